@@ -1,0 +1,1 @@
+//! What configuration means, and what it should become.

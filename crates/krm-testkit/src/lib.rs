@@ -1,0 +1,1 @@
+//! The one case format of this repository's tests.

@@ -1,0 +1,1 @@
+//! A lossless YAML engine.

@@ -1,0 +1,2 @@
+//! One door for automation.
+fn main() {}
