@@ -1,1 +1,35 @@
-//! A lossless YAML engine.
+//! A lossless YAML engine: the text is the truth, the tree is an index into it,
+//! and every change is an edit.
+//!
+//! ```
+//! use krm_yaml::{File, Path};
+//!
+//! let file = File::parse("spec:\n  replicas: 3 # for now\n".to_owned())?;
+//! let document = file.document(0).expect("there is one document");
+//! let replicas = document.find(&"spec.replicas".parse::<Path>()?).expect("it is there");
+//! assert_eq!(replicas.text(), "3");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod document;
+mod error;
+mod events;
+mod explain;
+mod file;
+mod front;
+mod gap;
+mod index;
+mod node;
+mod scalar;
+mod span;
+mod view;
+
+pub use document::DocumentRef;
+pub use error::{ReadError, SyntaxError};
+pub use events::events;
+pub use file::{File, decode};
+pub use front::ReadOptions;
+pub use node::{NodeKind, Notation, ScalarStyle};
+pub use scalar::Resolved;
+pub use span::{Position, Span};
+pub use view::{Children, Entry, Mapping, NodeRef, Scalar, Sequence};

@@ -1,0 +1,120 @@
+//! A file's text with the index of its documents.
+
+use std::sync::OnceLock;
+
+use crate::document::{Document, DocumentRef};
+use crate::front::ReadOptions;
+use crate::index::index;
+use crate::span::{Position, Span};
+use crate::{ReadError, SyntaxError};
+
+/// One owned text, and an index of the documents in it.
+///
+/// Reading never fails on bad YAML: a document that cannot be read carries its
+/// error, and the others of the file are there.
+///
+/// ```
+/// let file = krm_yaml::File::parse("a: 1\n---\nb: [\n---\nc: 3\n".to_owned())?;
+/// let broken: Vec<bool> = file.documents().map(|document| document.error().is_some()).collect();
+/// assert_eq!(broken, [false, true, false]);
+/// # Ok::<(), krm_yaml::ReadError>(())
+/// ```
+#[derive(Debug)]
+pub struct File {
+    text: String,
+    pub(crate) documents: Vec<Document>,
+    /// Where lines begin; made when the first position is asked for.
+    lines: OnceLock<Box<[u32]>>,
+}
+
+impl File {
+    /// Reads a text with the default options.
+    pub fn parse(text: String) -> Result<Self, ReadError> {
+        Self::parse_with(text, ReadOptions::default())
+    }
+
+    /// Reads a text.
+    pub fn parse_with(text: String, options: ReadOptions) -> Result<Self, ReadError> {
+        if text.len() >= u32::MAX as usize {
+            return Err(ReadError::TooLarge { bytes: text.len() as u64 });
+        }
+        let documents = index(&text, options);
+        Ok(Self { text, documents, lines: OnceLock::new() })
+    }
+
+    /// Reads bytes: UTF-8, with or without a byte-order mark. Other encodings are refused by name.
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, ReadError> {
+        Self::parse(decode(bytes)?)
+    }
+
+    /// The text, to the byte.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Gives the text back.
+    pub fn into_text(self) -> String {
+        self.text
+    }
+
+    /// The documents in order, broken ones among them.
+    pub fn documents(&self) -> impl DoubleEndedIterator<Item = DocumentRef<'_>> + ExactSizeIterator {
+        (0..self.documents.len() as u32).map(|index| DocumentRef { file: self, index })
+    }
+
+    /// The document at `index`.
+    pub fn document(&self, index: usize) -> Option<DocumentRef<'_>> {
+        (index < self.documents.len()).then_some(DocumentRef { file: self, index: index as u32 })
+    }
+
+    /// Why documents of this file could not be read, in order.
+    pub fn errors(&self) -> impl Iterator<Item = &SyntaxError> {
+        self.documents.iter().filter_map(|document| document.error.as_deref())
+    }
+
+    /// Line and column of a byte offset.
+    pub fn position(&self, at: u32) -> Position {
+        let lines = self.lines.get_or_init(|| line_starts(&self.text));
+        let at = at.min(self.text.len() as u32);
+        let line = lines.partition_point(|&start| start <= at);
+        let start = lines[line - 1] as usize;
+        let mut end = at as usize;
+        while !self.text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let before = self.text[start..end].trim_start_matches('\u{feff}');
+        Position { line: line as u32, column: before.chars().count() as u32 + 1 }
+    }
+
+    /// The line that holds a byte offset, without its line break.
+    pub fn line_at(&self, at: u32) -> Span {
+        Span::new(crate::span::line_start(&self.text, at), crate::span::line_end(&self.text, at))
+    }
+}
+
+/// Decodes a file's bytes; what is not UTF-8 is refused by name.
+pub fn decode(bytes: Vec<u8>) -> Result<String, ReadError> {
+    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+        return Err(ReadError::Utf16);
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let bytes = error.as_bytes();
+        let looks_wide = bytes.len() >= 4 && bytes[..4].iter().filter(|&&b| b == 0).count() >= 2;
+        if looks_wide {
+            return ReadError::Utf16;
+        }
+        let line = bytes[..at].iter().filter(|&&b| b == b'\n').count() as u32 + 1;
+        ReadError::InvalidUtf8 { offset: at, line }
+    })
+}
+
+fn line_starts(text: &str) -> Box<[u32]> {
+    let bytes = text.as_bytes();
+    let breaks = bytes.iter().enumerate().filter(|&(at, &byte)| match byte {
+        b'\n' => true,
+        b'\r' => bytes.get(at + 1) != Some(&b'\n'),
+        _ => false,
+    });
+    std::iter::once(0).chain(breaks.map(|(at, _)| at as u32 + 1)).collect()
+}

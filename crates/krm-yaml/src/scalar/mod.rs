@@ -1,0 +1,8 @@
+//! Scalars: what is written, what it decodes to, what it means, and how to write it.
+
+mod decode;
+mod resolve;
+
+pub(crate) use decode::{decode, lines};
+pub use resolve::Resolved;
+pub(crate) use resolve::{resolve, resolve_1_1, resolve_tagged};

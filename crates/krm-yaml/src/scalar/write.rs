@@ -1,0 +1,1 @@
+//! From a value to the text of a scalar.

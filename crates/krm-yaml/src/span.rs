@@ -1,0 +1,151 @@
+//! Byte ranges of a text, and the lines they stand on.
+
+use std::ops::Range;
+
+/// A half-open range of bytes in one source text.
+///
+/// Offsets are 32 bits wide: a source text is at most 4 GiB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Span {
+    /// The first byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// The range from `start` to `end`.
+    pub const fn new(start: u32, end: u32) -> Self {
+        Self { start, end }
+    }
+
+    /// The empty range at `at`.
+    pub const fn empty(at: u32) -> Self {
+        Self { start: at, end: at }
+    }
+
+    /// Number of bytes.
+    pub const fn len(self) -> u32 {
+        self.end - self.start
+    }
+
+    /// Whether the range holds no byte.
+    pub const fn is_empty(self) -> bool {
+        self.start == self.end
+    }
+
+    /// Whether `other` lies wholly inside.
+    pub const fn contains(self, other: Span) -> bool {
+        self.start <= other.start && other.end <= self.end
+    }
+
+    /// The same range for slicing.
+    pub const fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+
+    /// The text that the range covers.
+    pub fn of(self, text: &str) -> &str {
+        &text[self.range()]
+    }
+}
+
+/// A place as people count: lines and columns from one, columns in characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position {
+    /// Line, from one.
+    pub line: u32,
+    /// Column in characters, from one.
+    pub column: u32,
+}
+
+/// Whether a byte ends a line; a carriage return alone does, too.
+pub(crate) const fn is_break(byte: u8) -> bool {
+    matches!(byte, b'\n' | b'\r')
+}
+
+/// Whether a byte is a space or a tab.
+pub(crate) const fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t')
+}
+
+/// Where the line that holds `at` begins.
+pub(crate) fn line_start(text: &str, at: u32) -> u32 {
+    let before = &text.as_bytes()[..at as usize];
+    before.iter().rposition(|&b| is_break(b)).map_or(0, |i| i as u32 + 1)
+}
+
+/// Where the line that holds `at` ends: at its line break, or at the end of the text.
+pub(crate) fn line_end(text: &str, at: u32) -> u32 {
+    let after = &text.as_bytes()[at as usize..];
+    at + after.iter().position(|&b| is_break(b)).unwrap_or(after.len()) as u32
+}
+
+/// The position after the line break that stands at `at`; `at` itself where none does.
+pub(crate) fn after_break(text: &str, at: u32) -> u32 {
+    let rest = &text.as_bytes()[at as usize..];
+    match rest {
+        [b'\r', b'\n', ..] => at + 2,
+        [b'\r' | b'\n', ..] => at + 1,
+        _ => at,
+    }
+}
+
+/// The position before the line break that ends at `at`; `at` itself where none does.
+pub(crate) fn before_break(text: &str, at: u32) -> u32 {
+    let before = &text.as_bytes()[..at as usize];
+    match before {
+        [.., b'\r', b'\n'] => at - 2,
+        [.., b'\r' | b'\n'] => at - 1,
+        _ => at,
+    }
+}
+
+/// Where the next line begins; the end of the text where there is none.
+pub(crate) fn next_line(text: &str, at: u32) -> u32 {
+    after_break(text, line_end(text, at))
+}
+
+/// Column of `at` in characters from zero; a byte-order mark does not count.
+pub(crate) fn column(text: &str, at: u32) -> u32 {
+    let line = &text[line_start(text, at) as usize..at as usize];
+    line.trim_start_matches('\u{feff}').chars().count() as u32
+}
+
+/// Whether only blanks (and a byte-order mark) stand before `at` on its line.
+pub(crate) fn is_first_on_line(text: &str, at: u32) -> bool {
+    let line = &text[line_start(text, at) as usize..at as usize];
+    line.trim_start_matches('\u{feff}').bytes().all(is_blank)
+}
+
+/// Skips blanks forward, up to `stop`.
+pub(crate) fn skip_blanks(text: &str, at: u32, stop: u32) -> u32 {
+    let bytes = &text.as_bytes()[at as usize..stop as usize];
+    at + bytes.iter().position(|&b| !is_blank(b)).unwrap_or(bytes.len()) as u32
+}
+
+/// Skips blanks backward, down to `stop`.
+pub(crate) fn skip_blanks_back(text: &str, at: u32, stop: u32) -> u32 {
+    let bytes = &text.as_bytes()[stop as usize..at as usize];
+    at - bytes.iter().rev().position(|&b| !is_blank(b)).unwrap_or(bytes.len()) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_end_at_any_kind_of_break() {
+        let text = "ab\r\ncd\ref\ngh";
+        assert_eq!([line_start(text, 5), line_end(text, 5), next_line(text, 5)], [4, 6, 7]);
+        assert_eq!([line_start(text, 1), next_line(text, 1), before_break(text, 4)], [0, 4, 2]);
+        assert_eq!([line_start(text, 11), line_end(text, 11), next_line(text, 11)], [10, 12, 12]);
+    }
+
+    #[test]
+    fn columns_count_characters_and_no_byte_order_mark() {
+        assert_eq!(column("\u{feff}a: b", 6), 3);
+        assert_eq!(column("é: b", 4), 3);
+        assert!(is_first_on_line("\u{feff}a", 3));
+    }
+}

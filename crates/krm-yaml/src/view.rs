@@ -1,0 +1,318 @@
+//! Views of nodes: what stands here, without copying anything.
+
+use std::borrow::Cow;
+
+use crate::document::DocumentRef;
+use crate::gap::Gap;
+use crate::node::{Node, NodeKind, Notation, Properties, ScalarStyle};
+use crate::scalar::{self, Resolved};
+use crate::span::{Position, Span};
+
+/// A view of one node.
+#[derive(Clone, Copy)]
+pub struct NodeRef<'a> {
+    pub(crate) document: DocumentRef<'a>,
+    pub(crate) index: u32,
+}
+
+impl PartialEq for NodeRef<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.index == other.index
+            && self.document.index == other.document.index
+            && std::ptr::eq(self.document.file, other.document.file)
+    }
+}
+
+impl std::fmt::Debug for NodeRef<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?} {:?}", self.kind(), self.text())
+    }
+}
+
+impl<'a> NodeRef<'a> {
+    pub(crate) fn node(self) -> Node {
+        self.document.table().nodes[self.index as usize]
+    }
+
+    pub(crate) fn source(self) -> &'a str {
+        self.document.file.text()
+    }
+
+    /// The document that the node stands in.
+    pub fn document(self) -> DocumentRef<'a> {
+        self.document
+    }
+
+    /// Mapping, sequence, scalar or alias.
+    pub fn kind(self) -> NodeKind {
+        self.node().kind()
+    }
+
+    /// How a collection is written; leaves have no brackets of their own and count as flow.
+    pub fn notation(self) -> Notation {
+        self.node().notation()
+    }
+
+    /// Whether this is a collection written by lines and indentation.
+    pub fn is_block(self) -> bool {
+        self.node().is_collection() && self.notation() == Notation::Block
+    }
+
+    /// Whether this is a mapping or a sequence.
+    pub fn is_collection(self) -> bool {
+        self.node().is_collection()
+    }
+
+    /// Where the node's own text begins: after its anchor and tag.
+    pub fn start(self) -> u32 {
+        self.node().start
+    }
+
+    /// Where the node's text ends. A block collection ends with its last descendant.
+    pub fn end(self) -> u32 {
+        let table = self.document.table();
+        let node = self.node();
+        if !node.is_collection() {
+            return node.leaf_span().end;
+        }
+        let mut index = node.subtree_end(self.index) - 1;
+        let last = table.nodes[index as usize];
+        let mut end = if last.is_collection() { last.start } else { last.leaf_span().end };
+        // From the last leaf up, past the bracket of every flow collection that it closes.
+        loop {
+            let at = table.nodes[index as usize];
+            if at.is_collection() && at.notation() == Notation::Flow {
+                end = closing_bracket(self.source(), if end <= at.start { at.start + 1 } else { end });
+            }
+            if index == self.index {
+                return end;
+            }
+            index = at.parent;
+        }
+    }
+
+    /// The node's own text, without anchor and tag.
+    pub fn span(self) -> Span {
+        Span::new(self.start(), self.end())
+    }
+
+    /// The node's text together with its anchor and tag.
+    pub fn full_span(self) -> Span {
+        let start = self.properties().map_or(self.start(), |p| {
+            [p.anchor, p.tag].into_iter().flatten().map(|s| s.start).min().unwrap_or(self.start())
+        });
+        Span::new(start.min(self.start()), self.end())
+    }
+
+    /// The node's own text, as written.
+    pub fn text(self) -> &'a str {
+        self.span().of(self.source())
+    }
+
+    /// Line and column of the node.
+    pub fn position(self) -> Position {
+        self.document.file.position(self.start())
+    }
+
+    /// The parent; none for the root.
+    pub fn parent(self) -> Option<NodeRef<'a>> {
+        (self.index != 0).then(|| self.document.node(self.node().parent))
+    }
+
+    /// Children in order; a mapping's as key, value, key, value.
+    pub fn children(self) -> Children<'a> {
+        let end = if self.is_collection() { self.node().subtree_end(self.index) } else { 0 };
+        Children { document: self.document, next: self.index + 1, end }
+    }
+
+    pub(crate) fn properties(self) -> Option<Properties> {
+        if !self.node().has_properties() {
+            return None;
+        }
+        let all = &self.document.table().properties;
+        all.binary_search_by_key(&self.index, |p| p.node).ok().map(|at| all[at])
+    }
+
+    /// The anchor's name, without the `&`.
+    pub fn anchor(self) -> Option<&'a str> {
+        Some(&self.properties()?.anchor?.of(self.source())[1..])
+    }
+
+    /// The tag as written.
+    pub fn tag(self) -> Option<&'a str> {
+        Some(self.properties()?.tag?.of(self.source()))
+    }
+
+    /// For an alias: the node that it stands for.
+    pub fn target(self) -> Option<NodeRef<'a>> {
+        let all = &self.document.table().aliases;
+        let at = all.binary_search_by_key(&self.index, |link| link.alias).ok()?;
+        Some(self.document.node(all[at].target))
+    }
+
+    /// The node itself, or what it stands for where it is an alias.
+    pub fn resolve(self) -> NodeRef<'a> {
+        self.target().unwrap_or(self)
+    }
+
+    /// The node as a mapping.
+    pub fn as_mapping(self) -> Option<Mapping<'a>> {
+        (self.kind() == NodeKind::Mapping).then_some(Mapping(self))
+    }
+
+    /// The node as a sequence.
+    pub fn as_sequence(self) -> Option<Sequence<'a>> {
+        (self.kind() == NodeKind::Sequence).then_some(Sequence(self))
+    }
+
+    /// The node as a scalar.
+    pub fn as_scalar(self) -> Option<Scalar<'a>> {
+        matches!(self.kind(), NodeKind::Scalar(_)).then_some(Scalar(self))
+    }
+
+    /// The text of a scalar that reads as a string.
+    pub fn as_str(self) -> Option<Cow<'a, str>> {
+        self.as_scalar().filter(|s| s.resolve() == Resolved::String).map(Scalar::value)
+    }
+}
+
+/// After the bracket that closes a flow collection whose last entry ends at `at`.
+fn closing_bracket(text: &str, at: u32) -> u32 {
+    Gap::from(text, at).find(b"]}", b",:?").map_or(at, |bracket| bracket.end)
+}
+
+/// The children of a node, in order.
+pub struct Children<'a> {
+    document: DocumentRef<'a>,
+    next: u32,
+    end: u32,
+}
+
+impl<'a> Iterator for Children<'a> {
+    type Item = NodeRef<'a>;
+
+    fn next(&mut self) -> Option<NodeRef<'a>> {
+        (self.next < self.end).then(|| {
+            let child = self.document.node(self.next);
+            self.next = child.node().subtree_end(self.next);
+            child
+        })
+    }
+}
+
+/// A key and its value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Entry<'a> {
+    /// The key.
+    pub key: NodeRef<'a>,
+    /// The value; an empty plain scalar where nothing is written.
+    pub value: NodeRef<'a>,
+}
+
+impl Entry<'_> {
+    /// Whether the key is a scalar that reads `name`.
+    pub fn is(&self, name: &str) -> bool {
+        self.key.resolve().as_scalar().is_some_and(|key| key.is(name))
+    }
+}
+
+/// A view of a mapping.
+#[derive(Clone, Copy, Debug)]
+pub struct Mapping<'a>(pub(crate) NodeRef<'a>);
+
+impl<'a> Mapping<'a> {
+    /// The node.
+    pub fn node(self) -> NodeRef<'a> {
+        self.0
+    }
+
+    /// Keys with their values, in order, duplicates among them.
+    pub fn entries(self) -> impl Iterator<Item = Entry<'a>> {
+        let mut children = self.0.children();
+        std::iter::from_fn(move || {
+            let (key, value) = (children.next()?, children.next()?);
+            Some(Entry { key, value })
+        })
+    }
+
+    /// The entry of this name; the last of duplicates, as Kubernetes' own reader takes it.
+    pub fn entry(self, name: &str) -> Option<Entry<'a>> {
+        self.entries().filter(|entry| entry.is(name)).last()
+    }
+
+    /// The value under this name; the last of duplicates.
+    pub fn get(self, name: &str) -> Option<NodeRef<'a>> {
+        self.entry(name).map(|entry| entry.value)
+    }
+}
+
+/// A view of a sequence.
+#[derive(Clone, Copy, Debug)]
+pub struct Sequence<'a>(pub(crate) NodeRef<'a>);
+
+impl<'a> Sequence<'a> {
+    /// The node.
+    pub fn node(self) -> NodeRef<'a> {
+        self.0
+    }
+
+    /// The items in order.
+    pub fn items(self) -> Children<'a> {
+        self.0.children()
+    }
+}
+
+/// A view of a scalar.
+#[derive(Clone, Copy, Debug)]
+pub struct Scalar<'a>(pub(crate) NodeRef<'a>);
+
+impl<'a> Scalar<'a> {
+    /// The node.
+    pub fn node(self) -> NodeRef<'a> {
+        self.0
+    }
+
+    /// How it is written.
+    pub fn style(self) -> ScalarStyle {
+        match self.0.kind() {
+            NodeKind::Scalar(style) => style,
+            _ => ScalarStyle::Plain,
+        }
+    }
+
+    /// As it stands in the text, quotes and header included.
+    pub fn raw(self) -> &'a str {
+        self.0.node().leaf_span().of(self.0.source())
+    }
+
+    /// The value: unquoted, unescaped, folded.
+    pub fn value(self) -> Cow<'a, str> {
+        scalar::decode(self.raw(), self.style(), self.0.node().indent())
+    }
+
+    /// Whether the value equals `text`.
+    pub fn is(self, text: &str) -> bool {
+        match self.style() {
+            ScalarStyle::Plain if !self.raw().contains(['\n', '\r']) => self.raw() == text,
+            _ => self.value() == text,
+        }
+    }
+
+    /// What the value is, by its tag or else by YAML 1.2's core schema.
+    pub fn resolve(self) -> Resolved {
+        match self.0.tag() {
+            Some(tag) => scalar::resolve_tagged(tag, &self.value(), self.style()),
+            None if self.style() == ScalarStyle::Plain => scalar::resolve(&self.value()),
+            None => Resolved::String,
+        }
+    }
+
+    /// What YAML 1.1, as Kubernetes' own reader follows it, takes the value for.
+    pub fn resolve_1_1(self) -> Resolved {
+        match self.0.tag() {
+            Some(_) => self.resolve(),
+            None if self.style() == ScalarStyle::Plain => scalar::resolve_1_1(&self.value()),
+            None => Resolved::String,
+        }
+    }
+}
