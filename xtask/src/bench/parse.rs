@@ -17,6 +17,8 @@ pub(super) const NAME: &str = "parse";
 const RESOURCES: usize = 10_000;
 
 const BARE: &str = "bare front end";
+/// Named for what [`index`] really does, so that no table claims a speed that krm-yaml does not have.
+const INDEX: &str = "krm-yaml (stand-in: front end only)";
 const GO_YAML: &str = "go-yaml v3";
 
 pub(super) fn run(options: &Options, corpora: &mut Corpora) -> Outcome {
@@ -52,7 +54,7 @@ fn contestants() -> Vec<(&'static str, Command)> {
         command.args(["bench-parse", name]);
         command
     };
-    let mut found = vec![(BARE, ours("bare")), ("krm-yaml", ours("krm"))];
+    let mut found = vec![(BARE, ours("bare")), (INDEX, ours("krm"))];
     match peers::find("gopeer") {
         Some(gopeer) => {
             for (name, word) in [(GO_YAML, "decode-goyaml"), ("kyaml", "decode-kyaml")] {
@@ -109,7 +111,7 @@ pub(crate) fn run_contestant(mut args: lexopt::Parser) -> Outcome {
     Ok(())
 }
 
-/// What krm-yaml does with a text; gives back the number of documents.
+/// What krm-yaml does with a text, and [`INDEX`] its name; gives back the number of documents.
 #[expect(clippy::needless_pass_by_value, reason = "an index owns its text")]
 fn index(text: String) -> usize {
     front_end(&text)
