@@ -1,0 +1,154 @@
+//! The `parse` section: text to index in memory, one thread, without start-up and without disk.
+
+use std::process::Command;
+use std::time::Instant;
+
+use granit_parser::{Event, Parser};
+
+use super::measure::{self, Sample};
+use super::table::{self, NONE, Table};
+use super::{Corpora, Options};
+use crate::corpus::Layout;
+use crate::{Outcome, peers, shell};
+
+pub(super) const NAME: &str = "parse";
+
+/// Large enough that a run takes tenths of a second, small enough for every contestant's memory.
+const RESOURCES: usize = 10_000;
+
+const BARE: &str = "bare front end";
+/// Named for what [`index`] really does, so that no table claims a speed that krm-yaml does not have.
+const INDEX: &str = "krm-yaml (stand-in: front end only)";
+const GO_YAML: &str = "go-yaml v3";
+
+pub(super) fn run(options: &Options, corpora: &mut Corpora) -> Outcome {
+    // Measured as it is shipped: the development build is optimised for building.
+    shell::run(shell::cargo().args(["build", "--release", "--quiet", "--package", "xtask"]))?;
+    let corpus = corpora.get(RESOURCES, Layout::One)?;
+    println!(
+        "\n## {NAME}: {:.1} MB in one file, median of {} runs\n",
+        corpus.bytes as f64 / 1e6,
+        options.runs
+    );
+    let file = corpus.folder.join(&corpus.files[0]);
+    let mut contestants = contestants();
+    for (_, command) in &mut contestants {
+        command.arg(&file).env("GOMAXPROCS", "1");
+    }
+    let mut samples: Vec<Vec<Sample>> = contestants.iter().map(|_| Vec::new()).collect();
+    for _ in 0..options.runs {
+        for ((_, command), samples) in contestants.iter_mut().zip(&mut samples) {
+            samples.push(measure::self_timed(command)?);
+        }
+    }
+    let names = contestants.iter().map(|(name, _)| *name);
+    let medians = samples.iter().map(|samples| measure::median(samples).expect("at least one run"));
+    print!("{}", render(corpus.bytes, &names.zip(medians).collect::<Vec<_>>()));
+    Ok(())
+}
+
+/// Each is a process of its own, so that its peak memory is its own.
+fn contestants() -> Vec<(&'static str, Command)> {
+    let ours = |name: &str| {
+        let mut command = Command::new(shell::target().join("release/xtask"));
+        command.args(["bench-parse", name]);
+        command
+    };
+    let mut found = vec![(BARE, ours("bare")), (INDEX, ours("krm"))];
+    match peers::find("gopeer") {
+        Some(gopeer) => {
+            for (name, word) in [(GO_YAML, "decode-goyaml"), ("kyaml", "decode-kyaml")] {
+                let mut command = Command::new(&gopeer);
+                command.arg(word);
+                found.push((name, command));
+            }
+        }
+        None => println!("gopeer is not installed: `cargo xtask peers` does it"),
+    }
+    found
+}
+
+fn render(bytes: u64, medians: &[(&str, Sample)]) -> String {
+    let seconds_of = |name: &str| {
+        medians.iter().find(|(known, _)| *known == name).map(|(_, sample)| sample.seconds)
+    };
+    let (bare, go_yaml) = (seconds_of(BARE), seconds_of(GO_YAML));
+    let header =
+        ["contestant", "median", "MB/s", "to bare", "go-yaml to it", "peak MB", "peak to input"];
+    let mut table = Table::new(1, &header);
+    for (name, sample) in medians {
+        table.row(vec![
+            (*name).to_owned(),
+            table::milliseconds(sample.seconds),
+            table::megabytes_per_second(bytes, sample.seconds),
+            table::ratio(sample.seconds, bare),
+            go_yaml.map_or(NONE.to_owned(), |go_yaml| table::ratio(go_yaml, Some(sample.seconds))),
+            table::megabytes(sample.peak_bytes),
+            format!("{:.2}×", sample.peak_bytes as f64 / bytes as f64),
+        ]);
+    }
+    table.render()
+}
+
+/// `cargo xtask bench-parse bare|krm FILE`: reads the file first, then times the index alone.
+pub(crate) fn run_contestant(mut args: lexopt::Parser) -> Outcome {
+    let name = args.value()?;
+    let file = args.value()?;
+    if let Some(arg) = args.next()? {
+        return Err(arg.unexpected().into());
+    }
+    let text =
+        std::fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let bytes = text.len();
+    let start = Instant::now();
+    let documents = match name.to_str() {
+        Some("bare") => front_end(&text),
+        Some("krm") => index(text),
+        _ => return Err("bench-parse takes bare or krm, then a file".into()),
+    };
+    let seconds = start.elapsed().as_secs_f64();
+    println!("{{\"seconds\":{seconds:.6},\"documents\":{documents},\"bytes\":{bytes}}}");
+    Ok(())
+}
+
+/// What krm-yaml does with a text, and [`INDEX`] its name; gives back the number of documents.
+#[expect(clippy::needless_pass_by_value, reason = "an index owns its text")]
+fn index(text: String) -> usize {
+    front_end(&text)
+}
+
+/// The parser alone, every event looked at and none kept: no index can be faster.
+fn front_end(text: &str) -> usize {
+    let options = granit_parser::options! { emit_comments: false, emit_anchor_events: true };
+    let events = Parser::new_from_str_with_options(text, options);
+    let documents = events.filter(|event| {
+        let (event, span) = event.as_ref().expect("the corpus is valid YAML");
+        std::hint::black_box(span);
+        matches!(event, Event::DocumentStart(..))
+    });
+    documents.count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_contestants_see_every_document() {
+        let text = "a: 1\n---\nb: 2\n---\n# none\nc: [x, &y z, *y]\n";
+        assert_eq!(front_end(text), 3);
+        assert_eq!(index(text.to_owned()), 3);
+    }
+
+    #[test]
+    fn ratios_are_to_the_bare_front_end_and_to_go_yaml() {
+        let sample = |seconds| Sample { seconds, peak_bytes: 3_000_000 };
+        let text = render(
+            2_000_000,
+            &[(BARE, sample(0.5)), ("krm-yaml", sample(1.0)), (GO_YAML, sample(4.0))],
+        );
+        let row = text.lines().find(|line| line.contains("krm-yaml")).expect("its row");
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        assert_eq!(cells[1..8], ["krm-yaml", "1000.0 ms", "2.0", "2.00×", "4.00×", "3.0", "1.50×"]);
+    }
+}

@@ -1,0 +1,180 @@
+//! `cargo xtask corpus`: deterministic folders of Kubernetes resources for benchmarks and tests.
+
+mod dice;
+mod resources;
+
+use std::fs;
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+
+use crate::Outcome;
+use dice::Dice;
+
+/// How the resources are spread over files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Layout {
+    /// One to three documents in each file, in nested folders.
+    Many,
+    /// One big file, `all.yaml`.
+    One,
+}
+
+impl Layout {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Layout::Many => "many",
+            Layout::One => "one",
+        }
+    }
+}
+
+/// What was written.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Written {
+    pub(crate) files: Vec<PathBuf>,
+    pub(crate) bytes: u64,
+}
+
+pub(crate) fn run(mut args: lexopt::Parser) -> Outcome {
+    let (mut out, mut count, mut layout) = (None, None, Layout::Many);
+    while let Some(arg) = args.next()? {
+        match arg {
+            lexopt::Arg::Value(value) if out.is_none() => out = Some(PathBuf::from(value)),
+            lexopt::Arg::Value(value) if count.is_none() => {
+                let text = value.to_string_lossy();
+                count =
+                    Some(text.parse().map_err(|_| format!("{text} is not a number of resources"))?);
+            }
+            lexopt::Arg::Long("layout") => {
+                layout = match args.value()?.to_str() {
+                    Some("many") => Layout::Many,
+                    Some("one") => Layout::One,
+                    other => {
+                        return Err(format!(
+                            "--layout is many or one, not {}",
+                            other.unwrap_or("this")
+                        )
+                        .into());
+                    }
+                }
+            }
+            _ => return Err(arg.unexpected().into()),
+        }
+    }
+    let (Some(out), Some(count)) = (out, count) else {
+        return Err("corpus needs OUT and N".into());
+    };
+    let written = write(&out, count, layout)?;
+    println!(
+        "{}: {count} resources, {} files, {} bytes",
+        out.display(),
+        written.files.len(),
+        written.bytes
+    );
+    Ok(())
+}
+
+/// Writes the corpus; files of an older one in the same folder would be measured too, so it must be new.
+pub(crate) fn write(out: &Path, count: usize, layout: Layout) -> Outcome<Written> {
+    if out.read_dir().is_ok_and(|mut entries| entries.next().is_some()) {
+        return Err(format!("{} is not empty; name a new folder", out.display()).into());
+    }
+    fs::create_dir_all(out)?;
+    match layout {
+        Layout::Many => write_many(out, count),
+        Layout::One => write_one(out, count),
+    }
+}
+
+fn write_one(out: &Path, count: usize) -> Outcome<Written> {
+    let path = out.join("all.yaml");
+    let mut file = BufWriter::new(fs::File::create(&path)?);
+    let mut bytes = 0;
+    for id in 0..count {
+        let text = documents(id..id + 1, id == 0);
+        bytes += text.len() as u64;
+        file.write_all(text.as_bytes())?;
+    }
+    file.flush()?;
+    Ok(Written { files: vec![path], bytes })
+}
+
+fn write_many(out: &Path, count: usize) -> Outcome<Written> {
+    let mut written = Written::default();
+    let mut id = 0;
+    while id < count {
+        let number = written.files.len();
+        let size = usize::try_from(Dice::new("file", number).between(1, 3)).expect("at most three");
+        let end = count.min(id + size);
+        let folder = out.join(format!("team-{:02}/app-{:02}", number / 200, number / 10 % 20));
+        fs::create_dir_all(&folder)?;
+        let path = folder.join(format!("part-{number:05}.yaml"));
+        let text = documents(id..end, true);
+        fs::write(&path, &text)?;
+        written.bytes += text.len() as u64;
+        written.files.push(path);
+        id = end;
+    }
+    Ok(written)
+}
+
+/// Documents with a marker before each, except before the first of a file.
+fn documents(ids: std::ops::Range<usize>, opens_file: bool) -> String {
+    let mut text = String::new();
+    for (at, id) in ids.enumerate() {
+        if at > 0 || !opens_file {
+            text.push_str("---\n");
+        }
+        resources::write(&mut text, id);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn share(text: &str, kind: &str) -> usize {
+        text.matches(&format!("\nkind: {kind}\n")).count()
+    }
+
+    #[test]
+    fn the_mix_and_the_size_are_as_promised() {
+        let text = documents(0..5000, true);
+        let percent = |kind| share(&text, kind) * 100 / 5000;
+        assert!((38..=42).contains(&percent("Deployment")), "{}", percent("Deployment"));
+        assert!((25..=29).contains(&percent("Service")), "{}", percent("Service"));
+        assert!((26..=30).contains(&percent("ConfigMap")), "{}", percent("ConfigMap"));
+        assert!((4..=6).contains(&percent("CustomResourceDefinition")));
+        let average = text.len() / 5000;
+        assert!((1800..=2200).contains(&average), "{average} bytes for each resource");
+    }
+
+    #[test]
+    fn every_document_is_yaml_and_none_is_lost() {
+        let text = documents(0..300, true);
+        let events = granit_parser::Parser::new_from_str(&text);
+        let starts = events.filter(|event| {
+            let (event, _) = event.as_ref().expect("the corpus is valid YAML");
+            matches!(event, granit_parser::Event::DocumentStart(..))
+        });
+        assert_eq!(starts.count(), 300);
+    }
+
+    #[test]
+    fn both_layouts_hold_the_same_resources_every_time() {
+        let folder = std::env::temp_dir().join(format!("krm-corpus-{}", std::process::id()));
+        let one = write(&folder.join("one"), 50, Layout::One).expect("written");
+        let many = write(&folder.join("many"), 50, Layout::Many).expect("written");
+        let again = write(&folder.join("again"), 50, Layout::Many).expect("written");
+        let read = |written: &Written| {
+            let texts =
+                written.files.iter().map(|path| fs::read_to_string(path).expect("just written"));
+            texts.collect::<Vec<_>>().join("---\n")
+        };
+        assert_eq!(read(&one), read(&many));
+        assert_eq!(read(&many), read(&again));
+        assert!(write(&folder.join("one"), 1, Layout::One).is_err(), "a folder in use is refused");
+        fs::remove_dir_all(&folder).expect("ours to remove");
+    }
+}

@@ -1,0 +1,158 @@
+//! `cargo xtask fuzz`: runs the fuzz targets for a while each and says how many inputs they saw.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+use toml::{Table, Value};
+
+use crate::{Outcome, shell};
+
+pub(crate) fn run(mut args: lexopt::Parser) -> Outcome {
+    let (mut target, mut minutes) = (None, 1.0);
+    while let Some(arg) = args.next()? {
+        match arg {
+            lexopt::Arg::Value(value) if target.is_none() => {
+                target = Some(value.to_string_lossy().into_owned());
+            }
+            lexopt::Arg::Long("minutes") => {
+                let text = args.value()?.to_string_lossy().into_owned();
+                minutes = text
+                    .parse()
+                    .ok()
+                    .filter(|minutes| *minutes > 0.0)
+                    .ok_or("--minutes takes a number above 0")?;
+            }
+            _ => return Err(arg.unexpected().into()),
+        }
+    }
+    let targets = chosen(target.as_deref())?;
+    let prefix = cargo_fuzz()?;
+    let mut results = Vec::new();
+    for name in targets {
+        println!("\n==> fuzz {name} for {minutes} minutes");
+        let result = fuzz(&prefix, &name, minutes);
+        results.push((name, result));
+    }
+    summary(&results)
+}
+
+/// The named target, or all of them.
+fn chosen(name: Option<&str>) -> Outcome<Vec<String>> {
+    let manifest = shell::root().join("fuzz/Cargo.toml");
+    let text = std::fs::read_to_string(manifest)
+        .map_err(|error| format!("no fuzz targets here: fuzz/Cargo.toml: {error}"))?;
+    let all = targets(&text)?;
+    match name {
+        None => Ok(all),
+        Some(name) if all.iter().any(|known| known == name) => Ok(vec![name.to_owned()]),
+        Some(name) => Err(format!("no fuzz target {name}; there are: {}", all.join(", ")).into()),
+    }
+}
+
+fn targets(manifest: &str) -> Outcome<Vec<String>> {
+    let manifest: Table = manifest.parse()?;
+    let bins = manifest.get("bin").and_then(Value::as_array).into_iter().flatten();
+    let names = bins.filter_map(|bin| bin.get("name")?.as_str().map(str::to_owned));
+    Ok(names.collect())
+}
+
+/// How cargo-fuzz is started here: with a nightly toolchain, or with stable told to be one.
+#[derive(Debug)]
+struct CargoFuzz {
+    nightly: bool,
+}
+
+impl CargoFuzz {
+    fn command(&self) -> Command {
+        // The door in front of the toolchains, not the cargo that started us: only it knows `+nightly`.
+        let mut command = shell::program("cargo");
+        if self.nightly {
+            command.arg("+nightly").env_remove("RUSTUP_TOOLCHAIN");
+        } else {
+            command.env("RUSTC_BOOTSTRAP", "1");
+        }
+        command.arg("fuzz");
+        command
+    }
+}
+
+fn cargo_fuzz() -> Outcome<CargoFuzz> {
+    let toolchains =
+        shell::output(shell::program("rustup").args(["toolchain", "list"])).unwrap_or_default();
+    let nightly = toolchains.lines().any(|line| line.starts_with("nightly"));
+    let found = CargoFuzz { nightly };
+    if shell::output(found.command().arg("--version")).is_err() {
+        shell::run(shell::cargo().args(["install", "--locked", "cargo-fuzz"]))?;
+    }
+    Ok(found)
+}
+
+/// Gives back the number of inputs that were tried.
+fn fuzz(prefix: &CargoFuzz, target: &str, minutes: f64) -> Outcome<u64> {
+    let seconds = (minutes * 60.0).ceil();
+    let mut command = prefix.command();
+    command.args([
+        "run",
+        target,
+        "--",
+        &format!("-max_total_time={seconds}"),
+        "-print_final_stats=1",
+    ]);
+    let mut child = command.stderr(Stdio::piped()).spawn()?;
+    let stderr = child.stderr.take().expect("stderr is piped just above");
+    let mut runs = None;
+    for line in BufReader::new(stderr).split(b'\n') {
+        let line = line?;
+        let line = String::from_utf8_lossy(&line);
+        eprintln!("{line}");
+        runs = executed(&line).or(runs);
+    }
+    let status = child.wait()?;
+    if !status.success() {
+        return Err(format!("{status}; the input that failed is in fuzz/artifacts/{target}").into());
+    }
+    runs.ok_or_else(|| "libFuzzer did not say how much it ran".into())
+}
+
+/// The count in libFuzzer's closing lines.
+fn executed(line: &str) -> Option<u64> {
+    line.strip_prefix("stat::number_of_executed_units:")?.trim().parse().ok()
+}
+
+fn summary(results: &[(String, Outcome<u64>)]) -> Outcome {
+    println!();
+    for (name, result) in results {
+        match result {
+            Ok(runs) => println!("{name}: {runs} runs"),
+            Err(error) => println!("{name}: FAILED: {error}"),
+        }
+    }
+    let failed = results.iter().filter(|(_, result)| result.is_err()).count();
+    if failed == 0 { Ok(()) } else { Err(format!("{failed} fuzz targets failed").into()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_are_the_binaries_of_the_manifest() {
+        let manifest = "[package]\nname = \"fuzz\"\n[[bin]]\nname = \"parse\"\npath = \"a.rs\"\n[[bin]]\nname = \"edit\"\n";
+        assert_eq!(targets(manifest).expect("valid"), ["parse", "edit"]);
+        assert!(targets("[[bin").is_err());
+    }
+
+    #[test]
+    fn the_number_of_runs_is_read_from_the_closing_lines() {
+        assert_eq!(executed("stat::number_of_executed_units: 184223"), Some(184_223));
+        assert_eq!(executed("#2 INITED cov: 3"), None);
+    }
+
+    #[test]
+    fn one_failure_fails_the_whole() {
+        assert!(summary(&[("a".to_owned(), Ok(3))]).is_ok());
+        assert!(
+            summary(&[("a".to_owned(), Ok(3)), ("b".to_owned(), Err("crash".into()))]).is_err()
+        );
+    }
+}

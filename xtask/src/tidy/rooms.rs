@@ -1,0 +1,206 @@
+//! The picture of the rooms: which crate may depend on which, read from the manifests.
+
+use toml::{Table, Value};
+
+use super::{Finding, TextFile};
+
+/// Each room may depend on the rooms to its right.
+const PICTURE: &[&str] = &["krm-cli", "krm-run", "krm-catalog", "krm-sdk", "krm-core", "krm-yaml"];
+const TESTKIT: &str = "krm-testkit";
+const XTASK: &str = "xtask";
+
+pub(super) fn dependencies_point_one_way(files: &[TextFile]) -> Vec<Finding> {
+    let workspace = files.iter().find(|file| file.path == "Cargo.toml");
+    let workspace = workspace.and_then(|file| file.text.parse::<Table>().ok()).unwrap_or_default();
+    let members = files.iter().filter(|file| is_member(&file.path));
+    members.flat_map(|file| findings(file, &workspace)).collect()
+}
+
+fn is_member(path: &str) -> bool {
+    let folder = path.strip_suffix("/Cargo.toml");
+    folder.is_some_and(|folder| folder == XTASK || folder.starts_with("crates/"))
+}
+
+fn findings(file: &TextFile, workspace: &Table) -> Vec<Finding> {
+    let manifest = match file.text.parse::<Table>() {
+        Ok(manifest) => manifest,
+        Err(error) => {
+            return vec![Finding::new(file, 1, format!("cannot be read: {}", error.message()))];
+        }
+    };
+    let name = manifest
+        .get("package")
+        .and_then(|package| package.get("name"))
+        .and_then(Value::as_str)
+        .unwrap_or("");
+    if !PICTURE.contains(&name) && name != TESTKIT && name != XTASK {
+        let message = format!(
+            "`{name}` is not in the picture of the rooms; a new crate only for a new permission"
+        );
+        return vec![Finding::new(file, line_of(file, name), message)];
+    }
+    let mut findings = Vec::new();
+    for (kind, dependency) in dependencies(&manifest, workspace) {
+        if let Some(objection) = objection(name, kind, &dependency) {
+            findings.push(Finding::new(file, line_of(file, &dependency), objection));
+        }
+    }
+    findings
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Normal,
+    Dev,
+}
+
+/// Why this edge is not in the picture, if it is not.
+fn objection(from: &str, kind: Kind, to: &str) -> Option<String> {
+    let place = |name: &str| PICTURE.iter().position(|room| *room == name);
+    match (place(from), place(to)) {
+        _ if to == XTASK => {
+            Some(format!("{from} depends on xtask; nobody does, move the shared part into a room"))
+        }
+        _ if from == XTASK => None,
+        _ if to == TESTKIT && kind == Kind::Dev => None,
+        _ if to == TESTKIT => {
+            Some(format!("{from} depends on {TESTKIT}; only under [dev-dependencies]"))
+        }
+        (None, Some(_)) => {
+            Some(format!("{from} depends on {to}, which is tested with it; pass the value in"))
+        }
+        (Some(left), Some(right)) if left >= right => Some(format!(
+            "{from} depends on {to}; rooms depend only to the right: {}",
+            PICTURE.join(" → ")
+        )),
+        (_, None) if to.starts_with("krm-") => {
+            Some(format!("{to} is not in the picture of the rooms"))
+        }
+        _ => None,
+    }
+}
+
+/// Every dependency by the name of its package, also those of one platform and those renamed.
+fn dependencies(manifest: &Table, workspace: &Table) -> Vec<(Kind, String)> {
+    let platforms = manifest.get("target").and_then(Value::as_table);
+    let platforms =
+        platforms.into_iter().flat_map(|table| table.values()).filter_map(Value::as_table);
+    let mut found = Vec::new();
+    for table in std::iter::once(manifest).chain(platforms) {
+        for (section, kind) in [
+            ("dependencies", Kind::Normal),
+            ("build-dependencies", Kind::Normal),
+            ("dev-dependencies", Kind::Dev),
+        ] {
+            let entries = table.get(section).and_then(Value::as_table).into_iter().flatten();
+            found.extend(entries.map(|(key, value)| (kind, package(key, value, workspace))));
+        }
+    }
+    found
+}
+
+fn package(key: &str, value: &Value, workspace: &Table) -> String {
+    let shared = || workspace.get("workspace")?.get("dependencies")?.get(key);
+    let inherited = value.get("workspace").and_then(Value::as_bool).unwrap_or(false);
+    let value = if inherited { shared().unwrap_or(value) } else { value };
+    value.get("package").and_then(Value::as_str).unwrap_or(key).to_owned()
+}
+
+/// The line that names the dependency, or the first one where only the workspace names it.
+fn line_of(file: &TextFile, name: &str) -> usize {
+    let manner = |line: &str| {
+        !line.trim_start().starts_with(['#']) && !line.trim_start().starts_with("description")
+    };
+    file.text.lines().position(|line| manner(line) && line.contains(name)).map_or(1, |at| at + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::file;
+    use super::*;
+
+    const WORKSPACE: &str = "[workspace.dependencies]\nyaml = { package = \"krm-yaml\", path = \"x\" }\n\
+                             tools = { package = \"xtask\", path = \"x\" }\n";
+
+    fn check(path: &str, name: &str, rest: &str) -> Vec<String> {
+        let manifest = format!("[package]\nname = \"{name}\"\n{rest}");
+        let files = [file("Cargo.toml", WORKSPACE), file(path, &manifest)];
+        dependencies_point_one_way(&files).iter().map(ToString::to_string).collect()
+    }
+
+    fn edge(name: &str, rest: &str) -> bool {
+        check(&format!("crates/{name}/Cargo.toml"), name, rest).is_empty()
+    }
+
+    #[test]
+    fn an_edge_to_the_left_is_found_with_its_line() {
+        let found = check(
+            "crates/krm-yaml/Cargo.toml",
+            "krm-yaml",
+            "[dependencies]\nkrm-core.workspace = true\n",
+        );
+        assert_eq!(found.len(), 1);
+        assert!(
+            found[0].starts_with("crates/krm-yaml/Cargo.toml:4: krm-yaml depends on krm-core"),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn every_edge_of_the_picture_and_no_other_is_allowed() {
+        for (left, from) in PICTURE.iter().enumerate() {
+            for (right, to) in PICTURE.iter().enumerate() {
+                for section in [
+                    "dependencies",
+                    "build-dependencies",
+                    "dev-dependencies",
+                    "target.'cfg(unix)'.dependencies",
+                ] {
+                    assert_eq!(
+                        edge(from, &format!("[{section}]\n{to} = \"0.1\"\n")),
+                        left < right,
+                        "{from} → {to}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_testkit_is_for_tests() {
+        assert!(edge("krm-core", "[dev-dependencies]\nkrm-testkit.workspace = true\n"));
+        assert!(!edge("krm-core", "[dependencies]\nkrm-testkit.workspace = true\n"));
+        assert!(!edge("krm-testkit", "[dependencies]\nkrm-yaml.workspace = true\n"));
+    }
+
+    #[test]
+    fn nobody_depends_on_xtask_and_xtask_on_anybody() {
+        assert!(!edge("krm-cli", "[dependencies]\nxtask = { path = \"../../xtask\" }\n"));
+        assert!(!edge("krm-cli", "[dev-dependencies]\ntools.workspace = true\n"));
+        assert!(
+            check(
+                "xtask/Cargo.toml",
+                "xtask",
+                "[dependencies]\nkrm-cli.workspace = true\nlexopt = \"1\"\n"
+            )
+            .is_empty()
+        );
+    }
+
+    #[test]
+    fn renaming_hides_nothing() {
+        assert!(!edge(
+            "krm-yaml",
+            "[dependencies]\nself-again = { package = \"krm-core\", version = \"0.1\" }\n"
+        ));
+        assert!(edge("krm-core", "[dependencies]\nyaml.workspace = true\n"));
+        assert!(!edge("krm-testkit", "[dependencies]\nyaml.workspace = true\n"));
+    }
+
+    #[test]
+    fn a_new_crate_must_enter_the_picture() {
+        assert!(!edge("krm-extra", ""));
+        assert!(!edge("krm-core", "[dependencies]\nkrm-extra = \"0.1\"\n"));
+        assert!(!check("crates/krm-core/Cargo.toml", "krm-core", "[broken").is_empty());
+    }
+}
