@@ -26,6 +26,8 @@
 
 mod case;
 mod diff;
+#[cfg(test)]
+mod repository;
 mod run;
 
 pub use case::{Case, CaseError, Section};
