@@ -11,25 +11,37 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod comment;
 mod document;
+mod edit;
 mod error;
 mod events;
 mod explain;
 mod file;
+mod find;
 mod front;
 mod gap;
 mod index;
+mod layout;
+mod manners;
 mod node;
+mod path;
 mod scalar;
 mod span;
+mod value;
 mod view;
 
+pub use comment::{Comment, CommentPlace};
 pub use document::DocumentRef;
+pub use edit::{Edit, EditError, PathEditError, Place, WhenEmpty};
 pub use error::{ReadError, SyntaxError};
 pub use events::events;
 pub use file::{File, decode};
+pub use find::Located;
 pub use front::ReadOptions;
 pub use node::{NodeKind, Notation, ScalarStyle};
+pub use path::{Path, PathError, Segment};
 pub use scalar::Resolved;
 pub use span::{Position, Span};
+pub use value::{ExpansionError, Value};
 pub use view::{Children, Entry, Mapping, NodeRef, Scalar, Sequence};

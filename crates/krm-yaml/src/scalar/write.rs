@@ -1,1 +1,236 @@
-//! From a value to the text of a scalar.
+//! From a value to the text of a scalar, in the style that stands there where the value allows it.
+
+use super::{Resolved, resolve, resolve_1_1};
+use crate::node::ScalarStyle;
+
+/// Where a scalar is to be written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Context {
+    /// Inside brackets.
+    pub(crate) flow: bool,
+    /// As a key of a mapping.
+    pub(crate) key: bool,
+    /// In a JSON file: every text in double quotes.
+    pub(crate) json: bool,
+    /// The quote to use where one is needed.
+    pub(crate) quote: char,
+    /// The column for the lines of a block scalar, and how much deeper than its parent that is.
+    pub(crate) block: Option<(u32, u32)>,
+}
+
+/// A scalar's text: the head goes beside the key, the lines below it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Written {
+    pub(crate) head: String,
+    /// Lines of a block scalar with their indentation; empty for all others.
+    pub(crate) lines: Vec<String>,
+}
+
+impl Written {
+    fn inline(head: String) -> Self {
+        Self { head, lines: Vec::new() }
+    }
+}
+
+/// Writes a text in the style `old`, or the nearest to it that holds it.
+pub(crate) fn write_scalar(text: &str, old: ScalarStyle, context: Context) -> Written {
+    if context.json {
+        return Written::inline(double_quoted(text));
+    }
+    let wants_lines = match old {
+        ScalarStyle::Literal | ScalarStyle::Folded => !text.is_empty(),
+        ScalarStyle::DoubleQuoted => false,
+        ScalarStyle::Plain | ScalarStyle::SingleQuoted => text.contains('\n') && ends_simply(text),
+    };
+    if wants_lines
+        && !context.flow
+        && !context.key
+        && let Some((column, width)) = context.block
+        && fits_block(text)
+    {
+        return block(text, old, column, width);
+    }
+    let head = match old {
+        ScalarStyle::DoubleQuoted => double_quoted(text),
+        ScalarStyle::SingleQuoted if is_printable_line(text) => single_quoted(text),
+        ScalarStyle::Plain => write_plain_or_quoted(text, context),
+        _ => quoted(text, context.quote),
+    };
+    Written::inline(head)
+}
+
+/// Writes a text plain where every reader takes it for that text, and quoted otherwise.
+pub(crate) fn write_plain_or_quoted(text: &str, context: Context) -> String {
+    if !context.json && is_plain(text, context.flow, context.key) {
+        text.to_owned()
+    } else if context.json {
+        double_quoted(text)
+    } else {
+        quoted(text, context.quote)
+    }
+}
+
+fn quoted(text: &str, quote: char) -> String {
+    if quote == '\'' && is_printable_line(text) { single_quoted(text) } else { double_quoted(text) }
+}
+
+fn single_quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+/// Double-quoted with the escapes that JSON knows, too.
+fn double_quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if is_printable(c) => out.push(c),
+            c => {
+                let mut units = [0; 2];
+                for unit in c.encode_utf16(&mut units) {
+                    out.push_str(&format!("\\u{unit:04x}"));
+                }
+            }
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// Whether a character may stand in a scalar as it is, on one line.
+fn is_printable(c: char) -> bool {
+    match c {
+        '\u{2028}' | '\u{2029}' | '\u{feff}' => false,
+        ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' => true,
+        c => c >= '\u{10000}',
+    }
+}
+
+fn is_printable_line(text: &str) -> bool {
+    text.chars().all(is_printable)
+}
+
+/// At most one line break at the end.
+fn ends_simply(text: &str) -> bool {
+    !text.ends_with("\n\n")
+}
+
+fn fits_block(text: &str) -> bool {
+    let printable = text.chars().all(|c| c == '\n' || c == '\t' || is_printable(c));
+    let content = text.trim_end_matches('\n');
+    // Lines of blanks only, at the front or the end, would be taken for indentation.
+    let blank_edges = content.lines().next().is_none_or(|line| line.trim().is_empty())
+        || content.lines().last().is_none_or(|line| line.trim().is_empty());
+    printable && !content.is_empty() && !blank_edges
+}
+
+fn block(text: &str, old: ScalarStyle, column: u32, width: u32) -> Written {
+    let content = text.trim_end_matches('\n');
+    let breaks = text.len() - content.len();
+    let folds = old == ScalarStyle::Folded && !content.lines().any(|line| line.starts_with([' ', '\t']));
+    let mut head = String::from(if folds { ">" } else { "|" });
+    if content.starts_with([' ', '\t']) {
+        head.push_str(&width.to_string());
+    }
+    match breaks {
+        0 => head.push('-'),
+        1 => {}
+        _ => head.push('+'),
+    }
+    let indent = " ".repeat(column as usize);
+    let mut lines = Vec::new();
+    let mut after_text = false;
+    for line in content.split('\n') {
+        if folds && after_text {
+            lines.push(String::new());
+        }
+        after_text = !line.is_empty();
+        lines.push(if line.is_empty() { String::new() } else { format!("{indent}{line}") });
+    }
+    lines.extend(std::iter::repeat_n(String::new(), breaks.saturating_sub(1)));
+    Written { head, lines }
+}
+
+/// Whether a text can stand without quotes and is read as that text by YAML 1.1 and 1.2.
+fn is_plain(text: &str, flow: bool, key: bool) -> bool {
+    let Some(first) = text.chars().next() else { return false };
+    let second = text[first.len_utf8()..].chars().next();
+    let opens_well = match first {
+        '-' | '?' | ':' => second.is_some_and(|c| c != ' ' && !(flow && is_flow_indicator(c))),
+        ',' | '[' | ']' | '{' | '}' | '#' | '&' | '*' | '!' | '|' | '>' | '\'' | '"' | '%' | '@' | '`' | ' ' => false,
+        _ => true,
+    };
+    let is_text = resolve(text) == Resolved::String && resolve_1_1(text) == Resolved::String;
+    opens_well
+        && is_text
+        && !matches!(text, "<<" | "=")
+        && !text.ends_with([' ', ':'])
+        && !text.contains(": ")
+        && !text.contains(" #")
+        && !(flow && text.chars().any(is_flow_indicator))
+        && !(flow && text.contains(':') && text.contains(['\'', '"']))
+        && !(key && text.len() > 1000)
+        && !text.starts_with("---")
+        && !text.starts_with("...")
+        && !looks_like_a_number(text)
+        && is_printable_line(text)
+}
+
+fn is_flow_indicator(c: char) -> bool {
+    matches!(c, ',' | '[' | ']' | '{' | '}')
+}
+
+/// What some reader of YAML takes for a date or a number although neither schema does.
+fn looks_like_a_number(text: &str) -> bool {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let rest = &text[digits..];
+    let is_date = digits == 4
+        && rest.starts_with('-')
+        && rest[1..].bytes().take_while(u8::is_ascii_digit).count() >= 1
+        && text.bytes().all(|b| b.is_ascii_digit() || b"-:.TtZz +".contains(&b));
+    let unsigned = text.trim_start_matches(['-', '+']);
+    let is_prefixed = ["0x", "0X", "0o", "0O", "0b", "0B"].iter().any(|prefix| unsigned.starts_with(prefix));
+    let spelled = is_prefixed && unsigned.len() > 2 && unsigned[2..].bytes().all(|b| b.is_ascii_hexdigit() || b == b'_');
+    let underscored = text.contains('_')
+        && unsigned.starts_with(|c: char| c.is_ascii_digit())
+        && unsigned.bytes().all(|b| b.is_ascii_digit() || b"_.eE+-".contains(&b));
+    is_date || spelled || underscored
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const VALUE: Context = Context { flow: false, key: false, json: false, quote: '"', block: Some((2, 2)) };
+
+    #[test]
+    fn quotes_what_some_reader_takes_for_something_else() {
+        let quoted = ["", "yes", "On", "n", "0o17", "017", "1_000", "12:30", ".inf", "~", "null", "1e3", "2001-12-14", "0b1", "a: b", "a #b", "- a", "#a", "@a", "a:", "---", "<<", "=", " a", "a ", "\u{feff}x"];
+        for text in quoted {
+            let written = write_plain_or_quoted(text, VALUE);
+            assert!(written.starts_with('"'), "{text:?} gave {written}");
+        }
+        for text in ["a", "a:b", "a#b", "-a", "http://x", "1.2.3", "10m", "$x", "a,b", "é", "nginx:1.8.1", "v1_2"] {
+            assert_eq!(write_plain_or_quoted(text, VALUE), text);
+        }
+        assert_eq!(write_plain_or_quoted("a,b", Context { flow: true, ..VALUE }), "\"a,b\"");
+    }
+
+    #[test]
+    fn keeps_the_style_where_the_value_allows() {
+        let write = |text: &str, old| write_scalar(text, old, VALUE).head;
+        assert_eq!(write("it's", ScalarStyle::SingleQuoted), "'it''s'");
+        assert_eq!(write("a\tb", ScalarStyle::SingleQuoted), "\"a\\tb\"");
+        assert_eq!(write("x", ScalarStyle::DoubleQuoted), "\"x\"");
+        let block = write_scalar("a\n\n b\n", ScalarStyle::Folded, VALUE);
+        assert_eq!((block.head.as_str(), block.lines), ("|", vec!["  a".into(), String::new(), "   b".into()]));
+        let folded = write_scalar("a\nb\n\nc", ScalarStyle::Folded, VALUE);
+        assert_eq!(folded.head, ">-");
+        assert_eq!(folded.lines, ["  a", "", "  b", "", "", "  c"]);
+    }
+}

@@ -1,0 +1,235 @@
+//! Comments: found in the gaps when asked for, each with its place and its owner.
+
+use crate::document::DocumentRef;
+use crate::gap::{Gap, Trivia};
+use crate::layout::{comment_beside, comment_line};
+use crate::node::{NodeKind, Notation};
+use crate::span::{Span, before_break, column, is_first_on_line, line_end, line_start};
+use crate::view::NodeRef;
+
+/// Where a comment stands, seen from its owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CommentPlace {
+    /// On lines of its own directly above.
+    Above,
+    /// On the same line, behind.
+    Beside,
+    /// On lines of its own after the last entry, as deep as the entries or deeper.
+    Below,
+    /// By itself, between blank lines.
+    Free,
+}
+
+/// One comment, from its `#` to the end of its line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Comment<'a> {
+    /// The bytes, `#` included, line break not.
+    pub span: Span,
+    /// Where it stands.
+    pub place: CommentPlace,
+    /// Whose it is; none: the document's. The owner above an entry of a mapping is the key.
+    pub owner: Option<NodeRef<'a>>,
+    /// The text, with its `#`.
+    pub text: &'a str,
+}
+
+/// Comments never hold a line break; one handed in from outside might.
+pub(crate) fn strip_breaks(text: &str) -> String {
+    text.replace(['\r', '\n'], " ")
+}
+
+impl<'a> DocumentRef<'a> {
+    /// All comments of the document, in order.
+    pub fn comments(self) -> Vec<Comment<'a>> {
+        let mut finder = Finder { document: self, text: self.file.text(), out: Vec::new() };
+        let mut before: Option<NodeRef<'a>> = None;
+        let mut at = self.span().start;
+        for index in 0..self.table().nodes.len() as u32 {
+            let node = self.node(index);
+            if node.is_collection() {
+                continue;
+            }
+            finder.gap(Span::new(at, node.start()), before, Some(node));
+            finder.header(node);
+            at = node.end().max(at);
+            before = Some(node);
+        }
+        if self.root().is_some() {
+            finder.gap(Span::new(at, self.span().end), before, None);
+        }
+        finder.out
+    }
+}
+
+struct Finder<'a> {
+    document: DocumentRef<'a>,
+    text: &'a str,
+    out: Vec<Comment<'a>>,
+}
+
+impl<'a> Finder<'a> {
+    fn push(&mut self, span: Span, place: CommentPlace, owner: Option<NodeRef<'a>>) {
+        self.out.push(Comment { span, place, owner, text: span.of(self.text) });
+    }
+
+    /// The comment on the head line of a block scalar.
+    fn header(&mut self, node: NodeRef<'a>) {
+        if node.as_scalar().is_some_and(|scalar| scalar.style().is_block()) {
+            let line = Span::new(node.start(), line_end(self.text, node.start()));
+            let marks = line.of(self.text).find([' ', '\t']).unwrap_or(line.len() as usize);
+            let comment = comment_beside(self.text, node.start() + marks as u32);
+            if !comment.is_empty() {
+                self.push(comment, CommentPlace::Beside, Some(node));
+            }
+        }
+    }
+
+    fn gap(&mut self, gap: Span, before: Option<NodeRef<'a>>, after: Option<NodeRef<'a>>) {
+        let comments: Vec<Span> = Gap::new(self.text, gap)
+            .filter(|(trivia, _)| *trivia == Trivia::Comment)
+            .map(|(_, span)| span)
+            .collect();
+        if comments.is_empty() {
+            return;
+        }
+        let entry = after.map(|after| starting_entry(after, gap.start));
+        let head = entry.map(|entry| entry.head);
+        let run = head.map_or(gap.end, |head| self.run_above(gap, before, entry, head));
+        for span in comments {
+            if !is_first_on_line(self.text, span.start) {
+                let owner = self.beside(span, before, after);
+                self.push(span, CommentPlace::Beside, owner);
+            } else if span.start >= run && head.is_some() {
+                let owner = entry.map(|entry| entry.owner).filter(|_| !self.is_document_head(gap, run, before));
+                self.push(span, CommentPlace::Above, owner);
+            } else {
+                self.apart(span, before, after);
+            }
+        }
+    }
+
+    /// Where the run of comments directly above the next entry begins.
+    fn run_above(&self, gap: Span, before: Option<NodeRef<'a>>, entry: Option<StartingEntry<'a>>, head: u32) -> u32 {
+        if !is_first_on_line(self.text, head) {
+            return head;
+        }
+        let deepest = entry.filter(|entry| before.is_some() && !entry.is_first).map(|_| column(self.text, head));
+        crate::layout::comments_above(self.text, head, gap.start, deepest)
+    }
+
+    fn is_document_head(&self, gap: Span, run: u32, before: Option<NodeRef<'a>>) -> bool {
+        let from = self.document.start_marker().map_or(gap.start, |marker| marker.end);
+        before.is_none()
+            && !Gap::new(self.text, Span::new(from, run))
+                .any(|(trivia, span)| trivia == Trivia::Comment && is_first_on_line(self.text, span.start))
+    }
+
+    /// Whose comment stands behind something on its line.
+    fn beside(&self, span: Span, before: Option<NodeRef<'a>>, after: Option<NodeRef<'a>>) -> Option<NodeRef<'a>> {
+        let line = line_start(self.text, span.start);
+        match before {
+            Some(leaf) if leaf.end() > line => {
+                // Past the brackets that close behind the leaf on this line.
+                let mut owner = leaf;
+                while let Some(parent) = owner.parent().filter(|p| {
+                    p.notation() != Notation::Block && p.end() <= span.start && p.end() > owner.end()
+                }) {
+                    owner = parent;
+                }
+                Some(owner)
+            }
+            _ => {
+                // Only an indicator stands before it: a dash, a bracket or the document's marker.
+                let marker = self.document.start_marker().is_some_and(|m| m.start >= line && m.start < span.start);
+                if marker {
+                    return None;
+                }
+                let mut owner = after.or(before)?;
+                while let Some(parent) = owner.parent().filter(|p| p.start() >= line && p.index + 1 == owner.index) {
+                    owner = parent;
+                }
+                Some(owner)
+            }
+        }
+    }
+
+    /// A comment line that is not directly above an entry.
+    fn apart(&mut self, span: Span, before: Option<NodeRef<'a>>, after: Option<NodeRef<'a>>) {
+        let depth = column(self.text, span.start);
+        let Some(before) = before else {
+            let place = if self.touches_content(span) { CommentPlace::Above } else { CommentPlace::Free };
+            return self.push(span, place, None);
+        };
+        let mut child = before;
+        let mut collection = before.parent();
+        while let Some(parent) = collection {
+            if parent.notation() == Notation::Block && column(self.text, parent.start()) <= depth {
+                break;
+            }
+            child = parent;
+            collection = parent.parent();
+        }
+        let Some(collection) = collection else {
+            return self.push(span, CommentPlace::Free, None);
+        };
+        let goes_on = after.is_some_and(|after| after.index < collection.node().subtree_end(collection.index));
+        let deeper = column(self.text, collection.start()) < depth;
+        let detached = !self.touches_content(span) && collection.parent().is_none();
+        match (deeper, goes_on) {
+            (true, _) => self.push(span, CommentPlace::Below, Some(child)),
+            (false, true) => self.push(span, CommentPlace::Free, Some(collection)),
+            (false, false) if detached => self.push(span, CommentPlace::Free, None),
+            (false, false) => self.push(span, CommentPlace::Below, Some(collection)),
+        }
+    }
+
+    /// Whether no blank line stands between the comment and the text above it.
+    fn touches_content(&self, span: Span) -> bool {
+        let mut line = line_start(self.text, span.start);
+        while line > self.document.span().start {
+            let above = line_start(self.text, before_break(self.text, line));
+            if comment_line(self.text, above).is_none() {
+                return !self.text[above as usize..before_break(self.text, line) as usize].trim().is_empty();
+            }
+            line = above;
+        }
+        false
+    }
+}
+
+/// The entry that begins with a leaf.
+#[derive(Clone, Copy)]
+struct StartingEntry<'a> {
+    owner: NodeRef<'a>,
+    head: u32,
+    /// Whether it is the first of its collection.
+    is_first: bool,
+}
+
+/// The outermost entry that begins with `leaf`, after `from`.
+fn starting_entry(leaf: NodeRef<'_>, from: u32) -> StartingEntry<'_> {
+    let mut owner = leaf;
+    let mut is_first = true;
+    let mut node = leaf;
+    while let Some(parent) = node.parent() {
+        let first = parent.index + 1 == node.index;
+        let is_item = parent.kind() == NodeKind::Sequence;
+        let is_key = !is_item && (first || parent.children().step_by(2).any(|key| key == node));
+        if is_item || is_key {
+            owner = node;
+            is_first = first;
+        }
+        if !first {
+            break;
+        }
+        node = parent;
+    }
+    let text = leaf.source();
+    let full = owner.full_span().start;
+    let indicator = Gap::new(text, Span::new(from, full))
+        .find(b"-?", b":,{[]}")
+        .filter(|_| owner.parent().is_some_and(|parent| parent.notation() == Notation::Block));
+    let is_value = owner.parent().is_some_and(|p| p.kind() == NodeKind::Mapping);
+    let head = indicator.map_or(full, |indicator| if is_value && indicator.of(text) == "-" { full } else { indicator.start });
+    StartingEntry { owner, head, is_first }
+}

@@ -1,0 +1,177 @@
+//! Changes to the entries of a block collection.
+
+use super::lower::{Change, Ground};
+use super::splice::{Part, Splice};
+use crate::layout::EntryLayout;
+use crate::node::{NodeKind, ScalarStyle};
+use crate::span::{Span, before_break, column, line_end, line_start, next_line, skip_blanks_back};
+use crate::view::NodeRef;
+
+pub(crate) fn lower<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, change: &Change<'_>) {
+    let entries = ground.entries(node).to_vec();
+    let Some(first) = entries.first() else { return };
+    let kept: Vec<usize> = (0..entries.len()).filter(|at| !change.removed.contains(at)).collect();
+    let work = Work { node, change, entries: &entries, depth: column(ground.text, first.head) };
+    if kept.is_empty() && change.inserted.is_empty() {
+        work.leave_empty(ground);
+        return;
+    }
+    work.reorder(ground, &kept);
+    let done = if first.own_line { 0 } else { work.beside_indicator(ground, &kept) };
+    work.remove_lines(ground, done);
+    work.insert_lines(ground);
+}
+
+struct Work<'a, 'w> {
+    node: NodeRef<'a>,
+    change: &'w Change<'w>,
+    entries: &'w [EntryLayout<'a>],
+    /// The column of the entries.
+    depth: u32,
+}
+
+impl<'a> Work<'a, '_> {
+    /// The text of everything that is inserted before the old entry `at`.
+    fn new_lines(&self, ground: &Ground<'a>, at: usize) -> Vec<String> {
+        let like = key_style(self.entries);
+        let near = self.entries.get(at).or(self.entries.last()).map_or(self.node, |entry| entry.value);
+        let renderer = ground.renderer(near);
+        self.change
+            .inserted_before(at)
+            .flat_map(|new| renderer.entry(new.key.as_ref(), &new.value, self.depth, like))
+            .collect()
+    }
+
+    /// All entries go and none comes: `{}` or `[]` beside the key, and comments of nobody stay.
+    fn leave_empty(&self, ground: &mut Ground<'a>) {
+        let brackets = if self.node.kind() == NodeKind::Mapping { "{}" } else { "[]" };
+        let first = &self.entries[0];
+        let has_line = first.own_line && self.node.parent().is_some();
+        if has_line {
+            let floor = crate::layout::value_floor(self.node);
+            ground.splices.push(Splice::insert(floor, format!(" {brackets}")));
+            self.remove_lines(ground, 0);
+        } else {
+            let span = if first.own_line { Span::new(first.start, first.tail) } else { first.extent() };
+            ground.splices.push(Splice::new(span, brackets));
+            self.remove_lines(ground, 1);
+        }
+    }
+
+    fn reorder(&self, ground: &mut Ground<'a>, kept: &[usize]) {
+        for (&slot, entry) in kept.iter().zip(self.change.kept(self.entries.len())) {
+            if slot != entry {
+                let parts = vec![Part::Keep(self.entries[entry].extent())];
+                ground.splices.push(Splice { span: self.entries[slot].extent(), parts });
+            }
+        }
+    }
+
+    /// The first entry stands behind a dash: what goes or comes before it shares that line.
+    /// Returns how many entries are dealt with.
+    fn beside_indicator(&self, ground: &mut Ground<'a>, kept: &[usize]) -> usize {
+        let first = &self.entries[0];
+        let eol = ground.manners.line_break;
+        let indent = " ".repeat(self.depth as usize);
+        let new = self.new_lines(ground, 0);
+        let text = new.join(eol);
+        let text = text.strip_prefix(&indent).unwrap_or(&text);
+        if !self.change.removed.contains(&0) {
+            if !new.is_empty() {
+                ground.splices.push(Splice::insert(first.head, format!("{text}{eol}{indent}")));
+            }
+            return 0;
+        }
+        if !new.is_empty() {
+            ground.splices.push(Splice::new(first.extent(), text));
+            return 1;
+        }
+        let Some(&next) = kept.first() else {
+            // Everything old goes; what comes stands at the end and moves up to the dash.
+            ground.splices.push(Splice::remove(first.extent()));
+            return 1;
+        };
+        if self.is_close(ground.text, next) {
+            ground.splices.push(Splice::remove(Span::new(first.start, self.entries[next].start)));
+            return next;
+        }
+        let from = skip_blanks_back(ground.text, first.start, line_start(ground.text, first.start));
+        ground.splices.push(Splice::remove(Span::new(from, first.tail)));
+        1
+    }
+
+    /// Whether nothing but line breaks stands between the first entries up to `next`.
+    fn is_close(&self, text: &str, next: usize) -> bool {
+        let target = &self.entries[next];
+        let inserted = (1..=next).any(|at| self.change.inserted_before(at).next().is_some());
+        target.start == target.head
+            && !inserted
+            && self.entries[..next].iter().zip(&self.entries[1..=next]).all(|(a, b)| {
+                let gap = &text[a.tail as usize..b.start as usize];
+                !gap.contains('#') && next_line(text, a.tail) == line_start(text, b.start)
+            })
+    }
+
+    /// Removes the whole lines of removed entries from the entry `from` on.
+    fn remove_lines(&self, ground: &mut Ground<'a>, from: usize) {
+        let text = ground.text;
+        let removed = self.change.removed.iter().filter(|&&at| at >= from).map(|&at| &self.entries[at]);
+        let mut spans: Vec<Span> = Vec::new();
+        for entry in removed {
+            let span = Span::new(line_start(text, entry.start), next_line(text, entry.tail));
+            match spans.last_mut() {
+                Some(last) if last.end == span.start => last.end = span.end,
+                _ => spans.push(span),
+            }
+        }
+        for mut span in spans {
+            // A file without a final line break keeps having none.
+            if span.end as usize == text.len() && before_break(text, span.end) == span.end {
+                span.start = before_break(text, span.start);
+            }
+            ground.splices.push(Splice::remove(span));
+        }
+    }
+
+    fn insert_lines(&self, ground: &mut Ground<'a>) {
+        let text = ground.text;
+        let eol = ground.manners.line_break;
+        for at in 0..=self.entries.len() {
+            if at == 0 && !self.entries[0].own_line {
+                continue;
+            }
+            let lines = self.new_lines(ground, at).join(eol);
+            if lines.is_empty() {
+                continue;
+            }
+            let splice = match self.entries.get(at) {
+                Some(entry) => Splice::insert(line_start(text, entry.start), format!("{lines}{eol}")),
+                None => self.after_last(ground, &lines),
+            };
+            ground.splices.push(splice);
+        }
+    }
+
+    fn after_last(&self, ground: &Ground<'a>, lines: &str) -> Splice {
+        let text = ground.text;
+        let eol = ground.manners.line_break;
+        let last = &self.entries[self.entries.len() - 1];
+        let all_gone = self.change.removed.len() == self.entries.len();
+        if all_gone && !self.entries[0].own_line {
+            let indent = " ".repeat(self.depth as usize);
+            return Splice::insert(self.entries[0].start, lines.strip_prefix(&indent).unwrap_or(lines));
+        }
+        let end = line_end(text, last.tail);
+        if end as usize == text.len() {
+            return Splice::insert(end, format!("{eol}{lines}"));
+        }
+        Splice::insert(next_line(text, end), format!("{lines}{eol}"))
+    }
+}
+
+/// The quotes around the keys of a mapping, where all of them have the same.
+pub(crate) fn key_style(entries: &[EntryLayout<'_>]) -> Option<ScalarStyle> {
+    let mut styles = entries.iter().map(|entry| entry.key.and_then(NodeRef::as_scalar).map(|key| key.style()));
+    let first = styles.next()??;
+    (first.is_quoted() && styles.all(|style| style == Some(first))).then_some(first)
+}

@@ -1,0 +1,104 @@
+//! Reads an edited document back: what was asked for is there, and nothing else changed its meaning.
+
+use std::collections::BTreeMap;
+
+use super::lower::Change;
+use super::{DocumentEdit, EditError};
+use crate::Resolved;
+use crate::document::DocumentRef;
+use crate::file::File;
+use crate::front::ReadOptions;
+use crate::node::NodeKind;
+use crate::span::Span;
+use crate::value::Value;
+use crate::view::NodeRef;
+
+/// Gives the new text of the document back if it means what it should.
+pub(crate) fn read_back(
+    document: DocumentRef<'_>,
+    edit: &DocumentEdit<'_>,
+    changes: &BTreeMap<u32, Change<'_>>,
+    text: String,
+) -> Result<String, EditError> {
+    let refuse = |span: Span, why: &str| {
+        Err(EditError::new(span, format!("this cannot be changed here without harm: {why}")))
+    };
+    let whole = document.root().map_or(document.span(), |root| root.full_span());
+    let Ok(file) = File::parse_with(text, ReadOptions::default()) else {
+        return refuse(whole, "the file would become too large");
+    };
+    let unread = file.errors().next().map(|error| error.message.clone());
+    if let Some(message) = unread {
+        return refuse(whole, &format!("the result would not be YAML ({message})"));
+    }
+    let expected = Expected { edit, changes };
+    let is_one = file.documents().count() == 1;
+    let new = file.document(0).filter(|_| is_one).and_then(|new| new.root());
+    let (Some(old), Some(new)) = (document.root(), new) else {
+        return refuse(whole, "the result would not be one document");
+    };
+    if let Err(node) = expected.node(old, new) {
+        return refuse(node.full_span(), &format!("`{}` would read differently", node.path()));
+    }
+    Ok(file.into_text())
+}
+
+struct Expected<'e, 'c> {
+    edit: &'e DocumentEdit<'e>,
+    changes: &'c BTreeMap<u32, Change<'c>>,
+}
+
+impl Expected<'_, '_> {
+    /// Compares an old node, with what is to become of it, to the one that stands there now.
+    fn node<'a>(&self, old: NodeRef<'a>, new: NodeRef<'_>) -> Result<(), NodeRef<'a>> {
+        let holds = |ok: bool| if ok { Ok(()) } else { Err(old) };
+        if let Some(value) = self.edit.values.get(&old.index) {
+            let keeps_anchor = old.anchor().is_none() || matches!(value, Value::Node(_)) || old.anchor() == new.anchor();
+            return holds(value.is_meant_by(new) && keeps_anchor);
+        }
+        if let Some(name) = self.edit.keys.get(&old.index) {
+            let is_named = new.as_scalar().is_some_and(|key| key.is(name) && key.resolve() == Resolved::String);
+            return holds(is_named && old.anchor() == new.anchor());
+        }
+        holds(old.anchor() == new.anchor() && old.tag() == new.tag())?;
+        if old.is_collection() {
+            holds(old.kind() == new.kind())?;
+            return self.children(old, new);
+        }
+        holds(match (old.as_scalar(), new.as_scalar()) {
+            (Some(old), Some(new)) => {
+                old.style() == new.style() && old.resolve() == new.resolve() && old.value() == new.value()
+            }
+            _ => old.kind() == NodeKind::Alias && new.kind() == NodeKind::Alias && old.text() == new.text(),
+        })
+    }
+
+    fn children<'a>(&self, old: NodeRef<'a>, new: NodeRef<'_>) -> Result<(), NodeRef<'a>> {
+        let width = if old.kind() == NodeKind::Mapping { 2 } else { 1 };
+        let mut found = new.children();
+        let old_children: Vec<NodeRef<'a>> = old.children().collect();
+        let count = old_children.len() / width;
+        let unchanged = Change::default();
+        let change = self.changes.get(&old.index).unwrap_or(&unchanged);
+        let mut kept = change.kept(count).into_iter();
+        for at in 0..=count {
+            for insertion in change.inserted_before(at) {
+                for value in insertion.key.iter().chain([&insertion.value]) {
+                    let there = found.next().is_some_and(|node| value.is_meant_by(node));
+                    if !there {
+                        return Err(old);
+                    }
+                }
+            }
+            if at == count || change.removed.contains(&at) {
+                continue;
+            }
+            let entry = kept.next().unwrap_or(at);
+            for child in &old_children[entry * width..(entry + 1) * width] {
+                let Some(node) = found.next() else { return Err(*child) };
+                self.node(*child, node)?;
+            }
+        }
+        if found.next().is_some() { Err(old) } else { Ok(()) }
+    }
+}

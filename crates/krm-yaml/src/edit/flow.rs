@@ -1,0 +1,248 @@
+//! Changes to the entries of a flow collection.
+
+use super::block::key_style;
+use super::lower::{Change, Ground};
+use super::splice::{Part, Splice};
+use super::{Insertion, replace};
+use crate::layout::{EntryLayout, comment_beside};
+use crate::node::Notation;
+use crate::span::{Span, column, line_end, line_start, next_line, skip_blanks_back};
+use crate::view::NodeRef;
+
+pub(crate) fn lower<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, change: &Change<'_>) {
+    let entries = ground.entries(node).to_vec();
+    if entries.is_empty() {
+        fill(ground, node, change);
+        return;
+    }
+    let kept: Vec<usize> = (0..entries.len()).filter(|at| !change.removed.contains(at)).collect();
+    let work = Work { node, change, entries: &entries, kept };
+    if work.kept.is_empty() {
+        work.empty_or_refill(ground);
+        return;
+    }
+    work.reorder(ground);
+    work.remove(ground);
+    work.insert(ground);
+}
+
+/// The first entries of an empty collection.
+fn fill<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, change: &Change<'_>) {
+    if change.inserted.is_empty() {
+        return;
+    }
+    let in_block = node.parent().is_none_or(|parent| parent.notation() == Notation::Block);
+    if in_block && !ground.manners.json {
+        replace::fill_block(ground, node, &change.inserted);
+        return;
+    }
+    let inner = Span::new(node.start() + 1, node.end() - 1);
+    let text = inserted_texts(ground, node, &change.inserted, &[]).join(", ");
+    if inner.of(ground.text).contains('#') {
+        ground.splices.push(Splice::insert(inner.start, text));
+    } else {
+        ground.splices.push(Splice::new(inner, text));
+    }
+}
+
+fn inserted_texts<'a>(
+    ground: &Ground<'a>,
+    node: NodeRef<'a>,
+    inserted: &[&Insertion<'_>],
+    entries: &[EntryLayout<'a>],
+) -> Vec<String> {
+    let renderer = ground.renderer(node);
+    let like = key_style(entries);
+    let colon = colon_text(ground.text, entries);
+    let over_lines = entries.first().is_some_and(|entry| entry.own_line);
+    let depth = entries.first().map_or(0, |entry| if over_lines { column(ground.text, entry.head) } else { 0 });
+    let text = |value| {
+        if over_lines && ground.manners.json { renderer.flow_lines(value, depth) } else { renderer.flow(value) }
+    };
+    inserted
+        .iter()
+        .map(|new| match &new.key {
+            Some(key) => format!("{}{colon}{}", renderer.key(key, true, like), text(&new.value)),
+            None => text(&new.value),
+        })
+        .collect()
+}
+
+/// How the collection writes its colons: `": "`, or `":"` as in packed JSON.
+fn colon_text(text: &str, entries: &[EntryLayout<'_>]) -> &'static str {
+    let packed = entries.first().is_some_and(|entry| {
+        let key = entry.key.map(|key| key.end());
+        key.is_some_and(|end| text.as_bytes().get(end as usize) == Some(&b':') && entry.value.full_span().start == end + 1)
+            && entry.value.end() > entry.value.start()
+    });
+    if packed { ":" } else { ": " }
+}
+
+struct Work<'a, 'w> {
+    node: NodeRef<'a>,
+    change: &'w Change<'w>,
+    entries: &'w [EntryLayout<'a>],
+    kept: Vec<usize>,
+}
+
+impl<'a> Work<'a, '_> {
+    /// Whether the entries stand on lines of their own.
+    fn over_lines(&self) -> bool {
+        self.entries[0].own_line
+    }
+
+    fn closer(&self) -> u32 {
+        self.node.end() - 1
+    }
+
+    fn empty_or_refill(&self, ground: &mut Ground<'a>) {
+        let texts = inserted_texts(ground, self.node, &self.change.inserted, self.entries);
+        let first = &self.entries[0];
+        let last = &self.entries[self.entries.len() - 1];
+        let inner = Span::new(self.node.start() + 1, self.closer());
+        let outside = [Span::new(inner.start, first.start), Span::new(last.tail, inner.end)];
+        let owns_all = outside.iter().all(|span| !span.of(ground.text).contains('#'));
+        if texts.is_empty() && owns_all && self.node.notation() == Notation::Flow {
+            ground.splices.push(Splice::remove(inner));
+            return;
+        }
+        let glue = if self.over_lines() {
+            format!(",{}{}", ground.manners.line_break, " ".repeat(column(ground.text, first.head) as usize))
+        } else {
+            ", ".to_owned()
+        };
+        let trailing = last.comma.map_or(last.end, |comma| comma + 1);
+        let mut text = texts.join(&glue);
+        if last.comma.is_some() && !texts.is_empty() {
+            text.push(',');
+        }
+        ground.splices.push(Splice::new(Span::new(first.start, trailing.max(last.tail)), text));
+    }
+
+    fn reorder(&self, ground: &mut Ground<'a>) {
+        for (&slot, entry) in self.kept.iter().zip(self.change.kept(self.entries.len())) {
+            if slot == entry {
+                continue;
+            }
+            let (slot, entry) = (&self.entries[slot], &self.entries[entry]);
+            let core = |e: &EntryLayout<'_>| Span::new(e.start, e.end);
+            ground.splices.push(Splice { span: core(slot), parts: vec![Part::Keep(core(entry))] });
+            let (old, new) = (beside(ground.text, slot), beside(ground.text, entry));
+            if !old.is_empty() || !new.is_empty() {
+                ground.splices.push(Splice { span: old, parts: vec![Part::Keep(new)] });
+            }
+        }
+    }
+
+    fn remove(&self, ground: &mut Ground<'a>) {
+        let text = ground.text;
+        let last_kept = *self.kept.last().unwrap_or(&0);
+        let count = self.entries.len();
+        for &at in &self.change.removed {
+            let entry = &self.entries[at];
+            let next = self.entries.get(at + 1);
+            let alone = entry.own_line && next.is_none_or(|next| next.own_line);
+            if alone && line_start(text, entry.start) > line_start(text, self.node.start()) && line_end(text, entry.tail) < self.closer() {
+                ground.splices.push(Splice::remove(Span::new(line_start(text, entry.start), next_line(text, entry.tail))));
+            } else if let Some(next) = next.filter(|_| at < last_kept) {
+                ground.splices.push(Splice::remove(Span::new(entry.start, next.start)));
+            } else {
+                // Behind the last one that stays: the blanks before go, too.
+                let from = skip_blanks_back(text, entry.start, self.node.start());
+                let to = entry.comma.filter(|_| at + 1 < count).map_or(entry.end, |comma| comma + 1);
+                let to = if beside(text, entry).is_empty() { to } else { entry.tail.max(to) };
+                ground.splices.push(Splice::remove(Span::new(from, to)));
+            }
+        }
+        // The comma after the last one that stays was there for the ones that go.
+        let inserted_last = self.change.inserted_before(count).next().is_some();
+        if last_kept + 1 < count && !inserted_last {
+            let had_trailing = self.entries[count - 1].comma;
+            match (self.entries[last_kept].comma, had_trailing) {
+                (Some(comma), None) => ground.splices.push(Splice::remove(Span::new(comma, comma + 1))),
+                (Some(_), Some(trailing)) if !self.is_own(ground.text, count - 1) => {
+                    ground.splices.push(Splice::remove(Span::new(trailing, trailing + 1)));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether an entry is removed with its whole line, comma included.
+    fn is_own(&self, text: &str, at: usize) -> bool {
+        let entry = &self.entries[at];
+        entry.own_line
+            && self.entries.get(at + 1).is_none_or(|next| next.own_line)
+            && line_start(text, entry.start) > line_start(text, self.node.start())
+            && line_end(text, entry.tail) < self.closer()
+    }
+
+    fn insert(&self, ground: &mut Ground<'a>) {
+        for at in 0..=self.entries.len() {
+            let new: Vec<&Insertion<'_>> = self.change.inserted_before(at).collect();
+            if new.is_empty() {
+                continue;
+            }
+            let texts = inserted_texts(ground, self.node, &new, self.entries);
+            if at == self.entries.len() {
+                self.insert_last(ground, &texts);
+            } else {
+                self.insert_before(ground, &self.entries[at], &texts);
+            }
+        }
+    }
+
+    fn glue(&self, ground: &Ground<'a>) -> String {
+        if self.over_lines() {
+            let depth = column(ground.text, self.entries[0].head) as usize;
+            return format!(",{}{}", ground.manners.line_break, " ".repeat(depth));
+        }
+        let packed = self.entries.iter().zip(self.entries.iter().skip(1)).next().is_some_and(|(a, b)| {
+            a.comma.is_some_and(|comma| b.head == comma + 1)
+        });
+        if packed { ",".to_owned() } else { ", ".to_owned() }
+    }
+
+    fn insert_before(&self, ground: &mut Ground<'a>, entry: &EntryLayout<'a>, texts: &[String]) {
+        let glue = self.glue(ground);
+        ground.splices.push(Splice::insert(entry.start, format!("{}{glue}", texts.join(&glue))));
+    }
+
+    fn insert_last(&self, ground: &mut Ground<'a>, texts: &[String]) {
+        let glue = self.glue(ground);
+        let last = &self.entries[self.entries.len() - 1];
+        let text = texts.join(&glue);
+        let last_gone = self.change.removed.contains(&(self.entries.len() - 1));
+        let (_, space) = glue.split_at(1);
+        if !self.over_lines() {
+            let splice = match last.comma {
+                Some(comma) => Splice::insert(comma + 1, format!("{space}{text},")),
+                None if last_gone => Splice::insert(last.end, format!("{space}{text}")),
+                None => Splice::insert(last.end, format!("{glue}{text}")),
+            };
+            ground.splices.push(splice);
+            return;
+        }
+        let comment = !beside(ground.text, last).is_empty();
+        match last.comma {
+            None if !last_gone && comment => {
+                ground.splices.push(Splice::insert(last.end, ","));
+                ground.splices.push(Splice::insert(last.tail, format!("{space}{text}")));
+            }
+            None if !last_gone => ground.splices.push(Splice::insert(last.end, format!("{glue}{text}"))),
+            None => ground.splices.push(Splice::insert(last.tail, format!("{space}{text}"))),
+            Some(_) => ground.splices.push(Splice::insert(last.tail, format!("{space}{text},"))),
+        }
+    }
+}
+
+/// The comment beside an entry, with the blanks before it; empty behind its comma where there is none.
+fn beside(text: &str, entry: &EntryLayout<'_>) -> Span {
+    let first = comment_beside(text, entry.end);
+    if !first.is_empty() {
+        return Span::new(entry.end, first.end);
+    }
+    let at = entry.comma.map_or(entry.end, |comma| comma + 1);
+    let comment = comment_beside(text, at);
+    Span::new(at, comment.end)
+}

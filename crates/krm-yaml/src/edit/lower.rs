@@ -1,0 +1,176 @@
+//! From the changes of one document to its new text: lower, splice, read back.
+
+use std::collections::BTreeMap;
+
+use super::splice::{Splice, apply as splice};
+use super::{CollectionEdit, DocumentEdit, EditError, Insertion, WhenEmpty, block, check, entry_index, flow, notes, replace, sharing};
+use crate::document::DocumentRef;
+use crate::layout::{self, EntryLayout};
+use crate::manners::Manners;
+use crate::node::Notation;
+use crate::span::Span;
+use crate::view::NodeRef;
+
+use super::render::Renderer;
+
+/// What the lowering of every kind of change needs to know.
+pub(crate) struct Ground<'a> {
+    pub(crate) document: DocumentRef<'a>,
+    pub(crate) text: &'a str,
+    pub(crate) manners: Manners,
+    layouts: BTreeMap<u32, Vec<EntryLayout<'a>>>,
+    pub(crate) splices: Vec<Splice>,
+}
+
+impl<'a> Ground<'a> {
+    pub(crate) fn renderer(&self, node: NodeRef<'_>) -> Renderer<'_> {
+        Renderer { manners: &self.manners, near: node.index }
+    }
+
+    /// The entries of a collection; looked up once for all changes in it.
+    pub(crate) fn entries(&mut self, collection: NodeRef<'a>) -> &[EntryLayout<'a>] {
+        self.layouts.entry(collection.index).or_insert_with(|| layout::entries(collection))
+    }
+
+    /// The entry that a key, a value or an item belongs to.
+    pub(crate) fn entry_of(&mut self, node: NodeRef<'a>) -> Option<EntryLayout<'a>> {
+        let parent = node.parent()?;
+        let entries = self.entries(parent);
+        let at = entries.partition_point(|entry| entry.value.index < node.index);
+        entries.get(at).copied()
+    }
+}
+
+/// Makes the changes of one document: its new text.
+pub(crate) fn apply(
+    document: DocumentRef<'_>,
+    edit: &DocumentEdit<'_>,
+    allow_shared: bool,
+    json: bool,
+) -> Result<String, EditError> {
+    let mut manners = Manners::of(document);
+    manners.json |= json;
+    let mut ground = Ground {
+        document,
+        text: document.file.text(),
+        manners,
+        layouts: BTreeMap::new(),
+        splices: Vec::new(),
+    };
+    let collections = cascade(document, edit);
+    sharing::check(document, edit, &collections, allow_shared)?;
+    refuse_lost_edits(document, edit, &collections)?;
+    for (&index, change) in &collections {
+        let node = document.node(index);
+        if node.notation() == Notation::Block {
+            block::lower(&mut ground, node, change);
+        } else {
+            flow::lower(&mut ground, node, change);
+        }
+    }
+    for (&index, value) in &edit.values {
+        replace::lower(&mut ground, document.node(index), value)?;
+    }
+    for (&index, name) in &edit.keys {
+        replace::rename(&mut ground, document.node(index), name);
+    }
+    for note in &edit.notes {
+        notes::lower(&mut ground, note)?;
+    }
+    let text = splice(ground.text, document.span(), ground.splices).map_err(|overlap| {
+        EditError::new(Span::empty(overlap.at), "two changes of one edit touch the same text here")
+    })?;
+    check::read_back(document, edit, &collections, text)
+}
+
+/// The changes of the collections, with removals carried upward where a collection becomes empty.
+fn cascade<'e>(document: DocumentRef<'_>, edit: &'e DocumentEdit<'_>) -> BTreeMap<u32, Change<'e>> {
+    let mut changes: BTreeMap<u32, Change<'e>> = edit
+        .collections
+        .iter()
+        .map(|(&index, collection)| (index, Change::of(collection)))
+        .collect();
+    let mut queue: Vec<u32> = changes.keys().copied().collect();
+    while let Some(index) = queue.pop() {
+        let node = document.node(index);
+        let change = &changes[&index];
+        let empties = change.inserted.is_empty() && change.removed.len() == count(node);
+        let (Some(parent), true) = (node.parent(), empties && change.when_empty == WhenEmpty::Remove) else {
+            continue;
+        };
+        let at = entry_index(parent, node);
+        changes.remove(&index);
+        let above = changes.entry(parent.index).or_default();
+        above.removed.insert(at);
+        above.when_empty = WhenEmpty::Remove;
+        // The parent may be empty now; its own changes come first, so look at it again.
+        queue.retain(|&other| other != parent.index);
+        queue.push(parent.index);
+        queue.sort_unstable();
+    }
+    changes
+}
+
+fn count(node: NodeRef<'_>) -> usize {
+    let children = node.children().count();
+    if node.kind() == crate::NodeKind::Mapping { children / 2 } else { children }
+}
+
+/// The changes of one collection.
+#[derive(Debug, Default)]
+pub(crate) struct Change<'e> {
+    pub(crate) removed: std::collections::BTreeSet<usize>,
+    pub(crate) inserted: Vec<&'e Insertion<'e>>,
+    pub(crate) order: Option<&'e [usize]>,
+    pub(crate) when_empty: WhenEmpty,
+}
+
+impl<'e> Change<'e> {
+    fn of(edit: &'e CollectionEdit<'e>) -> Self {
+        let mut inserted: Vec<&'e Insertion<'e>> = edit.inserted.iter().collect();
+        inserted.sort_by_key(|new| new.before);
+        Self {
+            removed: edit.removed.clone(),
+            inserted,
+            order: edit.order.as_deref(),
+            when_empty: edit.when_empty,
+        }
+    }
+
+    /// The old entries that stay, in their new order.
+    pub(crate) fn kept(&self, count: usize) -> Vec<usize> {
+        let all: Vec<usize> = self.order.map_or_else(|| (0..count).collect(), <[usize]>::to_vec);
+        all.into_iter().filter(|at| !self.removed.contains(at)).collect()
+    }
+
+    /// What is inserted before the old entry `at`.
+    pub(crate) fn inserted_before(&self, at: usize) -> impl Iterator<Item = &'e Insertion<'e>> {
+        self.inserted.iter().copied().filter(move |new| new.before == at)
+    }
+}
+
+/// A change inside something that is removed or replaced would be lost: that is an error.
+fn refuse_lost_edits(
+    document: DocumentRef<'_>,
+    edit: &DocumentEdit<'_>,
+    changes: &BTreeMap<u32, Change<'_>>,
+) -> Result<(), EditError> {
+    let touched = changes.keys().chain(edit.values.keys()).chain(edit.keys.keys());
+    for &index in touched {
+        let mut node = document.node(index);
+        let lost = |node: NodeRef<'_>| {
+            Err(EditError::at(node, "a change in here would be lost: the same edit replaces or removes what holds it"))
+        };
+        if changes.contains_key(&index) && edit.values.contains_key(&index) {
+            return lost(node);
+        }
+        while let Some(parent) = node.parent() {
+            let removed = changes.get(&parent.index).is_some_and(|change| change.removed.contains(&entry_index(parent, node)));
+            if removed || edit.values.contains_key(&parent.index) {
+                return lost(document.node(index));
+            }
+            node = parent;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,354 @@
+//! Edits: symbolic changes to a file, collected, applied once, and read back.
+//!
+//! An edit names nodes and says what should become of them. [`Edit::apply`]
+//! turns all of them into splices of the text, so that whatever nobody named is
+//! the same bytes; reads the touched documents again; and refuses the result
+//! unless it means what was asked for and nothing else changed its meaning.
+
+mod block;
+mod check;
+mod flow;
+mod lower;
+mod notes;
+mod path;
+mod render;
+mod replace;
+mod sharing;
+mod splice;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use crate::comment::{Comment, CommentPlace};
+use crate::file::File;
+use crate::node::NodeKind;
+use crate::span::Span;
+use crate::value::Value;
+use crate::view::NodeRef;
+
+pub use path::PathEditError;
+
+/// Where a new key goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place<'a> {
+    /// After the last key.
+    Last,
+    /// Before the first key.
+    First,
+    /// Before this key; last where it is missing.
+    Before(&'a str),
+    /// After this key; last where it is missing.
+    After(&'a str),
+    /// Where this order of keys has it: after the last key that comes before it.
+    InOrder(&'a [&'a str]),
+}
+
+/// What becomes of a collection whose last entry is removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WhenEmpty {
+    /// `{}` or `[]` stays.
+    #[default]
+    Keep,
+    /// Its own entry is removed, too, and so on upward.
+    Remove,
+}
+
+/// Why an edit was not made. Nothing was changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EditError {
+    /// What stands in the way.
+    pub message: String,
+    /// Where in the file.
+    pub span: Span,
+}
+
+impl EditError {
+    pub(crate) fn new(span: Span, message: impl Into<String>) -> Self {
+        Self { message: message.into(), span }
+    }
+
+    pub(crate) fn at(node: NodeRef<'_>, message: impl Into<String>) -> Self {
+        Self::new(node.full_span(), message)
+    }
+}
+
+impl fmt::Display for EditError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for EditError {}
+
+/// One entry to be inserted before the old entry `before`.
+#[derive(Debug)]
+pub(crate) struct Insertion<'a> {
+    pub(crate) before: usize,
+    pub(crate) key: Option<Value<'a>>,
+    pub(crate) value: Value<'a>,
+}
+
+/// What changes in the list of a collection's entries.
+#[derive(Debug, Default)]
+pub(crate) struct CollectionEdit<'a> {
+    pub(crate) removed: BTreeSet<usize>,
+    pub(crate) inserted: Vec<Insertion<'a>>,
+    /// The old entries in their new order.
+    pub(crate) order: Option<Vec<usize>>,
+    pub(crate) when_empty: WhenEmpty,
+}
+
+/// A comment to be set (with text) or removed (without).
+#[derive(Debug)]
+pub(crate) struct Note<'a> {
+    pub(crate) target: NoteTarget<'a>,
+    pub(crate) text: Option<String>,
+}
+
+#[derive(Debug)]
+pub(crate) enum NoteTarget<'a> {
+    /// By its owner.
+    Of(NodeRef<'a>, CommentPlace),
+    /// One that is there.
+    This(Span),
+}
+
+/// All changes to one document.
+#[derive(Debug, Default)]
+pub(crate) struct DocumentEdit<'a> {
+    pub(crate) collections: BTreeMap<u32, CollectionEdit<'a>>,
+    pub(crate) values: BTreeMap<u32, Value<'a>>,
+    pub(crate) keys: BTreeMap<u32, String>,
+    pub(crate) notes: Vec<Note<'a>>,
+}
+
+/// Changes to a file, collected before they are made together.
+///
+/// ```
+/// use krm_yaml::{Edit, File, Place};
+///
+/// let file = File::parse("spec:\n  replicas: 3 # for now\n".to_owned())?;
+/// let spec = file.document(0).unwrap().root().unwrap().as_mapping().unwrap().get("spec").unwrap();
+/// let mut edit = Edit::new(&file);
+/// edit.set(spec.as_mapping().unwrap().get("replicas").unwrap(), 5)?;
+/// edit.insert_key(spec, "paused", true, Place::First)?;
+/// assert_eq!(edit.apply()?, "spec:\n  paused: true\n  replicas: 5 # for now\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Edit<'a> {
+    file: &'a File,
+    documents: BTreeMap<u32, DocumentEdit<'a>>,
+    allow_shared: bool,
+    json: bool,
+}
+
+impl<'a> Edit<'a> {
+    /// No changes yet.
+    pub fn new(file: &'a File) -> Self {
+        Self { file, documents: BTreeMap::new(), allow_shared: false, json: false }
+    }
+
+    /// Allows to change what aliases share; without it such a change is refused.
+    #[must_use]
+    pub fn allow_shared(mut self, allow: bool) -> Self {
+        self.allow_shared = allow;
+        self
+    }
+
+    /// Says that the file is JSON, also where its text does not tell.
+    #[must_use]
+    pub fn json(mut self, json: bool) -> Self {
+        self.json = json;
+        self
+    }
+
+    /// Whether nothing is to be changed.
+    pub fn is_empty(&self) -> bool {
+        self.documents.is_empty()
+    }
+
+    fn document(&mut self, node: NodeRef<'a>) -> &mut DocumentEdit<'a> {
+        self.documents.entry(node.document.index).or_default()
+    }
+
+    fn collection(&mut self, node: NodeRef<'a>) -> &mut CollectionEdit<'a> {
+        self.document(node).collections.entry(node.index).or_default()
+    }
+
+    /// Gives a node a new value: a scalar keeps its style where the value allows it,
+    /// and its comments stay. An equal value changes nothing.
+    pub fn set(&mut self, node: NodeRef<'a>, value: impl Into<Value<'a>>) -> Result<(), EditError> {
+        let value = value.into();
+        if value.is_meant_by(node) {
+            return Ok(());
+        }
+        match self.document(node).values.insert(node.index, value) {
+            None => Ok(()),
+            Some(_) => Err(EditError::at(node, "this value is set twice in one edit")),
+        }
+    }
+
+    /// Inserts a key.
+    pub fn insert_key(
+        &mut self,
+        mapping: NodeRef<'a>,
+        key: &str,
+        value: impl Into<Value<'a>>,
+        place: Place<'_>,
+    ) -> Result<(), EditError> {
+        let Some(view) = mapping.as_mapping() else {
+            return Err(EditError::at(mapping, format!("`{key}` cannot be inserted: this is no mapping")));
+        };
+        let pending = self.documents.get(&mapping.document.index).and_then(|d| d.collections.get(&mapping.index));
+        let removed = |at: usize| pending.is_some_and(|edit| edit.removed.contains(&at));
+        if let Some((_, entry)) = view.entries().enumerate().find(|(at, entry)| entry.is(key) && !removed(*at)) {
+            return Err(EditError::at(entry.key, format!("the key `{key}` is there already")));
+        }
+        let twice = pending.is_some_and(|edit| {
+            edit.inserted.iter().any(|new| matches!(&new.key, Some(Value::String(other)) if other == key))
+        });
+        if twice {
+            return Err(EditError::at(mapping, format!("the key `{key}` is inserted twice in one edit")));
+        }
+        let before = position(view, key, place);
+        let key = Some(Value::String(key.to_owned().into()));
+        self.collection(mapping).inserted.push(Insertion { before, key, value: value.into() });
+        Ok(())
+    }
+
+    /// Inserts an item before the one at `index`; at the end where there is none.
+    pub fn insert_item(
+        &mut self,
+        sequence: NodeRef<'a>,
+        index: usize,
+        value: impl Into<Value<'a>>,
+    ) -> Result<(), EditError> {
+        let Some(view) = sequence.as_sequence() else {
+            return Err(EditError::at(sequence, "an item cannot be inserted: this is no list"));
+        };
+        let before = index.min(view.items().count());
+        self.collection(sequence).inserted.push(Insertion { before, key: None, value: value.into() });
+        Ok(())
+    }
+
+    /// Appends an item.
+    pub fn append(&mut self, sequence: NodeRef<'a>, value: impl Into<Value<'a>>) -> Result<(), EditError> {
+        self.insert_item(sequence, usize::MAX, value)
+    }
+
+    /// Removes an entry of a mapping (named by its key or its value) or an item, with the comments that are its own.
+    pub fn remove(&mut self, node: NodeRef<'a>, when_empty: WhenEmpty) -> Result<(), EditError> {
+        let Some(parent) = node.parent() else {
+            return Err(EditError::at(node, "the root of a document cannot be removed"));
+        };
+        let at = entry_index(parent, node);
+        let collection = self.collection(parent);
+        collection.removed.insert(at);
+        collection.when_empty = when_empty;
+        Ok(())
+    }
+
+    /// Moves the item at `from` so that it stands at `to`.
+    pub fn move_item(&mut self, sequence: NodeRef<'a>, from: usize, to: usize) -> Result<(), EditError> {
+        let count = sequence.children().count();
+        if sequence.kind() != NodeKind::Sequence || from >= count || to >= count {
+            return Err(EditError::at(sequence, format!("an item {from} or {to} is not there to be moved")));
+        }
+        let mut order: Vec<usize> = (0..count).collect();
+        let item = order.remove(from);
+        order.insert(to, item);
+        self.reorder(sequence, order)
+    }
+
+    /// Puts the entries of a collection in a new order, each with its own comments.
+    pub fn reorder(&mut self, collection: NodeRef<'a>, order: Vec<usize>) -> Result<(), EditError> {
+        let children = collection.children().count();
+        let count = if collection.kind() == NodeKind::Mapping { children / 2 } else { children };
+        let mut sorted = order.clone();
+        sorted.sort_unstable();
+        if !sorted.iter().copied().eq(0..count) {
+            return Err(EditError::at(collection, "the new order does not name every entry once"));
+        }
+        if order.is_sorted() {
+            return Ok(());
+        }
+        match self.collection(collection).order.replace(order) {
+            None => Ok(()),
+            Some(_) => Err(EditError::at(collection, "this collection is reordered twice in one edit")),
+        }
+    }
+
+    /// Renames a key.
+    pub fn rename(&mut self, key: NodeRef<'a>, name: &str) -> Result<(), EditError> {
+        let mapping = key.parent().and_then(NodeRef::as_mapping);
+        let Some(mapping) = mapping.filter(|mapping| mapping.entries().any(|entry| entry.key == key)) else {
+            return Err(EditError::at(key, "only a key can be renamed"));
+        };
+        if key.as_scalar().is_some_and(|scalar| scalar.is(name)) {
+            return Ok(());
+        }
+        if let Some(entry) = mapping.entry(name) {
+            return Err(EditError::at(entry.key, format!("the key `{name}` is there already")));
+        }
+        self.document(key).keys.insert(key.index, name.to_owned());
+        Ok(())
+    }
+
+    /// Sets, replaces or (without a text) removes the comment above or beside a node.
+    pub fn comment(&mut self, node: NodeRef<'a>, place: CommentPlace, text: Option<&str>) -> Result<(), EditError> {
+        if !matches!(place, CommentPlace::Above | CommentPlace::Beside) {
+            return Err(EditError::at(node, "a comment can be set above or beside a node"));
+        }
+        let text = text.map(str::to_owned);
+        self.document(node).notes.push(Note { target: NoteTarget::Of(node, place), text });
+        Ok(())
+    }
+
+    /// Replaces or (without a text) removes a comment that is there.
+    pub fn replace_comment(&mut self, document: usize, comment: &Comment<'a>, text: Option<&str>) {
+        let text = text.map(str::to_owned);
+        let notes = &mut self.documents.entry(document as u32).or_default().notes;
+        notes.push(Note { target: NoteTarget::This(comment.span), text });
+    }
+
+    /// Makes all changes: the new text of the file.
+    pub fn apply(self) -> Result<String, EditError> {
+        let text = self.file.text();
+        let mut out = String::with_capacity(text.len() + 64);
+        let mut at = 0;
+        for (index, edit) in &self.documents {
+            let document = crate::DocumentRef { file: self.file, index: *index };
+            let span = document.span();
+            out.push_str(&text[at as usize..span.start as usize]);
+            out.push_str(&lower::apply(document, edit, self.allow_shared, self.json)?);
+            at = span.end;
+        }
+        out.push_str(&text[at as usize..]);
+        Ok(out)
+    }
+}
+
+/// Which entry of `parent` a node belongs to.
+pub(crate) fn entry_index(parent: NodeRef<'_>, node: NodeRef<'_>) -> usize {
+    let at = parent.children().position(|child| child == node).unwrap_or(0);
+    if parent.kind() == NodeKind::Mapping { at / 2 } else { at }
+}
+
+/// Before which entry a new key goes.
+fn position(mapping: crate::Mapping<'_>, key: &str, place: Place<'_>) -> usize {
+    let count = mapping.entries().count();
+    let of = |name: &str| mapping.entries().position(|entry| entry.is(name));
+    match place {
+        Place::Last => count,
+        Place::First => 0,
+        Place::Before(name) => of(name).unwrap_or(count),
+        Place::After(name) => of(name).map_or(count, |at| at + 1),
+        Place::InOrder(order) => {
+            let Some(rank) = order.iter().position(|name| *name == key) else { return count };
+            let earlier = order[..rank].iter().filter_map(|name| of(name)).max();
+            let later = order[rank + 1..].iter().filter_map(|name| of(name)).min();
+            earlier.map(|at| at + 1).or(later).unwrap_or(count)
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Comments that are set, replaced or removed.
+
+use super::lower::Ground;
+use super::splice::Splice;
+use super::{EditError, Note, NoteTarget};
+use crate::comment::CommentPlace;
+use crate::layout::{EntryLayout, comment_beside, comment_line};
+use crate::node::Notation;
+use crate::span::{Span, before_break, column, is_first_on_line, line_end, line_start, next_line, skip_blanks, skip_blanks_back};
+use crate::view::NodeRef;
+
+pub(crate) fn lower<'a>(ground: &mut Ground<'a>, note: &Note<'a>) -> Result<(), EditError> {
+    match note.target {
+        NoteTarget::This(span) => {
+            this(ground, span, note.text.as_deref());
+            Ok(())
+        }
+        NoteTarget::Of(node, _) if ground.manners.json => Err(EditError::at(node, "JSON has no comments")),
+        NoteTarget::Of(node, CommentPlace::Above) => above(ground, node, note.text.as_deref()),
+        NoteTarget::Of(node, _) => beside(ground, node, note.text.as_deref()),
+    }
+}
+
+fn hashed(line: &str) -> String {
+    match line.trim_end() {
+        "" => "#".to_owned(),
+        line if line.starts_with('#') => line.to_owned(),
+        line => format!("# {line}"),
+    }
+}
+
+fn this(ground: &mut Ground<'_>, span: Span, text: Option<&str>) {
+    let splice = match text {
+        Some(text) => Splice::new(span, hashed(&crate::comment::strip_breaks(text))),
+        None if is_first_on_line(ground.text, span.start) => {
+            Splice::remove(Span::new(line_start(ground.text, span.start), next_line(ground.text, span.end)))
+        }
+        None => Splice::remove(Span::new(skip_blanks_back(ground.text, span.start, 0), span.end)),
+    };
+    ground.splices.push(splice);
+}
+
+fn above<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, text: Option<&str>) -> Result<(), EditError> {
+    let source = ground.text;
+    let Some(entry) = ground.entry_of(node) else {
+        return Err(EditError::at(node, "a comment stands above an entry or an item"));
+    };
+    let in_flow = node.parent().is_some_and(|parent| parent.notation() != Notation::Block);
+    if in_flow && !entry.own_line {
+        return Err(EditError::at(node, "no comment can stand above this: it shares its line with other entries"));
+    }
+    let eol = ground.manners.line_break;
+    let indent = " ".repeat(column(source, entry.head) as usize);
+    let old = Span::new(entry.start, entry.head);
+    let Some(text) = text else {
+        if !old.is_empty() {
+            ground.splices.push(Splice::remove(old));
+        }
+        return Ok(());
+    };
+    let mut new = String::new();
+    if old.is_empty() && is_below_comment(source, &entry) {
+        // Without a blank line the comment above would swallow it.
+        new.push_str(eol);
+        new.push_str(&indent);
+    }
+    for line in text.lines() {
+        new.push_str(&hashed(line));
+        new.push_str(eol);
+        new.push_str(&indent);
+    }
+    let lead = if new.starts_with(eol) { line_start(source, entry.head) } else { old.start };
+    let splice = match lead < old.start {
+        // The blank line itself is not indented.
+        true => Splice::new(Span::new(lead, old.end), format!("{eol}{indent}{}", &new[eol.len() + indent.len()..])),
+        false => Splice::new(old, new),
+    };
+    ground.splices.push(splice);
+    Ok(())
+}
+
+/// Whether the line above is a comment that is not the entry's.
+fn is_below_comment(text: &str, entry: &EntryLayout<'_>) -> bool {
+    let line = line_start(text, entry.head);
+    entry.own_line && line > 0 && comment_line(text, line_start(text, before_break(text, line))).is_some()
+}
+
+fn beside<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, text: Option<&str>) -> Result<(), EditError> {
+    let source = ground.text;
+    let at = behind(ground, node);
+    let old = comment_beside(source, at);
+    let Some(text) = text else {
+        if !old.is_empty() {
+            ground.splices.push(Splice::remove(Span::new(at, old.end)));
+        }
+        return Ok(());
+    };
+    if text.contains(['\n', '\r']) {
+        return Err(EditError::at(node, "a comment beside a value has one line"));
+    }
+    let end = line_end(source, at);
+    if old.is_empty() && skip_blanks(source, at, end) != end {
+        return Err(EditError::at(node, "no comment can stand beside this: more follows on its line"));
+    }
+    let splice = match old.is_empty() {
+        true => Splice::new(Span::new(at, end), format!(" {}", hashed(text))),
+        false => Splice::new(old, hashed(text)),
+    };
+    ground.splices.push(splice);
+    Ok(())
+}
+
+/// Behind what a comment beside a node stands.
+fn behind<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>) -> u32 {
+    let source = ground.text;
+    let entry = ground.entry_of(node);
+    let value = entry.map_or(node, |entry| entry.value);
+    let in_flow = value.parent().is_some_and(|parent| parent.notation() != Notation::Block);
+    if in_flow {
+        let end = entry.map_or(node.end(), |entry| entry.end);
+        let comma = entry.and_then(|entry| entry.comma).filter(|_| comment_beside(source, end).is_empty());
+        return comma.map_or(end, |comma| comma + 1);
+    }
+    if value.is_block() {
+        return crate::layout::value_floor(value);
+    }
+    if value.as_scalar().is_some_and(|scalar| scalar.style().is_block()) {
+        let head = Span::new(value.start(), line_end(source, value.start()));
+        return value.start() + head.of(source).find([' ', '\t']).unwrap_or(head.len() as usize) as u32;
+    }
+    value.end()
+}

@@ -1,0 +1,337 @@
+//! New text for values, in the manners of the place where it goes.
+
+use crate::comment::strip_breaks;
+use crate::layout;
+use crate::manners::Manners;
+use crate::node::{NodeKind, Notation, ScalarStyle};
+use crate::scalar::{Context, lines, write_plain_or_quoted, write_scalar};
+use crate::span::{Span, column, line_start};
+use crate::value::Value;
+use crate::view::NodeRef;
+
+/// A value's text: the head goes on the line of its key, the lines below it.
+#[derive(Debug, Default)]
+pub(crate) struct Rendered {
+    pub(crate) head: String,
+    /// A comment to stand beside the head, from its `#`.
+    pub(crate) comment: Option<String>,
+    /// Lines with their indentation.
+    pub(crate) lines: Vec<String>,
+}
+
+/// Renders values near one node of a document.
+#[derive(Clone, Copy)]
+pub(crate) struct Renderer<'m> {
+    pub(crate) manners: &'m Manners,
+    /// The node whose neighbourhood sets the manners.
+    pub(crate) near: u32,
+}
+
+impl Renderer<'_> {
+    fn context(&self, flow: bool, key: bool, block: Option<(u32, u32)>) -> Context {
+        Context { flow, key, json: self.manners.json, quote: self.manners.quote(self.near), block }
+    }
+
+    /// A key as it stands before its colon; `like` is a key of the same mapping.
+    pub(crate) fn key(&self, key: &Value<'_>, flow: bool, like: Option<ScalarStyle>) -> String {
+        match key {
+            Value::String(text) => match like {
+                Some(style) if style.is_quoted() => write_scalar(text, style, self.context(flow, true, None)).head,
+                _ => write_plain_or_quoted(text, self.context(flow, true, None)),
+            },
+            Value::Node(node) if node.as_scalar().is_some_and(|s| !s.style().is_block()) && !node.text().contains('\n') => {
+                node.full_span().of(node.source()).to_owned()
+            }
+            other => self.flow(other),
+        }
+    }
+
+    /// A value under an entry that begins at `column`, in block style where it has entries.
+    pub(crate) fn block_value(&self, value: &Value<'_>, column: u32, old: Option<ScalarStyle>) -> Rendered {
+        if let Value::Node(node) = value {
+            return self.copy(*node, column);
+        }
+        if value.is_filled_collection() {
+            let inner = match value {
+                Value::Sequence(_) => column + self.manners.list_indent(self.near),
+                _ => column + self.manners.indent(self.near),
+            };
+            return Rendered { lines: self.body(value, inner), ..Rendered::default() };
+        }
+        match value {
+            Value::String(text) => {
+                let width = self.manners.indent(self.near);
+                let context = self.context(false, false, Some((column + width, width)));
+                let written = write_scalar(text, old.unwrap_or(ScalarStyle::Plain), context);
+                Rendered { head: written.head, comment: None, lines: written.lines }
+            }
+            other => Rendered { head: self.flow(other), ..Rendered::default() },
+        }
+    }
+
+    /// The lines of a filled collection whose entries begin at `column`.
+    fn body(&self, value: &Value<'_>, column: u32) -> Vec<String> {
+        match value {
+            Value::Mapping(entries) => {
+                entries.iter().flat_map(|(key, value)| self.entry(Some(key), value, column, None)).collect()
+            }
+            Value::Sequence(items) => items.iter().flat_map(|item| self.entry(None, item, column, None)).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The lines of one new entry that begins at `column`.
+    pub(crate) fn entry(&self, key: Option<&Value<'_>>, value: &Value<'_>, column: u32, like: Option<ScalarStyle>) -> Vec<String> {
+        let indent = " ".repeat(column as usize);
+        let mut out = Vec::new();
+        if let Value::Node(node) = value {
+            out.extend(comments_above(*node).into_iter().map(|comment| format!("{indent}{comment}")));
+        }
+        match key {
+            Some(key) => {
+                let rendered = self.block_value(value, column, None);
+                let mut first = format!("{indent}{}:", self.key(key, false, like));
+                push_head(&mut first, &rendered);
+                out.push(first);
+                out.extend(rendered.lines);
+            }
+            None => out.extend(self.item(value, column)),
+        }
+        out
+    }
+
+    /// The lines of one list item; a collection begins beside its dash.
+    pub(crate) fn item(&self, value: &Value<'_>, column: u32) -> Vec<String> {
+        let indent = " ".repeat(column as usize);
+        let is_block_copy = matches!(value, Value::Node(node) if node.is_block());
+        let mut first = format!("{indent}-");
+        if value.is_filled_collection() && !matches!(value, Value::Node(_)) || is_block_copy {
+            let mut lines = match value {
+                Value::Node(node) => copy_block(*node, column + 2),
+                value => self.body(value, column + 2),
+            };
+            let inner = column as usize + 2;
+            if lines.first().is_some_and(|line| line.len() > inner && !line[inner..].starts_with('#')) {
+                lines[0].replace_range(..inner, &format!("{indent}- "));
+                return lines;
+            }
+            lines.insert(0, first);
+            return lines;
+        }
+        let rendered = self.block_value(value, column, None);
+        push_head(&mut first, &rendered);
+        let mut out = vec![first];
+        out.extend(rendered.lines);
+        out
+    }
+
+    /// The lines of a filled collection that is the root of a document.
+    pub(crate) fn root_lines(&self, value: &Value<'_>, column: u32) -> Vec<String> {
+        match value {
+            Value::Node(node) => copy_block(*node, column),
+            value => self.body(value, column),
+        }
+    }
+
+    /// A value inside brackets, on one line.
+    pub(crate) fn flow(&self, value: &Value<'_>) -> String {
+        match value {
+            Value::Null => "null".to_owned(),
+            Value::Bool(value) => value.to_string(),
+            Value::Number(text) => text.clone().into_owned(),
+            Value::String(text) => write_plain_or_quoted(text, self.context(true, false, None)),
+            Value::Sequence(items) => {
+                let items: Vec<String> = items.iter().map(|item| self.flow(item)).collect();
+                format!("[{}]", items.join(", "))
+            }
+            Value::Mapping(entries) => {
+                let entries: Vec<String> = entries
+                    .iter()
+                    .map(|(key, value)| format!("{}: {}", self.key(key, true, None), self.flow(value)))
+                    .collect();
+                format!("{{{}}}", entries.join(", "))
+            }
+            Value::Node(node) => self.flow_node(*node),
+        }
+    }
+
+    /// A node of some document inside brackets. Its comments cannot stand there.
+    fn flow_node(&self, node: NodeRef<'_>) -> String {
+        let properties = Span::new(node.full_span().start, node.start()).of(node.source()).trim();
+        let space = if properties.is_empty() { "" } else { " " };
+        let text = match node.kind() {
+            NodeKind::Scalar(style) => {
+                let scalar = node.as_scalar().map(|scalar| scalar.value()).unwrap_or_default();
+                let is_text = node.as_scalar().is_some_and(|s| s.resolve() == crate::Resolved::String);
+                match style {
+                    ScalarStyle::Plain if !is_text && scalar.is_empty() => "null".to_owned(),
+                    ScalarStyle::Plain if !is_text => scalar.into_owned(),
+                    style if style.is_block() => write_scalar(&scalar, ScalarStyle::DoubleQuoted, self.context(true, false, None)).head,
+                    style => write_scalar(&scalar, style, self.context(true, false, None)).head,
+                }
+            }
+            NodeKind::Alias => node.text().to_owned(),
+            NodeKind::Sequence => {
+                let items: Vec<String> = node.children().map(|item| self.flow_node(item)).collect();
+                format!("[{}]", items.join(", "))
+            }
+            NodeKind::Mapping => {
+                let entries: Vec<String> = node
+                    .as_mapping()
+                    .into_iter()
+                    .flat_map(|mapping| mapping.entries())
+                    .map(|e| format!("{}: {}", self.flow_node(e.key), self.flow_node(e.value)))
+                    .collect();
+                format!("{{{}}}", entries.join(", "))
+            }
+        };
+        format!("{properties}{space}{text}")
+    }
+
+    /// A value inside brackets that stand over several lines, as JSON is often printed.
+    pub(crate) fn flow_lines(&self, value: &Value<'_>, column: u32) -> String {
+        let width = self.manners.indent(self.near).max(1);
+        let inner = " ".repeat((column + width) as usize);
+        let close = " ".repeat(column as usize);
+        let eol = self.manners.line_break;
+        let join = |parts: Vec<String>, open: char, end: char| {
+            let lines: Vec<String> = parts.into_iter().map(|part| format!("{inner}{part}")).collect();
+            format!("{open}{eol}{}{eol}{close}{end}", lines.join(&format!(",{eol}")))
+        };
+        match value {
+            Value::Sequence(items) if !items.is_empty() => {
+                join(items.iter().map(|item| self.flow_lines(item, column + width)).collect(), '[', ']')
+            }
+            Value::Mapping(entries) if !entries.is_empty() => {
+                let entry = |(key, value): &(Value<'_>, Value<'_>)| {
+                    format!("{}: {}", self.key(key, true, None), self.flow_lines(value, column + width))
+                };
+                join(entries.iter().map(entry).collect(), '{', '}')
+            }
+            other => self.flow(other),
+        }
+    }
+
+    /// A node as it stands in its document, under an entry that begins at `column`.
+    fn copy(&self, node: NodeRef<'_>, column: u32) -> Rendered {
+        let source = node.source();
+        let eol = self.manners.line_break;
+        let properties = Span::new(node.full_span().start, node.start()).of(source);
+        let properties = properties.split_whitespace().collect::<Vec<_>>().join(" ");
+        let mut head = properties;
+        if node.is_block() {
+            let inner = match node.kind() {
+                NodeKind::Sequence => column + self.manners.list_indent(self.near),
+                _ => column + self.manners.indent(self.near),
+            };
+            let comment = layout::comment_beside(source, layout::value_floor(node));
+            let comment = (!comment.is_empty()).then(|| comment.of(source).to_owned());
+            return Rendered { head, comment, lines: copy_block(node, inner) };
+        }
+        if !head.is_empty() {
+            head.push(' ');
+        }
+        let block = node.as_scalar().filter(|scalar| scalar.style().is_block());
+        if let Some(scalar) = block {
+            let width = self.manners.indent(self.near);
+            let mut all = lines(scalar.raw());
+            let header = all.next().unwrap_or_default();
+            let (marks, comment) = header.split_at(header.find([' ', '\t']).unwrap_or(header.len()));
+            let marks: String = marks.chars().map(|c| if c.is_ascii_digit() { digit(width) } else { c }).collect();
+            head.push_str(&marks);
+            let shift = i64::from(column + width) - i64::from(node.node().indent());
+            let comment = comment.trim();
+            return Rendered {
+                head,
+                comment: (!comment.is_empty()).then(|| comment.to_owned()),
+                lines: all.map(|line| shift_line(line, shift)).collect(),
+            };
+        }
+        let from = i64::from(column_of_entry(node));
+        let mut all = lines(node.text()).enumerate().map(|(at, line)| {
+            if at == 0 { line.to_owned() } else { shift_line(line, i64::from(column) - from) }
+        });
+        head.push_str(&all.next().unwrap_or_default());
+        for line in all {
+            head.push_str(eol);
+            head.push_str(&line);
+        }
+        if node.text().is_empty() && head.trim().is_empty() {
+            head = "null".to_owned();
+        }
+        let comment = layout::comment_beside(source, node.end());
+        Rendered { head, comment: (!comment.is_empty()).then(|| comment.of(source).to_owned()), lines: Vec::new() }
+    }
+}
+
+fn digit(width: u32) -> char {
+    char::from_digit(width.clamp(1, 9), 10).unwrap_or('2')
+}
+
+/// Puts head and comment behind a key or a dash.
+fn push_head(line: &mut String, rendered: &Rendered) {
+    for part in [Some(&rendered.head).filter(|head| !head.is_empty()), rendered.comment.as_ref()].into_iter().flatten() {
+        line.push(' ');
+        line.push_str(part);
+    }
+}
+
+/// The column of the block entry around a node; what a text of several lines is indented from.
+fn column_of_entry(node: NodeRef<'_>) -> u32 {
+    let text = node.source();
+    let mut at = node;
+    while let Some(parent) = at.parent() {
+        if parent.is_block() {
+            return column(text, parent.start());
+        }
+        at = parent;
+    }
+    0
+}
+
+/// The lines of a block collection, with its comments, moved to begin at `column`.
+fn copy_block(node: NodeRef<'_>, to: u32) -> Vec<String> {
+    let source = node.source();
+    let entries = layout::entries(node);
+    let (Some(first), Some(last)) = (entries.first(), entries.last()) else { return Vec::new() };
+    let from = column(source, first.head);
+    let text = Span::new(first.start, last.tail).of(source);
+    let lead = column(source, first.start);
+    let shift = i64::from(to) - i64::from(from);
+    let begins = i64::from(lead) + shift;
+    let indent = if first.own_line && line_start(source, first.start) != first.start { lead } else { from };
+    let begins = if first.own_line { begins } else { i64::from(indent) + shift };
+    lines(text)
+        .enumerate()
+        .map(|(at, line)| {
+            if at == 0 {
+                format!("{}{line}", " ".repeat(begins.max(0) as usize))
+            } else {
+                shift_line(line, shift)
+            }
+        })
+        .collect()
+}
+
+/// A line moved to the right or the left; an empty one stays empty.
+fn shift_line(line: &str, shift: i64) -> String {
+    if line.is_empty() {
+        return String::new();
+    }
+    if shift >= 0 {
+        return format!("{}{line}", " ".repeat(shift as usize));
+    }
+    let spaces = line.bytes().take_while(|&b| b == b' ').count();
+    line[spaces.min(shift.unsigned_abs() as usize)..].to_owned()
+}
+
+/// The comment lines directly above the entry that holds a node.
+fn comments_above(node: NodeRef<'_>) -> Vec<String> {
+    let Some(parent) = node.parent().filter(|parent| parent.notation() == Notation::Block) else {
+        return Vec::new();
+    };
+    let entry = layout::entries(parent).into_iter().find(|entry| entry.value == node);
+    let Some(entry) = entry else { return Vec::new() };
+    let text = Span::new(entry.start, entry.head).of(node.source());
+    lines(text).map(str::trim).filter(|line| line.starts_with('#')).map(strip_breaks).collect()
+}

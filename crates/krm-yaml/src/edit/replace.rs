@@ -1,0 +1,297 @@
+//! A new value in the place of an old one, and a new name in the place of a key.
+
+use super::lower::Ground;
+use super::render::{Rendered, Renderer};
+use super::splice::{Part, Splice};
+use super::{EditError, Insertion};
+use crate::gap::Gap;
+use crate::layout::{EntryLayout, comment_beside};
+use crate::node::{NodeKind, Notation, ScalarStyle};
+use crate::scalar::{Context, write_scalar};
+use crate::span::{Span, column, line_end, line_start};
+use crate::value::Value;
+use crate::view::NodeRef;
+
+/// Replaces the value of `node`.
+pub(crate) fn lower<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, value: &Value<'_>) -> Result<(), EditError> {
+    let entry = ground.entry_of(node);
+    if entry.is_some_and(|entry| entry.key == Some(node)) {
+        return Err(EditError::at(node, "a key is renamed, not set"));
+    }
+    drop_tag(ground, node, value);
+    let in_flow = node.parent().map_or(ground.manners.json, |parent| parent.notation() != Notation::Block);
+    if in_flow {
+        in_brackets(ground, node, value);
+        return Ok(());
+    }
+    match entry {
+        Some(entry) => in_entry(ground, node, &entry, value),
+        None => at_root(ground, node, value),
+    }
+    Ok(())
+}
+
+/// Gives an empty `{}` or `[]` its first entries, in block style.
+pub(crate) fn fill_block<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, inserted: &[&Insertion<'_>]) {
+    let value = match node.kind() {
+        NodeKind::Mapping => Value::Mapping(
+            inserted.iter().map(|new| (new.key.clone().unwrap_or(Value::Null), new.value.clone())).collect(),
+        ),
+        _ => Value::Sequence(inserted.iter().map(|new| new.value.clone()).collect()),
+    };
+    match ground.entry_of(node) {
+        Some(entry) => in_entry(ground, node, &entry, &value),
+        None => at_root(ground, node, &value),
+    }
+}
+
+/// Renames a key; it keeps its quotes where the name allows.
+pub(crate) fn rename<'a>(ground: &mut Ground<'a>, key: NodeRef<'a>, name: &str) {
+    let flow = key.parent().is_some_and(|parent| parent.notation() != Notation::Block);
+    let context = Context {
+        flow,
+        key: true,
+        json: ground.manners.json,
+        quote: ground.manners.quote(key.index),
+        block: None,
+    };
+    let style = key.as_scalar().map_or(ScalarStyle::Plain, |key| key.style());
+    let style = if style.is_block() { ScalarStyle::Plain } else { style };
+    ground.splices.push(Splice::new(key.span(), write_scalar(name, style, context).head));
+}
+
+/// A core tag that contradicts the new value goes; any other stays.
+fn drop_tag<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, value: &Value<'_>) {
+    let Some(tag) = node.properties().and_then(|properties| properties.tag) else { return };
+    let name = tag.of(ground.text);
+    let is_core = name.starts_with("!!") || name.starts_with("!<tag:yaml.org,2002:") || name == "!";
+    let fits = match value {
+        Value::String(_) => name == "!!str" || name == "!",
+        Value::Mapping(_) => name == "!!map",
+        Value::Sequence(_) => name == "!!seq",
+        _ => false,
+    };
+    if is_core && !fits {
+        let end = crate::span::skip_blanks(ground.text, tag.end, ground.text.len() as u32);
+        let end = if end <= node.start() { end } else { tag.end };
+        ground.splices.push(Splice::remove(Span::new(tag.start, end)));
+    }
+}
+
+fn in_brackets<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, value: &Value<'_>) {
+    let renderer = ground.renderer(node);
+    let new = match (value, node.as_scalar()) {
+        (Value::String(text), Some(old)) if !old.raw().is_empty() => {
+            let context = Context {
+                flow: true,
+                key: false,
+                json: ground.manners.json,
+                quote: ground.manners.quote(node.index),
+                block: None,
+            };
+            write_scalar(text, old.style(), context).head
+        }
+        _ if is_over_lines(ground.text, node) && ground.manners.json => {
+            let parent = node.parent().map_or(0, |parent| entry_column(ground.text, parent, node));
+            renderer.flow_lines(value, parent)
+        }
+        _ => renderer.flow(value),
+    };
+    let span = node.span();
+    let text = if span.is_empty() { format!("{}{new}", lead(ground, node)) } else { new };
+    ground.splices.push(Splice::new(span, text));
+}
+
+/// Whether the brackets around a node, or its own, stand over several lines.
+fn is_over_lines(text: &str, node: NodeRef<'_>) -> bool {
+    let outer = node.parent().unwrap_or(node);
+    outer.children().next().is_some_and(|child| crate::span::is_first_on_line(text, child.full_span().start))
+}
+
+fn entry_column(text: &str, parent: NodeRef<'_>, node: NodeRef<'_>) -> u32 {
+    let head = match parent.kind() {
+        NodeKind::Mapping => parent.children().take_while(|child| child.index < node.index).last(),
+        _ => None,
+    };
+    column(text, head.unwrap_or(node).full_span().start)
+}
+
+/// What must stand between a key and the value that an empty node gets.
+fn lead(ground: &Ground<'_>, node: NodeRef<'_>) -> &'static str {
+    let before = ground.text.as_bytes().get((node.start() as usize).wrapping_sub(1));
+    let is_value = node.parent().is_some_and(|parent| parent.kind() == NodeKind::Mapping);
+    match before {
+        Some(b' ' | b'\t' | b'[' | b'{') => "",
+        Some(b':' | b'-' | b'?') => " ",
+        _ if is_value => ": ",
+        _ => " ",
+    }
+}
+
+/// After the colon, dash, anchor or tag behind which the entry's value stands.
+fn floor(ground: &Ground<'_>, node: NodeRef<'_>, entry: &EntryLayout<'_>) -> u32 {
+    let properties = node.properties();
+    let behind = properties.and_then(|p| [p.anchor, p.tag].into_iter().flatten().map(|span| span.end).max());
+    behind.unwrap_or_else(|| match entry.key {
+        Some(key) => Gap::from(ground.text, key.end()).find(b":", b"").map_or(key.end(), |colon| colon.end),
+        None => entry.head + 1,
+    })
+}
+
+/// The old text of a value: what goes, and the comment that stays.
+struct Old {
+    /// From the first byte that goes to the last.
+    span: Span,
+    /// The comment beside, with the blanks before it.
+    comment: Option<Span>,
+}
+
+fn old_text(ground: &Ground<'_>, node: NodeRef<'_>, floor: u32, entry_tail: u32) -> Old {
+    let text = ground.text;
+    if node.is_block() {
+        let comment = comment_beside(text, floor);
+        return Old {
+            span: Span::new(floor, entry_tail),
+            comment: (!comment.is_empty()).then_some(Span::new(floor, comment.end)),
+        };
+    }
+    if node.as_scalar().is_some_and(|scalar| scalar.style().is_block()) {
+        let raw = &text[node.start() as usize..line_end(text, node.start()) as usize];
+        let marks = node.start() + raw.find([' ', '\t']).unwrap_or(raw.len()) as u32;
+        let comment = comment_beside(text, marks);
+        return Old {
+            span: node.span(),
+            comment: (!comment.is_empty()).then_some(Span::new(marks, comment.end)),
+        };
+    }
+    let comment = comment_beside(text, node.end());
+    Old {
+        span: Span::new(node.start(), comment.end.max(node.end())),
+        comment: (!comment.is_empty()).then_some(Span::new(node.end(), comment.end)),
+    }
+}
+
+fn in_entry<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, entry: &EntryLayout<'a>, value: &Value<'_>) {
+    let text = ground.text;
+    let eol = ground.manners.line_break;
+    let depth = column(text, entry.head);
+    let floor = floor(ground, node, entry);
+    let old = old_text(ground, node, floor, entry.tail);
+    let style = node.as_scalar().filter(|scalar| !scalar.raw().is_empty()).map(|scalar| scalar.style());
+    let renderer = ground.renderer(node);
+    let is_item = entry.key.is_none();
+    if is_item && old.comment.is_none() && value.is_filled_collection() && !is_inline(value) {
+        // A collection begins beside its dash.
+        let lines = renderer.item(value, depth).join(eol);
+        let behind = lines.trim_start_matches(' ').strip_prefix('-').unwrap_or(&lines);
+        let from = if node.properties().is_some() { old.span.start } else { floor };
+        ground.splices.push(Splice::new(Span::new(from, old.span.end), behind.to_owned()));
+        return;
+    }
+    let rendered = renderer.block_value(value, depth, style);
+    let new_line = line_start(text, node.start()) != line_start(text, floor);
+    let from = match (rendered.head.is_empty(), node.is_block()) {
+        // Lines below the key: nothing stays behind it but its comment.
+        (true, _) if !new_line || node.is_block() => floor,
+        (true, _) => {
+            own_line_value(ground, node, floor, &old, &rendered);
+            return;
+        }
+        (false, true) => floor,
+        (false, false) => old.span.start,
+    };
+    let mut parts = Vec::new();
+    if !rendered.head.is_empty() {
+        let lead = match node.is_block() {
+            true => " ",
+            false if node.span().is_empty() => {
+                match entry.key.filter(|key| Gap::from(text, key.end()).find(b":", b"").is_none()) {
+                    // A key without a colon: `? key`.
+                    Some(_) => ": ",
+                    None => lead(ground, node),
+                }
+            }
+            false => "",
+        };
+        let lead = if lead == ": " { format!("{eol}{}: ", " ".repeat(depth as usize)) } else { lead.to_owned() };
+        parts.push(Part::New(format!("{lead}{}", rendered.head)));
+    }
+    push_comment(&mut parts, &rendered, old.comment);
+    for line in &rendered.lines {
+        parts.push(Part::New(format!("{eol}{line}")));
+    }
+    ground.splices.push(Splice { span: Span::new(from, old.span.end), parts });
+}
+
+/// A flow collection or a scalar that is taken over as it stands.
+fn is_inline(value: &Value<'_>) -> bool {
+    matches!(value, Value::Node(node) if !node.is_block())
+}
+
+fn push_comment(parts: &mut Vec<Part>, rendered: &Rendered, old: Option<Span>) {
+    match (&rendered.comment, old) {
+        (Some(comment), _) => parts.push(Part::New(format!(" {comment}"))),
+        (None, Some(span)) => parts.push(Part::Keep(span)),
+        (None, None) => {}
+    }
+}
+
+/// The old value stands on a line below its key, and lines come in its place.
+fn own_line_value<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, floor: u32, old: &Old, rendered: &Rendered) {
+    let lines = rendered.lines.join(ground.manners.line_break);
+    let span = Span::new(line_start(ground.text, node.start()), old.span.end);
+    ground.splices.push(Splice::new(span, lines));
+    if let Some(comment) = old.comment {
+        ground.splices.push(Splice::insert(floor, comment.of(ground.text)));
+    }
+}
+
+fn at_root<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, value: &Value<'_>) {
+    let text = ground.text;
+    let eol = ground.manners.line_break;
+    let document = ground.document;
+    let marker_end = document.start_marker().map(|marker| marker.end);
+    let renderer = ground.renderer(node);
+    let depth = if node.is_block() { column(text, node.start()) } else { 0 };
+    let style = node.as_scalar().filter(|scalar| !scalar.raw().is_empty()).map(|scalar| scalar.style());
+    let (head, lines) = root_text(renderer, value, depth, style);
+    let new = std::iter::once(head).filter(|head| !head.is_empty()).chain(lines).collect::<Vec<_>>().join(eol);
+    let new = new.trim_start_matches(' ');
+    if node.span().is_empty() && !node.is_block() {
+        let at = marker_end.map_or(node.start(), |end| line_end(text, end));
+        let lead = if marker_end.is_some() { eol } else { "" };
+        ground.splices.push(Splice::insert(at, format!("{lead}{new}")));
+        return;
+    }
+    let (start, end) = match node.is_block() {
+        true => {
+            let entries = ground.entries(node);
+            let tail = entries.last().map_or(node.end(), |last| last.tail);
+            (entries.first().map_or(node.start(), |first| first.head), tail)
+        }
+        false => (node.start(), node.end()),
+    };
+    let beside_marker = marker_end.is_some_and(|marker| line_start(text, start) == line_start(text, marker));
+    let starts_line = value.is_filled_collection() && !is_inline(value);
+    if beside_marker && starts_line {
+        let from = marker_end.unwrap_or(start).max(node.full_span().start.min(start));
+        ground.splices.push(Splice::new(Span::new(from, end), format!("{eol}{new}")));
+        return;
+    }
+    let comment = comment_beside(text, end);
+    if starts_line && !node.is_block() && !comment.is_empty() {
+        // The comment was the whole value's: it stays above it.
+        let above = format!("{}{eol}{new}", comment.of(text));
+        ground.splices.push(Splice::new(Span::new(start, comment.end), above));
+        return;
+    }
+    ground.splices.push(Splice::new(Span::new(start, end), new));
+}
+
+fn root_text(renderer: Renderer<'_>, value: &Value<'_>, depth: u32, style: Option<ScalarStyle>) -> (String, Vec<String>) {
+    if value.is_filled_collection() && !is_inline(value) {
+        return (String::new(), renderer.root_lines(value, depth));
+    }
+    let rendered = renderer.block_value(value, depth, style);
+    (rendered.head, rendered.lines)
+}

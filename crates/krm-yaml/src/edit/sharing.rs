@@ -1,0 +1,71 @@
+//! Anchors: what aliases share is not changed for everyone by accident.
+
+use std::collections::BTreeMap;
+
+use super::lower::Change;
+use super::{DocumentEdit, EditError, entry_index};
+use crate::document::DocumentRef;
+use crate::view::NodeRef;
+
+/// Refuses changes to what an alias shares, and removals of an anchor that is still named.
+pub(crate) fn check(
+    document: DocumentRef<'_>,
+    edit: &DocumentEdit<'_>,
+    changes: &BTreeMap<u32, Change<'_>>,
+    allow_shared: bool,
+) -> Result<(), EditError> {
+    let links = &document.table().aliases;
+    if links.is_empty() {
+        return Ok(());
+    }
+    if !allow_shared {
+        for &index in changes.keys().chain(edit.values.keys()).chain(edit.keys.keys()) {
+            let mut node = Some(document.node(index));
+            while let Some(at) = node {
+                refuse_shared(at)?;
+                node = at.parent();
+            }
+        }
+    }
+    for (&index, change) in changes {
+        let collection = document.node(index);
+        for child in collection.children() {
+            if change.removed.contains(&entry_index(collection, child)) {
+                refuse_orphans(child, false, "is removed")?;
+            }
+        }
+    }
+    for &index in edit.values.keys() {
+        refuse_orphans(document.node(index), true, "is replaced")?;
+    }
+    Ok(())
+}
+
+/// An anchored node whose anchor an alias names.
+fn refuse_shared(node: NodeRef<'_>) -> Result<(), EditError> {
+    let Some(anchor) = node.anchor() else { return Ok(()) };
+    let links = &node.document.table().aliases;
+    let Some(link) = links.iter().find(|link| link.target == node.index) else { return Ok(()) };
+    let line = node.document.node(link.alias).position().line;
+    Err(EditError::at(
+        node,
+        format!("this is shared: the anchor `&{anchor}` is used in line {line}, which would change, too"),
+    ))
+}
+
+/// Anchors inside `node` that aliases outside of it name.
+fn refuse_orphans(node: NodeRef<'_>, keeps_own: bool, what: &str) -> Result<(), EditError> {
+    let subtree = node.index..node.node().subtree_end(node.index);
+    for link in &node.document.table().aliases {
+        let own = keeps_own && link.target == node.index;
+        if subtree.contains(&link.target) && !subtree.contains(&link.alias) && !own {
+            let anchor = node.document.node(link.target).anchor().unwrap_or_default();
+            let line = node.document.node(link.alias).position().line;
+            return Err(EditError::at(
+                node,
+                format!("the anchor `&{anchor}` {what} with this, but is still used in line {line}"),
+            ));
+        }
+    }
+    Ok(())
+}

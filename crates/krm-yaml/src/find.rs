@@ -1,0 +1,138 @@
+//! Following a path: for reading, through aliases and merge keys; for editing, only over own ground.
+
+use crate::document::DocumentRef;
+use crate::node::NodeKind;
+use crate::path::{Path, Segment};
+use crate::view::{Mapping, NodeRef};
+
+/// How many merge keys may lead to one another.
+const MERGE_DEPTH: usize = 64;
+
+/// Where an edit at a path would take place.
+#[derive(Clone, Copy, Debug)]
+pub enum Located<'a> {
+    /// The node is there.
+    Node(NodeRef<'a>),
+    /// The path ends at `at`, after `found` of its steps.
+    Missing {
+        /// The last node of the path that is there.
+        at: NodeRef<'a>,
+        /// How many steps lead to it.
+        found: usize,
+    },
+    /// Below here the path goes through an alias: what stands there is shared.
+    Shared {
+        /// The alias, or the merge key's value.
+        by: NodeRef<'a>,
+    },
+}
+
+impl<'a> DocumentRef<'a> {
+    /// The node at a path, as a reader sees it: through aliases and `<<` keys.
+    pub fn find(self, path: &Path) -> Option<NodeRef<'a>> {
+        path.segments().iter().try_fold(self.root()?, |node, segment| node.step(segment))
+    }
+
+    /// Where an edit at a path would take place.
+    pub fn locate(self, path: &Path) -> Option<Located<'a>> {
+        let mut node = self.root()?;
+        for (found, segment) in path.segments().iter().enumerate() {
+            if node.kind() == NodeKind::Alias {
+                return Some(Located::Shared { by: node });
+            }
+            let own = node.own_step(segment);
+            node = match own {
+                Some(next) => next,
+                None => {
+                    let is_last = found + 1 == path.segments().len();
+                    let merged = node.as_mapping().and_then(|mapping| match segment {
+                        Segment::Key(key) => mapping.merged(key, 0),
+                        _ => None,
+                    });
+                    return Some(match merged {
+                        Some((_, by)) if !is_last => Located::Shared { by },
+                        _ => Located::Missing { at: node, found },
+                    });
+                }
+            };
+        }
+        Some(Located::Node(node))
+    }
+}
+
+impl<'a> NodeRef<'a> {
+    /// One step down, through an alias or a merge key where need be.
+    pub fn step(self, segment: &Segment) -> Option<NodeRef<'a>> {
+        let node = self.resolve();
+        node.own_step(segment).or_else(|| match segment {
+            Segment::Key(key) => node.as_mapping()?.merged(key, 0).map(|(value, _)| value),
+            _ => None,
+        })
+    }
+
+    fn own_step(self, segment: &Segment) -> Option<NodeRef<'a>> {
+        match segment {
+            Segment::Key(key) => match self.kind() {
+                NodeKind::Mapping => self.as_mapping()?.get(key),
+                _ => self.as_sequence()?.items().nth(key.parse().ok()?),
+            },
+            Segment::Index(index) => self.as_sequence()?.items().nth(*index),
+            Segment::Match { key, value } => {
+                let field = Segment::Key(key.clone());
+                self.as_sequence()?.items().find(|item| {
+                    let found = item.step(&field).and_then(|field| field.resolve().as_scalar());
+                    found.is_some_and(|scalar| scalar.is(value))
+                })
+            }
+            Segment::End => None,
+        }
+    }
+
+    /// The path of this node from the root, in the canonical notation.
+    pub fn path(self) -> Path {
+        let mut steps = Vec::new();
+        let mut node = self;
+        while let Some(parent) = node.parent() {
+            let at = parent.children().position(|child| child == node).unwrap_or(0);
+            steps.push(match parent.kind() {
+                NodeKind::Mapping => {
+                    let key = if at % 2 == 0 { Some(node) } else { parent.children().nth(at - 1) };
+                    let key = key.and_then(|key| key.resolve().as_scalar());
+                    Segment::Key(key.map(|key| key.value().into_owned()).unwrap_or_default())
+                }
+                _ => Segment::Index(at),
+            });
+            node = parent;
+        }
+        let mut path = Path::default();
+        for step in steps.into_iter().rev() {
+            path.push(step);
+        }
+        path
+    }
+}
+
+impl<'a> Mapping<'a> {
+    /// A value that comes through a `<<` key, and that key's value.
+    pub(crate) fn merged(self, name: &str, depth: usize) -> Option<(NodeRef<'a>, NodeRef<'a>)> {
+        if depth > MERGE_DEPTH {
+            return None;
+        }
+        let sources = self.entries().filter(|entry| entry.is("<<")).map(|entry| entry.value);
+        for source in sources {
+            let resolved = source.resolve();
+            let mappings: Vec<NodeRef<'a>> = match resolved.as_sequence() {
+                Some(list) => list.items().map(NodeRef::resolve).collect(),
+                None => vec![resolved],
+            };
+            for mapping in mappings.into_iter().filter_map(NodeRef::as_mapping) {
+                let found = mapping.get(name);
+                let found = found.or_else(|| mapping.merged(name, depth + 1).map(|(value, _)| value));
+                if let Some(value) = found {
+                    return Some((value, source));
+                }
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,211 @@
+//! Where the entries of a collection stand: their heads, their ends, and the comments that are theirs.
+
+use crate::gap::{Gap, Trivia};
+use crate::node::{NodeKind, Notation};
+use crate::span::{Span, column, is_first_on_line, line_end, line_start, next_line, skip_blanks};
+use crate::view::NodeRef;
+
+/// One entry of a collection: a key with its value, or an item.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EntryLayout<'a> {
+    /// The key; none for an item.
+    pub(crate) key: Option<NodeRef<'a>>,
+    /// The value or the item.
+    pub(crate) value: NodeRef<'a>,
+    /// The first byte of the entry itself: its dash, `?`, anchor, tag or key.
+    pub(crate) head: u32,
+    /// The first byte of what the entry owns: the comment directly above, or its head.
+    pub(crate) start: u32,
+    /// Where the value ends.
+    pub(crate) end: u32,
+    /// Where what the entry owns ends: its value, the comment beside it, and deeper comments below.
+    pub(crate) tail: u32,
+    /// The comma after the entry, in a flow collection.
+    pub(crate) comma: Option<u32>,
+    /// Whether nothing stands before the entry on its line.
+    pub(crate) own_line: bool,
+}
+
+impl EntryLayout<'_> {
+    /// Everything that the entry owns.
+    pub(crate) fn extent(&self) -> Span {
+        Span::new(self.start, self.tail)
+    }
+}
+
+/// The layout of every entry of a collection, in order.
+pub(crate) fn entries<'a>(collection: NodeRef<'a>) -> Vec<EntryLayout<'a>> {
+    let is_mapping = collection.kind() == NodeKind::Mapping;
+    let is_block = collection.notation() == Notation::Block;
+    let mut out: Vec<EntryLayout<'a>> = Vec::new();
+    let mut children = collection.children();
+    while let Some(first) = children.next() {
+        let value = if is_mapping { children.next().unwrap_or(first) } else { first };
+        let before = out.last();
+        let gap = before.map_or(collection.start(), |entry| entry.comma.map_or(entry.end, |at| at + 1));
+        let head = head_of(collection, first, gap);
+        let mut entry = EntryLayout {
+            key: is_mapping.then_some(first),
+            value,
+            head,
+            start: head,
+            end: value.end().max(first.end()),
+            tail: 0,
+            comma: None,
+            own_line: is_first_on_line(collection.source(), head),
+        };
+        if is_block {
+            place_block_entry(collection, before.map(|entry| entry.end), &mut entry);
+        } else {
+            place_flow_entry(collection, before.map(|entry| entry.tail), &mut entry);
+        }
+        out.push(entry);
+    }
+    out
+}
+
+/// The first byte of an entry whose first node is `first`.
+fn head_of(collection: NodeRef<'_>, first: NodeRef<'_>, gap: u32) -> u32 {
+    let text = collection.source();
+    let node = first.full_span().start;
+    if collection.notation() == Notation::Block && collection.kind() == NodeKind::Sequence {
+        let dash = Gap::new(text, Span::new(gap, text.len() as u32)).find(b"-", b"");
+        return dash.map_or(node, |dash| dash.start);
+    }
+    let question = Gap::new(text, Span::new(gap, node)).find(b"?", b"{[,");
+    question.map_or(node, |question| question.start)
+}
+
+fn place_block_entry(collection: NodeRef<'_>, before: Option<u32>, entry: &mut EntryLayout<'_>) {
+    let text = collection.source();
+    let depth = column(text, entry.head);
+    if entry.own_line {
+        let start = comments_above(text, entry.head, before.unwrap_or(0), before.map(|_| depth));
+        if start < entry.head && !(before.is_none() && is_document_head(collection, start)) {
+            entry.start = start;
+        }
+    }
+    entry.tail = comments_below(text, comment_beside(text, entry.end).end, depth);
+}
+
+fn place_flow_entry(collection: NodeRef<'_>, before: Option<u32>, entry: &mut EntryLayout<'_>) {
+    let text = collection.source();
+    entry.comma = Gap::from(text, entry.end).find(b",", b"").map(|comma| comma.start);
+    if collection.notation() == Notation::Pair {
+        entry.comma = None;
+    }
+    if entry.own_line {
+        let floor = before.unwrap_or(collection.start() + 1);
+        entry.start = comments_above(text, entry.head, floor, None);
+    }
+    let beside = comment_beside(text, entry.end);
+    let beside = match entry.comma {
+        Some(comma) if beside.is_empty() => comment_beside(text, comma + 1),
+        _ => beside,
+    };
+    entry.tail = beside.end.max(entry.comma.map_or(entry.end, |comma| comma + 1));
+    // A comment after an entry that does not end its line belongs to the last entry of the line.
+}
+
+/// The comment that follows `at` on its line; empty at `at` where there is none.
+pub(crate) fn comment_beside(text: &str, at: u32) -> Span {
+    let end = line_end(text, at);
+    let start = skip_blanks(text, at, end);
+    if start < end && start > at && text.as_bytes()[start as usize] == b'#' {
+        Span::new(start, end)
+    } else {
+        Span::empty(at)
+    }
+}
+
+/// Whether a line is a comment and nothing else; where its `#` stands.
+pub(crate) fn comment_line(text: &str, line: u32) -> Option<u32> {
+    let end = line_end(text, line);
+    let at = skip_blanks(text, line, end);
+    (at < end && text.as_bytes()[at as usize] == b'#').then_some(at)
+}
+
+/// The start of the run of comment lines directly above `head`; `head` where there is none.
+///
+/// Lines up to `floor` are not looked at: they may be text that looks like a
+/// comment. With `deepest`, a comment that stands deeper ends the run: it belongs
+/// to what is nested above.
+pub(crate) fn comments_above(text: &str, head: u32, floor: u32, deepest: Option<u32>) -> u32 {
+    let mut start = head;
+    let mut line = line_start(text, head);
+    while line > 0 {
+        let above = line_start(text, crate::span::before_break(text, line));
+        if above == line || above < floor {
+            break;
+        }
+        let Some(at) = comment_line(text, above) else { break };
+        if deepest.is_some_and(|deepest| column(text, at) > deepest) {
+            break;
+        }
+        start = at;
+        line = above;
+    }
+    start
+}
+
+/// The end of the comments below `at` that stand deeper than `depth`; `at` where there is none.
+pub(crate) fn comments_below(text: &str, at: u32, depth: u32) -> u32 {
+    let mut end = at;
+    let mut line = next_line(text, at);
+    while (line as usize) < text.len() {
+        let stop = line_end(text, line);
+        match comment_line(text, line) {
+            Some(at) if column(text, at) > depth => end = stop,
+            Some(_) => break,
+            None if skip_blanks(text, line, stop) == stop => {}
+            None => break,
+        }
+        let next = next_line(text, line);
+        if next == line {
+            break;
+        }
+        line = next;
+    }
+    end
+}
+
+/// Whether the comments from `start` on, above the root's first entry, are the head of the document.
+fn is_document_head(collection: NodeRef<'_>, start: u32) -> bool {
+    if collection.parent().is_some() {
+        return false;
+    }
+    let document = collection.document();
+    let from = document.start_marker().map_or(document.span().start, |marker| marker.end);
+    let text = collection.source();
+    let earlier = Gap::new(text, Span::new(from, start))
+        .any(|(trivia, span)| trivia == Trivia::Comment && is_first_on_line(text, span.start));
+    !earlier
+}
+
+/// After the indicator, anchor or tag behind which a value stands: where new text for it may begin.
+pub(crate) fn value_floor(value: NodeRef<'_>) -> u32 {
+    let properties = value.properties();
+    let property_end = properties
+        .and_then(|p| [p.anchor, p.tag].into_iter().flatten().map(|span| span.end).max());
+    if let Some(end) = property_end {
+        return end;
+    }
+    let text = value.source();
+    let Some(parent) = value.parent() else {
+        let document = value.document();
+        return document.start_marker().map_or(document.span().start, |marker| marker.end);
+    };
+    match parent.kind() {
+        NodeKind::Mapping => {
+            let key = parent.children().take_while(|child| child.index < value.index).last();
+            let key_end = key.map_or(parent.start(), NodeRef::end);
+            Gap::from(text, key_end).find(b":", b"").map_or(key_end, |colon| colon.end)
+        }
+        _ if parent.notation() == Notation::Block => {
+            let before = parent.children().take_while(|child| child.index < value.index).last();
+            let from = before.map_or(parent.start(), NodeRef::end);
+            Gap::from(text, from).find(b"-", b"").map_or(value.start(), |dash| dash.end)
+        }
+        _ => value.start(),
+    }
+}

@@ -1,0 +1,310 @@
+//! Paths to nodes: `spec.containers[name=web].ports[0]` and `/spec/containers/0`.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// One step of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Segment {
+    /// A key of a mapping; digits also name an item of a sequence (`.0.`).
+    Key(String),
+    /// An item of a sequence, from zero: `[0]`.
+    Index(usize),
+    /// The first item whose field has this value: `[name=web]`.
+    Match {
+        /// The field.
+        key: String,
+        /// Its value.
+        value: String,
+    },
+    /// After the last item: `[-]`, and `-` in a JSON pointer.
+    End,
+}
+
+/// A path to a node, printed as it was parsed.
+///
+/// ```
+/// use krm_yaml::{Path, Segment};
+///
+/// let path: Path = r"metadata.annotations.example\.com/owner".parse()?;
+/// assert_eq!(path.segments()[2], Segment::Key("example.com/owner".to_owned()));
+/// assert_eq!(path.to_string(), r"metadata.annotations.example\.com/owner");
+/// assert_eq!(r#"a."b.c"[x=y][0]"#.parse::<Path>()?.segments().len(), 4);
+/// assert_eq!("/a/b~1c".parse::<Path>()?.segments()[1], Segment::Key("b/c".to_owned()));
+/// # Ok::<(), krm_yaml::PathError>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Path {
+    segments: Vec<Segment>,
+    text: String,
+}
+
+impl Path {
+    /// The steps from the root.
+    pub fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+
+    /// The path without its last step, and that step; none for the root.
+    pub fn split_last(&self) -> Option<(Path, &Segment)> {
+        let (last, before) = self.segments.split_last()?;
+        let mut parent = Path::default();
+        for segment in before {
+            parent.push(segment.clone());
+        }
+        Some((parent, last))
+    }
+
+    /// Adds a step.
+    pub fn push(&mut self, segment: Segment) {
+        self.text.push_str(&match &segment {
+            Segment::Key(key) if self.segments.is_empty() => quote_key(key),
+            Segment::Key(key) => format!(".{}", quote_key(key)),
+            Segment::Index(index) => format!("[{index}]"),
+            Segment::Match { key, value } => format!("[{}={}]", quote_part(key), quote_part(value)),
+            Segment::End => "[-]".to_owned(),
+        });
+        self.segments.push(segment);
+    }
+
+    /// The path with one more key.
+    #[must_use]
+    pub fn join(&self, key: &str) -> Path {
+        let mut path = self.clone();
+        path.push(Segment::Key(key.to_owned()));
+        path
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// A path that cannot be parsed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathError {
+    /// What is wrong.
+    pub message: String,
+    /// Where in the path, in bytes.
+    pub at: usize,
+}
+
+impl fmt::Display for PathError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at column {} of the path", self.message, self.at + 1)
+    }
+}
+
+impl std::error::Error for PathError {}
+
+impl FromStr for Path {
+    type Err = PathError;
+
+    fn from_str(text: &str) -> Result<Self, PathError> {
+        let segments = match text.strip_prefix('/') {
+            Some(pointer) => parse_pointer(pointer)?,
+            None => Reader { text, at: 0 }.read()?,
+        };
+        Ok(Path { segments, text: text.to_owned() })
+    }
+}
+
+fn parse_pointer(pointer: &str) -> Result<Vec<Segment>, PathError> {
+    let mut at = 1;
+    let parts = pointer.split('/').map(|part| {
+        let start = at;
+        at += part.len() + 1;
+        let mut key = String::with_capacity(part.len());
+        let mut chars = part.chars();
+        while let Some(c) = chars.next() {
+            match (c, c == '~') {
+                (_, true) => match chars.next() {
+                    Some('0') => key.push('~'),
+                    Some('1') => key.push('/'),
+                    _ => {
+                        let message = "`~` stands before 0 or 1 in a JSON pointer".to_owned();
+                        return Err(PathError { message, at: start });
+                    }
+                },
+                (c, false) => key.push(c),
+            }
+        }
+        Ok(if key == "-" { Segment::End } else { Segment::Key(key) })
+    });
+    parts.collect()
+}
+
+/// Reads the dotted notation.
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn read(mut self) -> Result<Vec<Segment>, PathError> {
+        let mut segments = Vec::new();
+        if self.text == "." {
+            return Ok(segments);
+        }
+        self.skip('.');
+        while let Some(next) = self.peek() {
+            if next == '[' {
+                segments.push(self.bracket()?);
+            } else {
+                let key = self.part(&['.', '['])?;
+                segments.push(Segment::Key(key));
+            }
+            match self.peek() {
+                None | Some('[') => {}
+                Some('.') => {
+                    self.at += 1;
+                    if self.peek().is_none() {
+                        return Err(self.error("a key is missing after the last dot"));
+                    }
+                }
+                Some(_) => return Err(self.error("expected `.` or `[`")),
+            }
+        }
+        Ok(segments)
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.text[self.at..].chars().next()
+    }
+
+    fn skip(&mut self, wanted: char) -> bool {
+        let there = self.peek() == Some(wanted);
+        if there {
+            self.at += wanted.len_utf8();
+        }
+        there
+    }
+
+    fn error(&self, message: &str) -> PathError {
+        PathError { message: message.to_owned(), at: self.at }
+    }
+
+    fn bracket(&mut self) -> Result<Segment, PathError> {
+        self.at += 1;
+        let quoted = matches!(self.peek(), Some('"' | '\''));
+        let first = self.part(&['=', ']'])?;
+        if self.skip('=') {
+            let value = if self.peek() == Some(']') { String::new() } else { self.part(&[']'])? };
+            self.close()?;
+            return Ok(Segment::Match { key: first, value });
+        }
+        self.close()?;
+        match first.parse::<usize>() {
+            _ if quoted => Ok(Segment::Key(first)),
+            Ok(index) => Ok(Segment::Index(index)),
+            Err(_) if first == "-" => Ok(Segment::End),
+            Err(_) => Err(self.error("expected a number, `key=value` or a quoted key in the brackets")),
+        }
+    }
+
+    fn close(&mut self) -> Result<(), PathError> {
+        if self.skip(']') { Ok(()) } else { Err(self.error("expected `]`")) }
+    }
+
+    /// A key or a value up to one of `stops`; quotes and backslashes take what would stop it.
+    fn part(&mut self, stops: &[char]) -> Result<String, PathError> {
+        let mut out = String::new();
+        if let Some(quote @ ('"' | '\'')) = self.peek() {
+            let opened = self.at;
+            self.at += 1;
+            loop {
+                match self.peek() {
+                    None => {
+                        let message = "this quote is never closed".to_owned();
+                        return Err(PathError { message, at: opened });
+                    }
+                    Some(c) if c == quote => {
+                        self.at += 1;
+                        return Ok(out);
+                    }
+                    Some('\\') if quote == '"' => self.escaped(&mut out)?,
+                    Some(c) => self.take(c, &mut out),
+                }
+            }
+        }
+        let start = self.at;
+        while let Some(c) = self.peek() {
+            match c {
+                '\\' => self.escaped(&mut out)?,
+                c if stops.contains(&c) => break,
+                c => self.take(c, &mut out),
+            }
+        }
+        if self.at == start { Err(self.error("a key is missing")) } else { Ok(out) }
+    }
+
+    fn take(&mut self, c: char, out: &mut String) {
+        out.push(c);
+        self.at += c.len_utf8();
+    }
+
+    fn escaped(&mut self, out: &mut String) -> Result<(), PathError> {
+        self.at += 1;
+        let Some(c) = self.peek() else { return Err(self.error("a backslash ends the path")) };
+        self.take(c, out);
+        Ok(())
+    }
+}
+
+/// A key as it must be written between dots.
+fn quote_key(key: &str) -> String {
+    quote_unless(key, |c| !matches!(c, '.' | '[' | ']' | '"' | '\'' | '\\' | '/'))
+}
+
+fn quote_part(part: &str) -> String {
+    if part.is_empty() {
+        return String::new();
+    }
+    quote_unless(part, |c| !matches!(c, '[' | ']' | '=' | '"' | '\'' | '\\'))
+}
+
+fn quote_unless(text: &str, is_plain: impl Fn(char) -> bool) -> String {
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(text: &str) -> Segment {
+        Segment::Key(text.to_owned())
+    }
+
+    #[test]
+    fn reads_every_notation() {
+        let all = |text: &str| text.parse::<Path>().unwrap().segments().to_vec();
+        let matched = Segment::Match { key: "name".to_owned(), value: "nginx".to_owned() };
+        assert_eq!(all("a.b[name=nginx].0.c"), [key("a"), key("b"), matched, key("0"), key("c")]);
+        assert_eq!(all("a['x.y'][2]"), [key("a"), key("x.y"), Segment::Index(2)]);
+        assert_eq!(all(".a.b"), [key("a"), key("b")]);
+        assert_eq!(all("/a/~0~1/-"), [key("a"), key("~/"), Segment::End]);
+        assert_eq!(all(""), []);
+        assert_eq!(all("."), []);
+    }
+
+    #[test]
+    fn prints_as_parsed_and_built_paths_parse_again() {
+        for text in ["a.b", ".a", "a['b']", "/a/0", r"a\.b.c"] {
+            assert_eq!(text.parse::<Path>().unwrap().to_string(), text);
+        }
+        let path = Path::default().join("a.b/c").join("d\"e").join("");
+        assert_eq!(path.to_string().parse::<Path>().unwrap().segments(), path.segments());
+    }
+
+    #[test]
+    fn errors_name_the_place() {
+        for (text, at) in [("a.", 2), ("a..b", 2), ("a[x]", 4), ("a[0", 3), ("a.\"b", 2), ("a\\", 2), ("/~x", 1)] {
+            assert_eq!(text.parse::<Path>().unwrap_err().at, at, "{text}");
+        }
+    }
+}

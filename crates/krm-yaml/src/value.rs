@@ -1,0 +1,217 @@
+//! Plain values: what a subtree means, and what an edit should write.
+
+use std::borrow::Cow;
+
+use crate::node::NodeKind;
+use crate::scalar::Resolved;
+use crate::view::NodeRef;
+
+/// A value to write, or a value that was read.
+#[derive(Clone, Debug)]
+pub enum Value<'a> {
+    /// Nothing.
+    Null,
+    /// True or false.
+    Bool(bool),
+    /// A number, spelled as it is written: no digit is lost.
+    Number(Cow<'a, str>),
+    /// Text.
+    String(Cow<'a, str>),
+    /// Items.
+    Sequence(Vec<Value<'a>>),
+    /// Keys and values, in order.
+    Mapping(Vec<(Value<'a>, Value<'a>)>),
+    /// A node of any document, to be written as it stands there, with its comments.
+    Node(NodeRef<'a>),
+}
+
+/// A subtree that is too large once its aliases are expanded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExpansionError {
+    /// How many nodes were allowed.
+    pub limit: usize,
+}
+
+impl std::fmt::Display for ExpansionError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "more than {} nodes once the aliases are expanded", self.limit)
+    }
+}
+
+impl std::error::Error for ExpansionError {}
+
+impl<'a> Value<'a> {
+    /// Text.
+    pub fn string(text: impl Into<Cow<'a, str>>) -> Self {
+        Self::String(text.into())
+    }
+
+    /// A whole number.
+    pub fn int(number: i64) -> Self {
+        Self::Number(number.to_string().into())
+    }
+
+    /// What a plain scalar of this text means.
+    pub fn plain(text: impl Into<Cow<'a, str>>) -> Self {
+        let text = text.into();
+        match crate::scalar::resolve(&text) {
+            Resolved::Null => Self::Null,
+            Resolved::Bool(value) => Self::Bool(value),
+            Resolved::Int(_) | Resolved::Float(_) => Self::Number(text),
+            Resolved::String => Self::String(text),
+        }
+    }
+
+    /// Whether this is a mapping or a sequence with entries, or a node that is one.
+    pub(crate) fn is_filled_collection(&self) -> bool {
+        match self {
+            Self::Sequence(items) => !items.is_empty(),
+            Self::Mapping(entries) => !entries.is_empty(),
+            Self::Node(node) => node.is_collection() && node.children().next().is_some(),
+            _ => false,
+        }
+    }
+
+    /// Whether a node means this value. Numbers are equal where they are spelled alike.
+    pub(crate) fn is_meant_by(&self, node: NodeRef<'_>) -> bool {
+        match self {
+            Self::Node(other) => same_meaning(*other, node),
+            Self::Sequence(items) => {
+                node.kind() == NodeKind::Sequence
+                    && node.children().count() == items.len()
+                    && node.children().zip(items).all(|(node, item)| item.is_meant_by(node))
+            }
+            Self::Mapping(entries) => {
+                node.kind() == NodeKind::Mapping
+                    && node.children().count() == entries.len() * 2
+                    && node.children().zip(entries.iter().flat_map(|(key, value)| [key, value]))
+                        .all(|(node, value)| value.is_meant_by(node))
+            }
+            scalar => node.as_scalar().is_some_and(|node| match (scalar, node.resolve()) {
+                (Self::Null, Resolved::Null) => true,
+                (Self::Bool(value), Resolved::Bool(other)) => *value == other,
+                (Self::Number(text), Resolved::Int(_) | Resolved::Float(_)) => node.value() == *text,
+                (Self::String(text), Resolved::String) => node.value() == *text,
+                _ => false,
+            }),
+        }
+    }
+}
+
+impl<'a> From<&'a str> for Value<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::String(text.into())
+    }
+}
+
+impl From<bool> for Value<'_> {
+    fn from(value: bool) -> Self {
+        Self::Bool(value)
+    }
+}
+
+impl From<i64> for Value<'_> {
+    fn from(number: i64) -> Self {
+        Self::int(number)
+    }
+}
+
+impl<'a> From<NodeRef<'a>> for Value<'a> {
+    fn from(node: NodeRef<'a>) -> Self {
+        Self::Node(node)
+    }
+}
+
+/// Whether two nodes mean the same: kinds, values, types, tags, order; aliases by what they name.
+pub(crate) fn same_meaning(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
+    if a.tag() != b.tag() && !(a.kind() == NodeKind::Alias || b.kind() == NodeKind::Alias) {
+        return false;
+    }
+    match (a.as_scalar(), b.as_scalar()) {
+        (Some(a), Some(b)) => a.resolve() == b.resolve() && a.value() == b.value(),
+        (None, None) => {
+            if a.kind() == NodeKind::Alias || b.kind() == NodeKind::Alias {
+                return a.kind() == b.kind() && a.text() == b.text();
+            }
+            let (mut left, mut right) = (a.children(), b.children());
+            a.kind() == b.kind()
+                && loop {
+                    match (left.next(), right.next()) {
+                        (None, None) => break true,
+                        (Some(a), Some(b)) if same_meaning(a, b) => {}
+                        _ => break false,
+                    }
+                }
+        }
+        _ => false,
+    }
+}
+
+/// How many nodes a value may have once its aliases are expanded.
+const EXPANSION_LIMIT: usize = 10_000_000;
+
+impl<'a> NodeRef<'a> {
+    /// What the subtree means: aliases expanded, merge keys merged, of duplicate keys the last.
+    ///
+    /// A document can be small and its expansion huge; that is an error and not an endless wait.
+    pub fn to_value(self) -> Result<Value<'a>, ExpansionError> {
+        let own = self.document.node_count();
+        let mut budget = EXPANSION_LIMIT.min(own.saturating_mul(1000).max(10_000));
+        let limit = budget;
+        expand(self, &mut budget).ok_or(ExpansionError { limit })
+    }
+}
+
+fn expand<'a>(node: NodeRef<'a>, budget: &mut usize) -> Option<Value<'a>> {
+    *budget = budget.checked_sub(1)?;
+    let node = node.resolve();
+    Some(match node.kind() {
+        NodeKind::Scalar(_) => node.as_scalar().map_or(Value::Null, |scalar| match scalar.resolve() {
+            Resolved::Null => Value::Null,
+            Resolved::Bool(value) => Value::Bool(value),
+            Resolved::Int(_) | Resolved::Float(_) => Value::Number(scalar.value()),
+            Resolved::String => Value::String(scalar.value()),
+        }),
+        NodeKind::Sequence => {
+            let items = node.children().map(|item| expand(item, budget));
+            Value::Sequence(items.collect::<Option<_>>()?)
+        }
+        NodeKind::Mapping => {
+            let mut entries: Vec<(Value<'a>, Value<'a>)> = Vec::new();
+            let mut merged = Vec::new();
+            for entry in node.as_mapping()?.entries() {
+                let value = expand(entry.value, budget)?;
+                if entry.is("<<") && entry.key.as_scalar().is_some_and(|k| k.style() == crate::ScalarStyle::Plain) {
+                    merged.push(value);
+                } else {
+                    put(&mut entries, expand(entry.key, budget)?, value, true);
+                }
+            }
+            for source in merged {
+                let sources = match source {
+                    Value::Sequence(items) => items,
+                    other => vec![other],
+                };
+                for source in sources {
+                    let Value::Mapping(inherited) = source else { continue };
+                    for (key, value) in inherited {
+                        put(&mut entries, key, value, false);
+                    }
+                }
+            }
+            Value::Mapping(entries)
+        }
+        // An alias to itself: `resolve` leads back here.
+        NodeKind::Alias => return None,
+    })
+}
+
+/// Adds an entry, or changes the one that is there where `replace` says so.
+fn put<'a>(entries: &mut Vec<(Value<'a>, Value<'a>)>, key: Value<'a>, value: Value<'a>, replace: bool) {
+    let same = |other: &Value<'a>| matches!((other, &key), (Value::String(a), Value::String(b)) if a == b);
+    match entries.iter_mut().find(|(other, _)| same(other)) {
+        Some((_, old)) if replace => *old = value,
+        Some(_) => {}
+        None => entries.push((key, value)),
+    }
+}
