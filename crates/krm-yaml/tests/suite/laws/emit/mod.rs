@@ -1,0 +1,249 @@
+//! Writes value trees as YAML in every style, and knows what it wrote.
+//!
+//! It shares nothing with the engine's own renderer: a law that holds between the
+//! two is not one mistake made twice.
+
+mod block;
+mod flow;
+mod scalar;
+
+use super::draw::Draw;
+use super::generate::{self, Taste};
+use super::model::Tree;
+
+/// Whose a comment is, by where it was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Written {
+    /// Directly above an entry, at its column.
+    Above,
+    /// Behind a value.
+    Beside,
+    /// Of nobody in particular.
+    Free,
+}
+
+/// A comment that was written; its text is unique in the file.
+#[derive(Clone, Debug)]
+pub(crate) struct Remark {
+    pub(crate) text: String,
+    pub(crate) place: Written,
+    pub(crate) document: usize,
+    /// The way from the root to the entry's value: positions among children, keys among them.
+    pub(crate) owner: Vec<usize>,
+}
+
+/// A file, and what it means.
+#[derive(Debug)]
+pub(crate) struct Sample {
+    pub(crate) text: String,
+    pub(crate) documents: Vec<Tree>,
+    pub(crate) remarks: Vec<Remark>,
+    /// Whether some node has an anchor.
+    pub(crate) has_anchors: bool,
+}
+
+/// How one document is written.
+#[derive(Clone, Copy, Debug)]
+struct Manner {
+    /// Chances in a hundred.
+    comments: usize,
+    blanks: usize,
+    flow: usize,
+    odd: usize,
+    /// Spaces of a step.
+    width: usize,
+    /// Lists at the column of their key.
+    compact: bool,
+}
+
+/// What must not follow the last scalar.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Tail {
+    Any,
+    /// A block scalar with content at this column; `keep`: empty lines would count.
+    Block { column: usize, keep: bool },
+}
+
+struct Emitter<'d, 'b> {
+    draw: &'d mut Draw<'b>,
+    out: String,
+    eol: &'static str,
+    manner: Manner,
+    tail: Tail,
+    remarks: Vec<Remark>,
+    /// Names of finished anchors, and whether they name a mapping.
+    anchors: Vec<(String, bool)>,
+    has_anchors: bool,
+    document: usize,
+    path: Vec<usize>,
+    /// Whether the document declares `%TAG !e!`.
+    handle: bool,
+}
+
+/// Writes a file from choices.
+pub(crate) fn sample(draw: &mut Draw<'_>) -> Sample {
+    if draw.once_in(12) {
+        return flow::json(draw);
+    }
+    let mut emitter = Emitter {
+        eol: if draw.once_in(5) { "\r\n" } else { "\n" },
+        manner: Manner { comments: 0, blanks: 0, flow: 0, odd: 0, width: 2, compact: false },
+        out: String::new(),
+        tail: Tail::Any,
+        remarks: Vec::new(),
+        anchors: Vec::new(),
+        has_anchors: false,
+        document: 0,
+        path: Vec::new(),
+        handle: false,
+        draw,
+    };
+    if emitter.draw.once_in(16) {
+        emitter.out.push('\u{feff}');
+    }
+    let count = if emitter.draw.once_in(4) { 2 + emitter.draw.below(3) } else { 1 };
+    let mut documents = Vec::new();
+    let mut open = true;
+    for at in 0..count {
+        emitter.document = at;
+        let mut tree = generate::tree(emitter.draw, Taste { json: false, nodes: 24 });
+        open = emitter.document(&mut tree, at == 0, open);
+        documents.push(tree);
+    }
+    let keeps_break = emitter.tail != Tail::Any;
+    if !keeps_break && emitter.draw.once_in(5) && emitter.out.ends_with(emitter.eol) {
+        let end = emitter.out.len() - emitter.eol.len();
+        emitter.out.truncate(end);
+    }
+    Sample { text: emitter.out, documents, remarks: emitter.remarks, has_anchors: emitter.has_anchors }
+}
+
+impl Emitter<'_, '_> {
+    /// Writes a document. `closed`: the one before ended with `...`, or there is none.
+    /// Returns whether this one ends with `...`.
+    fn document(&mut self, tree: &mut Tree, first: bool, closed: bool) -> bool {
+        self.anchors.clear();
+        self.path.clear();
+        self.handle = false;
+        self.manner = Manner {
+            comments: self.draw.pick(&[0, 10, 30, 50]),
+            blanks: self.draw.pick(&[0, 5, 20]),
+            flow: self.draw.pick(&[0, 10, 30, 100]),
+            odd: self.draw.pick(&[0, 0, 5, 15]),
+            width: self.draw.pick(&[2, 2, 4, 1, 3, 6]),
+            compact: self.draw.once_in(2),
+        };
+        if self.tail == Tail::Any && closed {
+            self.free_lines(0);
+        }
+        let mut marked = !first && !closed;
+        if closed && self.draw.once_in(12) {
+            self.line("%YAML 1.2");
+            marked = true;
+        }
+        if closed && self.draw.once_in(12) {
+            self.line("%TAG !e! tag:example.com,2000:app/");
+            self.handle = true;
+            marked = true;
+        }
+        marked |= self.draw.once_in(4);
+        if marked {
+            self.out.push_str("---");
+        }
+        self.tail = Tail::Any;
+        self.root(tree, marked);
+        // Below a text of the root nothing stands that could be part of it.
+        let is_text = tree.as_text().is_some();
+        if self.tail == Tail::Any && !is_text {
+            self.free_lines(0);
+        }
+        let ends = self.draw.once_in(8);
+        if ends {
+            self.tail = Tail::Any;
+            self.line("...");
+        }
+        ends
+    }
+
+    fn line(&mut self, text: &str) {
+        self.out.push_str(text);
+        self.end_line();
+    }
+
+    fn end_line(&mut self) {
+        self.out.push_str(self.eol);
+    }
+
+    fn spaces(&mut self, count: usize) {
+        self.out.extend(std::iter::repeat_n(' ', count));
+    }
+
+    /// A comment with a text that nothing else has.
+    fn comment(&mut self, place: Written) {
+        let number = self.remarks.len();
+        let lead = self.draw.pick(&["# ", "# ", "#", "#  ", "#\t", "## ", "# - ", "# a: "]);
+        let end = self.draw.pick(&["", "", "", ": {x", " 'q", " é", " # b", " |", "  ", "\t"]);
+        let text = format!("{lead}c{number}{end}");
+        self.out.push_str(&text);
+        self.remarks.push(Remark { text, place, document: self.document, owner: self.path.clone() });
+    }
+
+    /// Ends the line of a value, now and then with a comment or blanks.
+    fn beside(&mut self) {
+        if self.draw.percent(self.manner.comments) {
+            let gap = 1 + self.draw.below(3);
+            self.spaces(gap);
+            self.comment(Written::Beside);
+        } else if self.draw.percent(self.manner.odd) {
+            self.spaces(2);
+        }
+        self.end_line();
+    }
+
+    fn blank_line(&mut self) {
+        if self.tail == Tail::Any && self.draw.percent(self.manner.odd) {
+            self.spaces(3);
+        }
+        self.end_line();
+    }
+
+    /// Blank lines and comments of nobody at a column.
+    fn free_lines(&mut self, column: usize) {
+        let fits = |tail: Tail| match tail {
+            Tail::Any => true,
+            Tail::Block { column: content, keep } => column < content && !keep,
+        };
+        if self.draw.percent(self.manner.blanks) && fits(self.tail) {
+            self.blank_line();
+        }
+        if self.draw.percent(self.manner.comments / 3) && fits(self.tail) {
+            self.blank_line();
+            let count = 1 + self.draw.below(2);
+            for _ in 0..count {
+                self.spaces(column);
+                self.comment(Written::Free);
+                self.end_line();
+                self.tail = Tail::Any;
+            }
+            self.blank_line();
+        }
+    }
+
+    /// What stands between the entries of a block collection before the next one.
+    fn between(&mut self, column: usize) {
+        self.free_lines(column);
+        let fits = match self.tail {
+            Tail::Any => true,
+            Tail::Block { column: content, .. } => column < content,
+        };
+        if fits && self.draw.percent(self.manner.comments) {
+            let count = 1 + usize::from(self.draw.once_in(4));
+            for _ in 0..count {
+                self.spaces(column);
+                self.comment(Written::Above);
+                self.end_line();
+            }
+            self.tail = Tail::Any;
+        }
+    }
+}

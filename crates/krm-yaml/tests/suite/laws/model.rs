@@ -1,0 +1,242 @@
+//! What a document means, apart from the engine: the tree that a generator wrote or an edit should leave.
+
+use krm_yaml::{NodeKind, NodeRef, Notation, Resolved, ScalarStyle, Value};
+
+/// A node with what belongs to it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Tree {
+    pub(crate) anchor: Option<String>,
+    /// As written; `Tag::Any` where an edit may keep or drop it.
+    pub(crate) tag: Tag,
+    pub(crate) shape: Shape,
+}
+
+#[derive(Clone, Debug, PartialEq, Default)]
+pub(crate) enum Tag {
+    #[default]
+    None,
+    Written(String),
+    Any,
+}
+
+/// What a node is. A style or notation of `None` is free.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Shape {
+    Scalar { text: String, kind: Kind, style: Option<ScalarStyle> },
+    Sequence { items: Vec<Tree>, notation: Option<Notation> },
+    Mapping { entries: Vec<(Tree, Tree)>, notation: Option<Notation> },
+    Alias(String),
+}
+
+/// The type of a scalar and the value of those that have one beside their text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    Null,
+    Bool(bool),
+    Int(Option<i128>),
+    Float(f64),
+    Text,
+}
+
+impl PartialEq for Kind {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Null, Self::Null) | (Self::Text, Self::Text) => true,
+            (Self::Bool(a), Self::Bool(b)) => a == b,
+            (Self::Int(a), Self::Int(b)) => a == b,
+            (Self::Float(a), Self::Float(b)) => a == b || a.is_nan() && b.is_nan(),
+            _ => false,
+        }
+    }
+}
+
+impl Tree {
+    pub(crate) fn of(shape: Shape) -> Self {
+        Self { anchor: None, tag: Tag::None, shape }
+    }
+
+    pub(crate) fn text(text: &str) -> Self {
+        Self::of(Shape::Scalar { text: text.to_owned(), kind: Kind::Text, style: None })
+    }
+
+    pub(crate) fn plain(text: &str) -> Self {
+        Self::of(Shape::Scalar { text: text.to_owned(), kind: kind_of_plain(text), style: None })
+    }
+
+    pub(crate) fn sequence(items: Vec<Tree>) -> Self {
+        Self::of(Shape::Sequence { items, notation: None })
+    }
+
+    pub(crate) fn mapping(entries: Vec<(Tree, Tree)>) -> Self {
+        Self::of(Shape::Mapping { entries, notation: None })
+    }
+
+    pub(crate) fn is_filled(&self) -> bool {
+        match &self.shape {
+            Shape::Sequence { items, .. } => !items.is_empty(),
+            Shape::Mapping { entries, .. } => !entries.is_empty(),
+            _ => false,
+        }
+    }
+
+    /// The text of a scalar.
+    pub(crate) fn as_text(&self) -> Option<&str> {
+        match &self.shape {
+            Shape::Scalar { text, .. } => Some(text),
+            _ => None,
+        }
+    }
+
+    /// As an edit takes it.
+    pub(crate) fn to_value(&self) -> Value<'static> {
+        match &self.shape {
+            Shape::Scalar { text, kind, .. } => match kind {
+                Kind::Null => Value::Null,
+                Kind::Bool(value) => Value::Bool(*value),
+                Kind::Int(_) | Kind::Float(_) => Value::Number(text.clone().into()),
+                Kind::Text => Value::String(text.clone().into()),
+            },
+            Shape::Sequence { items, .. } => Value::Sequence(items.iter().map(Self::to_value).collect()),
+            Shape::Mapping { entries, .. } => {
+                Value::Mapping(entries.iter().map(|(key, value)| (key.to_value(), value.to_value())).collect())
+            }
+            Shape::Alias(_) => Value::Null,
+        }
+    }
+
+    /// What a node of the engine means, read through its views only.
+    pub(crate) fn read(node: NodeRef<'_>) -> Self {
+        let shape = match node.kind() {
+            NodeKind::Alias => Shape::Alias(node.text().trim_start_matches('*').to_owned()),
+            NodeKind::Scalar(style) => {
+                let scalar = node.as_scalar().expect("a scalar is one");
+                let kind = match scalar.resolve() {
+                    Resolved::Null => Kind::Null,
+                    Resolved::Bool(value) => Kind::Bool(value),
+                    Resolved::Int(value) => Kind::Int(value),
+                    Resolved::Float(value) => Kind::Float(value),
+                    Resolved::String => Kind::Text,
+                };
+                Shape::Scalar { text: scalar.value().into_owned(), kind, style: Some(style) }
+            }
+            NodeKind::Sequence => Shape::Sequence {
+                items: node.children().map(Self::read).collect(),
+                notation: Some(node.notation()),
+            },
+            NodeKind::Mapping => {
+                let mapping = node.as_mapping().expect("a mapping is one");
+                let entries = mapping.entries().map(|entry| (Self::read(entry.key), Self::read(entry.value)));
+                Shape::Mapping { entries: entries.collect(), notation: Some(node.notation()) }
+            }
+        };
+        let tag = node.tag().map_or(Tag::None, |tag| Tag::Written(tag.to_owned()));
+        Self { anchor: node.anchor().map(str::to_owned), tag, shape }
+    }
+
+    /// Where `found` is not what this tree wants: a path and the two sides.
+    pub(crate) fn difference(&self, found: &Tree) -> Option<String> {
+        let wrong = |what: &str| Some(format!(": {what}: wanted {}, found {}", self.brief(), found.brief()));
+        if self.anchor != found.anchor {
+            return wrong("anchor");
+        }
+        if self.tag != Tag::Any && self.tag != found.tag {
+            return wrong("tag");
+        }
+        match (&self.shape, &found.shape) {
+            (Shape::Scalar { text, kind, style }, Shape::Scalar { text: other, kind: found_kind, style: found_style }) => {
+                // Nothing, `~` and `null` are one value where an edit may choose the word.
+                let same_text = text == other || *kind == Kind::Null && style.is_none();
+                if kind != found_kind || !same_text {
+                    return wrong("value");
+                }
+                if style.is_some() && style != found_style {
+                    return Some(format!(": style: wanted {style:?}, found {found_style:?} for {text:?}"));
+                }
+                None
+            }
+            (Shape::Sequence { items, notation }, Shape::Sequence { items: others, notation: found_notation }) => {
+                if items.len() != others.len() || notation.is_some() && notation != found_notation {
+                    return wrong("list");
+                }
+                let mut pairs = items.iter().zip(others).enumerate();
+                pairs.find_map(|(at, (item, other))| Some(format!("[{at}]{}", item.difference(other)?)))
+            }
+            (Shape::Mapping { entries, notation }, Shape::Mapping { entries: others, notation: found_notation }) => {
+                if entries.len() != others.len() || notation.is_some() && notation != found_notation {
+                    return wrong("mapping");
+                }
+                let mut pairs = entries.iter().zip(others);
+                pairs.find_map(|((key, value), (other_key, other_value))| {
+                    let name = key.as_text().unwrap_or("?");
+                    let at_key = key.difference(other_key).map(|why| format!(".{name}(key){why}"));
+                    at_key.or_else(|| value.difference(other_value).map(|why| format!(".{name}{why}")))
+                })
+            }
+            (Shape::Alias(name), Shape::Alias(other)) if name == other => None,
+            _ => wrong("kind"),
+        }
+    }
+
+    fn brief(&self) -> String {
+        let text = format!("{:?} {:?} {:?}", self.anchor, self.tag, self.shape);
+        text.chars().take(400).collect()
+    }
+}
+
+/// What YAML 1.2's core schema says of a plain scalar: written from the specification's table (10.3.2), not from the engine.
+pub(crate) fn kind_of_plain(text: &str) -> Kind {
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => return Kind::Null,
+        "true" | "True" | "TRUE" => return Kind::Bool(true),
+        "false" | "False" | "FALSE" => return Kind::Bool(false),
+        ".nan" | ".NaN" | ".NAN" => return Kind::Float(f64::NAN),
+        _ => {}
+    }
+    let radix = |digits: &str, radix: u32| {
+        let fits = !digits.is_empty() && digits.chars().all(|c| c.is_digit(radix));
+        fits.then(|| Kind::Int(i128::from_str_radix(digits, radix).ok()))
+    };
+    if let Some(octal) = text.strip_prefix("0o") {
+        return radix(octal, 8).unwrap_or(Kind::Text);
+    }
+    if let Some(hex) = text.strip_prefix("0x") {
+        return radix(hex, 16).unwrap_or(Kind::Text);
+    }
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let negative = text.starts_with('-');
+    if !unsigned.is_empty() && unsigned.bytes().all(|b| b.is_ascii_digit()) {
+        let value = unsigned.parse::<i128>().ok();
+        return Kind::Int(value.map(|value| if negative { -value } else { value }));
+    }
+    if matches!(unsigned, ".inf" | ".Inf" | ".INF") {
+        return Kind::Float(if negative { f64::NEG_INFINITY } else { f64::INFINITY });
+    }
+    if is_float(unsigned) {
+        let value = unsigned.parse::<f64>().unwrap_or(f64::NAN);
+        return Kind::Float(if negative { -value } else { value });
+    }
+    Kind::Text
+}
+
+/// `(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`
+fn is_float(text: &str) -> bool {
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let whole = digits(text);
+    let mut rest = &text[whole..];
+    if let Some(fraction) = rest.strip_prefix('.') {
+        let count = digits(fraction);
+        if whole == 0 && count == 0 {
+            return false;
+        }
+        rest = &fraction[count..];
+    } else if whole == 0 {
+        return false;
+    }
+    match rest.strip_prefix(['e', 'E']) {
+        None => rest.is_empty(),
+        Some(exponent) => {
+            let exponent = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
+            !exponent.is_empty() && digits(exponent) == exponent.len()
+        }
+    }
+}

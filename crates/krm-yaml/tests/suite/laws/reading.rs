@@ -1,0 +1,140 @@
+//! Laws of reading: the bytes stay, and what is read is what the text says.
+
+use granit_parser::{Event, Parser, ScalarStyle as Style, StructureStyle};
+use krm_yaml::{File, NodeKind, NodeRef, Notation, ReadOptions, ScalarStyle};
+
+use super::emit::Sample;
+use super::model::Tree;
+use super::{Verdict, ensure};
+
+/// Law `round_trip`: the text comes back, and the documents tile it.
+pub(crate) fn round_trip(text: &str) -> Verdict {
+    let file = File::parse(text.to_owned()).map_err(|error| format!("not read: {error}"))?;
+    let mut at = 0;
+    for document in file.documents() {
+        let span = document.span();
+        ensure!(span.start == at, "document {} begins at {} and not at {at} in {text:?}", document.index(), span.start);
+        at = span.end;
+        for comment in document.comments() {
+            ensure!(comment.text.starts_with('#'), "{:?} is no comment in {text:?}", comment.text);
+        }
+    }
+    let is_covered = file.documents().len() == 0 || at as usize == text.len();
+    ensure!(is_covered, "the documents end at {at} of {} in {text:?}", text.len());
+    ensure!(file.into_text() == text, "the text changed: {text:?}");
+    Ok(())
+}
+
+/// Law `same_meaning` for a text whose meaning is known.
+pub(crate) fn known_meaning(sample: &Sample) -> Verdict {
+    let text = &sample.text;
+    let file = File::parse(text.clone()).map_err(|error| format!("not read: {error}"))?;
+    if let Some(error) = file.errors().next() {
+        return Err(format!("refused: {error} in\n{text}\n{text:?}"));
+    }
+    let count = file.documents().len();
+    ensure!(count == sample.documents.len(), "{count} documents, {} written in\n{text}\n{text:?}", sample.documents.len());
+    for (document, wanted) in file.documents().zip(&sample.documents) {
+        let root = document.root().ok_or_else(|| format!("no root in {text:?}"))?;
+        let difference = wanted.difference(&Tree::read(root));
+        ensure!(difference.is_none(), "{} in\n{text}\n{text:?}", difference.unwrap_or_default());
+    }
+    let found: Vec<&str> = file.documents().flat_map(|document| document.comments()).map(|comment| comment.text).collect();
+    let written: Vec<&str> = sample.remarks.iter().map(|remark| remark.text.as_str()).collect();
+    ensure!(found == written, "comments {found:?}, written {written:?} in\n{text}\n{text:?}");
+    Ok(())
+}
+
+/// Law `same_meaning` for any text: the engine accepts what the front end accepts, and hands on what it says.
+pub(crate) fn as_the_front_end(text: &str) -> Verdict {
+    let file = File::parse(text.to_owned()).map_err(|error| format!("not read: {error}"))?;
+    let error = file.errors().next().map(|error| error.message.clone());
+    match (front_events(text), error) {
+        (Err(_), Some(_)) => Ok(()),
+        (Err(theirs), None) => Err(format!("accepted, but the front end says {theirs} in {text:?}")),
+        (Ok(_), Some(ours)) => Err(format!("the front end accepts it, but: {ours} in {text:?}")),
+        (Ok(theirs), None) => {
+            let mut ours = Vec::new();
+            for document in file.documents() {
+                if let Some(root) = document.root() {
+                    walk(root, &mut ours);
+                }
+            }
+            for (at, (own, their)) in ours.iter().zip(&theirs).enumerate() {
+                ensure!(own == their, "event {at}: {own:?}, the front end says {their:?} in {text:?}");
+            }
+            ensure!(ours.len() == theirs.len(), "{} events, the front end has {} in {text:?}", ours.len(), theirs.len());
+            Ok(())
+        }
+    }
+}
+
+/// One event without its place.
+#[derive(Debug, PartialEq)]
+enum Seen {
+    Scalar(String, ScalarStyle),
+    Alias,
+    Mapping { flow: bool },
+    Sequence { flow: bool },
+    End,
+}
+
+fn walk(node: NodeRef<'_>, out: &mut Vec<Seen>) {
+    let flow = node.notation() != Notation::Block;
+    match node.kind() {
+        NodeKind::Scalar(style) => {
+            let value = node.as_scalar().map(|scalar| scalar.value().into_owned());
+            out.push(Seen::Scalar(value.unwrap_or_default(), style));
+            return;
+        }
+        NodeKind::Alias => {
+            out.push(Seen::Alias);
+            return;
+        }
+        NodeKind::Mapping => out.push(Seen::Mapping { flow }),
+        NodeKind::Sequence => out.push(Seen::Sequence { flow }),
+    }
+    for child in node.children() {
+        walk(child, out);
+    }
+    out.push(Seen::End);
+}
+
+fn front_events(text: &str) -> Result<Vec<Seen>, String> {
+    let depth = usize::from(ReadOptions::default().max_depth);
+    let options = granit_parser::options! {
+        strict_indentation: false,
+        emit_comments: false,
+        flow_nesting_limit: depth,
+        block_nesting_limit: depth,
+    };
+    let mut parser = Parser::new_from_str_with_options(text, options);
+    let mut out = Vec::new();
+    while let Some(next) = parser.next_event() {
+        let (event, span) = next.map_err(|error| error.to_string())?;
+        match event {
+            Event::Scalar(value, style, ..) => {
+                // Nothing at all is told as `~`.
+                let is_nothing = span.start.byte_offset() == span.end.byte_offset() && style == Style::Plain;
+                let value = if is_nothing { String::new() } else { value.into_owned() };
+                out.push(Seen::Scalar(value, style_of(style)));
+            }
+            Event::Alias(_) => out.push(Seen::Alias),
+            Event::MappingStart(style, ..) => out.push(Seen::Mapping { flow: style == StructureStyle::Flow }),
+            Event::SequenceStart(style, ..) => out.push(Seen::Sequence { flow: style == StructureStyle::Flow }),
+            Event::MappingEnd | Event::SequenceEnd => out.push(Seen::End),
+            _ => {}
+        }
+    }
+    Ok(out)
+}
+
+fn style_of(style: Style) -> ScalarStyle {
+    match style {
+        Style::Plain => ScalarStyle::Plain,
+        Style::SingleQuoted => ScalarStyle::SingleQuoted,
+        Style::DoubleQuoted => ScalarStyle::DoubleQuoted,
+        Style::Literal => ScalarStyle::Literal,
+        Style::Folded => ScalarStyle::Folded,
+    }
+}
