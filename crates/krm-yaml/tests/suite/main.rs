@@ -1,5 +1,7 @@
 //! The one test binary of `krm-yaml`.
 
+mod actions;
+mod cases;
 mod conformance;
 mod laws;
 mod properties;
