@@ -5,3 +5,4 @@ mod cases;
 mod conformance;
 mod laws;
 mod properties;
+mod runner;

@@ -1,34 +1,9 @@
 //! The laws as properties: each holds for thousands of generated documents and edits.
 
-use proptest::prelude::any;
-use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
-
 use crate::laws::draw::Draw;
 use crate::laws::emit::{self, Sample};
-use crate::laws::{Verdict, mutate, reading};
-
-/// How many cases a law is tried with; `PROPTEST_CASES` may say otherwise.
-const CASES: u32 = 10_000;
-
-/// Tries a law with many choices, and shrinks those that break it.
-///
-/// The seed is fixed so that a red CI means a changed engine; `PROPTEST_RNG_SEED` gives other cases.
-fn holds(law: impl Fn(&[u8]) -> Verdict) {
-    let mut config = Config { failure_persistence: None, max_shrink_iters: 20_000, ..Config::default() };
-    if std::env::var_os("PROPTEST_CASES").is_none() {
-        config.cases = CASES;
-    }
-    if std::env::var_os("PROPTEST_RNG_SEED").is_none() {
-        config.rng_seed = RngSeed::Fixed(0x6b72_6d00);
-    }
-    let choices = proptest::collection::vec(any::<u8>(), 0..400);
-    let mut runner = TestRunner::new(config);
-    match runner.run(&choices, |bytes| law(&bytes).map_err(TestCaseError::fail)) {
-        Ok(()) => {}
-        Err(TestError::Fail(why, bytes)) => panic!("{why}\nchoices: {bytes:?}"),
-        Err(TestError::Abort(why)) => panic!("{why}"),
-    }
-}
+use crate::laws::{mutate, reading};
+use crate::runner::holds;
 
 fn sample(bytes: &[u8]) -> Sample {
     emit::sample(&mut Draw::new(bytes))

@@ -145,7 +145,7 @@ fn folded_lines(draw: &mut Draw<'_>, style: ScalarStyle, text: &str, quote: &str
     }
     lines.last_mut().expect("there is a line").push_str(quote);
     let count = lines.len();
-    for line in &mut lines[1..count - 1] {
+    for line in &mut lines[1..count.max(2) - 1] {
         if line.trim().is_empty() {
             line.clear();
         }
@@ -176,10 +176,7 @@ fn double_quoted(draw: &mut Draw<'_>, text: &str, indent: &str, many: bool) -> S
         }
         if many && draw.once_in(24) {
             lines.last_mut().expect("there is a line").push('\\');
-            // What begins the new line is text only after a backslash, should it be blank.
-            lines.push(format!("{indent}\\x20"));
-            let line = lines.last_mut().expect("there is a line");
-            line.truncate(indent.len());
+            lines.push(indent.to_owned());
         }
     }
     // A line that begins with a blank of the text would lose it.
