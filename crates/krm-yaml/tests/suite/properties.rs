@@ -2,8 +2,13 @@
 
 use crate::laws::draw::Draw;
 use crate::laws::emit::{self, Sample};
-use crate::laws::{mutate, reading};
+use crate::laws::change::What;
+use crate::laws::editing::{self, Answer, Edited, Refusals};
+use crate::laws::{Verdict, mutate, reading};
 use crate::runner::holds;
+
+/// How many of a case's choices pick the edit; the document comes from the others.
+const EDIT_CHOICES: usize = 40;
 
 fn sample(bytes: &[u8]) -> Sample {
     emit::sample(&mut Draw::new(bytes))
@@ -35,5 +40,59 @@ fn same_meaning_of_broken_text() {
         let sample = sample(bytes);
         let (tail, _) = bytes.split_at(bytes.len().min(64));
         reading::as_the_front_end(&mutate::mutated(&mut Draw::new(tail), &sample.text))
+    });
+}
+
+/// Edits a generated document, and asks a law about what came of it.
+fn edits(most: usize, law: impl Fn(&Edited, &Sample) -> Verdict) {
+    let refusals = Refusals::default();
+    holds(|bytes| {
+        let (choices, document) = bytes.split_at(bytes.len().min(EDIT_CHOICES));
+        let sample = sample(document);
+        match editing::edit(&mut Draw::new(choices), &sample.text, most) {
+            Answer::Nothing => Ok(()),
+            Answer::Done(edited) => {
+                refusals.count(None);
+                law(&edited, &sample)
+            }
+            Answer::Refused { changes, why } => {
+                let told = format!("{changes:?}\nof {:?}", sample.text);
+                let is_plain = !sample.has_anchors && !changes.iter().any(|change| matches!(change.what, What::Comment { .. }));
+                if is_plain {
+                    refusals.count(Some((&why, told)));
+                }
+                Ok(())
+            }
+        }
+    });
+    let (told, share) = refusals.told();
+    println!("{:.2} % refused\n{told}", share * 100.0);
+    assert!(share < 0.02, "too many edits were refused: {:.2} %\n{told}", share * 100.0);
+}
+
+#[test]
+fn untouched_stays() {
+    edits(1, |edited, _| edited.untouched_stays());
+}
+
+#[test]
+fn edit_is_read_back() {
+    edits(1, |edited, _| edited.edit_is_read_back());
+}
+
+#[test]
+fn unknown_survives() {
+    edits(1, |edited, sample| {
+        edited.unknown_survives()?;
+        edited.comments_go_with_their_owner(&sample.remarks)
+    });
+}
+
+#[test]
+fn several_changes_at_once() {
+    edits(5, |edited, _| {
+        edited.edit_is_read_back()?;
+        edited.untouched_stays()?;
+        edited.unknown_survives()
     });
 }

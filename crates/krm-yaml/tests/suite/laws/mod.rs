@@ -1,8 +1,11 @@
 //! The laws of the engine as checks of any text and any choices; property tests and fuzz targets call the same ones.
 
+pub(crate) mod change;
 pub(crate) mod draw;
+pub(crate) mod editing;
 pub(crate) mod emit;
 pub(crate) mod generate;
+pub(crate) mod ground;
 pub(crate) mod model;
 pub(crate) mod mutate;
 pub(crate) mod reading;

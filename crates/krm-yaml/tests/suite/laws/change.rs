@@ -1,0 +1,330 @@
+//! Changes: chosen at random for a document, asked of the engine, and made to the model beside it.
+
+use krm_yaml::{CommentPlace, DocumentRef, Edit, EditError, NodeRef, Place, WhenEmpty};
+
+use super::draw::Draw;
+use super::generate;
+use super::model::{Kind, Shape, Tree};
+
+/// One change at a node; the way to it is the positions among children, keys among them.
+#[derive(Clone, Debug)]
+pub(crate) struct Change {
+    pub(crate) path: Vec<usize>,
+    pub(crate) what: What,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum What {
+    Set(Tree),
+    InsertKey { key: String, value: Tree, at: usize, place: Spoken },
+    InsertItem { value: Tree, at: usize, last: bool },
+    Remove { prune: bool },
+    Move { from: usize, to: usize },
+    Reorder(Vec<usize>),
+    Rename(String),
+    Comment { place: CommentPlace, text: String },
+}
+
+/// A place as the caller names it; where that is stands beside it.
+#[derive(Clone, Debug)]
+pub(crate) enum Spoken {
+    Last,
+    First,
+    Before(String),
+    After(String),
+    InOrder(Vec<String>),
+}
+
+/// Which changes a choice may give.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Kinds {
+    All,
+    /// Only those with which nothing else can collide.
+    Quiet,
+}
+
+impl Change {
+    /// A change of some node of the document; none where the choice does not fit it.
+    pub(crate) fn choose(draw: &mut Draw<'_>, tree: &Tree, kinds: Kinds) -> Option<Self> {
+        let mut targets = Vec::new();
+        collect(tree, &mut Vec::new(), &mut targets);
+        let path = targets[draw.below(targets.len())].clone();
+        let node = at_path(tree, &path);
+        let is_key = parent_is_mapping(tree, &path) && path.last().is_some_and(|at| at % 2 == 0);
+        let what = if is_key {
+            let old = node.as_text()?;
+            let name = fresh_key(draw, tree);
+            if old == "<<" { return None } else { What::Rename(name) }
+        } else {
+            choose_for(draw, tree, node, path.is_empty(), kinds)?
+        };
+        Some(Self { path, what })
+    }
+
+    /// Asks the engine for the change.
+    pub(crate) fn request<'a>(&self, document: DocumentRef<'a>, edit: &mut Edit<'a>) -> Result<(), EditError> {
+        let node = node_at(document, &self.path).expect("the path was taken from this document");
+        match &self.what {
+            What::Set(value) => edit.set(node, value.to_value()),
+            What::InsertKey { key, value, place, .. } => {
+                let order: Vec<&str> = match place {
+                    Spoken::InOrder(order) => order.iter().map(String::as_str).collect(),
+                    _ => Vec::new(),
+                };
+                let place = match place {
+                    Spoken::Last => Place::Last,
+                    Spoken::First => Place::First,
+                    Spoken::Before(name) => Place::Before(name),
+                    Spoken::After(name) => Place::After(name),
+                    Spoken::InOrder(_) => Place::InOrder(&order),
+                };
+                edit.insert_key(node, key, value.to_value(), place)
+            }
+            What::InsertItem { value, last: true, .. } => edit.append(node, value.to_value()),
+            What::InsertItem { value, at, .. } => edit.insert_item(node, *at, value.to_value()),
+            What::Remove { prune } => edit.remove(node, if *prune { WhenEmpty::Remove } else { WhenEmpty::Keep }),
+            What::Move { from, to } => edit.move_item(node, *from, *to),
+            What::Reorder(order) => edit.reorder(node, order.clone()),
+            What::Rename(name) => edit.rename(node, name),
+            What::Comment { place, text } => edit.comment(node, *place, Some(text)),
+        }
+    }
+
+    /// Whether a change at `other` would be lost in, or collide with, this one.
+    pub(crate) fn covers(&self, other: &Change) -> bool {
+        // A removed or replaced entry takes its key and its comments along.
+        let entry = |path: &[usize]| path.split_last().map_or(Vec::new(), |(last, up)| [up, &[last / 2]].concat());
+        let swallows = matches!(self.what, What::Set(_) | What::Remove { .. });
+        let inside = other.path.starts_with(&self.path);
+        let beside = !self.path.is_empty()
+            && other.path.len() >= self.path.len()
+            && entry(&other.path[..self.path.len()]) == entry(&self.path);
+        swallows && (inside || beside) || self.path == other.path
+    }
+}
+
+/// The node at a path.
+pub(crate) fn node_at<'a>(document: DocumentRef<'a>, path: &[usize]) -> Option<NodeRef<'a>> {
+    path.iter().try_fold(document.root()?, |node, &at| node.children().nth(at))
+}
+
+pub(crate) fn at_path<'t>(tree: &'t Tree, path: &[usize]) -> &'t Tree {
+    path.iter().fold(tree, |tree, &at| match &tree.shape {
+        Shape::Sequence { items, .. } => &items[at],
+        Shape::Mapping { entries, .. } if at % 2 == 0 => &entries[at / 2].0,
+        Shape::Mapping { entries, .. } => &entries[at / 2].1,
+        _ => tree,
+    })
+}
+
+fn parent_is_mapping(tree: &Tree, path: &[usize]) -> bool {
+    let up = &path[..path.len().saturating_sub(1)];
+    !path.is_empty() && matches!(at_path(tree, up).shape, Shape::Mapping { .. })
+}
+
+/// All nodes but those inside of keys.
+fn collect(tree: &Tree, path: &mut Vec<usize>, out: &mut Vec<Vec<usize>>) {
+    out.push(path.clone());
+    match &tree.shape {
+        Shape::Sequence { items, .. } => {
+            for (at, item) in items.iter().enumerate() {
+                path.push(at);
+                collect(item, path, out);
+                path.pop();
+            }
+        }
+        Shape::Mapping { entries, .. } => {
+            for (at, (_, value)) in entries.iter().enumerate() {
+                path.push(at * 2);
+                out.push(path.clone());
+                path.pop();
+                path.push(at * 2 + 1);
+                collect(value, path, out);
+                path.pop();
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A key that nothing in the document is called.
+fn fresh_key(draw: &mut Draw<'_>, tree: &Tree) -> String {
+    let mut taken = Vec::new();
+    generate::texts(tree, &mut taken);
+    let mut key = if draw.once_in(3) { generate::string(draw) } else { "fresh".to_owned() };
+    while taken.contains(&key) || key == "<<" {
+        key.push_str("-n");
+    }
+    key
+}
+
+fn choose_for(draw: &mut Draw<'_>, tree: &Tree, node: &Tree, is_root: bool, kinds: Kinds) -> Option<What> {
+    let which = draw.below(12);
+    let quiet = kinds == Kinds::Quiet;
+    Some(match (&node.shape, which) {
+        (_, 10 | 11) if !is_root && !quiet => What::Remove { prune: draw.once_in(3) },
+        (_, 9) if !is_root && !quiet => {
+            let place = draw.pick(&[CommentPlace::Above, CommentPlace::Beside]);
+            What::Comment { place, text: format!("note {}", draw.pick(&["one", "two: [", "# x"])) }
+        }
+        (Shape::Mapping { entries, .. }, 0..=4) => insert_key(draw, tree, entries),
+        (Shape::Mapping { entries, .. }, 5 | 6) if entries.len() > 1 => What::Reorder(shuffled(draw, entries.len())),
+        (Shape::Sequence { items, .. }, 0..=4) => {
+            let last = draw.once_in(2);
+            let at = if last { items.len() } else { draw.below(items.len() + 1) };
+            What::InsertItem { value: generate::value(draw), at, last }
+        }
+        (Shape::Sequence { items, .. }, 5) if items.len() > 1 => {
+            What::Move { from: draw.below(items.len()), to: draw.below(items.len()) }
+        }
+        (Shape::Sequence { items, .. }, 6) if items.len() > 1 => What::Reorder(shuffled(draw, items.len())),
+        _ => What::Set(generate::value(draw)),
+    })
+}
+
+fn insert_key(draw: &mut Draw<'_>, tree: &Tree, entries: &[(Tree, Tree)]) -> What {
+    let key = fresh_key(draw, tree);
+    let count = entries.len();
+    // Only a key that is there once, and is a text, can be named for certain.
+    let named: Vec<usize> = (0..count)
+        .filter(|&at| {
+            let text = entries[at].0.as_text();
+            text.is_some() && entries.iter().filter(|(other, _)| other.as_text() == text).count() == 1
+        })
+        .collect();
+    let has_alias = entries.iter().any(|(key, _)| matches!(key.shape, Shape::Alias(_)));
+    let (place, at) = match draw.below(6) {
+        0 | 1 => (Spoken::Last, count),
+        2 => (Spoken::First, 0),
+        _ if named.is_empty() || has_alias => (Spoken::Last, count),
+        way => {
+            let at = named[draw.below(named.len())];
+            let name = entries[at].0.as_text().unwrap_or_default().to_owned();
+            match way {
+                3 => (Spoken::Before(name), at),
+                4 => (Spoken::After(name), at + 1),
+                _ => (Spoken::InOrder(vec![name, key.clone()]), at + 1),
+            }
+        }
+    };
+    What::InsertKey { key, value: generate::value(draw), at, place }
+}
+
+fn shuffled(draw: &mut Draw<'_>, count: usize) -> Vec<usize> {
+    let mut left: Vec<usize> = (0..count).collect();
+    (0..count).map(|_| left.remove(draw.below(left.len()))).collect()
+}
+
+/// The document as it should be after the changes; none where nothing of it would be left.
+pub(crate) fn expected(tree: &Tree, changes: &[Change]) -> Tree {
+    rebuilt(tree, &mut Vec::new(), changes).unwrap_or_else(|| tree.clone())
+}
+
+fn rebuilt(tree: &Tree, path: &mut Vec<usize>, changes: &[Change]) -> Option<Tree> {
+    let here: Vec<&What> = changes.iter().filter(|change| change.path == *path).map(|change| &change.what).collect();
+    for what in &here {
+        match what {
+            What::Set(value) if value.difference(&unstyled(tree)).is_none() => return Some(tree.clone()),
+            What::Set(value) => return Some(replaced(tree, value.clone())),
+            What::Rename(name) => return Some(replaced(tree, Tree::text(name))),
+            _ => {}
+        }
+    }
+    let is_removed = |path: &[usize]| {
+        changes.iter().any(|change| change.path == path && matches!(change.what, What::Remove { .. }))
+    };
+    let prunes = changes.iter().any(|change| matches!(change.what, What::Remove { prune: true }));
+    let mut shape = tree.shape.clone();
+    match (&tree.shape, &mut shape) {
+        (Shape::Sequence { items: old, .. }, Shape::Sequence { items, notation }) => {
+            let mut slots: Vec<Option<Tree>> = Vec::new();
+            for (at, item) in old.iter().enumerate() {
+                path.push(at);
+                slots.push(if is_removed(path) { None } else { rebuilt(item, path, changes) });
+                path.pop();
+            }
+            *items = arranged(slots, &here, |what| match what {
+                What::InsertItem { value, at, .. } => Some((*at, value.clone())),
+                _ => None,
+            });
+            if items.is_empty() && !old.is_empty() && prunes && !path.is_empty() {
+                return None;
+            }
+            if items.is_empty() != old.is_empty() || *notation == Some(krm_yaml::Notation::Pair) {
+                *notation = None;
+            }
+        }
+        (Shape::Mapping { entries: old, .. }, Shape::Mapping { entries, notation }) => {
+            let mut slots: Vec<Option<(Tree, Tree)>> = Vec::new();
+            for (at, (key, value)) in old.iter().enumerate() {
+                path.push(at * 2);
+                let is_gone = is_removed(path);
+                let key = rebuilt(key, path, changes);
+                path.pop();
+                path.push(at * 2 + 1);
+                let value = if is_gone || is_removed(path) { None } else { rebuilt(value, path, changes) };
+                path.pop();
+                slots.push(key.zip(value));
+            }
+            *entries = arranged(slots, &here, |what| match what {
+                What::InsertKey { key, value, at, .. } => Some((*at, (Tree::text(key), value.clone()))),
+                _ => None,
+            });
+            if entries.is_empty() && !old.is_empty() && prunes && !path.is_empty() {
+                return None;
+            }
+            if entries.is_empty() != old.is_empty() || *notation == Some(krm_yaml::Notation::Pair) {
+                *notation = None;
+            }
+        }
+        _ => {}
+    }
+    Some(Tree { shape, ..tree.clone() })
+}
+
+/// The entries that stay, in their new order, and the new ones where the old position was.
+fn arranged<T: Clone>(slots: Vec<Option<T>>, here: &[&What], inserted: impl Fn(&What) -> Option<(usize, T)>) -> Vec<T> {
+    let count = slots.len();
+    let mut order: Vec<usize> = (0..count).collect();
+    for what in here {
+        match what {
+            What::Move { from, to } => {
+                let item = order.remove(*from);
+                order.insert(*to, item);
+            }
+            What::Reorder(new) => order.clone_from(new),
+            _ => {}
+        }
+    }
+    let mut kept = order.into_iter().filter_map(|at| slots[at].clone());
+    let mut out = Vec::new();
+    for at in 0..=count {
+        out.extend(here.iter().filter_map(|what| inserted(what)).filter(|(before, _)| *before == at).map(|(_, new)| new));
+        if at < count && slots[at].is_some() {
+            out.extend(kept.next());
+        }
+    }
+    out
+}
+
+/// A new value keeps the anchor of the old one; whether it keeps the tag is the engine's choice.
+fn replaced(old: &Tree, new: Tree) -> Tree {
+    Tree { anchor: old.anchor.clone(), tag: super::model::Tag::Any, shape: new.shape }
+}
+
+/// A tree without what an equal value does not say.
+fn unstyled(tree: &Tree) -> Tree {
+    let shape = match &tree.shape {
+        Shape::Sequence { items, .. } => Shape::Sequence { items: items.iter().map(unstyled).collect(), notation: None },
+        Shape::Mapping { entries, .. } => Shape::Mapping {
+            entries: entries.iter().map(|(key, value)| (unstyled(key), unstyled(value))).collect(),
+            notation: None,
+        },
+        Shape::Scalar { text, kind, .. } => {
+            let text = if *kind == Kind::Null { String::new() } else { text.clone() };
+            Shape::Scalar { text, kind: *kind, style: None }
+        }
+        other => other.clone(),
+    };
+    Tree::of(shape)
+}

@@ -1,0 +1,318 @@
+//! Laws of editing: what was asked for is there, and nothing else moved.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use krm_yaml::{DocumentRef, Edit, File, Resolved};
+
+use super::change::{Change, Kinds, What, expected};
+use super::draw::Draw;
+use super::emit::{Remark, Written};
+use super::ground::{self, Ground};
+use super::model::{Kind, Shape, Tree};
+use super::{Verdict, ensure, reading};
+
+/// A text, the changes asked for, and the text that came of them.
+pub(crate) struct Edited {
+    pub(crate) old: File,
+    pub(crate) document: usize,
+    pub(crate) changes: Vec<Change>,
+    pub(crate) new: String,
+}
+
+/// How an edit was answered.
+pub(crate) enum Answer {
+    Done(Box<Edited>),
+    Refused { changes: Vec<Change>, why: String },
+    /// The text cannot be edited, or the choices fit nothing in it.
+    Nothing,
+}
+
+/// Makes up to `most` changes at once that the choices pick.
+pub(crate) fn edit(draw: &mut Draw<'_>, text: &str, most: usize) -> Answer {
+    let Ok(old) = File::parse(text.to_owned()) else { return Answer::Nothing };
+    let count = old.documents().len();
+    if count == 0 {
+        return Answer::Nothing;
+    }
+    let index = draw.below(count);
+    let Some(document) = old.document(index).filter(|document| document.error().is_none()) else { return Answer::Nothing };
+    let Some(root) = document.root() else { return Answer::Nothing };
+    let tree = Tree::read(root);
+    let mut changes: Vec<Change> = Vec::new();
+    for at in 0..most {
+        let kinds = if at == 0 { Kinds::All } else { Kinds::Quiet };
+        let Some(change) = Change::choose(draw, &tree, kinds) else { continue };
+        if !changes.iter().any(|other| other.covers(&change) || change.covers(other)) {
+            changes.push(change);
+        }
+    }
+    let applied = {
+        let mut edit = Edit::new(&old);
+        let asked = changes.iter().try_for_each(|change| change.request(document, &mut edit));
+        asked.and_then(|()| edit.apply())
+    };
+    match applied {
+        _ if changes.is_empty() => Answer::Nothing,
+        Ok(new) => Answer::Done(Box::new(Edited { document: index, changes, new, old })),
+        Err(error) => Answer::Refused { changes, why: error.message },
+    }
+}
+
+impl Edited {
+    fn document(&self) -> DocumentRef<'_> {
+        self.old.document(self.document).expect("it was there to be edited")
+    }
+
+    fn tree(&self) -> Tree {
+        Tree::read(self.document().root().expect("it was there to be edited"))
+    }
+
+    /// The case in words, for a verdict.
+    fn told(&self) -> String {
+        let changes: Vec<String> = self.changes.iter().map(|change| format!("{change:?}")).collect();
+        format!(
+            "\n--- old\n{}\n--- changes of document {}\n{}\n--- new\n{}\n---\nold {:?}\nnew {:?}",
+            self.old.text(),
+            self.document,
+            changes.join("\n"),
+            self.new,
+            self.old.text(),
+            self.new
+        )
+    }
+
+    fn grounds(&self) -> Vec<Ground> {
+        let document = self.document();
+        self.changes.iter().map(|change| ground::of(document, change)).collect()
+    }
+
+    /// Law `untouched_stays`: no byte changes outside the entries that are named and the gaps that they own.
+    pub(crate) fn untouched_stays(&self) -> Verdict {
+        let text = self.old.text();
+        let mut grounds = self.grounds();
+        grounds.sort_by_key(|ground| ground.range.start);
+        let mut merged: Vec<Ground> = Vec::new();
+        for ground in grounds {
+            match merged.last_mut() {
+                Some(last) if ground.range.start <= last.range.end => {
+                    last.range.end = last.range.end.max(ground.range.end);
+                    last.may_go |= ground.may_go;
+                }
+                _ => merged.push(ground),
+            }
+        }
+        let mut at = 0;
+        let mut rest = self.new.as_str();
+        for (number, ground) in merged.iter().enumerate() {
+            let kept = &text[at..ground.range.start];
+            let found = if number == 0 { rest.starts_with(kept).then_some(0) } else { rest.find(kept) };
+            let Some(found) = found else {
+                return Err(format!("changed before the ground {:?}{}", ground.range, self.told()));
+            };
+            rest = &rest[found + kept.len()..];
+            at = ground.range.end;
+        }
+        let kept = &text[at..];
+        ensure!(rest.ends_with(kept), "changed behind the ground {:?}{}", merged.last().map(|g| g.range.clone()), self.told());
+        if let [ground] = merged.as_slice()
+            && !ground.may_go
+        {
+            let inner = &rest[..rest.len() - kept.len()];
+            let old = &text[ground.range.clone()];
+            ensure!(is_spread_over(old, inner), "bytes went from the ground {:?} of an insertion{}", ground.range, self.told());
+        }
+        self.reordered_lines_stay()
+    }
+
+    /// A new order moves lines and changes none; brackets, commas, dashes and blanks aside.
+    fn reordered_lines_stay(&self) -> Verdict {
+        let [change] = self.changes.as_slice() else { return Ok(()) };
+        if !matches!(change.what, What::Move { .. } | What::Reorder(_)) {
+            return Ok(());
+        }
+        let bare = |text: &str| {
+            let mut chars: Vec<char> = text.chars().filter(|c| !c.is_whitespace() && *c != ',').collect();
+            chars.sort_unstable();
+            chars
+        };
+        ensure!(bare(self.old.text()) == bare(&self.new), "a new order changed more than places{}", self.told());
+        Ok(())
+    }
+
+    /// Law `edit_is_read_back`: the document means what the model says, every other one what it meant.
+    pub(crate) fn edit_is_read_back(&self) -> Verdict {
+        let file = File::parse(self.new.clone()).map_err(|error| format!("not read: {error}{}", self.told()))?;
+        let error = file.document(self.document).and_then(|document| document.error());
+        ensure!(error.is_none(), "the result is broken: {}{}", error.map(ToString::to_string).unwrap_or_default(), self.told());
+        let (old, new) = (self.old.documents().len(), file.documents().len());
+        ensure!(old == new, "{old} documents became {new}{}", self.told());
+        for (before, after) in self.old.documents().zip(file.documents()) {
+            if before.index() != self.document {
+                ensure!(before.text() == after.text(), "document {} changed{}", before.index(), self.told());
+                continue;
+            }
+            let Some(root) = after.root() else { return Err(format!("no root{}", self.told())) };
+            let difference = expected(&self.tree(), &self.changes).difference(&Tree::read(root));
+            ensure!(difference.is_none(), "{}{}", difference.unwrap_or_default(), self.told());
+        }
+        self.texts_are_texts_for_all(&file)?;
+        if self.old.errors().next().is_none() {
+            reading::as_the_front_end(&self.new).map_err(|why| format!("{why}{}", self.told()))?;
+        }
+        reading::round_trip(&self.new)
+    }
+
+    /// A new text is a text for YAML 1.1 as well, unless it was one before.
+    fn texts_are_texts_for_all(&self, file: &File) -> Verdict {
+        let mut old = Vec::new();
+        each_scalar(self.document(), &mut old);
+        let mut new = Vec::new();
+        each_scalar(file.document(self.document).expect("the documents were counted"), &mut new);
+        for (value, as_text, for_all) in &new {
+            let was_there = old.iter().any(|(other, _, for_all)| other == value && !for_all);
+            ensure!(!as_text || *for_all || was_there, "YAML 1.1 reads the new {value:?} as something else{}", self.told());
+        }
+        Ok(())
+    }
+
+    /// Law `unknown_survives`: comments and directives outside the touched entries are still there, and none is new.
+    pub(crate) fn unknown_survives(&self) -> Verdict {
+        let Ok(file) = File::parse(self.new.clone()) else { return Err("not read".to_owned()) };
+        let (Some(new), old) = (file.document(self.document), self.document()) else {
+            return Err(format!("the document is gone{}", self.told()));
+        };
+        ensure!(old.directives() == new.directives(), "directives changed{}", self.told());
+        let grounds = self.grounds();
+        let may_go = |at: usize| grounds.iter().any(|ground| ground.lost.contains(&at));
+        let mut there: BTreeMap<&str, i32> = BTreeMap::new();
+        for comment in new.comments() {
+            *there.entry(comment.text).or_default() += 1;
+        }
+        for comment in old.comments() {
+            let count = there.entry(comment.text).or_default();
+            *count -= 1;
+            let is_lost = *count < 0;
+            if is_lost && may_go(comment.span.start as usize) {
+                *count += 1;
+            } else {
+                ensure!(!is_lost, "lost the comment {:?}{}", comment.text, self.told());
+            }
+        }
+        let asked: Vec<&str> = self.changes.iter().filter_map(|change| match &change.what {
+            What::Comment { text, .. } => Some(text.as_str()),
+            _ => None,
+        }).collect();
+        for (text, count) in there {
+            let wanted = asked.iter().any(|asked| text.ends_with(asked));
+            ensure!(count <= 0 || wanted, "the comment {text:?} came from nowhere{}", self.told());
+        }
+        for text in asked {
+            ensure!(new.comments().iter().any(|comment| comment.text.ends_with(text)), "no comment {text:?}{}", self.told());
+        }
+        Ok(())
+    }
+
+    /// The rules of ownership, where it is known whose a comment is: a removed entry takes its own comments and no other's.
+    pub(crate) fn comments_go_with_their_owner(&self, remarks: &[Remark]) -> Verdict {
+        let [Change { path, what: What::Remove { prune } }] = self.changes.as_slice() else { return Ok(()) };
+        let mut gone = as_value(&self.tree(), path);
+        while *prune && gone.len() > 1 && is_only(&self.tree(), &gone) {
+            gone.pop();
+            gone = as_value(&self.tree(), &gone);
+        }
+        // The comment at the head of a document is the document's, also directly above the first entry.
+        let first = |owner: &[usize]| owner.len() == 1 && owner[0] < 2;
+        for remark in remarks.iter().filter(|remark| remark.document == self.document) {
+            let owner = match remark.place {
+                Written::Free => &remark.owner[..remark.owner.len().saturating_sub(1)],
+                _ => &remark.owner[..],
+            };
+            let goes = owner.starts_with(&gone);
+            let is_there = self.new.contains(remark.text.trim_end());
+            if goes && remark.place == Written::Above && first(owner) {
+                continue;
+            }
+            ensure!(goes != is_there, "{} the {:?} comment {:?}{}", if goes { "kept" } else { "lost" }, remark.place, remark.text, self.told());
+        }
+        Ok(())
+    }
+}
+
+fn each_scalar(document: DocumentRef<'_>, out: &mut Vec<(String, bool, bool)>) {
+    let mut open: Vec<krm_yaml::NodeRef<'_>> = document.root().into_iter().collect();
+    while let Some(node) = open.pop() {
+        if let Some(scalar) = node.as_scalar() {
+            let is_text = scalar.resolve() == Resolved::String;
+            out.push((scalar.value().into_owned(), is_text, scalar.resolve_1_1() == Resolved::String));
+        }
+        open.extend(node.children());
+    }
+}
+
+/// The path of the value in whose entry a key stands.
+fn as_value(tree: &Tree, path: &[usize]) -> Vec<usize> {
+    let mut path = path.to_vec();
+    let Some(last) = path.pop() else { return path };
+    let is_mapping = matches!(super::change::at_path(tree, &path).shape, Shape::Mapping { .. });
+    path.push(if is_mapping { last | 1 } else { last });
+    path
+}
+
+fn is_only(tree: &Tree, path: &[usize]) -> bool {
+    match &super::change::at_path(tree, &path[..path.len() - 1]).shape {
+        Shape::Mapping { entries, .. } => entries.len() == 1,
+        Shape::Sequence { items, .. } => items.len() == 1,
+        _ => false,
+    }
+}
+
+/// Whether all bytes of `old` stand in `new` in their order.
+fn is_spread_over(old: &str, new: &str) -> bool {
+    let mut rest = new.bytes();
+    old.bytes().all(|byte| rest.any(|other| other == byte))
+}
+
+/// How often edits were refused, and with which words.
+#[derive(Default)]
+pub(crate) struct Refusals {
+    tries: RefCell<u32>,
+    words: RefCell<BTreeMap<String, (u32, String)>>,
+}
+
+impl Refusals {
+    /// Counts a refusal or, without one, a try.
+    pub(crate) fn count(&self, refusal: Option<(&str, String)>) {
+        *self.tries.borrow_mut() += 1;
+        if let Some((why, case)) = refusal {
+            let why: String = why.chars().filter(|c| !c.is_ascii_digit()).take(80).collect();
+            let mut words = self.words.borrow_mut();
+            let entry = words.entry(why).or_insert_with(|| (0, case.clone()));
+            entry.0 += 1;
+            if case.len() < entry.1.len() {
+                entry.1 = case;
+            }
+        }
+    }
+
+    /// What was refused, and the share of all tries.
+    pub(crate) fn told(&self) -> (String, f64) {
+        let words = self.words.borrow();
+        let refused: u32 = words.values().map(|(count, _)| count).sum();
+        let share = f64::from(refused) / f64::from((*self.tries.borrow()).max(1));
+        let lines: Vec<String> = words.iter().map(|(why, (count, case))| format!("{count} times: {why}\n{case}")).collect();
+        (lines.join("\n"), share)
+    }
+}
+
+/// Whether a tree holds an anchor or an alias.
+pub(crate) fn shares(tree: &Tree) -> bool {
+    tree.anchor.is_some()
+        || match &tree.shape {
+            Shape::Alias(_) => true,
+            Shape::Scalar { kind: Kind::Null, .. } => false,
+            Shape::Scalar { .. } => false,
+            Shape::Sequence { items, .. } => items.iter().any(shares),
+            Shape::Mapping { entries, .. } => entries.iter().any(|(key, value)| shares(key) || shares(value)),
+        }
+}
