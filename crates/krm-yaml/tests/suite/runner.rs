@@ -15,7 +15,7 @@ use crate::laws::Verdict;
 const CASES: u32 = 10_000;
 
 /// How many choices a case has at most.
-const CHOICES: usize = 400;
+const CHOICES: usize = 800;
 
 thread_local! {
     /// Where the panic of a case happened, which is a verdict and not printed for every case of a shrinking.

@@ -81,13 +81,19 @@ fn node(draw: &mut Draw<'_>, taste: Taste, depth: usize, left: &mut usize) -> Tr
     }
 }
 
+/// Empty collections are simple and rare.
+fn entry_count(draw: &mut Draw<'_>) -> usize {
+    let count = draw.below(6);
+    if count == 0 && !draw.is_spent() && !draw.once_in(4) { 2 } else { count }
+}
+
 fn sequence(draw: &mut Draw<'_>, taste: Taste, depth: usize, left: &mut usize) -> Tree {
-    let count = draw.below(5);
+    let count = entry_count(draw);
     Tree::sequence((0..count).map(|_| node(draw, taste, depth + 1, left)).collect())
 }
 
 fn mapping(draw: &mut Draw<'_>, taste: Taste, depth: usize, left: &mut usize) -> Tree {
-    let count = draw.below(5);
+    let count = entry_count(draw);
     let mut entries: Vec<(Tree, Tree)> = Vec::new();
     for _ in 0..count {
         let key = key(draw, taste, entries.len(), left);

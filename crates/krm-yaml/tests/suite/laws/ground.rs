@@ -113,6 +113,8 @@ fn set(text: &str, node: NodeRef<'_>, value: &Tree) -> Ground {
     if inline && (is_one_line(value) || in_brackets(node)) {
         // Nothing stands here yet: up to a comment, or to the next mark of the brackets.
         let end = skip_blanks(text, own.end.max(floor));
+        // Behind `--- # comment` a root has only the next line.
+        let end = if node.parent().is_none() { next_line(text, end) } else { end };
         return Ground::whole(floor.min(own.start)..end);
     }
     let column = node.parent().map_or(0, |_| {
