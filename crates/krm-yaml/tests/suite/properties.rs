@@ -49,7 +49,7 @@ fn edits(most: usize, law: impl Fn(&Edited, &Sample) -> Verdict) {
     holds(|bytes| {
         let (choices, document) = bytes.split_at(bytes.len().min(EDIT_CHOICES));
         let sample = sample(document);
-        match editing::edit(&mut Draw::new(choices), &sample.text, most) {
+        match editing::edit(&mut Draw::new(choices), &sample.text, most, sample.json) {
             Answer::Nothing => Ok(()),
             Answer::Done(edited) => {
                 refusals.count(None);
@@ -58,6 +58,9 @@ fn edits(most: usize, law: impl Fn(&Edited, &Sample) -> Verdict) {
             Answer::Refused { changes, why } => {
                 let told = format!("{changes:?}\nof {:?}", sample.text);
                 let is_plain = !sample.has_anchors && !changes.iter().any(|change| matches!(change.what, What::Comment { .. }));
+                if is_plain && std::env::var_os("LAWS_SURVEY").is_some() {
+                    return Err(format!("refused: {why}\n{changes:?}\n{}\n{:?}", sample.text, sample.text));
+                }
                 if is_plain {
                     refusals.count(Some((&why, told)));
                 }

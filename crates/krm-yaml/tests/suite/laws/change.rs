@@ -45,7 +45,7 @@ pub(crate) enum Kinds {
 
 impl Change {
     /// A change of some node of the document; none where the choice does not fit it.
-    pub(crate) fn choose(draw: &mut Draw<'_>, tree: &Tree, kinds: Kinds) -> Option<Self> {
+    pub(crate) fn choose(draw: &mut Draw<'_>, tree: &Tree, kinds: Kinds, json: bool) -> Option<Self> {
         let mut targets = Vec::new();
         collect(tree, &mut Vec::new(), &mut targets);
         let path = targets[draw.below(targets.len())].clone();
@@ -56,7 +56,7 @@ impl Change {
             let name = fresh_key(draw, tree);
             if old == "<<" { return None } else { What::Rename(name) }
         } else {
-            choose_for(draw, tree, node, path.is_empty(), kinds)?
+            choose_for(draw, tree, node, path.is_empty(), kinds, json)?
         };
         Some(Self { path, what })
     }
@@ -158,7 +158,7 @@ fn fresh_key(draw: &mut Draw<'_>, tree: &Tree) -> String {
     key
 }
 
-fn choose_for(draw: &mut Draw<'_>, tree: &Tree, node: &Tree, is_root: bool, kinds: Kinds) -> Option<What> {
+fn choose_for(draw: &mut Draw<'_>, tree: &Tree, node: &Tree, is_root: bool, kinds: Kinds, json: bool) -> Option<What> {
     let which = draw.below(12);
     let quiet = kinds == Kinds::Quiet;
     Some(match (&node.shape, which) {
@@ -167,22 +167,22 @@ fn choose_for(draw: &mut Draw<'_>, tree: &Tree, node: &Tree, is_root: bool, kind
             let place = draw.pick(&[CommentPlace::Above, CommentPlace::Beside]);
             What::Comment { place, text: format!("note {}", draw.pick(&["one", "two: [", "# x"])) }
         }
-        (Shape::Mapping { entries, .. }, 0..=4) => insert_key(draw, tree, entries),
+        (Shape::Mapping { entries, .. }, 0..=4) => insert_key(draw, tree, entries, json),
         (Shape::Mapping { entries, .. }, 5 | 6) if entries.len() > 1 => What::Reorder(shuffled(draw, entries.len())),
         (Shape::Sequence { items, .. }, 0..=4) => {
             let last = draw.once_in(2);
             let at = if last { items.len() } else { draw.below(items.len() + 1) };
-            What::InsertItem { value: generate::value(draw), at, last }
+            What::InsertItem { value: generate::value(draw, json), at, last }
         }
         (Shape::Sequence { items, .. }, 5) if items.len() > 1 => {
             What::Move { from: draw.below(items.len()), to: draw.below(items.len()) }
         }
         (Shape::Sequence { items, .. }, 6) if items.len() > 1 => What::Reorder(shuffled(draw, items.len())),
-        _ => What::Set(generate::value(draw)),
+        _ => What::Set(generate::value(draw, json)),
     })
 }
 
-fn insert_key(draw: &mut Draw<'_>, tree: &Tree, entries: &[(Tree, Tree)]) -> What {
+fn insert_key(draw: &mut Draw<'_>, tree: &Tree, entries: &[(Tree, Tree)], json: bool) -> What {
     let key = fresh_key(draw, tree);
     let count = entries.len();
     // Only a key that is there once, and is a text, can be named for certain.
@@ -207,7 +207,7 @@ fn insert_key(draw: &mut Draw<'_>, tree: &Tree, entries: &[(Tree, Tree)]) -> Wha
             }
         }
     };
-    What::InsertKey { key, value: generate::value(draw), at, place }
+    What::InsertKey { key, value: generate::value(draw, json), at, place }
 }
 
 fn shuffled(draw: &mut Draw<'_>, count: usize) -> Vec<usize> {

@@ -29,7 +29,7 @@ pub(crate) enum Answer {
 }
 
 /// Makes up to `most` changes at once that the choices pick.
-pub(crate) fn edit(draw: &mut Draw<'_>, text: &str, most: usize) -> Answer {
+pub(crate) fn edit(draw: &mut Draw<'_>, text: &str, most: usize, json: bool) -> Answer {
     let Ok(old) = File::parse(text.to_owned()) else { return Answer::Nothing };
     let count = old.documents().len();
     if count == 0 {
@@ -42,7 +42,7 @@ pub(crate) fn edit(draw: &mut Draw<'_>, text: &str, most: usize) -> Answer {
     let mut changes: Vec<Change> = Vec::new();
     for at in 0..most {
         let kinds = if at == 0 { Kinds::All } else { Kinds::Quiet };
-        let Some(change) = Change::choose(draw, &tree, kinds) else { continue };
+        let Some(change) = Change::choose(draw, &tree, kinds, json) else { continue };
         if !changes.iter().any(|other| other.covers(&change) || change.covers(other)) {
             changes.push(change);
         }
@@ -230,7 +230,7 @@ impl Edited {
             };
             let goes = owner.starts_with(&gone);
             let is_there = self.new.contains(remark.text.trim_end());
-            if goes && remark.place == Written::Above && first(owner) {
+            if remark.place == Written::Loose || goes && remark.place == Written::Above && first(owner) {
                 continue;
             }
             ensure!(goes != is_there, "{} the {:?} comment {:?}{}", if goes { "kept" } else { "lost" }, remark.place, remark.text, self.told());

@@ -60,8 +60,8 @@ pub(crate) fn tree(draw: &mut Draw<'_>, taste: Taste) -> Tree {
 }
 
 /// A value for an edit: small.
-pub(crate) fn value(draw: &mut Draw<'_>) -> Tree {
-    let taste = Taste { json: false, nodes: 6 };
+pub(crate) fn value(draw: &mut Draw<'_>, json: bool) -> Tree {
+    let taste = Taste { json, nodes: 6 };
     let mut left = taste.nodes;
     match draw.below(8) {
         0..=4 => scalar(draw, taste),

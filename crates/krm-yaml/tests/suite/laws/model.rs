@@ -1,9 +1,11 @@
 //! What a document means, apart from the engine: the tree that a generator wrote or an edit should leave.
 
+use std::fmt;
+
 use krm_yaml::{NodeKind, NodeRef, Notation, Resolved, ScalarStyle, Value};
 
 /// A node with what belongs to it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub(crate) struct Tree {
     pub(crate) anchor: Option<String>,
     /// As written; `Tag::Any` where an edit may keep or drop it.
@@ -133,9 +135,17 @@ impl Tree {
         Self { anchor: node.anchor().map(str::to_owned), tag, shape }
     }
 
-    /// Where `found` is not what this tree wants: a path and the two sides.
+    /// Where `found` is not what this tree wants: what differs, the two sides, and the way there.
     pub(crate) fn difference(&self, found: &Tree) -> Option<String> {
-        let wrong = |what: &str| Some(format!(": {what}: wanted {}, found {}", self.brief(), found.brief()));
+        self.differs(found).map(|(what, way)| format!("{what} at `{way}`"))
+    }
+
+    fn differs(&self, found: &Tree) -> Option<(String, String)> {
+        let wrong = |what: &str| {
+            let told = format!("{what} differs: wanted {}, found {}", self.brief(), found.brief());
+            Some((told, String::new()))
+        };
+        let below = |step: String, inner: Option<(String, String)>| inner.map(|(what, way)| (what, format!("{step}{way}")));
         if self.anchor != found.anchor {
             return wrong("anchor");
         }
@@ -144,22 +154,19 @@ impl Tree {
         }
         match (&self.shape, &found.shape) {
             (Shape::Scalar { text, kind, style }, Shape::Scalar { text: other, kind: found_kind, style: found_style }) => {
-                // Nothing, `~` and `null` are one value where an edit may choose the word.
-                let same_text = text == other || *kind == Kind::Null && style.is_none();
-                if kind != found_kind || !same_text {
+                // `~` and `null`, `true` and `TRUE` are one value where an edit may choose the word.
+                let free = style.is_none() && matches!(kind, Kind::Null | Kind::Bool(_));
+                if kind != found_kind || text != other && !free {
                     return wrong("value");
                 }
-                if style.is_some() && style != found_style {
-                    return Some(format!(": style: wanted {style:?}, found {found_style:?} for {text:?}"));
-                }
-                None
+                if style.is_some() && style != found_style { wrong("style") } else { None }
             }
             (Shape::Sequence { items, notation }, Shape::Sequence { items: others, notation: found_notation }) => {
                 if items.len() != others.len() || notation.is_some() && notation != found_notation {
                     return wrong("list");
                 }
                 let mut pairs = items.iter().zip(others).enumerate();
-                pairs.find_map(|(at, (item, other))| Some(format!("[{at}]{}", item.difference(other)?)))
+                pairs.find_map(|(at, (item, other))| below(format!("[{at}]"), item.differs(other)))
             }
             (Shape::Mapping { entries, notation }, Shape::Mapping { entries: others, notation: found_notation }) => {
                 if entries.len() != others.len() || notation.is_some() && notation != found_notation {
@@ -168,8 +175,8 @@ impl Tree {
                 let mut pairs = entries.iter().zip(others);
                 pairs.find_map(|((key, value), (other_key, other_value))| {
                     let name = key.as_text().unwrap_or("?");
-                    let at_key = key.difference(other_key).map(|why| format!(".{name}(key){why}"));
-                    at_key.or_else(|| value.difference(other_value).map(|why| format!(".{name}{why}")))
+                    let at_key = below(format!(".{name} (key)"), key.differs(other_key));
+                    at_key.or_else(|| below(format!(".{name}"), value.differs(other_value)))
                 })
             }
             (Shape::Alias(name), Shape::Alias(other)) if name == other => None,
@@ -178,8 +185,37 @@ impl Tree {
     }
 
     fn brief(&self) -> String {
-        let text = format!("{:?} {:?} {:?}", self.anchor, self.tag, self.shape);
-        text.chars().take(400).collect()
+        format!("{self:?}").chars().take(400).collect()
+    }
+}
+
+/// Like YAML in brackets, each scalar and collection followed by its style where that is known.
+impl fmt::Debug for Tree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(anchor) = &self.anchor {
+            write!(f, "&{anchor} ")?;
+        }
+        if let Tag::Written(tag) = &self.tag {
+            write!(f, "{tag} ")?;
+        }
+        match &self.shape {
+            Shape::Scalar { text, kind, style } => {
+                match kind {
+                    Kind::Text => write!(f, "{text:?}")?,
+                    kind => write!(f, "{kind:?}<{text}>")?,
+                }
+                style.map_or(Ok(()), |style| write!(f, "^{style:?}"))
+            }
+            Shape::Sequence { items, notation } => {
+                f.debug_list().entries(items).finish()?;
+                notation.map_or(Ok(()), |notation| write!(f, "^{notation:?}"))
+            }
+            Shape::Mapping { entries, notation } => {
+                f.debug_map().entries(entries.iter().map(|(key, value)| (key, value))).finish()?;
+                notation.map_or(Ok(()), |notation| write!(f, "^{notation:?}"))
+            }
+            Shape::Alias(name) => write!(f, "*{name}"),
+        }
     }
 }
 

@@ -146,12 +146,12 @@ impl Emitter<'_, '_> {
         let column = (parent + 1).max(0) as usize + self.manner.width;
         if self.draw.percent(self.manner.comments / 2) {
             self.out.push(' ');
-            self.comment(Written::Free);
+            self.comment(Written::Loose);
         }
         self.end_line();
         if self.draw.percent(self.manner.comments / 3) {
             self.spaces(column);
-            self.comment(Written::Free);
+            self.comment(Written::Loose);
             self.end_line();
         }
         self.spaces(column);
@@ -173,7 +173,7 @@ pub(super) fn json(draw: &mut Draw<'_>) -> Sample {
     if !draw.once_in(4) {
         text.push_str(eol);
     }
-    Sample { text, documents: vec![tree], remarks: Vec::new(), has_anchors: false }
+    Sample { text, documents: vec![tree], remarks: Vec::new(), has_anchors: false, json: true }
 }
 
 fn json_node(draw: &mut Draw<'_>, tree: &mut Tree, indent: &str, eol: &str, depth: usize, out: &mut String) {

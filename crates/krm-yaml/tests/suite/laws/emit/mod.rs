@@ -18,8 +18,10 @@ pub(crate) enum Written {
     Above,
     /// Behind a value.
     Beside,
-    /// Of nobody in particular.
+    /// Between blank lines, of nobody in particular.
     Free,
+    /// Inside brackets: whose it is hangs on the lines around it.
+    Loose,
 }
 
 /// A comment that was written; its text is unique in the file.
@@ -38,6 +40,8 @@ pub(crate) struct Sample {
     pub(crate) text: String,
     pub(crate) documents: Vec<Tree>,
     pub(crate) remarks: Vec<Remark>,
+    /// Whether the file is JSON.
+    pub(crate) json: bool,
     /// Whether some node has an anchor.
     pub(crate) has_anchors: bool,
 }
@@ -115,7 +119,7 @@ pub(crate) fn sample(draw: &mut Draw<'_>) -> Sample {
         let end = emitter.out.len() - emitter.eol.len();
         emitter.out.truncate(end);
     }
-    Sample { text: emitter.out, documents, remarks: emitter.remarks, has_anchors: emitter.has_anchors }
+    Sample { text: emitter.out, documents, remarks: emitter.remarks, has_anchors: emitter.has_anchors, json: false }
 }
 
 impl Emitter<'_, '_> {
