@@ -59,7 +59,9 @@ fn edits(most: usize, law: impl Fn(&Edited, &Sample) -> Verdict) {
                 let told = format!("{changes:?}\nof {:?}", sample.text);
                 let is_plain = !sample.has_anchors && !changes.iter().any(|change| matches!(change.what, What::Comment { .. }));
                 if is_plain && std::env::var_os("LAWS_SURVEY").is_some() {
-                    return Err(format!("refused: {why}\n{changes:?}\n{}\n{:?}", sample.text, sample.text));
+                    let ways: Vec<String> = changes.iter().map(|change| format!("{:?}", change.what)).collect();
+                    let way: String = ways.join("+").chars().take_while(char::is_ascii_alphabetic).collect();
+                    return Err(format!("refused {way}: {why}\n{changes:?}\n{}\n{:?}", sample.text, sample.text));
                 }
                 if is_plain {
                     refusals.count(Some((&why, told)));

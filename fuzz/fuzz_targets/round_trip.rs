@@ -1,0 +1,5 @@
+//! Fuzz target: bytes come back.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| krm_fuzz::round_trip(data));

@@ -1,0 +1,97 @@
+//! What the fuzz targets do with their bytes: the laws are the property tests' own.
+//!
+//! An input is text for the targets of reading. For those of editing its first
+//! [`EDIT`] bytes choose the edit, and the rest is the text, or, should the first
+//! of them say so, the choices that a generated document is made from.
+
+#[allow(dead_code, reason = "the property tests use more of it")]
+#[path = "../../crates/krm-yaml/tests/suite/laws/mod.rs"]
+mod laws;
+
+use krm_yaml::{Path, Segment};
+use laws::draw::Draw;
+use laws::editing::{self, Answer, Edited};
+use laws::{Verdict, emit, reading};
+
+/// How many bytes choose the edit.
+pub const EDIT: usize = 16;
+
+/// Beyond this a run says nothing that a shorter one does not say faster.
+const LONGEST: usize = 4096;
+
+#[track_caller]
+fn holds(verdict: Verdict) {
+    if let Err(why) = verdict {
+        panic!("{why}");
+    }
+}
+
+fn text_of(data: &[u8]) -> Option<&str> {
+    std::str::from_utf8(data).ok().filter(|text| text.len() <= LONGEST)
+}
+
+/// Any text comes back to the byte.
+pub fn round_trip(data: &[u8]) {
+    if let Some(text) = text_of(data) {
+        holds(reading::round_trip(text));
+    }
+}
+
+/// Any text is read as the front end reads it; a generated one as it was meant.
+pub fn same_meaning(data: &[u8]) {
+    if let Some(choices) = data.strip_prefix(&[0xff]) {
+        return holds(reading::known_meaning(&emit::sample(&mut Draw::new(choices))));
+    }
+    if let Some(text) = text_of(data) {
+        holds(reading::as_the_front_end(text));
+    }
+}
+
+fn edited(data: &[u8], law: impl Fn(&Edited) -> Verdict) {
+    let Some((choices, rest)) = data.split_at_checked(EDIT) else { return };
+    let generated;
+    let text = if choices[0] == 0xff {
+        generated = emit::sample(&mut Draw::new(rest)).text;
+        &generated
+    } else {
+        let Some(text) = text_of(rest) else { return };
+        text
+    };
+    let most = if choices[1] >= 0xf0 { 4 } else { 1 };
+    if let Answer::Done(edited) = editing::edit(&mut Draw::new(&choices[2..]), text, most, false) {
+        holds(law(&edited));
+    }
+}
+
+/// No byte changes outside the entry that an edit names.
+pub fn untouched_stays(data: &[u8]) {
+    edited(data, Edited::untouched_stays);
+}
+
+/// After an edit the file means what was asked for.
+pub fn edit_is_read_back(data: &[u8]) {
+    edited(data, Edited::edit_is_read_back);
+}
+
+/// After an edit the comments, tags, anchors and directives of others are there.
+pub fn unknown_survives(data: &[u8]) {
+    edited(data, Edited::unknown_survives);
+}
+
+/// A path is printed as it was parsed, and one that is built from its steps parses to the same steps.
+pub fn path(data: &[u8]) {
+    let Some(text) = text_of(data) else { return };
+    let Ok(path) = text.parse::<Path>() else { return };
+    assert_eq!(path.to_string(), text, "not printed as it was parsed");
+    let mut built = Path::default();
+    for segment in path.segments() {
+        built.push(segment.clone());
+    }
+    let printed = built.to_string();
+    let again = printed.parse::<Path>().unwrap_or_else(|error| panic!("{printed:?} of {text:?}: {error}"));
+    assert_eq!(again.segments(), path.segments(), "{printed:?} of {text:?}");
+    if let Some((parent, last)) = path.split_last() {
+        let whole: Vec<Segment> = parent.segments().iter().chain([last]).cloned().collect();
+        assert_eq!(whole, path.segments());
+    }
+}
