@@ -3,6 +3,7 @@
 mod actions;
 mod cases;
 mod conformance;
+mod hostile;
 mod laws;
 mod properties;
 mod runner;
