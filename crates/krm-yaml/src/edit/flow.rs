@@ -206,7 +206,7 @@ impl<'a> Work<'a, '_> {
             let had_trailing = self.entries[count - 1].comma;
             match (self.entries[last_kept].comma, had_trailing) {
                 (Some(comma), None) => {
-                    ground.splices.push(Splice::remove(Span::new(comma, comma + 1)))
+                    ground.splices.push(Splice::remove(Span::new(comma, comma + 1)));
                 }
                 (Some(_), Some(trailing)) if !self.is_own(ground.text, count - 1) => {
                     ground.splices.push(Splice::remove(Span::new(trailing, trailing + 1)));
@@ -276,7 +276,7 @@ impl<'a> Work<'a, '_> {
                 ground.splices.push(Splice::insert(last.tail, format!("{space}{text}")));
             }
             None if !last_gone => {
-                ground.splices.push(Splice::insert(last.end, format!("{glue}{text}")))
+                ground.splices.push(Splice::insert(last.end, format!("{glue}{text}")));
             }
             None => ground.splices.push(Splice::insert(last.tail, format!("{space}{text}"))),
             Some(_) => ground.splices.push(Splice::insert(last.tail, format!("{space}{text},"))),
