@@ -93,12 +93,10 @@ fn kind_of(why: &str) -> String {
     let line = why.lines().next().unwrap_or_default();
     let line = line.split(": wanted").next().unwrap_or_default();
     let line = line.split(" in \"").next().unwrap_or_default();
-    let mut quoted = false;
-    let plain = line.chars().filter(|c| {
-        quoted ^= *c == '"' || *c == '`';
-        !quoted && !c.is_ascii_digit()
-    });
-    plain.take(90).collect()
+    // What is quoted differs from case to case.
+    let quoted = line.find(['`', '"', '[']).zip(line.rfind(['`', '"', ']']));
+    let (head, tail) = quoted.filter(|(from, to)| from < to).map_or((line, ""), |(from, to)| (&line[..from], &line[to..]));
+    format!("{head}{tail}").chars().filter(|c| !c.is_ascii_digit()).take(90).collect()
 }
 
 /// Fewer and smaller bytes that break the law in the same way.
