@@ -101,17 +101,3 @@ fn several_changes_at_once() {
         edited.unknown_survives()
     });
 }
-
-#[test]
-fn zz_dump() {
-    let seen = std::cell::RefCell::new((0, 0, 0, 0));
-    holds(|bytes| {
-        let s = sample(&bytes[bytes.len().min(40)..]);
-        let mut g = seen.borrow_mut();
-        g.0 += 1; g.1 += s.text.lines().count(); 
-        if s.text.lines().count() < 3 { g.2 += 1; }
-        if g.0 % 800 == 0 { println!("=======\n{}", s.text); }
-        Ok(())
-    });
-    println!("{:?}", seen.borrow());
-}

@@ -12,7 +12,7 @@ use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunne
 use crate::laws::Verdict;
 
 /// How many cases a law is tried with; `PROPTEST_CASES` may say otherwise.
-const CASES: u32 = 10_000;
+const CASES: u32 = 20_000;
 
 /// How many choices a case has at most.
 const CHOICES: usize = 800;

@@ -35,17 +35,18 @@ pub(crate) enum Spoken {
     InOrder(Vec<String>),
 }
 
-/// Which changes a choice may give.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Kinds {
-    All,
-    /// Only those with which nothing else can collide.
-    Quiet,
+/// What a choice of a change goes by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wish {
+    /// How many changes were chosen before this one: each brings a key of its own.
+    pub(crate) number: usize,
+    /// Only values that JSON has.
+    pub(crate) json: bool,
 }
 
 impl Change {
     /// A change of some node of the document; none where the choice does not fit it.
-    pub(crate) fn choose(draw: &mut Draw<'_>, tree: &Tree, kinds: Kinds, json: bool) -> Option<Self> {
+    pub(crate) fn choose(draw: &mut Draw<'_>, tree: &Tree, wish: Wish) -> Option<Self> {
         let mut targets = Vec::new();
         collect(tree, &mut Vec::new(), &mut targets);
         let path = targets[draw.below(targets.len())].clone();
@@ -53,10 +54,10 @@ impl Change {
         let is_key = parent_is_mapping(tree, &path) && path.last().is_some_and(|at| at % 2 == 0);
         let what = if is_key {
             let old = node.as_text()?;
-            let name = fresh_key(draw, tree);
+            let name = fresh_key(draw, tree, wish);
             if old == "<<" { return None } else { What::Rename(name) }
         } else {
-            choose_for(draw, tree, node, path.is_empty(), kinds, json)?
+            choose_for(draw, tree, node, path.is_empty(), wish)?
         };
         Some(Self { path, what })
     }
@@ -148,42 +149,43 @@ fn collect(tree: &Tree, path: &mut Vec<usize>, out: &mut Vec<Vec<usize>>) {
 }
 
 /// A key that nothing in the document is called.
-fn fresh_key(draw: &mut Draw<'_>, tree: &Tree) -> String {
+fn fresh_key(draw: &mut Draw<'_>, tree: &Tree, wish: Wish) -> String {
     let mut taken = Vec::new();
     generate::texts(tree, &mut taken);
     let mut key = if draw.once_in(3) { generate::string(draw) } else { "fresh".to_owned() };
-    while taken.contains(&key) || key == "<<" {
-        key.push_str("-n");
+    while taken.contains(&key) || key == "<<" || wish.number > 0 && !key.ends_with(&wish.number.to_string()) {
+        key.push_str(&format!("-{}", wish.number));
     }
     key
 }
 
-fn choose_for(draw: &mut Draw<'_>, tree: &Tree, node: &Tree, is_root: bool, kinds: Kinds, json: bool) -> Option<What> {
+fn choose_for(draw: &mut Draw<'_>, tree: &Tree, node: &Tree, is_root: bool, wish: Wish) -> Option<What> {
     let which = draw.below(12);
-    let quiet = kinds == Kinds::Quiet;
+    // One removal in an edit, and no comments beside other changes: their ground is another's.
+    let quiet = wish.number > 0;
     Some(match (&node.shape, which) {
         (_, 10 | 11) if !is_root && !quiet => What::Remove { prune: draw.once_in(3) },
         (_, 9) if !is_root && !quiet => {
             let place = draw.pick(&[CommentPlace::Above, CommentPlace::Beside]);
             What::Comment { place, text: format!("note {}", draw.pick(&["one", "two: [", "# x"])) }
         }
-        (Shape::Mapping { entries, .. }, 0..=4) => insert_key(draw, tree, entries, json),
+        (Shape::Mapping { entries, .. }, 0..=4) => insert_key(draw, tree, entries, wish),
         (Shape::Mapping { entries, .. }, 5 | 6) if entries.len() > 1 => What::Reorder(shuffled(draw, entries.len())),
         (Shape::Sequence { items, .. }, 0..=4) => {
             let last = draw.once_in(2);
             let at = if last { items.len() } else { draw.below(items.len() + 1) };
-            What::InsertItem { value: generate::value(draw, json), at, last }
+            What::InsertItem { value: generate::value(draw, wish.json), at, last }
         }
         (Shape::Sequence { items, .. }, 5) if items.len() > 1 => {
             What::Move { from: draw.below(items.len()), to: draw.below(items.len()) }
         }
         (Shape::Sequence { items, .. }, 6) if items.len() > 1 => What::Reorder(shuffled(draw, items.len())),
-        _ => What::Set(generate::value(draw, json)),
+        _ => What::Set(generate::value(draw, wish.json)),
     })
 }
 
-fn insert_key(draw: &mut Draw<'_>, tree: &Tree, entries: &[(Tree, Tree)], json: bool) -> What {
-    let key = fresh_key(draw, tree);
+fn insert_key(draw: &mut Draw<'_>, tree: &Tree, entries: &[(Tree, Tree)], wish: Wish) -> What {
+    let key = fresh_key(draw, tree, wish);
     let count = entries.len();
     // Only a key that is there once, and is a text, can be named for certain.
     let named: Vec<usize> = (0..count)
@@ -207,7 +209,7 @@ fn insert_key(draw: &mut Draw<'_>, tree: &Tree, entries: &[(Tree, Tree)], json: 
             }
         }
     };
-    What::InsertKey { key, value: generate::value(draw, json), at, place }
+    What::InsertKey { key, value: generate::value(draw, wish.json), at, place }
 }
 
 fn shuffled(draw: &mut Draw<'_>, count: usize) -> Vec<usize> {

@@ -48,9 +48,4 @@ impl<'b> Draw<'b> {
     pub(crate) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.below(from.len())]
     }
-
-    /// The bytes that no choice has used yet.
-    pub(crate) fn rest(&self) -> &'b [u8] {
-        self.bytes
-    }
 }

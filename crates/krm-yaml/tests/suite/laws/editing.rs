@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use krm_yaml::{DocumentRef, Edit, File, Resolved};
 
-use super::change::{Change, Kinds, What, expected};
+use super::change::{Change, What, Wish, expected};
 use super::draw::Draw;
 use super::emit::{Remark, Written};
 use super::ground::{self, Ground};
-use super::model::{Kind, Shape, Tree};
+use super::model::{Shape, Tree};
 use super::{Verdict, ensure, reading};
 
 /// A text, the changes asked for, and the text that came of them.
@@ -41,8 +41,7 @@ pub(crate) fn edit(draw: &mut Draw<'_>, text: &str, most: usize, json: bool) -> 
     let tree = Tree::read(root);
     let mut changes: Vec<Change> = Vec::new();
     for at in 0..most {
-        let kinds = if at == 0 { Kinds::All } else { Kinds::Quiet };
-        let Some(change) = Change::choose(draw, &tree, kinds, json) else { continue };
+        let Some(change) = Change::choose(draw, &tree, Wish { number: at, json }) else { continue };
         if !changes.iter().any(|other| other.covers(&change) || change.covers(other)) {
             changes.push(change);
         }
@@ -221,6 +220,8 @@ impl Edited {
             gone.pop();
             gone = as_value(&self.tree(), &gone);
         }
+        let Ok(file) = File::parse(self.new.clone()) else { return Err("not read".to_owned()) };
+        let there: Vec<&str> = file.documents().flat_map(|document| document.comments()).map(|comment| comment.text).collect();
         // The comment at the head of a document is the document's, also directly above the first entry.
         let first = |owner: &[usize]| owner.len() == 1 && owner[0] < 2;
         for remark in remarks.iter().filter(|remark| remark.document == self.document) {
@@ -229,7 +230,7 @@ impl Edited {
                 _ => &remark.owner[..],
             };
             let goes = owner.starts_with(&gone);
-            let is_there = self.new.contains(remark.text.trim_end());
+            let is_there = there.contains(&remark.text.as_str());
             if remark.place == Written::Loose || goes && remark.place == Written::Above && first(owner) {
                 continue;
             }
@@ -303,16 +304,4 @@ impl Refusals {
         let lines: Vec<String> = words.iter().map(|(why, (count, case))| format!("{count} times: {why}\n{case}")).collect();
         (lines.join("\n"), share)
     }
-}
-
-/// Whether a tree holds an anchor or an alias.
-pub(crate) fn shares(tree: &Tree) -> bool {
-    tree.anchor.is_some()
-        || match &tree.shape {
-            Shape::Alias(_) => true,
-            Shape::Scalar { kind: Kind::Null, .. } => false,
-            Shape::Scalar { .. } => false,
-            Shape::Sequence { items, .. } => items.iter().any(shares),
-            Shape::Mapping { entries, .. } => entries.iter().any(|(key, value)| shares(key) || shares(value)),
-        }
 }

@@ -1,6 +1,8 @@
 //! The laws of the engine as checks of any text and any choices; property tests and fuzz targets call the same ones.
 
 pub(crate) mod change;
+#[cfg(test)]
+mod damage;
 pub(crate) mod draw;
 pub(crate) mod editing;
 pub(crate) mod emit;

@@ -1,0 +1,51 @@
+//! The checks themselves: a wrong result that somebody could make is seen by one of them.
+
+use krm_yaml::File;
+
+use super::change::{Change, What};
+use super::editing::Edited;
+use super::model::Tree;
+
+const OLD: &str = "# head\n\na: 1 # one\n# two\nb:   'x'\n\nc: [p, q] # three\nd:\n- &k yes\n- *k # four\n";
+
+/// Sets `b` to `new`, and says whether some law objects to `new`.
+fn is_seen(new: &str) -> bool {
+    let changes = vec![Change { path: vec![3], what: What::Set(Tree::text("new")) }];
+    let old = File::parse(OLD.to_owned()).expect("it is small");
+    let edited = Edited { old, document: 0, changes, new: new.to_owned() };
+    let verdicts = [edited.untouched_stays(), edited.edit_is_read_back(), edited.unknown_survives()];
+    verdicts.iter().any(Result::is_err)
+}
+
+#[test]
+fn a_right_result_is_let_through() {
+    assert!(!is_seen(&OLD.replace("'x'", "'new'")));
+    assert!(!is_seen(&OLD.replace("'x'", "new")));
+}
+
+#[test]
+fn damage_is_seen() {
+    let right = OLD.replace("'x'", "'new'");
+    let wrongs = [
+        OLD.to_owned(),
+        right.replace("a: 1 ", "a: '1' "),
+        right.replace("# one", "#  one"),
+        right.replace(" # one", ""),
+        right.replace("# two\n", ""),
+        right.replace("b:   ", "b: "),
+        right.replace("\n\nc", "\nc"),
+        right.replace("[p, q]", "[p,q]"),
+        right.replace("&k ", ""),
+        right.replace("*k", "yes"),
+        right.replace("- &k yes\n", ""),
+        right.replace("# four\n", "# four"),
+        right.replace('\n', "\r\n"),
+        right.replace("'new'", "no"),
+        right.replace("'new'", "new: z"),
+        format!("{right}# more\n"),
+        format!("\u{feff}{right}"),
+    ];
+    for wrong in &wrongs {
+        assert!(is_seen(wrong), "not seen: {wrong}");
+    }
+}
