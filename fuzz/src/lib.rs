@@ -10,7 +10,7 @@ mod laws;
 
 use krm_yaml::{Path, Segment};
 use laws::draw::Draw;
-use laws::editing::{self, Answer, Edited};
+use laws::editing::{self, Answer, Edited, Scope};
 use laws::{Verdict, emit, reading};
 
 /// How many bytes choose the edit.
@@ -57,8 +57,12 @@ fn edited(data: &[u8], law: impl Fn(&Edited) -> Verdict) {
         let Some(text) = text_of(rest) else { return };
         text
     };
-    let most = if choices[1] >= 0xf0 { 4 } else { 1 };
-    if let Answer::Done(edited) = editing::edit(&mut Draw::new(&choices[2..]), text, most, false) {
+    let scope = match choices[1] {
+        0..=0xdf => Scope::One,
+        0xe0..=0xef => Scope::Few,
+        _ => Scope::Format,
+    };
+    if let Answer::Done(edited) = editing::edit(&mut Draw::new(&choices[2..]), text, scope, false) {
         holds(law(&edited));
     }
 }

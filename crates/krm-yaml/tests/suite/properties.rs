@@ -3,7 +3,7 @@
 use crate::laws::draw::Draw;
 use crate::laws::emit::{self, Sample};
 use crate::laws::change::What;
-use crate::laws::editing::{self, Answer, Edited, Refusals};
+use crate::laws::editing::{self, Answer, Edited, Refusals, Scope};
 use crate::laws::{Verdict, mutate, reading};
 use crate::runner::holds;
 
@@ -44,12 +44,12 @@ fn same_meaning_of_broken_text() {
 }
 
 /// Edits a generated document, and asks a law about what came of it.
-fn edits(most: usize, law: impl Fn(&Edited, &Sample) -> Verdict) {
+fn edits(scope: Scope, law: impl Fn(&Edited, &Sample) -> Verdict) {
     let refusals = Refusals::default();
     holds(|bytes| {
         let (choices, document) = bytes.split_at(bytes.len().min(EDIT_CHOICES));
         let sample = sample(document);
-        match editing::edit(&mut Draw::new(choices), &sample.text, most, sample.json) {
+        match editing::edit(&mut Draw::new(choices), &sample.text, scope, sample.json) {
             Answer::Nothing => Ok(()),
             Answer::Done(edited) => {
                 refusals.count(None);
@@ -77,17 +77,17 @@ fn edits(most: usize, law: impl Fn(&Edited, &Sample) -> Verdict) {
 
 #[test]
 fn untouched_stays() {
-    edits(1, |edited, _| edited.untouched_stays());
+    edits(Scope::One, |edited, _| edited.untouched_stays());
 }
 
 #[test]
 fn edit_is_read_back() {
-    edits(1, |edited, _| edited.edit_is_read_back());
+    edits(Scope::One, |edited, _| edited.edit_is_read_back());
 }
 
 #[test]
 fn unknown_survives() {
-    edits(1, |edited, sample| {
+    edits(Scope::One, |edited, sample| {
         edited.unknown_survives()?;
         edited.comments_go_with_their_owner(&sample.remarks)
     });
@@ -95,7 +95,16 @@ fn unknown_survives() {
 
 #[test]
 fn several_changes_at_once() {
-    edits(5, |edited, _| {
+    edits(Scope::Few, |edited, _| {
+        edited.edit_is_read_back()?;
+        edited.untouched_stays()?;
+        edited.unknown_survives()
+    });
+}
+
+#[test]
+fn every_mapping_in_a_new_order() {
+    edits(Scope::Format, |edited, _| {
         edited.edit_is_read_back()?;
         edited.untouched_stays()?;
         edited.unknown_survives()

@@ -62,6 +62,22 @@ impl Change {
         Some(Self { path, what })
     }
 
+    /// Every mapping in a new order, as a formatter does it.
+    pub(crate) fn sort_all(draw: &mut Draw<'_>, tree: &Tree) -> Vec<Self> {
+        let mut targets = Vec::new();
+        collect(tree, &mut Vec::new(), &mut targets);
+        let mappings = targets.into_iter().filter_map(|path| match &at_path(tree, &path).shape {
+            Shape::Mapping { entries, .. } if entries.len() > 1 => {
+                let what = What::Reorder(shuffled(draw, entries.len()));
+                // A mapping that is a key has no place of its own to be sorted in.
+                let in_key = (0..path.len()).any(|end| path[end] % 2 == 0 && parent_is_mapping(tree, &path[..=end]));
+                (!in_key).then_some(Self { path, what })
+            }
+            _ => None,
+        });
+        mappings.collect()
+    }
+
     /// Asks the engine for the change.
     pub(crate) fn request<'a>(&self, document: DocumentRef<'a>, edit: &mut Edit<'a>) -> Result<(), EditError> {
         let node = node_at(document, &self.path).expect("the path was taken from this document");

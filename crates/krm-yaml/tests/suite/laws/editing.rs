@@ -28,8 +28,19 @@ pub(crate) enum Answer {
     Nothing,
 }
 
-/// Makes up to `most` changes at once that the choices pick.
-pub(crate) fn edit(draw: &mut Draw<'_>, text: &str, most: usize, json: bool) -> Answer {
+/// How much is changed at once.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Scope {
+    /// One change.
+    One,
+    /// A few that do not collide.
+    Few,
+    /// A new order for every mapping, and a few changes inside.
+    Format,
+}
+
+/// Makes changes that the choices pick. `json`: with values that JSON has.
+pub(crate) fn edit(draw: &mut Draw<'_>, text: &str, scope: Scope, json: bool) -> Answer {
     let Ok(old) = File::parse(text.to_owned()) else { return Answer::Nothing };
     let count = old.documents().len();
     if count == 0 {
@@ -39,9 +50,14 @@ pub(crate) fn edit(draw: &mut Draw<'_>, text: &str, most: usize, json: bool) -> 
     let Some(document) = old.document(index).filter(|document| document.error().is_none()) else { return Answer::Nothing };
     let Some(root) = document.root() else { return Answer::Nothing };
     let tree = Tree::read(root);
-    let mut changes: Vec<Change> = Vec::new();
-    for at in 0..most {
-        let Some(change) = Change::choose(draw, &tree, Wish { number: at, json }) else { continue };
+    let mut changes = if scope == Scope::Format { Change::sort_all(draw, &tree) } else { Vec::new() };
+    let (first, most) = match scope {
+        Scope::One => (0, 1),
+        Scope::Few => (0, 5),
+        Scope::Format => (1, 4),
+    };
+    for number in first..most {
+        let Some(change) = Change::choose(draw, &tree, Wish { number, json }) else { continue };
         if !changes.iter().any(|other| other.covers(&change) || change.covers(other)) {
             changes.push(change);
         }
