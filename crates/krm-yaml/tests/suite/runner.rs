@@ -38,7 +38,7 @@ pub(crate) fn holds(law: impl Fn(&[u8]) -> Verdict) {
     let choices = proptest::collection::vec(any::<u8>(), 0..CHOICES);
     let cases = config.cases;
     let mut runner = TestRunner::new(config);
-    if std::env::var_os("LAWS_SURVEY").is_some() {
+    if is_survey() {
         survey(&law, &choices, &mut runner, cases);
         return;
     }
@@ -47,6 +47,11 @@ pub(crate) fn holds(law: impl Fn(&[u8]) -> Verdict) {
         Err(TestError::Fail(why, bytes)) => panic!("{why}\nchoices: {bytes:?}"),
         Err(TestError::Abort(why)) => panic!("{why}"),
     }
+}
+
+/// Whether all kinds of broken cases are to be told, refused edits among them.
+pub(crate) fn is_survey() -> bool {
+    std::env::var_os("LAWS_SURVEY").is_some()
 }
 
 /// The verdict of a law, a panic being one, too.

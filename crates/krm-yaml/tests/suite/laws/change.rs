@@ -107,6 +107,29 @@ impl Change {
         }
     }
 
+    /// The kind of the change and of what it meets, in a few words.
+    pub(crate) fn brief(&self, tree: &Tree) -> String {
+        let of = |tree: &Tree| match &tree.shape {
+            Shape::Scalar { text, style, .. } if text.contains('\n') => format!("lines {style:?}"),
+            Shape::Scalar { style, .. } => format!("scalar {style:?}"),
+            Shape::Sequence { items, notation } => format!("{} list {notation:?}", if items.is_empty() { "empty" } else { "filled" }),
+            Shape::Mapping { entries, notation } => {
+                format!("{} mapping {notation:?}", if entries.is_empty() { "empty" } else { "filled" })
+            }
+            Shape::Alias(_) => "alias".to_owned(),
+        };
+        let what = match &self.what {
+            What::Set(value) => format!("set to {}", of(value)),
+            What::InsertKey { value, .. } | What::InsertItem { value, .. } => format!("insert {}", of(value)),
+            What::Remove { .. } => "remove".to_owned(),
+            What::Move { .. } | What::Reorder(_) => "reorder".to_owned(),
+            What::Rename(_) => "rename".to_owned(),
+            What::Comment { .. } => "comment".to_owned(),
+        };
+        let up = self.path.split_last().map_or("root".to_owned(), |(_, up)| of(at_path(tree, up)));
+        format!("{what} at {} in {up}", of(at_path(tree, &self.path)))
+    }
+
     /// Whether a change at `other` would be lost in, or collide with, this one.
     pub(crate) fn covers(&self, other: &Change) -> bool {
         // A removed or replaced entry takes its key and its comments along.

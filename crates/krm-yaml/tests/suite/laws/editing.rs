@@ -23,7 +23,7 @@ pub(crate) struct Edited {
 /// How an edit was answered.
 pub(crate) enum Answer {
     Done(Box<Edited>),
-    Refused { changes: Vec<Change>, why: String },
+    Refused { changes: Vec<Change>, brief: String, why: String },
     /// The text cannot be edited, or the choices fit nothing in it.
     Nothing,
 }
@@ -70,7 +70,10 @@ pub(crate) fn edit(draw: &mut Draw<'_>, text: &str, scope: Scope, json: bool) ->
     match applied {
         _ if changes.is_empty() => Answer::Nothing,
         Ok(new) => Answer::Done(Box::new(Edited { document: index, changes, new, old })),
-        Err(error) => Answer::Refused { changes, why: error.message },
+        Err(error) => {
+            let brief = changes.iter().map(|change| change.brief(&tree)).collect::<Vec<_>>().join(", ");
+            Answer::Refused { changes, brief, why: error.message }
+        }
     }
 }
 
