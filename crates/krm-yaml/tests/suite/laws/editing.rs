@@ -43,7 +43,9 @@ pub(crate) enum Scope {
 pub(crate) fn edit(draw: &mut Draw<'_>, text: &str, scope: Scope, json: bool) -> Answer {
     let Ok(old) = File::parse(text.to_owned()) else { return Answer::Nothing };
     let count = old.documents().len();
-    if count == 0 {
+    // Where text breaks off without a marker, nobody can say which document its comments are in.
+    let runs_on = old.documents().skip(1).any(|document| document.error().is_some() && document.start_marker().is_none());
+    if count == 0 || runs_on {
         return Answer::Nothing;
     }
     let index = draw.below(count);
