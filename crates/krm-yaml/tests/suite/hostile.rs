@@ -5,7 +5,8 @@
 use krm_yaml::{Edit, File, Path, Place, WhenEmpty};
 
 /// Reads a text, looks at everything in it, and tries to edit it.
-fn survives(text: String) {
+fn survives(text: impl Into<String>) {
+    let text = text.into();
     let file = File::parse(text.clone()).expect("the text is small enough");
     for document in file.documents() {
         let comments = document.comments().len();
@@ -13,7 +14,13 @@ fn survives(text: String) {
             assert!(document.error().is_some(), "no root and no reason");
             continue;
         };
-        let _ = (comments, root.end(), root.text().len(), root.path().to_string(), document.directives().len());
+        let _ = (
+            comments,
+            root.end(),
+            root.text().len(),
+            root.path().to_string(),
+            document.directives().len(),
+        );
         let _ = root.to_value();
         // Every edit writes the whole file: one in the first document and one in the last are enough.
         if (1..file.documents().len() - 1).contains(&document.index()) {
@@ -34,13 +41,18 @@ fn survives(text: String) {
 
 #[test]
 fn deep_nesting_is_refused_and_not_recursed_into() {
-    for (open, close) in [("[", "]"), ("{a: ", "}"), ("- ", ""), ("? ", ""), ("[{a: ", "}]"), ("!t &a [", "]")] {
+    for (open, close) in
+        [("[", "]"), ("{a: ", "}"), ("- ", ""), ("? ", ""), ("[{a: ", "}]"), ("!t &a [", "]")]
+    {
         survives(open.repeat(100_000));
         survives(format!("{}x{}", open.repeat(100_000), close.repeat(100_000)));
     }
     let stairs: String = (0..2_000).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect();
     survives(stairs);
-    for mark in ["]", "}", ":", ": ", "\"", "'", "&", "*", "!", "|", ">", "%", "---\n", "...\n", "?", ",", "\\", "\t", "\u{feff}", "#", "\r", "\u{85}"] {
+    for mark in [
+        "]", "}", ":", ": ", "\"", "'", "&", "*", "!", "|", ">", "%", "---\n", "...\n", "?", ",",
+        "\\", "\t", "\u{feff}", "#", "\r", "\u{85}",
+    ] {
         survives(mark.repeat(100_000));
         survives(format!("a: {}", mark.repeat(100_000)));
     }
@@ -59,7 +71,10 @@ fn bomb(levels: usize) -> String {
     let mut text = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
     for level in 1..levels {
         let below = format!("*a{}", level - 1);
-        text.push_str(&format!("a{level}: &a{level} [{}]\n", [below.as_str()].repeat(10).join(", ")));
+        text.push_str(&format!(
+            "a{level}: &a{level} [{}]\n",
+            [below.as_str()].repeat(10).join(", ")
+        ));
     }
     text
 }
@@ -70,7 +85,8 @@ fn an_alias_bomb_is_an_error_and_no_wait() {
     let root = file.document(0).unwrap().root().unwrap();
     assert!(root.to_value().is_err(), "thirty levels of ten are too many nodes");
     survives(bomb(30));
-    let merges: String = (1..2_000).map(|at| format!("m{at}: &m{at}\n  <<: [*m{0}, *m{0}]\n", at - 1)).collect();
+    let merges: String =
+        (1..2_000).map(|at| format!("m{at}: &m{at}\n  <<: [*m{0}, *m{0}]\n", at - 1)).collect();
     let merges = format!("m0: &m0 {{k: v}}\n{merges}");
     let file = File::parse(merges.clone()).unwrap();
     let document = file.document(0).unwrap();
@@ -81,7 +97,9 @@ fn an_alias_bomb_is_an_error_and_no_wait() {
 
 #[test]
 fn an_alias_in_its_own_anchor_ends() {
-    for text in ["&a [*a]\n", "&a {k: *a}\n", "a: &a\n  b: *a\n", "&a {<<: *a, k: v}\n", "&a {*a : b}\n"] {
+    for text in
+        ["&a [*a]\n", "&a {k: *a}\n", "a: &a\n  b: *a\n", "&a {<<: *a, k: v}\n", "&a {*a : b}\n"]
+    {
         let file = File::parse(text.to_owned()).unwrap();
         if let Some(document) = file.document(0) {
             let _ = document.find(&"a.b.b.b".parse::<Path>().unwrap());
@@ -154,7 +172,11 @@ fn many_edits_at_once() {
     edit.reorder(root, (0..20_000).rev().collect()).unwrap();
     let new = edit.apply().unwrap();
     assert_eq!(new.lines().count(), 15_000);
-    assert!(new.starts_with("k19999: v # c19999\nk19998: v # c19998\nk19996: other # c19996\n"), "{}", &new[..100]);
+    assert!(
+        new.starts_with("k19999: v # c19999\nk19998: v # c19998\nk19996: other # c19996\n"),
+        "{}",
+        &new[..100]
+    );
 }
 
 #[test]

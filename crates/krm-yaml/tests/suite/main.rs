@@ -6,4 +6,5 @@ mod conformance;
 mod hostile;
 mod laws;
 mod properties;
+mod refusals;
 mod runner;

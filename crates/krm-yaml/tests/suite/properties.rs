@@ -1,10 +1,11 @@
 //! The laws as properties: each holds for thousands of generated documents and edits.
 
-use crate::laws::draw::Draw;
-use crate::laws::emit::{self, Sample};
 use crate::laws::change::What;
-use crate::laws::editing::{self, Answer, Edited, Refusals, Scope};
+use crate::laws::draw::Draw;
+use crate::laws::editing::{self, Answer, Edited, Scope};
+use crate::laws::emit::{self, Sample};
 use crate::laws::{Verdict, mutate, reading};
+use crate::refusals::Refusals;
 use crate::runner::{holds, is_survey};
 
 /// How many of a case's choices pick the edit; the document comes from the others.
@@ -43,6 +44,7 @@ fn same_meaning_of_broken_text() {
     });
 }
 
+#[expect(clippy::print_stdout, reason = "a test says how much was refused")]
 /// Edits a generated document, and asks a law about what came of it.
 fn edits(scope: Scope, law: impl Fn(&Edited, &Sample) -> Verdict) {
     let refusals = Refusals::default();
@@ -57,11 +59,15 @@ fn edits(scope: Scope, law: impl Fn(&Edited, &Sample) -> Verdict) {
             }
             Answer::Refused { changes, brief, why } => {
                 // Aliases share their ground, and some places have no room for a comment.
-                let has_comment = changes.iter().any(|change| matches!(change.what, What::Comment { .. }));
+                let has_comment =
+                    changes.iter().any(|change| matches!(change.what, What::Comment { .. }));
                 if sample.has_anchors || has_comment {
                     return Ok(());
                 }
-                let told = format!("refused to {brief}: {why}\n{changes:?}\n{}\n{:?}", sample.text, sample.text);
+                let told = format!(
+                    "refused to {brief}: {why}\n{changes:?}\n{}\n{:?}",
+                    sample.text, sample.text
+                );
                 if is_survey() {
                     return Err(told);
                 }

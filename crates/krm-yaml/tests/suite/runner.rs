@@ -28,7 +28,8 @@ thread_local! {
 /// The seed is fixed, so that a red CI means a changed engine; `PROPTEST_RNG_SEED` gives other cases.
 /// With `LAWS_SURVEY` it goes on after a failure and prints the smallest case of every kind.
 pub(crate) fn holds(law: impl Fn(&[u8]) -> Verdict) {
-    let mut config = Config { failure_persistence: None, max_shrink_iters: 20_000, ..Config::default() };
+    let mut config =
+        Config { failure_persistence: None, max_shrink_iters: 20_000, ..Config::default() };
     if std::env::var_os("PROPTEST_CASES").is_none() {
         config.cases = CASES;
     }
@@ -73,8 +74,14 @@ fn judged(law: impl Fn(&[u8]) -> Verdict, bytes: &[u8]) -> Verdict {
     verdict.unwrap_or_else(|_| Err(PANIC.take().unwrap_or_else(|| "a panic".to_owned())))
 }
 
+#[expect(clippy::print_stdout, reason = "a survey is there to be read")]
 /// The smallest broken case of every kind; two are of a kind when their reasons begin alike but for numbers and quotes.
-fn survey(law: &impl Fn(&[u8]) -> Verdict, choices: &impl Strategy<Value = Vec<u8>>, runner: &mut TestRunner, cases: u32) {
+fn survey(
+    law: &impl Fn(&[u8]) -> Verdict,
+    choices: &impl Strategy<Value = Vec<u8>>,
+    runner: &mut TestRunner,
+    cases: u32,
+) {
     let mut kinds: BTreeMap<String, (usize, Vec<u8>, String)> = BTreeMap::new();
     for _ in 0..cases {
         let tree = choices.new_tree(runner).expect("bytes can be made");
@@ -100,7 +107,9 @@ fn kind_of(why: &str) -> String {
     let line = line.split(" in \"").next().unwrap_or_default();
     // What is quoted differs from case to case.
     let quoted = line.find(['`', '"', '[']).zip(line.rfind(['`', '"', ']']));
-    let (head, tail) = quoted.filter(|(from, to)| from < to).map_or((line, ""), |(from, to)| (&line[..from], &line[to..]));
+    let (head, tail) = quoted
+        .filter(|(from, to)| from < to)
+        .map_or((line, ""), |(from, to)| (&line[..from], &line[to..]));
     format!("{head}{tail}").chars().filter(|c| !c.is_ascii_digit()).take(90).collect()
 }
 

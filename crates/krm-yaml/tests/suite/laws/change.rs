@@ -1,10 +1,10 @@
-//! Changes: chosen at random for a document, asked of the engine, and made to the model beside it.
+//! Changes: chosen at random for a document, and asked of the engine.
 
 use krm_yaml::{CommentPlace, DocumentRef, Edit, EditError, NodeRef, Place, WhenEmpty};
 
 use super::draw::Draw;
 use super::generate;
-use super::model::{Kind, Shape, Tree};
+use super::model::{Shape, Tree};
 
 /// One change at a node; the way to it is the positions among children, keys among them.
 #[derive(Clone, Debug)]
@@ -70,7 +70,8 @@ impl Change {
             Shape::Mapping { entries, .. } if entries.len() > 1 => {
                 let what = What::Reorder(shuffled(draw, entries.len()));
                 // A mapping that is a key has no place of its own to be sorted in.
-                let in_key = (0..path.len()).any(|end| path[end] % 2 == 0 && parent_is_mapping(tree, &path[..=end]));
+                let in_key = (0..path.len())
+                    .any(|end| path[end] % 2 == 0 && parent_is_mapping(tree, &path[..=end]));
                 (!in_key).then_some(Self { path, what })
             }
             _ => None,
@@ -79,7 +80,11 @@ impl Change {
     }
 
     /// Asks the engine for the change.
-    pub(crate) fn request<'a>(&self, document: DocumentRef<'a>, edit: &mut Edit<'a>) -> Result<(), EditError> {
+    pub(crate) fn request<'a>(
+        &self,
+        document: DocumentRef<'a>,
+        edit: &mut Edit<'a>,
+    ) -> Result<(), EditError> {
         let node = node_at(document, &self.path).expect("the path was taken from this document");
         match &self.what {
             What::Set(value) => edit.set(node, value.to_value()),
@@ -99,7 +104,9 @@ impl Change {
             }
             What::InsertItem { value, last: true, .. } => edit.append(node, value.to_value()),
             What::InsertItem { value, at, .. } => edit.insert_item(node, *at, value.to_value()),
-            What::Remove { prune } => edit.remove(node, if *prune { WhenEmpty::Remove } else { WhenEmpty::Keep }),
+            What::Remove { prune } => {
+                edit.remove(node, if *prune { WhenEmpty::Remove } else { WhenEmpty::Keep })
+            }
             What::Move { from, to } => edit.move_item(node, *from, *to),
             What::Reorder(order) => edit.reorder(node, order.clone()),
             What::Rename(name) => edit.rename(node, name),
@@ -112,15 +119,22 @@ impl Change {
         let of = |tree: &Tree| match &tree.shape {
             Shape::Scalar { text, style, .. } if text.contains('\n') => format!("lines {style:?}"),
             Shape::Scalar { style, .. } => format!("scalar {style:?}"),
-            Shape::Sequence { items, notation } => format!("{} list {notation:?}", if items.is_empty() { "empty" } else { "filled" }),
+            Shape::Sequence { items, notation } => {
+                format!("{} list {notation:?}", if items.is_empty() { "empty" } else { "filled" })
+            }
             Shape::Mapping { entries, notation } => {
-                format!("{} mapping {notation:?}", if entries.is_empty() { "empty" } else { "filled" })
+                format!(
+                    "{} mapping {notation:?}",
+                    if entries.is_empty() { "empty" } else { "filled" }
+                )
             }
             Shape::Alias(_) => "alias".to_owned(),
         };
         let what = match &self.what {
             What::Set(value) => format!("set to {}", of(value)),
-            What::InsertKey { value, .. } | What::InsertItem { value, .. } => format!("insert {}", of(value)),
+            What::InsertKey { value, .. } | What::InsertItem { value, .. } => {
+                format!("insert {}", of(value))
+            }
             What::Remove { .. } => "remove".to_owned(),
             What::Move { .. } | What::Reorder(_) => "reorder".to_owned(),
             What::Rename(_) => "rename".to_owned(),
@@ -133,7 +147,9 @@ impl Change {
     /// Whether a change at `other` would be lost in, or collide with, this one.
     pub(crate) fn covers(&self, other: &Change) -> bool {
         // A removed or replaced entry takes its key and its comments along.
-        let entry = |path: &[usize]| path.split_last().map_or(Vec::new(), |(last, up)| [up, &[last / 2]].concat());
+        let entry = |path: &[usize]| {
+            path.split_last().map_or(Vec::new(), |(last, up)| [up, &[last / 2]].concat())
+        };
         let swallows = matches!(self.what, What::Set(_) | What::Remove { .. });
         let inside = other.path.starts_with(&self.path);
         let beside = !self.path.is_empty()
@@ -192,13 +208,22 @@ fn fresh_key(draw: &mut Draw<'_>, tree: &Tree, wish: Wish) -> String {
     let mut taken = Vec::new();
     generate::texts(tree, &mut taken);
     let mut key = if draw.once_in(3) { generate::string(draw) } else { "fresh".to_owned() };
-    while taken.contains(&key) || key == "<<" || wish.number > 0 && !key.ends_with(&wish.number.to_string()) {
+    while taken.contains(&key)
+        || key == "<<"
+        || wish.number > 0 && !key.ends_with(&wish.number.to_string())
+    {
         key.push_str(&format!("-{}", wish.number));
     }
     key
 }
 
-fn choose_for(draw: &mut Draw<'_>, tree: &Tree, node: &Tree, is_root: bool, wish: Wish) -> Option<What> {
+fn choose_for(
+    draw: &mut Draw<'_>,
+    tree: &Tree,
+    node: &Tree,
+    is_root: bool,
+    wish: Wish,
+) -> Option<What> {
     let which = draw.below(12);
     // One removal in an edit, and no comments beside other changes: their ground is another's.
     let quiet = wish.number > 0;
@@ -209,7 +234,9 @@ fn choose_for(draw: &mut Draw<'_>, tree: &Tree, node: &Tree, is_root: bool, wish
             What::Comment { place, text: format!("note {}", draw.pick(&["one", "two: [", "# x"])) }
         }
         (Shape::Mapping { entries, .. }, 0..=4) => insert_key(draw, tree, entries, wish),
-        (Shape::Mapping { entries, .. }, 5 | 6) if entries.len() > 1 => What::Reorder(shuffled(draw, entries.len())),
+        (Shape::Mapping { entries, .. }, 5 | 6) if entries.len() > 1 => {
+            What::Reorder(shuffled(draw, entries.len()))
+        }
         (Shape::Sequence { items, .. }, 0..=4) => {
             let last = draw.once_in(2);
             let at = if last { items.len() } else { draw.below(items.len() + 1) };
@@ -218,7 +245,9 @@ fn choose_for(draw: &mut Draw<'_>, tree: &Tree, node: &Tree, is_root: bool, wish
         (Shape::Sequence { items, .. }, 5) if items.len() > 1 => {
             What::Move { from: draw.below(items.len()), to: draw.below(items.len()) }
         }
-        (Shape::Sequence { items, .. }, 6) if items.len() > 1 => What::Reorder(shuffled(draw, items.len())),
+        (Shape::Sequence { items, .. }, 6) if items.len() > 1 => {
+            What::Reorder(shuffled(draw, items.len()))
+        }
         _ => What::Set(generate::value(draw, wish.json)),
     })
 }
@@ -230,7 +259,8 @@ fn insert_key(draw: &mut Draw<'_>, tree: &Tree, entries: &[(Tree, Tree)], wish: 
     let named: Vec<usize> = (0..count)
         .filter(|&at| {
             let text = entries[at].0.as_text();
-            text.is_some() && entries.iter().filter(|(other, _)| other.as_text() == text).count() == 1
+            text.is_some()
+                && entries.iter().filter(|(other, _)| other.as_text() == text).count() == 1
         })
         .collect();
     let has_alias = entries.iter().any(|(key, _)| matches!(key.shape, Shape::Alias(_)));
@@ -254,118 +284,4 @@ fn insert_key(draw: &mut Draw<'_>, tree: &Tree, entries: &[(Tree, Tree)], wish: 
 fn shuffled(draw: &mut Draw<'_>, count: usize) -> Vec<usize> {
     let mut left: Vec<usize> = (0..count).collect();
     (0..count).map(|_| left.remove(draw.below(left.len()))).collect()
-}
-
-/// The document as it should be after the changes; none where nothing of it would be left.
-pub(crate) fn expected(tree: &Tree, changes: &[Change]) -> Tree {
-    rebuilt(tree, &mut Vec::new(), changes).unwrap_or_else(|| tree.clone())
-}
-
-fn rebuilt(tree: &Tree, path: &mut Vec<usize>, changes: &[Change]) -> Option<Tree> {
-    let here: Vec<&What> = changes.iter().filter(|change| change.path == *path).map(|change| &change.what).collect();
-    for what in &here {
-        match what {
-            What::Set(value) if value.difference(&unstyled(tree)).is_none() => return Some(tree.clone()),
-            What::Set(value) => return Some(replaced(tree, value.clone())),
-            What::Rename(name) => return Some(replaced(tree, Tree::text(name))),
-            _ => {}
-        }
-    }
-    let is_removed = |path: &[usize]| {
-        changes.iter().any(|change| change.path == path && matches!(change.what, What::Remove { .. }))
-    };
-    let prunes = changes.iter().any(|change| matches!(change.what, What::Remove { prune: true }));
-    let mut shape = tree.shape.clone();
-    match (&tree.shape, &mut shape) {
-        (Shape::Sequence { items: old, .. }, Shape::Sequence { items, notation }) => {
-            let mut slots: Vec<Option<Tree>> = Vec::new();
-            for (at, item) in old.iter().enumerate() {
-                path.push(at);
-                slots.push(if is_removed(path) { None } else { rebuilt(item, path, changes) });
-                path.pop();
-            }
-            *items = arranged(slots, &here, |what| match what {
-                What::InsertItem { value, at, .. } => Some((*at, value.clone())),
-                _ => None,
-            });
-            if items.is_empty() && !old.is_empty() && prunes && !path.is_empty() {
-                return None;
-            }
-            if items.is_empty() != old.is_empty() || *notation == Some(krm_yaml::Notation::Pair) {
-                *notation = None;
-            }
-        }
-        (Shape::Mapping { entries: old, .. }, Shape::Mapping { entries, notation }) => {
-            let mut slots: Vec<Option<(Tree, Tree)>> = Vec::new();
-            for (at, (key, value)) in old.iter().enumerate() {
-                path.push(at * 2);
-                let is_gone = is_removed(path);
-                let key = rebuilt(key, path, changes);
-                path.pop();
-                path.push(at * 2 + 1);
-                let value = if is_gone || is_removed(path) { None } else { rebuilt(value, path, changes) };
-                path.pop();
-                slots.push(key.zip(value));
-            }
-            *entries = arranged(slots, &here, |what| match what {
-                What::InsertKey { key, value, at, .. } => Some((*at, (Tree::text(key), value.clone()))),
-                _ => None,
-            });
-            if entries.is_empty() && !old.is_empty() && prunes && !path.is_empty() {
-                return None;
-            }
-            if entries.is_empty() != old.is_empty() || *notation == Some(krm_yaml::Notation::Pair) {
-                *notation = None;
-            }
-        }
-        _ => {}
-    }
-    Some(Tree { shape, ..tree.clone() })
-}
-
-/// The entries that stay, in their new order, and the new ones where the old position was.
-fn arranged<T: Clone>(slots: Vec<Option<T>>, here: &[&What], inserted: impl Fn(&What) -> Option<(usize, T)>) -> Vec<T> {
-    let count = slots.len();
-    let mut order: Vec<usize> = (0..count).collect();
-    for what in here {
-        match what {
-            What::Move { from, to } => {
-                let item = order.remove(*from);
-                order.insert(*to, item);
-            }
-            What::Reorder(new) => order.clone_from(new),
-            _ => {}
-        }
-    }
-    let mut kept = order.into_iter().filter_map(|at| slots[at].clone());
-    let mut out = Vec::new();
-    for at in 0..=count {
-        out.extend(here.iter().filter_map(|what| inserted(what)).filter(|(before, _)| *before == at).map(|(_, new)| new));
-        if at < count && slots[at].is_some() {
-            out.extend(kept.next());
-        }
-    }
-    out
-}
-
-/// A new value keeps the anchor of the old one; whether it keeps the tag is the engine's choice.
-fn replaced(old: &Tree, new: Tree) -> Tree {
-    Tree { anchor: old.anchor.clone(), tag: super::model::Tag::Any, shape: new.shape }
-}
-
-/// A tree without what an equal value does not say.
-fn unstyled(tree: &Tree) -> Tree {
-    let shape = match &tree.shape {
-        Shape::Sequence { items, .. } => Shape::Sequence { items: items.iter().map(unstyled).collect(), notation: None },
-        Shape::Mapping { entries, .. } => Shape::Mapping {
-            entries: entries.iter().map(|(key, value)| (unstyled(key), unstyled(value))).collect(),
-            notation: None,
-        },
-        Shape::Scalar { text, kind, .. } => {
-            let text = if *kind == Kind::Null { String::new() } else { text.clone() };
-            Shape::Scalar { text, kind: *kind, style: None }
-        }
-        other => other.clone(),
-    };
-    Tree::of(shape)
 }

@@ -6,14 +6,16 @@ use super::change::{Change, What};
 use super::editing::Edited;
 use super::model::Tree;
 
-const OLD: &str = "# head\n\na: 1 # one\n# two\nb:   'x'\n\nc: [p, q] # three\nd:\n- &k yes\n- *k # four\n";
+const OLD: &str =
+    "# head\n\na: 1 # one\n# two\nb:   'x'\n\nc: [p, q] # three\nd:\n- &k yes\n- *k # four\n";
 
 /// Sets `b` to `new`, and says whether some law objects to `new`.
 fn is_seen(new: &str) -> bool {
     let changes = vec![Change { path: vec![3], what: What::Set(Tree::text("new")) }];
     let old = File::parse(OLD.to_owned()).expect("it is small");
     let edited = Edited { old, document: 0, changes, new: new.to_owned() };
-    let verdicts = [edited.untouched_stays(), edited.edit_is_read_back(), edited.unknown_survives()];
+    let verdicts =
+        [edited.untouched_stays(), edited.edit_is_read_back(), edited.unknown_survives()];
     verdicts.iter().any(Result::is_err)
 }
 

@@ -1,15 +1,15 @@
 //! Laws of editing: what was asked for is there, and nothing else moved.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use krm_yaml::{DocumentRef, Edit, File, Resolved};
 
-use super::change::{Change, What, Wish, expected};
+use super::change::{Change, What, Wish, at_path};
 use super::draw::Draw;
 use super::emit::{Remark, Written};
 use super::ground::{self, Ground};
 use super::model::{Shape, Tree};
+use super::outcome::expected;
 use super::{Verdict, ensure, reading};
 
 /// A text, the changes asked for, and the text that came of them.
@@ -23,7 +23,11 @@ pub(crate) struct Edited {
 /// How an edit was answered.
 pub(crate) enum Answer {
     Done(Box<Edited>),
-    Refused { changes: Vec<Change>, brief: String, why: String },
+    Refused {
+        changes: Vec<Change>,
+        brief: String,
+        why: String,
+    },
     /// The text cannot be edited, or the choices fit nothing in it.
     Nothing,
 }
@@ -44,15 +48,21 @@ pub(crate) fn edit(draw: &mut Draw<'_>, text: &str, scope: Scope, json: bool) ->
     let Ok(old) = File::parse(text.to_owned()) else { return Answer::Nothing };
     let count = old.documents().len();
     // Where text breaks off without a marker, nobody can say which document its comments are in.
-    let runs_on = old.documents().skip(1).any(|document| document.error().is_some() && document.start_marker().is_none());
+    let runs_on = old
+        .documents()
+        .skip(1)
+        .any(|document| document.error().is_some() && document.start_marker().is_none());
     if count == 0 || runs_on {
         return Answer::Nothing;
     }
     let index = draw.below(count);
-    let Some(document) = old.document(index).filter(|document| document.error().is_none()) else { return Answer::Nothing };
+    let Some(document) = old.document(index).filter(|document| document.error().is_none()) else {
+        return Answer::Nothing;
+    };
     let Some(root) = document.root() else { return Answer::Nothing };
     let tree = Tree::read(root);
-    let mut changes = if scope == Scope::Format { Change::sort_all(draw, &tree) } else { Vec::new() };
+    let mut changes =
+        if scope == Scope::Format { Change::sort_all(draw, &tree) } else { Vec::new() };
     let (first, most) = match scope {
         Scope::One => (0, 1),
         Scope::Few => (0, 5),
@@ -73,7 +83,8 @@ pub(crate) fn edit(draw: &mut Draw<'_>, text: &str, scope: Scope, json: bool) ->
         _ if changes.is_empty() => Answer::Nothing,
         Ok(new) => Answer::Done(Box::new(Edited { document: index, changes, new, old })),
         Err(error) => {
-            let brief = changes.iter().map(|change| change.brief(&tree)).collect::<Vec<_>>().join(", ");
+            let brief =
+                changes.iter().map(|change| change.brief(&tree)).collect::<Vec<_>>().join(", ");
             Answer::Refused { changes, brief, why: error.message }
         }
     }
@@ -90,7 +101,8 @@ impl Edited {
 
     /// The case in words, for a verdict.
     fn told(&self) -> String {
-        let changes: Vec<String> = self.changes.iter().map(|change| format!("{change:?}")).collect();
+        let changes: Vec<String> =
+            self.changes.iter().map(|change| format!("{change:?}")).collect();
         format!(
             "\n--- old\n{}\n--- changes of document {}\n{}\n--- new\n{}\n---\nold {:?}\nnew {:?}",
             self.old.text(),
@@ -126,7 +138,8 @@ impl Edited {
         let mut rest = self.new.as_str();
         for (number, ground) in merged.iter().enumerate() {
             let kept = &text[at..ground.range.start];
-            let found = if number == 0 { rest.starts_with(kept).then_some(0) } else { rest.find(kept) };
+            let found =
+                if number == 0 { rest.starts_with(kept).then_some(0) } else { rest.find(kept) };
             let Some(found) = found else {
                 return Err(format!("changed before the ground {:?}{}", ground.range, self.told()));
             };
@@ -134,13 +147,23 @@ impl Edited {
             at = ground.range.end;
         }
         let kept = &text[at..];
-        ensure!(rest.ends_with(kept), "changed behind the ground {:?}{}", merged.last().map(|g| g.range.clone()), self.told());
+        ensure!(
+            rest.ends_with(kept),
+            "changed behind the ground {:?}{}",
+            merged.last().map(|g| g.range.clone()),
+            self.told()
+        );
         if let [ground] = merged.as_slice()
             && !ground.may_go
         {
             let inner = &rest[..rest.len() - kept.len()];
             let old = &text[ground.range.clone()];
-            ensure!(is_spread_over(old, inner), "bytes went from the ground {:?} of an insertion{}", ground.range, self.told());
+            ensure!(
+                is_spread_over(old, inner),
+                "bytes went from the ground {:?} of an insertion{}",
+                ground.range,
+                self.told()
+            );
         }
         self.reordered_lines_stay()
     }
@@ -152,24 +175,40 @@ impl Edited {
             return Ok(());
         }
         let bare = |text: &str| {
-            let mut chars: Vec<char> = text.chars().filter(|c| !c.is_whitespace() && *c != ',').collect();
+            let mut chars: Vec<char> =
+                text.chars().filter(|c| !c.is_whitespace() && *c != ',').collect();
             chars.sort_unstable();
             chars
         };
-        ensure!(bare(self.old.text()) == bare(&self.new), "a new order changed more than places{}", self.told());
+        ensure!(
+            bare(self.old.text()) == bare(&self.new),
+            "a new order changed more than places{}",
+            self.told()
+        );
         Ok(())
     }
 
     /// Law `edit_is_read_back`: the document means what the model says, every other one what it meant.
     pub(crate) fn edit_is_read_back(&self) -> Verdict {
-        let file = File::parse(self.new.clone()).map_err(|error| format!("not read: {error}{}", self.told()))?;
+        let file = File::parse(self.new.clone())
+            .map_err(|error| format!("not read: {error}{}", self.told()))?;
         let error = file.document(self.document).and_then(|document| document.error());
-        ensure!(error.is_none(), "the result is broken: {}{}", error.map(ToString::to_string).unwrap_or_default(), self.told());
+        ensure!(
+            error.is_none(),
+            "the result is broken: {}{}",
+            error.map(ToString::to_string).unwrap_or_default(),
+            self.told()
+        );
         let (old, new) = (self.old.documents().len(), file.documents().len());
         ensure!(old == new, "{old} documents became {new}{}", self.told());
         for (before, after) in self.old.documents().zip(file.documents()) {
             if before.index() != self.document {
-                ensure!(before.text() == after.text(), "document {} changed{}", before.index(), self.told());
+                ensure!(
+                    before.text() == after.text(),
+                    "document {} changed{}",
+                    before.index(),
+                    self.told()
+                );
                 continue;
             }
             let Some(root) = after.root() else { return Err(format!("no root{}", self.told())) };
@@ -191,7 +230,11 @@ impl Edited {
         each_scalar(file.document(self.document).expect("the documents were counted"), &mut new);
         for (value, as_text, for_all) in &new {
             let was_there = old.iter().any(|(other, _, for_all)| other == value && !for_all);
-            ensure!(!as_text || *for_all || was_there, "YAML 1.1 reads the new {value:?} as something else{}", self.told());
+            ensure!(
+                !as_text || *for_all || was_there,
+                "YAML 1.1 reads the new {value:?} as something else{}",
+                self.told()
+            );
         }
         Ok(())
     }
@@ -219,30 +262,44 @@ impl Edited {
                 ensure!(!is_lost, "lost the comment {:?}{}", comment.text, self.told());
             }
         }
-        let asked: Vec<&str> = self.changes.iter().filter_map(|change| match &change.what {
-            What::Comment { text, .. } => Some(text.as_str()),
-            _ => None,
-        }).collect();
+        let asked: Vec<&str> = self
+            .changes
+            .iter()
+            .filter_map(|change| match &change.what {
+                What::Comment { text, .. } => Some(text.as_str()),
+                _ => None,
+            })
+            .collect();
         for (text, count) in there {
             let wanted = asked.iter().any(|asked| text.ends_with(asked));
             ensure!(count <= 0 || wanted, "the comment {text:?} came from nowhere{}", self.told());
         }
         for text in asked {
-            ensure!(new.comments().iter().any(|comment| comment.text.ends_with(text)), "no comment {text:?}{}", self.told());
+            ensure!(
+                new.comments().iter().any(|comment| comment.text.ends_with(text)),
+                "no comment {text:?}{}",
+                self.told()
+            );
         }
         Ok(())
     }
 
     /// The rules of ownership, where it is known whose a comment is: a removed entry takes its own comments and no other's.
     pub(crate) fn comments_go_with_their_owner(&self, remarks: &[Remark]) -> Verdict {
-        let [Change { path, what: What::Remove { prune } }] = self.changes.as_slice() else { return Ok(()) };
+        let [Change { path, what: What::Remove { prune } }] = self.changes.as_slice() else {
+            return Ok(());
+        };
         let mut gone = as_value(&self.tree(), path);
         while *prune && gone.len() > 1 && is_only(&self.tree(), &gone) {
             gone.pop();
             gone = as_value(&self.tree(), &gone);
         }
         let Ok(file) = File::parse(self.new.clone()) else { return Err("not read".to_owned()) };
-        let there: Vec<&str> = file.documents().flat_map(|document| document.comments()).map(|comment| comment.text).collect();
+        let there: Vec<&str> = file
+            .documents()
+            .flat_map(|document| document.comments())
+            .map(|comment| comment.text)
+            .collect();
         // The comment at the head of a document is the document's, also directly above the first entry.
         let first = |owner: &[usize]| owner.len() == 1 && owner[0] < 2;
         for remark in remarks.iter().filter(|remark| remark.document == self.document) {
@@ -252,10 +309,19 @@ impl Edited {
             };
             let goes = owner.starts_with(&gone);
             let is_there = there.contains(&remark.text.as_str());
-            if remark.place == Written::Loose || goes && remark.place == Written::Above && first(owner) {
+            if remark.place == Written::Loose
+                || goes && remark.place == Written::Above && first(owner)
+            {
                 continue;
             }
-            ensure!(goes != is_there, "{} the {:?} comment {:?}{}", if goes { "kept" } else { "lost" }, remark.place, remark.text, self.told());
+            ensure!(
+                goes != is_there,
+                "{} the {:?} comment {:?}{}",
+                if goes { "kept" } else { "lost" },
+                remark.place,
+                remark.text,
+                self.told()
+            );
         }
         Ok(())
     }
@@ -266,7 +332,11 @@ fn each_scalar(document: DocumentRef<'_>, out: &mut Vec<(String, bool, bool)>) {
     while let Some(node) = open.pop() {
         if let Some(scalar) = node.as_scalar() {
             let is_text = scalar.resolve() == Resolved::String;
-            out.push((scalar.value().into_owned(), is_text, scalar.resolve_1_1() == Resolved::String));
+            out.push((
+                scalar.value().into_owned(),
+                is_text,
+                scalar.resolve_1_1() == Resolved::String,
+            ));
         }
         open.extend(node.children());
     }
@@ -276,13 +346,13 @@ fn each_scalar(document: DocumentRef<'_>, out: &mut Vec<(String, bool, bool)>) {
 fn as_value(tree: &Tree, path: &[usize]) -> Vec<usize> {
     let mut path = path.to_vec();
     let Some(last) = path.pop() else { return path };
-    let is_mapping = matches!(super::change::at_path(tree, &path).shape, Shape::Mapping { .. });
+    let is_mapping = matches!(at_path(tree, &path).shape, Shape::Mapping { .. });
     path.push(if is_mapping { last | 1 } else { last });
     path
 }
 
 fn is_only(tree: &Tree, path: &[usize]) -> bool {
-    match &super::change::at_path(tree, &path[..path.len() - 1]).shape {
+    match &at_path(tree, &path[..path.len() - 1]).shape {
         Shape::Mapping { entries, .. } => entries.len() == 1,
         Shape::Sequence { items, .. } => items.len() == 1,
         _ => false,
@@ -293,36 +363,4 @@ fn is_only(tree: &Tree, path: &[usize]) -> bool {
 fn is_spread_over(old: &str, new: &str) -> bool {
     let mut rest = new.bytes();
     old.bytes().all(|byte| rest.any(|other| other == byte))
-}
-
-/// How often edits were refused, and with which words.
-#[derive(Default)]
-pub(crate) struct Refusals {
-    tries: RefCell<u32>,
-    words: RefCell<BTreeMap<String, (u32, String)>>,
-}
-
-impl Refusals {
-    /// Counts a refusal or, without one, a try.
-    pub(crate) fn count(&self, refusal: Option<(&str, String)>) {
-        *self.tries.borrow_mut() += 1;
-        if let Some((why, case)) = refusal {
-            let why: String = why.chars().filter(|c| !c.is_ascii_digit()).take(80).collect();
-            let mut words = self.words.borrow_mut();
-            let entry = words.entry(why).or_insert_with(|| (0, case.clone()));
-            entry.0 += 1;
-            if case.len() < entry.1.len() {
-                entry.1 = case;
-            }
-        }
-    }
-
-    /// What was refused, and the share of all tries.
-    pub(crate) fn told(&self) -> (String, f64) {
-        let words = self.words.borrow();
-        let refused: u32 = words.values().map(|(count, _)| count).sum();
-        let share = f64::from(refused) / f64::from((*self.tries.borrow()).max(1));
-        let lines: Vec<String> = words.iter().map(|(why, (count, case))| format!("{count} times: {why}\n{case}")).collect();
-        (lines.join("\n"), share)
-    }
 }

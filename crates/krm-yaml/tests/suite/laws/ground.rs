@@ -50,7 +50,11 @@ pub(crate) fn of(document: DocumentRef<'_>, change: &Change) -> Ground {
         }
         What::Comment { .. } => {
             let (slots, at) = around(node);
-            let floor = if at > 0 { slots[at - 1].end } else { node.parent().map_or(0, |parent| floor(text, parent)) };
+            let floor = if at > 0 {
+                slots[at - 1].end
+            } else {
+                node.parent().map_or(0, |parent| floor(text, parent))
+            };
             let column = column(text, slots[at].head);
             Ground::whole(floor..next_line(text, tail(text, slots[at].end, column)))
         }
@@ -69,9 +73,15 @@ fn without_final_break(document: DocumentRef<'_>, mut ground: Ground) -> Ground 
     if let Some(root) = document.root() {
         collect_leaves(root, &mut leaves);
     }
-    let is_block = |leaf: &NodeRef<'_>| leaf.as_scalar().is_some_and(|scalar| scalar.style().is_block());
-    let last = leaves.last().filter(|leaf| is_block(leaf) && ground.range.end >= leaf.start() as usize);
-    let before = leaves.iter().rfind(|leaf| is_block(leaf) && leaf.end() as usize <= ground.range.start && ground.range.end >= text.len());
+    let is_block =
+        |leaf: &NodeRef<'_>| leaf.as_scalar().is_some_and(|scalar| scalar.style().is_block());
+    let last =
+        leaves.last().filter(|leaf| is_block(leaf) && ground.range.end >= leaf.start() as usize);
+    let before = leaves.iter().rfind(|leaf| {
+        is_block(leaf)
+            && leaf.end() as usize <= ground.range.start
+            && ground.range.end >= text.len()
+    });
     for leaf in last.into_iter().chain(before) {
         let start = leaf.full_span().start as usize;
         if start < ground.range.start || ground.range.end >= text.len() {
@@ -98,13 +108,15 @@ fn is_one_line(value: &Tree) -> bool {
 }
 
 fn in_brackets(node: NodeRef<'_>) -> bool {
-    std::iter::successors(node.parent(), |node| node.parent()).any(|up| up.notation() != Notation::Block)
+    std::iter::successors(node.parent(), |node| node.parent())
+        .any(|up| up.notation() != Notation::Block)
 }
 
 fn set(text: &str, node: NodeRef<'_>, value: &Tree) -> Ground {
     let full = node.full_span();
     let own = full.start as usize..full.end as usize;
-    let is_block_text = matches!(node.kind(), NodeKind::Scalar(ScalarStyle::Literal | ScalarStyle::Folded));
+    let is_block_text =
+        matches!(node.kind(), NodeKind::Scalar(ScalarStyle::Literal | ScalarStyle::Folded));
     let inline = !node.is_block() && !is_block_text;
     if inline && !own.is_empty() && (is_one_line(value) || in_brackets(node)) && node.text() != "" {
         return Ground::whole(own);
@@ -148,25 +160,40 @@ fn removed(text: &str, node: NodeRef<'_>, prune: bool) -> Ground {
             return Ground::whole(full.start as usize..full.end as usize);
         }
         let comma = skip_trivia(text, slot.end);
-        let behind = if text[comma..].starts_with(',') && !text[slot.end..comma].contains(['\n', '\r']) { comma + 1 } else { slot.end };
+        let behind =
+            if text[comma..].starts_with(',') && !text[slot.end..comma].contains(['\n', '\r']) {
+                comma + 1
+            } else {
+                slot.end
+            };
         let lost = above(text, slot.head, start)..behind_on_line(text, behind).max(slot.end);
         return Ground { range: start..end, may_go: true, lost };
     }
     let column = column(text, slot.head);
     let own_line = is_first(text, slot.head);
     let top = if at > 0 { slots[at - 1].end } else { floor(text, parent) };
-    let start = if own_line { line_start(text, above(text, slot.head, top)) } else { back_blanks(text, slot.head) };
+    let start = if own_line {
+        line_start(text, above(text, slot.head, top))
+    } else {
+        back_blanks(text, slot.head)
+    };
     let tail = tail(text, slot.end, column);
     let mut end = next_line(text, tail);
     let lost = start..tail;
-    if let Some(next) = slots.get(at + 1).filter(|next| !own_line && text[tail..next.head].trim().is_empty()) {
+    if let Some(next) =
+        slots.get(at + 1).filter(|next| !own_line && text[tail..next.head].trim().is_empty())
+    {
         end = end.max(next.head);
     }
     if only {
         let range = floor(text, parent).min(parent.full_span().start as usize).min(start)..end;
         return Ground { range, may_go: true, lost };
     }
-    let start = if end == text.len() && !text.ends_with(['\n', '\r']) { before_break(text, start) } else { start };
+    let start = if end == text.len() && !text.ends_with(['\n', '\r']) {
+        before_break(text, start)
+    } else {
+        start
+    };
     Ground { range: start..end, may_go: true, lost }
 }
 
@@ -205,7 +232,11 @@ fn reordered(text: &str, node: NodeRef<'_>) -> Range<usize> {
         return node.start() as usize..node.end() as usize;
     }
     let top = floor(text, node).min(first.head);
-    let start = if is_first(text, first.head) { line_start(text, above(text, first.head, top)) } else { first.head };
+    let start = if is_first(text, first.head) {
+        line_start(text, above(text, first.head, top))
+    } else {
+        first.head
+    };
     start..next_line(text, tail(text, last.end, column(text, last.head)))
 }
 
@@ -247,9 +278,15 @@ fn floor(text: &str, node: NodeRef<'_>) -> usize {
     };
     let (slots, at) = around(node);
     if parent.kind() == NodeKind::Mapping {
-        let Some(key) = parent.children().nth(at * 2).filter(|key| *key != node) else { return full };
+        let Some(key) = parent.children().nth(at * 2).filter(|key| *key != node) else {
+            return full;
+        };
         let colon = skip_trivia(text, key.end() as usize);
-        return if text[colon..].starts_with(':') { (colon + 1).min(full) } else { (key.end() as usize).min(full) };
+        return if text[colon..].starts_with(':') {
+            (colon + 1).min(full)
+        } else {
+            (key.end() as usize).min(full)
+        };
     }
     if parent.notation() == Notation::Block { (slots[at].head + 1).min(full) } else { full }
 }
@@ -272,7 +309,8 @@ fn next_line(text: &str, at: usize) -> usize {
 }
 
 fn before_break(text: &str, at: usize) -> usize {
-    let cut = if text[..at].ends_with("\r\n") { 2 } else { usize::from(text[..at].ends_with(is_break)) };
+    let cut =
+        if text[..at].ends_with("\r\n") { 2 } else { usize::from(text[..at].ends_with(is_break)) };
     at - cut
 }
 
@@ -281,7 +319,10 @@ fn column(text: &str, at: usize) -> usize {
 }
 
 fn is_first(text: &str, at: usize) -> bool {
-    text[line_start(text, at)..at].trim_start_matches('\u{feff}').chars().all(|c| c == ' ' || c == '\t')
+    text[line_start(text, at)..at]
+        .trim_start_matches('\u{feff}')
+        .chars()
+        .all(|c| c == ' ' || c == '\t')
 }
 
 fn skip_blanks(text: &str, at: usize) -> usize {
@@ -295,7 +336,8 @@ fn back_blanks(text: &str, at: usize) -> usize {
 /// Past blanks, line breaks and comments.
 fn skip_trivia(text: &str, mut at: usize) -> usize {
     loop {
-        let next = at + text[at..].len() - text[at..].trim_start_matches([' ', '\t', '\n', '\r', '\u{feff}']).len();
+        let next = at + text[at..].len()
+            - text[at..].trim_start_matches([' ', '\t', '\n', '\r', '\u{feff}']).len();
         let apart = next == 0 || text[..next].ends_with([' ', '\t', '\n', '\r', '\u{feff}']);
         if !(text[next..].starts_with('#') && apart) {
             return next;
@@ -313,7 +355,10 @@ fn above(text: &str, head: usize, floor: usize) -> usize {
     loop {
         let start = line_start(text, top);
         let up = line_start(text, before_break(text, start));
-        if start == 0 || up < floor || !text[up..start].trim_start_matches([' ', '\t', '\u{feff}']).starts_with('#') {
+        if start == 0
+            || up < floor
+            || !text[up..start].trim_start_matches([' ', '\t', '\u{feff}']).starts_with('#')
+        {
             return top;
         }
         top = up;
@@ -329,11 +374,16 @@ fn behind_on_line(text: &str, at: usize) -> usize {
 /// The end of what an entry at `column` owns: its line, and deeper comments directly below.
 fn tail(text: &str, end: usize, column_of_entry: usize) -> usize {
     let rest = skip_blanks(text, end);
-    let mut tail = if text[rest..].starts_with('#') { line_end(text, rest) } else { rest.min(line_end(text, end)) };
+    let mut tail = if text[rest..].starts_with('#') {
+        line_end(text, rest)
+    } else {
+        rest.min(line_end(text, end))
+    };
     loop {
         let next = next_line(text, tail);
         let mark = skip_blanks(text, next);
-        let goes_on = next > tail && text[mark..].starts_with('#') && column(text, mark) > column_of_entry;
+        let goes_on =
+            next > tail && text[mark..].starts_with('#') && column(text, mark) > column_of_entry;
         if !goes_on {
             return tail;
         }

@@ -10,6 +10,7 @@ pub(crate) mod generate;
 pub(crate) mod ground;
 pub(crate) mod model;
 pub(crate) mod mutate;
+pub(crate) mod outcome;
 pub(crate) mod reading;
 
 /// What a law says of one case: it holds, or why it does not.

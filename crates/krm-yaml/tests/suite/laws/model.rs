@@ -98,10 +98,12 @@ impl Tree {
                 Kind::Int(_) | Kind::Float(_) => Value::Number(text.clone().into()),
                 Kind::Text => Value::String(text.clone().into()),
             },
-            Shape::Sequence { items, .. } => Value::Sequence(items.iter().map(Self::to_value).collect()),
-            Shape::Mapping { entries, .. } => {
-                Value::Mapping(entries.iter().map(|(key, value)| (key.to_value(), value.to_value())).collect())
+            Shape::Sequence { items, .. } => {
+                Value::Sequence(items.iter().map(Self::to_value).collect())
             }
+            Shape::Mapping { entries, .. } => Value::Mapping(
+                entries.iter().map(|(key, value)| (key.to_value(), value.to_value())).collect(),
+            ),
             Shape::Alias(_) => Value::Null,
         }
     }
@@ -127,7 +129,8 @@ impl Tree {
             },
             NodeKind::Mapping => {
                 let mapping = node.as_mapping().expect("a mapping is one");
-                let entries = mapping.entries().map(|entry| (Self::read(entry.key), Self::read(entry.value)));
+                let entries =
+                    mapping.entries().map(|entry| (Self::read(entry.key), Self::read(entry.value)));
                 Shape::Mapping { entries: entries.collect(), notation: Some(node.notation()) }
             }
         };
@@ -145,7 +148,9 @@ impl Tree {
             let told = format!("{what} differs: wanted {}, found {}", self.brief(), found.brief());
             Some((told, String::new()))
         };
-        let below = |step: String, inner: Option<(String, String)>| inner.map(|(what, way)| (what, format!("{step}{way}")));
+        let below = |step: String, inner: Option<(String, String)>| {
+            inner.map(|(what, way)| (what, format!("{step}{way}")))
+        };
         if self.anchor != found.anchor {
             return wrong("anchor");
         }
@@ -153,7 +158,10 @@ impl Tree {
             return wrong("tag");
         }
         match (&self.shape, &found.shape) {
-            (Shape::Scalar { text, kind, style }, Shape::Scalar { text: other, kind: found_kind, style: found_style }) => {
+            (
+                Shape::Scalar { text, kind, style },
+                Shape::Scalar { text: other, kind: found_kind, style: found_style },
+            ) => {
                 // `~` and `null`, `true` and `TRUE` are one value where an edit may choose the word.
                 let free = style.is_none() && matches!(kind, Kind::Null | Kind::Bool(_));
                 if kind != found_kind || text != other && !free {
@@ -161,15 +169,22 @@ impl Tree {
                 }
                 if style.is_some() && style != found_style { wrong("style") } else { None }
             }
-            (Shape::Sequence { items, notation }, Shape::Sequence { items: others, notation: found_notation }) => {
+            (
+                Shape::Sequence { items, notation },
+                Shape::Sequence { items: others, notation: found_notation },
+            ) => {
                 if items.len() != others.len() || notation.is_some() && notation != found_notation {
                     return wrong("list");
                 }
                 let mut pairs = items.iter().zip(others).enumerate();
                 pairs.find_map(|(at, (item, other))| below(format!("[{at}]"), item.differs(other)))
             }
-            (Shape::Mapping { entries, notation }, Shape::Mapping { entries: others, notation: found_notation }) => {
-                if entries.len() != others.len() || notation.is_some() && notation != found_notation {
+            (
+                Shape::Mapping { entries, notation },
+                Shape::Mapping { entries: others, notation: found_notation },
+            ) => {
+                if entries.len() != others.len() || notation.is_some() && notation != found_notation
+                {
                     return wrong("mapping");
                 }
                 let mut pairs = entries.iter().zip(others);

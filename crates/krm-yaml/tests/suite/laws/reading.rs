@@ -13,7 +13,12 @@ pub(crate) fn round_trip(text: &str) -> Verdict {
     let mut at = 0;
     for document in file.documents() {
         let span = document.span();
-        ensure!(span.start == at, "document {} begins at {} and not at {at} in {text:?}", document.index(), span.start);
+        ensure!(
+            span.start == at,
+            "document {} begins at {} and not at {at} in {text:?}",
+            document.index(),
+            span.start
+        );
         at = span.end;
         for comment in document.comments() {
             ensure!(comment.text.starts_with('#'), "{:?} is no comment in {text:?}", comment.text);
@@ -33,13 +38,21 @@ pub(crate) fn known_meaning(sample: &Sample) -> Verdict {
         return Err(format!("refused: {error} in\n{text}\n{text:?}"));
     }
     let count = file.documents().len();
-    ensure!(count == sample.documents.len(), "{count} documents, {} written in\n{text}\n{text:?}", sample.documents.len());
+    ensure!(
+        count == sample.documents.len(),
+        "{count} documents, {} written in\n{text}\n{text:?}",
+        sample.documents.len()
+    );
     for (document, wanted) in file.documents().zip(&sample.documents) {
         let root = document.root().ok_or_else(|| format!("no root in {text:?}"))?;
         let difference = wanted.difference(&Tree::read(root));
         ensure!(difference.is_none(), "{} in\n{text}\n{text:?}", difference.unwrap_or_default());
     }
-    let found: Vec<&str> = file.documents().flat_map(|document| document.comments()).map(|comment| comment.text).collect();
+    let found: Vec<&str> = file
+        .documents()
+        .flat_map(|document| document.comments())
+        .map(|comment| comment.text)
+        .collect();
     let written: Vec<&str> = sample.remarks.iter().map(|remark| remark.text.as_str()).collect();
     ensure!(found == written, "comments {found:?}, written {written:?} in\n{text}\n{text:?}");
     Ok(())
@@ -51,7 +64,9 @@ pub(crate) fn as_the_front_end(text: &str) -> Verdict {
     let error = file.errors().next().map(|error| error.message.clone());
     match (front_events(text), error) {
         (Err(_), Some(_)) => Ok(()),
-        (Err(theirs), None) => Err(format!("accepted, but the front end says {theirs} in {text:?}")),
+        (Err(theirs), None) => {
+            Err(format!("accepted, but the front end says {theirs} in {text:?}"))
+        }
         (Ok(_), Some(ours)) => Err(format!("the front end accepts it, but: {ours} in {text:?}")),
         (Ok(theirs), None) => {
             let mut ours = Vec::new();
@@ -64,7 +79,12 @@ pub(crate) fn as_the_front_end(text: &str) -> Verdict {
                 let same = own == their || is_last_line_without_break(text, own, their);
                 ensure!(same, "event {at}: {own:?}, the front end says {their:?} in {text:?}");
             }
-            ensure!(ours.len() == theirs.len(), "{} events, the front end has {} in {text:?}", ours.len(), theirs.len());
+            ensure!(
+                ours.len() == theirs.len(),
+                "{} events, the front end has {} in {text:?}",
+                ours.len(),
+                theirs.len()
+            );
             Ok(())
         }
     }
@@ -73,7 +93,9 @@ pub(crate) fn as_the_front_end(text: &str) -> Verdict {
 /// Spec: a last line of a block scalar that ends the file without a line break has none to keep
 /// (8.1.1.2), and readers of the Kubernetes world agree; the front end adds one.
 fn is_last_line_without_break(text: &str, own: &Seen, their: &Seen) -> bool {
-    let (Seen::Scalar(own, style), Seen::Scalar(their, their_style)) = (own, their) else { return false };
+    let (Seen::Scalar(own, style), Seen::Scalar(their, their_style)) = (own, their) else {
+        return false;
+    };
     let is_open = style.is_block() && style == their_style && !text.ends_with(['\n', '\r']);
     is_open && their.strip_suffix('\n') == Some(own)
 }
@@ -124,13 +146,18 @@ fn front_events(text: &str) -> Result<Vec<Seen>, String> {
         match event {
             Event::Scalar(value, style, ..) => {
                 // Nothing at all is told as `~`.
-                let is_nothing = span.start.byte_offset() == span.end.byte_offset() && style == Style::Plain;
+                let is_nothing =
+                    span.start.byte_offset() == span.end.byte_offset() && style == Style::Plain;
                 let value = if is_nothing { String::new() } else { value.into_owned() };
                 out.push(Seen::Scalar(value, style_of(style)));
             }
             Event::Alias(_) => out.push(Seen::Alias),
-            Event::MappingStart(style, ..) => out.push(Seen::Mapping { flow: style == StructureStyle::Flow }),
-            Event::SequenceStart(style, ..) => out.push(Seen::Sequence { flow: style == StructureStyle::Flow }),
+            Event::MappingStart(style, ..) => {
+                out.push(Seen::Mapping { flow: style == StructureStyle::Flow });
+            }
+            Event::SequenceStart(style, ..) => {
+                out.push(Seen::Sequence { flow: style == StructureStyle::Flow });
+            }
             Event::MappingEnd | Event::SequenceEnd => out.push(Seen::End),
             _ => {}
         }

@@ -135,7 +135,8 @@ impl Emitter<'_, '_> {
             }
             wrote
         };
-        let mut on_line = behind == Behind::Nothing && self.out.chars().next_back().is_none_or(|c| c == '\n' || c == '\u{feff}');
+        let mut on_line = behind == Behind::Nothing
+            && self.out.chars().next_back().is_none_or(|c| c == '\n' || c == '\u{feff}');
         if behind == Behind::Indicator && !has_properties && !odd {
             let gap = 1 + if self.draw.once_in(4) { self.manner.width } else { 0 };
             self.spaces(gap);
@@ -210,7 +211,8 @@ impl Emitter<'_, '_> {
         let (text, kind) = (text.clone(), *kind);
         // Nothing at all before a colon is a key, too; here the word is written out.
         let text = if text.is_empty() && kind == Kind::Null { "~".to_owned() } else { text };
-        let spelled = spell(self.draw, &text, kind, Spot { flow, key: true, block: false, parent: 0 });
+        let spelled =
+            spell(self.draw, &text, kind, Spot { flow, key: true, block: false, parent: 0 });
         key.shape = Shape::Scalar { text, kind, style: Some(spelled.style) };
         if self.draw.percent(self.manner.odd / 3) && self.properties(key, true) {
             self.out.push(' ');
@@ -229,7 +231,11 @@ impl Emitter<'_, '_> {
         }
         let mut words: Vec<String> = Vec::new();
         if self.draw.once_in(2) {
-            let name = format!("{}{}", self.draw.pick(&["a", "base", "x-y", "é"]), self.remarks.len() + self.out.len());
+            let name = format!(
+                "{}{}",
+                self.draw.pick(&["a", "base", "x-y", "é"]),
+                self.remarks.len() + self.out.len()
+            );
             words.push(format!("&{name}"));
             tree.anchor = Some(name);
             self.has_anchors = true;
@@ -250,8 +256,12 @@ impl Emitter<'_, '_> {
     fn tag(&mut self, tree: &Tree) -> &'static str {
         let own = if self.handle { "!e!thing" } else { "!thing" };
         let core = match &tree.shape {
-            Shape::Scalar { kind: Kind::Text, style, .. } if *style == Some(ScalarStyle::Plain) => "!!str",
-            Shape::Scalar { kind: Kind::Text, .. } => self.draw.pick(&["!!str", "!", "!!binary", "!<tag:yaml.org,2002:str>"]),
+            Shape::Scalar { kind: Kind::Text, style, .. } if *style == Some(ScalarStyle::Plain) => {
+                "!!str"
+            }
+            Shape::Scalar { kind: Kind::Text, .. } => {
+                self.draw.pick(&["!!str", "!", "!!binary", "!<tag:yaml.org,2002:str>"])
+            }
             Shape::Scalar { kind: Kind::Null, .. } => "!!null",
             Shape::Scalar { kind: Kind::Bool(_), .. } => "!!bool",
             Shape::Scalar { kind: Kind::Int(_), .. } => "!!int",
@@ -282,7 +292,12 @@ impl Emitter<'_, '_> {
     }
 
     fn merge_key(&mut self, entries: &mut Vec<(Tree, Tree)>) {
-        let maps: Vec<String> = self.anchors.iter().filter(|(_, is_map)| *is_map).map(|(name, _)| name.clone()).collect();
+        let maps: Vec<String> = self
+            .anchors
+            .iter()
+            .filter(|(_, is_map)| *is_map)
+            .map(|(name, _)| name.clone())
+            .collect();
         let taken = entries.iter().any(|(key, _)| key.as_text() == Some("<<"));
         if !maps.is_empty() && !taken && self.draw.once_in(3) {
             let name = &maps[self.draw.below(maps.len())];

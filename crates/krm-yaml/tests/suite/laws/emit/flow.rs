@@ -49,7 +49,8 @@ impl Emitter<'_, '_> {
     }
 
     fn flow_entry(&mut self, key: &mut Tree, value: &mut Tree, parent: i32, tight: bool) {
-        let is_empty = matches!(&value.shape, Shape::Scalar { text, kind: Kind::Null, .. } if text.is_empty());
+        let is_empty =
+            matches!(&value.shape, Shape::Scalar { text, kind: Kind::Null, .. } if text.is_empty());
         let explicit = !tight && self.draw.percent(self.manner.odd / 3);
         if explicit {
             self.out.push_str("? ");
@@ -100,8 +101,10 @@ impl Emitter<'_, '_> {
             return;
         };
         let kind = *kind;
-        let text = if text.is_empty() && kind == Kind::Null { "null".to_owned() } else { text.clone() };
-        let spelled = spell(self.draw, &text, kind, Spot { flow: true, key: tight, block: false, parent });
+        let text =
+            if text.is_empty() && kind == Kind::Null { "null".to_owned() } else { text.clone() };
+        let spelled =
+            spell(self.draw, &text, kind, Spot { flow: true, key: tight, block: false, parent });
         tree.shape = Shape::Scalar { text, kind, style: Some(spelled.style) };
         if self.properties(tree, true) {
             self.out.push(' ');
@@ -176,7 +179,14 @@ pub(super) fn json(draw: &mut Draw<'_>) -> Sample {
     Sample { text, documents: vec![tree], remarks: Vec::new(), has_anchors: false, json: true }
 }
 
-fn json_node(draw: &mut Draw<'_>, tree: &mut Tree, indent: &str, eol: &str, depth: usize, out: &mut String) {
+fn json_node(
+    draw: &mut Draw<'_>,
+    tree: &mut Tree,
+    indent: &str,
+    eol: &str,
+    depth: usize,
+    out: &mut String,
+) {
     let pretty = !indent.is_empty();
     let line = |out: &mut String, depth: usize| {
         if pretty {

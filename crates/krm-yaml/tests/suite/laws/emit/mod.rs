@@ -65,7 +65,10 @@ struct Manner {
 enum Tail {
     Any,
     /// A block scalar with content at this column; `keep`: empty lines would count.
-    Block { column: usize, keep: bool },
+    Block {
+        column: usize,
+        keep: bool,
+    },
 }
 
 struct Emitter<'d, 'b> {
@@ -119,7 +122,13 @@ pub(crate) fn sample(draw: &mut Draw<'_>) -> Sample {
         let end = emitter.out.len() - emitter.eol.len();
         emitter.out.truncate(end);
     }
-    Sample { text: emitter.out, documents, remarks: emitter.remarks, has_anchors: emitter.has_anchors, json: false }
+    Sample {
+        text: emitter.out,
+        documents,
+        remarks: emitter.remarks,
+        has_anchors: emitter.has_anchors,
+        json: false,
+    }
 }
 
 impl Emitter<'_, '_> {
@@ -189,7 +198,12 @@ impl Emitter<'_, '_> {
         let end = self.draw.pick(&["", "", "", ": {x", " 'q", " é", " # b", " |", "  ", "\t"]);
         let text = format!("{lead}c{number}{end}");
         self.out.push_str(&text);
-        self.remarks.push(Remark { text, place, document: self.document, owner: self.path.clone() });
+        self.remarks.push(Remark {
+            text,
+            place,
+            document: self.document,
+            owner: self.path.clone(),
+        });
     }
 
     /// Ends the line of a value, now and then with a comment or blanks.

@@ -31,7 +31,8 @@ pub(crate) struct Spelled {
 }
 
 fn is_printable(c: char) -> bool {
-    matches!(c, '\t' | ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..) && c != '\u{feff}'
+    matches!(c, '\t' | ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..)
+        && c != '\u{feff}'
 }
 
 /// Whether a text of one line can stand plain and reads as text.
@@ -74,7 +75,9 @@ pub(crate) fn spell(draw: &mut Draw<'_>, text: &str, kind: Kind, spot: Spot) -> 
     let printable = text.chars().all(|c| c == '\n' || is_printable(c));
     let many = !spot.key;
     let mut ways: Vec<ScalarStyle> = Vec::new();
-    if plain(text, spot) || many && !text.contains('\t') && text.contains('\n') && plain_lines(text, spot) {
+    if plain(text, spot)
+        || many && !text.contains('\t') && text.contains('\n') && plain_lines(text, spot)
+    {
         ways.extend([ScalarStyle::Plain; 4]);
     }
     ways.push(ScalarStyle::DoubleQuoted);
@@ -89,9 +92,17 @@ pub(crate) fn spell(draw: &mut Draw<'_>, text: &str, kind: Kind, spot: Spot) -> 
             ways.extend([ScalarStyle::Folded].repeat(if many { 3 } else { 1 }));
         }
     }
-    let indent = " ".repeat((spot.parent + 1).max(0) as usize + draw.below(3) + usize::from(spot.parent < 0));
+    let indent = " "
+        .repeat((spot.parent + 1).max(0) as usize + draw.below(3) + usize::from(spot.parent < 0));
     match draw.pick(&ways) {
-        ScalarStyle::Plain => folded_lines(draw, ScalarStyle::Plain, text, "", &indent, many && spot_allows_fold(text, spot)),
+        ScalarStyle::Plain => folded_lines(
+            draw,
+            ScalarStyle::Plain,
+            text,
+            "",
+            &indent,
+            many && spot_allows_fold(text, spot),
+        ),
         ScalarStyle::SingleQuoted => {
             let escaped = text.replace('\'', "''");
             folded_lines(draw, ScalarStyle::SingleQuoted, &escaped, "'", &indent, many)
@@ -109,7 +120,9 @@ fn spot_allows_fold(text: &str, spot: Spot) -> bool {
 
 fn plain_word(word: &str, spot: Spot) -> bool {
     let marks = if spot.flow { ",[]{}#:" } else { "#:" };
-    word.chars().all(is_printable) && !word.contains(|c| marks.contains(c)) && !word.starts_with(['-', '?', '.', '%'])
+    word.chars().all(is_printable)
+        && !word.contains(|c| marks.contains(c))
+        && !word.starts_with(['-', '?', '.', '%'])
 }
 
 fn plain_lines(text: &str, spot: Spot) -> bool {
@@ -126,12 +139,22 @@ fn one_line(style: ScalarStyle, head: String) -> Spelled {
 }
 
 /// Plain and single-quoted: a break in the text is an empty line, a space may become a break.
-fn folded_lines(draw: &mut Draw<'_>, style: ScalarStyle, text: &str, quote: &str, indent: &str, fold: bool) -> Spelled {
+fn folded_lines(
+    draw: &mut Draw<'_>,
+    style: ScalarStyle,
+    text: &str,
+    quote: &str,
+    indent: &str,
+    fold: bool,
+) -> Spelled {
     let mut lines = vec![quote.to_owned()];
     let chars: Vec<char> = text.chars().collect();
     for (at, &c) in chars.iter().enumerate() {
         let neighbour = |at: Option<usize>| at.and_then(|at| chars.get(at)).copied();
-        let lone = [at.checked_sub(1), Some(at + 1)].map(neighbour).iter().all(|c| c.is_some_and(|c| !c.is_whitespace()));
+        let lone = [at.checked_sub(1), Some(at + 1)]
+            .map(neighbour)
+            .iter()
+            .all(|c| c.is_some_and(|c| !c.is_whitespace()));
         if c == '\n' {
             if neighbour(at.checked_sub(1)) != Some('\n') {
                 lines.push(String::new());
@@ -202,11 +225,12 @@ fn block(draw: &mut Draw<'_>, text: &str, spot: Spot, fold: bool) -> Spelled {
         _ => "+",
     };
     let first = text.split('\n').find(|line| !line.is_empty()).unwrap_or_default();
-    let needed = first.starts_with([' ', '\t']) || text.split('\n').next().is_some_and(|line| line.trim().is_empty() && !line.is_empty());
+    let needed = first.starts_with([' ', '\t'])
+        || text.split('\n').next().is_some_and(|line| line.trim().is_empty() && !line.is_empty());
     let width = 1 + draw.below(4);
     let parent = spot.parent.max(0) as usize;
     let column = if spot.parent < 0 { width } else { parent + width };
-    let digit = (needed || draw.once_in(8)).then(|| width.to_string()).unwrap_or_default();
+    let digit = if needed || draw.once_in(8) { width.to_string() } else { String::new() };
     let mut head = String::from(if fold { ">" } else { "|" });
     if draw.once_in(2) {
         head.push_str(&digit);
@@ -227,11 +251,21 @@ fn block(draw: &mut Draw<'_>, text: &str, spot: Spot, fold: bool) -> Spelled {
             let between = if fold && at > 0 { empty + 1 } else { empty };
             lines.extend(std::iter::repeat_n(String::new(), between));
             empty = 0;
-            if fold { fold_line(draw, line, &indent, &mut lines) } else { lines.push(format!("{indent}{line}")) }
+            if fold {
+                fold_line(draw, line, &indent, &mut lines);
+            } else {
+                lines.push(format!("{indent}{line}"));
+            }
         }
         lines.extend(std::iter::repeat_n(String::new(), breaks.saturating_sub(1)));
     } else {
         lines.extend(std::iter::repeat_n(String::new(), breaks));
+    }
+    // An empty line may have blanks, up to the column of the content.
+    for line in lines.iter_mut().filter(|line| line.is_empty()) {
+        if draw.once_in(12) {
+            *line = " ".repeat(draw.below(column + 1));
+        }
     }
     let style = if fold { ScalarStyle::Folded } else { ScalarStyle::Literal };
     Spelled { style, head, lines, content: Some((column, chomp == "+")) }
@@ -243,7 +277,9 @@ fn fold_line(draw: &mut Draw<'_>, line: &str, indent: &str, lines: &mut Vec<Stri
     let mut current = indent.to_owned();
     for (at, &c) in chars.iter().enumerate() {
         let before = at.checked_sub(1).map(|at| chars[at]);
-        let lone = [before, chars.get(at + 1).copied()].iter().all(|c| c.is_some_and(|c| c != ' ' && c != '\t'));
+        let lone = [before, chars.get(at + 1).copied()]
+            .iter()
+            .all(|c| c.is_some_and(|c| c != ' ' && c != '\t'));
         if c == ' ' && lone && draw.once_in(4) {
             lines.push(std::mem::replace(&mut current, indent.to_owned()));
         } else {

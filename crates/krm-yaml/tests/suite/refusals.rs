@@ -1,0 +1,39 @@
+//! Edits that the engine does not dare: how many, and why.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+/// How often edits were refused, and with which words.
+#[derive(Default)]
+pub(crate) struct Refusals {
+    tries: RefCell<u32>,
+    words: RefCell<BTreeMap<String, (u32, String)>>,
+}
+
+impl Refusals {
+    /// Counts a refusal or, without one, a try.
+    pub(crate) fn count(&self, refusal: Option<(&str, String)>) {
+        *self.tries.borrow_mut() += 1;
+        if let Some((why, case)) = refusal {
+            let why: String = why.chars().filter(|c| !c.is_ascii_digit()).take(80).collect();
+            let mut words = self.words.borrow_mut();
+            let entry = words.entry(why).or_insert_with(|| (0, case.clone()));
+            entry.0 += 1;
+            if case.len() < entry.1.len() {
+                entry.1 = case;
+            }
+        }
+    }
+
+    /// What was refused, and the share of all tries.
+    pub(crate) fn told(&self) -> (String, f64) {
+        let words = self.words.borrow();
+        let refused: u32 = words.values().map(|(count, _)| count).sum();
+        let share = f64::from(refused) / f64::from((*self.tries.borrow()).max(1));
+        let lines: Vec<String> = words
+            .iter()
+            .map(|(why, (count, case))| format!("{count} times: {why}\n{case}"))
+            .collect();
+        (lines.join("\n"), share)
+    }
+}
