@@ -1,0 +1,149 @@
+//! What `set` and `rm` have in common: one operation on every document of every file, all or nothing.
+
+use krm_core::{Change, Diagnostic, Plan, missing};
+use krm_yaml::{DocumentRef, Edit, File, Path, PathEditError, ReadOptions};
+
+use super::{broken, select};
+use crate::cli::{Documents, Global};
+use crate::{Exit, Failure, disk, parallel};
+
+/// One change, made wherever its path leads somewhere.
+pub(super) trait Operation: Sync {
+    /// Where it takes place.
+    fn path(&self) -> &Path;
+
+    /// Whether values that aliases share may change.
+    fn shared(&self) -> bool;
+
+    /// Collects the change to one document; `alone` where the file has no other.
+    fn on<'a>(
+        &'a self,
+        edit: &mut Edit<'a>,
+        document: DocumentRef<'a>,
+        alone: bool,
+    ) -> Result<Step, PathEditError>;
+}
+
+/// What became of one document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// It means what was asked for.
+    Done,
+    /// The path leads nowhere in it.
+    Absent,
+}
+
+/// What became of all files.
+#[derive(Debug, Default)]
+pub(super) struct Edited {
+    pub(super) plan: Plan,
+    /// Documents that mean what was asked for.
+    pub(super) done: usize,
+    /// Documents that were left alone.
+    pub(super) absent: usize,
+    /// What there is to say about the document in which the path comes furthest.
+    pub(super) nothing: Option<Diagnostic>,
+}
+
+struct EditedFile {
+    change: Change,
+    done: usize,
+    absent: usize,
+    nothing: Option<(usize, Diagnostic)>,
+}
+
+/// Edits all files in memory. One that cannot be edited stops all of them.
+pub(super) fn all(
+    files: &[String],
+    documents: &Documents,
+    operation: &impl Operation,
+    global: &Global,
+) -> Result<Edited, Failure> {
+    let results = parallel::map(&once(files)?, global.jobs, |name| one(name, documents, operation));
+    let (mut edited, mut errors, mut furthest) = (Edited::default(), Vec::new(), None);
+    for result in results {
+        match result {
+            Ok(file) => {
+                edited.done += file.done;
+                edited.absent += file.absent;
+                edited.plan.add(file.change);
+                if file.nothing.as_ref().map(|(steps, _)| *steps) > furthest {
+                    (furthest, edited.nothing) =
+                        file.nothing.map(|(steps, it)| (Some(steps), Some(it))).unwrap_or_default();
+                }
+            }
+            Err(Failure::Told(_, diagnostics)) => errors.extend(diagnostics),
+            Err(closed) => return Err(closed),
+        }
+    }
+    if errors.is_empty() { Ok(edited) } else { Err(Failure::Told(Exit::Input, errors)) }
+}
+
+/// The same file named twice is one file; standard input can be read only once.
+fn once(files: &[String]) -> Result<Vec<String>, Failure> {
+    let mut seen: Vec<String> = Vec::with_capacity(files.len());
+    let mut known = std::collections::BTreeSet::new();
+    for name in files {
+        if known.insert(name) {
+            seen.push(name.clone());
+        } else if name == disk::STDIN {
+            let twice = Diagnostic::error("standard input can be named only once");
+            return Err(Failure::Told(Exit::Usage, vec![twice]));
+        }
+    }
+    Ok(seen)
+}
+
+fn one(
+    name: &str,
+    documents: &Documents,
+    operation: &impl Operation,
+) -> Result<EditedFile, Failure> {
+    let file = disk::parse(name, ReadOptions::default()).map_err(Failure::input)?;
+    let selected = select(&file, name, documents)?;
+    let errors = broken(name, &selected);
+    if !errors.is_empty() {
+        return Err(Failure::Told(Exit::Input, errors));
+    }
+    let told = |diagnostic: Diagnostic| Failure::input(diagnostic.in_file(disk::shown(name)));
+    let is_json = name.to_ascii_lowercase().ends_with(".json");
+    let mut edit = Edit::new(&file).allow_shared(operation.shared()).json(is_json);
+    let (mut done, mut absent, mut nothing) = (0, 0, None);
+    let alone = selected.len() == 1;
+    for document in &selected {
+        let step = operation.on(&mut edit, *document, alone);
+        match step.map_err(|error| told(Diagnostic::from_path_edit(&error, &file)))? {
+            Step::Done => done += 1,
+            Step::Absent => {
+                absent += 1;
+                keep_furthest(&mut nothing, *document, operation.path());
+            }
+        }
+    }
+    let new = match edit.is_empty() {
+        true => file.text().to_owned(),
+        false => edit.apply().map_err(|error| told(Diagnostic::from_edit(&error, &file)))?,
+    };
+    let nothing = nothing.map(|(steps, diagnostic)| (steps, diagnostic.in_file(disk::shown(name))));
+    let change = Change { path: name.to_owned(), old: Some(file.into_text()), new: Some(new) };
+    Ok(EditedFile { change, done, absent, nothing })
+}
+
+/// Only the document in which the path comes furthest is worth words.
+fn keep_furthest(best: &mut Option<(usize, Diagnostic)>, document: DocumentRef<'_>, path: &Path) {
+    let steps = missing::find(document, path).map(|missing| (missing.found, missing.explain(path)));
+    // A reader finds what comes through `<<`; an edit does not.
+    let (steps, diagnostic) =
+        steps.unwrap_or_else(|| (0, inherited(document.file(), document, path)));
+    if best.as_ref().is_none_or(|(most, _)| steps > *most) {
+        *best = Some((steps, diagnostic));
+    }
+}
+
+fn inherited(file: &File, document: DocumentRef<'_>, path: &Path) -> Diagnostic {
+    let diagnostic = Diagnostic::error(format!("`{path}` comes from somewhere else through `<<`"));
+    match document.find(path) {
+        Some(node) => diagnostic.at(file, node.span()).hint("edit the original"),
+        None => diagnostic,
+    }
+}

@@ -1,0 +1,130 @@
+//! `krm yaml set`: the value at a path becomes another one, and nothing else changes.
+
+use krm_core::Diagnostic;
+use krm_yaml::{DocumentRef, Edit, Located, Path, PathEditError, Resolved};
+
+use super::edit::{self, Operation, Step};
+use super::value::{Type, Wanted};
+use crate::cli::{Documents, Global, Preview};
+use crate::commands::writing;
+use crate::show::Screen;
+use crate::{Exit, Failure, Outcome};
+
+const EXAMPLES: &str = "\
+Examples:
+  krm yaml set spec.replicas 5 deployment.yaml
+  krm yaml set 'spec.template.spec.containers[name=web].image' nginx:1.27 *.yaml --diff
+  krm yaml set metadata.labels.tier web deployment.yaml --create
+  krm yaml set spec.ports '[{port: 80}]' service.yaml --type yaml
+  krm yaml set spec.replicas 5 - < deployment.yaml
+
+A value that begins with a dash and is no number comes after `--`: krm yaml set a file.yaml -- -x is wrong,
+krm yaml set -- a -x file.yaml is right.";
+
+/// Set the value at a path, in place.
+///
+/// The last key of the path is added where it is missing, its parents only with --create. Of several documents, those
+/// without the parent are left alone. The value keeps its type: where a text stands, VALUE is a text; otherwise VALUE is
+/// what YAML 1.2 reads. Nothing is written unless every file can be edited.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Where
+    path: Path,
+
+    /// The new value
+    #[arg(allow_negative_numbers = true)]
+    value: String,
+
+    /// The files; - edits standard input to standard output
+    #[arg(required = true)]
+    files: Vec<String>,
+
+    /// What the value is [default: what stands there, or as YAML reads it]
+    #[arg(short, long = "type", value_name = "TYPE")]
+    kind: Option<Type>,
+
+    /// Make missing parents
+    #[arg(long)]
+    create: bool,
+
+    /// Allow to change a value that aliases share
+    #[arg(long)]
+    shared: bool,
+
+    #[command(flatten)]
+    documents: Documents,
+
+    #[command(flatten)]
+    preview: Preview,
+}
+
+struct Set<'a> {
+    args: &'a Args,
+    wanted: Wanted<'a>,
+}
+
+impl Operation for Set<'_> {
+    fn path(&self) -> &Path {
+        &self.args.path
+    }
+
+    fn shared(&self) -> bool {
+        self.args.shared
+    }
+
+    fn on<'a>(
+        &'a self,
+        edit: &mut Edit<'a>,
+        document: DocumentRef<'a>,
+        alone: bool,
+    ) -> Result<Step, PathEditError> {
+        let path = &self.args.path;
+        let there = match document.locate(path) {
+            Some(Located::Missing { found, .. }) if !self.may_make(document, found, alone) => {
+                return Ok(Step::Absent);
+            }
+            Some(Located::Node(node)) => Some(node),
+            _ => None,
+        };
+        edit.set_at(document, path, self.wanted.instead_of(there))?;
+        Ok(Step::Done)
+    }
+}
+
+impl Set<'_> {
+    /// Whether what is missing after `found` steps may be made. An empty document among others stays empty.
+    fn may_make(&self, document: DocumentRef<'_>, found: usize, alone: bool) -> bool {
+        let is_last = found + 1 == self.args.path.segments().len();
+        let is_empty = document
+            .root()
+            .and_then(|root| root.as_scalar())
+            .is_some_and(|it| it.resolve() == Resolved::Null);
+        self.args.create || is_last && (alone || !is_empty)
+    }
+}
+
+pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
+    let wanted = Wanted::new(&args.value, args.kind);
+    let wanted = wanted.map_err(|diagnostic| Failure::Told(Exit::Usage, vec![diagnostic]))?;
+    let edited = edit::all(&args.files, &args.documents, &Set { args, wanted }, global)?;
+    if edited.done == 0 {
+        let nothing =
+            edited.nothing.unwrap_or_else(|| Diagnostic::error("there is no document to edit"));
+        return Err(Failure::input(nothing.hint("--create makes what is missing")));
+    }
+    if edited.absent > 0 {
+        let parent =
+            args.path.split_last().map(|(parent, _)| parent.to_string()).unwrap_or_default();
+        let missing = if parent.is_empty() { "content".to_owned() } else { format!("`{parent}`") };
+        let (count, verb) =
+            if edited.absent == 1 { ("1 document has", "was") } else { ("documents have", "were") };
+        let count = if edited.absent == 1 {
+            count.to_owned()
+        } else {
+            format!("{} {count}", edited.absent)
+        };
+        screen.tell(&Diagnostic::warning(format!("{count} no {missing} and {verb} left alone")));
+    }
+    writing::finish(edited.plan, &args.preview, screen)
+}
