@@ -100,7 +100,9 @@ impl<'a> Finder<'a> {
                 let owner = self.beside(span, before, after);
                 self.push(span, CommentPlace::Beside, owner);
             } else if span.start >= run && head.is_some() {
-                let owner = entry.map(|entry| entry.owner).filter(|_| !self.is_document_head(gap, run, before));
+                let owner = entry
+                    .map(|entry| entry.owner)
+                    .filter(|_| !self.is_document_head(gap, run, before));
                 self.push(span, CommentPlace::Above, owner);
             } else {
                 self.apart(span, before, after);
@@ -109,30 +111,46 @@ impl<'a> Finder<'a> {
     }
 
     /// Where the run of comments directly above the next entry begins.
-    fn run_above(&self, gap: Span, before: Option<NodeRef<'a>>, entry: Option<StartingEntry<'a>>, head: u32) -> u32 {
+    fn run_above(
+        &self,
+        gap: Span,
+        before: Option<NodeRef<'a>>,
+        entry: Option<StartingEntry<'a>>,
+        head: u32,
+    ) -> u32 {
         if !is_first_on_line(self.text, head) {
             return head;
         }
-        let deepest = entry.filter(|entry| before.is_some() && !entry.is_first).map(|_| column(self.text, head));
+        let deepest = entry
+            .filter(|entry| before.is_some() && !entry.is_first)
+            .map(|_| column(self.text, head));
         crate::layout::comments_above(self.text, head, gap.start, deepest)
     }
 
     fn is_document_head(&self, gap: Span, run: u32, before: Option<NodeRef<'a>>) -> bool {
         let from = self.document.start_marker().map_or(gap.start, |marker| marker.end);
         before.is_none()
-            && !Gap::new(self.text, Span::new(from, run))
-                .any(|(trivia, span)| trivia == Trivia::Comment && is_first_on_line(self.text, span.start))
+            && !Gap::new(self.text, Span::new(from, run)).any(|(trivia, span)| {
+                trivia == Trivia::Comment && is_first_on_line(self.text, span.start)
+            })
     }
 
     /// Whose comment stands behind something on its line.
-    fn beside(&self, span: Span, before: Option<NodeRef<'a>>, after: Option<NodeRef<'a>>) -> Option<NodeRef<'a>> {
+    fn beside(
+        &self,
+        span: Span,
+        before: Option<NodeRef<'a>>,
+        after: Option<NodeRef<'a>>,
+    ) -> Option<NodeRef<'a>> {
         let line = line_start(self.text, span.start);
         match before {
             Some(leaf) if leaf.end() > line => {
                 // Past the brackets that close behind the leaf on this line.
                 let mut owner = leaf;
                 while let Some(parent) = owner.parent().filter(|p| {
-                    p.notation() != Notation::Block && p.end() <= span.start && p.end() > owner.end()
+                    p.notation() != Notation::Block
+                        && p.end() <= span.start
+                        && p.end() > owner.end()
                 }) {
                     owner = parent;
                 }
@@ -140,12 +158,17 @@ impl<'a> Finder<'a> {
             }
             _ => {
                 // Only an indicator stands before it: a dash, a bracket or the document's marker.
-                let marker = self.document.start_marker().is_some_and(|m| m.start >= line && m.start < span.start);
+                let marker = self
+                    .document
+                    .start_marker()
+                    .is_some_and(|m| m.start >= line && m.start < span.start);
                 if marker {
                     return None;
                 }
                 let mut owner = after.or(before)?;
-                while let Some(parent) = owner.parent().filter(|p| p.start() >= line && p.index + 1 == owner.index) {
+                while let Some(parent) =
+                    owner.parent().filter(|p| p.start() >= line && p.index + 1 == owner.index)
+                {
                     owner = parent;
                 }
                 Some(owner)
@@ -157,13 +180,25 @@ impl<'a> Finder<'a> {
     fn apart(&mut self, span: Span, before: Option<NodeRef<'a>>, after: Option<NodeRef<'a>>) {
         let depth = column(self.text, span.start);
         let Some(before) = before else {
-            let place = if self.touches_content(span) { CommentPlace::Above } else { CommentPlace::Free };
+            // The first block is the document's own.
+            let is_head = self.out.last().is_none_or(|last| {
+                last.owner.is_none()
+                    && last.place != CommentPlace::Free
+                    && self.is_one_block(last.span, span)
+            });
+            let place = if is_head { CommentPlace::Above } else { CommentPlace::Free };
             return self.push(span, place, None);
         };
         let mut child = before;
         let mut collection = before.parent();
         while let Some(parent) = collection {
-            if parent.notation() == Notation::Block && column(self.text, parent.start()) <= depth {
+            let own = column(self.text, parent.start());
+            // A list that is not indented shares its column with the mapping around it: the mapping's it is.
+            let is_compact = parent
+                .parent()
+                .is_some_and(|outer| outer.is_block() && column(self.text, outer.start()) == own);
+            if parent.notation() == Notation::Block && own <= depth && !(is_compact && own == depth)
+            {
                 break;
             }
             child = parent;
@@ -172,7 +207,8 @@ impl<'a> Finder<'a> {
         let Some(collection) = collection else {
             return self.push(span, CommentPlace::Free, None);
         };
-        let goes_on = after.is_some_and(|after| after.index < collection.node().subtree_end(collection.index));
+        let goes_on = after
+            .is_some_and(|after| after.index < collection.node().subtree_end(collection.index));
         let deeper = column(self.text, collection.start()) < depth;
         let detached = !self.touches_content(span) && collection.parent().is_none();
         match (deeper, goes_on) {
@@ -183,13 +219,22 @@ impl<'a> Finder<'a> {
         }
     }
 
+    /// Whether two comments stand in one block, without a blank line between them.
+    fn is_one_block(&self, first: Span, second: Span) -> bool {
+        let between = &self.text[first.end as usize..line_start(self.text, second.start) as usize];
+        let lines: Vec<&str> = crate::scalar::lines(between).collect();
+        lines.len() == 2
+    }
+
     /// Whether no blank line stands between the comment and the text above it.
     fn touches_content(&self, span: Span) -> bool {
         let mut line = line_start(self.text, span.start);
         while line > self.document.span().start {
             let above = line_start(self.text, before_break(self.text, line));
             if comment_line(self.text, above).is_none() {
-                return !self.text[above as usize..before_break(self.text, line) as usize].trim().is_empty();
+                return !self.text[above as usize..before_break(self.text, line) as usize]
+                    .trim()
+                    .is_empty();
             }
             line = above;
         }
@@ -230,6 +275,8 @@ fn starting_entry(leaf: NodeRef<'_>, from: u32) -> StartingEntry<'_> {
         .find(b"-?", b":,{[]}")
         .filter(|_| owner.parent().is_some_and(|parent| parent.notation() == Notation::Block));
     let is_value = owner.parent().is_some_and(|p| p.kind() == NodeKind::Mapping);
-    let head = indicator.map_or(full, |indicator| if is_value && indicator.of(text) == "-" { full } else { indicator.start });
+    let head = indicator.map_or(full, |indicator| {
+        if is_value && indicator.of(text) == "-" { full } else { indicator.start }
+    });
     StartingEntry { owner, head, is_first }
 }

@@ -59,7 +59,13 @@ fn write_node(node: NodeRef<'_>, handles: &[(&str, &str)], out: &mut String) {
     }
 }
 
-fn write_collection(node: NodeRef<'_>, name: &str, brackets: &str, handles: &[(&str, &str)], out: &mut String) {
+fn write_collection(
+    node: NodeRef<'_>,
+    name: &str,
+    brackets: &str,
+    handles: &[(&str, &str)],
+    out: &mut String,
+) {
     let _ = write!(out, "+{name}{brackets}");
     write_properties(node, handles, out);
     out.push('\n');

@@ -27,7 +27,12 @@ impl OpenCollection {
 }
 
 /// What is wrong, where, and what to do about it.
-pub(crate) fn explain(text: &str, document: u32, error: &FrontError, open: &[OpenCollection]) -> SyntaxError {
+pub(crate) fn explain(
+    text: &str,
+    document: u32,
+    error: &FrontError,
+    open: &[OpenCollection],
+) -> SyntaxError {
     let mut at = error.at.min(text.len() as u32);
     while !text.is_char_boundary(at as usize) {
         at -= 1;
@@ -36,7 +41,8 @@ pub(crate) fn explain(text: &str, document: u32, error: &FrontError, open: &[Ope
     let mut explained = scene.tab().unwrap_or_else(|| scene.by_kind(&error.kind));
     if explained.hint.is_none() && scene.looks_like_a_template() {
         explained.hint = Some(
-            "this looks like a template; render it first, or leave it out with .krmignore".to_owned(),
+            "this looks like a template; render it first, or leave it out with .krmignore"
+                .to_owned(),
         );
     }
     explained
@@ -108,18 +114,24 @@ impl Scene<'_> {
             | ErrorKind::InvalidLowSurrogate
             | ErrorKind::MissingLowSurrogate
             | ErrorKind::UnpairedLowSurrogate
-            | ErrorKind::InvalidUnicodeEscape => self.error(self.at, "a broken \\x, \\u or \\U escape"),
+            | ErrorKind::InvalidUnicodeEscape => {
+                self.error(self.at, "a broken \\x, \\u or \\U escape")
+            }
             ErrorKind::UnknownAnchor => self.unknown_anchor(),
             ErrorKind::UnexpectedCharacter { character } => self.reserved(*character),
             ErrorKind::RecursionLimitExceeded => self.error(self.at, "nested too deep"),
-            ErrorKind::MappingValueNotAllowed | ErrorKind::InvalidColonPlacement => self.stray_colon(),
+            ErrorKind::MappingValueNotAllowed | ErrorKind::InvalidColonPlacement => {
+                self.stray_colon()
+            }
             ErrorKind::SimpleKeyExpected
             | ErrorKind::InvalidSimpleKey
             | ErrorKind::ExpectedBlockMappingKey
             | ErrorKind::InvalidIndentation
             | ErrorKind::ExpectedBlockSequenceEntry
             | ErrorKind::ExpectedDocumentStart => self.block_structure(),
-            ErrorKind::BlockSequenceEntryNotAllowed | ErrorKind::BlockEntryInFlowCollection => self.stray_dash(),
+            ErrorKind::BlockSequenceEntryNotAllowed | ErrorKind::BlockEntryInFlowCollection => {
+                self.stray_dash()
+            }
             ErrorKind::UnclosedFlowCollection { .. }
             | ErrorKind::UnexpectedEofFlowSequence
             | ErrorKind::UnexpectedEofFlowMapping
@@ -154,19 +166,27 @@ impl Scene<'_> {
             | ErrorKind::InvalidMappingValueWhitespace => self.tab_somewhere(kind),
             ErrorKind::InvalidBlockScalarHeader | ErrorKind::ZeroBlockScalarIndent => {
                 let mut error = self.error(self.at, "a broken head of a block text");
-                error.hint = Some("after `|` or `>` only `-`, `+`, a digit from 1 to 9 and a comment may stand".to_owned());
+                error.hint = Some(
+                    "after `|` or `>` only `-`, `+`, a digit from 1 to 9 and a comment may stand"
+                        .to_owned(),
+                );
                 error
             }
-            ErrorKind::InvalidBlockScalarIndent => {
-                self.error(self.at, "a line of a block text stands further left than its first line")
-            }
+            ErrorKind::InvalidBlockScalarIndent => self
+                .error(self.at, "a line of a block text stands further left than its first line"),
             ErrorKind::DuplicateVersionDirective => self.error(self.at, "a second %YAML line"),
-            ErrorKind::UndeclaredTagHandle => self.error(self.at, "a tag whose handle no %TAG line declares"),
-            ErrorKind::InvalidDocumentEnd => self.error(self.at, "text after the `...` that ends a document"),
+            ErrorKind::UndeclaredTagHandle => {
+                self.error(self.at, "a tag whose handle no %TAG line declares")
+            }
+            ErrorKind::InvalidDocumentEnd => {
+                self.error(self.at, "text after the `...` that ends a document")
+            }
             ErrorKind::MissingDocumentEndBeforeDirective => {
                 self.error(self.at, "a % line inside a document; `...` must end the one before")
             }
-            ErrorKind::BomInsideDocument => self.error(self.at, "a byte-order mark inside a document"),
+            ErrorKind::BomInsideDocument => {
+                self.error(self.at, "a byte-order mark inside a document")
+            }
             other => self.error(self.at, other.to_string()),
         }
     }
@@ -218,16 +238,25 @@ impl Scene<'_> {
 
     fn unknown_anchor(&self) -> SyntaxError {
         let rest = &self.text[self.at as usize..];
-        let length = rest.find(|c: char| c.is_whitespace() || matches!(c, ',' | ']' | '}')).unwrap_or(rest.len());
+        let length = rest
+            .find(|c: char| c.is_whitespace() || matches!(c, ',' | ']' | '}'))
+            .unwrap_or(rest.len());
         let name = &rest[..length];
-        let mut error = self.error(self.at, format!("the alias `{name}` names no anchor of this document"));
+        let mut error =
+            self.error(self.at, format!("the alias `{name}` names no anchor of this document"));
         error.span.end = self.at + length as u32;
-        error.hint = Some("an anchor stands before its aliases: `&name`; quote the value if it is text".to_owned());
+        error.hint = Some(
+            "an anchor stands before its aliases: `&name`; quote the value if it is text"
+                .to_owned(),
+        );
         error
     }
 
     fn reserved(&self, character: char) -> SyntaxError {
-        let mut error = self.error(self.at, format!("a plain value cannot begin with `{}`", character.escape_default()));
+        let mut error = self.error(
+            self.at,
+            format!("a plain value cannot begin with `{}`", character.escape_default()),
+        );
         error.hint = Some("quote the value".to_owned());
         error
     }
@@ -249,7 +278,8 @@ impl Scene<'_> {
         let mut line = here;
         while let Some(before) = self.line_before(line) {
             let content = before.of(self.text).trim();
-            let is_entry = key_end(content).is_some() || content.starts_with("- ") || content == "-";
+            let is_entry =
+                key_end(content).is_some() || content.starts_with("- ") || content == "-";
             if is_entry {
                 // A value that goes on below its key: the last line of it wants to be a key.
                 return None;
@@ -285,7 +315,10 @@ impl Scene<'_> {
     fn block_structure(&self) -> SyntaxError {
         let here = self.line(self.at);
         let content = here.of(self.text).trim();
-        if !content.is_empty() && !content.starts_with(['-', '#', '[', '{', '"', '\'']) && key_end(content).is_none() {
+        if !content.is_empty()
+            && !content.starts_with(['-', '#', '[', '{', '"', '\''])
+            && key_end(content).is_none()
+        {
             return self.colon_missing_in(here);
         }
         self.missing_colon(here).unwrap_or_else(|| self.bad_indent(here))
@@ -293,24 +326,36 @@ impl Scene<'_> {
 
     fn bad_indent(&self, line: Span) -> SyntaxError {
         let indent = indent_of(line.of(self.text));
-        let mut error = self.error(line.start + indent as u32, format!("an indentation of {indent} fits nothing above"));
+        let mut error = self.error(
+            line.start + indent as u32,
+            format!("an indentation of {indent} fits nothing above"),
+        );
         let mut fitting: Vec<u32> =
             self.open.iter().filter(|c| !c.is_flow).map(|c| column(self.text, c.start)).collect();
         fitting.dedup();
         if fitting.contains(&(indent as u32)) {
-            let what = self.open.iter().rfind(|c| !c.is_flow && column(self.text, c.start) == indent as u32);
+            let what = self
+                .open
+                .iter()
+                .rfind(|c| !c.is_flow && column(self.text, c.start) == indent as u32);
             let what = if what.is_some_and(|c| c.is_mapping) { "`key: value`" } else { "`- item`" };
             error.message = format!("{what} was expected here");
         } else if !fitting.is_empty() {
             let columns: Vec<String> = fitting.iter().map(u32::to_string).collect();
-            error.hint = Some(format!("indent it by {} spaces, or as deep as its parent's other entries", columns.join(" or ")));
+            error.hint = Some(format!(
+                "indent it by {} spaces, or as deep as its parent's other entries",
+                columns.join(" or ")
+            ));
         }
         error
     }
 
     fn stray_dash(&self) -> SyntaxError {
         let mut error = self.error(self.at, "a list item where none can stand");
-        error.hint = Some("a list begins on the line after its key, each `- item` at the same indentation".to_owned());
+        error.hint = Some(
+            "a list begins on the line after its key, each `- item` at the same indentation"
+                .to_owned(),
+        );
         error
     }
 
@@ -368,6 +413,7 @@ fn key_end(line: &str) -> Option<usize> {
 }
 
 fn shorten(text: &str) -> String {
-    let short: String = text.chars().take_while(|&c| !u8::try_from(c).is_ok_and(is_break)).take(40).collect();
+    let short: String =
+        text.chars().take_while(|&c| !u8::try_from(c).is_ok_and(is_break)).take(40).collect();
     if short.len() < text.len() { format!("{short}…") } else { short }
 }

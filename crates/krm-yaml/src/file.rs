@@ -58,7 +58,9 @@ impl File {
     }
 
     /// The documents in order, broken ones among them.
-    pub fn documents(&self) -> impl DoubleEndedIterator<Item = DocumentRef<'_>> + ExactSizeIterator {
+    pub fn documents(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = DocumentRef<'_>> + ExactSizeIterator {
         (0..self.documents.len() as u32).map(|index| DocumentRef { file: self, index })
     }
 

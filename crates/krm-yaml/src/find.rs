@@ -127,7 +127,8 @@ impl<'a> Mapping<'a> {
             };
             for mapping in mappings.into_iter().filter_map(NodeRef::as_mapping) {
                 let found = mapping.get(name);
-                let found = found.or_else(|| mapping.merged(name, depth + 1).map(|(value, _)| value));
+                let found =
+                    found.or_else(|| mapping.merged(name, depth + 1).map(|(value, _)| value));
                 if let Some(value) = found {
                     return Some((value, source));
                 }

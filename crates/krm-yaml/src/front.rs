@@ -30,13 +30,31 @@ pub(crate) enum Event {
     /// The span covers `...` where the end is explicit, and is empty otherwise.
     DocumentEnd(Span),
     /// For a block scalar the span begins at its first character of content.
-    Scalar { span: Span, style: ScalarStyle, props: Props },
-    Alias { span: Span, anchor: u32 },
-    MappingStart { span: Span, flow: bool, props: Props },
-    SequenceStart { span: Span, flow: bool, props: Props },
+    Scalar {
+        span: Span,
+        style: ScalarStyle,
+        props: Props,
+    },
+    Alias {
+        span: Span,
+        anchor: u32,
+    },
+    MappingStart {
+        span: Span,
+        flow: bool,
+        props: Props,
+    },
+    SequenceStart {
+        span: Span,
+        flow: bool,
+        props: Props,
+    },
     CollectionEnd(Span),
     /// Follows the node that carries the anchor; the span covers `&name`.
-    Anchor { span: Span, number: u32 },
+    Anchor {
+        span: Span,
+        number: u32,
+    },
 }
 
 /// Why the parser stopped, and where.

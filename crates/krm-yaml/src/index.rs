@@ -102,10 +102,8 @@ impl<'t> Builder<'t> {
             }
             Event::CollectionEnd(span) => self.close(span),
             Event::Alias { span, anchor } => {
-                let alias = self.push(
-                    Node::alias(span, self.parent()),
-                    Props { anchor: 0, tag: None },
-                );
+                let alias =
+                    self.push(Node::alias(span, self.parent()), Props { anchor: 0, tag: None });
                 let found = self.anchors.binary_search_by_key(&anchor, |&(number, _)| number);
                 let target = found.map_or(alias, |at| self.anchors[at].1);
                 self.aliases.push(AliasLink { alias, target });
@@ -195,11 +193,19 @@ impl<'t> Builder<'t> {
         before_break(self.text, if is_lead { start } else { at })
     }
 
-    /// An empty value stands after its colon.
+    /// An empty value stands after its colon, an empty item after its dash.
     fn empty_scalar(&self, span: Span, props: Props) -> Span {
         let is_value = self.is_in_mapping() && self.open.last().is_some_and(|open| !open.key_next);
-        if props.any() || !is_value {
+        let is_block_item = self.open.last().is_some_and(|open| {
+            let node = self.nodes[open.node as usize];
+            node.kind() == NodeKind::Sequence && node.notation() == Notation::Block
+        });
+        if props.any() || !(is_value || is_block_item) {
             return Span::empty(span.start.max(self.cursor));
+        }
+        if is_block_item {
+            let dash = Gap::from(self.text, self.cursor).find(b"-", b"");
+            return Span::empty(dash.map_or(span.start.max(self.cursor), |dash| dash.end));
         }
         let colon = Gap::from(self.text, self.cursor).find(b":", b"");
         Span::empty(colon.map_or(self.cursor, |colon| colon.end))
@@ -251,11 +257,14 @@ impl<'t> Builder<'t> {
             .iter()
             .map(|open| OpenCollection::of(self.nodes[open.node as usize]))
             .collect();
-        if !self.in_document && let Some(last) = self.documents.last_mut() {
+        if !self.in_document
+            && let Some(last) = self.documents.last_mut()
+        {
             // The document broke before it was announced.
             let marker = last.end_marker;
             last.span.end = marker.map_or(self.cursor, |m| next_line(self.text, m.end));
-            self.document_start = last.span.end.max(line_start(self.text, error.at.max(self.cursor)));
+            self.document_start =
+                last.span.end.max(line_start(self.text, error.at.max(self.cursor)));
             last.span.end = self.document_start;
         }
         let explained = explain(self.text, self.document_start, error, &open);

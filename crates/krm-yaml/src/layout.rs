@@ -42,7 +42,8 @@ pub(crate) fn entries<'a>(collection: NodeRef<'a>) -> Vec<EntryLayout<'a>> {
     while let Some(first) = children.next() {
         let value = if is_mapping { children.next().unwrap_or(first) } else { first };
         let before = out.last();
-        let gap = before.map_or(collection.start(), |entry| entry.comma.map_or(entry.end, |at| at + 1));
+        let gap =
+            before.map_or(collection.start(), |entry| entry.comma.map_or(entry.end, |at| at + 1));
         let head = head_of(collection, first, gap);
         let mut entry = EntryLayout {
             key: is_mapping.then_some(first),
@@ -86,6 +87,11 @@ fn place_block_entry(collection: NodeRef<'_>, before: Option<u32>, entry: &mut E
         }
     }
     entry.tail = comments_below(text, comment_beside(text, entry.end).end, depth);
+    // Blanks at the end of the line go where the entry goes.
+    let end = line_end(text, entry.tail);
+    if skip_blanks(text, entry.tail, end) == end {
+        entry.tail = end;
+    }
 }
 
 fn place_flow_entry(collection: NodeRef<'_>, before: Option<u32>, entry: &mut EntryLayout<'_>) {
@@ -185,8 +191,8 @@ fn is_document_head(collection: NodeRef<'_>, start: u32) -> bool {
 /// After the indicator, anchor or tag behind which a value stands: where new text for it may begin.
 pub(crate) fn value_floor(value: NodeRef<'_>) -> u32 {
     let properties = value.properties();
-    let property_end = properties
-        .and_then(|p| [p.anchor, p.tag].into_iter().flatten().map(|span| span.end).max());
+    let property_end =
+        properties.and_then(|p| [p.anchor, p.tag].into_iter().flatten().map(|span| span.end).max());
     if let Some(end) = property_end {
         return end;
     }

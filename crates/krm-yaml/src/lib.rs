@@ -11,6 +11,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod brackets;
 mod comment;
 mod document;
 mod edit;

@@ -5,7 +5,7 @@
 use crate::document::DocumentRef;
 use crate::node::{NodeKind, Notation, ScalarStyle};
 use crate::scalar::Resolved;
-use crate::span::column;
+use crate::span::{column, is_first_on_line, line_start, skip_blanks};
 use crate::view::NodeRef;
 
 /// What is usual where a document shows no example.
@@ -18,6 +18,8 @@ pub(crate) struct Manners {
     /// How much deeper a list stands than its key.
     lists: Vec<(u32, u32)>,
     quotes: Vec<(u32, char)>,
+    /// What brackets over several lines are indented by.
+    unit: Option<String>,
     /// The line break.
     pub(crate) line_break: &'static str,
     /// Whether the document is JSON.
@@ -34,6 +36,7 @@ impl Manners {
             indents: Vec::new(),
             lists: Vec::new(),
             quotes: Vec::new(),
+            unit: None,
             line_break: if is_crlf { "\r\n" } else { "\n" },
             json: is_json(document),
         };
@@ -52,6 +55,9 @@ impl Manners {
                 _ => {}
             }
             return;
+        }
+        if self.unit.is_none() {
+            self.unit = unit_of(node);
         }
         let Some(parent) = node.parent() else { return };
         if !node.is_block() || !parent.is_block() || parent.kind() != NodeKind::Mapping {
@@ -78,9 +84,31 @@ impl Manners {
         nearest(&self.lists, node).unwrap_or(0)
     }
 
+    /// What brackets over several lines are indented by.
+    pub(crate) fn unit(&self) -> &str {
+        self.unit.as_deref().unwrap_or("  ")
+    }
+
     pub(crate) fn quote(&self, node: u32) -> char {
         nearest(&self.quotes, node).unwrap_or('"')
     }
+}
+
+/// By how much the entries of a flow collection stand deeper than the line that opens it.
+fn unit_of(node: NodeRef<'_>) -> Option<String> {
+    let text = node.source();
+    let first = node.children().next()?.full_span().start;
+    if node.notation() != Notation::Flow || !is_first_on_line(text, first) {
+        return None;
+    }
+    let indent = indentation(text, first).strip_prefix(indentation(text, node.start()))?;
+    (!indent.is_empty()).then(|| indent.to_owned())
+}
+
+/// The blanks that begin the line of `at`.
+pub(crate) fn indentation(text: &str, at: u32) -> &str {
+    let start = line_start(text, at);
+    &text[start as usize..skip_blanks(text, start, at) as usize]
 }
 
 fn nearest<T: Copy>(examples: &[(u32, T)], node: u32) -> Option<T> {
@@ -88,7 +116,9 @@ fn nearest<T: Copy>(examples: &[(u32, T)], node: u32) -> Option<T> {
     let before = at.checked_sub(1).map(|at| examples[at]);
     let after = examples.get(at).copied();
     match (before, after) {
-        (Some((b, before)), Some((a, after))) => Some(if node - b <= a - node { before } else { after }),
+        (Some((b, before)), Some((a, after))) => {
+            Some(if node - b <= a - node { before } else { after })
+        }
         (before, after) => before.or(after).map(|(_, example)| example),
     }
 }
@@ -96,17 +126,20 @@ fn nearest<T: Copy>(examples: &[(u32, T)], node: u32) -> Option<T> {
 /// Whether a document is written as JSON: brackets and double quotes only.
 fn is_json(document: DocumentRef<'_>) -> bool {
     let Some(root) = document.root() else { return false };
-    if !root.is_collection() || root.notation() != Notation::Flow || root.children().next().is_none() {
+    if !root.is_collection()
+        || root.notation() != Notation::Flow
+        || root.children().next().is_none()
+    {
         return false;
     }
-    (0..document.table().nodes.len() as u32).map(|index| document.node(index)).all(|node| {
-        match node.kind() {
+    (0..document.table().nodes.len() as u32).map(|index| document.node(index)).all(
+        |node| match node.kind() {
             NodeKind::Scalar(ScalarStyle::DoubleQuoted) => true,
-            NodeKind::Scalar(ScalarStyle::Plain) => {
-                node.as_scalar().is_some_and(|s| s.resolve() != Resolved::String && !s.raw().is_empty())
-            }
+            NodeKind::Scalar(ScalarStyle::Plain) => node
+                .as_scalar()
+                .is_some_and(|s| s.resolve() != Resolved::String && !s.raw().is_empty()),
             NodeKind::Scalar(_) | NodeKind::Alias => false,
             _ => node.notation() == Notation::Flow,
-        }
-    })
+        },
+    )
 }

@@ -187,7 +187,10 @@ mod tests {
         let mut text = Node::scalar(Span::new(1, 9), ScalarStyle::Folded, 4, 2);
         text.mark_properties();
         assert_eq!(text.kind(), NodeKind::Scalar(ScalarStyle::Folded));
-        assert_eq!((text.indent(), text.leaf_span(), text.has_properties()), (4, Span::new(1, 9), true));
+        assert_eq!(
+            (text.indent(), text.leaf_span(), text.has_properties()),
+            (4, Span::new(1, 9), true)
+        );
         assert_eq!(Node::alias(Span::new(0, 2), 0).kind(), NodeKind::Alias);
     }
 }

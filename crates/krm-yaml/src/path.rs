@@ -200,7 +200,9 @@ impl Reader<'_> {
             _ if quoted => Ok(Segment::Key(first)),
             Ok(index) => Ok(Segment::Index(index)),
             Err(_) if first == "-" => Ok(Segment::End),
-            Err(_) => Err(self.error("expected a number, `key=value` or a quoted key in the brackets")),
+            Err(_) => {
+                Err(self.error("expected a number, `key=value` or a quoted key in the brackets"))
+            }
         }
     }
 
@@ -303,7 +305,9 @@ mod tests {
 
     #[test]
     fn errors_name_the_place() {
-        for (text, at) in [("a.", 2), ("a..b", 2), ("a[x]", 4), ("a[0", 3), ("a.\"b", 2), ("a\\", 2), ("/~x", 1)] {
+        for (text, at) in
+            [("a.", 2), ("a..b", 2), ("a[x]", 4), ("a[0", 3), ("a.\"b", 2), ("a\\", 2), ("/~x", 1)]
+        {
             assert_eq!(text.parse::<Path>().unwrap_err().at, at, "{text}");
         }
     }

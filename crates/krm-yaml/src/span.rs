@@ -72,8 +72,12 @@ pub(crate) const fn is_blank(byte: u8) -> bool {
 /// Where the line that holds `at` begins.
 pub(crate) fn line_start(text: &str, at: u32) -> u32 {
     let before = &text.as_bytes()[..at as usize];
-    before.iter().rposition(|&b| is_break(b)).map_or(0, |i| i as u32 + 1)
+    let start = before.iter().rposition(|&b| is_break(b)).map_or(0, |i| i + 1);
+    // A byte-order mark stands before the line, not in it.
+    if before[start..].starts_with(BYTE_ORDER_MARK) { start as u32 + 3 } else { start as u32 }
 }
+
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// Where the line that holds `at` ends: at its line break, or at the end of the text.
 pub(crate) fn line_end(text: &str, at: u32) -> u32 {
@@ -108,14 +112,12 @@ pub(crate) fn next_line(text: &str, at: u32) -> u32 {
 
 /// Column of `at` in characters from zero; a byte-order mark does not count.
 pub(crate) fn column(text: &str, at: u32) -> u32 {
-    let line = &text[line_start(text, at) as usize..at as usize];
-    line.trim_start_matches('\u{feff}').chars().count() as u32
+    text[line_start(text, at) as usize..at as usize].chars().count() as u32
 }
 
 /// Whether only blanks (and a byte-order mark) stand before `at` on its line.
 pub(crate) fn is_first_on_line(text: &str, at: u32) -> bool {
-    let line = &text[line_start(text, at) as usize..at as usize];
-    line.trim_start_matches('\u{feff}').bytes().all(is_blank)
+    text[line_start(text, at) as usize..at as usize].bytes().all(is_blank)
 }
 
 /// Skips blanks forward, up to `stop`.

@@ -72,7 +72,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Whether a node means this value. Numbers are equal where they are spelled alike.
+    /// Whether a node means this value.
     pub(crate) fn is_meant_by(&self, node: NodeRef<'_>) -> bool {
         match self {
             Self::Node(other) => same_meaning(*other, node),
@@ -84,13 +84,18 @@ impl<'a> Value<'a> {
             Self::Mapping(entries) => {
                 node.kind() == NodeKind::Mapping
                     && node.children().count() == entries.len() * 2
-                    && node.children().zip(entries.iter().flat_map(|(key, value)| [key, value]))
+                    && node
+                        .children()
+                        .zip(entries.iter().flat_map(|(key, value)| [key, value]))
                         .all(|(node, value)| value.is_meant_by(node))
             }
             scalar => node.as_scalar().is_some_and(|node| match (scalar, node.resolve()) {
                 (Self::Null, Resolved::Null) => true,
                 (Self::Bool(value), Resolved::Bool(other)) => *value == other,
-                (Self::Number(text), Resolved::Int(_) | Resolved::Float(_)) => node.value() == *text,
+                (Self::Number(text), other @ (Resolved::Int(_) | Resolved::Float(_))) => {
+                    node.value() == *text
+                        || (other != Resolved::Int(None) && crate::scalar::resolve(text) == other)
+                }
                 (Self::String(text), Resolved::String) => node.value() == *text,
                 _ => false,
             }),
@@ -166,12 +171,14 @@ fn expand<'a>(node: NodeRef<'a>, budget: &mut usize) -> Option<Value<'a>> {
     *budget = budget.checked_sub(1)?;
     let node = node.resolve();
     Some(match node.kind() {
-        NodeKind::Scalar(_) => node.as_scalar().map_or(Value::Null, |scalar| match scalar.resolve() {
-            Resolved::Null => Value::Null,
-            Resolved::Bool(value) => Value::Bool(value),
-            Resolved::Int(_) | Resolved::Float(_) => Value::Number(scalar.value()),
-            Resolved::String => Value::String(scalar.value()),
-        }),
+        NodeKind::Scalar(_) => {
+            node.as_scalar().map_or(Value::Null, |scalar| match scalar.resolve() {
+                Resolved::Null => Value::Null,
+                Resolved::Bool(value) => Value::Bool(value),
+                Resolved::Int(_) | Resolved::Float(_) => Value::Number(scalar.value()),
+                Resolved::String => Value::String(scalar.value()),
+            })
+        }
         NodeKind::Sequence => {
             let items = node.children().map(|item| expand(item, budget));
             Value::Sequence(items.collect::<Option<_>>()?)
@@ -181,7 +188,9 @@ fn expand<'a>(node: NodeRef<'a>, budget: &mut usize) -> Option<Value<'a>> {
             let mut merged = Vec::new();
             for entry in node.as_mapping()?.entries() {
                 let value = expand(entry.value, budget)?;
-                if entry.is("<<") && entry.key.as_scalar().is_some_and(|k| k.style() == crate::ScalarStyle::Plain) {
+                if entry.is("<<")
+                    && entry.key.as_scalar().is_some_and(|k| k.style() == crate::ScalarStyle::Plain)
+                {
                     merged.push(value);
                 } else {
                     put(&mut entries, expand(entry.key, budget)?, value, true);
@@ -207,8 +216,14 @@ fn expand<'a>(node: NodeRef<'a>, budget: &mut usize) -> Option<Value<'a>> {
 }
 
 /// Adds an entry, or changes the one that is there where `replace` says so.
-fn put<'a>(entries: &mut Vec<(Value<'a>, Value<'a>)>, key: Value<'a>, value: Value<'a>, replace: bool) {
-    let same = |other: &Value<'a>| matches!((other, &key), (Value::String(a), Value::String(b)) if a == b);
+fn put<'a>(
+    entries: &mut Vec<(Value<'a>, Value<'a>)>,
+    key: Value<'a>,
+    value: Value<'a>,
+    replace: bool,
+) {
+    let same =
+        |other: &Value<'a>| matches!((other, &key), (Value::String(a), Value::String(b)) if a == b);
     match entries.iter_mut().find(|(other, _)| same(other)) {
         Some((_, old)) if replace => *old = value,
         Some(_) => {}

@@ -82,7 +82,10 @@ impl<'a> NodeRef<'a> {
         loop {
             let at = table.nodes[index as usize];
             if at.is_collection() && at.notation() == Notation::Flow {
-                end = closing_bracket(self.source(), if end <= at.start { at.start + 1 } else { end });
+                end = closing_bracket(
+                    self.source(),
+                    if end <= at.start { at.start + 1 } else { end },
+                );
             }
             if index == self.index {
                 return end;
@@ -287,7 +290,8 @@ impl<'a> Scalar<'a> {
 
     /// The value: unquoted, unescaped, folded.
     pub fn value(self) -> Cow<'a, str> {
-        scalar::decode(self.raw(), self.style(), self.0.node().indent())
+        let is_ended = (self.0.end() as usize) < self.0.source().len();
+        scalar::decode(self.raw(), self.style(), self.0.node().indent(), is_ended)
     }
 
     /// Whether the value equals `text`.

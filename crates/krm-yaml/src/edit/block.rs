@@ -1,7 +1,9 @@
 //! Changes to the entries of a block collection.
 
 use super::lower::{Change, Ground};
-use super::splice::{Part, Splice};
+use super::render::Renderer;
+use super::splice::Splice;
+use super::{Hugs, ending};
 use crate::layout::EntryLayout;
 use crate::node::{NodeKind, ScalarStyle};
 use crate::span::{Span, before_break, column, line_end, line_start, next_line, skip_blanks_back};
@@ -31,13 +33,13 @@ struct Work<'a, 'w> {
 }
 
 impl<'a> Work<'a, '_> {
-    /// The text of everything that is inserted before the old entry `at`.
-    fn new_lines(&self, ground: &Ground<'a>, at: usize) -> Vec<String> {
+    /// The lines that come before the old entry `at`: those that hug it, or those that hug the one before.
+    fn new_lines(&self, ground: &Ground<'a>, at: usize, hugs: Hugs) -> Vec<String> {
         let like = key_style(self.entries);
-        let near = self.entries.get(at).or(self.entries.last()).map_or(self.node, |entry| entry.value);
-        let renderer = ground.renderer(near);
+        let renderer = self.renderer(ground, at);
         self.change
             .inserted_before(at)
+            .filter(|new| new.hugs == hugs)
             .flat_map(|new| renderer.entry(new.key.as_ref(), &new.value, self.depth, like))
             .collect()
     }
@@ -52,7 +54,8 @@ impl<'a> Work<'a, '_> {
             ground.splices.push(Splice::insert(floor, format!(" {brackets}")));
             self.remove_lines(ground, 0);
         } else {
-            let span = if first.own_line { Span::new(first.start, first.tail) } else { first.extent() };
+            let span =
+                if first.own_line { Span::new(first.start, first.tail) } else { first.extent() };
             ground.splices.push(Splice::new(span, brackets));
             self.remove_lines(ground, 1);
         }
@@ -61,8 +64,8 @@ impl<'a> Work<'a, '_> {
     fn reorder(&self, ground: &mut Ground<'a>, kept: &[usize]) {
         for (&slot, entry) in kept.iter().zip(self.change.kept(self.entries.len())) {
             if slot != entry {
-                let parts = vec![Part::Keep(self.entries[entry].extent())];
-                ground.splices.push(Splice { span: self.entries[slot].extent(), parts });
+                let (to, from) = (self.entries[slot].extent(), self.entries[entry].extent());
+                ground.splices.push(Splice::moved(to, from, self.node.index));
             }
         }
     }
@@ -73,7 +76,7 @@ impl<'a> Work<'a, '_> {
         let first = &self.entries[0];
         let eol = ground.manners.line_break;
         let indent = " ".repeat(self.depth as usize);
-        let new = self.new_lines(ground, 0);
+        let new = self.new_lines(ground, 0, Hugs::Next);
         let text = new.join(eol);
         let text = text.strip_prefix(&indent).unwrap_or(&text);
         if !self.change.removed.contains(&0) {
@@ -115,7 +118,8 @@ impl<'a> Work<'a, '_> {
     /// Removes the whole lines of removed entries from the entry `from` on.
     fn remove_lines(&self, ground: &mut Ground<'a>, from: usize) {
         let text = ground.text;
-        let removed = self.change.removed.iter().filter(|&&at| at >= from).map(|&at| &self.entries[at]);
+        let removed =
+            self.change.removed.iter().filter(|&&at| at >= from).map(|&at| &self.entries[at]);
         let mut spans: Vec<Span> = Vec::new();
         for entry in removed {
             let span = Span::new(line_start(text, entry.start), next_line(text, entry.tail));
@@ -126,52 +130,75 @@ impl<'a> Work<'a, '_> {
         }
         for mut span in spans {
             // A file without a final line break keeps having none.
-            if span.end as usize == text.len() && before_break(text, span.end) == span.end {
+            let at_end =
+                span.end as usize == text.len() && before_break(text, span.end) == span.end;
+            if at_end && !ending::needs_break(ground.document, before_break(text, span.start)) {
                 span.start = before_break(text, span.start);
             }
             ground.splices.push(Splice::remove(span));
         }
     }
 
+    fn renderer<'g>(&self, ground: &'g Ground<'a>, at: usize) -> Renderer<'g> {
+        let near = match self.entries.get(at) {
+            Some(entry) => entry.value.index,
+            None => self.node.node().subtree_end(self.node.index),
+        };
+        let ends_file = at == self.entries.len() && self.is_at_end(ground.text);
+        ground.renderer_at(near).like_items(self.entries).ends_file(ends_file)
+    }
+
+    /// Whether the last entry ends the file without a line break.
+    fn is_at_end(&self, text: &str) -> bool {
+        self.entries.last().is_some_and(|last| line_end(text, last.tail) as usize == text.len())
+    }
+
     fn insert_lines(&self, ground: &mut Ground<'a>) {
         let text = ground.text;
         let eol = ground.manners.line_break;
         for at in 0..=self.entries.len() {
-            if at == 0 && !self.entries[0].own_line {
-                continue;
+            let below = self.new_lines(ground, at, Hugs::Previous).join(eol);
+            if !below.is_empty() {
+                let splice = self.after(ground, at, &below);
+                ground.splices.push(splice);
             }
-            let lines = self.new_lines(ground, at).join(eol);
-            if lines.is_empty() {
-                continue;
+            let above = self.new_lines(ground, at, Hugs::Next).join(eol);
+            if let Some(entry) = self.entries.get(at).filter(|entry| entry.own_line)
+                && !above.is_empty()
+            {
+                ground
+                    .splices
+                    .push(Splice::insert(line_start(text, entry.start), format!("{above}{eol}")));
             }
-            let splice = match self.entries.get(at) {
-                Some(entry) => Splice::insert(line_start(text, entry.start), format!("{lines}{eol}")),
-                None => self.after_last(ground, &lines),
-            };
-            ground.splices.push(splice);
         }
     }
 
-    fn after_last(&self, ground: &Ground<'a>, lines: &str) -> Splice {
+    /// New lines directly after the entry before `at`.
+    fn after(&self, ground: &Ground<'a>, at: usize, lines: &str) -> Splice {
         let text = ground.text;
         let eol = ground.manners.line_break;
-        let last = &self.entries[self.entries.len() - 1];
         let all_gone = self.change.removed.len() == self.entries.len();
         if all_gone && !self.entries[0].own_line {
             let indent = " ".repeat(self.depth as usize);
-            return Splice::insert(self.entries[0].start, lines.strip_prefix(&indent).unwrap_or(lines));
+            return Splice::insert(
+                self.entries[0].start,
+                lines.strip_prefix(&indent).unwrap_or(lines),
+            );
         }
-        let end = line_end(text, last.tail);
-        if end as usize == text.len() {
-            return Splice::insert(end, format!("{eol}{lines}"));
+        let previous = at.saturating_sub(1);
+        let end = line_end(text, self.entries[previous].tail);
+        if self.change.removed.contains(&previous) && end as usize != text.len() {
+            return Splice::insert(next_line(text, end), format!("{lines}{eol}"))
+                .of(self.node.index);
         }
-        Splice::insert(next_line(text, end), format!("{lines}{eol}"))
+        Splice::insert(end, format!("{eol}{lines}")).of(self.node.index)
     }
 }
 
 /// The quotes around the keys of a mapping, where all of them have the same.
 pub(crate) fn key_style(entries: &[EntryLayout<'_>]) -> Option<ScalarStyle> {
-    let mut styles = entries.iter().map(|entry| entry.key.and_then(NodeRef::as_scalar).map(|key| key.style()));
+    let mut styles =
+        entries.iter().map(|entry| entry.key.and_then(NodeRef::as_scalar).map(|key| key.style()));
     let first = styles.next()??;
     (first.is_quoted() && styles.all(|style| style == Some(first))).then_some(first)
 }

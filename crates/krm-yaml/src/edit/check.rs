@@ -53,11 +53,15 @@ impl Expected<'_, '_> {
     fn node<'a>(&self, old: NodeRef<'a>, new: NodeRef<'_>) -> Result<(), NodeRef<'a>> {
         let holds = |ok: bool| if ok { Ok(()) } else { Err(old) };
         if let Some(value) = self.edit.values.get(&old.index) {
-            let keeps_anchor = old.anchor().is_none() || matches!(value, Value::Node(_)) || old.anchor() == new.anchor();
+            let keeps_anchor = old.anchor().is_none()
+                || matches!(value, Value::Node(_))
+                || old.anchor() == new.anchor();
             return holds(value.is_meant_by(new) && keeps_anchor);
         }
         if let Some(name) = self.edit.keys.get(&old.index) {
-            let is_named = new.as_scalar().is_some_and(|key| key.is(name) && key.resolve() == Resolved::String);
+            let is_named = new
+                .as_scalar()
+                .is_some_and(|key| key.is(name) && key.resolve() == Resolved::String);
             return holds(is_named && old.anchor() == new.anchor());
         }
         holds(old.anchor() == new.anchor() && old.tag() == new.tag())?;
@@ -67,9 +71,15 @@ impl Expected<'_, '_> {
         }
         holds(match (old.as_scalar(), new.as_scalar()) {
             (Some(old), Some(new)) => {
-                old.style() == new.style() && old.resolve() == new.resolve() && old.value() == new.value()
+                old.style() == new.style()
+                    && old.resolve() == new.resolve()
+                    && old.value() == new.value()
             }
-            _ => old.kind() == NodeKind::Alias && new.kind() == NodeKind::Alias && old.text() == new.text(),
+            _ => {
+                old.kind() == NodeKind::Alias
+                    && new.kind() == NodeKind::Alias
+                    && old.text() == new.text()
+            }
         })
     }
 

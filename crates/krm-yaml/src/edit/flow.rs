@@ -2,11 +2,13 @@
 
 use super::block::key_style;
 use super::lower::{Change, Ground};
-use super::splice::{Part, Splice};
+use super::splice::Splice;
 use super::{Insertion, replace};
+use crate::brackets::BracketManners;
 use crate::layout::{EntryLayout, comment_beside};
+use crate::manners::indentation;
 use crate::node::Notation;
-use crate::span::{Span, column, line_end, line_start, next_line, skip_blanks_back};
+use crate::span::{Span, line_end, line_start, next_line, skip_blanks_back};
 use crate::view::NodeRef;
 
 pub(crate) fn lower<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, change: &Change<'_>) {
@@ -37,7 +39,14 @@ fn fill<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, change: &Change<'_>) {
         return;
     }
     let inner = Span::new(node.start() + 1, node.end() - 1);
-    let text = inserted_texts(ground, node, &change.inserted, &[]).join(", ");
+    if ground.manners.json
+        && node.parent().is_some_and(|parent| replace::is_over_lines(ground.text, parent))
+    {
+        replace::fill_lines(ground, node, &change.inserted);
+        return;
+    }
+    let comma = BracketManners::of(node, ground.manners.json).comma();
+    let text = inserted_texts(ground, node, &change.inserted, &[]).join(comma);
     if inner.of(ground.text).contains('#') {
         ground.splices.push(Splice::insert(inner.start, text));
     } else {
@@ -51,13 +60,17 @@ fn inserted_texts<'a>(
     inserted: &[&Insertion<'_>],
     entries: &[EntryLayout<'a>],
 ) -> Vec<String> {
-    let renderer = ground.renderer(node);
+    let renderer = ground.renderer(node).in_brackets(node).like_items(entries);
     let like = key_style(entries);
-    let colon = colon_text(ground.text, entries);
-    let over_lines = entries.first().is_some_and(|entry| entry.own_line);
-    let depth = entries.first().map_or(0, |entry| if over_lines { column(ground.text, entry.head) } else { 0 });
+    let colon = BracketManners::of(node, ground.manners.json).colon();
+    let over_lines = !entries.is_empty() && entries.iter().all(|entry| entry.own_line);
+    let indent = entries.first().map_or("", |entry| indentation(ground.text, entry.head));
     let text = |value| {
-        if over_lines && ground.manners.json { renderer.flow_lines(value, depth) } else { renderer.flow(value) }
+        if over_lines && ground.manners.json {
+            renderer.flow_lines(value, indent)
+        } else {
+            renderer.flow_item(value)
+        }
     };
     inserted
         .iter()
@@ -66,16 +79,6 @@ fn inserted_texts<'a>(
             None => text(&new.value),
         })
         .collect()
-}
-
-/// How the collection writes its colons: `": "`, or `":"` as in packed JSON.
-fn colon_text(text: &str, entries: &[EntryLayout<'_>]) -> &'static str {
-    let packed = entries.first().is_some_and(|entry| {
-        let key = entry.key.map(|key| key.end());
-        key.is_some_and(|end| text.as_bytes().get(end as usize) == Some(&b':') && entry.value.full_span().start == end + 1)
-            && entry.value.end() > entry.value.start()
-    });
-    if packed { ":" } else { ": " }
 }
 
 struct Work<'a, 'w> {
@@ -88,7 +91,7 @@ struct Work<'a, 'w> {
 impl<'a> Work<'a, '_> {
     /// Whether the entries stand on lines of their own.
     fn over_lines(&self) -> bool {
-        self.entries[0].own_line
+        self.entries.iter().all(|entry| entry.own_line)
     }
 
     fn closer(&self) -> u32 {
@@ -106,11 +109,7 @@ impl<'a> Work<'a, '_> {
             ground.splices.push(Splice::remove(inner));
             return;
         }
-        let glue = if self.over_lines() {
-            format!(",{}{}", ground.manners.line_break, " ".repeat(column(ground.text, first.head) as usize))
-        } else {
-            ", ".to_owned()
-        };
+        let glue = self.glue(ground);
         let trailing = last.comma.map_or(last.end, |comma| comma + 1);
         let mut text = texts.join(&glue);
         if last.comma.is_some() && !texts.is_empty() {
@@ -126,10 +125,10 @@ impl<'a> Work<'a, '_> {
             }
             let (slot, entry) = (&self.entries[slot], &self.entries[entry]);
             let core = |e: &EntryLayout<'_>| Span::new(e.start, e.end);
-            ground.splices.push(Splice { span: core(slot), parts: vec![Part::Keep(core(entry))] });
+            ground.splices.push(Splice::moved(core(slot), core(entry), self.node.index));
             let (old, new) = (beside(ground.text, slot), beside(ground.text, entry));
             if !old.is_empty() || !new.is_empty() {
-                ground.splices.push(Splice { span: old, parts: vec![Part::Keep(new)] });
+                ground.splices.push(Splice::moved(old, new, self.node.index));
             }
         }
     }
@@ -142,14 +141,21 @@ impl<'a> Work<'a, '_> {
             let entry = &self.entries[at];
             let next = self.entries.get(at + 1);
             let alone = entry.own_line && next.is_none_or(|next| next.own_line);
-            if alone && line_start(text, entry.start) > line_start(text, self.node.start()) && line_end(text, entry.tail) < self.closer() {
-                ground.splices.push(Splice::remove(Span::new(line_start(text, entry.start), next_line(text, entry.tail))));
+            if alone
+                && line_start(text, entry.start) > line_start(text, self.node.start())
+                && line_end(text, entry.tail) < self.closer()
+            {
+                ground.splices.push(Splice::remove(Span::new(
+                    line_start(text, entry.start),
+                    next_line(text, entry.tail),
+                )));
             } else if let Some(next) = next.filter(|_| at < last_kept) {
                 ground.splices.push(Splice::remove(Span::new(entry.start, next.start)));
             } else {
                 // Behind the last one that stays: the blanks before go, too.
                 let from = skip_blanks_back(text, entry.start, self.node.start());
-                let to = entry.comma.filter(|_| at + 1 < count).map_or(entry.end, |comma| comma + 1);
+                let to =
+                    entry.comma.filter(|_| at + 1 < count).map_or(entry.end, |comma| comma + 1);
                 let to = if beside(text, entry).is_empty() { to } else { entry.tail.max(to) };
                 ground.splices.push(Splice::remove(Span::new(from, to)));
             }
@@ -159,7 +165,9 @@ impl<'a> Work<'a, '_> {
         if last_kept + 1 < count && !inserted_last {
             let had_trailing = self.entries[count - 1].comma;
             match (self.entries[last_kept].comma, had_trailing) {
-                (Some(comma), None) => ground.splices.push(Splice::remove(Span::new(comma, comma + 1))),
+                (Some(comma), None) => {
+                    ground.splices.push(Splice::remove(Span::new(comma, comma + 1)))
+                }
                 (Some(_), Some(trailing)) if !self.is_own(ground.text, count - 1) => {
                     ground.splices.push(Splice::remove(Span::new(trailing, trailing + 1)));
                 }
@@ -194,13 +202,10 @@ impl<'a> Work<'a, '_> {
 
     fn glue(&self, ground: &Ground<'a>) -> String {
         if self.over_lines() {
-            let depth = column(ground.text, self.entries[0].head) as usize;
-            return format!(",{}{}", ground.manners.line_break, " ".repeat(depth));
+            let indent = indentation(ground.text, self.entries[0].head);
+            return format!(",{}{indent}", ground.manners.line_break);
         }
-        let packed = self.entries.iter().zip(self.entries.iter().skip(1)).next().is_some_and(|(a, b)| {
-            a.comma.is_some_and(|comma| b.head == comma + 1)
-        });
-        if packed { ",".to_owned() } else { ", ".to_owned() }
+        BracketManners::of(self.node, ground.manners.json).comma().to_owned()
     }
 
     fn insert_before(&self, ground: &mut Ground<'a>, entry: &EntryLayout<'a>, texts: &[String]) {
@@ -229,7 +234,9 @@ impl<'a> Work<'a, '_> {
                 ground.splices.push(Splice::insert(last.end, ","));
                 ground.splices.push(Splice::insert(last.tail, format!("{space}{text}")));
             }
-            None if !last_gone => ground.splices.push(Splice::insert(last.end, format!("{glue}{text}"))),
+            None if !last_gone => {
+                ground.splices.push(Splice::insert(last.end, format!("{glue}{text}")))
+            }
             None => ground.splices.push(Splice::insert(last.tail, format!("{space}{text}"))),
             Some(_) => ground.splices.push(Splice::insert(last.tail, format!("{space}{text},"))),
         }

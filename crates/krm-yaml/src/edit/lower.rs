@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::splice::{Splice, apply as splice};
-use super::{CollectionEdit, DocumentEdit, EditError, Insertion, WhenEmpty, block, check, entry_index, flow, notes, replace, sharing};
+use super::{
+    CollectionEdit, DocumentEdit, EditError, Insertion, WhenEmpty, block, check, ending,
+    entry_index, flow, notes, replace, sharing,
+};
 use crate::document::DocumentRef;
 use crate::layout::{self, EntryLayout};
 use crate::manners::Manners;
@@ -23,8 +26,13 @@ pub(crate) struct Ground<'a> {
 }
 
 impl<'a> Ground<'a> {
+    /// Renders in the manners of the neighbourhood of a node.
     pub(crate) fn renderer(&self, node: NodeRef<'_>) -> Renderer<'_> {
-        Renderer { manners: &self.manners, near: node.index }
+        self.renderer_at(node.index)
+    }
+
+    pub(crate) fn renderer_at(&self, near: u32) -> Renderer<'_> {
+        Renderer::new(&self.manners, near)
     }
 
     /// The entries of a collection; looked up once for all changes in it.
@@ -77,6 +85,7 @@ pub(crate) fn apply(
     for note in &edit.notes {
         notes::lower(&mut ground, note)?;
     }
+    ending::mend(&mut ground);
     let text = splice(ground.text, document.span(), ground.splices).map_err(|overlap| {
         EditError::new(Span::empty(overlap.at), "two changes of one edit touch the same text here")
     })?;
@@ -95,7 +104,9 @@ fn cascade<'e>(document: DocumentRef<'_>, edit: &'e DocumentEdit<'_>) -> BTreeMa
         let node = document.node(index);
         let change = &changes[&index];
         let empties = change.inserted.is_empty() && change.removed.len() == count(node);
-        let (Some(parent), true) = (node.parent(), empties && change.when_empty == WhenEmpty::Remove) else {
+        let (Some(parent), true) =
+            (node.parent(), empties && change.when_empty == WhenEmpty::Remove)
+        else {
             continue;
         };
         let at = entry_index(parent, node);
@@ -128,7 +139,7 @@ pub(crate) struct Change<'e> {
 impl<'e> Change<'e> {
     fn of(edit: &'e CollectionEdit<'e>) -> Self {
         let mut inserted: Vec<&'e Insertion<'e>> = edit.inserted.iter().collect();
-        inserted.sort_by_key(|new| new.before);
+        inserted.sort_by_key(|new| (new.before, new.hugs));
         Self {
             removed: edit.removed.clone(),
             inserted,
@@ -159,13 +170,18 @@ fn refuse_lost_edits(
     for &index in touched {
         let mut node = document.node(index);
         let lost = |node: NodeRef<'_>| {
-            Err(EditError::at(node, "a change in here would be lost: the same edit replaces or removes what holds it"))
+            Err(EditError::at(
+                node,
+                "a change in here would be lost: the same edit replaces or removes what holds it",
+            ))
         };
         if changes.contains_key(&index) && edit.values.contains_key(&index) {
             return lost(node);
         }
         while let Some(parent) = node.parent() {
-            let removed = changes.get(&parent.index).is_some_and(|change| change.removed.contains(&entry_index(parent, node)));
+            let removed = changes
+                .get(&parent.index)
+                .is_some_and(|change| change.removed.contains(&entry_index(parent, node)));
             if removed || edit.values.contains_key(&parent.index) {
                 return lost(document.node(index));
             }

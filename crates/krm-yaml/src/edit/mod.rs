@@ -7,6 +7,7 @@
 
 mod block;
 mod check;
+mod ending;
 mod flow;
 mod lower;
 mod notes;
@@ -84,8 +85,16 @@ impl std::error::Error for EditError {}
 #[derive(Debug)]
 pub(crate) struct Insertion<'a> {
     pub(crate) before: usize,
+    pub(crate) hugs: Hugs,
     pub(crate) key: Option<Value<'a>>,
     pub(crate) value: Value<'a>,
+}
+
+/// Which neighbour a new entry stands directly beside, where blank lines or comments separate the two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Hugs {
+    Previous,
+    Next,
 }
 
 /// What changes in the list of a collection's entries.
@@ -197,23 +206,45 @@ impl<'a> Edit<'a> {
         value: impl Into<Value<'a>>,
         place: Place<'_>,
     ) -> Result<(), EditError> {
+        if is_null(mapping) {
+            return self
+                .set(mapping, Value::Mapping(vec![(Value::string(key.to_owned()), value.into())]));
+        }
         let Some(view) = mapping.as_mapping() else {
-            return Err(EditError::at(mapping, format!("`{key}` cannot be inserted: this is no mapping")));
+            return Err(EditError::at(
+                mapping,
+                format!("`{key}` cannot be inserted: this is no mapping"),
+            ));
         };
-        let pending = self.documents.get(&mapping.document.index).and_then(|d| d.collections.get(&mapping.index));
+        let pending = self
+            .documents
+            .get(&mapping.document.index)
+            .and_then(|d| d.collections.get(&mapping.index));
         let removed = |at: usize| pending.is_some_and(|edit| edit.removed.contains(&at));
-        if let Some((_, entry)) = view.entries().enumerate().find(|(at, entry)| entry.is(key) && !removed(*at)) {
+        if let Some((_, entry)) =
+            view.entries().enumerate().find(|(at, entry)| entry.is(key) && !removed(*at))
+        {
             return Err(EditError::at(entry.key, format!("the key `{key}` is there already")));
         }
         let twice = pending.is_some_and(|edit| {
-            edit.inserted.iter().any(|new| matches!(&new.key, Some(Value::String(other)) if other == key))
+            edit.inserted
+                .iter()
+                .any(|new| matches!(&new.key, Some(Value::String(other)) if other == key))
         });
         if twice {
-            return Err(EditError::at(mapping, format!("the key `{key}` is inserted twice in one edit")));
+            return Err(EditError::at(
+                mapping,
+                format!("the key `{key}` is inserted twice in one edit"),
+            ));
         }
-        let before = position(view, key, place);
+        let (before, hugs) = position(view, key, place);
         let key = Some(Value::String(key.to_owned().into()));
-        self.collection(mapping).inserted.push(Insertion { before, key, value: value.into() });
+        self.collection(mapping).inserted.push(Insertion {
+            before,
+            hugs,
+            key,
+            value: value.into(),
+        });
         Ok(())
     }
 
@@ -224,16 +255,30 @@ impl<'a> Edit<'a> {
         index: usize,
         value: impl Into<Value<'a>>,
     ) -> Result<(), EditError> {
+        if is_null(sequence) {
+            return self.set(sequence, Value::Sequence(vec![value.into()]));
+        }
         let Some(view) = sequence.as_sequence() else {
             return Err(EditError::at(sequence, "an item cannot be inserted: this is no list"));
         };
-        let before = index.min(view.items().count());
-        self.collection(sequence).inserted.push(Insertion { before, key: None, value: value.into() });
+        let count = view.items().count();
+        let before = index.min(count);
+        let hugs = if before == count { Hugs::Previous } else { Hugs::Next };
+        self.collection(sequence).inserted.push(Insertion {
+            before,
+            hugs,
+            key: None,
+            value: value.into(),
+        });
         Ok(())
     }
 
     /// Appends an item.
-    pub fn append(&mut self, sequence: NodeRef<'a>, value: impl Into<Value<'a>>) -> Result<(), EditError> {
+    pub fn append(
+        &mut self,
+        sequence: NodeRef<'a>,
+        value: impl Into<Value<'a>>,
+    ) -> Result<(), EditError> {
         self.insert_item(sequence, usize::MAX, value)
     }
 
@@ -250,10 +295,18 @@ impl<'a> Edit<'a> {
     }
 
     /// Moves the item at `from` so that it stands at `to`.
-    pub fn move_item(&mut self, sequence: NodeRef<'a>, from: usize, to: usize) -> Result<(), EditError> {
+    pub fn move_item(
+        &mut self,
+        sequence: NodeRef<'a>,
+        from: usize,
+        to: usize,
+    ) -> Result<(), EditError> {
         let count = sequence.children().count();
         if sequence.kind() != NodeKind::Sequence || from >= count || to >= count {
-            return Err(EditError::at(sequence, format!("an item {from} or {to} is not there to be moved")));
+            return Err(EditError::at(
+                sequence,
+                format!("an item {from} or {to} is not there to be moved"),
+            ));
         }
         let mut order: Vec<usize> = (0..count).collect();
         let item = order.remove(from);
@@ -275,14 +328,18 @@ impl<'a> Edit<'a> {
         }
         match self.collection(collection).order.replace(order) {
             None => Ok(()),
-            Some(_) => Err(EditError::at(collection, "this collection is reordered twice in one edit")),
+            Some(_) => {
+                Err(EditError::at(collection, "this collection is reordered twice in one edit"))
+            }
         }
     }
 
     /// Renames a key.
     pub fn rename(&mut self, key: NodeRef<'a>, name: &str) -> Result<(), EditError> {
         let mapping = key.parent().and_then(NodeRef::as_mapping);
-        let Some(mapping) = mapping.filter(|mapping| mapping.entries().any(|entry| entry.key == key)) else {
+        let Some(mapping) =
+            mapping.filter(|mapping| mapping.entries().any(|entry| entry.key == key))
+        else {
             return Err(EditError::at(key, "only a key can be renamed"));
         };
         if key.as_scalar().is_some_and(|scalar| scalar.is(name)) {
@@ -296,7 +353,12 @@ impl<'a> Edit<'a> {
     }
 
     /// Sets, replaces or (without a text) removes the comment above or beside a node.
-    pub fn comment(&mut self, node: NodeRef<'a>, place: CommentPlace, text: Option<&str>) -> Result<(), EditError> {
+    pub fn comment(
+        &mut self,
+        node: NodeRef<'a>,
+        place: CommentPlace,
+        text: Option<&str>,
+    ) -> Result<(), EditError> {
         if !matches!(place, CommentPlace::Above | CommentPlace::Beside) {
             return Err(EditError::at(node, "a comment can be set above or beside a node"));
         }
@@ -329,6 +391,11 @@ impl<'a> Edit<'a> {
     }
 }
 
+/// Whether nothing stands here that entries could be added to.
+pub(crate) fn is_null(node: NodeRef<'_>) -> bool {
+    node.as_scalar().is_some_and(|scalar| scalar.resolve() == crate::Resolved::Null)
+}
+
 /// Which entry of `parent` a node belongs to.
 pub(crate) fn entry_index(parent: NodeRef<'_>, node: NodeRef<'_>) -> usize {
     let at = parent.children().position(|child| child == node).unwrap_or(0);
@@ -336,19 +403,21 @@ pub(crate) fn entry_index(parent: NodeRef<'_>, node: NodeRef<'_>) -> usize {
 }
 
 /// Before which entry a new key goes.
-fn position(mapping: crate::Mapping<'_>, key: &str, place: Place<'_>) -> usize {
+fn position(mapping: crate::Mapping<'_>, key: &str, place: Place<'_>) -> (usize, Hugs) {
     let count = mapping.entries().count();
     let of = |name: &str| mapping.entries().position(|entry| entry.is(name));
+    let last = (count, if count == 0 { Hugs::Next } else { Hugs::Previous });
+    let after = |at: usize| (at + 1, Hugs::Previous);
     match place {
-        Place::Last => count,
-        Place::First => 0,
-        Place::Before(name) => of(name).unwrap_or(count),
-        Place::After(name) => of(name).map_or(count, |at| at + 1),
+        Place::Last => last,
+        Place::First => (0, Hugs::Next),
+        Place::Before(name) => of(name).map_or(last, |at| (at, Hugs::Next)),
+        Place::After(name) => of(name).map_or(last, after),
         Place::InOrder(order) => {
-            let Some(rank) = order.iter().position(|name| *name == key) else { return count };
+            let Some(rank) = order.iter().position(|name| *name == key) else { return last };
             let earlier = order[..rank].iter().filter_map(|name| of(name)).max();
             let later = order[rank + 1..].iter().filter_map(|name| of(name)).min();
-            earlier.map(|at| at + 1).or(later).unwrap_or(count)
+            earlier.map(after).or(later.map(|at| (at, Hugs::Next))).unwrap_or(last)
         }
     }
 }

@@ -6,7 +6,10 @@ use super::{EditError, Note, NoteTarget};
 use crate::comment::CommentPlace;
 use crate::layout::{EntryLayout, comment_beside, comment_line};
 use crate::node::Notation;
-use crate::span::{Span, before_break, column, is_first_on_line, line_end, line_start, next_line, skip_blanks, skip_blanks_back};
+use crate::span::{
+    Span, before_break, column, is_first_on_line, line_end, line_start, next_line, skip_blanks,
+    skip_blanks_back,
+};
 use crate::view::NodeRef;
 
 pub(crate) fn lower<'a>(ground: &mut Ground<'a>, note: &Note<'a>) -> Result<(), EditError> {
@@ -15,7 +18,9 @@ pub(crate) fn lower<'a>(ground: &mut Ground<'a>, note: &Note<'a>) -> Result<(), 
             this(ground, span, note.text.as_deref());
             Ok(())
         }
-        NoteTarget::Of(node, _) if ground.manners.json => Err(EditError::at(node, "JSON has no comments")),
+        NoteTarget::Of(node, _) if ground.manners.json => {
+            Err(EditError::at(node, "JSON has no comments"))
+        }
         NoteTarget::Of(node, CommentPlace::Above) => above(ground, node, note.text.as_deref()),
         NoteTarget::Of(node, _) => beside(ground, node, note.text.as_deref()),
     }
@@ -32,22 +37,30 @@ fn hashed(line: &str) -> String {
 fn this(ground: &mut Ground<'_>, span: Span, text: Option<&str>) {
     let splice = match text {
         Some(text) => Splice::new(span, hashed(&crate::comment::strip_breaks(text))),
-        None if is_first_on_line(ground.text, span.start) => {
-            Splice::remove(Span::new(line_start(ground.text, span.start), next_line(ground.text, span.end)))
-        }
+        None if is_first_on_line(ground.text, span.start) => Splice::remove(Span::new(
+            line_start(ground.text, span.start),
+            next_line(ground.text, span.end),
+        )),
         None => Splice::remove(Span::new(skip_blanks_back(ground.text, span.start, 0), span.end)),
     };
     ground.splices.push(splice);
 }
 
-fn above<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, text: Option<&str>) -> Result<(), EditError> {
+fn above<'a>(
+    ground: &mut Ground<'a>,
+    node: NodeRef<'a>,
+    text: Option<&str>,
+) -> Result<(), EditError> {
     let source = ground.text;
     let Some(entry) = ground.entry_of(node) else {
         return Err(EditError::at(node, "a comment stands above an entry or an item"));
     };
     let in_flow = node.parent().is_some_and(|parent| parent.notation() != Notation::Block);
     if in_flow && !entry.own_line {
-        return Err(EditError::at(node, "no comment can stand above this: it shares its line with other entries"));
+        return Err(EditError::at(
+            node,
+            "no comment can stand above this: it shares its line with other entries",
+        ));
     }
     let eol = ground.manners.line_break;
     let indent = " ".repeat(column(source, entry.head) as usize);
@@ -72,7 +85,10 @@ fn above<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, text: Option<&str>) -> 
     let lead = if new.starts_with(eol) { line_start(source, entry.head) } else { old.start };
     let splice = match lead < old.start {
         // The blank line itself is not indented.
-        true => Splice::new(Span::new(lead, old.end), format!("{eol}{indent}{}", &new[eol.len() + indent.len()..])),
+        true => Splice::new(
+            Span::new(lead, old.end),
+            format!("{eol}{indent}{}", &new[eol.len() + indent.len()..]),
+        ),
         false => Splice::new(old, new),
     };
     ground.splices.push(splice);
@@ -82,10 +98,16 @@ fn above<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, text: Option<&str>) -> 
 /// Whether the line above is a comment that is not the entry's.
 fn is_below_comment(text: &str, entry: &EntryLayout<'_>) -> bool {
     let line = line_start(text, entry.head);
-    entry.own_line && line > 0 && comment_line(text, line_start(text, before_break(text, line))).is_some()
+    entry.own_line
+        && line > 0
+        && comment_line(text, line_start(text, before_break(text, line))).is_some()
 }
 
-fn beside<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, text: Option<&str>) -> Result<(), EditError> {
+fn beside<'a>(
+    ground: &mut Ground<'a>,
+    node: NodeRef<'a>,
+    text: Option<&str>,
+) -> Result<(), EditError> {
     let source = ground.text;
     let at = behind(ground, node);
     let old = comment_beside(source, at);
@@ -100,7 +122,10 @@ fn beside<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, text: Option<&str>) ->
     }
     let end = line_end(source, at);
     if old.is_empty() && skip_blanks(source, at, end) != end {
-        return Err(EditError::at(node, "no comment can stand beside this: more follows on its line"));
+        return Err(EditError::at(
+            node,
+            "no comment can stand beside this: more follows on its line",
+        ));
     }
     let splice = match old.is_empty() {
         true => Splice::new(Span::new(at, end), format!(" {}", hashed(text))),
@@ -118,7 +143,8 @@ fn behind<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>) -> u32 {
     let in_flow = value.parent().is_some_and(|parent| parent.notation() != Notation::Block);
     if in_flow {
         let end = entry.map_or(node.end(), |entry| entry.end);
-        let comma = entry.and_then(|entry| entry.comma).filter(|_| comment_beside(source, end).is_empty());
+        let comma =
+            entry.and_then(|entry| entry.comma).filter(|_| comment_beside(source, end).is_empty());
         return comma.map_or(end, |comma| comma + 1);
     }
     if value.is_block() {
@@ -126,7 +152,8 @@ fn behind<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>) -> u32 {
     }
     if value.as_scalar().is_some_and(|scalar| scalar.style().is_block()) {
         let head = Span::new(value.start(), line_end(source, value.start()));
-        return value.start() + head.of(source).find([' ', '\t']).unwrap_or(head.len() as usize) as u32;
+        return value.start()
+            + head.of(source).find([' ', '\t']).unwrap_or(head.len() as usize) as u32;
     }
     value.end()
 }

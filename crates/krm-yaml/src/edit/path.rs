@@ -1,6 +1,6 @@
 //! Edits at a path: missing parents are made, duplicates go together, shared ground is refused.
 
-use super::{Edit, EditError, Place, WhenEmpty};
+use super::{Edit, EditError, Place, WhenEmpty, is_null};
 use crate::document::DocumentRef;
 use crate::find::Located;
 use crate::node::NodeKind;
@@ -29,7 +29,9 @@ impl std::fmt::Display for PathEditError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::NoDocument => f.write_str("there is no document to edit"),
-            Self::NotFound { found, .. } if found.segments().is_empty() => f.write_str("no such path"),
+            Self::NotFound { found, .. } if found.segments().is_empty() => {
+                f.write_str("no such path")
+            }
             Self::NotFound { found, .. } => write!(f, "no such path: only `{found}` is there"),
             Self::Refused(error) => error.fmt(f),
         }
@@ -69,19 +71,32 @@ impl<'a> Edit<'a> {
         }
     }
 
-    fn make(&mut self, at: NodeRef<'a>, path: &Path, found: usize, value: Value<'a>) -> Result<(), PathEditError> {
-        let (first, rest) = path.segments()[found..].split_first().expect("a missing path has a missing step");
+    fn make(
+        &mut self,
+        at: NodeRef<'a>,
+        path: &Path,
+        found: usize,
+        value: Value<'a>,
+    ) -> Result<(), PathEditError> {
+        let (first, rest) =
+            path.segments()[found..].split_first().expect("a missing path has a missing step");
         let value = rest.iter().rev().fold(value, |value, segment| wrap(segment, value));
         let count = at.children().count();
         let is_next = |index: &usize| *index == count;
         match (at.kind(), first) {
-            (NodeKind::Mapping, Segment::Key(key)) => Ok(self.insert_key(at, key, value, Place::Last)?),
+            (NodeKind::Mapping, Segment::Key(key)) => {
+                Ok(self.insert_key(at, key, value, Place::Last)?)
+            }
             (NodeKind::Sequence, Segment::End) => Ok(self.append(at, value)?),
-            (NodeKind::Sequence, Segment::Index(index)) if is_next(index) => Ok(self.append(at, value)?),
+            (NodeKind::Sequence, Segment::Index(index)) if is_next(index) => {
+                Ok(self.append(at, value)?)
+            }
             (NodeKind::Sequence, Segment::Key(key)) if key.parse().as_ref().is_ok_and(is_next) => {
                 Ok(self.append(at, value)?)
             }
-            (NodeKind::Sequence, Segment::Match { .. }) => Ok(self.append(at, named_item(first, value))?),
+            (NodeKind::Sequence, Segment::Match { .. }) => {
+                Ok(self.append(at, named_item(first, value))?)
+            }
             (NodeKind::Scalar(_), _) if is_null(at) => Ok(self.set(at, wrap(first, value))?),
             (kind, _) => Err(EditError::at(at, mismatch(kind, first)).into()),
         }
@@ -104,12 +119,15 @@ impl<'a> Edit<'a> {
                 Err(PathEditError::NotFound { span: at.full_span(), found: there })
             }
             Located::Node(node) => {
-                let duplicates = match (path.segments().last(), node.parent().and_then(NodeRef::as_mapping)) {
-                    (Some(Segment::Key(key)), Some(mapping)) => {
-                        mapping.entries().filter(|entry| entry.is(key)).map(|entry| entry.value).collect()
-                    }
-                    _ => vec![node],
-                };
+                let duplicates =
+                    match (path.segments().last(), node.parent().and_then(NodeRef::as_mapping)) {
+                        (Some(Segment::Key(key)), Some(mapping)) => mapping
+                            .entries()
+                            .filter(|entry| entry.is(key))
+                            .map(|entry| entry.value)
+                            .collect(),
+                        _ => vec![node],
+                    };
                 for node in duplicates {
                     self.remove(node, when_empty)?;
                 }
@@ -123,10 +141,6 @@ fn shared(by: NodeRef<'_>) -> PathEditError {
     let anchor = by.text();
     EditError::at(by, format!("the path goes through `{anchor}`: what stands there is shared; edit the anchored original, or write the values out here"))
         .into()
-}
-
-fn is_null(node: NodeRef<'_>) -> bool {
-    node.as_scalar().is_some_and(|scalar| scalar.resolve() == crate::Resolved::Null)
 }
 
 fn mismatch(kind: NodeKind, segment: &Segment) -> String {
@@ -159,7 +173,10 @@ fn named_item<'a>(segment: &Segment, value: Value<'a>) -> Value<'a> {
     let Segment::Match { key, value: name } = segment else { return value };
     let mut entries = vec![(Value::string(key.clone()), Value::plain(name.clone()))];
     if let Value::Mapping(more) = value {
-        entries.extend(more.into_iter().filter(|(other, _)| !matches!(other, Value::String(other) if other == key)));
+        entries.extend(
+            more.into_iter()
+                .filter(|(other, _)| !matches!(other, Value::String(other) if other == key)),
+        );
     }
     Value::Mapping(entries)
 }

@@ -1,10 +1,12 @@
 //! New text for values, in the manners of the place where it goes.
 
+use crate::brackets::BracketManners;
 use crate::comment::strip_breaks;
 use crate::layout;
+use crate::layout::EntryLayout;
 use crate::manners::Manners;
 use crate::node::{NodeKind, Notation, ScalarStyle};
-use crate::scalar::{Context, lines, write_plain_or_quoted, write_scalar};
+use crate::scalar::{BlockPlace, Context, lines, write_plain_or_quoted, write_scalar};
 use crate::span::{Span, column, line_start};
 use crate::value::Value;
 use crate::view::NodeRef;
@@ -22,24 +24,81 @@ pub(crate) struct Rendered {
 /// Renders values near one node of a document.
 #[derive(Clone, Copy)]
 pub(crate) struct Renderer<'m> {
-    pub(crate) manners: &'m Manners,
+    manners: &'m Manners,
     /// The node whose neighbourhood sets the manners.
-    pub(crate) near: u32,
+    near: u32,
+    /// How brackets around are written.
+    brackets: BracketManners,
+    /// The quotes that all items around have.
+    item_style: Option<ScalarStyle>,
+    /// How far behind its dash a collection begins.
+    dash: u32,
+    /// Whether the file ends with the new text, without a line break.
+    ends_file: bool,
 }
 
-impl Renderer<'_> {
-    fn context(&self, flow: bool, key: bool, block: Option<(u32, u32)>) -> Context {
-        Context { flow, key, json: self.manners.json, quote: self.manners.quote(self.near), block }
+impl<'m> Renderer<'m> {
+    pub(crate) fn new(manners: &'m Manners, near: u32) -> Self {
+        let brackets = BracketManners { json: manners.json, ..BracketManners::default() };
+        Self { manners, near, brackets, item_style: None, dash: 2, ends_file: false }
+    }
+
+    /// The manners of the brackets around the new text.
+    pub(crate) fn in_brackets(self, collection: NodeRef<'_>) -> Self {
+        Self { brackets: BracketManners::of(collection, self.manners.json), ..self }
+    }
+
+    /// The manners of a collection's own entries.
+    pub(crate) fn like_items(self, entries: &[EntryLayout<'_>]) -> Self {
+        let dash = entries
+            .iter()
+            .filter(|entry| entry.key.is_none() && entry.value.is_block())
+            .find_map(|entry| {
+                entry.value.start().checked_sub(entry.head).filter(|width| (2..10).contains(width))
+            });
+        let mut styles =
+            entries.iter().filter(|entry| entry.key.is_none()).map(|entry| {
+                match entry.value.kind() {
+                    NodeKind::Scalar(style) => Some(style),
+                    _ => None,
+                }
+            });
+        let first = styles.next().flatten().filter(|style| style.is_quoted());
+        let item_style = first.filter(|first| styles.all(|style| style == Some(*first)));
+        Self { dash: dash.unwrap_or(self.dash), item_style, ..self }
+    }
+
+    pub(crate) fn ends_file(self, ends_file: bool) -> Self {
+        Self { ends_file, ..self }
+    }
+
+    fn context(&self, flow: bool, key: bool, block: Option<BlockPlace>) -> Context {
+        Context { flow, key, json: self.brackets.json, quote: self.manners.quote(self.near), block }
+    }
+
+    fn block_place(&self, column: u32) -> Option<BlockPlace> {
+        let width = self.manners.indent(self.near);
+        Some(BlockPlace {
+            column: column + width,
+            width,
+            explicit: false,
+            ends_file: self.ends_file,
+        })
     }
 
     /// A key as it stands before its colon; `like` is a key of the same mapping.
     pub(crate) fn key(&self, key: &Value<'_>, flow: bool, like: Option<ScalarStyle>) -> String {
         match key {
             Value::String(text) => match like {
-                Some(style) if style.is_quoted() => write_scalar(text, style, self.context(flow, true, None)).head,
+                Some(style) if style.is_quoted() => {
+                    write_scalar(text, style, self.context(flow, true, None)).head
+                }
                 _ => write_plain_or_quoted(text, self.context(flow, true, None)),
             },
-            Value::Node(node) if node.as_scalar().is_some_and(|s| !s.style().is_block()) && !node.text().contains('\n') => {
+            Value::Node(node)
+                if node.as_scalar().is_some_and(|s| !s.style().is_block())
+                    && !node.text().contains('\n') =>
+            {
                 node.full_span().of(node.source()).to_owned()
             }
             other => self.flow(other),
@@ -47,7 +106,12 @@ impl Renderer<'_> {
     }
 
     /// A value under an entry that begins at `column`, in block style where it has entries.
-    pub(crate) fn block_value(&self, value: &Value<'_>, column: u32, old: Option<ScalarStyle>) -> Rendered {
+    pub(crate) fn block_value(
+        &self,
+        value: &Value<'_>,
+        column: u32,
+        old: Option<ScalarStyle>,
+    ) -> Rendered {
         if let Value::Node(node) = value {
             return self.copy(*node, column);
         }
@@ -60,32 +124,46 @@ impl Renderer<'_> {
         }
         match value {
             Value::String(text) => {
-                let width = self.manners.indent(self.near);
-                let context = self.context(false, false, Some((column + width, width)));
-                let written = write_scalar(text, old.unwrap_or(ScalarStyle::Plain), context);
-                Rendered { head: written.head, comment: None, lines: written.lines }
+                self.text(text, old.unwrap_or(ScalarStyle::Plain), self.block_place(column))
             }
             other => Rendered { head: self.flow(other), ..Rendered::default() },
         }
     }
 
+    /// A text in block context, in the style that stands there where it allows it.
+    pub(crate) fn text(&self, text: &str, old: ScalarStyle, place: Option<BlockPlace>) -> Rendered {
+        let written = write_scalar(text, old, self.context(false, false, place));
+        Rendered { head: written.head, comment: None, lines: written.lines }
+    }
+
     /// The lines of a filled collection whose entries begin at `column`.
     fn body(&self, value: &Value<'_>, column: u32) -> Vec<String> {
         match value {
-            Value::Mapping(entries) => {
-                entries.iter().flat_map(|(key, value)| self.entry(Some(key), value, column, None)).collect()
+            Value::Mapping(entries) => entries
+                .iter()
+                .flat_map(|(key, value)| self.entry(Some(key), value, column, None))
+                .collect(),
+            Value::Sequence(items) => {
+                items.iter().flat_map(|item| self.entry(None, item, column, None)).collect()
             }
-            Value::Sequence(items) => items.iter().flat_map(|item| self.entry(None, item, column, None)).collect(),
             _ => Vec::new(),
         }
     }
 
     /// The lines of one new entry that begins at `column`.
-    pub(crate) fn entry(&self, key: Option<&Value<'_>>, value: &Value<'_>, column: u32, like: Option<ScalarStyle>) -> Vec<String> {
+    pub(crate) fn entry(
+        &self,
+        key: Option<&Value<'_>>,
+        value: &Value<'_>,
+        column: u32,
+        like: Option<ScalarStyle>,
+    ) -> Vec<String> {
         let indent = " ".repeat(column as usize);
         let mut out = Vec::new();
         if let Value::Node(node) = value {
-            out.extend(comments_above(*node).into_iter().map(|comment| format!("{indent}{comment}")));
+            out.extend(
+                comments_above(*node).into_iter().map(|comment| format!("{indent}{comment}")),
+            );
         }
         match key {
             Some(key) => {
@@ -106,19 +184,22 @@ impl Renderer<'_> {
         let is_block_copy = matches!(value, Value::Node(node) if node.is_block());
         let mut first = format!("{indent}-");
         if value.is_filled_collection() && !matches!(value, Value::Node(_)) || is_block_copy {
+            let inner = (column + self.dash) as usize;
             let mut lines = match value {
-                Value::Node(node) => copy_block(*node, column + 2),
-                value => self.body(value, column + 2),
+                Value::Node(node) => copy_block(*node, inner as u32),
+                value => self.body(value, inner as u32),
             };
-            let inner = column as usize + 2;
-            if lines.first().is_some_and(|line| line.len() > inner && !line[inner..].starts_with('#')) {
-                lines[0].replace_range(..inner, &format!("{indent}- "));
+            if lines
+                .first()
+                .is_some_and(|line| line.len() > inner && !line[inner..].starts_with('#'))
+            {
+                lines[0].replace_range(..=column as usize, &format!("{indent}-"));
                 return lines;
             }
             lines.insert(0, first);
             return lines;
         }
-        let rendered = self.block_value(value, column, None);
+        let rendered = self.block_value(value, column, self.item_style);
         push_head(&mut first, &rendered);
         let mut out = vec![first];
         out.extend(rendered.lines);
@@ -133,6 +214,21 @@ impl Renderer<'_> {
         }
     }
 
+    /// A new item inside brackets, quoted as the others are.
+    pub(crate) fn flow_item(&self, value: &Value<'_>) -> String {
+        match (value, self.item_style) {
+            (Value::String(text), Some(style)) => {
+                write_scalar(text, style, self.context(true, false, None)).head
+            }
+            _ => self.flow(value),
+        }
+    }
+
+    /// A text inside brackets, in the style that stands there where it allows it.
+    pub(crate) fn flow_text(&self, text: &str, old: ScalarStyle) -> String {
+        write_scalar(text, old, self.context(true, false, None)).head
+    }
+
     /// A value inside brackets, on one line.
     pub(crate) fn flow(&self, value: &Value<'_>) -> String {
         match value {
@@ -141,15 +237,14 @@ impl Renderer<'_> {
             Value::Number(text) => text.clone().into_owned(),
             Value::String(text) => write_plain_or_quoted(text, self.context(true, false, None)),
             Value::Sequence(items) => {
-                let items: Vec<String> = items.iter().map(|item| self.flow(item)).collect();
-                format!("[{}]", items.join(", "))
+                self.brackets.join('[', items.iter().map(|item| self.flow(item)), ']')
             }
             Value::Mapping(entries) => {
-                let entries: Vec<String> = entries
-                    .iter()
-                    .map(|(key, value)| format!("{}: {}", self.key(key, true, None), self.flow(value)))
-                    .collect();
-                format!("{{{}}}", entries.join(", "))
+                let colon = self.brackets.colon();
+                let entry = |(key, value): &(Value<'_>, Value<'_>)| {
+                    format!("{}{colon}{}", self.key(key, true, None), self.flow(value))
+                };
+                self.brackets.join('{', entries.iter().map(entry), '}')
             }
             Value::Node(node) => self.flow_node(*node),
         }
@@ -162,49 +257,55 @@ impl Renderer<'_> {
         let text = match node.kind() {
             NodeKind::Scalar(style) => {
                 let scalar = node.as_scalar().map(|scalar| scalar.value()).unwrap_or_default();
-                let is_text = node.as_scalar().is_some_and(|s| s.resolve() == crate::Resolved::String);
+                let is_text =
+                    node.as_scalar().is_some_and(|s| s.resolve() == crate::Resolved::String);
                 match style {
                     ScalarStyle::Plain if !is_text && scalar.is_empty() => "null".to_owned(),
                     ScalarStyle::Plain if !is_text => scalar.into_owned(),
-                    style if style.is_block() => write_scalar(&scalar, ScalarStyle::DoubleQuoted, self.context(true, false, None)).head,
+                    style if style.is_block() => {
+                        write_scalar(
+                            &scalar,
+                            ScalarStyle::DoubleQuoted,
+                            self.context(true, false, None),
+                        )
+                        .head
+                    }
                     style => write_scalar(&scalar, style, self.context(true, false, None)).head,
                 }
             }
             NodeKind::Alias => node.text().to_owned(),
             NodeKind::Sequence => {
-                let items: Vec<String> = node.children().map(|item| self.flow_node(item)).collect();
-                format!("[{}]", items.join(", "))
+                self.brackets.join('[', node.children().map(|item| self.flow_node(item)), ']')
             }
             NodeKind::Mapping => {
-                let entries: Vec<String> = node
-                    .as_mapping()
-                    .into_iter()
-                    .flat_map(|mapping| mapping.entries())
-                    .map(|e| format!("{}: {}", self.flow_node(e.key), self.flow_node(e.value)))
-                    .collect();
-                format!("{{{}}}", entries.join(", "))
+                let colon = self.brackets.colon();
+                let entries = node.as_mapping().into_iter().flat_map(|mapping| mapping.entries());
+                let entry = |e: crate::Entry<'_>| {
+                    format!("{}{colon}{}", self.flow_node(e.key), self.flow_node(e.value))
+                };
+                self.brackets.join('{', entries.map(entry), '}')
             }
         };
         format!("{properties}{space}{text}")
     }
 
     /// A value inside brackets that stand over several lines, as JSON is often printed.
-    pub(crate) fn flow_lines(&self, value: &Value<'_>, column: u32) -> String {
-        let width = self.manners.indent(self.near).max(1);
-        let inner = " ".repeat((column + width) as usize);
-        let close = " ".repeat(column as usize);
+    /// `indent` is what stands before the entry that holds it.
+    pub(crate) fn flow_lines(&self, value: &Value<'_>, indent: &str) -> String {
+        let inner = format!("{indent}{}", self.manners.unit());
         let eol = self.manners.line_break;
-        let join = |parts: Vec<String>, open: char, end: char| {
-            let lines: Vec<String> = parts.into_iter().map(|part| format!("{inner}{part}")).collect();
-            format!("{open}{eol}{}{eol}{close}{end}", lines.join(&format!(",{eol}")))
+        let join = |parts: Vec<String>, open: char, close: char| {
+            let lines: Vec<String> =
+                parts.into_iter().map(|part| format!("{inner}{part}")).collect();
+            format!("{open}{eol}{}{eol}{indent}{close}", lines.join(&format!(",{eol}")))
         };
         match value {
             Value::Sequence(items) if !items.is_empty() => {
-                join(items.iter().map(|item| self.flow_lines(item, column + width)).collect(), '[', ']')
+                join(items.iter().map(|item| self.flow_lines(item, &inner)).collect(), '[', ']')
             }
             Value::Mapping(entries) if !entries.is_empty() => {
                 let entry = |(key, value): &(Value<'_>, Value<'_>)| {
-                    format!("{}: {}", self.key(key, true, None), self.flow_lines(value, column + width))
+                    format!("{}: {}", self.key(key, true, None), self.flow_lines(value, &inner))
                 };
                 join(entries.iter().map(entry).collect(), '{', '}')
             }
@@ -236,8 +337,10 @@ impl Renderer<'_> {
             let width = self.manners.indent(self.near);
             let mut all = lines(scalar.raw());
             let header = all.next().unwrap_or_default();
-            let (marks, comment) = header.split_at(header.find([' ', '\t']).unwrap_or(header.len()));
-            let marks: String = marks.chars().map(|c| if c.is_ascii_digit() { digit(width) } else { c }).collect();
+            let (marks, comment) =
+                header.split_at(header.find([' ', '\t']).unwrap_or(header.len()));
+            let marks: String =
+                marks.chars().map(|c| if c.is_ascii_digit() { digit(width) } else { c }).collect();
             head.push_str(&marks);
             let shift = i64::from(column + width) - i64::from(node.node().indent());
             let comment = comment.trim();
@@ -260,7 +363,11 @@ impl Renderer<'_> {
             head = "null".to_owned();
         }
         let comment = layout::comment_beside(source, node.end());
-        Rendered { head, comment: (!comment.is_empty()).then(|| comment.of(source).to_owned()), lines: Vec::new() }
+        Rendered {
+            head,
+            comment: (!comment.is_empty()).then(|| comment.of(source).to_owned()),
+            lines: Vec::new(),
+        }
     }
 }
 
@@ -270,7 +377,10 @@ fn digit(width: u32) -> char {
 
 /// Puts head and comment behind a key or a dash.
 fn push_head(line: &mut String, rendered: &Rendered) {
-    for part in [Some(&rendered.head).filter(|head| !head.is_empty()), rendered.comment.as_ref()].into_iter().flatten() {
+    for part in [Some(&rendered.head).filter(|head| !head.is_empty()), rendered.comment.as_ref()]
+        .into_iter()
+        .flatten()
+    {
         line.push(' ');
         line.push_str(part);
     }
@@ -295,11 +405,15 @@ fn copy_block(node: NodeRef<'_>, to: u32) -> Vec<String> {
     let entries = layout::entries(node);
     let (Some(first), Some(last)) = (entries.first(), entries.last()) else { return Vec::new() };
     let from = column(source, first.head);
-    let text = Span::new(first.start, last.tail).of(source);
+    // Comments below the last entry are the collection's: they end with the entry that holds it.
+    let holder = node.parent().filter(|parent| parent.is_block()).map(layout::entries);
+    let holder = holder.and_then(|all| all.into_iter().find(|entry| entry.value == node));
+    let text = Span::new(first.start, holder.map_or(last.tail, |holder| holder.tail)).of(source);
     let lead = column(source, first.start);
     let shift = i64::from(to) - i64::from(from);
     let begins = i64::from(lead) + shift;
-    let indent = if first.own_line && line_start(source, first.start) != first.start { lead } else { from };
+    let indent =
+        if first.own_line && line_start(source, first.start) != first.start { lead } else { from };
     let begins = if first.own_line { begins } else { i64::from(indent) + shift };
     lines(text)
         .enumerate()

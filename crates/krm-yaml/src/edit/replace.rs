@@ -6,20 +6,26 @@ use super::splice::{Part, Splice};
 use super::{EditError, Insertion};
 use crate::gap::Gap;
 use crate::layout::{EntryLayout, comment_beside};
+use crate::manners::indentation;
 use crate::node::{NodeKind, Notation, ScalarStyle};
-use crate::scalar::{Context, write_scalar};
-use crate::span::{Span, column, line_end, line_start};
+use crate::scalar::{BlockPlace, Context, write_scalar};
+use crate::span::{Span, column, is_first_on_line, line_end, line_start};
 use crate::value::Value;
 use crate::view::NodeRef;
 
 /// Replaces the value of `node`.
-pub(crate) fn lower<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, value: &Value<'_>) -> Result<(), EditError> {
+pub(crate) fn lower<'a>(
+    ground: &mut Ground<'a>,
+    node: NodeRef<'a>,
+    value: &Value<'_>,
+) -> Result<(), EditError> {
     let entry = ground.entry_of(node);
     if entry.is_some_and(|entry| entry.key == Some(node)) {
         return Err(EditError::at(node, "a key is renamed, not set"));
     }
     drop_tag(ground, node, value);
-    let in_flow = node.parent().map_or(ground.manners.json, |parent| parent.notation() != Notation::Block);
+    let in_flow =
+        node.parent().map_or(ground.manners.json, |parent| parent.notation() != Notation::Block);
     if in_flow {
         in_brackets(ground, node, value);
         return Ok(());
@@ -32,16 +38,38 @@ pub(crate) fn lower<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, value: &Valu
 }
 
 /// Gives an empty `{}` or `[]` its first entries, in block style.
-pub(crate) fn fill_block<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, inserted: &[&Insertion<'_>]) {
-    let value = match node.kind() {
-        NodeKind::Mapping => Value::Mapping(
-            inserted.iter().map(|new| (new.key.clone().unwrap_or(Value::Null), new.value.clone())).collect(),
-        ),
-        _ => Value::Sequence(inserted.iter().map(|new| new.value.clone()).collect()),
-    };
+pub(crate) fn fill_block<'a>(
+    ground: &mut Ground<'a>,
+    node: NodeRef<'a>,
+    inserted: &[&Insertion<'_>],
+) {
+    let value = filled(node, inserted);
     match ground.entry_of(node) {
         Some(entry) => in_entry(ground, node, &entry, &value),
         None => at_root(ground, node, &value),
+    }
+}
+
+/// Gives an empty `{}` or `[]` its first entries, on lines of their own as JSON is often printed.
+pub(crate) fn fill_lines<'a>(
+    ground: &mut Ground<'a>,
+    node: NodeRef<'a>,
+    inserted: &[&Insertion<'_>],
+) {
+    let renderer = ground.renderer(node).in_brackets(node);
+    let text = renderer.flow_lines(&filled(node, inserted), indentation(ground.text, node.start()));
+    ground.splices.push(Splice::new(node.span(), text));
+}
+
+/// The collection that an empty one becomes.
+fn filled<'e>(node: NodeRef<'_>, inserted: &[&Insertion<'e>]) -> Value<'e> {
+    let value = |new: &&Insertion<'e>| new.value.clone();
+    match node.kind() {
+        NodeKind::Mapping => {
+            let entry = |new: &&Insertion<'e>| (new.key.clone().unwrap_or(Value::Null), value(new));
+            Value::Mapping(inserted.iter().map(entry).collect())
+        }
+        _ => Value::Sequence(inserted.iter().map(value).collect()),
     }
 }
 
@@ -79,22 +107,14 @@ fn drop_tag<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, value: &Value<'_>) {
 }
 
 fn in_brackets<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, value: &Value<'_>) {
-    let renderer = ground.renderer(node);
+    let renderer = ground.renderer(node).in_brackets(node.parent().unwrap_or(node));
+    let over_lines =
+        ground.manners.json && is_over_lines(ground.text, node.parent().unwrap_or(node));
     let new = match (value, node.as_scalar()) {
         (Value::String(text), Some(old)) if !old.raw().is_empty() => {
-            let context = Context {
-                flow: true,
-                key: false,
-                json: ground.manners.json,
-                quote: ground.manners.quote(node.index),
-                block: None,
-            };
-            write_scalar(text, old.style(), context).head
+            renderer.flow_text(text, old.style())
         }
-        _ if is_over_lines(ground.text, node) && ground.manners.json => {
-            let parent = node.parent().map_or(0, |parent| entry_column(ground.text, parent, node));
-            renderer.flow_lines(value, parent)
-        }
+        _ if over_lines => renderer.flow_lines(value, indentation(ground.text, node.start())),
         _ => renderer.flow(value),
     };
     let span = node.span();
@@ -102,18 +122,10 @@ fn in_brackets<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, value: &Value<'_>
     ground.splices.push(Splice::new(span, text));
 }
 
-/// Whether the brackets around a node, or its own, stand over several lines.
-fn is_over_lines(text: &str, node: NodeRef<'_>) -> bool {
-    let outer = node.parent().unwrap_or(node);
-    outer.children().next().is_some_and(|child| crate::span::is_first_on_line(text, child.full_span().start))
-}
-
-fn entry_column(text: &str, parent: NodeRef<'_>, node: NodeRef<'_>) -> u32 {
-    let head = match parent.kind() {
-        NodeKind::Mapping => parent.children().take_while(|child| child.index < node.index).last(),
-        _ => None,
-    };
-    column(text, head.unwrap_or(node).full_span().start)
+/// Whether a flow collection has its entries on lines of their own.
+pub(crate) fn is_over_lines(text: &str, collection: NodeRef<'_>) -> bool {
+    let first = collection.children().next();
+    first.is_some_and(|child| is_first_on_line(text, child.full_span().start))
 }
 
 /// What must stand between a key and the value that an empty node gets.
@@ -131,9 +143,12 @@ fn lead(ground: &Ground<'_>, node: NodeRef<'_>) -> &'static str {
 /// After the colon, dash, anchor or tag behind which the entry's value stands.
 fn floor(ground: &Ground<'_>, node: NodeRef<'_>, entry: &EntryLayout<'_>) -> u32 {
     let properties = node.properties();
-    let behind = properties.and_then(|p| [p.anchor, p.tag].into_iter().flatten().map(|span| span.end).max());
+    let behind =
+        properties.and_then(|p| [p.anchor, p.tag].into_iter().flatten().map(|span| span.end).max());
     behind.unwrap_or_else(|| match entry.key {
-        Some(key) => Gap::from(ground.text, key.end()).find(b":", b"").map_or(key.end(), |colon| colon.end),
+        Some(key) => {
+            Gap::from(ground.text, key.end()).find(b":", b"").map_or(key.end(), |colon| colon.end)
+        }
         None => entry.head + 1,
     })
 }
@@ -171,14 +186,21 @@ fn old_text(ground: &Ground<'_>, node: NodeRef<'_>, floor: u32, entry_tail: u32)
     }
 }
 
-fn in_entry<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, entry: &EntryLayout<'a>, value: &Value<'_>) {
+fn in_entry<'a>(
+    ground: &mut Ground<'a>,
+    node: NodeRef<'a>,
+    entry: &EntryLayout<'a>,
+    value: &Value<'_>,
+) {
     let text = ground.text;
     let eol = ground.manners.line_break;
     let depth = column(text, entry.head);
     let floor = floor(ground, node, entry);
     let old = old_text(ground, node, floor, entry.tail);
-    let style = node.as_scalar().filter(|scalar| !scalar.raw().is_empty()).map(|scalar| scalar.style());
-    let renderer = ground.renderer(node);
+    let style =
+        node.as_scalar().filter(|scalar| !scalar.raw().is_empty()).map(|scalar| scalar.style());
+    let ends_file = line_end(text, old.span.end) as usize == text.len();
+    let renderer = ground.renderer(node).ends_file(ends_file);
     let is_item = entry.key.is_none();
     if is_item && old.comment.is_none() && value.is_filled_collection() && !is_inline(value) {
         // A collection begins beside its dash.
@@ -188,7 +210,16 @@ fn in_entry<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, entry: &EntryLayout<
         ground.splices.push(Splice::new(Span::new(from, old.span.end), behind.to_owned()));
         return;
     }
-    let rendered = renderer.block_value(value, depth, style);
+    let rendered = match (value, style) {
+        (Value::String(new), Some(old)) if old.is_block() => {
+            if let Some(splice) = rechomp(ground, node, new) {
+                ground.splices.push(splice);
+                return;
+            }
+            renderer.text(new, old, block_place(ground, node, depth))
+        }
+        _ => renderer.block_value(value, depth, style),
+    };
     let new_line = line_start(text, node.start()) != line_start(text, floor);
     let from = match (rendered.head.is_empty(), node.is_block()) {
         // Lines below the key: nothing stays behind it but its comment.
@@ -213,14 +244,53 @@ fn in_entry<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, entry: &EntryLayout<
             }
             false => "",
         };
-        let lead = if lead == ": " { format!("{eol}{}: ", " ".repeat(depth as usize)) } else { lead.to_owned() };
+        let lead = if lead == ": " {
+            format!("{eol}{}: ", " ".repeat(depth as usize))
+        } else {
+            lead.to_owned()
+        };
         parts.push(Part::New(format!("{lead}{}", rendered.head)));
     }
     push_comment(&mut parts, &rendered, old.comment);
     for line in &rendered.lines {
         parts.push(Part::New(format!("{eol}{line}")));
     }
-    ground.splices.push(Splice { span: Span::new(from, old.span.end), parts });
+    ground.splices.push(Splice::parts(Span::new(from, old.span.end), parts));
+}
+
+/// Where the lines of the block scalar stand that is there already.
+fn block_place(ground: &Ground<'_>, node: NodeRef<'_>, depth: u32) -> Option<BlockPlace> {
+    let head = Span::new(node.start(), line_end(ground.text, node.start())).of(ground.text);
+    let marks = &head[..head.find([' ', '\t']).unwrap_or(head.len())];
+    let width = match node.node().indent().checked_sub(depth) {
+        Some(width) if width > 0 => width,
+        _ => ground.manners.indent(node.index),
+    };
+    Some(BlockPlace {
+        column: depth + width,
+        width,
+        explicit: marks.contains(|c: char| c.is_ascii_digit()),
+        ends_file: node.end() as usize == ground.text.len(),
+    })
+}
+
+/// Where only the line break at the end differs, only the header changes.
+fn rechomp(ground: &Ground<'_>, node: NodeRef<'_>, new: &str) -> Option<Splice> {
+    let old = node.as_scalar()?.value();
+    let head_end = line_end(ground.text, node.start());
+    let head = &ground.text[node.start() as usize..head_end as usize];
+    let marks = head.find([' ', '\t']).unwrap_or(head.len());
+    let ends_file = node.end() as usize == ground.text.len();
+    let breaks = new.len() - new.trim_end_matches('\n').len();
+    let same = old.trim_end_matches('\n') == new.trim_end_matches('\n');
+    if !same || new.is_empty() || head[..marks].contains('+') || breaks > 1 || ends_file {
+        return None;
+    }
+    let mut mended: String = head[..marks].chars().filter(|&c| c != '-').collect();
+    if breaks == 0 {
+        mended.push('-');
+    }
+    Some(Splice::new(Span::new(node.start(), node.start() + marks as u32), mended))
 }
 
 /// A flow collection or a scalar that is taken over as it stands.
@@ -237,7 +307,13 @@ fn push_comment(parts: &mut Vec<Part>, rendered: &Rendered, old: Option<Span>) {
 }
 
 /// The old value stands on a line below its key, and lines come in its place.
-fn own_line_value<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, floor: u32, old: &Old, rendered: &Rendered) {
+fn own_line_value<'a>(
+    ground: &mut Ground<'a>,
+    node: NodeRef<'a>,
+    floor: u32,
+    old: &Old,
+    rendered: &Rendered,
+) {
     let lines = rendered.lines.join(ground.manners.line_break);
     let span = Span::new(line_start(ground.text, node.start()), old.span.end);
     ground.splices.push(Splice::new(span, lines));
@@ -253,9 +329,14 @@ fn at_root<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, value: &Value<'_>) {
     let marker_end = document.start_marker().map(|marker| marker.end);
     let renderer = ground.renderer(node);
     let depth = if node.is_block() { column(text, node.start()) } else { 0 };
-    let style = node.as_scalar().filter(|scalar| !scalar.raw().is_empty()).map(|scalar| scalar.style());
+    let style =
+        node.as_scalar().filter(|scalar| !scalar.raw().is_empty()).map(|scalar| scalar.style());
     let (head, lines) = root_text(renderer, value, depth, style);
-    let new = std::iter::once(head).filter(|head| !head.is_empty()).chain(lines).collect::<Vec<_>>().join(eol);
+    let new = std::iter::once(head)
+        .filter(|head| !head.is_empty())
+        .chain(lines)
+        .collect::<Vec<_>>()
+        .join(eol);
     let new = new.trim_start_matches(' ');
     if node.span().is_empty() && !node.is_block() {
         let at = marker_end.map_or(node.start(), |end| line_end(text, end));
@@ -271,14 +352,17 @@ fn at_root<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, value: &Value<'_>) {
         }
         false => (node.start(), node.end()),
     };
-    let beside_marker = marker_end.is_some_and(|marker| line_start(text, start) == line_start(text, marker));
+    let beside_marker =
+        marker_end.is_some_and(|marker| line_start(text, start) == line_start(text, marker));
     let starts_line = value.is_filled_collection() && !is_inline(value);
+    let comment = comment_beside(text, end);
     if beside_marker && starts_line {
-        let from = marker_end.unwrap_or(start).max(node.full_span().start.min(start));
-        ground.splices.push(Splice::new(Span::new(from, end), format!("{eol}{new}")));
+        let from = crate::layout::value_floor(node);
+        let kept = Span::new(end, comment.end.max(end));
+        let parts = vec![Part::Keep(kept), Part::New(format!("{eol}{new}"))];
+        ground.splices.push(Splice::parts(Span::new(from, kept.end), parts));
         return;
     }
-    let comment = comment_beside(text, end);
     if starts_line && !node.is_block() && !comment.is_empty() {
         // The comment was the whole value's: it stays above it.
         let above = format!("{}{eol}{new}", comment.of(text));
@@ -288,7 +372,12 @@ fn at_root<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, value: &Value<'_>) {
     ground.splices.push(Splice::new(Span::new(start, end), new));
 }
 
-fn root_text(renderer: Renderer<'_>, value: &Value<'_>, depth: u32, style: Option<ScalarStyle>) -> (String, Vec<String>) {
+fn root_text(
+    renderer: Renderer<'_>,
+    value: &Value<'_>,
+    depth: u32,
+    style: Option<ScalarStyle>,
+) -> (String, Vec<String>) {
     if value.is_filled_collection() && !is_inline(value) {
         return (String::new(), renderer.root_lines(value, depth));
     }

@@ -49,7 +49,9 @@ fn refuse_shared(node: NodeRef<'_>) -> Result<(), EditError> {
     let line = node.document.node(link.alias).position().line;
     Err(EditError::at(
         node,
-        format!("this is shared: the anchor `&{anchor}` is used in line {line}, which would change, too"),
+        format!(
+            "this is shared: the anchor `&{anchor}` is used in line {line}, which would change, too"
+        ),
     ))
 }
 
@@ -63,7 +65,9 @@ fn refuse_orphans(node: NodeRef<'_>, keeps_own: bool, what: &str) -> Result<(), 
             let line = node.document.node(link.alias).position().line;
             return Err(EditError::at(
                 node,
-                format!("the anchor `&{anchor}` {what} with this, but is still used in line {line}"),
+                format!(
+                    "the anchor `&{anchor}` {what} with this, but is still used in line {line}"
+                ),
             ));
         }
     }

@@ -18,11 +18,41 @@ pub(crate) enum Part {
 pub(crate) struct Splice {
     pub(crate) span: Span,
     pub(crate) parts: Vec<Part>,
+    /// Another entry takes this place.
+    is_move: bool,
+    /// The collection whose list of entries this changes: where one of its own entries
+    /// is carried to another place, what happens at its edge stays behind.
+    of: Option<u32>,
 }
 
+/// Stands for the file as a whole, which is carried nowhere.
+pub(crate) const FILE: u32 = u32::MAX;
+
 impl Splice {
+    pub(crate) fn parts(span: Span, parts: Vec<Part>) -> Self {
+        Self { span, parts, is_move: false, of: None }
+    }
+
+    /// The bytes of `from` in the place of `to`, both entries of the collection `of`.
+    pub(crate) fn moved(to: Span, from: Span, of: u32) -> Self {
+        Self { span: to, parts: vec![Part::Keep(from)], is_move: true, of: Some(of) }
+    }
+
+    /// Says whose list of entries this changes.
+    pub(crate) fn of(self, collection: u32) -> Self {
+        Self { of: Some(collection), ..self }
+    }
+
     pub(crate) fn new(span: Span, text: impl Into<String>) -> Self {
-        Self { span, parts: vec![Part::New(text.into())] }
+        Self::parts(span, vec![Part::New(text.into())])
+    }
+
+    /// Where the bytes come from that take this place.
+    pub(crate) fn moved_from(&self) -> Option<Span> {
+        match self.parts.as_slice() {
+            [Part::Keep(from)] if self.is_move => Some(*from),
+            _ => None,
+        }
     }
 
     pub(crate) fn insert(at: u32, text: impl Into<String>) -> Self {
@@ -30,7 +60,7 @@ impl Splice {
     }
 
     pub(crate) fn remove(span: Span) -> Self {
-        Self { span, parts: Vec::new() }
+        Self::parts(span, Vec::new())
     }
 }
 
@@ -43,10 +73,10 @@ pub(crate) struct Overlap {
 /// Applies splices to the part `range` of a text.
 pub(crate) fn apply(text: &str, range: Span, mut splices: Vec<Splice>) -> Result<String, Overlap> {
     // Insertions come before a replacement that begins at the same byte; wide ones before narrow ones.
-    splices.sort_by_key(|s| (s.span.start, !s.span.is_empty(), u32::MAX - s.span.end));
+    splices.sort_by_key(|s| (s.span.start, !s.span.is_empty(), u32::MAX - s.span.end, !s.is_move));
     let mut work = Work { text, used: vec![false; splices.len()], splices };
     let mut out = String::with_capacity(range.len() as usize + 64);
-    work.render(range, None, &mut out)?;
+    work.render(range, None, &mut out);
     match work.used.iter().position(|used| !used) {
         None => Ok(out),
         Some(lost) => Err(Overlap { at: work.splices[lost].span.start }),
@@ -60,7 +90,8 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn render(&mut self, range: Span, inside: Option<usize>, out: &mut String) -> Result<(), Overlap> {
+    /// Renders `range`, an entry of the collection `carried` where it is carried to another place.
+    fn render(&mut self, range: Span, carried: Option<u32>, out: &mut String) {
         let mut at = range.start;
         let first = self.splices.partition_point(|splice| splice.span.start < range.start);
         for index in first..self.splices.len() {
@@ -69,7 +100,11 @@ impl Work<'_> {
                 break;
             }
             // What is used already, reaches out, or stands inside one just rendered is not for here.
-            if self.used[index] || Some(index) == inside || span.end > range.end || span.start < at {
+            let of = self.splices[index].of;
+            let is_edge =
+                span == range || span == Span::empty(range.start) || span == Span::empty(range.end);
+            let stays = carried.is_some() && is_edge && (of == carried || of == Some(FILE));
+            if self.used[index] || stays || span.end > range.end || span.start < at {
                 continue;
             }
             self.used[index] = true;
@@ -77,13 +112,12 @@ impl Work<'_> {
             for part in self.splices[index].parts.clone() {
                 match part {
                     Part::New(text) => out.push_str(&text),
-                    Part::Keep(keep) => self.render(keep, Some(index), out)?,
+                    Part::Keep(keep) => self.render(keep, of.or(carried), out),
                 }
             }
             at = span.end;
         }
         out.push_str(&self.text[at as usize..range.end as usize]);
-        Ok(())
     }
 }
 
@@ -95,12 +129,13 @@ mod tests {
     fn a_moved_piece_takes_its_edits_along() {
         let text = "one two";
         let splices = vec![
-            Splice { span: Span::new(0, 3), parts: vec![Part::Keep(Span::new(4, 7))] },
-            Splice { span: Span::new(4, 7), parts: vec![Part::Keep(Span::new(0, 3))] },
+            Splice::moved(Span::new(0, 3), Span::new(4, 7), 1),
+            Splice::moved(Span::new(4, 7), Span::new(0, 3), 1),
             Splice::new(Span::new(5, 6), "W"),
-            Splice::insert(7, "!"),
+            Splice::insert(7, "+"),
+            Splice::insert(7, "!").of(1),
         ];
-        assert_eq!(apply(text, Span::new(0, 7), splices).unwrap(), "tWo one!");
+        assert_eq!(apply(text, Span::new(0, 7), splices).unwrap(), "tWo+ one!");
     }
 
     #[test]

@@ -5,15 +5,16 @@ use std::borrow::Cow;
 use crate::node::ScalarStyle;
 use crate::span::{is_blank, is_break};
 
-/// The value of a scalar. `indent` is the content indentation of a block scalar.
-pub(crate) fn decode(raw: &str, style: ScalarStyle, indent: u32) -> Cow<'_, str> {
+/// The value of a scalar. `indent` is the content indentation of a block scalar, and
+/// `is_ended` says that a line break follows it.
+pub(crate) fn decode(raw: &str, style: ScalarStyle, indent: u32, is_ended: bool) -> Cow<'_, str> {
     match style {
         ScalarStyle::Plain if !has_break(raw) => Cow::Borrowed(raw),
         ScalarStyle::Plain => Cow::Owned(fold_flow(raw)),
         ScalarStyle::SingleQuoted => single_quoted(inner(raw)),
         ScalarStyle::DoubleQuoted => double_quoted(inner(raw)),
-        ScalarStyle::Literal => Cow::Owned(literal(raw, indent)),
-        ScalarStyle::Folded => Cow::Owned(folded(raw, indent)),
+        ScalarStyle::Literal => Cow::Owned(literal(raw, indent, is_ended)),
+        ScalarStyle::Folded => Cow::Owned(folded(raw, indent, is_ended)),
     }
 }
 
@@ -180,14 +181,17 @@ struct Header {
 }
 
 /// Splits a block scalar into its header and its lines of content, dedented.
-fn block_lines(raw: &str, indent: u32) -> (Header, Vec<&str>) {
+fn block_lines(raw: &str, indent: u32, is_ended: bool) -> (Header, Vec<&str>) {
     let mut all = lines(raw);
     let head = all.next().unwrap_or_default();
     let marks: &str = head.get(1..).unwrap_or_default();
     let marks = &marks[..marks.find([' ', '\t', '#']).unwrap_or(marks.len())];
+    // Spec: a last line without a line break has none to keep (8.1.1.2). A last line of
+    // blanks counts as ended all the same: so the yaml-test-suite has it (L24T, JEF9).
+    let is_ended = is_ended || raw.ends_with([' ', '\n', '\r']);
     let header = Header {
         keep: marks.contains('+'),
-        strip: marks.contains('-'),
+        strip: marks.contains('-') || !is_ended,
         explicit_indent: marks.contains(|c: char| c.is_ascii_digit()),
     };
     let mut content: Vec<&str> = all
@@ -203,8 +207,8 @@ fn block_lines(raw: &str, indent: u32) -> (Header, Vec<&str>) {
     (header, content)
 }
 
-fn literal(raw: &str, indent: u32) -> String {
-    let (header, content) = block_lines(raw, indent);
+fn literal(raw: &str, indent: u32, is_ended: bool) -> String {
+    let (header, content) = block_lines(raw, indent, is_ended);
     let mut out = content.join("\n");
     if !content.is_empty() && !header.strip {
         out.push('\n');
@@ -212,8 +216,8 @@ fn literal(raw: &str, indent: u32) -> String {
     out
 }
 
-fn folded(raw: &str, indent: u32) -> String {
-    let (header, content) = block_lines(raw, indent);
+fn folded(raw: &str, indent: u32, is_ended: bool) -> String {
+    let (header, content) = block_lines(raw, indent, is_ended);
     let mut out = String::with_capacity(raw.len());
     let mut empty = 0;
     let mut last: Option<&str> = None;
@@ -234,7 +238,7 @@ fn folded(raw: &str, indent: u32) -> String {
         last = Some(line);
         empty = 0;
     }
-    if header.keep {
+    if header.keep && !header.strip {
         out.extend(std::iter::repeat_n('\n', empty + usize::from(last.is_some())));
     } else if !header.strip && last.is_some() {
         out.push('\n');

@@ -103,16 +103,18 @@ pub(crate) fn resolve_1_1(text: &str) -> Resolved {
         return Resolved::Int(value.map(|value| sign * value));
     }
     match resolve(text) {
-        Resolved::String => float(number).map_or(Resolved::String, |value| Resolved::Float(sign as f64 * value)),
+        Resolved::String => {
+            float(number).map_or(Resolved::String, |value| Resolved::Float(sign as f64 * value))
+        }
         other => other,
     }
 }
 
 /// Reads a scalar with a tag: a core tag says what it is, any other leaves it text.
 pub(crate) fn resolve_tagged(tag: &str, value: &str, style: ScalarStyle) -> Resolved {
-    let core = tag
-        .strip_prefix("!!")
-        .or_else(|| tag.strip_prefix("!<tag:yaml.org,2002:").and_then(|rest| rest.strip_suffix('>')));
+    let core = tag.strip_prefix("!!").or_else(|| {
+        tag.strip_prefix("!<tag:yaml.org,2002:").and_then(|rest| rest.strip_suffix('>'))
+    });
     match core {
         Some("str" | "binary" | "timestamp") => Resolved::String,
         Some("int" | "float" | "bool" | "null") => match (core, resolve(value)) {
@@ -131,7 +133,11 @@ fn may_be_special(text: &str) -> bool {
         Some(first) => {
             first.is_ascii_digit()
                 || matches!(first, b'+' | b'-' | b'.' | b'~')
-                || (text.len() <= 5 && matches!(first, b'n' | b'N' | b't' | b'T' | b'f' | b'F' | b'y' | b'Y' | b'o' | b'O'))
+                || (text.len() <= 5
+                    && matches!(
+                        first,
+                        b'n' | b'N' | b't' | b'T' | b'f' | b'F' | b'y' | b'Y' | b'o' | b'O'
+                    ))
         }
     }
 }

@@ -14,8 +14,20 @@ pub(crate) struct Context {
     pub(crate) json: bool,
     /// The quote to use where one is needed.
     pub(crate) quote: char,
-    /// The column for the lines of a block scalar, and how much deeper than its parent that is.
-    pub(crate) block: Option<(u32, u32)>,
+    /// The lines of a block scalar, where one may stand.
+    pub(crate) block: Option<BlockPlace>,
+}
+
+/// Where the lines of a block scalar go.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BlockPlace {
+    pub(crate) column: u32,
+    /// How much deeper than its parent that is.
+    pub(crate) width: u32,
+    /// Whether the header already says the width.
+    pub(crate) explicit: bool,
+    /// Whether the file ends with it, without a line break.
+    pub(crate) ends_file: bool,
 }
 
 /// A scalar's text: the head goes beside the key, the lines below it.
@@ -45,10 +57,11 @@ pub(crate) fn write_scalar(text: &str, old: ScalarStyle, context: Context) -> Wr
     if wants_lines
         && !context.flow
         && !context.key
-        && let Some((column, width)) = context.block
-        && fits_block(text)
+        && let Some(place) = context.block
+        && fits_block(text, old)
+        && !(place.ends_file && text.ends_with('\n'))
     {
-        return block(text, old, column, width);
+        return block(text, old, place);
     }
     let head = match old {
         ScalarStyle::DoubleQuoted => double_quoted(text),
@@ -120,29 +133,33 @@ fn ends_simply(text: &str) -> bool {
     !text.ends_with("\n\n")
 }
 
-fn fits_block(text: &str) -> bool {
+fn fits_block(text: &str, old: ScalarStyle) -> bool {
+    // Blanks at the end of a line cannot be seen in a block: nobody would notice them go.
+    let hides_blanks = !old.is_block() && text.lines().any(|line| line.ends_with([' ', '\t']));
     let printable = text.chars().all(|c| c == '\n' || c == '\t' || is_printable(c));
     let content = text.trim_end_matches('\n');
     // Lines of blanks only, at the front or the end, would be taken for indentation.
     let blank_edges = content.lines().next().is_none_or(|line| line.trim().is_empty())
         || content.lines().last().is_none_or(|line| line.trim().is_empty());
-    printable && !content.is_empty() && !blank_edges
+    printable && !content.is_empty() && !blank_edges && !hides_blanks
 }
 
-fn block(text: &str, old: ScalarStyle, column: u32, width: u32) -> Written {
+fn block(text: &str, old: ScalarStyle, place: BlockPlace) -> Written {
     let content = text.trim_end_matches('\n');
     let breaks = text.len() - content.len();
-    let folds = old == ScalarStyle::Folded && !content.lines().any(|line| line.starts_with([' ', '\t']));
+    let folds =
+        old == ScalarStyle::Folded && !content.lines().any(|line| line.starts_with([' ', '\t']));
     let mut head = String::from(if folds { ">" } else { "|" });
-    if content.starts_with([' ', '\t']) {
-        head.push_str(&width.to_string());
+    if place.explicit || content.starts_with([' ', '\t']) {
+        head.push_str(&place.width.to_string());
     }
     match breaks {
+        0 if place.ends_file && old.is_block() => {}
         0 => head.push('-'),
         1 => {}
         _ => head.push('+'),
     }
-    let indent = " ".repeat(column as usize);
+    let indent = " ".repeat(place.column as usize);
     let mut lines = Vec::new();
     let mut after_text = false;
     for line in content.split('\n') {
@@ -162,7 +179,8 @@ fn is_plain(text: &str, flow: bool, key: bool) -> bool {
     let second = text[first.len_utf8()..].chars().next();
     let opens_well = match first {
         '-' | '?' | ':' => second.is_some_and(|c| c != ' ' && !(flow && is_flow_indicator(c))),
-        ',' | '[' | ']' | '{' | '}' | '#' | '&' | '*' | '!' | '|' | '>' | '\'' | '"' | '%' | '@' | '`' | ' ' => false,
+        ',' | '[' | ']' | '{' | '}' | '#' | '&' | '*' | '!' | '|' | '>' | '\'' | '"' | '%'
+        | '@' | '`' | ' ' => false,
         _ => true,
     };
     let is_text = resolve(text) == Resolved::String && resolve_1_1(text) == Resolved::String;
@@ -194,8 +212,11 @@ fn looks_like_a_number(text: &str) -> bool {
         && rest[1..].bytes().take_while(u8::is_ascii_digit).count() >= 1
         && text.bytes().all(|b| b.is_ascii_digit() || b"-:.TtZz +".contains(&b));
     let unsigned = text.trim_start_matches(['-', '+']);
-    let is_prefixed = ["0x", "0X", "0o", "0O", "0b", "0B"].iter().any(|prefix| unsigned.starts_with(prefix));
-    let spelled = is_prefixed && unsigned.len() > 2 && unsigned[2..].bytes().all(|b| b.is_ascii_hexdigit() || b == b'_');
+    let is_prefixed =
+        ["0x", "0X", "0o", "0O", "0b", "0B"].iter().any(|prefix| unsigned.starts_with(prefix));
+    let spelled = is_prefixed
+        && unsigned.len() > 2
+        && unsigned[2..].bytes().all(|b| b.is_ascii_hexdigit() || b == b'_');
     let underscored = text.contains('_')
         && unsigned.starts_with(|c: char| c.is_ascii_digit())
         && unsigned.bytes().all(|b| b.is_ascii_digit() || b"_.eE+-".contains(&b));
@@ -206,16 +227,58 @@ fn looks_like_a_number(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    const VALUE: Context = Context { flow: false, key: false, json: false, quote: '"', block: Some((2, 2)) };
+    const PLACE: BlockPlace = BlockPlace { column: 2, width: 2, explicit: false, ends_file: false };
+    const VALUE: Context =
+        Context { flow: false, key: false, json: false, quote: '"', block: Some(PLACE) };
 
     #[test]
     fn quotes_what_some_reader_takes_for_something_else() {
-        let quoted = ["", "yes", "On", "n", "0o17", "017", "1_000", "12:30", ".inf", "~", "null", "1e3", "2001-12-14", "0b1", "a: b", "a #b", "- a", "#a", "@a", "a:", "---", "<<", "=", " a", "a ", "\u{feff}x"];
+        let quoted = [
+            "",
+            "yes",
+            "On",
+            "n",
+            "0o17",
+            "017",
+            "1_000",
+            "12:30",
+            ".inf",
+            "~",
+            "null",
+            "1e3",
+            "2001-12-14",
+            "0b1",
+            "a: b",
+            "a #b",
+            "- a",
+            "#a",
+            "@a",
+            "a:",
+            "---",
+            "<<",
+            "=",
+            " a",
+            "a ",
+            "\u{feff}x",
+        ];
         for text in quoted {
             let written = write_plain_or_quoted(text, VALUE);
             assert!(written.starts_with('"'), "{text:?} gave {written}");
         }
-        for text in ["a", "a:b", "a#b", "-a", "http://x", "1.2.3", "10m", "$x", "a,b", "é", "nginx:1.8.1", "v1_2"] {
+        for text in [
+            "a",
+            "a:b",
+            "a#b",
+            "-a",
+            "http://x",
+            "1.2.3",
+            "10m",
+            "$x",
+            "a,b",
+            "é",
+            "nginx:1.8.1",
+            "v1_2",
+        ] {
             assert_eq!(write_plain_or_quoted(text, VALUE), text);
         }
         assert_eq!(write_plain_or_quoted("a,b", Context { flow: true, ..VALUE }), "\"a,b\"");
@@ -228,7 +291,10 @@ mod tests {
         assert_eq!(write("a\tb", ScalarStyle::SingleQuoted), "\"a\\tb\"");
         assert_eq!(write("x", ScalarStyle::DoubleQuoted), "\"x\"");
         let block = write_scalar("a\n\n b\n", ScalarStyle::Folded, VALUE);
-        assert_eq!((block.head.as_str(), block.lines), ("|", vec!["  a".into(), String::new(), "   b".into()]));
+        assert_eq!(
+            (block.head.as_str(), block.lines),
+            ("|", vec!["  a".into(), String::new(), "   b".into()])
+        );
         let folded = write_scalar("a\nb\n\nc", ScalarStyle::Folded, VALUE);
         assert_eq!(folded.head, ">-");
         assert_eq!(folded.lines, ["  a", "", "  b", "", "", "  c"]);

@@ -74,9 +74,11 @@ fn collect(folder: &Path, cases: &mut Vec<SuiteCase>) {
 }
 
 fn read_case(folder: &Path, input: &PathBuf) -> SuiteCase {
-    let read = |path: &Path| std::fs::read_to_string(path).expect("a file of the suite can be read");
+    let read =
+        |path: &Path| std::fs::read_to_string(path).expect("a file of the suite can be read");
     let refused = folder.join("error").exists();
-    let parts: Vec<String> = folder.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+    let parts: Vec<String> =
+        folder.iter().map(|part| part.to_string_lossy().into_owned()).collect();
     let numbered = parts.last().is_some_and(|part| part.len() < 4);
     SuiteCase {
         name: parts[parts.len() - if numbered { 2 } else { 1 }..].join("/"),

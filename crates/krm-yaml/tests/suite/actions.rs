@@ -1,0 +1,182 @@
+//! The action language of the cases, on the public interface of the engine.
+
+use krm_testkit::Case;
+use krm_yaml::{
+    CommentPlace, DocumentRef, Edit, File, Located, NodeRef, Path, PathEditError, Place, Segment,
+    Value, WhenEmpty,
+};
+
+/// Makes the edit that an action tells: the new text, or why not.
+pub(crate) fn edit(
+    case: &Case,
+    file: &File,
+    document: usize,
+    action: &str,
+) -> Result<String, String> {
+    let (verb, rest) = action.split_once(' ').unwrap_or((action, ""));
+    let document = file.document(document).ok_or("there is no such document")?;
+    let (path, rest) = split_path(rest);
+    let target: Path = path.parse().map_err(|error| format!("{error}"))?;
+    let json = case.input().file_name().is_some_and(|name| name.ends_with(".json"));
+    let other = case
+        .input_named(rest.split_whitespace().nth(1).unwrap_or_default())
+        .map(|section| section.input_text());
+    let value_text = rest.split(" at ").next().unwrap_or(rest).to_owned();
+    let other = File::parse(other.unwrap_or(value_text)).map_err(|error| error.to_string())?;
+    let mut edit = Edit::new(file).json(json);
+    let job = Job { document, target: &target, rest, other: &other };
+    job.run(verb, &mut edit).map_err(|error| with_place(file, &error))?;
+    edit.apply().map_err(|error| with_place(file, &PathEditError::Refused(error)))
+}
+
+fn with_place(file: &File, error: &PathEditError) -> String {
+    match error {
+        PathEditError::Refused(refused) => {
+            let place = file.position(refused.span.start);
+            format!("{}:{} {refused}", place.line, place.column)
+        }
+        other => other.to_string(),
+    }
+}
+
+/// Splits the path off the rest of an action; brackets and quotes may hold blanks.
+fn split_path(text: &str) -> (&str, &str) {
+    let mut quote = None;
+    let mut depth = 0;
+    for (at, c) in text.char_indices() {
+        match (quote, c) {
+            (Some(open), c) if c == open => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '[') => depth += 1,
+            (None, ']') => depth -= 1,
+            (None, ' ') if depth == 0 => return (&text[..at], &text[at + 1..]),
+            _ => {}
+        }
+    }
+    (text, "")
+}
+
+struct Job<'a, 'j> {
+    document: DocumentRef<'a>,
+    target: &'j Path,
+    rest: &'j str,
+    /// The file that the value comes from: the action's own text, or another input.
+    other: &'a File,
+}
+
+impl<'a> Job<'a, '_> {
+    fn run(&self, verb: &str, edit: &mut Edit<'a>) -> Result<(), PathEditError> {
+        match verb {
+            "set" | "replace" => self.put(edit, self.value()),
+            "insert" => {
+                let (parent, key) = self.parent()?;
+                let place = self.rest.split(" at ").last().unwrap_or_default();
+                let order: Vec<&str>;
+                let place = match place.split_once(' ') {
+                    Some(("before", key)) => Place::Before(key),
+                    Some(("after", key)) => Place::After(key),
+                    Some((_, keys)) => {
+                        order = keys.split(',').collect();
+                        Place::InOrder(&order)
+                    }
+                    None if place == "first" => Place::First,
+                    None => Place::Last,
+                };
+                Ok(edit.insert_key(parent, &key, self.value(), place)?)
+            }
+            "append" => Ok(edit.append(self.node()?, self.value())?),
+            "insert-item" => {
+                let (list, index) = self.item()?;
+                Ok(edit.insert_item(list, index, self.value())?)
+            }
+            "move" => {
+                let (list, index) = self.item()?;
+                Ok(edit.move_item(list, index, self.rest.trim().parse().expect("a number"))?)
+            }
+            "remove" => edit.remove_at(self.document, self.target, WhenEmpty::Keep),
+            "remove-prune" => edit.remove_at(self.document, self.target, WhenEmpty::Remove),
+            "rename" => {
+                let node = self.node()?;
+                let key = node.parent().and_then(NodeRef::as_mapping).and_then(|mapping| {
+                    mapping
+                        .entries()
+                        .filter(|entry| entry.value == node)
+                        .map(|entry| entry.key)
+                        .last()
+                });
+                Ok(edit.rename(key.unwrap_or(node), &text_of(self.rest))?)
+            }
+            "comment" | "uncomment" => {
+                let (place, text) = self.rest.split_once(' ').unwrap_or((self.rest, ""));
+                let place =
+                    if place == "above" { CommentPlace::Above } else { CommentPlace::Beside };
+                Ok(edit.comment(self.node()?, place, (verb == "comment").then_some(text))?)
+            }
+            "graft" => {
+                let path: Path =
+                    self.rest.split_whitespace().nth(2).unwrap_or(".").parse().expect("a path");
+                let node = self.other.document(0).and_then(|document| document.find(&path));
+                self.put(edit, Value::Node(node.expect("the other input has it")))
+            }
+            other => panic!("there is no action `{other}`"),
+        }
+    }
+
+    /// Sets the value; only the last key of the path may be missing.
+    fn put(&self, edit: &mut Edit<'a>, value: Value<'a>) -> Result<(), PathEditError> {
+        let missing = self.document.locate(self.target);
+        if let Some(Located::Missing { at, found }) = missing
+            && (found + 1 < self.target.segments().len()
+                || matches!(self.target.segments().last(), Some(Segment::Match { .. })))
+        {
+            return Err(PathEditError::NotFound { span: at.full_span(), found: at.path() });
+        }
+        edit.set_at(self.document, self.target, value)
+    }
+
+    fn value(&self) -> Value<'a> {
+        let root = self.other.document(0).and_then(DocumentRef::root);
+        root.map_or(Value::Null, |root| root.to_value().expect("values of cases are small"))
+    }
+
+    fn node(&self) -> Result<NodeRef<'a>, PathEditError> {
+        locate(self.document, self.target)
+    }
+
+    fn parent(&self) -> Result<(NodeRef<'a>, String), PathEditError> {
+        let (parent, last) = self.target.split_last().expect("an entry has a parent");
+        let Segment::Key(key) = last else { panic!("a key ends the path of `insert`") };
+        Ok((locate(self.document, &parent)?, key.clone()))
+    }
+
+    fn item(&self) -> Result<(NodeRef<'a>, usize), PathEditError> {
+        let (parent, last) = self.target.split_last().expect("an item has a list");
+        let index = match last {
+            Segment::Index(index) => *index,
+            Segment::Key(key) => key.parse().expect("a number"),
+            _ => panic!("an index ends the path"),
+        };
+        Ok((locate(self.document, &parent)?, index))
+    }
+}
+
+fn locate<'a>(document: DocumentRef<'a>, path: &Path) -> Result<NodeRef<'a>, PathEditError> {
+    match document.locate(path).ok_or(PathEditError::NoDocument)? {
+        Located::Node(node) => Ok(node),
+        Located::Missing { at, .. } => {
+            Err(PathEditError::NotFound { span: at.full_span(), found: at.path() })
+        }
+        Located::Shared { by } => {
+            let message = format!("the path goes through `{}`", by.text());
+            Err(PathEditError::Refused(krm_yaml::EditError { message, span: by.full_span() }))
+        }
+    }
+}
+
+/// A name as YAML reads it.
+fn text_of(text: &str) -> String {
+    let file = File::parse(text.to_owned()).expect("names are short");
+    let root = file.document(0).and_then(DocumentRef::root).and_then(NodeRef::as_scalar);
+    root.map_or_else(String::new, |scalar| scalar.value().into_owned())
+}
