@@ -18,12 +18,12 @@ Exit codes: 0 done, 1 findings, 2 wrong usage, 3 wrong input, 4 a function faile
 #[derive(Debug, Parser)]
 #[command(name = "krm", disable_version_flag = true, after_help = EXAMPLES)]
 pub(crate) struct Cli {
-    #[command(flatten)]
-    pub(crate) global: Global,
-
     /// Print the version, and more with --verbose
     #[arg(short = 'V', long)]
     pub(crate) version: bool,
+
+    #[command(flatten)]
+    pub(crate) global: Global,
 
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
@@ -41,6 +41,7 @@ pub(crate) enum Command {
 
 /// Flags that every command has.
 #[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "For every command")]
 pub(crate) struct Global {
     /// Only errors, no warnings
     #[arg(short, long, global = true, conflicts_with = "verbose")]

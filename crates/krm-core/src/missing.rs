@@ -149,7 +149,7 @@ fn dotted<'n>(names: &'n [Cow<'_, str>], rest: &[Segment]) -> Option<&'n str> {
 
 /// The name that is spelled most like `wanted`, where one is near enough.
 fn nearest<'n>(names: &'n [Cow<'_, str>], wanted: &str) -> Option<&'n str> {
-    let most = (wanted.chars().count() / 3).clamp(1, 3);
+    let most = (wanted.chars().count() / 3).min(3);
     let near = names.iter().take(1000).filter_map(|name| {
         let distance =
             if name.eq_ignore_ascii_case(wanted) { 0 } else { distance(name, wanted, most)? };
@@ -218,6 +218,7 @@ mod tests {
     #[test]
     fn without_a_guess_they_say_what_is_there() {
         assert_eq!(hint("zzz"), "the document has: metadata, spec");
+        assert_eq!(hint("s"), "the document has: metadata, spec");
         assert_eq!(hint("spec.zzz"), "`spec` has: replicas, containers");
         assert_eq!(hint("spec.replicas.x"), "`spec.replicas` is a value, and has nothing below it");
         assert_eq!(

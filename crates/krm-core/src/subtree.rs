@@ -2,7 +2,7 @@
 
 use krm_yaml::{CommentPlace, DocumentRef, NodeRef, Span};
 
-/// The text of a node, without a line break at its end.
+/// The text of a node with its tag, without its anchor, and without a line break at its end.
 ///
 /// ```
 /// let file = krm_yaml::File::parse("spec:\n  # how many\n  replicas: 3 # for now\nkind: A\n".to_owned())?;
@@ -20,7 +20,8 @@ pub fn text(node: NodeRef<'_>) -> String {
     if !node.is_block() {
         let line = document.file().line_at(node.start());
         let indentation = indentation(line.of(source));
-        return shift_left(node.full_span().of(source), indentation);
+        let text = shift_left(node.text(), indentation);
+        return node.tag().map_or(text.clone(), |tag| format!("{tag} {text}"));
     }
     let span = with_comments(node);
     let depth = column(source, node.start());
@@ -30,9 +31,10 @@ pub fn text(node: NodeRef<'_>) -> String {
     let start = span.start as usize - if span.start < node.start() { lead } else { 0 };
     let text = &source[start..span.end as usize];
     let body = shift_left(text, depth);
-    match properties(node) {
-        Some(properties) => format!("{properties}\n{}", body.trim_start_matches(' ')),
-        None => body.trim_start_matches(' ').to_owned(),
+    let body = body.trim_start_matches(' ');
+    match node.tag() {
+        Some(tag) => format!("{tag}\n{body}"),
+        None => body.to_owned(),
     }
 }
 
@@ -43,13 +45,6 @@ fn content(document: DocumentRef<'_>) -> &str {
     let end = document.end_marker().map_or(span.end, |marker| marker.start);
     let text = Span::new(start, end.max(start)).of(document.file().text());
     text.trim_start_matches('\u{feff}').trim_start_matches(['\r', '\n']).trim_end()
-}
-
-/// Anchor and tag of a block collection: they stand on the line of its key.
-fn properties(node: NodeRef<'_>) -> Option<String> {
-    let parts = [node.anchor().map(|anchor| format!("&{anchor}")), node.tag().map(str::to_owned)];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    (!parts.is_empty()).then(|| parts.join(" "))
 }
 
 /// The node with the comments of everything in it.
@@ -122,7 +117,7 @@ mod tests {
     fn brackets_stay_brackets() {
         let source = "a:\n  b: {x: 1,\n    y: 2\n  } # not mine\n";
         assert_eq!(at(source, "a.b"), "{x: 1,\n  y: 2\n}");
-        assert_eq!(at("a: &x !t [1]\n", "a"), "&x !t [1]");
+        assert_eq!(at("a: &x !t [1]\n", "a"), "!t [1]");
     }
 
     #[test]

@@ -18,6 +18,8 @@ pub(crate) struct Screen {
     colored_err: bool,
     quiet: bool,
     verbose: bool,
+    /// Whether something was told: what follows it stands apart.
+    told: bool,
 }
 
 impl Screen {
@@ -33,6 +35,7 @@ impl Screen {
             colored_err: colored(AutoStream::choice(&io::stderr())),
             quiet: global.quiet,
             verbose: global.verbose,
+            told: false,
         }
     }
 
@@ -53,7 +56,8 @@ impl Screen {
     /// Says something to people.
     pub(crate) fn tell(&mut self, diagnostic: &Diagnostic) {
         if !self.quiet || diagnostic.severity == Severity::Error {
-            write_err(&snippet::render(diagnostic, self.colored_err));
+            let gap = if std::mem::replace(&mut self.told, true) { "\n" } else { "" };
+            write_err(&format!("{gap}{}", snippet::render(diagnostic, self.colored_err)));
         }
     }
 

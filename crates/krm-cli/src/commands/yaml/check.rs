@@ -59,8 +59,13 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     }
     let errors = found.iter().filter(|diagnostic| diagnostic.is_error()).count();
     let (files, rest) = (args.files.len(), found.len() - errors);
-    screen.note(&format!("checked {files} files: {errors} errors, {rest} warnings"));
+    let summary = [count(files, "file"), count(errors, "error"), count(rest, "warning")];
+    screen.note(&format!("checked {}: {}, {}", summary[0], summary[1], summary[2]));
     Ok(if errors > 0 { Exit::Input } else { Exit::Done })
+}
+
+fn count(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 fn check(name: &str, options: ReadOptions, old_words: bool) -> Vec<Diagnostic> {

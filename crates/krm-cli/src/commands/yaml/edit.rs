@@ -3,7 +3,7 @@
 use krm_core::{Change, Diagnostic, Plan, missing};
 use krm_yaml::{DocumentRef, Edit, File, Path, PathEditError, ReadOptions};
 
-use super::{broken, select};
+use super::{broken, no_document, select};
 use crate::cli::{Documents, Global};
 use crate::{Exit, Failure, disk, parallel};
 
@@ -14,6 +14,9 @@ pub(super) trait Operation: Sync {
 
     /// Whether values that aliases share may change.
     fn shared(&self) -> bool;
+
+    /// Whether it can be made in a file that has no document.
+    fn makes_documents(&self) -> bool;
 
     /// Collects the change to one document; `alone` where the file has no other.
     fn on<'a>(
@@ -41,15 +44,15 @@ pub(super) struct Edited {
     pub(super) done: usize,
     /// Documents that were left alone.
     pub(super) absent: usize,
-    /// What there is to say about the document in which the path comes furthest.
-    pub(super) nothing: Option<Diagnostic>,
+    /// The document in which the path comes furthest: how many steps, and what there is to say.
+    pub(super) nothing: Option<(usize, Diagnostic)>,
 }
 
 struct EditedFile {
     change: Change,
     done: usize,
     absent: usize,
-    nothing: Option<(usize, Diagnostic)>,
+    nothing: (usize, Diagnostic),
 }
 
 /// Edits all files in memory. One that cannot be edited stops all of them.
@@ -60,16 +63,15 @@ pub(super) fn all(
     global: &Global,
 ) -> Result<Edited, Failure> {
     let results = parallel::map(&once(files)?, global.jobs, |name| one(name, documents, operation));
-    let (mut edited, mut errors, mut furthest) = (Edited::default(), Vec::new(), None);
+    let (mut edited, mut errors) = (Edited::default(), Vec::new());
     for result in results {
         match result {
             Ok(file) => {
                 edited.done += file.done;
                 edited.absent += file.absent;
                 edited.plan.add(file.change);
-                if file.nothing.as_ref().map(|(steps, _)| *steps) > furthest {
-                    (furthest, edited.nothing) =
-                        file.nothing.map(|(steps, it)| (Some(steps), Some(it))).unwrap_or_default();
+                if edited.nothing.as_ref().is_none_or(|(most, _)| file.nothing.0 > *most) {
+                    edited.nothing = Some(file.nothing);
                 }
             }
             Err(Failure::Told(_, diagnostics)) => errors.extend(diagnostics),
@@ -99,13 +101,19 @@ fn one(
     documents: &Documents,
     operation: &impl Operation,
 ) -> Result<EditedFile, Failure> {
-    let file = disk::parse(name, ReadOptions::default()).map_err(Failure::input)?;
+    let told = |diagnostic: Diagnostic| Failure::input(diagnostic.in_file(disk::shown(name)));
+    let mut file = disk::parse(name, ReadOptions::default()).map_err(Failure::input)?;
+    let mut old = None;
+    if operation.makes_documents() && file.documents().next().is_none() {
+        let text = with_document(file.text());
+        old = Some(file.into_text());
+        file = File::parse(text).map_err(|error| told(Diagnostic::from(&error)))?;
+    }
     let selected = select(&file, name, documents)?;
     let errors = broken(name, &selected);
     if !errors.is_empty() {
         return Err(Failure::Told(Exit::Input, errors));
     }
-    let told = |diagnostic: Diagnostic| Failure::input(diagnostic.in_file(disk::shown(name)));
     let is_json = name.to_ascii_lowercase().ends_with(".json");
     let mut edit = Edit::new(&file).allow_shared(operation.shared()).json(is_json);
     let (mut done, mut absent, mut nothing) = (0, 0, None);
@@ -124,9 +132,17 @@ fn one(
         true => file.text().to_owned(),
         false => edit.apply().map_err(|error| told(Diagnostic::from_edit(&error, &file)))?,
     };
-    let nothing = nothing.map(|(steps, diagnostic)| (steps, diagnostic.in_file(disk::shown(name))));
-    let change = Change { path: name.to_owned(), old: Some(file.into_text()), new: Some(new) };
+    let (steps, nothing) = nothing.unwrap_or_else(|| (0, no_document(operation.path())));
+    let nothing = (steps, nothing.in_file(disk::shown(name)));
+    let old = old.unwrap_or_else(|| file.into_text());
+    let change = Change { path: name.to_owned(), old: Some(old), new: Some(new) };
     Ok(EditedFile { change, done, absent, nothing })
+}
+
+/// An empty file, or one of comments alone, with an empty mapping in it that can be edited.
+fn with_document(text: &str) -> String {
+    let gap = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+    format!("{text}{gap}{{}}\n")
 }
 
 /// Only the document in which the path comes furthest is worth words.

@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use krm_core::{Diagnostic, json, missing, subtree};
 use krm_yaml::{DocumentRef, NodeRef, Path, ReadOptions};
 
-use super::{broken, select};
+use super::{broken, no_document, select};
 use crate::cli::Documents;
 use crate::show::Screen;
 use crate::{Exit, Failure, Outcome, disk};
@@ -101,7 +101,7 @@ fn end_line(mut text: String) -> String {
 }
 
 /// Where the path comes furthest, there is most to say.
-pub(super) fn not_found(documents: &[DocumentRef<'_>], path: &Path) -> Diagnostic {
+fn not_found(documents: &[DocumentRef<'_>], path: &Path) -> Diagnostic {
     let furthest = documents
         .iter()
         .filter_map(|document| missing::find(*document, path))
@@ -109,6 +109,6 @@ pub(super) fn not_found(documents: &[DocumentRef<'_>], path: &Path) -> Diagnosti
         .max_by_key(|missing| missing.found);
     match furthest {
         Some(missing) => missing.explain(path),
-        None => Diagnostic::error(format!("there is no `{path}`: the file has no document")),
+        None => no_document(path),
     }
 }

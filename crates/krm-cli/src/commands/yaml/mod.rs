@@ -10,7 +10,7 @@ mod value;
 
 use clap::Subcommand;
 use krm_core::Diagnostic;
-use krm_yaml::{DocumentRef, File};
+use krm_yaml::{DocumentRef, File, Path};
 
 use crate::cli::{Documents, Global};
 use crate::show::Screen;
@@ -18,15 +18,10 @@ use crate::{Failure, Outcome, disk};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Print the value at a path
     Get(get::Args),
-    /// Set the value at a path, in place
     Set(set::Args),
-    /// Remove what stands at a path, in place
     Rm(rm::Args),
-    /// Find what is wrong with YAML files
     Check(check::Args),
-    /// Print the events of the YAML test suite
     Events(events::Args),
 }
 
@@ -61,4 +56,9 @@ fn broken(name: &str, documents: &[DocumentRef<'_>]) -> Vec<Diagnostic> {
     errors
         .map(|(file, error)| Diagnostic::from_syntax(error, file).in_file(disk::shown(name)))
         .collect()
+}
+
+/// What there is to say about a path in a file of comments alone.
+fn no_document(path: &Path) -> Diagnostic {
+    Diagnostic::error(format!("there is no `{path}`: the file has no document"))
 }

@@ -1,6 +1,5 @@
 //! `krm yaml rm`: what stands at a path goes away, with the comments that are its own.
 
-use krm_core::Diagnostic;
 use krm_yaml::{DocumentRef, Edit, Path, PathEditError, WhenEmpty};
 
 use super::edit::{self, Operation, Step};
@@ -56,6 +55,10 @@ impl Operation for Remove<'_> {
         self.0.shared
     }
 
+    fn makes_documents(&self) -> bool {
+        false
+    }
+
     fn on<'a>(
         &'a self,
         edit: &mut Edit<'a>,
@@ -74,9 +77,8 @@ impl Operation for Remove<'_> {
 pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
     let edited = edit::all(&args.files, &args.documents, &Remove(args), global)?;
     if edited.done == 0 {
-        let nothing =
-            edited.nothing.unwrap_or_else(|| Diagnostic::error("there is nothing to remove"));
-        return Err(Failure::Told(Exit::Findings, vec![nothing]));
+        let nothing = edited.nothing.map(|(_, nothing)| nothing).into_iter().collect();
+        return Err(Failure::Told(Exit::Findings, nothing));
     }
     writing::finish(edited.plan, &args.preview, screen)
 }

@@ -1,7 +1,7 @@
 //! `krm yaml set`: the value at a path becomes another one, and nothing else changes.
 
 use krm_core::Diagnostic;
-use krm_yaml::{DocumentRef, Edit, Located, Path, PathEditError, Resolved};
+use krm_yaml::{DocumentRef, Edit, Located, Path, PathEditError, Resolved, Segment};
 
 use super::edit::{self, Operation, Step};
 use super::value::{Type, Wanted};
@@ -17,9 +17,9 @@ Examples:
   krm yaml set metadata.labels.tier web deployment.yaml --create
   krm yaml set spec.ports '[{port: 80}]' service.yaml --type yaml
   krm yaml set spec.replicas 5 - < deployment.yaml
+  krm yaml set -- args[0] --debug pod.yaml
 
-A value that begins with a dash and is no number comes after `--`: krm yaml set a file.yaml -- -x is wrong,
-krm yaml set -- a -x file.yaml is right.";
+After -- a value may begin with a dash; a negative number needs none.";
 
 /// Set the value at a path, in place.
 ///
@@ -41,7 +41,7 @@ pub(crate) struct Args {
     files: Vec<String>,
 
     /// What the value is [default: what stands there, or as YAML reads it]
-    #[arg(short, long = "type", value_name = "TYPE")]
+    #[arg(short = 't', long = "type", value_name = "TYPE")]
     kind: Option<Type>,
 
     /// Make missing parents
@@ -71,6 +71,10 @@ impl Operation for Set<'_> {
 
     fn shared(&self) -> bool {
         self.args.shared
+    }
+
+    fn makes_documents(&self) -> bool {
+        self.args.create || self.args.path.segments().len() == 1
     }
 
     fn on<'a>(
@@ -109,22 +113,28 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     let wanted = wanted.map_err(|diagnostic| Failure::Told(Exit::Usage, vec![diagnostic]))?;
     let edited = edit::all(&args.files, &args.documents, &Set { args, wanted }, global)?;
     if edited.done == 0 {
-        let nothing =
-            edited.nothing.unwrap_or_else(|| Diagnostic::error("there is no document to edit"));
-        return Err(Failure::input(nothing.hint("--create makes what is missing")));
+        let nothing = edited.nothing.map(|(steps, nothing)| with_hint(nothing, steps, &args.path));
+        return Err(Failure::Told(Exit::Input, nothing.into_iter().collect()));
     }
     if edited.absent > 0 {
-        let parent =
-            args.path.split_last().map(|(parent, _)| parent.to_string()).unwrap_or_default();
-        let missing = if parent.is_empty() { "content".to_owned() } else { format!("`{parent}`") };
-        let (count, verb) =
-            if edited.absent == 1 { ("1 document has", "was") } else { ("documents have", "were") };
-        let count = if edited.absent == 1 {
-            count.to_owned()
-        } else {
-            format!("{} {count}", edited.absent)
-        };
-        screen.tell(&Diagnostic::warning(format!("{count} no {missing} and {verb} left alone")));
+        screen.tell(&left_alone(edited.absent, &args.path));
     }
     writing::finish(edited.plan, &args.preview, screen)
+}
+
+/// An item far behind the end of a list cannot be made; everything else can.
+fn with_hint(nothing: Diagnostic, steps: usize, path: &Path) -> Diagnostic {
+    match path.segments().get(steps) {
+        Some(Segment::Index(_)) => nothing,
+        _ => nothing.hint("--create makes what is missing"),
+    }
+}
+
+fn left_alone(count: usize, path: &Path) -> Diagnostic {
+    let documents = if count == 1 { "1 document has" } else { &format!("{count} documents have") };
+    let parent =
+        path.split_last().map(|(parent, _)| parent).filter(|parent| !parent.segments().is_empty());
+    let missing = parent.map_or("content".to_owned(), |parent| format!("`{parent}`"));
+    let left = if count == 1 { "was" } else { "were" };
+    Diagnostic::warning(format!("{documents} no {missing} and {left} left alone"))
 }

@@ -79,24 +79,25 @@ impl<'a> Wanted<'a> {
         match self.kind {
             Some(Type::String) => Value::string(self.text),
             Some(Type::Null) => Value::Null,
-            Some(Type::Yaml) => self.any_yaml(),
+            Some(Type::Yaml) => self.any_yaml(there),
             Some(Type::Int | Type::Float | Type::Bool) => Value::plain(self.text.trim()),
             None if there.is_some_and(|node| node.as_str().is_some()) => Value::string(self.text),
-            None => self.as_read(),
+            None => self.as_read(there),
         }
     }
 
     /// Lines of YAML are written as they stand, with their comments; anything on one line in the manner of the file.
-    fn any_yaml(&self) -> Value<'_> {
+    fn any_yaml(&self, there: Option<NodeRef<'_>>) -> Value<'_> {
         let Some(root) = self.root() else { return Value::Null };
-        if root.is_block() && !self.text.contains(['&', '*']) {
+        let as_written = root.is_block() || root.is_collection() && is_filled_flow(there);
+        if as_written && !self.text.contains(['&', '*']) {
             return Value::Node(root);
         }
         root.to_value().unwrap_or(Value::Node(root))
     }
 
     /// One word as YAML reads it: a scalar, or a collection in brackets. `a: b` is taken for a text.
-    fn as_read(&self) -> Value<'_> {
+    fn as_read(&self, there: Option<NodeRef<'_>>) -> Value<'_> {
         let plain = || Value::plain(self.text);
         let Some(root) = self.root().filter(|root| root.text() == self.text) else {
             return plain();
@@ -105,9 +106,17 @@ impl<'a> Wanted<'a> {
             Some(scalar) if scalar.style().is_quoted() => Value::String(scalar.value()),
             Some(_) => plain(),
             None if root.is_block() || has_odd_keys(root) => plain(),
+            None if is_filled_flow(there) => Value::Node(root),
             None => root.to_value().unwrap_or_else(|_| plain()),
         }
     }
+}
+
+/// Brackets are answered with brackets, unless they are empty.
+fn is_filled_flow(there: Option<NodeRef<'_>>) -> bool {
+    there.is_some_and(|node| {
+        node.is_collection() && !node.is_block() && node.children().next().is_some()
+    })
 }
 
 /// `{{ name }}` reads as a mapping whose key is a mapping, and is meant as a text.
