@@ -38,6 +38,15 @@ pub(crate) fn strip_breaks(text: &str) -> String {
     text.replace(['\r', '\n'], " ")
 }
 
+/// The texts of all comments that go with a node: above its entry, beside it, and inside.
+pub(crate) fn texts_with(node: NodeRef<'_>) -> Vec<&str> {
+    let holder = node.parent().map(crate::layout::entries).unwrap_or_default();
+    let holder = holder.into_iter().find(|entry| entry.value == node);
+    let span = holder.map_or(node.span(), |entry| entry.extent());
+    let comments = node.document.comments().into_iter();
+    comments.filter(|comment| span.contains(comment.span)).map(|comment| comment.text).collect()
+}
+
 impl<'a> DocumentRef<'a> {
     /// All comments of the document, in order.
     pub fn comments(self) -> Vec<Comment<'a>> {

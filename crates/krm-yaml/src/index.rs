@@ -171,8 +171,10 @@ impl<'t> Builder<'t> {
         if content.end <= first {
             return (Span::new(head.start, head_end), 0);
         }
-        let keep = rest[..marks].contains('+');
-        while !keep {
+        if rest[..marks].contains('+') {
+            return (Span::new(head.start, end), indent);
+        }
+        loop {
             let start = line_start(text, end).max(first);
             let line = &text[start as usize..end as usize];
             if line.len() > indent as usize || !line.bytes().all(|b| b == b' ') {

@@ -5,10 +5,12 @@ use super::lower::{Change, Ground};
 use super::splice::Splice;
 use super::{Insertion, replace};
 use crate::brackets::BracketManners;
+use crate::comment;
 use crate::layout::{EntryLayout, comment_beside};
 use crate::manners::indentation;
 use crate::node::Notation;
 use crate::span::{Span, line_end, line_start, next_line, skip_blanks_back};
+use crate::value::Value;
 use crate::view::NodeRef;
 
 pub(crate) fn lower<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, change: &Change<'_>) {
@@ -46,7 +48,7 @@ fn fill<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, change: &Change<'_>) {
         return;
     }
     let comma = BracketManners::of(node, ground.manners.json).comma();
-    let text = inserted_texts(ground, node, &change.inserted, &[]).join(comma);
+    let text = join(&inserted_texts(ground, node, &change.inserted, &[]), comma);
     if inner.of(ground.text).contains('#') {
         ground.splices.push(Splice::insert(inner.start, text));
     } else {
@@ -65,20 +67,58 @@ fn inserted_texts<'a>(
     let colon = BracketManners::of(node, ground.manners.json).colon();
     let over_lines = !entries.is_empty() && entries.iter().all(|entry| entry.own_line);
     let indent = entries.first().map_or("", |entry| indentation(ground.text, entry.head));
-    let text = |value| {
+    let text = |value: &Value<'_>| {
         if over_lines && ground.manners.json {
             renderer.flow_lines(value, indent)
         } else {
             renderer.flow_item(value)
         }
     };
+    let entry = |new: &&Insertion<'_>| match &new.key {
+        Some(key) => format!("{}{colon}{}", renderer.key(key, true, like), text(&new.value)),
+        None => text(&new.value),
+    };
     inserted
         .iter()
-        .map(|new| match &new.key {
-            Some(key) => format!("{}{colon}{}", renderer.key(key, true, like), text(&new.value)),
-            None => text(&new.value),
-        })
+        .map(|new| format!("{}{}", lines_above(ground, node, &new.value), entry(new)))
         .collect()
+}
+
+/// The comments of a node that comes into brackets, on lines of their own before it.
+///
+/// Brackets on one line have no room for comments, so they get lines there.
+pub(crate) fn lines_above<'a>(
+    ground: &Ground<'a>,
+    collection: NodeRef<'a>,
+    value: &Value<'_>,
+) -> String {
+    let Value::Node(node) = value else { return String::new() };
+    let comments = comment::texts_with(*node);
+    if comments.is_empty() || ground.manners.json {
+        return String::new();
+    }
+    let line = indentation(ground.text, collection.start()).len();
+    let indent = " ".repeat(line + ground.manners.indent(collection.index) as usize);
+    let eol = ground.manners.line_break;
+    let lines: String = comments.iter().map(|comment| format!("{eol}{indent}{comment}")).collect();
+    format!("{lines}{eol}{indent}")
+}
+
+/// Puts entries behind one another; one that begins with a line break needs no blank before it.
+fn join(texts: &[String], glue: &str) -> String {
+    let mut out = String::new();
+    for (at, text) in texts.iter().enumerate() {
+        if at > 0 {
+            out.push_str(before(text, glue));
+        }
+        out.push_str(text);
+    }
+    out
+}
+
+/// The glue before a text.
+fn before<'g>(text: &str, glue: &'g str) -> &'g str {
+    if text.starts_with(['\n', '\r']) { glue.trim_end() } else { glue }
 }
 
 struct Work<'a, 'w> {
@@ -111,7 +151,7 @@ impl<'a> Work<'a, '_> {
         }
         let glue = self.glue(ground);
         let trailing = last.comma.map_or(last.end, |comma| comma + 1);
-        let mut text = texts.join(&glue);
+        let mut text = join(&texts, &glue);
         if last.comma.is_some() && !texts.is_empty() {
             text.push(',');
         }
@@ -166,7 +206,7 @@ impl<'a> Work<'a, '_> {
             let had_trailing = self.entries[count - 1].comma;
             match (self.entries[last_kept].comma, had_trailing) {
                 (Some(comma), None) => {
-                    ground.splices.push(Splice::remove(Span::new(comma, comma + 1)))
+                    ground.splices.push(Splice::remove(Span::new(comma, comma + 1)));
                 }
                 (Some(_), Some(trailing)) if !self.is_own(ground.text, count - 1) => {
                     ground.splices.push(Splice::remove(Span::new(trailing, trailing + 1)));
@@ -210,13 +250,14 @@ impl<'a> Work<'a, '_> {
 
     fn insert_before(&self, ground: &mut Ground<'a>, entry: &EntryLayout<'a>, texts: &[String]) {
         let glue = self.glue(ground);
-        ground.splices.push(Splice::insert(entry.start, format!("{}{glue}", texts.join(&glue))));
+        ground.splices.push(Splice::insert(entry.start, format!("{}{glue}", join(texts, &glue))));
     }
 
     fn insert_last(&self, ground: &mut Ground<'a>, texts: &[String]) {
         let glue = self.glue(ground);
         let last = &self.entries[self.entries.len() - 1];
-        let text = texts.join(&glue);
+        let text = join(texts, &glue);
+        let glue = before(&text, &glue);
         let last_gone = self.change.removed.contains(&(self.entries.len() - 1));
         let (_, space) = glue.split_at(1);
         if !self.over_lines() {
@@ -235,7 +276,7 @@ impl<'a> Work<'a, '_> {
                 ground.splices.push(Splice::insert(last.tail, format!("{space}{text}")));
             }
             None if !last_gone => {
-                ground.splices.push(Splice::insert(last.end, format!("{glue}{text}")))
+                ground.splices.push(Splice::insert(last.end, format!("{glue}{text}")));
             }
             None => ground.splices.push(Splice::insert(last.tail, format!("{space}{text}"))),
             Some(_) => ground.splices.push(Splice::insert(last.tail, format!("{space}{text},"))),

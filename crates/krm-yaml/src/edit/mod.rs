@@ -7,6 +7,7 @@
 
 mod block;
 mod check;
+mod copy;
 mod ending;
 mod flow;
 mod lower;

@@ -1,13 +1,11 @@
 //! New text for values, in the manners of the place where it goes.
 
+use super::copy::{comments_above, copy_block};
 use crate::brackets::BracketManners;
-use crate::comment::strip_breaks;
-use crate::layout;
 use crate::layout::EntryLayout;
 use crate::manners::Manners;
-use crate::node::{NodeKind, Notation, ScalarStyle};
-use crate::scalar::{BlockPlace, Context, lines, write_plain_or_quoted, write_scalar};
-use crate::span::{Span, column, line_start};
+use crate::node::{NodeKind, ScalarStyle};
+use crate::scalar::{BlockPlace, Context, write_plain_or_quoted, write_scalar};
 use crate::value::Value;
 use crate::view::NodeRef;
 
@@ -24,11 +22,11 @@ pub(crate) struct Rendered {
 /// Renders values near one node of a document.
 #[derive(Clone, Copy)]
 pub(crate) struct Renderer<'m> {
-    manners: &'m Manners,
+    pub(super) manners: &'m Manners,
     /// The node whose neighbourhood sets the manners.
-    near: u32,
+    pub(super) near: u32,
     /// How brackets around are written.
-    brackets: BracketManners,
+    pub(super) brackets: BracketManners,
     /// The quotes that all items around have.
     item_style: Option<ScalarStyle>,
     /// How far behind its dash a collection begins.
@@ -250,45 +248,6 @@ impl<'m> Renderer<'m> {
         }
     }
 
-    /// A node of some document inside brackets. Its comments cannot stand there.
-    fn flow_node(&self, node: NodeRef<'_>) -> String {
-        let properties = Span::new(node.full_span().start, node.start()).of(node.source()).trim();
-        let space = if properties.is_empty() { "" } else { " " };
-        let text = match node.kind() {
-            NodeKind::Scalar(style) => {
-                let scalar = node.as_scalar().map(|scalar| scalar.value()).unwrap_or_default();
-                let is_text =
-                    node.as_scalar().is_some_and(|s| s.resolve() == crate::Resolved::String);
-                match style {
-                    ScalarStyle::Plain if !is_text && scalar.is_empty() => "null".to_owned(),
-                    ScalarStyle::Plain if !is_text => scalar.into_owned(),
-                    style if style.is_block() => {
-                        write_scalar(
-                            &scalar,
-                            ScalarStyle::DoubleQuoted,
-                            self.context(true, false, None),
-                        )
-                        .head
-                    }
-                    style => write_scalar(&scalar, style, self.context(true, false, None)).head,
-                }
-            }
-            NodeKind::Alias => node.text().to_owned(),
-            NodeKind::Sequence => {
-                self.brackets.join('[', node.children().map(|item| self.flow_node(item)), ']')
-            }
-            NodeKind::Mapping => {
-                let colon = self.brackets.colon();
-                let entries = node.as_mapping().into_iter().flat_map(|mapping| mapping.entries());
-                let entry = |e: crate::Entry<'_>| {
-                    format!("{}{colon}{}", self.flow_node(e.key), self.flow_node(e.value))
-                };
-                self.brackets.join('{', entries.map(entry), '}')
-            }
-        };
-        format!("{properties}{space}{text}")
-    }
-
     /// A value inside brackets that stand over several lines, as JSON is often printed.
     /// `indent` is what stands before the entry that holds it.
     pub(crate) fn flow_lines(&self, value: &Value<'_>, indent: &str) -> String {
@@ -312,67 +271,6 @@ impl<'m> Renderer<'m> {
             other => self.flow(other),
         }
     }
-
-    /// A node as it stands in its document, under an entry that begins at `column`.
-    fn copy(&self, node: NodeRef<'_>, column: u32) -> Rendered {
-        let source = node.source();
-        let eol = self.manners.line_break;
-        let properties = Span::new(node.full_span().start, node.start()).of(source);
-        let properties = properties.split_whitespace().collect::<Vec<_>>().join(" ");
-        let mut head = properties;
-        if node.is_block() {
-            let inner = match node.kind() {
-                NodeKind::Sequence => column + self.manners.list_indent(self.near),
-                _ => column + self.manners.indent(self.near),
-            };
-            let comment = layout::comment_beside(source, layout::value_floor(node));
-            let comment = (!comment.is_empty()).then(|| comment.of(source).to_owned());
-            return Rendered { head, comment, lines: copy_block(node, inner) };
-        }
-        if !head.is_empty() {
-            head.push(' ');
-        }
-        let block = node.as_scalar().filter(|scalar| scalar.style().is_block());
-        if let Some(scalar) = block {
-            let width = self.manners.indent(self.near);
-            let mut all = lines(scalar.raw());
-            let header = all.next().unwrap_or_default();
-            let (marks, comment) =
-                header.split_at(header.find([' ', '\t']).unwrap_or(header.len()));
-            let marks: String =
-                marks.chars().map(|c| if c.is_ascii_digit() { digit(width) } else { c }).collect();
-            head.push_str(&marks);
-            let shift = i64::from(column + width) - i64::from(node.node().indent());
-            let comment = comment.trim();
-            return Rendered {
-                head,
-                comment: (!comment.is_empty()).then(|| comment.to_owned()),
-                lines: all.map(|line| shift_line(line, shift)).collect(),
-            };
-        }
-        let from = i64::from(column_of_entry(node));
-        let mut all = lines(node.text()).enumerate().map(|(at, line)| {
-            if at == 0 { line.to_owned() } else { shift_line(line, i64::from(column) - from) }
-        });
-        head.push_str(&all.next().unwrap_or_default());
-        for line in all {
-            head.push_str(eol);
-            head.push_str(&line);
-        }
-        if node.text().is_empty() && head.trim().is_empty() {
-            head = "null".to_owned();
-        }
-        let comment = layout::comment_beside(source, node.end());
-        Rendered {
-            head,
-            comment: (!comment.is_empty()).then(|| comment.of(source).to_owned()),
-            lines: Vec::new(),
-        }
-    }
-}
-
-fn digit(width: u32) -> char {
-    char::from_digit(width.clamp(1, 9), 10).unwrap_or('2')
 }
 
 /// Puts head and comment behind a key or a dash.
@@ -384,68 +282,4 @@ fn push_head(line: &mut String, rendered: &Rendered) {
         line.push(' ');
         line.push_str(part);
     }
-}
-
-/// The column of the block entry around a node; what a text of several lines is indented from.
-fn column_of_entry(node: NodeRef<'_>) -> u32 {
-    let text = node.source();
-    let mut at = node;
-    while let Some(parent) = at.parent() {
-        if parent.is_block() {
-            return column(text, parent.start());
-        }
-        at = parent;
-    }
-    0
-}
-
-/// The lines of a block collection, with its comments, moved to begin at `column`.
-fn copy_block(node: NodeRef<'_>, to: u32) -> Vec<String> {
-    let source = node.source();
-    let entries = layout::entries(node);
-    let (Some(first), Some(last)) = (entries.first(), entries.last()) else { return Vec::new() };
-    let from = column(source, first.head);
-    // Comments below the last entry are the collection's: they end with the entry that holds it.
-    let holder = node.parent().filter(|parent| parent.is_block()).map(layout::entries);
-    let holder = holder.and_then(|all| all.into_iter().find(|entry| entry.value == node));
-    let text = Span::new(first.start, holder.map_or(last.tail, |holder| holder.tail)).of(source);
-    let lead = column(source, first.start);
-    let shift = i64::from(to) - i64::from(from);
-    let begins = i64::from(lead) + shift;
-    let indent =
-        if first.own_line && line_start(source, first.start) != first.start { lead } else { from };
-    let begins = if first.own_line { begins } else { i64::from(indent) + shift };
-    lines(text)
-        .enumerate()
-        .map(|(at, line)| {
-            if at == 0 {
-                format!("{}{line}", " ".repeat(begins.max(0) as usize))
-            } else {
-                shift_line(line, shift)
-            }
-        })
-        .collect()
-}
-
-/// A line moved to the right or the left; an empty one stays empty.
-fn shift_line(line: &str, shift: i64) -> String {
-    if line.is_empty() {
-        return String::new();
-    }
-    if shift >= 0 {
-        return format!("{}{line}", " ".repeat(shift as usize));
-    }
-    let spaces = line.bytes().take_while(|&b| b == b' ').count();
-    line[spaces.min(shift.unsigned_abs() as usize)..].to_owned()
-}
-
-/// The comment lines directly above the entry that holds a node.
-fn comments_above(node: NodeRef<'_>) -> Vec<String> {
-    let Some(parent) = node.parent().filter(|parent| parent.notation() == Notation::Block) else {
-        return Vec::new();
-    };
-    let entry = layout::entries(parent).into_iter().find(|entry| entry.value == node);
-    let Some(entry) = entry else { return Vec::new() };
-    let text = Span::new(entry.start, entry.head).of(node.source());
-    lines(text).map(str::trim).filter(|line| line.starts_with('#')).map(strip_breaks).collect()
 }

@@ -3,7 +3,7 @@
 use super::lower::Ground;
 use super::render::{Rendered, Renderer};
 use super::splice::{Part, Splice};
-use super::{EditError, Insertion};
+use super::{EditError, Insertion, flow};
 use crate::gap::Gap;
 use crate::layout::{EntryLayout, comment_beside};
 use crate::manners::indentation;
@@ -119,6 +119,11 @@ fn in_brackets<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, value: &Value<'_>
     };
     let span = node.span();
     let text = if span.is_empty() { format!("{}{new}", lead(ground, node)) } else { new };
+    let above = node.parent().map(|parent| flow::lines_above(ground, parent, value));
+    let text = match above {
+        Some(above) if !above.is_empty() => format!("{above}{}", text.trim_start()),
+        _ => text,
+    };
     ground.splices.push(Splice::new(span, text));
 }
 

@@ -1,6 +1,6 @@
 //! Law `same_meaning`: reading agrees with the yaml-test-suite's events.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use krm_yaml::{File, events};
 
@@ -73,7 +73,7 @@ fn collect(folder: &Path, cases: &mut Vec<SuiteCase>) {
     }
 }
 
-fn read_case(folder: &Path, input: &PathBuf) -> SuiteCase {
+fn read_case(folder: &Path, input: &Path) -> SuiteCase {
     let read =
         |path: &Path| std::fs::read_to_string(path).expect("a file of the suite can be read");
     let refused = folder.join("error").exists();

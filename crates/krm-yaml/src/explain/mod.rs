@@ -1,0 +1,245 @@
+//! Turns the front end's errors into words that a user understands.
+//!
+//! The front end says which rule of the grammar broke, often a line too late.
+//! The text around the place tells what a person did: left out a colon, used a
+//! tab, forgot a quote.
+
+mod block;
+mod brackets;
+mod quotes;
+
+use crate::SyntaxError;
+use crate::front::{ErrorKind, FrontError};
+use crate::node::{Node, NodeKind, Notation};
+use crate::span::{Span, before_break, is_break, line_end, line_start, next_line};
+
+/// A collection that was open when the front end stopped.
+pub(crate) struct OpenCollection {
+    start: u32,
+    is_flow: bool,
+    is_mapping: bool,
+}
+
+impl OpenCollection {
+    pub(crate) fn of(node: Node) -> Self {
+        Self {
+            start: node.start,
+            is_flow: node.notation() == Notation::Flow,
+            is_mapping: node.kind() == NodeKind::Mapping,
+        }
+    }
+}
+
+/// What is wrong, where, and what to do about it.
+pub(crate) fn explain(
+    text: &str,
+    document: u32,
+    error: &FrontError,
+    open: &[OpenCollection],
+) -> SyntaxError {
+    let mut at = error.at.min(text.len() as u32);
+    while !text.is_char_boundary(at as usize) {
+        at -= 1;
+    }
+    let scene = Scene { text, document: document.min(at), at, open };
+    let mut explained = scene.tab_in_indentation().unwrap_or_else(|| scene.by_kind(&error.kind));
+    if scene.looks_like_a_template() {
+        let hint = "this looks like a template: render it first, or quote the value";
+        explained.hint = Some(hint.to_owned());
+    }
+    explained
+}
+
+/// The place where the front end stopped, and what stands around it.
+struct Scene<'a> {
+    text: &'a str,
+    /// Where the document begins.
+    document: u32,
+    at: u32,
+    open: &'a [OpenCollection],
+}
+
+impl Scene<'_> {
+    /// An error at one character.
+    fn error(&self, at: u32, message: impl Into<String>) -> SyntaxError {
+        let next = self.text[at as usize..].chars().next();
+        let next = next.filter(|&c| !u8::try_from(c).is_ok_and(is_break));
+        let span = Span::new(at, at + next.map_or(0, char::len_utf8) as u32);
+        SyntaxError { message: message.into(), span, related: None, hint: None }
+    }
+
+    fn error_with_hint(&self, at: u32, message: impl Into<String>, hint: &str) -> SyntaxError {
+        SyntaxError { hint: Some(hint.to_owned()), ..self.error(at, message) }
+    }
+
+    fn line(&self, at: u32) -> Span {
+        Span::new(line_start(self.text, at).max(self.document), line_end(self.text, at))
+    }
+
+    /// The nearest line before this one that is neither empty nor a comment.
+    fn line_before(&self, line: Span) -> Option<Span> {
+        let mut start = line.start;
+        loop {
+            let end = before_break(self.text, start);
+            if end == start || end < self.document {
+                return None;
+            }
+            let line = self.line(end);
+            let content = line.of(self.text).trim();
+            if !content.is_empty() && !content.starts_with('#') {
+                return Some(line);
+            }
+            start = line.start;
+        }
+    }
+
+    fn looks_like_a_template(&self) -> bool {
+        let here = self.line(self.at);
+        [Some(here), self.line_before(here)]
+            .into_iter()
+            .flatten()
+            .any(|line| line.of(self.text).contains("{{"))
+    }
+
+    /// A tab in the indentation of this line or one beside it.
+    fn tab_in_indentation(&self) -> Option<SyntaxError> {
+        let here = self.line(self.at);
+        let below = next_line(self.text, here.end);
+        let lines = [Some(here), self.line_before(here), Some(self.line(below))];
+        lines.into_iter().flatten().find_map(|line| {
+            let content = line.of(self.text);
+            let indent = content.len() - content.trim_start_matches([' ', '\t']).len();
+            if indent == content.len() {
+                return None;
+            }
+            let tab = line.start + content[..indent].find('\t')? as u32;
+            Some(self.error_with_hint(
+                tab,
+                "a tab in the indentation",
+                "YAML is indented with spaces: replace the tab",
+            ))
+        })
+    }
+
+    fn by_kind(&self, kind: &ErrorKind) -> SyntaxError {
+        use ErrorKind as Kind;
+        match kind {
+            Kind::UnclosedQuotedScalar
+            | Kind::DocumentIndicatorInQuotedScalar
+            | Kind::InvalidQuotedScalarIndent => self.unclosed_quote(),
+            Kind::InvalidTrailingSingleQuotedScalar => self.after_quote('\''),
+            Kind::InvalidTrailingDoubleQuotedScalar => self.after_quote('"'),
+            Kind::UnknownQuotedScalarEscape
+            | Kind::InvalidQuotedScalarHexEscape
+            | Kind::InvalidLowSurrogateHexEscape
+            | Kind::InvalidLowSurrogate
+            | Kind::MissingLowSurrogate
+            | Kind::UnpairedLowSurrogate
+            | Kind::InvalidUnicodeEscape => self.escape(),
+            Kind::UnclosedFlowCollection { .. }
+            | Kind::UnexpectedEofFlowSequence
+            | Kind::UnexpectedEofFlowMapping
+            | Kind::UnexpectedEofImplicitFlowMapping
+            | Kind::ExpectedFlowMappingSeparator
+            | Kind::ExpectedFlowSequenceSeparator
+            | Kind::InvalidFlowScalarIndent
+            | Kind::MisplacedFlowCollectionEnd
+            | Kind::MismatchedFlowCollectionEnd { .. }
+            | Kind::BlockEntryInFlowCollection => self.in_brackets(kind),
+            Kind::MappingValueNotAllowed | Kind::InvalidColonPlacement => {
+                if self.open.last().is_some_and(|open| open.is_flow) {
+                    return self.in_brackets(kind);
+                }
+                self.stray_colon()
+            }
+            Kind::SimpleKeyExpected
+            | Kind::InvalidSimpleKey
+            | Kind::ExpectedBlockMappingKey
+            | Kind::InvalidIndentation
+            | Kind::ExpectedBlockSequenceEntry
+            | Kind::ExpectedDocumentStart
+            | Kind::BlockSequenceEntryNotAllowed => self.block_structure(),
+            Kind::InvalidBlockScalarHeader
+            | Kind::ZeroBlockScalarIndent
+            | Kind::InvalidBlockScalarIndent => self.block_text(kind),
+            Kind::TabNotAllowed
+            | Kind::TabInBlockIndentation
+            | Kind::TabInIndentation
+            | Kind::TabInPlainScalar
+            | Kind::TabAtBlockScalarStart
+            | Kind::InvalidBlockEntryWhitespace
+            | Kind::InvalidMappingValueWhitespace => self.tab_elsewhere(kind),
+            Kind::UnknownAnchor => self.unknown_anchor(),
+            Kind::UnexpectedCharacter { character } => self.unexpected(*character),
+            _ => self.plainly(kind),
+        }
+    }
+
+    /// Kinds that need no look at the text around them.
+    fn plainly(&self, kind: &ErrorKind) -> SyntaxError {
+        use ErrorKind as Kind;
+        let (message, hint) = match kind {
+            Kind::RecursionLimitExceeded => ("nested too deep", ""),
+            Kind::CommentInterceptedScalar => (
+                "a comment inside a text of several lines",
+                "move the comment above, or use a `|` text",
+            ),
+            Kind::CommentNotSeparated => (
+                "a `#` without a space before it",
+                "put a space before a comment, or quote the value",
+            ),
+            Kind::DuplicateVersionDirective => ("a second %YAML line", ""),
+            Kind::UndeclaredTagHandle => ("a tag whose handle no %TAG line declares", ""),
+            Kind::InvalidDocumentEnd => ("text after the `...` that ends a document", ""),
+            Kind::MissingDocumentEndBeforeDirective => {
+                ("a % line inside a document", "end the document before it with `...`")
+            }
+            Kind::BomInsideDocument => ("a byte-order mark inside a document", ""),
+            other => return self.error(self.at, other.to_string()),
+        };
+        let error = self.error(self.at, message);
+        SyntaxError { hint: (!hint.is_empty()).then(|| hint.to_owned()), ..error }
+    }
+
+    fn unknown_anchor(&self) -> SyntaxError {
+        let rest = &self.text[self.at as usize..];
+        let is_end = |c: char| c.is_whitespace() || matches!(c, ',' | ']' | '}');
+        let length = rest.find(is_end).unwrap_or(rest.len());
+        let alias = &rest[..length];
+        let message = format!("the alias `{alias}` names no anchor of this document");
+        let hint = format!(
+            "`&{}` must stand before it; quote the value if it is text",
+            alias.trim_start_matches('*')
+        );
+        let mut error = self.error_with_hint(self.at, message, &hint);
+        error.span.end = self.at + length as u32;
+        error
+    }
+
+    fn unexpected(&self, character: char) -> SyntaxError {
+        if !character.is_control() {
+            let message = format!("a value cannot begin with `{character}`");
+            return self.error_with_hint(self.at, message, "quote the value");
+        }
+        let found = self.text[self.at as usize..].find(character);
+        let at = self.at + found.unwrap_or(0) as u32;
+        let message = format!("the control character U+{:04X}", u32::from(character));
+        self.error_with_hint(at, message, "write it as an escape in double quotes")
+    }
+
+    fn tab_elsewhere(&self, kind: &ErrorKind) -> SyntaxError {
+        let line = self.line(self.at);
+        let Some(tab) = line.of(self.text).find('\t') else {
+            return self.error(self.at, kind.to_string());
+        };
+        let at = line.start + tab as u32;
+        self.error_with_hint(at, "a tab where only spaces may stand", "replace the tab by spaces")
+    }
+}
+
+/// The beginning of a text, for a message.
+fn shorten(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    let short: String = line.chars().take(40).collect();
+    if short.len() < text.len() { format!("{short}…") } else { short }
+}
