@@ -65,6 +65,12 @@ impl Plan {
         self.files.push(change);
     }
 
+    /// Takes a file out of the plan.
+    pub fn take(&mut self, path: &str) -> Option<Change> {
+        let at = self.files.iter().position(|change| change.path == path)?;
+        Some(self.files.remove(at))
+    }
+
     /// Whether nothing is to be done.
     pub fn is_empty(&self) -> bool {
         self.changes().next().is_none()
@@ -105,5 +111,7 @@ mod tests {
         assert!(plan.is_empty());
         plan.add(change(Some("a"), None));
         assert!(!plan.is_empty());
+        assert_eq!(plan.take("a"), Some(change(Some("a"), Some("a"))));
+        assert_eq!(plan.take("b"), None);
     }
 }

@@ -7,23 +7,16 @@ use crate::show::Screen;
 use crate::{Exit, Failure, Outcome, disk};
 
 /// Shows the plan where a preview is asked for, and writes it otherwise.
-pub(crate) fn finish(plan: Plan, preview: &Preview, screen: &mut Screen) -> Outcome {
+pub(crate) fn finish(mut plan: Plan, preview: &Preview, screen: &mut Screen) -> Outcome {
     if preview.is_on() {
         return show(&plan, preview, screen);
     }
-    let mut on_disk = Plan::default();
-    let mut piped = None;
-    for change in plan.files() {
-        match change.path == disk::STDIN {
-            true => piped = change.new.clone(),
-            false => on_disk.add(change.clone()),
-        }
-    }
-    disk::write(&on_disk).map_err(Failure::input)?;
-    for change in on_disk.changes() {
+    let piped = plan.take(disk::STDIN);
+    disk::write(&plan).map_err(Failure::input)?;
+    for change in plan.changes() {
         screen.note(&format!("changed {}", change.path));
     }
-    screen.print(&piped.unwrap_or_default())?;
+    screen.print(piped.and_then(|change| change.new).as_deref().unwrap_or_default())?;
     Ok(Exit::Done)
 }
 
