@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::splice::{Splice, apply as splice};
 use super::{
-    CollectionEdit, DocumentEdit, EditError, Insertion, WhenEmpty, block, check, ending,
-    entry_index, flow, notes, replace, sharing,
+    CollectionEdit, DocumentEdit, EditError, Insertion, Positions, WhenEmpty, block, check, ending,
+    flow, notes, replace, sharing,
 };
 use crate::document::DocumentRef;
 use crate::layout::{self, EntryLayout};
@@ -65,9 +65,10 @@ pub(crate) fn apply(
         layouts: BTreeMap::new(),
         splices: Vec::new(),
     };
-    let collections = cascade(document, edit);
+    let mut positions = Positions::default();
+    let collections = cascade(document, edit, &mut positions);
     sharing::check(document, edit, &collections, allow_shared)?;
-    refuse_lost_edits(document, edit, &collections)?;
+    refuse_lost_edits(document, edit, &collections, &mut positions)?;
     for (&index, change) in &collections {
         let node = document.node(index);
         if node.notation() == Notation::Block {
@@ -93,7 +94,11 @@ pub(crate) fn apply(
 }
 
 /// The changes of the collections, with removals carried upward where a collection becomes empty.
-fn cascade<'e>(document: DocumentRef<'_>, edit: &'e DocumentEdit<'_>) -> BTreeMap<u32, Change<'e>> {
+fn cascade<'e>(
+    document: DocumentRef<'_>,
+    edit: &'e DocumentEdit<'_>,
+    positions: &mut Positions,
+) -> BTreeMap<u32, Change<'e>> {
     let mut changes: BTreeMap<u32, Change<'e>> = edit
         .collections
         .iter()
@@ -109,7 +114,7 @@ fn cascade<'e>(document: DocumentRef<'_>, edit: &'e DocumentEdit<'_>) -> BTreeMa
         else {
             continue;
         };
-        let at = entry_index(parent, node);
+        let at = positions.entry(parent, node);
         changes.remove(&index);
         let above = changes.entry(parent.index).or_default();
         above.removed.insert(at);
@@ -156,7 +161,8 @@ impl<'e> Change<'e> {
 
     /// What is inserted before the old entry `at`.
     pub(crate) fn inserted_before(&self, at: usize) -> impl Iterator<Item = &'e Insertion<'e>> {
-        self.inserted.iter().copied().filter(move |new| new.before == at)
+        let from = self.inserted.partition_point(|new| new.before < at);
+        self.inserted[from..].iter().copied().take_while(move |new| new.before == at)
     }
 }
 
@@ -165,6 +171,7 @@ fn refuse_lost_edits(
     document: DocumentRef<'_>,
     edit: &DocumentEdit<'_>,
     changes: &BTreeMap<u32, Change<'_>>,
+    positions: &mut Positions,
 ) -> Result<(), EditError> {
     let touched = changes.keys().chain(edit.values.keys()).chain(edit.keys.keys());
     for &index in touched {
@@ -181,7 +188,7 @@ fn refuse_lost_edits(
         while let Some(parent) = node.parent() {
             let removed = changes
                 .get(&parent.index)
-                .is_some_and(|change| change.removed.contains(&entry_index(parent, node)));
+                .is_some_and(|change| change.removed.contains(&positions.entry(parent, node)));
             if removed || edit.values.contains_key(&parent.index) {
                 return lost(document.node(index));
             }

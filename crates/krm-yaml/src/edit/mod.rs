@@ -149,6 +149,7 @@ pub(crate) struct DocumentEdit<'a> {
 pub struct Edit<'a> {
     file: &'a File,
     documents: BTreeMap<u32, DocumentEdit<'a>>,
+    positions: Positions,
     allow_shared: bool,
     json: bool,
 }
@@ -156,7 +157,13 @@ pub struct Edit<'a> {
 impl<'a> Edit<'a> {
     /// No changes yet.
     pub fn new(file: &'a File) -> Self {
-        Self { file, documents: BTreeMap::new(), allow_shared: false, json: false }
+        Self {
+            file,
+            documents: BTreeMap::new(),
+            positions: Positions::default(),
+            allow_shared: false,
+            json: false,
+        }
     }
 
     /// Allows to change what aliases share; without it such a change is refused.
@@ -288,7 +295,7 @@ impl<'a> Edit<'a> {
         let Some(parent) = node.parent() else {
             return Err(EditError::at(node, "the root of a document cannot be removed"));
         };
-        let at = entry_index(parent, node);
+        let at = self.positions.entry(parent, node);
         let collection = self.collection(parent);
         collection.removed.insert(at);
         collection.when_empty = when_empty;
@@ -397,10 +404,23 @@ pub(crate) fn is_null(node: NodeRef<'_>) -> bool {
     node.as_scalar().is_some_and(|scalar| scalar.resolve() == crate::Resolved::Null)
 }
 
-/// Which entry of `parent` a node belongs to.
-pub(crate) fn entry_index(parent: NodeRef<'_>, node: NodeRef<'_>) -> usize {
-    let at = parent.children().position(|child| child == node).unwrap_or(0);
-    if parent.kind() == NodeKind::Mapping { at / 2 } else { at }
+/// Which entry of its collection a node belongs to, looked up once per collection.
+///
+/// A collection can have a hundred thousand entries and an edit name each of them.
+#[derive(Debug, Default)]
+pub(crate) struct Positions {
+    children: BTreeMap<(u32, u32), Vec<u32>>,
+}
+
+impl Positions {
+    pub(crate) fn entry(&mut self, parent: NodeRef<'_>, node: NodeRef<'_>) -> usize {
+        let all = self
+            .children
+            .entry((parent.document.index, parent.index))
+            .or_insert_with(|| parent.children().map(|child| child.index).collect());
+        let at = all.partition_point(|&child| child < node.index);
+        if parent.kind() == NodeKind::Mapping { at / 2 } else { at }
+    }
 }
 
 /// Before which entry a new key goes.

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::lower::Change;
-use super::{DocumentEdit, EditError, entry_index};
+use super::{DocumentEdit, EditError};
 use crate::document::DocumentRef;
+use crate::node::NodeKind;
 use crate::view::NodeRef;
 
 /// Refuses changes to what an alias shares, and removals of an anchor that is still named.
@@ -27,16 +28,19 @@ pub(crate) fn check(
             }
         }
     }
+    let mut targets: Vec<(u32, u32)> = links.iter().map(|link| (link.target, link.alias)).collect();
+    targets.sort_unstable();
     for (&index, change) in changes {
         let collection = document.node(index);
-        for child in collection.children() {
-            if change.removed.contains(&entry_index(collection, child)) {
-                refuse_orphans(child, false, "is removed")?;
+        let width = if collection.kind() == NodeKind::Mapping { 2 } else { 1 };
+        for (at, child) in collection.children().enumerate() {
+            if change.removed.contains(&(at / width)) {
+                refuse_orphans(child, false, "is removed", &targets)?;
             }
         }
     }
     for &index in edit.values.keys() {
-        refuse_orphans(document.node(index), true, "is replaced")?;
+        refuse_orphans(document.node(index), true, "is replaced", &targets)?;
     }
     Ok(())
 }
@@ -56,13 +60,21 @@ fn refuse_shared(node: NodeRef<'_>) -> Result<(), EditError> {
 }
 
 /// Anchors inside `node` that aliases outside of it name.
-fn refuse_orphans(node: NodeRef<'_>, keeps_own: bool, what: &str) -> Result<(), EditError> {
+fn refuse_orphans(
+    node: NodeRef<'_>,
+    keeps_own: bool,
+    what: &str,
+    targets: &[(u32, u32)],
+) -> Result<(), EditError> {
     let subtree = node.index..node.node().subtree_end(node.index);
-    for link in &node.document.table().aliases {
-        let own = keeps_own && link.target == node.index;
-        if subtree.contains(&link.target) && !subtree.contains(&link.alias) && !own {
-            let anchor = node.document.node(link.target).anchor().unwrap_or_default();
-            let line = node.document.node(link.alias).position().line;
+    let from = targets.partition_point(|&(target, _)| target < subtree.start);
+    for &(target, alias) in
+        targets[from..].iter().take_while(|(target, _)| subtree.contains(target))
+    {
+        let own = keeps_own && target == node.index;
+        if !subtree.contains(&alias) && !own {
+            let anchor = node.document.node(target).anchor().unwrap_or_default();
+            let line = node.document.node(alias).position().line;
             return Err(EditError::at(
                 node,
                 format!(
