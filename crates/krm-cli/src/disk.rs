@@ -144,3 +144,59 @@ pub(crate) fn reason(error: &io::Error) -> String {
     let mut chars = text.chars();
     chars.next().map(|first| first.to_lowercase().chain(chars).collect()).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder() -> (tempfile::TempDir, String, String) {
+        let folder = tempfile::tempdir().unwrap();
+        let [a, b] = ["a.yaml", "b.yaml"].map(|name| folder.path().join(name));
+        fs::write(&a, "a: 1\n").unwrap();
+        fs::write(&b, "b: 1\n").unwrap();
+        (folder, a.to_str().unwrap().to_owned(), b.to_str().unwrap().to_owned())
+    }
+
+    fn names(folder: &tempfile::TempDir) -> usize {
+        fs::read_dir(folder.path()).unwrap().count()
+    }
+
+    #[test]
+    fn a_file_that_changed_since_it_was_read_stops_all() {
+        let (folder, a, b) = folder();
+        let mut plan = Plan::default();
+        plan.write(&*a, "a: 1\n", "a: 2\n");
+        plan.write(&*b, "b: 0\n", "b: 2\n");
+        let error = write(&plan).unwrap_err();
+        assert_eq!(error.file.as_deref(), Some(&*b));
+        assert_eq!(fs::read_to_string(&a).unwrap(), "a: 1\n");
+        assert_eq!(names(&folder), 2, "staged files are removed");
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_staged_stops_all() {
+        let (folder, a, b) = folder();
+        fs::remove_file(&b).unwrap();
+        let mut plan = Plan::default();
+        plan.write(&*a, "a: 1\n", "a: 2\n");
+        plan.write(&*b, "b: 1\n", "b: 2\n");
+        assert!(write(&plan).is_err());
+        assert_eq!(fs::read_to_string(&a).unwrap(), "a: 1\n");
+        assert_eq!(names(&folder), 1);
+    }
+
+    #[test]
+    fn a_planned_deletion_removes_the_file() {
+        let (folder, a, _) = folder();
+        let mut plan = Plan::default();
+        plan.add(Change { path: a, old: Some("a: 1\n".to_owned()), new: None });
+        write(&plan).unwrap();
+        assert_eq!(names(&folder), 1);
+    }
+
+    #[test]
+    fn reasons_are_in_our_case_and_without_numbers() {
+        let error = io::Error::from_raw_os_error(13);
+        assert_eq!(reason(&error), "permission denied");
+    }
+}
