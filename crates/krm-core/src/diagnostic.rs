@@ -80,7 +80,7 @@ fn floor(text: &str, at: usize) -> usize {
     (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
-/// Something to tell: an error, a warning, a finding of a function.
+/// Something to tell: an error, a warning, a finding of a function. It is small enough to be returned as an error.
 ///
 /// ```
 /// use krm_core::Diagnostic;
@@ -100,15 +100,15 @@ pub struct Diagnostic {
     /// What is wrong: lower case, no full stop.
     pub message: String,
     /// The file, as people know it: the name they typed, or the path in its package.
-    pub file: Option<String>,
+    pub file: Option<Box<str>>,
     /// Where in the file.
-    pub location: Option<Location>,
+    pub location: Option<Box<Location>>,
     /// A second place that explains the first.
-    pub related: Option<Location>,
+    pub related: Option<Box<Location>>,
     /// The resource, where one is meant: `apps/v1 Deployment web`.
-    pub resource: Option<String>,
+    pub resource: Option<Box<str>>,
     /// The path of the field in it.
-    pub field: Option<String>,
+    pub field: Option<Box<str>>,
     /// What to do about it.
     pub hints: Vec<String>,
 }
@@ -145,7 +145,7 @@ impl Diagnostic {
 
     /// Names the file.
     #[must_use]
-    pub fn in_file(mut self, name: impl Into<String>) -> Self {
+    pub fn in_file(mut self, name: impl Into<Box<str>>) -> Self {
         self.file = Some(name.into());
         self
     }
@@ -153,20 +153,20 @@ impl Diagnostic {
     /// Names the place.
     #[must_use]
     pub fn at(mut self, file: &File, span: Span) -> Self {
-        self.location = Some(Location::of(file, span));
+        self.location = Some(Box::new(Location::of(file, span)));
         self
     }
 
     /// Names a second place, and says what it has to do with the first.
     #[must_use]
     pub fn related(mut self, file: &File, span: Span, label: impl Into<String>) -> Self {
-        self.related = Some(Location::of(file, span).with_label(label));
+        self.related = Some(Box::new(Location::of(file, span).with_label(label)));
         self
     }
 
     /// Names the field.
     #[must_use]
-    pub fn field(mut self, path: impl Into<String>) -> Self {
+    pub fn field(mut self, path: impl Into<Box<str>>) -> Self {
         self.field = Some(path.into());
         self
     }
@@ -218,7 +218,7 @@ impl Diagnostic {
             entries.push(entry("column", Value::int(location.column.into())));
             entries.push(entry("source", Value::from(location.text.as_str())));
         }
-        entries.extend(self.related.as_ref().map(|place| entry("related", related(place))));
+        entries.extend(self.related.as_deref().map(|place| entry("related", related(place))));
         if !self.hints.is_empty() {
             let hints = self.hints.iter().map(|hint| Value::from(hint.as_str()));
             entries.push(entry("hints", Value::Sequence(hints.collect())));

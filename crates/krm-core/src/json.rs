@@ -28,9 +28,7 @@ fn write_value(value: &Value<'_>, out: &mut String) {
         Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
         Value::Number(text) if is_number(text) => out.push_str(text),
         Value::Number(text) | Value::String(text) => write_string(text, out),
-        Value::Sequence(items) => {
-            write_list(items, '[', ']', out, |item, out| write_value(item, out))
-        }
+        Value::Sequence(items) => write_list(items, '[', ']', out, write_value),
         Value::Mapping(entries) => write_list(entries, '{', '}', out, |(key, value), out| {
             write_key(key, out);
             out.push(':');
@@ -84,11 +82,10 @@ fn is_number(text: &str) -> bool {
         None => (mantissa, None),
     };
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let unsigned = |text: &'_ str| text.strip_prefix(['+', '-']).unwrap_or(text).to_owned();
     digits(whole)
         && (whole == "0" || !whole.starts_with('0'))
         && fraction.is_none_or(digits)
-        && exponent.is_none_or(|exponent| digits(&unsigned(exponent)))
+        && exponent.is_none_or(|text| digits(text.strip_prefix(['+', '-']).unwrap_or(text)))
 }
 
 fn write_string(text: &str, out: &mut String) {

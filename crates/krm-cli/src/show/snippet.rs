@@ -20,7 +20,7 @@ pub(super) fn render(diagnostic: &Diagnostic, colored: bool) -> String {
     let mut hints = Vec::new();
     match &diagnostic.location {
         Some(place) => {
-            group = with_places(group, file_of(diagnostic), place, diagnostic.related.as_ref());
+            group = with_places(group, file_of(diagnostic), place, diagnostic.related.as_deref());
             group =
                 group.elements(diagnostic.hints.iter().map(|hint| Level::HELP.message(&**hint)));
         }

@@ -50,9 +50,15 @@ pub(super) struct Edited {
 
 struct EditedFile {
     change: Change,
+    tally: Tally,
+}
+
+/// What became of the documents of one file.
+#[derive(Default)]
+struct Tally {
     done: usize,
     absent: usize,
-    nothing: (usize, Diagnostic),
+    nothing: Option<(usize, Diagnostic)>,
 }
 
 /// Edits all files in memory. One that cannot be edited stops all of them.
@@ -66,12 +72,13 @@ pub(super) fn all(
     let (mut edited, mut errors) = (Edited::default(), Vec::new());
     for result in results {
         match result {
-            Ok(file) => {
-                edited.done += file.done;
-                edited.absent += file.absent;
-                edited.plan.add(file.change);
-                if edited.nothing.as_ref().is_none_or(|(most, _)| file.nothing.0 > *most) {
-                    edited.nothing = Some(file.nothing);
+            Ok(EditedFile { change, tally }) => {
+                edited.done += tally.done;
+                edited.absent += tally.absent;
+                edited.plan.add(change);
+                let steps = |nothing: &Option<(usize, Diagnostic)>| nothing.as_ref().map(|it| it.0);
+                if steps(&tally.nothing) > steps(&edited.nothing) {
+                    edited.nothing = tally.nothing;
                 }
             }
             Err(Failure::Told(_, diagnostics)) => errors.extend(diagnostics),
@@ -116,27 +123,37 @@ fn one(
     }
     let is_json = name.to_ascii_lowercase().ends_with(".json");
     let mut edit = Edit::new(&file).allow_shared(operation.shared()).json(is_json);
-    let (mut done, mut absent, mut nothing) = (0, 0, None);
-    let alone = selected.len() == 1;
-    for document in &selected {
-        let step = operation.on(&mut edit, *document, alone);
-        match step.map_err(|error| told(Diagnostic::from_path_edit(&error, &file)))? {
-            Step::Done => done += 1,
-            Step::Absent => {
-                absent += 1;
-                keep_furthest(&mut nothing, *document, operation.path());
-            }
-        }
-    }
+    let tally = collect(&mut edit, &selected, name, operation)
+        .map_err(|error| told(Diagnostic::from_path_edit(&error, &file)))?;
     let new = match edit.is_empty() {
         true => file.text().to_owned(),
         false => edit.apply().map_err(|error| told(Diagnostic::from_edit(&error, &file)))?,
     };
-    let (steps, nothing) = nothing.unwrap_or_else(|| (0, no_document(operation.path())));
-    let nothing = (steps, nothing.in_file(disk::shown(name)));
     let old = old.unwrap_or_else(|| file.into_text());
     let change = Change { path: name.to_owned(), old: Some(old), new: Some(new) };
-    Ok(EditedFile { change, done, absent, nothing })
+    Ok(EditedFile { change, tally })
+}
+
+/// Collects the change to every document.
+fn collect<'a>(
+    edit: &mut Edit<'a>,
+    documents: &[DocumentRef<'a>],
+    name: &str,
+    operation: &'a impl Operation,
+) -> Result<Tally, PathEditError> {
+    let mut tally = Tally::default();
+    for document in documents {
+        match operation.on(edit, *document, documents.len() == 1)? {
+            Step::Done => tally.done += 1,
+            Step::Absent => {
+                tally.absent += 1;
+                keep_furthest(&mut tally.nothing, *document, operation.path());
+            }
+        }
+    }
+    let nothing = tally.nothing.unwrap_or_else(|| (0, no_document(operation.path())));
+    tally.nothing = Some((nothing.0, nothing.1.in_file(disk::shown(name))));
+    Ok(tally)
 }
 
 /// An empty file, or one of comments alone, with an empty mapping in it that can be edited.
