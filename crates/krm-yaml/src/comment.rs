@@ -268,7 +268,7 @@ fn starting_entry(leaf: NodeRef<'_>, from: u32) -> StartingEntry<'_> {
     while let Some(parent) = node.parent() {
         let first = parent.index + 1 == node.index;
         let is_item = parent.kind() == NodeKind::Sequence;
-        let is_key = !is_item && (first || parent.children().step_by(2).any(|key| key == node));
+        let is_key = node.node().is_key();
         if is_item || is_key {
             owner = node;
             is_first = first;

@@ -93,10 +93,14 @@ impl<'a> NodeRef<'a> {
         let mut steps = Vec::new();
         let mut node = self;
         while let Some(parent) = node.parent() {
-            let at = parent.children().position(|child| child == node).unwrap_or(0);
+            let at = parent.children().take_while(|child| child.index < node.index).count();
             steps.push(match parent.kind() {
                 NodeKind::Mapping => {
-                    let key = if at % 2 == 0 { Some(node) } else { parent.children().nth(at - 1) };
+                    let key = if node.node().is_key() {
+                        Some(node)
+                    } else {
+                        parent.children().nth(at - 1)
+                    };
                     let key = key.and_then(|key| key.resolve().as_scalar());
                     Segment::Key(key.map(|key| key.value().into_owned()).unwrap_or_default())
                 }

@@ -130,10 +130,13 @@ impl<'t> Builder<'t> {
             node.mark_properties();
             self.properties.push(Properties { node: index, anchor: None, tag: props.tag });
         }
-        self.nodes.push(node);
         if let Some(open) = self.open.last_mut() {
+            if open.key_next && self.nodes[open.node as usize].kind() == NodeKind::Mapping {
+                node.mark_key();
+            }
             open.key_next = !open.key_next;
         }
+        self.nodes.push(node);
         index
     }
 

@@ -115,10 +115,9 @@ fn place_flow_entry(collection: NodeRef<'_>, before: Option<u32>, entry: &mut En
 
 /// The comment that follows `at` on its line; empty at `at` where there is none.
 pub(crate) fn comment_beside(text: &str, at: u32) -> Span {
-    let end = line_end(text, at);
-    let start = skip_blanks(text, at, end);
-    if start < end && start > at && text.as_bytes()[start as usize] == b'#' {
-        Span::new(start, end)
+    let start = skip_blanks(text, at, text.len() as u32);
+    if start > at && text.as_bytes().get(start as usize) == Some(&b'#') {
+        Span::new(start, line_end(text, start))
     } else {
         Span::empty(at)
     }

@@ -3,6 +3,7 @@
 //! New text takes after the nearest example in document order.
 
 use crate::document::DocumentRef;
+use crate::layout::EntryLayout;
 use crate::node::{NodeKind, Notation, ScalarStyle};
 use crate::scalar::Resolved;
 use crate::span::{column, is_first_on_line, line_start, skip_blanks};
@@ -92,6 +93,47 @@ impl Manners {
     pub(crate) fn quote(&self, node: u32) -> char {
         nearest(&self.quotes, node).unwrap_or('"')
     }
+}
+
+/// How the entries of one collection are written.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct EntryManners {
+    /// The quotes around its keys, where all of them have the same.
+    pub(crate) key_style: Option<ScalarStyle>,
+    /// The quotes around its items, where all of them have the same.
+    pub(crate) item_style: Option<ScalarStyle>,
+    /// How far behind its dash a collection begins.
+    pub(crate) dash: Option<u32>,
+    /// Whether every entry stands on a line of its own.
+    pub(crate) over_lines: bool,
+}
+
+impl EntryManners {
+    pub(crate) fn of(entries: &[EntryLayout<'_>]) -> Self {
+        let items = || entries.iter().filter(|entry| entry.key.is_none()).map(|entry| entry.value);
+        let behind_dash = |entry: &EntryLayout<'_>| {
+            let width = entry.value.start().checked_sub(entry.head);
+            width.filter(|width| {
+                entry.key.is_none() && entry.value.is_block() && (2..10).contains(width)
+            })
+        };
+        Self {
+            key_style: shared_quotes(entries.iter().filter_map(|entry| entry.key)),
+            item_style: shared_quotes(items()),
+            dash: entries.iter().find_map(behind_dash),
+            over_lines: !entries.is_empty() && entries.iter().all(|entry| entry.own_line),
+        }
+    }
+}
+
+/// The quotes that all nodes have.
+fn shared_quotes<'a>(nodes: impl Iterator<Item = NodeRef<'a>>) -> Option<ScalarStyle> {
+    let mut styles = nodes.map(|node| match node.kind() {
+        NodeKind::Scalar(style) if style.is_quoted() => Some(style),
+        _ => None,
+    });
+    let first = styles.next()??;
+    styles.all(|style| style == Some(first)).then_some(first)
 }
 
 /// By how much the entries of a flow collection stand deeper than the line that opens it.

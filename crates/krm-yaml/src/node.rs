@@ -70,12 +70,14 @@ pub(crate) struct Node {
     extent: u32,
     /// Index of the parent; the root is its own.
     pub(crate) parent: u32,
-    /// Kind (bits 0 to 3), properties (bit 4), content indentation of a block scalar (bits 8 to 31).
+    /// Kind (bits 0 to 3), properties (bit 4), key (bit 5), content indentation of a block
+    /// scalar (bits 8 to 31).
     meta: u32,
 }
 
 const KIND: u32 = 0xf;
 const PROPERTIES: u32 = 1 << 4;
+const KEY: u32 = 1 << 5;
 const INDENT_SHIFT: u32 = 8;
 const INDENT_MAX: u32 = u32::MAX >> INDENT_SHIFT;
 
@@ -134,6 +136,15 @@ impl Node {
 
     pub(crate) fn mark_properties(&mut self) {
         self.meta |= PROPERTIES;
+    }
+
+    /// Whether the node is a key of a mapping.
+    pub(crate) fn is_key(self) -> bool {
+        self.meta & KEY != 0
+    }
+
+    pub(crate) fn mark_key(&mut self) {
+        self.meta |= KEY;
     }
 
     /// Closes a collection: `index` is the one after its last descendant.

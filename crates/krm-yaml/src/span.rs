@@ -116,8 +116,11 @@ pub(crate) fn column(text: &str, at: u32) -> u32 {
 }
 
 /// Whether only blanks (and a byte-order mark) stand before `at` on its line.
+///
+/// A line can have megabytes: only the blanks are looked at.
 pub(crate) fn is_first_on_line(text: &str, at: u32) -> bool {
-    text[line_start(text, at) as usize..at as usize].bytes().all(is_blank)
+    let before = &text.as_bytes()[..skip_blanks_back(text, at, 0) as usize];
+    before.last().is_none_or(|&byte| is_break(byte)) || before.ends_with(BYTE_ORDER_MARK)
 }
 
 /// Skips blanks forward, up to `stop`.

@@ -1,19 +1,21 @@
 //! Changes to the entries of a block collection.
 
-use super::lower::{Change, Ground};
+use super::lower::{Change, Ground, Listing};
 use super::render::Renderer;
 use super::splice::Splice;
 use super::{Hugs, ending};
 use crate::layout::EntryLayout;
-use crate::node::{NodeKind, ScalarStyle};
+use crate::node::NodeKind;
 use crate::span::{Span, before_break, column, line_end, line_start, next_line, skip_blanks_back};
 use crate::view::NodeRef;
 
 pub(crate) fn lower<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, change: &Change<'_>) {
-    let entries = ground.entries(node).to_vec();
+    let listing = ground.listing(node);
+    let entries = &listing.entries;
     let Some(first) = entries.first() else { return };
     let kept: Vec<usize> = (0..entries.len()).filter(|at| !change.removed.contains(at)).collect();
-    let work = Work { node, change, entries: &entries, depth: column(ground.text, first.head) };
+    let work =
+        Work { node, change, listing: &listing, entries, depth: column(ground.text, first.head) };
     if kept.is_empty() && change.inserted.is_empty() {
         work.leave_empty(ground);
         return;
@@ -27,6 +29,7 @@ pub(crate) fn lower<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, change: &Cha
 struct Work<'a, 'w> {
     node: NodeRef<'a>,
     change: &'w Change<'w>,
+    listing: &'w Listing<'a>,
     entries: &'w [EntryLayout<'a>],
     /// The column of the entries.
     depth: u32,
@@ -35,7 +38,10 @@ struct Work<'a, 'w> {
 impl<'a> Work<'a, '_> {
     /// The lines that come before the old entry `at`: those that hug it, or those that hug the one before.
     fn new_lines(&self, ground: &Ground<'a>, at: usize, hugs: Hugs) -> Vec<String> {
-        let like = key_style(self.entries);
+        if self.change.inserted_before(at).next().is_none() {
+            return Vec::new();
+        }
+        let like = self.listing.manners.key_style;
         let renderer = self.renderer(ground, at);
         self.change
             .inserted_before(at)
@@ -145,7 +151,7 @@ impl<'a> Work<'a, '_> {
             None => self.node.node().subtree_end(self.node.index),
         };
         let ends_file = at == self.entries.len() && self.is_at_end(ground.text);
-        ground.renderer_at(near).like_items(self.entries).ends_file(ends_file)
+        ground.renderer_at(near).within(self.listing).ends_file(ends_file)
     }
 
     /// Whether the last entry ends the file without a line break.
@@ -193,12 +199,4 @@ impl<'a> Work<'a, '_> {
         }
         Splice::insert(end, format!("{eol}{lines}")).of(self.node.index)
     }
-}
-
-/// The quotes around the keys of a mapping, where all of them have the same.
-pub(crate) fn key_style(entries: &[EntryLayout<'_>]) -> Option<ScalarStyle> {
-    let mut styles =
-        entries.iter().map(|entry| entry.key.and_then(NodeRef::as_scalar).map(|key| key.style()));
-    let first = styles.next()??;
-    (first.is_quoted() && styles.all(|style| style == Some(first))).then_some(first)
 }

@@ -1,10 +1,8 @@
 //! Changes to the entries of a flow collection.
 
-use super::block::key_style;
-use super::lower::{Change, Ground};
+use super::lower::{Change, Ground, Listing};
 use super::splice::Splice;
 use super::{Insertion, replace};
-use crate::brackets::BracketManners;
 use crate::comment;
 use crate::layout::{EntryLayout, comment_beside};
 use crate::manners::indentation;
@@ -14,13 +12,14 @@ use crate::value::Value;
 use crate::view::NodeRef;
 
 pub(crate) fn lower<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, change: &Change<'_>) {
-    let entries = ground.entries(node).to_vec();
+    let listing = ground.listing(node);
+    let entries = &listing.entries;
     if entries.is_empty() {
         fill(ground, node, change);
         return;
     }
     let kept: Vec<usize> = (0..entries.len()).filter(|at| !change.removed.contains(at)).collect();
-    let work = Work { node, change, entries: &entries, kept };
+    let work = Work { node, change, listing: &listing, entries, kept };
     if work.kept.is_empty() {
         work.empty_or_refill(ground);
         return;
@@ -47,8 +46,9 @@ fn fill<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, change: &Change<'_>) {
         replace::fill_lines(ground, node, &change.inserted);
         return;
     }
-    let comma = BracketManners::of(node, ground.manners.json).comma();
-    let text = join(&inserted_texts(ground, node, &change.inserted, &[]), comma);
+    let listing = ground.listing(node);
+    let texts = inserted_texts(ground, node, &change.inserted, &listing);
+    let text = join(&texts, listing.brackets.comma());
     if inner.of(ground.text).contains('#') {
         ground.splices.push(Splice::insert(inner.start, text));
     } else {
@@ -60,19 +60,16 @@ fn inserted_texts<'a>(
     ground: &Ground<'a>,
     node: NodeRef<'a>,
     inserted: &[&Insertion<'_>],
-    entries: &[EntryLayout<'a>],
+    listing: &Listing<'a>,
 ) -> Vec<String> {
-    let renderer = ground.renderer(node).in_brackets(node).like_items(entries);
-    let like = key_style(entries);
-    let colon = BracketManners::of(node, ground.manners.json).colon();
-    let over_lines = !entries.is_empty() && entries.iter().all(|entry| entry.own_line);
-    let indent = entries.first().map_or("", |entry| indentation(ground.text, entry.head));
+    let renderer = ground.renderer(node).within(listing);
+    let like = listing.manners.key_style;
+    let colon = listing.brackets.colon();
+    let over_lines = listing.manners.over_lines && ground.manners.json;
+    let first = listing.entries.first().filter(|_| over_lines);
+    let indent = first.map_or("", |entry| indentation(ground.text, entry.head));
     let text = |value: &Value<'_>| {
-        if over_lines && ground.manners.json {
-            renderer.flow_lines(value, indent)
-        } else {
-            renderer.flow_item(value)
-        }
+        if over_lines { renderer.flow_lines(value, indent) } else { renderer.flow_item(value) }
     };
     let entry = |new: &&Insertion<'_>| match &new.key {
         Some(key) => format!("{}{colon}{}", renderer.key(key, true, like), text(&new.value)),
@@ -124,6 +121,7 @@ fn before<'g>(text: &str, glue: &'g str) -> &'g str {
 struct Work<'a, 'w> {
     node: NodeRef<'a>,
     change: &'w Change<'w>,
+    listing: &'w Listing<'a>,
     entries: &'w [EntryLayout<'a>],
     kept: Vec<usize>,
 }
@@ -131,7 +129,7 @@ struct Work<'a, 'w> {
 impl<'a> Work<'a, '_> {
     /// Whether the entries stand on lines of their own.
     fn over_lines(&self) -> bool {
-        self.entries.iter().all(|entry| entry.own_line)
+        self.listing.manners.over_lines
     }
 
     fn closer(&self) -> u32 {
@@ -139,7 +137,7 @@ impl<'a> Work<'a, '_> {
     }
 
     fn empty_or_refill(&self, ground: &mut Ground<'a>) {
-        let texts = inserted_texts(ground, self.node, &self.change.inserted, self.entries);
+        let texts = inserted_texts(ground, self.node, &self.change.inserted, self.listing);
         let first = &self.entries[0];
         let last = &self.entries[self.entries.len() - 1];
         let inner = Span::new(self.node.start() + 1, self.closer());
@@ -231,7 +229,7 @@ impl<'a> Work<'a, '_> {
             if new.is_empty() {
                 continue;
             }
-            let texts = inserted_texts(ground, self.node, &new, self.entries);
+            let texts = inserted_texts(ground, self.node, &new, self.listing);
             if at == self.entries.len() {
                 self.insert_last(ground, &texts);
             } else {
@@ -245,7 +243,7 @@ impl<'a> Work<'a, '_> {
             let indent = indentation(ground.text, self.entries[0].head);
             return format!(",{}{indent}", ground.manners.line_break);
         }
-        BracketManners::of(self.node, ground.manners.json).comma().to_owned()
+        self.listing.brackets.comma().to_owned()
     }
 
     fn insert_before(&self, ground: &mut Ground<'a>, entry: &EntryLayout<'a>, texts: &[String]) {

@@ -1,15 +1,17 @@
 //! From the changes of one document to its new text: lower, splice, read back.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use super::splice::{Splice, apply as splice};
 use super::{
     CollectionEdit, DocumentEdit, EditError, Insertion, Positions, WhenEmpty, block, check, ending,
     flow, notes, replace, sharing,
 };
+use crate::brackets::BracketManners;
 use crate::document::DocumentRef;
 use crate::layout::{self, EntryLayout};
-use crate::manners::Manners;
+use crate::manners::{EntryManners, Manners};
 use crate::node::Notation;
 use crate::span::Span;
 use crate::view::NodeRef;
@@ -21,8 +23,15 @@ pub(crate) struct Ground<'a> {
     pub(crate) document: DocumentRef<'a>,
     pub(crate) text: &'a str,
     pub(crate) manners: Manners,
-    layouts: BTreeMap<u32, Vec<EntryLayout<'a>>>,
+    listings: BTreeMap<u32, Rc<Listing<'a>>>,
     pub(crate) splices: Vec<Splice>,
+}
+
+/// The entries of a collection and how they are written.
+pub(crate) struct Listing<'a> {
+    pub(crate) entries: Vec<EntryLayout<'a>>,
+    pub(crate) manners: EntryManners,
+    pub(crate) brackets: BracketManners,
 }
 
 impl<'a> Ground<'a> {
@@ -36,14 +45,20 @@ impl<'a> Ground<'a> {
     }
 
     /// The entries of a collection; looked up once for all changes in it.
-    pub(crate) fn entries(&mut self, collection: NodeRef<'a>) -> &[EntryLayout<'a>] {
-        self.layouts.entry(collection.index).or_insert_with(|| layout::entries(collection))
+    pub(crate) fn listing(&mut self, collection: NodeRef<'a>) -> Rc<Listing<'a>> {
+        let json = self.manners.json;
+        let listing = self.listings.entry(collection.index).or_insert_with(|| {
+            let entries = layout::entries(collection);
+            let manners = EntryManners::of(&entries);
+            Rc::new(Listing { entries, manners, brackets: BracketManners::of(collection, json) })
+        });
+        Rc::clone(listing)
     }
 
     /// The entry that a key, a value or an item belongs to.
     pub(crate) fn entry_of(&mut self, node: NodeRef<'a>) -> Option<EntryLayout<'a>> {
         let parent = node.parent()?;
-        let entries = self.entries(parent);
+        let entries = &self.listing(parent).entries;
         let at = entries.partition_point(|entry| entry.value.index < node.index);
         entries.get(at).copied()
     }
@@ -62,7 +77,7 @@ pub(crate) fn apply(
         document,
         text: document.file.text(),
         manners,
-        layouts: BTreeMap::new(),
+        listings: BTreeMap::new(),
         splices: Vec::new(),
     };
     let mut positions = Positions::default();

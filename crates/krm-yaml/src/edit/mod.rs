@@ -266,10 +266,10 @@ impl<'a> Edit<'a> {
         if is_null(sequence) {
             return self.set(sequence, Value::Sequence(vec![value.into()]));
         }
-        let Some(view) = sequence.as_sequence() else {
+        if sequence.kind() != NodeKind::Sequence {
             return Err(EditError::at(sequence, "an item cannot be inserted: this is no list"));
-        };
-        let count = view.items().count();
+        }
+        let count = self.positions.children(sequence).len();
         let before = index.min(count);
         let hugs = if before == count { Hugs::Previous } else { Hugs::Next };
         self.collection(sequence).inserted.push(Insertion {
@@ -413,11 +413,14 @@ pub(crate) struct Positions {
 }
 
 impl Positions {
+    fn children(&mut self, parent: NodeRef<'_>) -> &[u32] {
+        let key = (parent.document.index, parent.index);
+        let children = || parent.children().map(|child| child.index).collect();
+        self.children.entry(key).or_insert_with(children)
+    }
+
     pub(crate) fn entry(&mut self, parent: NodeRef<'_>, node: NodeRef<'_>) -> usize {
-        let all = self
-            .children
-            .entry((parent.document.index, parent.index))
-            .or_insert_with(|| parent.children().map(|child| child.index).collect());
+        let all = self.children(parent);
         let at = all.partition_point(|&child| child < node.index);
         if parent.kind() == NodeKind::Mapping { at / 2 } else { at }
     }

@@ -1,13 +1,12 @@
 //! New text for values, in the manners of the place where it goes.
 
 use super::copy::{comments_above, copy_block};
+use super::lower::Listing;
 use crate::brackets::BracketManners;
-use crate::layout::EntryLayout;
 use crate::manners::Manners;
-use crate::node::{NodeKind, ScalarStyle};
+use crate::node::ScalarStyle;
 use crate::scalar::{BlockPlace, Context, write_plain_or_quoted, write_scalar};
 use crate::value::Value;
-use crate::view::NodeRef;
 
 /// A value's text: the head goes on the line of its key, the lines below it.
 #[derive(Debug, Default)]
@@ -41,29 +40,14 @@ impl<'m> Renderer<'m> {
         Self { manners, near, brackets, item_style: None, dash: 2, ends_file: false }
     }
 
-    /// The manners of the brackets around the new text.
-    pub(crate) fn in_brackets(self, collection: NodeRef<'_>) -> Self {
-        Self { brackets: BracketManners::of(collection, self.manners.json), ..self }
-    }
-
-    /// The manners of a collection's own entries.
-    pub(crate) fn like_items(self, entries: &[EntryLayout<'_>]) -> Self {
-        let dash = entries
-            .iter()
-            .filter(|entry| entry.key.is_none() && entry.value.is_block())
-            .find_map(|entry| {
-                entry.value.start().checked_sub(entry.head).filter(|width| (2..10).contains(width))
-            });
-        let mut styles =
-            entries.iter().filter(|entry| entry.key.is_none()).map(|entry| {
-                match entry.value.kind() {
-                    NodeKind::Scalar(style) => Some(style),
-                    _ => None,
-                }
-            });
-        let first = styles.next().flatten().filter(|style| style.is_quoted());
-        let item_style = first.filter(|first| styles.all(|style| style == Some(*first)));
-        Self { dash: dash.unwrap_or(self.dash), item_style, ..self }
+    /// The manners of the collection that the new text goes into.
+    pub(crate) fn within(self, listing: &Listing<'_>) -> Self {
+        Self {
+            brackets: listing.brackets,
+            item_style: listing.manners.item_style,
+            dash: listing.manners.dash.unwrap_or(self.dash),
+            ..self
+        }
     }
 
     pub(crate) fn ends_file(self, ends_file: bool) -> Self {

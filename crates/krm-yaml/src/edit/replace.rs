@@ -56,7 +56,8 @@ pub(crate) fn fill_lines<'a>(
     node: NodeRef<'a>,
     inserted: &[&Insertion<'_>],
 ) {
-    let renderer = ground.renderer(node).in_brackets(node);
+    let listing = ground.listing(node);
+    let renderer = ground.renderer(node).within(&listing);
     let text = renderer.flow_lines(&filled(node, inserted), indentation(ground.text, node.start()));
     ground.splices.push(Splice::new(node.span(), text));
 }
@@ -107,7 +108,8 @@ fn drop_tag<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, value: &Value<'_>) {
 }
 
 fn in_brackets<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, value: &Value<'_>) {
-    let renderer = ground.renderer(node).in_brackets(node.parent().unwrap_or(node));
+    let listing = ground.listing(node.parent().unwrap_or(node));
+    let renderer = ground.renderer(node).within(&listing);
     let over_lines =
         ground.manners.json && is_over_lines(ground.text, node.parent().unwrap_or(node));
     let new = match (value, node.as_scalar()) {
@@ -351,7 +353,7 @@ fn at_root<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, value: &Value<'_>) {
     }
     let (start, end) = match node.is_block() {
         true => {
-            let entries = ground.entries(node);
+            let entries = &ground.listing(node).entries;
             let tail = entries.last().map_or(node.end(), |last| last.tail);
             (entries.first().map_or(node.start(), |first| first.head), tail)
         }
