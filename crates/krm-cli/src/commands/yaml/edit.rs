@@ -158,8 +158,9 @@ fn collect<'a>(
 
 /// An empty file, or one of comments alone, with an empty mapping in it that can be edited.
 fn with_document(text: &str) -> String {
-    let gap = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-    format!("{text}{gap}{{}}\n")
+    let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let gap = if text.is_empty() || text.ends_with('\n') { "" } else { end };
+    format!("{text}{gap}{{}}{end}")
 }
 
 /// Only the document in which the path comes furthest is worth words.
