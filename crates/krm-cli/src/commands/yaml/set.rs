@@ -1,7 +1,9 @@
 //! `krm yaml set`: the value at a path becomes another one, and nothing else changes.
 
 use krm_core::Diagnostic;
-use krm_yaml::{DocumentRef, Edit, Located, Path, PathEditError, Resolved, Segment};
+use krm_yaml::{
+    DocumentRef, Edit, EditError, Located, Path, PathEditError, Resolved, Segment, Value,
+};
 
 use super::edit::{self, Operation, Step};
 use super::value::{Type, Wanted};
@@ -91,7 +93,12 @@ impl Operation for Set<'_> {
             Some(Located::Node(node)) => Some(node),
             _ => None,
         };
-        edit.set_at(document, path, self.wanted.instead_of(there))?;
+        let value = self.wanted.instead_of(there);
+        if let Some(Located::Missing { at, .. }) = document.locate(path) {
+            fits_item(path, &value)
+                .map_err(|message| EditError { message, span: at.full_span() })?;
+        }
+        edit.set_at(document, path, value)?;
         Ok(Step::Done)
     }
 }
@@ -120,6 +127,21 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
         screen.tell(&left_alone(edited.absent, &args.path));
     }
     writing::finish(edited.plan, &args.preview, screen)
+}
+
+/// A new item that is looked for by a field must have fields.
+fn fits_item(path: &Path, value: &Value<'_>) -> Result<(), String> {
+    let is_mapping = match value {
+        Value::Mapping(_) => true,
+        Value::Node(node) => node.as_mapping().is_some(),
+        _ => false,
+    };
+    match path.segments().last() {
+        Some(Segment::Match { key, value }) if !is_mapping => {
+            Err(format!("a new item [{key}={value}] wants a mapping, and VALUE is none"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// An item far behind the end of a list cannot be made; everything else can.
