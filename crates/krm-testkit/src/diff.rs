@@ -139,7 +139,7 @@ impl std::error::Error for PatchError {}
 /// The text that `old` becomes by the hunks of `diff`.
 ///
 /// # Errors
-/// The diff is not in the form of [`diff`], or takes out lines that `old` does not have at that place.
+/// The diff is not in the form of [`diff()`], or takes out lines that `old` does not have at that place.
 pub fn patch(old: &str, diff: &str) -> Result<String, PatchError> {
     let old: Vec<&str> = old.split_inclusive('\n').collect();
     let lines: Vec<&str> = diff.split_terminator('\n').collect();

@@ -19,7 +19,7 @@
 //!   the real bytes have and an editor would hide: `crlf` (every line break is CRLF), `no-final-newline`, `bom`.
 //!   The first input is the one that actions work on; others are named by the actions that need them.
 //! - Any other title is an *action*, in the language of the test that reads the file, and its body is the outcome:
-//!   for an edit the [`diff`] to the input, `error: …` for a refusal, nothing where nothing changes.
+//!   for an edit the [`diff()`] to the input, `error: …` for a refusal, nothing where nothing changes.
 //!
 //! A test is one call of [`run_dir`]. With `UPDATE_CASES=1` in the environment it writes the outcomes into the files
 //! instead of comparing them; what changed is then read in `git diff`.

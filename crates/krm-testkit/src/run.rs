@@ -22,7 +22,7 @@ pub fn run_dir(dir: impl AsRef<Path>, act: impl FnMut(&Case, &Section) -> String
     assert!(failures.is_empty(), "{}\n{} failed", failures.join("\n"), failures.len());
 }
 
-/// The outcome of an edit that turned `input` into `new`: the [`diff`], without what the flags of the input promise.
+/// The outcome of an edit that turned `input` into `new`: the [`diff()`], without what the flags of the input promise.
 ///
 /// With `crlf` lines are shown without CR, with `bom` the mark is not shown.
 ///

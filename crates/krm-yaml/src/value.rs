@@ -25,7 +25,7 @@ pub enum Value<'a> {
     Node(NodeRef<'a>),
 }
 
-/// A subtree that is too large once its aliases are expanded.
+/// A subtree that is too large, or too deep, once its aliases are expanded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpansionError {
     /// How many nodes were allowed.
@@ -34,7 +34,11 @@ pub struct ExpansionError {
 
 impl std::fmt::Display for ExpansionError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "more than {} nodes once the aliases are expanded", self.limit)
+        write!(
+            f,
+            "the aliases expand to more than {} nodes, or deeper than {EXPANSION_DEPTH} levels",
+            self.limit
+        )
     }
 }
 
@@ -155,6 +159,9 @@ pub(crate) fn same_meaning(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
 /// How many nodes a value may have once its aliases are expanded.
 const EXPANSION_LIMIT: usize = 10_000_000;
 
+/// How deep a value may be once its aliases are expanded; deeper than any text can nest by itself.
+const EXPANSION_DEPTH: usize = 1000;
+
 impl<'a> NodeRef<'a> {
     /// What the subtree means: aliases expanded, merge keys merged, of duplicate keys the last.
     ///
@@ -163,12 +170,13 @@ impl<'a> NodeRef<'a> {
         let own = self.document.node_count();
         let mut budget = EXPANSION_LIMIT.min(own.saturating_mul(1000).max(10_000));
         let limit = budget;
-        expand(self, &mut budget).ok_or(ExpansionError { limit })
+        expand(self, &mut budget, EXPANSION_DEPTH).ok_or(ExpansionError { limit })
     }
 }
 
-fn expand<'a>(node: NodeRef<'a>, budget: &mut usize) -> Option<Value<'a>> {
+fn expand<'a>(node: NodeRef<'a>, budget: &mut usize, depth: usize) -> Option<Value<'a>> {
     *budget = budget.checked_sub(1)?;
+    let depth = depth.checked_sub(1)?;
     let node = node.resolve();
     Some(match node.kind() {
         NodeKind::Scalar(_) => {
@@ -180,20 +188,20 @@ fn expand<'a>(node: NodeRef<'a>, budget: &mut usize) -> Option<Value<'a>> {
             })
         }
         NodeKind::Sequence => {
-            let items = node.children().map(|item| expand(item, budget));
+            let items = node.children().map(|item| expand(item, budget, depth));
             Value::Sequence(items.collect::<Option<_>>()?)
         }
         NodeKind::Mapping => {
             let mut entries: Vec<(Value<'a>, Value<'a>)> = Vec::new();
             let mut merged = Vec::new();
             for entry in node.as_mapping()?.entries() {
-                let value = expand(entry.value, budget)?;
+                let value = expand(entry.value, budget, depth)?;
                 if entry.is("<<")
                     && entry.key.as_scalar().is_some_and(|k| k.style() == crate::ScalarStyle::Plain)
                 {
                     merged.push(value);
                 } else {
-                    put(&mut entries, expand(entry.key, budget)?, value, true);
+                    put(&mut entries, expand(entry.key, budget, depth)?, value, true);
                 }
             }
             for source in merged {

@@ -95,6 +95,10 @@ impl<'a> Edit<'a> {
                 Ok(self.append(at, value)?)
             }
             (NodeKind::Sequence, Segment::Match { .. }) => {
+                if !matches!(value, Value::Mapping(_)) {
+                    let message = format!("a new item for `{path}` must be a mapping");
+                    return Err(EditError::at(at, message).into());
+                }
                 Ok(self.append(at, named_item(first, value))?)
             }
             (NodeKind::Scalar(_), _) if is_null(at) => Ok(self.set(at, wrap(first, value))?),

@@ -1,0 +1,124 @@
+//! The command line: what people may type, in one place for all commands.
+
+use std::num::NonZeroUsize;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::commands::yaml;
+
+const EXAMPLES: &str = "\
+Examples:
+  krm yaml get spec.replicas deployment.yaml
+  krm yaml set spec.replicas 5 deployment.yaml --diff
+  krm yaml check *.yaml
+
+Exit codes: 0 done, 1 findings, 2 wrong usage, 3 wrong input, 4 a function failed, 70 a bug in krm";
+
+/// Kubernetes configuration as data: every change is an edit, and no other byte moves.
+#[derive(Debug, Parser)]
+#[command(name = "krm", disable_version_flag = true, after_help = EXAMPLES)]
+pub(crate) struct Cli {
+    /// Print the version, and more with --verbose
+    #[arg(short = 'V', long)]
+    pub(crate) version: bool,
+
+    #[command(flatten)]
+    pub(crate) global: Global,
+
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Read and edit any YAML without disturbing a byte that nobody named
+    #[command(subcommand_required = true, arg_required_else_help = true)]
+    Yaml {
+        #[command(subcommand)]
+        command: yaml::Command,
+    },
+}
+
+/// Flags that every command has.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "For every command")]
+pub(crate) struct Global {
+    /// Only errors, no warnings
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+
+    /// Say more
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
+
+    /// How many files are worked on at a time [default: one for each processor]
+    #[arg(short, long, global = true, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
+
+    /// When to use colours
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_possible_values = false
+    )]
+    pub(crate) color: Color,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// Flags of every command that writes files: each of them shows, and writes nothing.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Preview (nothing is written)")]
+pub(crate) struct Preview {
+    /// Say which files would change
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+
+    /// Show the changes as a unified diff
+    #[arg(long)]
+    pub(crate) diff: bool,
+
+    /// List the files that would change, and exit with 1 if there are any
+    #[arg(long)]
+    pub(crate) check: bool,
+
+    /// Show the values of Secrets in diffs
+    #[arg(long)]
+    pub(crate) show_secrets: bool,
+}
+
+impl Preview {
+    /// Whether nothing is to be written.
+    pub(crate) fn is_on(&self) -> bool {
+        self.dry_run || self.diff || self.check
+    }
+}
+
+/// Which documents of a file are meant.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Documents {
+    /// Only this document of the file, counted from 0 [default: all]
+    #[arg(long, value_name = "N")]
+    pub(crate) doc: Option<usize>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

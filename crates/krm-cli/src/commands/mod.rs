@@ -1,0 +1,63 @@
+//! One module for each group of commands; this one takes the command line apart.
+
+pub(crate) mod writing;
+pub(crate) mod yaml;
+
+use clap::{CommandFactory, FromArgMatches};
+
+use crate::cli::{Cli, Command};
+use crate::show::Screen;
+use crate::{Exit, Failure, Outcome};
+
+/// Does what the process was started for.
+pub(crate) fn main() -> Exit {
+    let parsed = command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
+        Ok(cli) => cli,
+        Err(error) => return crate::show::usage(&error),
+    };
+    let mut screen = Screen::new(&cli.global);
+    let outcome = run(&cli, &mut screen).and_then(|exit| {
+        screen.flush()?;
+        Ok(exit)
+    });
+    match outcome {
+        Ok(exit) => exit,
+        Err(Failure::ClosedPipe) => Exit::Done,
+        Err(Failure::Told(exit, diagnostics)) => {
+            // What was found before the failure is worth showing, and comes first.
+            let _ = screen.flush();
+            screen.tell_all(&diagnostics);
+            exit
+        }
+    }
+}
+
+/// As a plugin of kubectl the program is called by two words.
+fn command() -> clap::Command {
+    let called = std::env::args_os().next().map(std::path::PathBuf::from);
+    let is_plugin =
+        called.is_some_and(|path| path.file_stem().is_some_and(|stem| stem == "kubectl-krm"));
+    if is_plugin { Cli::command().bin_name("kubectl krm") } else { Cli::command() }
+}
+
+fn run(cli: &Cli, screen: &mut Screen) -> Outcome {
+    match &cli.command {
+        _ if cli.version => {
+            screen.print(&version(cli.global.verbose))?;
+            Ok(Exit::Done)
+        }
+        Some(Command::Yaml { command }) => yaml::run(command, &cli.global, screen),
+        None => Ok(crate::show::help(&mut command())),
+    }
+}
+
+fn version(verbose: bool) -> String {
+    let short = format!("krm {}\n", env!("CARGO_PKG_VERSION"));
+    if !verbose {
+        return short;
+    }
+    let build = if cfg!(debug_assertions) { "debug" } else { "release" };
+    let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
+    format!("{short}platform: {os} {arch}\nbuild: {build}\nyaml: 1.2, tells where 1.1 differs\n")
+}

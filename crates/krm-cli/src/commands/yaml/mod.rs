@@ -1,0 +1,64 @@
+//! `krm yaml`: the lossless engine, for any YAML.
+
+mod check;
+mod edit;
+mod events;
+mod get;
+mod rm;
+mod set;
+mod value;
+
+use clap::Subcommand;
+use krm_core::Diagnostic;
+use krm_yaml::{DocumentRef, File, Path};
+
+use crate::cli::{Documents, Global};
+use crate::show::Screen;
+use crate::{Failure, Outcome, disk};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Get(get::Args),
+    Set(set::Args),
+    Rm(rm::Args),
+    Check(check::Args),
+    Events(events::Args),
+}
+
+pub(crate) fn run(command: &Command, global: &Global, screen: &mut Screen) -> Outcome {
+    match command {
+        Command::Get(args) => get::run(args, screen),
+        Command::Set(args) => set::run(args, global, screen),
+        Command::Rm(args) => rm::run(args, global, screen),
+        Command::Check(args) => check::run(args, global, screen),
+        Command::Events(args) => events::run(args, screen),
+    }
+}
+
+/// The documents of a file that the command line asks for.
+fn select<'a>(
+    file: &'a File,
+    name: &str,
+    documents: &Documents,
+) -> Result<Vec<DocumentRef<'a>>, Failure> {
+    let Some(wanted) = documents.doc else { return Ok(file.documents().collect()) };
+    file.document(wanted).map(|document| vec![document]).ok_or_else(|| {
+        let count = file.documents().count();
+        let message =
+            format!("there is no document {wanted}: the file has {count}, counted from 0");
+        Failure::input(Diagnostic::error(message).in_file(disk::shown(name)))
+    })
+}
+
+/// Why these documents cannot be read.
+fn broken(name: &str, documents: &[DocumentRef<'_>]) -> Vec<Diagnostic> {
+    let errors = documents.iter().filter_map(|document| Some((document.file(), document.error()?)));
+    errors
+        .map(|(file, error)| Diagnostic::from_syntax(error, file).in_file(disk::shown(name)))
+        .collect()
+}
+
+/// What there is to say about a path in a file of comments alone.
+fn no_document(path: &Path) -> Diagnostic {
+    Diagnostic::error(format!("there is no `{path}`: the file has no document"))
+}

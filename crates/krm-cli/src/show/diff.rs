@@ -1,0 +1,62 @@
+//! A change as a unified diff, with the values of Secrets hidden.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use anstyle::{AnsiColor, Style};
+use krm_core::{Change, secrets};
+use krm_yaml::File;
+use similar::{ChangeTag, TextDiff};
+
+use crate::disk;
+
+const REMOVED: Style = AnsiColor::Red.on_default();
+const ADDED: Style = AnsiColor::Green.on_default();
+const HUNK: Style = AnsiColor::Cyan.on_default();
+
+pub(super) fn write(
+    change: &Change,
+    show_secrets: bool,
+    colored: bool,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let (old, new) = texts(change, show_secrets);
+    let diff = TextDiff::from_lines(&*old, &*new);
+    let name = disk::shown(&change.path);
+    let mut unified = diff.unified_diff();
+    let paint = |style: Style| if colored { style } else { Style::new() };
+    writeln!(out, "--- {name}\n+++ {name}")?;
+    for hunk in unified.context_radius(3).iter_hunks() {
+        let style = paint(HUNK);
+        writeln!(out, "{style}{}{style:#}", hunk.header())?;
+        for line in hunk.iter_changes() {
+            let (sign, style) = match line.tag() {
+                ChangeTag::Delete => ('-', paint(REMOVED)),
+                ChangeTag::Insert => ('+', paint(ADDED)),
+                ChangeTag::Equal => (' ', Style::new()),
+            };
+            let text = line.value().trim_end_matches('\n');
+            writeln!(out, "{style}{sign}{text}{style:#}")?;
+            if line.missing_newline() {
+                writeln!(out, "\\ No newline at end of file")?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn texts(change: &Change, show_secrets: bool) -> (Cow<'_, str>, Cow<'_, str>) {
+    let old = change.old.as_deref().unwrap_or_default();
+    let new = change.new.as_deref().unwrap_or_default();
+    let may_hold_secrets = old.contains("Secret") || new.contains("Secret");
+    if show_secrets || !may_hold_secrets {
+        return (old.into(), new.into());
+    }
+    match (File::parse(old.to_owned()), File::parse(new.to_owned())) {
+        (Ok(old), Ok(new)) => {
+            let (old, new) = secrets::mask(&old, &new);
+            (old.into(), new.into())
+        }
+        _ => (old.into(), new.into()),
+    }
+}

@@ -1,0 +1,8 @@
+//! One test binary for the command line: cases, the pages' examples, and what needs a process in hand.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod cases;
+mod pages;
+mod pipes;
+mod sandbox;
