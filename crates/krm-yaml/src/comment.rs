@@ -2,7 +2,7 @@
 
 use crate::document::DocumentRef;
 use crate::gap::{Gap, Trivia};
-use crate::layout::{comment_beside, comment_line};
+use crate::layout::comment_beside;
 use crate::node::{NodeKind, Notation};
 use crate::span::{Span, before_break, column, is_first_on_line, line_end, line_start};
 use crate::view::NodeRef;
@@ -85,6 +85,10 @@ impl<'a> Finder<'a> {
     fn header(&mut self, node: NodeRef<'a>) {
         if node.as_scalar().is_some_and(|scalar| scalar.style().is_block()) {
             let line = Span::new(node.start(), line_end(self.text, node.start()));
+            if node.end() <= line.end {
+                // Without lines the comment stands in the gap behind.
+                return;
+            }
             let marks = line.of(self.text).find([' ', '\t']).unwrap_or(line.len() as usize);
             let comment = comment_beside(self.text, node.start() + marks as u32);
             if !comment.is_empty() {
@@ -104,17 +108,26 @@ impl<'a> Finder<'a> {
         let entry = after.map(|after| starting_entry(after, gap.start));
         let head = entry.map(|entry| entry.head);
         let run = head.map_or(gap.end, |head| self.run_above(gap, before, entry, head));
+        let heads_document = self.is_document_head(gap, run, before);
+        let mut last: Option<Span> = None;
+        let mut touches = true;
         for span in comments {
             if !is_first_on_line(self.text, span.start) {
                 let owner = self.beside(span, before, after);
                 self.push(span, CommentPlace::Beside, owner);
-            } else if span.start >= run && head.is_some() {
-                let owner = entry
-                    .map(|entry| entry.owner)
-                    .filter(|_| !self.is_document_head(gap, run, before));
+                last = Some(span);
+                continue;
+            }
+            touches &= match last {
+                Some(last) => self.is_one_block(last, span),
+                None => self.is_below_content(span),
+            };
+            last = Some(span);
+            if span.start >= run && head.is_some() {
+                let owner = entry.map(|entry| entry.owner).filter(|_| !heads_document);
                 self.push(span, CommentPlace::Above, owner);
             } else {
-                self.apart(span, before, after);
+                self.apart(span, touches, before, after);
             }
         }
     }
@@ -186,7 +199,15 @@ impl<'a> Finder<'a> {
     }
 
     /// A comment line that is not directly above an entry.
-    fn apart(&mut self, span: Span, before: Option<NodeRef<'a>>, after: Option<NodeRef<'a>>) {
+    ///
+    /// It `touches` where no blank line stands between it and the text above.
+    fn apart(
+        &mut self,
+        span: Span,
+        touches: bool,
+        before: Option<NodeRef<'a>>,
+        after: Option<NodeRef<'a>>,
+    ) {
         let depth = column(self.text, span.start);
         let Some(before) = before else {
             // The first block is the document's own.
@@ -219,7 +240,7 @@ impl<'a> Finder<'a> {
         let goes_on = after
             .is_some_and(|after| after.index < collection.node().subtree_end(collection.index));
         let deeper = column(self.text, collection.start()) < depth;
-        let detached = !self.touches_content(span) && collection.parent().is_none();
+        let detached = !touches && collection.parent().is_none();
         match (deeper, goes_on) {
             (true, _) => self.push(span, CommentPlace::Below, Some(child)),
             (false, true) => self.push(span, CommentPlace::Free, Some(collection)),
@@ -235,19 +256,12 @@ impl<'a> Finder<'a> {
         lines.len() == 2
     }
 
-    /// Whether no blank line stands between the comment and the text above it.
-    fn touches_content(&self, span: Span) -> bool {
-        let mut line = line_start(self.text, span.start);
-        while line > self.document.span().start {
-            let above = line_start(self.text, before_break(self.text, line));
-            if comment_line(self.text, above).is_none() {
-                return !self.text[above as usize..before_break(self.text, line) as usize]
-                    .trim()
-                    .is_empty();
-            }
-            line = above;
-        }
-        false
+    /// Whether the line above a comment is text.
+    fn is_below_content(&self, span: Span) -> bool {
+        let line = line_start(self.text, span.start);
+        let above = before_break(self.text, line);
+        above > self.document.span().start
+            && !self.text[line_start(self.text, above) as usize..above as usize].trim().is_empty()
     }
 }
 

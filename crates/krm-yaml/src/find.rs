@@ -1,12 +1,11 @@
 //! Following a path: for reading, through aliases and merge keys; for editing, only over own ground.
 
+use std::collections::BTreeSet;
+
 use crate::document::DocumentRef;
 use crate::node::NodeKind;
 use crate::path::{Path, Segment};
 use crate::view::{Mapping, NodeRef};
-
-/// How many merge keys may lead to one another.
-const MERGE_DEPTH: usize = 64;
 
 /// Where an edit at a path would take place.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +45,7 @@ impl<'a> DocumentRef<'a> {
                 None => {
                     let is_last = found + 1 == path.segments().len();
                     let merged = node.as_mapping().and_then(|mapping| match segment {
-                        Segment::Key(key) => mapping.merged(key, 0),
+                        Segment::Key(key) => mapping.merged(key),
                         _ => None,
                     });
                     return Some(match merged {
@@ -65,7 +64,7 @@ impl<'a> NodeRef<'a> {
     pub fn step(self, segment: &Segment) -> Option<NodeRef<'a>> {
         let node = self.resolve();
         node.own_step(segment).or_else(|| match segment {
-            Segment::Key(key) => node.as_mapping()?.merged(key, 0).map(|(value, _)| value),
+            Segment::Key(key) => node.as_mapping()?.merged(key).map(|(value, _)| value),
             _ => None,
         })
     }
@@ -118,26 +117,38 @@ impl<'a> NodeRef<'a> {
 
 impl<'a> Mapping<'a> {
     /// A value that comes through a `<<` key, and that key's value.
-    pub(crate) fn merged(self, name: &str, depth: usize) -> Option<(NodeRef<'a>, NodeRef<'a>)> {
-        if depth > MERGE_DEPTH {
-            return None;
-        }
-        let sources = self.entries().filter(|entry| entry.is("<<")).map(|entry| entry.value);
-        for source in sources {
-            let resolved = source.resolve();
-            let mappings: Vec<NodeRef<'a>> = match resolved.as_sequence() {
-                Some(list) => list.items().map(NodeRef::resolve).collect(),
-                None => vec![resolved],
-            };
-            for mapping in mappings.into_iter().filter_map(NodeRef::as_mapping) {
-                let found = mapping.get(name);
-                let found =
-                    found.or_else(|| mapping.merged(name, depth + 1).map(|(value, _)| value));
-                if let Some(value) = found {
-                    return Some((value, source));
-                }
-            }
-        }
-        None
+    pub(crate) fn merged(self, name: &str) -> Option<(NodeRef<'a>, NodeRef<'a>)> {
+        let mut seen = BTreeSet::from([self.node().index]);
+        let mut sources = self.merge_sources();
+        sources.find_map(|by| inherited(by, name, &mut seen).map(|value| (value, by)))
     }
+
+    /// The values of the `<<` keys.
+    fn merge_sources(self) -> impl Iterator<Item = NodeRef<'a>> {
+        self.entries().filter(|entry| entry.is("<<")).map(|entry| entry.value)
+    }
+}
+
+/// The mappings that a `<<` key's value names: one, or a list of them.
+fn named_mappings(source: NodeRef<'_>) -> Vec<NodeRef<'_>> {
+    let source = source.resolve();
+    match source.as_sequence() {
+        Some(list) => list.items().map(NodeRef::resolve).collect(),
+        None => vec![source],
+    }
+}
+
+/// What a `<<` key's value gives for a name. Each mapping is asked once, however many ways lead to it.
+fn inherited<'a>(source: NodeRef<'a>, name: &str, seen: &mut BTreeSet<u32>) -> Option<NodeRef<'a>> {
+    let mut waiting = named_mappings(source);
+    waiting.reverse();
+    while let Some(next) = waiting.pop() {
+        let Some(mapping) = next.as_mapping().filter(|_| seen.insert(next.index)) else { continue };
+        if let Some(value) = mapping.get(name) {
+            return Some(value);
+        }
+        let deeper: Vec<NodeRef<'a>> = mapping.merge_sources().flat_map(named_mappings).collect();
+        waiting.extend(deeper.into_iter().rev());
+    }
+    None
 }

@@ -29,10 +29,12 @@ pub(crate) enum Event {
     DocumentStart(Span),
     /// The span covers `...` where the end is explicit, and is empty otherwise.
     DocumentEnd(Span),
-    /// For a block scalar the span begins at its first character of content.
+    /// For a block scalar the span begins at its first character of content. One that holds
+    /// nothing but line breaks is blank.
     Scalar {
         span: Span,
         style: ScalarStyle,
+        blank: bool,
         props: Props,
     },
     Alias {
@@ -109,9 +111,10 @@ impl<'a> Front<'a> {
             };
             let span = byte_span(&raw_span);
             return Some(Ok(match raw {
-                Raw::Scalar(_, style, anchor, _) => Event::Scalar {
+                Raw::Scalar(value, style, anchor, _) => Event::Scalar {
                     span,
                     style: scalar_style(style),
+                    blank: value.bytes().all(|b| b == b'\n'),
                     props: props(anchor, &raw_span),
                 },
                 Raw::MappingStart(style, anchor, _) => Event::MappingStart {

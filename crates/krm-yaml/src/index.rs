@@ -75,9 +75,9 @@ impl<'t> Builder<'t> {
 
     fn take(&mut self, event: Event) {
         match event {
-            Event::Scalar { span, style, props } => {
+            Event::Scalar { span, style, blank, props } => {
                 let (span, indent) = match style {
-                    ScalarStyle::Literal | ScalarStyle::Folded => self.block_scalar(span),
+                    ScalarStyle::Literal | ScalarStyle::Folded => self.block_scalar(span, blank),
                     ScalarStyle::Plain if span.is_empty() => (self.empty_scalar(span, props), 0),
                     _ => (span, 0),
                 };
@@ -158,8 +158,9 @@ impl<'t> Builder<'t> {
 
     /// The whole block scalar, from its `|` or `>` to the end of its last line of
     /// content, without the last line break, and its content indentation. Blank
-    /// lines after it are its own only where the header says keep.
-    fn block_scalar(&self, content: Span) -> (Span, u32) {
+    /// lines after it are its own only where the header says keep. One without content
+    /// has no indentation to tell: every blank of its lines counts as such.
+    fn block_scalar(&self, content: Span, blank: bool) -> (Span, u32) {
         let text = self.text;
         let Some(head) = Gap::from(text, self.cursor).find(b"|>", b":-?,") else {
             return (content, 0);
@@ -169,26 +170,23 @@ impl<'t> Builder<'t> {
         let head_end = head.end + marks as u32;
         let first = next_line(text, head_end);
         // What is told to be content begins right after the indentation.
-        let indent = if content.start >= first { column(text, content.start) } else { 0 };
+        let indent = if blank { u32::MAX } else { column(text, content.start) };
+        let keep = rest[..marks].contains('+');
         let mut end = self.end_of_lines(content.end);
-        if content.end <= first {
-            return (Span::new(head.start, head_end), 0);
-        }
-        if rest[..marks].contains('+') {
-            return (Span::new(head.start, end), indent);
+        if end < first || (blank && !keep) {
+            return (Span::new(head.start, head_end), indent);
         }
         loop {
             let start = line_start(text, end).max(first);
             let line = &text[start as usize..end as usize];
-            if line.len() > indent as usize || !line.bytes().all(|b| b == b' ') {
-                break;
-            }
-            if start <= first {
-                return (Span::new(head.start, head_end), 0);
+            let is_empty = line.len() <= indent as usize && line.bytes().all(|b| b == b' ');
+            // Blanks that end the file without a line break are no line of their own.
+            let counts = keep && !(is_empty && !blank && end as usize == text.len());
+            if counts || !is_empty || start == first {
+                return (Span::new(head.start, end), indent);
             }
             end = before_break(text, start);
         }
-        (Span::new(head.start, end), indent)
     }
 
     /// Where the last line before `at` ends; blanks before a comment at `at` are none.

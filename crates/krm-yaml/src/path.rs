@@ -61,6 +61,7 @@ impl Path {
             Segment::Key(key) if self.segments.is_empty() => quote_key(key),
             Segment::Key(key) => format!(".{}", quote_key(key)),
             Segment::Index(index) => format!("[{index}]"),
+            Segment::Match { key, value } if value.is_empty() => format!("[{}=]", quote_part(key)),
             Segment::Match { key, value } => format!("[{}={}]", quote_part(key), quote_part(value)),
             Segment::End => "[-]".to_owned(),
         });
@@ -261,9 +262,6 @@ fn quote_key(key: &str) -> String {
 }
 
 fn quote_part(part: &str) -> String {
-    if part.is_empty() {
-        return String::new();
-    }
     quote_unless(part, |c| !matches!(c, '[' | ']' | '=' | '"' | '\'' | '\\'))
 }
 

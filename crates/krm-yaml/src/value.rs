@@ -1,8 +1,10 @@
 //! Plain values: what a subtree means, and what an edit should write.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
-use crate::node::NodeKind;
+use crate::node::{NodeKind, ScalarStyle};
 use crate::scalar::Resolved;
 use crate::view::NodeRef;
 
@@ -192,49 +194,60 @@ fn expand<'a>(node: NodeRef<'a>, budget: &mut usize, depth: usize) -> Option<Val
             Value::Sequence(items.collect::<Option<_>>()?)
         }
         NodeKind::Mapping => {
-            let mut entries: Vec<(Value<'a>, Value<'a>)> = Vec::new();
+            let mut entries = Entries::default();
             let mut merged = Vec::new();
             for entry in node.as_mapping()?.entries() {
                 let value = expand(entry.value, budget, depth)?;
-                if entry.is("<<")
-                    && entry.key.as_scalar().is_some_and(|k| k.style() == crate::ScalarStyle::Plain)
-                {
+                let key = entry.key.as_scalar();
+                if entry.is("<<") && key.is_some_and(|key| key.style() == ScalarStyle::Plain) {
                     merged.push(value);
                 } else {
-                    put(&mut entries, expand(entry.key, budget, depth)?, value, true);
+                    entries.put(expand(entry.key, budget, depth)?, value, true);
                 }
             }
             for source in merged {
-                let sources = match source {
-                    Value::Sequence(items) => items,
-                    other => vec![other],
-                };
-                for source in sources {
-                    let Value::Mapping(inherited) = source else { continue };
-                    for (key, value) in inherited {
-                        put(&mut entries, key, value, false);
-                    }
-                }
+                entries.inherit(source);
             }
-            Value::Mapping(entries)
+            Value::Mapping(entries.list)
         }
         // An alias to itself: `resolve` leads back here.
         NodeKind::Alias => return None,
     })
 }
 
-/// Adds an entry, or changes the one that is there where `replace` says so.
-fn put<'a>(
-    entries: &mut Vec<(Value<'a>, Value<'a>)>,
-    key: Value<'a>,
-    value: Value<'a>,
-    replace: bool,
-) {
-    let same =
-        |other: &Value<'a>| matches!((other, &key), (Value::String(a), Value::String(b)) if a == b);
-    match entries.iter_mut().find(|(other, _)| same(other)) {
-        Some((_, old)) if replace => *old = value,
-        Some(_) => {}
-        None => entries.push((key, value)),
+/// The entries of a mapping while it is read: of duplicates the last counts.
+#[derive(Default)]
+struct Entries<'a> {
+    list: Vec<(Value<'a>, Value<'a>)>,
+    /// Where each text key stands in the list.
+    index: BTreeMap<Cow<'a, str>, usize>,
+}
+
+impl<'a> Entries<'a> {
+    /// Adds an entry, or changes the one that is there where `replace` says so.
+    fn put(&mut self, key: Value<'a>, value: Value<'a>, replace: bool) {
+        if let Value::String(name) = &key {
+            match self.index.entry(name.clone()) {
+                Entry::Occupied(at) => {
+                    if replace {
+                        self.list[*at.get()].1 = value;
+                    }
+                    return;
+                }
+                Entry::Vacant(free) => free.insert(self.list.len()),
+            };
+        }
+        self.list.push((key, value));
+    }
+
+    /// Adds what a merge key brings and the mapping itself does not have.
+    fn inherit(&mut self, source: Value<'a>) {
+        match source {
+            Value::Sequence(sources) => sources.into_iter().for_each(|source| self.inherit(source)),
+            Value::Mapping(entries) => {
+                entries.into_iter().for_each(|(key, value)| self.put(key, value, false));
+            }
+            _ => {}
+        }
     }
 }

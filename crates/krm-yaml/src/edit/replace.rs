@@ -182,7 +182,7 @@ fn old_text(ground: &Ground<'_>, node: NodeRef<'_>, floor: u32, entry_tail: u32)
         let marks = node.start() + raw.find([' ', '\t']).unwrap_or(raw.len()) as u32;
         let comment = comment_beside(text, marks);
         return Old {
-            span: node.span(),
+            span: Span::new(node.start(), node.end().max(comment.end)),
             comment: (!comment.is_empty()).then_some(Span::new(marks, comment.end)),
         };
     }
@@ -270,7 +270,7 @@ fn block_place(ground: &Ground<'_>, node: NodeRef<'_>, depth: u32) -> Option<Blo
     let head = Span::new(node.start(), line_end(ground.text, node.start())).of(ground.text);
     let marks = &head[..head.find([' ', '\t']).unwrap_or(head.len())];
     let width = match node.node().indent().checked_sub(depth) {
-        Some(width) if width > 0 => width,
+        Some(width) if (1..10).contains(&width) => width,
         _ => ground.manners.indent(node.index),
     };
     Some(BlockPlace {

@@ -177,11 +177,10 @@ fn hex<'a>(rest: &'a str, digits: usize, out: &mut String) -> &'a str {
 struct Header {
     keep: bool,
     strip: bool,
-    explicit_indent: bool,
 }
 
 /// Splits a block scalar into its header and its lines of content, dedented.
-fn block_lines(raw: &str, indent: u32, is_ended: bool) -> (Header, Vec<&str>) {
+fn block_lines<'a>(raw: &'a str, indent: u32, is_ended: bool) -> (Header, Vec<&'a str>) {
     let mut all = lines(raw);
     let head = all.next().unwrap_or_default();
     let marks: &str = head.get(1..).unwrap_or_default();
@@ -189,22 +188,12 @@ fn block_lines(raw: &str, indent: u32, is_ended: bool) -> (Header, Vec<&str>) {
     // Spec: a last line without a line break has none to keep (8.1.1.2). A last line of
     // blanks counts as ended all the same: so the yaml-test-suite has it (L24T, JEF9).
     let is_ended = is_ended || raw.ends_with([' ', '\n', '\r']);
-    let header = Header {
-        keep: marks.contains('+'),
-        strip: marks.contains('-') || !is_ended,
-        explicit_indent: marks.contains(|c: char| c.is_ascii_digit()),
+    let header = Header { keep: marks.contains('+'), strip: marks.contains('-') || !is_ended };
+    let dedent = |line: &'a str| {
+        let spaces = line.bytes().take_while(|&b| b == b' ').count();
+        &line[spaces.min(indent as usize)..]
     };
-    let mut content: Vec<&str> = all
-        .map(|line| {
-            let spaces = line.bytes().take_while(|&b| b == b' ').count();
-            &line[spaces.min(indent as usize)..]
-        })
-        .collect();
-    // Without any content the indentation cannot be told: such lines are empty.
-    if !header.explicit_indent && content.iter().all(|line| line.bytes().all(|b| b == b' ')) {
-        content.fill("");
-    }
-    (header, content)
+    (header, all.map(dedent).collect())
 }
 
 fn literal(raw: &str, indent: u32, is_ended: bool) -> String {
