@@ -33,8 +33,11 @@ impl BracketManners {
         Self { json, padded, tight_colon, tight_comma }
     }
 
-    pub(crate) fn colon(self) -> &'static str {
-        if self.tight_colon { ":" } else { ": " }
+    /// A key with its value. Only a quoted key may have its value directly behind the colon.
+    pub(crate) fn entry(self, key: &str, value: &str) -> String {
+        let is_quoted = key.ends_with(['"', '\'']);
+        let colon = if self.tight_colon && is_quoted { ":" } else { ": " };
+        format!("{key}{colon}{value}")
     }
 
     pub(crate) fn comma(self) -> &'static str {

@@ -78,6 +78,12 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// Whether a node means this value and has no anchor or tag that nobody asked for.
+    fn is_written_by(&self, node: NodeRef<'_>) -> bool {
+        let is_bare = matches!(self, Self::Node(_)) || node.properties().is_none();
+        is_bare && self.is_meant_by(node)
+    }
+
     /// Whether a node means this value.
     pub(crate) fn is_meant_by(&self, node: NodeRef<'_>) -> bool {
         match self {
@@ -85,7 +91,7 @@ impl<'a> Value<'a> {
             Self::Sequence(items) => {
                 node.kind() == NodeKind::Sequence
                     && node.children().count() == items.len()
-                    && node.children().zip(items).all(|(node, item)| item.is_meant_by(node))
+                    && node.children().zip(items).all(|(node, item)| item.is_written_by(node))
             }
             Self::Mapping(entries) => {
                 node.kind() == NodeKind::Mapping
@@ -93,7 +99,7 @@ impl<'a> Value<'a> {
                     && node
                         .children()
                         .zip(entries.iter().flat_map(|(key, value)| [key, value]))
-                        .all(|(node, value)| value.is_meant_by(node))
+                        .all(|(node, value)| value.is_written_by(node))
             }
             scalar => node.as_scalar().is_some_and(|node| match (scalar, node.resolve()) {
                 (Self::Null, Resolved::Null) => true,

@@ -150,13 +150,11 @@ impl<'a> Work<'a, '_> {
             Some(entry) => entry.value.index,
             None => self.node.node().subtree_end(self.node.index),
         };
-        let ends_file = at == self.entries.len() && self.is_at_end(ground.text);
-        ground.renderer_at(near).within(self.listing).ends_file(ends_file)
-    }
-
-    /// Whether the last entry ends the file without a line break.
-    fn is_at_end(&self, text: &str) -> bool {
-        self.entries.last().is_some_and(|last| line_end(text, last.tail) as usize == text.len())
+        let renderer = ground.renderer_at(near).within(self.listing);
+        match self.entries[..at].last() {
+            Some(previous) => renderer.before(ground.text, previous.tail),
+            None => renderer,
+        }
     }
 
     fn insert_lines(&self, ground: &mut Ground<'a>) {

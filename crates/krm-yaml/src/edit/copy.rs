@@ -87,10 +87,9 @@ impl Renderer<'_> {
                 self.brackets.join('[', node.children().map(|item| self.flow_node(item)), ']')
             }
             NodeKind::Mapping => {
-                let colon = self.brackets.colon();
                 let entries = node.as_mapping().into_iter().flat_map(|mapping| mapping.entries());
                 let entry = |e: crate::Entry<'_>| {
-                    format!("{}{colon}{}", self.flow_node(e.key), self.flow_node(e.value))
+                    self.brackets.entry(&self.flow_node(e.key), &self.flow_node(e.value))
                 };
                 self.brackets.join('{', entries.map(entry), '}')
             }

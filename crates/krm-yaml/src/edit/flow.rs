@@ -1,7 +1,7 @@
 //! Changes to the entries of a flow collection.
 
 use super::lower::{Change, Ground, Listing};
-use super::splice::Splice;
+use super::splice::{Part, Splice};
 use super::{Insertion, replace};
 use crate::comment;
 use crate::layout::{EntryLayout, comment_beside};
@@ -20,8 +20,15 @@ pub(crate) fn lower<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, change: &Cha
     }
     let kept: Vec<usize> = (0..entries.len()).filter(|at| !change.removed.contains(at)).collect();
     let work = Work { node, change, listing: &listing, entries, kept };
+    if node.notation() == Notation::Pair {
+        work.give_braces(ground);
+        return;
+    }
     if work.kept.is_empty() {
         work.empty_or_refill(ground);
+        return;
+    }
+    if work.is_mixed() && work.rebuild(ground) {
         return;
     }
     work.reorder(ground);
@@ -35,11 +42,12 @@ fn fill<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, change: &Change<'_>) {
         return;
     }
     let in_block = node.parent().is_none_or(|parent| parent.notation() == Notation::Block);
-    if in_block && !ground.manners.json {
+    let inner = Span::new(node.start() + 1, node.end() - 1);
+    let has_comment = inner.of(ground.text).contains('#');
+    if in_block && !ground.manners.json && !has_comment {
         replace::fill_block(ground, node, &change.inserted);
         return;
     }
-    let inner = Span::new(node.start() + 1, node.end() - 1);
     if ground.manners.json
         && node.parent().is_some_and(|parent| replace::is_over_lines(ground.text, parent))
     {
@@ -49,7 +57,7 @@ fn fill<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, change: &Change<'_>) {
     let listing = ground.listing(node);
     let texts = inserted_texts(ground, node, &change.inserted, &listing);
     let text = join(&texts, listing.brackets.comma());
-    if inner.of(ground.text).contains('#') {
+    if has_comment {
         ground.splices.push(Splice::insert(inner.start, text));
     } else {
         ground.splices.push(Splice::new(inner, text));
@@ -64,7 +72,6 @@ fn inserted_texts<'a>(
 ) -> Vec<String> {
     let renderer = ground.renderer(node).within(listing);
     let like = listing.manners.key_style;
-    let colon = listing.brackets.colon();
     let over_lines = listing.manners.over_lines && ground.manners.json;
     let first = listing.entries.first().filter(|_| over_lines);
     let indent = first.map_or("", |entry| indentation(ground.text, entry.head));
@@ -72,7 +79,7 @@ fn inserted_texts<'a>(
         if over_lines { renderer.flow_lines(value, indent) } else { renderer.flow_item(value) }
     };
     let entry = |new: &&Insertion<'_>| match &new.key {
-        Some(key) => format!("{}{colon}{}", renderer.key(key, true, like), text(&new.value)),
+        Some(key) => listing.brackets.entry(&renderer.key(key, true, like), &text(&new.value)),
         None => text(&new.value),
     };
     inserted
@@ -118,6 +125,12 @@ fn before<'g>(text: &str, glue: &'g str) -> &'g str {
     if text.starts_with(['\n', '\r']) { glue.trim_end() } else { glue }
 }
 
+/// One entry of a list that is written anew.
+enum Slot {
+    Old(usize),
+    New(String),
+}
+
 struct Work<'a, 'w> {
     node: NodeRef<'a>,
     change: &'w Change<'w>,
@@ -143,7 +156,7 @@ impl<'a> Work<'a, '_> {
         let inner = Span::new(self.node.start() + 1, self.closer());
         let outside = [Span::new(inner.start, first.start), Span::new(last.tail, inner.end)];
         let owns_all = outside.iter().all(|span| !span.of(ground.text).contains('#'));
-        if texts.is_empty() && owns_all && self.node.notation() == Notation::Flow {
+        if texts.is_empty() && owns_all {
             ground.splices.push(Splice::remove(inner));
             return;
         }
@@ -154,6 +167,101 @@ impl<'a> Work<'a, '_> {
             text.push(',');
         }
         ground.splices.push(Splice::new(Span::new(first.start, trailing.max(last.tail)), text));
+    }
+
+    /// A pair without brackets, as in `[a: b]`, gets them when it is no pair any more.
+    fn give_braces(&self, ground: &mut Ground<'a>) {
+        let entry = &self.entries[0];
+        let core = Span::new(entry.start, entry.end);
+        let comma = self.listing.brackets.comma();
+        let new = |at: usize| -> Vec<&Insertion<'_>> { self.change.inserted_before(at).collect() };
+        let [first, last] =
+            [0, 1].map(|at| inserted_texts(ground, self.node, &new(at), self.listing));
+        if self.kept.is_empty() {
+            let all: Vec<String> = first.into_iter().chain(last).collect();
+            ground.splices.push(Splice::new(core, format!("{{{}}}", join(&all, comma))));
+            return;
+        }
+        let ahead: String = first.iter().map(|text| format!("{text}{comma}")).collect();
+        let behind: String = last.iter().map(|text| format!("{comma}{text}")).collect();
+        let own = self.node.index;
+        ground.splices.push(Splice::insert(core.start, format!("{{{ahead}")).of(own));
+        ground.splices.push(Splice::insert(core.end, format!("{behind}}}")).of(own));
+    }
+
+    /// Whether entries come and go, or go and change places, in one edit: their commas then
+    /// depend on one another.
+    fn is_mixed(&self) -> bool {
+        let kinds = [
+            !self.change.removed.is_empty(),
+            !self.change.inserted.is_empty(),
+            self.change.order.is_some(),
+        ];
+        kinds.into_iter().filter(|kind| *kind).count() > 1
+    }
+
+    /// Writes the list of entries anew, each as it stands. Not possible where a comment of nobody
+    /// stands between them.
+    fn rebuild(&self, ground: &mut Ground<'a>) -> bool {
+        let text = ground.text;
+        let count = self.entries.len();
+        let last = &self.entries[count - 1];
+        let between = self.entries.iter().zip(&self.entries[1..]);
+        let owns_all =
+            between.clone().all(|(a, b)| !Span::new(a.tail, b.start).of(text).contains('#'));
+        if !owns_all {
+            return false;
+        }
+        let mut list: Vec<Slot> = Vec::new();
+        let mut kept = self.change.kept(count).into_iter();
+        for at in 0..=count {
+            let new: Vec<&Insertion<'_>> = self.change.inserted_before(at).collect();
+            list.extend(
+                inserted_texts(ground, self.node, &new, self.listing).into_iter().map(Slot::New),
+            );
+            if at < count && !self.change.removed.contains(&at) {
+                list.extend(kept.next().map(Slot::Old));
+            }
+        }
+        let glue = self.glue(ground);
+        let (_, space) = glue.split_at(1);
+        let indent = indentation(text, self.entries[0].head);
+        let line = format!("{}{indent}", ground.manners.line_break);
+        let mut parts = Vec::new();
+        for (at, slot) in list.iter().enumerate() {
+            let next = list.get(at + 1);
+            let mut has_comment = false;
+            match slot {
+                Slot::New(text) => parts.push(Part::New(text.clone())),
+                Slot::Old(index) => {
+                    let entry = &self.entries[*index];
+                    parts.push(Part::Keep(Span::new(entry.start, entry.end)));
+                    has_comment = !beside(text, entry).is_empty();
+                }
+            }
+            if next.is_some() || last.comma.is_some() {
+                parts.push(Part::New(",".to_owned()));
+            }
+            if let (Slot::Old(index), true) = (slot, has_comment) {
+                parts.push(Part::Keep(beside(text, &self.entries[*index])));
+            }
+            match (slot, next) {
+                (_, None) if has_comment && line_end(text, last.tail) != last.tail => {
+                    parts.push(Part::New(line.clone()));
+                }
+                (_, None) => {}
+                (Slot::Old(a), Some(Slot::Old(b))) if a + 1 == *b => {
+                    let from = self.entries[*a].tail;
+                    parts.push(Part::Keep(Span::new(from, self.entries[*b].start)));
+                }
+                (_, Some(_)) if has_comment => parts.push(Part::New(line.clone())),
+                (_, Some(Slot::New(text))) if text.starts_with(['\n', '\r']) => {}
+                (_, Some(_)) => parts.push(Part::New(space.to_owned())),
+            }
+        }
+        let span = Span::new(self.entries[0].start, last.tail);
+        ground.splices.push(Splice::rebuilt(span, parts, self.node.index));
+        true
     }
 
     fn reorder(&self, ground: &mut Ground<'a>) {

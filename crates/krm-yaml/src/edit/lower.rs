@@ -84,16 +84,17 @@ pub(crate) fn apply(
     let collections = cascade(document, edit, &mut positions);
     sharing::check(document, edit, &collections, allow_shared)?;
     refuse_lost_edits(document, edit, &collections, &mut positions)?;
-    for (&index, change) in &collections {
+    // At one place a value comes before what is inserted behind it, and the inner before the outer.
+    for (&index, value) in &edit.values {
+        replace::lower(&mut ground, document.node(index), value)?;
+    }
+    for (&index, change) in collections.iter().rev() {
         let node = document.node(index);
         if node.notation() == Notation::Block {
             block::lower(&mut ground, node, change);
         } else {
             flow::lower(&mut ground, node, change);
         }
-    }
-    for (&index, value) in &edit.values {
-        replace::lower(&mut ground, document.node(index), value)?;
     }
     for (&index, name) in &edit.keys {
         replace::rename(&mut ground, document.node(index), name);

@@ -108,6 +108,13 @@ pub(crate) struct CollectionEdit<'a> {
     pub(crate) when_empty: WhenEmpty,
 }
 
+impl CollectionEdit<'_> {
+    /// Whether a key of this name comes in.
+    fn inserts(&self, name: &str) -> bool {
+        self.inserted.iter().any(|new| matches!(&new.key, Some(Value::String(key)) if key == name))
+    }
+}
+
 /// A comment to be set (with text) or removed (without).
 #[derive(Debug)]
 pub(crate) struct Note<'a> {
@@ -224,26 +231,19 @@ impl<'a> Edit<'a> {
                 format!("`{key}` cannot be inserted: this is no mapping"),
             ));
         };
-        let pending = self
-            .documents
-            .get(&mapping.document.index)
-            .and_then(|d| d.collections.get(&mapping.index));
-        let removed = |at: usize| pending.is_some_and(|edit| edit.removed.contains(&at));
-        if let Some((_, entry)) =
-            view.entries().enumerate().find(|(at, entry)| entry.is(key) && !removed(*at))
-        {
-            return Err(EditError::at(entry.key, format!("the key `{key}` is there already")));
+        let pending = self.documents.get(&mapping.document.index);
+        let list = pending.and_then(|edit| edit.collections.get(&mapping.index));
+        for (at, entry) in view.entries().enumerate() {
+            let is_removed = list.is_some_and(|list| list.removed.contains(&at));
+            let new_name = pending.and_then(|edit| edit.keys.get(&entry.key.index));
+            let is_named = new_name.map_or_else(|| entry.is(key), |name| name == key);
+            if is_named && !is_removed {
+                return Err(EditError::at(entry.key, format!("the key `{key}` is there already")));
+            }
         }
-        let twice = pending.is_some_and(|edit| {
-            edit.inserted
-                .iter()
-                .any(|new| matches!(&new.key, Some(Value::String(other)) if other == key))
-        });
-        if twice {
-            return Err(EditError::at(
-                mapping,
-                format!("the key `{key}` is inserted twice in one edit"),
-            ));
+        if list.is_some_and(|list| list.inserts(key)) {
+            let message = format!("the key `{key}` is inserted twice in one edit");
+            return Err(EditError::at(mapping, message));
         }
         let (before, hugs) = position(view, key, place);
         let key = Some(Value::String(key.to_owned().into()));
@@ -356,7 +356,13 @@ impl<'a> Edit<'a> {
         if let Some(entry) = mapping.entry(name) {
             return Err(EditError::at(entry.key, format!("the key `{name}` is there already")));
         }
-        self.document(key).keys.insert(key.index, name.to_owned());
+        let edit = self.document(key);
+        let list = key.parent().and_then(|parent| edit.collections.get(&parent.index));
+        if list.is_some_and(|list| list.inserts(name)) {
+            let message = format!("the key `{name}` is inserted by the same edit");
+            return Err(EditError::at(key, message));
+        }
+        edit.keys.insert(key.index, name.to_owned());
         Ok(())
     }
 

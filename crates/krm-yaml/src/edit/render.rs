@@ -6,6 +6,7 @@ use crate::brackets::BracketManners;
 use crate::manners::Manners;
 use crate::node::ScalarStyle;
 use crate::scalar::{BlockPlace, Context, write_plain_or_quoted, write_scalar};
+use crate::span::{line_end, next_line, skip_blanks};
 use crate::value::Value;
 
 /// A value's text: the head goes on the line of its key, the lines below it.
@@ -32,12 +33,22 @@ pub(crate) struct Renderer<'m> {
     dash: u32,
     /// Whether the file ends with the new text, without a line break.
     ends_file: bool,
+    /// Whether a line of blanks follows.
+    before_blanks: bool,
 }
 
 impl<'m> Renderer<'m> {
     pub(crate) fn new(manners: &'m Manners, near: u32) -> Self {
         let brackets = BracketManners { json: manners.json, ..BracketManners::default() };
-        Self { manners, near, brackets, item_style: None, dash: 2, ends_file: false }
+        Self {
+            manners,
+            near,
+            brackets,
+            item_style: None,
+            dash: 2,
+            ends_file: false,
+            before_blanks: false,
+        }
     }
 
     /// The manners of the collection that the new text goes into.
@@ -50,8 +61,14 @@ impl<'m> Renderer<'m> {
         }
     }
 
-    pub(crate) fn ends_file(self, ends_file: bool) -> Self {
-        Self { ends_file, ..self }
+    /// What follows the new text, which ends where `at` is now: the end of the file, or a line
+    /// of blanks that a block scalar would take for its own.
+    pub(crate) fn before(self, text: &str, at: u32) -> Self {
+        let end = line_end(text, at);
+        let next = next_line(text, at);
+        let is_blank = line_end(text, next) > next
+            && skip_blanks(text, next, text.len() as u32) == line_end(text, next);
+        Self { ends_file: end as usize == text.len(), before_blanks: is_blank, ..self }
     }
 
     fn context(&self, flow: bool, key: bool, block: Option<BlockPlace>) -> Context {
@@ -60,7 +77,7 @@ impl<'m> Renderer<'m> {
 
     fn block_place(&self, column: u32) -> Option<BlockPlace> {
         let width = self.manners.indent(self.near);
-        Some(BlockPlace {
+        (!self.before_blanks).then_some(BlockPlace {
             column: column + width,
             width,
             explicit: false,
@@ -109,6 +126,24 @@ impl<'m> Renderer<'m> {
                 self.text(text, old.unwrap_or(ScalarStyle::Plain), self.block_place(column))
             }
             other => Rendered { head: self.flow(other), ..Rendered::default() },
+        }
+    }
+
+    /// A value behind a dash that shares its line with a comment: what has lines stands below.
+    pub(crate) fn item_value(
+        &self,
+        value: &Value<'_>,
+        column: u32,
+        old: Option<ScalarStyle>,
+    ) -> Rendered {
+        match value {
+            Value::Node(node) if node.is_block() => {
+                Rendered { lines: copy_block(*node, column + self.dash), ..Rendered::default() }
+            }
+            value if value.is_filled_collection() && !matches!(value, Value::Node(_)) => {
+                Rendered { lines: self.body(value, column + self.dash), ..Rendered::default() }
+            }
+            value => self.block_value(value, column, old),
         }
     }
 
@@ -222,9 +257,8 @@ impl<'m> Renderer<'m> {
                 self.brackets.join('[', items.iter().map(|item| self.flow(item)), ']')
             }
             Value::Mapping(entries) => {
-                let colon = self.brackets.colon();
                 let entry = |(key, value): &(Value<'_>, Value<'_>)| {
-                    format!("{}{colon}{}", self.key(key, true, None), self.flow(value))
+                    self.brackets.entry(&self.key(key, true, None), &self.flow(value))
                 };
                 self.brackets.join('{', entries.iter().map(entry), '}')
             }

@@ -1,7 +1,7 @@
 //! A new value in the place of an old one, and a new name in the place of a key.
 
 use super::lower::Ground;
-use super::render::{Rendered, Renderer};
+use super::render::Rendered;
 use super::splice::{Part, Splice};
 use super::{EditError, Insertion, flow};
 use crate::gap::Gap;
@@ -9,7 +9,7 @@ use crate::layout::{EntryLayout, comment_beside};
 use crate::manners::indentation;
 use crate::node::{NodeKind, Notation, ScalarStyle};
 use crate::scalar::{BlockPlace, Context, write_scalar};
-use crate::span::{Span, column, is_first_on_line, line_end, line_start};
+use crate::span::{Span, column, is_break, is_first_on_line, line_end, line_start};
 use crate::value::Value;
 use crate::view::NodeRef;
 
@@ -23,7 +23,6 @@ pub(crate) fn lower<'a>(
     if entry.is_some_and(|entry| entry.key == Some(node)) {
         return Err(EditError::at(node, "a key is renamed, not set"));
     }
-    drop_tag(ground, node, value);
     let in_flow =
         node.parent().map_or(ground.manners.json, |parent| parent.notation() != Notation::Block);
     if in_flow {
@@ -90,9 +89,9 @@ pub(crate) fn rename<'a>(ground: &mut Ground<'a>, key: NodeRef<'a>, name: &str) 
 }
 
 /// A core tag that contradicts the new value goes; any other stays.
-fn drop_tag<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, value: &Value<'_>) {
-    let Some(tag) = node.properties().and_then(|properties| properties.tag) else { return };
-    let name = tag.of(ground.text);
+fn dropped_tag(text: &str, node: NodeRef<'_>, value: &Value<'_>) -> Option<Span> {
+    let tag = node.properties()?.tag?;
+    let name = tag.of(text);
     let is_core = name.starts_with("!!") || name.starts_with("!<tag:yaml.org,2002:") || name == "!";
     let fits = match value {
         Value::String(_) => name == "!!str" || name == "!",
@@ -100,10 +99,42 @@ fn drop_tag<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, value: &Value<'_>) {
         Value::Sequence(_) => name == "!!seq",
         _ => false,
     };
-    if is_core && !fits {
-        let end = crate::span::skip_blanks(ground.text, tag.end, ground.text.len() as u32);
-        let end = if end <= node.start() { end } else { tag.end };
-        ground.splices.push(Splice::remove(Span::new(tag.start, end)));
+    (is_core && !fits).then_some(tag)
+}
+
+/// What stands between an indicator and its value.
+struct Front {
+    /// Where new text may begin: behind the indicator and what stays of anchor and tag.
+    floor: u32,
+    /// Behind all of anchor and tag, those that go among them.
+    end: u32,
+    /// The tag that goes, where the new text does not cover it.
+    tag: Option<Span>,
+}
+
+impl Front {
+    fn of(text: &str, node: NodeRef<'_>, indicator: u32, value: &Value<'_>) -> Self {
+        let dropped = dropped_tag(text, node, value);
+        let properties = node.properties();
+        let anchor = properties.and_then(|p| p.anchor);
+        let tag = properties.and_then(|p| p.tag);
+        let kept = [anchor, tag.filter(|_| dropped.is_none())].into_iter().flatten();
+        let floor = kept.map(|span| span.end).max().unwrap_or(indicator);
+        let all = [anchor, tag].into_iter().flatten();
+        Self { floor, end: all.map(|span| span.end).max().unwrap_or(indicator), tag: dropped }
+    }
+
+    /// Where the new text begins in the place of a value at `start`; a tag before the floor goes by itself.
+    fn cover_tag(&self, ground: &mut Ground<'_>, start: u32) -> u32 {
+        match self.tag {
+            Some(tag) if tag.start >= self.floor => tag.start.min(start),
+            Some(tag) => {
+                let end = crate::span::skip_blanks(ground.text, tag.end, start);
+                ground.splices.push(Splice::remove(Span::new(tag.start, end)));
+                start
+            }
+            None => start,
+        }
     }
 }
 
@@ -126,7 +157,9 @@ fn in_brackets<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, value: &Value<'_>
         Some(above) if !above.is_empty() => format!("{above}{}", text.trim_start()),
         _ => text,
     };
-    ground.splices.push(Splice::new(span, text));
+    let front = Front::of(ground.text, node, node.full_span().start, value);
+    let start = front.cover_tag(ground, span.start);
+    ground.splices.push(Splice::new(Span::new(start, span.end), text));
 }
 
 /// Whether a flow collection has its entries on lines of their own.
@@ -139,6 +172,9 @@ pub(crate) fn is_over_lines(text: &str, collection: NodeRef<'_>) -> bool {
 fn lead(ground: &Ground<'_>, node: NodeRef<'_>) -> &'static str {
     let before = ground.text.as_bytes().get((node.start() as usize).wrapping_sub(1));
     let is_value = node.parent().is_some_and(|parent| parent.kind() == NodeKind::Mapping);
+    if node.properties().is_some() {
+        return " ";
+    }
     match before {
         Some(b' ' | b'\t' | b'[' | b'{') => "",
         Some(b':' | b'-' | b'?') => " ",
@@ -147,17 +183,14 @@ fn lead(ground: &Ground<'_>, node: NodeRef<'_>) -> &'static str {
     }
 }
 
-/// After the colon, dash, anchor or tag behind which the entry's value stands.
-fn floor(ground: &Ground<'_>, node: NodeRef<'_>, entry: &EntryLayout<'_>) -> u32 {
-    let properties = node.properties();
-    let behind =
-        properties.and_then(|p| [p.anchor, p.tag].into_iter().flatten().map(|span| span.end).max());
-    behind.unwrap_or_else(|| match entry.key {
+/// Behind the colon or dash of an entry.
+fn indicator_end(text: &str, entry: &EntryLayout<'_>) -> u32 {
+    match entry.key {
         Some(key) => {
-            Gap::from(ground.text, key.end()).find(b":", b"").map_or(key.end(), |colon| colon.end)
+            Gap::from(text, key.end()).find(b":", b"").map_or(key.end(), |colon| colon.end)
         }
         None => entry.head + 1,
-    })
+    }
 }
 
 /// The old text of a value: what goes, and the comment that stays.
@@ -168,13 +201,13 @@ struct Old {
     comment: Option<Span>,
 }
 
-fn old_text(ground: &Ground<'_>, node: NodeRef<'_>, floor: u32, entry_tail: u32) -> Old {
+fn old_text(ground: &Ground<'_>, node: NodeRef<'_>, front: &Front, entry_tail: u32) -> Old {
     let text = ground.text;
     if node.is_block() {
-        let comment = comment_beside(text, floor);
+        let comment = comment_beside(text, front.end);
         return Old {
-            span: Span::new(floor, entry_tail),
-            comment: (!comment.is_empty()).then_some(Span::new(floor, comment.end)),
+            span: Span::new(front.floor, entry_tail),
+            comment: (!comment.is_empty()).then_some(Span::new(front.end, comment.end)),
         };
     }
     if node.as_scalar().is_some_and(|scalar| scalar.style().is_block()) {
@@ -202,19 +235,19 @@ fn in_entry<'a>(
     let text = ground.text;
     let eol = ground.manners.line_break;
     let depth = column(text, entry.head);
-    let floor = floor(ground, node, entry);
-    let old = old_text(ground, node, floor, entry.tail);
+    let front = Front::of(text, node, indicator_end(text, entry), value);
+    let old = old_text(ground, node, &front, entry.tail);
     let style =
         node.as_scalar().filter(|scalar| !scalar.raw().is_empty()).map(|scalar| scalar.style());
-    let ends_file = line_end(text, old.span.end) as usize == text.len();
-    let renderer = ground.renderer(node).ends_file(ends_file);
+    let renderer = ground.renderer(node).before(text, old.span.end);
     let is_item = entry.key.is_none();
-    if is_item && old.comment.is_none() && value.is_filled_collection() && !is_inline(value) {
+    let starts_line = value.is_filled_collection() && !is_inline(value);
+    if is_item && old.comment.is_none() && starts_line && front.floor == entry.head + 1 {
         // A collection begins beside its dash.
         let lines = renderer.item(value, depth).join(eol);
         let behind = lines.trim_start_matches(' ').strip_prefix('-').unwrap_or(&lines);
-        let from = if node.properties().is_some() { old.span.start } else { floor };
-        ground.splices.push(Splice::new(Span::new(from, old.span.end), behind.to_owned()));
+        let span = Span::new(front.floor, past_blanks(text, old.span.end));
+        ground.splices.push(Splice::new(span, behind.to_owned()));
         return;
     }
     let rendered = match (value, style) {
@@ -225,19 +258,21 @@ fn in_entry<'a>(
             }
             renderer.text(new, old, block_place(ground, node, depth))
         }
+        _ if is_item => renderer.item_value(value, depth, style),
         _ => renderer.block_value(value, depth, style),
     };
-    let new_line = line_start(text, node.start()) != line_start(text, floor);
+    let new_line = line_start(text, node.start()) != line_start(text, front.floor);
     let from = match (rendered.head.is_empty(), node.is_block()) {
-        // Lines below the key: nothing stays behind it but its comment.
-        (true, _) if !new_line || node.is_block() => floor,
-        (true, _) => {
-            own_line_value(ground, node, floor, &old, &rendered);
+        (true, false) if new_line => {
+            own_line_value(ground, node, &front, &old, &rendered);
             return;
         }
-        (false, true) => floor,
-        (false, false) => old.span.start,
+        // Lines below the key: nothing stays behind it but its comment.
+        (true, _) | (false, true) => front.cover_tag(ground, front.floor),
+        (false, false) => front.cover_tag(ground, old.span.start),
     };
+    let end =
+        if rendered.lines.is_empty() { old.span.end } else { past_blanks(text, old.span.end) };
     let mut parts = Vec::new();
     if !rendered.head.is_empty() {
         let lead = match node.is_block() {
@@ -262,7 +297,13 @@ fn in_entry<'a>(
     for line in &rendered.lines {
         parts.push(Part::New(format!("{eol}{line}")));
     }
-    ground.splices.push(Splice::parts(Span::new(from, old.span.end), parts));
+    ground.splices.push(Splice::parts(Span::new(from, end), parts));
+}
+
+/// Past the blanks that end a line; where text follows, nowhere.
+fn past_blanks(text: &str, at: u32) -> u32 {
+    let end = crate::span::skip_blanks(text, at, text.len() as u32);
+    if end as usize == text.len() || is_break(text.as_bytes()[end as usize]) { end } else { at }
 }
 
 /// Where the lines of the block scalar stand that is there already.
@@ -317,40 +358,31 @@ fn push_comment(parts: &mut Vec<Part>, rendered: &Rendered, old: Option<Span>) {
 fn own_line_value<'a>(
     ground: &mut Ground<'a>,
     node: NodeRef<'a>,
-    floor: u32,
+    front: &Front,
     old: &Old,
     rendered: &Rendered,
 ) {
-    let lines = rendered.lines.join(ground.manners.line_break);
-    let span = Span::new(line_start(ground.text, node.start()), old.span.end);
-    ground.splices.push(Splice::new(span, lines));
-    if let Some(comment) = old.comment {
-        ground.splices.push(Splice::insert(floor, comment.of(ground.text)));
+    let text = ground.text;
+    let mut lines = rendered.lines.clone();
+    if let Some(comment) = old.comment.map(|span| span.of(text)) {
+        let is_free = comment_beside(text, front.end).is_empty();
+        if is_free && line_end(text, front.end) == past_blanks(text, front.end) {
+            ground.splices.push(Splice::insert(front.end, comment));
+        } else {
+            // The key's line has a comment of its own: this one goes above the lines.
+            let indent = lines.first().map_or("", |line| indentation(line, line.len() as u32));
+            lines.insert(0, format!("{indent}{}", comment.trim_start()));
+        }
     }
+    let start = front.cover_tag(ground, line_start(text, node.start()));
+    let span = Span::new(start, past_blanks(text, old.span.end));
+    ground.splices.push(Splice::new(span, lines.join(ground.manners.line_break)));
 }
 
 fn at_root<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, value: &Value<'_>) {
     let text = ground.text;
     let eol = ground.manners.line_break;
-    let document = ground.document;
-    let marker_end = document.start_marker().map(|marker| marker.end);
-    let renderer = ground.renderer(node);
-    let depth = if node.is_block() { column(text, node.start()) } else { 0 };
-    let style =
-        node.as_scalar().filter(|scalar| !scalar.raw().is_empty()).map(|scalar| scalar.style());
-    let (head, lines) = root_text(renderer, value, depth, style);
-    let new = std::iter::once(head)
-        .filter(|head| !head.is_empty())
-        .chain(lines)
-        .collect::<Vec<_>>()
-        .join(eol);
-    let new = new.trim_start_matches(' ');
-    if node.span().is_empty() && !node.is_block() {
-        let at = marker_end.map_or(node.start(), |end| line_end(text, end));
-        let lead = if marker_end.is_some() { eol } else { "" };
-        ground.splices.push(Splice::insert(at, format!("{lead}{new}")));
-        return;
-    }
+    let marker = ground.document.start_marker().map(|marker| marker.end);
     let (start, end) = match node.is_block() {
         true => {
             let entries = &ground.listing(node).entries;
@@ -359,35 +391,50 @@ fn at_root<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, value: &Value<'_>) {
         }
         false => (node.start(), node.end()),
     };
-    let beside_marker =
-        marker_end.is_some_and(|marker| line_start(text, start) == line_start(text, marker));
+    let renderer = ground.renderer(node).before(text, end);
+    let depth = if is_first_on_line(text, start) { column(text, start) } else { 0 };
+    let style =
+        node.as_scalar().filter(|scalar| !scalar.raw().is_empty()).map(|scalar| scalar.style());
     let starts_line = value.is_filled_collection() && !is_inline(value);
+    let new = match starts_line {
+        true => renderer.root_lines(value, depth).join(eol),
+        false => {
+            let rendered = renderer.block_value(value, depth, style);
+            std::iter::once(rendered.head).chain(rendered.lines).collect::<Vec<_>>().join(eol)
+        }
+    };
+    let behind_marker =
+        marker.filter(|&marker| line_start(text, start) == line_start(text, marker));
+    let front = Front::of(text, node, behind_marker.unwrap_or(node.full_span().start), value);
+    if node.span().is_empty() && !node.is_block() {
+        let at = if front.end > node.full_span().start {
+            front.end
+        } else {
+            marker.map_or(start, |end| line_end(text, end))
+        };
+        let lead = if at > ground.document.span().start { eol } else { "" };
+        ground.splices.push(Splice::insert(at, format!("{lead}{new}")));
+        return;
+    }
     let comment = comment_beside(text, end);
-    if beside_marker && starts_line {
-        let from = crate::layout::value_floor(node);
+    let has_front = behind_marker.is_some() || front.floor < start && node.properties().is_some();
+    let shares_line = has_front && line_start(text, front.floor) == line_start(text, start);
+    if starts_line && shares_line && front.floor > line_start(text, start) {
         let kept = Span::new(end, comment.end.max(end));
         let parts = vec![Part::Keep(kept), Part::New(format!("{eol}{new}"))];
-        ground.splices.push(Splice::parts(Span::new(from, kept.end), parts));
+        let from = front.cover_tag(ground, front.floor);
+        ground.splices.push(Splice::parts(Span::new(from, past_blanks(text, kept.end)), parts));
         return;
     }
+    let from = front.cover_tag(ground, start);
+    let new = new.trim_start_matches(' ');
     if starts_line && !node.is_block() && !comment.is_empty() {
         // The comment was the whole value's: it stays above it.
-        let above = format!("{}{eol}{new}", comment.of(text));
-        ground.splices.push(Splice::new(Span::new(start, comment.end), above));
+        let indent = " ".repeat(depth as usize);
+        let above = format!("{}{eol}{indent}{new}", comment.of(text));
+        ground.splices.push(Splice::new(Span::new(from, comment.end), above));
         return;
     }
-    ground.splices.push(Splice::new(Span::new(start, end), new));
-}
-
-fn root_text(
-    renderer: Renderer<'_>,
-    value: &Value<'_>,
-    depth: u32,
-    style: Option<ScalarStyle>,
-) -> (String, Vec<String>) {
-    if value.is_filled_collection() && !is_inline(value) {
-        return (String::new(), renderer.root_lines(value, depth));
-    }
-    let rendered = renderer.block_value(value, depth, style);
-    (rendered.head, rendered.lines)
+    let end = if new.contains('\n') { past_blanks(text, end) } else { end };
+    ground.splices.push(Splice::new(Span::new(from, end), new));
 }

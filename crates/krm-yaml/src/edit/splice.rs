@@ -3,6 +3,8 @@
 //! What comes may be new text, or other bytes of the source, which carry the
 //! splices inside them along. So an entry that moves takes its own edits with it.
 
+use std::collections::BTreeMap;
+
 use crate::span::Span;
 
 /// A piece of what comes in place of a span.
@@ -36,6 +38,11 @@ impl Splice {
     /// The bytes of `from` in the place of `to`, both entries of the collection `of`.
     pub(crate) fn moved(to: Span, from: Span, of: u32) -> Self {
         Self { span: to, parts: vec![Part::Keep(from)], is_move: true, of: Some(of) }
+    }
+
+    /// Entries of the collection `of` in a new order, with new text between them.
+    pub(crate) fn rebuilt(span: Span, parts: Vec<Part>, of: u32) -> Self {
+        Self { span, parts, is_move: true, of: Some(of) }
     }
 
     /// Says whose list of entries this changes.
@@ -74,45 +81,93 @@ pub(crate) struct Overlap {
 pub(crate) fn apply(text: &str, range: Span, mut splices: Vec<Splice>) -> Result<String, Overlap> {
     // Insertions come before a replacement that begins at the same byte; wide ones before narrow ones.
     splices.sort_by_key(|s| (s.span.start, !s.span.is_empty(), u32::MAX - s.span.end, !s.is_move));
-    let mut work = Work { text, used: vec![false; splices.len()], splices };
+    let carriers = carriers(&splices);
+    let mut work = Work { text, used: vec![false; splices.len()], carriers, splices };
     let mut out = String::with_capacity(range.len() as usize + 64);
-    work.render(range, None, &mut out);
+    work.render(range, Scope::Whole, &mut out);
     match work.used.iter().position(|used| !used) {
         None => Ok(out),
         Some(lost) => Err(Overlap { at: work.splices[lost].span.start }),
     }
 }
 
+/// For each insertion at the edge of an entry that moves: the collection whose entry carries it along.
+fn carriers(splices: &[Splice]) -> Vec<Option<u32>> {
+    let mut edges: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for splice in splices {
+        for part in splice.parts.iter().filter(|_| splice.is_move) {
+            if let (Part::Keep(from), Some(of)) = (part, splice.of) {
+                edges.entry(from.start).or_default().push(of);
+                edges.entry(from.end).or_default().push(of);
+            }
+        }
+    }
+    let carrier = |splice: &Splice| {
+        let inside = |moving: &&u32| splice.of.is_none_or(|of| of > **moving && of != FILE);
+        let edges = edges.get(&splice.span.start).filter(|_| splice.span.is_empty())?;
+        edges.iter().filter(inside).max().copied()
+    };
+    splices.iter().map(carrier).collect()
+}
+
+/// What is being rendered.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    /// A document.
+    Whole,
+    /// A piece that stays where it is, like a comment: nothing at its edges is its own.
+    Kept,
+    /// An entry of this collection, carried to another place.
+    Carried(u32),
+}
+
 struct Work<'a> {
     text: &'a str,
     splices: Vec<Splice>,
     used: Vec<bool>,
+    carriers: Vec<Option<u32>>,
 }
 
 impl Work<'_> {
-    /// Renders `range`, an entry of the collection `carried` where it is carried to another place.
-    fn render(&mut self, range: Span, carried: Option<u32>, out: &mut String) {
+    /// Whether a splice inside `range` is to be made there.
+    fn belongs(&self, index: usize, range: Span, scope: Scope) -> bool {
+        let splice = &self.splices[index];
+        let span = splice.span;
+        let is_edge =
+            span == range || span == Span::empty(range.start) || span == Span::empty(range.end);
+        if let Some(carrier) = self.carriers[index] {
+            return scope == Scope::Carried(carrier) && is_edge;
+        }
+        match scope {
+            Scope::Kept => !(is_edge && span.is_empty()),
+            Scope::Carried(collection) if is_edge => {
+                // A collection around stays behind; one inside goes along.
+                splice.of.is_none_or(|of| of > collection && of != FILE)
+            }
+            _ => true,
+        }
+    }
+
+    fn render(&mut self, range: Span, scope: Scope, out: &mut String) {
         let mut at = range.start;
         let first = self.splices.partition_point(|splice| splice.span.start < range.start);
         for index in first..self.splices.len() {
-            let span = self.splices[index].span;
+            let Splice { span, of, is_move, .. } = self.splices[index];
             if span.start > range.end {
                 break;
             }
             // What is used already, reaches out, or stands inside one just rendered is not for here.
-            let of = self.splices[index].of;
-            let is_edge =
-                span == range || span == Span::empty(range.start) || span == Span::empty(range.end);
-            let stays = carried.is_some() && is_edge && (of == carried || of == Some(FILE));
-            if self.used[index] || stays || span.end > range.end || span.start < at {
+            let fits = !self.used[index] && span.end <= range.end && span.start >= at;
+            if !fits || !self.belongs(index, range, scope) {
                 continue;
             }
             self.used[index] = true;
             out.push_str(&self.text[at as usize..span.start as usize]);
+            let inner = of.filter(|_| is_move).map_or(Scope::Kept, Scope::Carried);
             for part in self.splices[index].parts.clone() {
                 match part {
                     Part::New(text) => out.push_str(&text),
-                    Part::Keep(keep) => self.render(keep, of.or(carried), out),
+                    Part::Keep(keep) => self.render(keep, inner, out),
                 }
             }
             at = span.end;
