@@ -129,6 +129,12 @@ pub(crate) fn skip_blanks(text: &str, at: u32, stop: u32) -> u32 {
     at + bytes.iter().position(|&b| !is_blank(b)).unwrap_or(bytes.len()) as u32
 }
 
+/// Past the blanks that end a line; where text follows them, nowhere.
+pub(crate) fn past_blanks(text: &str, at: u32) -> u32 {
+    let end = skip_blanks(text, at, text.len() as u32);
+    if end as usize == text.len() || is_break(text.as_bytes()[end as usize]) { end } else { at }
+}
+
 /// Skips blanks backward, down to `stop`.
 pub(crate) fn skip_blanks_back(text: &str, at: u32, stop: u32) -> u32 {
     let bytes = &text.as_bytes()[stop as usize..at as usize];

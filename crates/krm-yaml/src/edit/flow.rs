@@ -7,7 +7,7 @@ use crate::comment;
 use crate::layout::{EntryLayout, comment_beside};
 use crate::manners::indentation;
 use crate::node::Notation;
-use crate::span::{Span, line_end, line_start, next_line, skip_blanks_back};
+use crate::span::{Span, line_end, line_start, next_line, past_blanks, skip_blanks_back};
 use crate::value::Value;
 use crate::view::NodeRef;
 
@@ -223,45 +223,59 @@ impl<'a> Work<'a, '_> {
                 list.extend(kept.next().map(Slot::Old));
             }
         }
-        let glue = self.glue(ground);
-        let (_, space) = glue.split_at(1);
-        let indent = indentation(text, self.entries[0].head);
-        let line = format!("{}{indent}", ground.manners.line_break);
         let mut parts = Vec::new();
         for (at, slot) in list.iter().enumerate() {
             let next = list.get(at + 1);
-            let mut has_comment = false;
             match slot {
                 Slot::New(text) => parts.push(Part::New(text.clone())),
                 Slot::Old(index) => {
                     let entry = &self.entries[*index];
                     parts.push(Part::Keep(Span::new(entry.start, entry.end)));
-                    has_comment = !beside(text, entry).is_empty();
+                    // Neighbours that stay neighbours keep all that is between them.
+                    let rest = match next {
+                        Some(Slot::Old(next)) if *next == index + 1 => {
+                            Some(self.entries[*next].start)
+                        }
+                        None if *index == count - 1 => Some(entry.tail),
+                        _ => None,
+                    };
+                    if let Some(rest) = rest {
+                        parts.push(Part::Keep(Span::new(entry.end, rest)));
+                        continue;
+                    }
                 }
             }
-            if next.is_some() || last.comma.is_some() {
-                parts.push(Part::New(",".to_owned()));
-            }
-            if let (Slot::Old(index), true) = (slot, has_comment) {
-                parts.push(Part::Keep(beside(text, &self.entries[*index])));
-            }
-            match (slot, next) {
-                (_, None) if has_comment && line_end(text, last.tail) != last.tail => {
-                    parts.push(Part::New(line.clone()));
-                }
-                (_, None) => {}
-                (Slot::Old(a), Some(Slot::Old(b))) if a + 1 == *b => {
-                    let from = self.entries[*a].tail;
-                    parts.push(Part::Keep(Span::new(from, self.entries[*b].start)));
-                }
-                (_, Some(_)) if has_comment => parts.push(Part::New(line.clone())),
-                (_, Some(Slot::New(text))) if text.starts_with(['\n', '\r']) => {}
-                (_, Some(_)) => parts.push(Part::New(space.to_owned())),
-            }
+            parts.extend(self.between(ground, slot, next));
         }
         let span = Span::new(self.entries[0].start, last.tail);
         ground.splices.push(Splice::rebuilt(span, parts, self.node.index));
         true
+    }
+
+    /// What comes behind an entry of a list that is written anew: its comma, its comment, a blank or a break.
+    fn between(&self, ground: &Ground<'a>, slot: &Slot, next: Option<&Slot>) -> Vec<Part> {
+        let text = ground.text;
+        let last = &self.entries[self.entries.len() - 1];
+        let comment = match slot {
+            Slot::Old(index) => {
+                Some(beside(text, &self.entries[*index])).filter(|span| !span.is_empty())
+            }
+            Slot::New(_) => None,
+        };
+        let mut parts = Vec::new();
+        if next.is_some() || last.comma.is_some() {
+            parts.push(Part::New(",".to_owned()));
+        }
+        parts.extend(comment.map(Part::Keep));
+        let starts_line = matches!(next, Some(Slot::New(text)) if text.starts_with(['\n', '\r']));
+        let is_open = next.is_some() || line_end(text, last.tail) != last.tail;
+        if comment.is_some() && is_open && !starts_line {
+            let indent = indentation(text, self.entries[0].head);
+            parts.push(Part::New(format!("{}{indent}", ground.manners.line_break)));
+        } else if next.is_some() && !starts_line {
+            parts.push(Part::New(self.glue(ground)[1..].to_owned()));
+        }
+        parts
     }
 
     fn reorder(&self, ground: &mut Ground<'a>) {
@@ -272,7 +286,11 @@ impl<'a> Work<'a, '_> {
             let (slot, entry) = (&self.entries[slot], &self.entries[entry]);
             let core = |e: &EntryLayout<'_>| Span::new(e.start, e.end);
             ground.splices.push(Splice::moved(core(slot), core(entry), self.node.index));
-            let (old, new) = (beside(ground.text, slot), beside(ground.text, entry));
+            let line_rest = |entry| {
+                let span = beside(ground.text, entry);
+                Span::new(span.start, past_blanks(ground.text, span.end))
+            };
+            let (old, new) = (line_rest(slot), line_rest(entry));
             if !old.is_empty() || !new.is_empty() {
                 ground.splices.push(Splice::moved(old, new, self.node.index));
             }

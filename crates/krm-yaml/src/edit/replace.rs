@@ -9,7 +9,7 @@ use crate::layout::{EntryLayout, comment_beside};
 use crate::manners::indentation;
 use crate::node::{NodeKind, Notation, ScalarStyle};
 use crate::scalar::{BlockPlace, Context, write_scalar};
-use crate::span::{Span, column, is_break, is_first_on_line, line_end, line_start};
+use crate::span::{Span, column, is_first_on_line, line_end, line_start, past_blanks};
 use crate::value::Value;
 use crate::view::NodeRef;
 
@@ -300,12 +300,6 @@ fn in_entry<'a>(
     ground.splices.push(Splice::parts(Span::new(from, end), parts));
 }
 
-/// Past the blanks that end a line; where text follows, nowhere.
-fn past_blanks(text: &str, at: u32) -> u32 {
-    let end = crate::span::skip_blanks(text, at, text.len() as u32);
-    if end as usize == text.len() || is_break(text.as_bytes()[end as usize]) { end } else { at }
-}
-
 /// Where the lines of the block scalar stand that is there already.
 fn block_place(ground: &Ground<'_>, node: NodeRef<'_>, depth: u32) -> Option<BlockPlace> {
     let head = Span::new(node.start(), line_end(ground.text, node.start())).of(ground.text);
@@ -367,7 +361,8 @@ fn own_line_value<'a>(
     if let Some(comment) = old.comment.map(|span| span.of(text)) {
         let is_free = comment_beside(text, front.end).is_empty();
         if is_free && line_end(text, front.end) == past_blanks(text, front.end) {
-            ground.splices.push(Splice::insert(front.end, comment));
+            let rest = Span::new(front.end, past_blanks(text, front.end));
+            ground.splices.push(Splice::new(rest, comment));
         } else {
             // The key's line has a comment of its own: this one goes above the lines.
             let indent = lines.first().map_or("", |line| indentation(line, line.len() as u32));
@@ -396,12 +391,9 @@ fn at_root<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, value: &Value<'_>) {
     let style =
         node.as_scalar().filter(|scalar| !scalar.raw().is_empty()).map(|scalar| scalar.style());
     let starts_line = value.is_filled_collection() && !is_inline(value);
-    let new = match starts_line {
-        true => renderer.root_lines(value, depth).join(eol),
-        false => {
-            let rendered = renderer.block_value(value, depth, style);
-            std::iter::once(rendered.head).chain(rendered.lines).collect::<Vec<_>>().join(eol)
-        }
+    let Rendered { head, comment: new_comment, lines } = match starts_line {
+        true => Rendered { lines: renderer.root_lines(value, depth), ..Rendered::default() },
+        false => renderer.block_value(value, depth, style),
     };
     let behind_marker =
         marker.filter(|&marker| line_start(text, start) == line_start(text, marker));
@@ -413,28 +405,41 @@ fn at_root<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, value: &Value<'_>) {
             marker.map_or(start, |end| line_end(text, end))
         };
         let lead = if at > ground.document.span().start { eol } else { "" };
+        let new = std::iter::once(head).filter(|head| !head.is_empty()).chain(lines);
+        let new = new.collect::<Vec<_>>().join(eol);
         ground.splices.push(Splice::insert(at, format!("{lead}{new}")));
         return;
     }
     let comment = comment_beside(text, end);
     let has_front = behind_marker.is_some() || front.floor < start && node.properties().is_some();
     let shares_line = has_front && line_start(text, front.floor) == line_start(text, start);
+    let kept = Span::new(end, comment.end.max(end));
     if starts_line && shares_line && front.floor > line_start(text, start) {
-        let kept = Span::new(end, comment.end.max(end));
-        let parts = vec![Part::Keep(kept), Part::New(format!("{eol}{new}"))];
+        let parts = vec![Part::Keep(kept), Part::New(format!("{eol}{}", lines.join(eol)))];
         let from = front.cover_tag(ground, front.floor);
         ground.splices.push(Splice::parts(Span::new(from, past_blanks(text, kept.end)), parts));
         return;
     }
     let from = front.cover_tag(ground, start);
-    let new = new.trim_start_matches(' ');
-    if starts_line && !node.is_block() && !comment.is_empty() {
-        // The comment was the whole value's: it stays above it.
+    if starts_line {
+        let new = lines.join(eol);
+        let new = new.trim_start_matches(' ');
         let indent = " ".repeat(depth as usize);
-        let above = format!("{}{eol}{indent}{new}", comment.of(text));
-        ground.splices.push(Splice::new(Span::new(from, comment.end), above));
+        // The comment beside was the whole value's: it stays above it.
+        let above = match node.is_block() || comment.is_empty() {
+            true => String::new(),
+            false => format!("{}{eol}{indent}", comment.of(text)),
+        };
+        let end = if node.is_block() { end } else { past_blanks(text, kept.end) };
+        ground.splices.push(Splice::new(Span::new(from, end), format!("{above}{new}")));
         return;
     }
-    let end = if new.contains('\n') { past_blanks(text, end) } else { end };
-    ground.splices.push(Splice::new(Span::new(from, end), new));
+    let mut parts = vec![Part::New(head)];
+    match new_comment {
+        Some(comment) => parts.push(Part::New(format!(" {comment}"))),
+        None => parts.push(Part::Keep(kept)),
+    }
+    parts.extend(lines.iter().map(|line| Part::New(format!("{eol}{line}"))));
+    let end = if lines.is_empty() { kept.end } else { past_blanks(text, kept.end) };
+    ground.splices.push(Splice::parts(Span::new(from, end), parts));
 }
