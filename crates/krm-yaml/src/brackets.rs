@@ -35,7 +35,7 @@ impl BracketManners {
 
     /// A key with its value. Only a quoted key may have its value directly behind the colon.
     pub(crate) fn entry(self, key: &str, value: &str) -> String {
-        let is_quoted = key.ends_with(['"', '\'']);
+        let is_quoted = key.starts_with(['"', '\'']);
         let colon = if self.tight_colon && is_quoted { ":" } else { ": " };
         format!("{key}{colon}{value}")
     }

@@ -182,10 +182,11 @@ impl<'t> Builder<'t> {
             let is_empty = line.len() <= indent as usize && line.bytes().all(|b| b == b' ');
             // Blanks that end the file without a line break are no line of their own.
             let counts = keep && !(is_empty && !blank && end as usize == text.len());
-            if counts || !is_empty || start == first {
+            let above = before_break(text, start);
+            if counts || !is_empty || above < first || above == start {
                 return (Span::new(head.start, end), indent);
             }
-            end = before_break(text, start);
+            end = above;
         }
     }
 

@@ -143,9 +143,9 @@ fn behind<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>) -> u32 {
     let in_flow = value.parent().is_some_and(|parent| parent.notation() != Notation::Block);
     if in_flow {
         let end = entry.map_or(node.end(), |entry| entry.end);
-        let comma =
-            entry.and_then(|entry| entry.comma).filter(|_| comment_beside(source, end).is_empty());
-        return comma.map_or(end, |comma| comma + 1);
+        let comma = entry.and_then(|entry| entry.comma);
+        let on_line = comma.filter(|&comma| skip_blanks(source, end, comma) == comma);
+        return on_line.map_or(end, |comma| comma + 1);
     }
     if value.is_block() {
         return crate::layout::value_floor(value);

@@ -242,7 +242,10 @@ fn in_entry<'a>(
     let renderer = ground.renderer(node).before(text, old.span.end);
     let is_item = entry.key.is_none();
     let starts_line = value.is_filled_collection() && !is_inline(value);
-    if is_item && old.comment.is_none() && starts_line && front.floor == entry.head + 1 {
+    let new_line =
+        !node.is_block() && line_start(text, node.start()) != line_start(text, front.floor);
+    let is_bare = is_item && old.comment.is_none() && front.floor == entry.head + 1;
+    if is_bare && starts_line && !new_line {
         // A collection begins beside its dash.
         let lines = renderer.item(value, depth).join(eol);
         let behind = lines.trim_start_matches(' ').strip_prefix('-').unwrap_or(&lines);
@@ -261,7 +264,6 @@ fn in_entry<'a>(
         _ if is_item => renderer.item_value(value, depth, style),
         _ => renderer.block_value(value, depth, style),
     };
-    let new_line = line_start(text, node.start()) != line_start(text, front.floor);
     let from = match (rendered.head.is_empty(), node.is_block()) {
         (true, false) if new_line => {
             own_line_value(ground, node, &front, &old, &rendered);

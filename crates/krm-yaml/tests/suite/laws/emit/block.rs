@@ -192,7 +192,10 @@ impl Emitter<'_, '_> {
                 self.tail = Tail::Any;
             } else if !simple || self.draw.percent(self.manner.odd / 2) {
                 self.out.push('?');
+                // Inside the key no path of the value leads: its comments are the entry's.
+                self.path.push(usize::MAX);
                 self.value(key, column as i32, Behind::Indicator, false);
+                self.path.pop();
                 self.spaces(column);
                 self.out.push(':');
                 self.value(value, column as i32, Behind::Indicator, true);

@@ -55,6 +55,7 @@ impl Emitter<'_, '_> {
         if explicit {
             self.out.push_str("? ");
         }
+        let key_start = self.out.len();
         if key.as_text().is_some() {
             self.implicit_key(key, true);
         } else {
@@ -68,7 +69,8 @@ impl Emitter<'_, '_> {
             }
             return;
         }
-        let quoted = self.out.ends_with('"');
+        // A plain key may end with a quote, too.
+        let quoted = self.out[key_start..].starts_with('"') && self.out.ends_with('"');
         self.out.push_str(if quoted && self.draw.percent(self.manner.odd) { ":" } else { ": " });
         self.flow_node(value, parent, tight, true);
     }
