@@ -4,7 +4,7 @@ use crate::document::DocumentRef;
 use crate::gap::{Gap, Trivia};
 use crate::layout::comment_beside;
 use crate::node::{NodeKind, Notation};
-use crate::span::{Span, before_break, column, is_first_on_line, line_end, line_start};
+use crate::span::{Span, before_break, column, is_first_on_line, line_start};
 use crate::view::NodeRef;
 
 /// Where a comment stands, seen from its owner.
@@ -83,17 +83,12 @@ impl<'a> Finder<'a> {
 
     /// The comment on the head line of a block scalar.
     fn header(&mut self, node: NodeRef<'a>) {
-        if node.as_scalar().is_some_and(|scalar| scalar.style().is_block()) {
-            let line = Span::new(node.start(), line_end(self.text, node.start()));
-            if node.end() <= line.end {
-                // Without lines the comment stands in the gap behind.
-                return;
-            }
-            let marks = line.of(self.text).find([' ', '\t']).unwrap_or(line.len() as usize);
-            let comment = comment_beside(self.text, node.start() + marks as u32);
-            if !comment.is_empty() {
-                self.push(comment, CommentPlace::Beside, Some(node));
-            }
+        let header = node.as_scalar().and_then(|scalar| scalar.header());
+        // Without lines the comment stands in the gap behind.
+        let Some(header) = header.filter(|header| header.end < node.end()) else { return };
+        let comment = comment_beside(self.text, header.end);
+        if !comment.is_empty() {
+            self.push(comment, CommentPlace::Beside, Some(node));
         }
     }
 

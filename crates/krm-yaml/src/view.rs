@@ -288,6 +288,14 @@ impl<'a> Scalar<'a> {
         self.0.node().leaf_span().of(self.0.source())
     }
 
+    /// The `|` or `>` of a block scalar with its marks, as in `|2-`; none for any other.
+    pub(crate) fn header(self) -> Option<Span> {
+        let raw = self.raw();
+        let length = raw.find([' ', '\t', '\n', '\r']).unwrap_or(raw.len()) as u32;
+        let start = self.0.start();
+        self.style().is_block().then_some(Span::new(start, start + length))
+    }
+
     /// The value: unquoted, unescaped, folded.
     pub fn value(self) -> Cow<'a, str> {
         let is_ended = (self.0.end() as usize) < self.0.source().len();

@@ -7,7 +7,7 @@
 use super::lower::Ground;
 use super::splice::{FILE, Splice};
 use crate::document::DocumentRef;
-use crate::span::{Span, line_end};
+use crate::span::Span;
 use crate::view::NodeRef;
 
 /// Whether a block scalar that ends at `at` needs the line break behind it.
@@ -21,12 +21,8 @@ pub(crate) fn needs_break(document: DocumentRef<'_>, at: u32) -> bool {
 
 /// A block scalar whose header does not strip the last line break.
 fn is_open_text(node: NodeRef<'_>) -> bool {
-    let Some(scalar) = node.as_scalar().filter(|scalar| scalar.style().is_block()) else {
-        return false;
-    };
-    let raw = scalar.raw();
-    let marks = &raw[..raw.find([' ', '\t', '\n', '\r']).unwrap_or(raw.len())];
-    !marks.contains('-')
+    let header = node.as_scalar().and_then(|scalar| scalar.header());
+    header.is_some_and(|header| !header.of(node.source()).contains('-'))
 }
 
 /// Mends headers and the end of the file where the splices change what ends it.
@@ -65,9 +61,7 @@ pub(crate) fn mend(ground: &mut Ground<'_>) {
 
 /// Says in the header that the text has no line break at its end.
 fn strip(ground: &mut Ground<'_>, node: NodeRef<'_>) {
-    let head = &ground.text[node.start() as usize..line_end(ground.text, node.start()) as usize];
-    let marks = head.find([' ', '\t']).unwrap_or(head.len());
-    let mended = head[..marks].replace('+', "") + "-";
-    let span = Span::new(node.start(), node.start() + marks as u32);
-    ground.splices.push(Splice::new(span, mended));
+    let Some(header) = node.as_scalar().and_then(|scalar| scalar.header()) else { return };
+    let mended = header.of(ground.text).replace('+', "") + "-";
+    ground.splices.push(Splice::new(header, mended));
 }

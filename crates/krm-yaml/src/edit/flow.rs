@@ -2,12 +2,14 @@
 
 use super::lower::{Change, Ground, Listing};
 use super::splice::{Part, Splice};
-use super::{Insertion, replace};
+use super::{Insertion, fill};
 use crate::comment;
 use crate::layout::{EntryLayout, comment_beside};
 use crate::manners::indentation;
 use crate::node::Notation;
-use crate::span::{Span, line_end, line_start, next_line, past_blanks, skip_blanks_back};
+use crate::span::{
+    Span, is_first_on_line, line_end, line_start, next_line, past_blanks, skip_blanks_back,
+};
 use crate::value::Value;
 use crate::view::NodeRef;
 
@@ -15,7 +17,7 @@ pub(crate) fn lower<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, change: &Cha
     let listing = ground.listing(node);
     let entries = &listing.entries;
     if entries.is_empty() {
-        fill(ground, node, change);
+        first_entries(ground, node, change);
         return;
     }
     let kept: Vec<usize> = (0..entries.len()).filter(|at| !change.removed.contains(at)).collect();
@@ -37,7 +39,7 @@ pub(crate) fn lower<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, change: &Cha
 }
 
 /// The first entries of an empty collection.
-fn fill<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, change: &Change<'_>) {
+fn first_entries<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, change: &Change<'_>) {
     if change.inserted.is_empty() {
         return;
     }
@@ -45,13 +47,12 @@ fn fill<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, change: &Change<'_>) {
     let inner = Span::new(node.start() + 1, node.end() - 1);
     let has_comment = inner.of(ground.text).contains('#');
     if in_block && !ground.manners.json && !has_comment {
-        replace::fill_block(ground, node, &change.inserted);
+        fill::in_block(ground, node, &change.inserted);
         return;
     }
-    if ground.manners.json
-        && node.parent().is_some_and(|parent| replace::is_over_lines(ground.text, parent))
+    if ground.manners.json && node.parent().is_some_and(|parent| is_over_lines(ground.text, parent))
     {
-        replace::fill_lines(ground, node, &change.inserted);
+        fill::over_lines(ground, node, &change.inserted);
         return;
     }
     let listing = ground.listing(node);
@@ -129,6 +130,12 @@ fn before<'g>(text: &str, glue: &'g str) -> &'g str {
 enum Slot {
     Old(usize),
     New(String),
+}
+
+/// Whether a flow collection has its entries on lines of their own.
+pub(crate) fn is_over_lines(text: &str, collection: NodeRef<'_>) -> bool {
+    let first = collection.children().next();
+    first.is_some_and(|child| is_first_on_line(text, child.full_span().start))
 }
 
 struct Work<'a, 'w> {

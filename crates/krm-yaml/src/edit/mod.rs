@@ -5,16 +5,20 @@
 //! the same bytes; reads the touched documents again; and refuses the result
 //! unless it means what was asked for and nothing else changed its meaning.
 
+mod ahead;
 mod block;
+mod block_text;
 mod check;
 mod copy;
 mod ending;
+mod fill;
 mod flow;
 mod lower;
 mod notes;
 mod path;
 mod render;
 mod replace;
+mod root;
 mod sharing;
 mod splice;
 

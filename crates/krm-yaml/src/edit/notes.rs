@@ -150,10 +150,8 @@ fn behind<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>) -> u32 {
     if value.is_block() {
         return crate::layout::value_floor(value);
     }
-    if value.as_scalar().is_some_and(|scalar| scalar.style().is_block()) {
-        let head = Span::new(value.start(), line_end(source, value.start()));
-        return value.start()
-            + head.of(source).find([' ', '\t']).unwrap_or(head.len() as usize) as u32;
+    if let Some(header) = value.as_scalar().and_then(|scalar| scalar.header()) {
+        return header.end;
     }
     value.end()
 }
