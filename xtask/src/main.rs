@@ -4,6 +4,7 @@
 mod bench;
 mod ci;
 mod corpus;
+mod differential;
 mod fuzz;
 mod peers;
 mod shell;
@@ -58,6 +59,12 @@ const WORDS: &[Word] = &[
         usage: "bare|krm FILE",
         help: "read one file into an index and print the time; `bench` measures this from outside",
         run: bench::parse::run_contestant,
+    },
+    Word {
+        name: "differential",
+        usage: "",
+        help: "read and edit the same files with krm-yaml and with yq, and say where they differ",
+        run: differential::run,
     },
     Word {
         name: "fuzz",

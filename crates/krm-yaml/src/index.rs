@@ -14,7 +14,7 @@ use crate::span::{Span, before_break, column, line_end, line_start, next_line, s
 
 /// Reads all documents of a text.
 pub(crate) fn index(text: &str, options: ReadOptions) -> Vec<Document> {
-    let mut builder = Builder::new(text);
+    let mut builder = Builder::new(text, options);
     let mut front = Front::new(text, options);
     while let Some(next) = front.next() {
         match next {
@@ -39,6 +39,7 @@ struct Open {
 
 struct Builder<'t> {
     text: &'t str,
+    options: ReadOptions,
     documents: Vec<Document>,
     /// Whether a document has begun and not ended.
     in_document: bool,
@@ -57,9 +58,10 @@ struct Builder<'t> {
 }
 
 impl<'t> Builder<'t> {
-    fn new(text: &'t str) -> Self {
+    fn new(text: &'t str, options: ReadOptions) -> Self {
         Self {
             text,
+            options,
             documents: Vec::new(),
             in_document: false,
             document_start: 0,
@@ -271,7 +273,7 @@ impl<'t> Builder<'t> {
                 last.span.end.max(line_start(self.text, error.at.max(self.cursor)));
             last.span.end = self.document_start;
         }
-        let explained = explain(self.text, self.document_start, error, &open);
+        let explained = explain(self.text, self.document_start, error, &open, self.options);
         self.nodes.clear();
         self.properties.clear();
         self.aliases.clear();

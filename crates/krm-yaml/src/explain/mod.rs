@@ -9,7 +9,7 @@ mod brackets;
 mod quotes;
 
 use crate::SyntaxError;
-use crate::front::{ErrorKind, FrontError};
+use crate::front::{ErrorKind, FrontError, ReadOptions};
 use crate::node::{Node, NodeKind, Notation};
 use crate::span::{Span, before_break, is_break, line_end, line_start, next_line};
 
@@ -36,12 +36,13 @@ pub(crate) fn explain(
     document: u32,
     error: &FrontError,
     open: &[OpenCollection],
+    options: ReadOptions,
 ) -> SyntaxError {
     let mut at = error.at.min(text.len() as u32);
     while !text.is_char_boundary(at as usize) {
         at -= 1;
     }
-    let scene = Scene { text, document: document.min(at), at, open };
+    let scene = Scene { text, document: document.min(at), at, open, options };
     let mut explained = scene.tab_in_indentation().unwrap_or_else(|| scene.by_kind(&error.kind));
     if scene.looks_like_a_template() {
         let hint = "this looks like a template: render it first, or quote the value";
@@ -57,6 +58,7 @@ struct Scene<'a> {
     document: u32,
     at: u32,
     open: &'a [OpenCollection],
+    options: ReadOptions,
 }
 
 impl Scene<'_> {
@@ -169,6 +171,10 @@ impl Scene<'_> {
             | Kind::TabAtBlockScalarStart
             | Kind::InvalidBlockEntryWhitespace
             | Kind::InvalidMappingValueWhitespace => self.tab_elsewhere(kind),
+            Kind::RecursionLimitExceeded => {
+                let limit = self.options.max_depth;
+                self.error(self.at, format!("nested deeper than {limit} levels"))
+            }
             Kind::UnknownAnchor => self.unknown_anchor(),
             Kind::UnexpectedCharacter { character } => self.unexpected(*character),
             _ => self.plainly(kind),
@@ -179,7 +185,6 @@ impl Scene<'_> {
     fn plainly(&self, kind: &ErrorKind) -> SyntaxError {
         use ErrorKind as Kind;
         let (message, hint) = match kind {
-            Kind::RecursionLimitExceeded => ("nested too deep", ""),
             Kind::CommentInterceptedScalar => (
                 "a comment inside a text of several lines",
                 "move the comment above, or use a `|` text",

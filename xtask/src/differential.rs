@@ -1,0 +1,193 @@
+//! `cargo xtask differential`: reads and edits the same files with krm-yaml and with yq, and says where they differ.
+//!
+//! yq stands on go-yaml, as Kubernetes' own tools do. A difference is a place to
+//! look, not a verdict: go-yaml follows YAML 1.1 in places.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use krm_yaml::{DocumentRef, Edit, File, Value};
+
+use crate::corpus::{self, Layout};
+use crate::{Outcome, peers, shell};
+
+const RESOURCES: usize = 100;
+const ANNOTATION: &str = "example.com/differential";
+
+pub(crate) fn run(mut args: lexopt::Parser) -> Outcome {
+    if let Some(arg) = args.next()? {
+        return Err(arg.unexpected().into());
+    }
+    let yq = peers::find("yq").ok_or("yq is not installed: `cargo xtask peers` does it")?;
+    let corpus = shell::target().join("differential");
+    let written = corpus::write(&corpus, RESOURCES, Layout::Many)?;
+    let made: Vec<PathBuf> = written.files.iter().map(|file| corpus.join(file)).collect();
+    let mut files = made.clone();
+    files.extend(suite_files()?);
+    reading(&yq, &files)?;
+    editing(&yq, &made)
+}
+
+/// The valid inputs of the yaml-test-suite, where its folder is named.
+fn suite_files() -> Outcome<Vec<PathBuf>> {
+    let Some(suite) = std::env::var_os("KRM_YAML_TEST_SUITE") else {
+        println!("KRM_YAML_TEST_SUITE names no folder: only made-up files are read");
+        return Ok(Vec::new());
+    };
+    let mut found = Vec::new();
+    let mut folders = vec![PathBuf::from(suite)];
+    while let Some(folder) = folders.pop() {
+        let input = folder.join("in.yaml");
+        if input.exists() {
+            found.extend((!folder.join("error").exists()).then_some(input));
+            continue;
+        }
+        for entry in fs::read_dir(&folder)? {
+            let path = entry?.path();
+            // The suite lists its cases under other headings, too.
+            let repeats = path.ends_with("name") || path.ends_with("tags");
+            if path.is_dir() && !repeats {
+                folders.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn reading(yq: &Path, files: &[PathBuf]) -> Outcome {
+    let (mut same, mut refused, mut differing) = (0, 0, Vec::new());
+    for path in files {
+        let file = File::parse(fs::read_to_string(path)?)?;
+        match yq_json(yq, &[".".as_ref()], path) {
+            Err(_) => refused += 1,
+            Ok(theirs) if is_same(&file, &theirs)? => same += 1,
+            Ok(_) => differing.push(path),
+        }
+    }
+    println!(
+        "reading: {same} of {} files mean the same to krm and yq, yq refuses {refused}",
+        files.len()
+    );
+    for path in differing {
+        println!("  differs: {}", path.display());
+    }
+    Ok(())
+}
+
+/// What yq makes of a file: one line of JSON a document.
+fn yq_json(yq: &Path, expression: &[&std::ffi::OsStr], path: &Path) -> Outcome<String> {
+    let mut command = shell::program(yq);
+    shell::output(command.args(["-o=json", "-I=0"]).args(expression).arg(path))
+}
+
+/// Whether the documents of a file mean what the lines of JSON say.
+fn is_same(file: &File, json: &str) -> Outcome<bool> {
+    let mut lines = json.lines();
+    for document in file.documents() {
+        let Some(root) = document.root() else { return Ok(false) };
+        let theirs = File::parse(lines.next().unwrap_or_default().to_owned())?;
+        let theirs = theirs.document(0).and_then(DocumentRef::root);
+        let (Ok(ours), Some(Ok(theirs))) = (root.to_value(), theirs.map(|root| root.to_value()))
+        else {
+            return Ok(false);
+        };
+        if !means(&ours, &theirs) {
+            return Ok(false);
+        }
+    }
+    Ok(lines.next().is_none())
+}
+
+/// Whether two values are equal; numbers by their value, keys of any type by their text.
+fn means(a: &Value<'_>, b: &Value<'_>) -> bool {
+    match (a, b) {
+        (Value::Null, Value::Null) => true,
+        (Value::Bool(a), Value::Bool(b)) => a == b,
+        (Value::String(a), Value::String(b)) => a == b,
+        (Value::Number(a), Value::Number(b)) => a == b || number(a) == number(b),
+        (Value::Sequence(a), Value::Sequence(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| means(a, b))
+        }
+        (Value::Mapping(a), Value::Mapping(b)) => {
+            let key = |key: &Value<'_>| match key {
+                Value::String(text) | Value::Number(text) => text.to_string(),
+                Value::Bool(value) => value.to_string(),
+                _ => String::from("null"),
+            };
+            let entry = |((a, x), (b, y)): (&(Value<'_>, Value<'_>), &(Value<'_>, Value<'_>))| {
+                key(a) == key(b) && means(x, y)
+            };
+            a.len() == b.len() && a.iter().zip(b).all(entry)
+        }
+        _ => false,
+    }
+}
+
+fn number(text: &str) -> Option<f64> {
+    let digits =
+        |radix, text: &str| i64::from_str_radix(text, radix).ok().map(|value| value as f64);
+    match (text.strip_prefix("0x"), text.strip_prefix("0o")) {
+        (Some(hex), _) => digits(16, hex),
+        (_, Some(octal)) => digits(8, octal),
+        _ => text.parse().ok(),
+    }
+}
+
+/// The same annotation by both: equal meaning, and how many lines each changes.
+fn editing(yq: &Path, files: &[PathBuf]) -> Outcome {
+    let (mut same, mut ours_changed, mut theirs_changed) = (0, 0, 0);
+    for path in files {
+        let text = fs::read_to_string(path)?;
+        let edited = annotate(&File::parse(text.clone())?)?;
+        let expression = format!(".metadata.annotations[\"{ANNOTATION}\"] = \"1\"");
+        let json = yq_json(yq, &[expression.as_ref()], path)?;
+        let theirs = shell::output(shell::program(yq).arg(&expression).arg(path))?;
+        ours_changed += changed_lines(&text, &edited);
+        theirs_changed += changed_lines(&text, &theirs);
+        if is_same(&File::parse(edited)?, &json)? {
+            same += 1;
+        } else {
+            println!("  differs: {}", path.display());
+        }
+    }
+    println!(
+        "editing: {same} of {} files mean the same after one annotation a resource",
+        files.len()
+    );
+    println!("  lines changed: krm {ours_changed}, yq {theirs_changed}");
+    Ok(())
+}
+
+fn annotate(file: &File) -> Outcome<String> {
+    let path = krm_yaml::Path::default().join("metadata").join("annotations").join(ANNOTATION);
+    let mut edit = Edit::new(file);
+    for document in file.documents() {
+        edit.set_at(document, &path, "1")?;
+    }
+    Ok(edit.apply()?)
+}
+
+fn changed_lines(old: &str, new: &str) -> usize {
+    krm_testkit::diff(old, new).lines().filter(|line| line.starts_with(['+', '-'])).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn meaning_is_compared_by_value() {
+        let file = File::parse("a: 0x10\nb: [~, 1.0]\n---\nc: x\n".to_owned()).unwrap();
+        assert!(is_same(&file, "{\"a\":16,\"b\":[null,1]}\n{\"c\":\"x\"}\n").unwrap());
+        assert!(!is_same(&file, "{\"a\":16,\"b\":[null,2]}\n{\"c\":\"x\"}\n").unwrap());
+        assert!(!is_same(&file, "{\"a\":16,\"b\":[null,1]}\n").unwrap());
+    }
+
+    #[test]
+    fn one_annotation_is_one_line() {
+        let text = "metadata:\n  annotations: # why\n    a: b\n";
+        let edited = annotate(&File::parse(text.to_owned()).unwrap()).unwrap();
+        assert_eq!(changed_lines(text, &edited), 1);
+    }
+}
