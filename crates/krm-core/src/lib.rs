@@ -2,14 +2,26 @@
 //!
 //! Nothing here reads a disk or prints: text and trees come in, values go out.
 
+pub mod count;
 pub mod diagnostic;
 pub mod dialect;
 pub mod duplicates;
+pub mod flow;
 pub mod json;
 pub mod missing;
+pub mod package;
+pub mod package_path;
 pub mod plan;
+pub mod quantity;
+pub mod query;
+pub mod records;
+pub mod resource;
 pub mod secrets;
 pub mod subtree;
+pub mod tree;
 
 pub use diagnostic::{Diagnostic, Location, Severity};
+pub use package::{Package, PackageFile, Placed};
+pub use package_path::{PackagePath, PackagePathError};
 pub use plan::{Action, Change, Plan};
+pub use resource::{Identity, Resource};

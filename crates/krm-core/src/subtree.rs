@@ -1,6 +1,6 @@
 //! One node as a text of its own: as it is written, moved to the left edge, with the comments inside it.
 
-use krm_yaml::{CommentPlace, DocumentRef, NodeRef, Span};
+use krm_yaml::{Comment, CommentPlace, DocumentRef, NodeRef, ScalarStyle, Span, Value};
 
 /// The text of a node with its tag, without its anchor, and without a line break at its end.
 ///
@@ -12,6 +12,58 @@ use krm_yaml::{CommentPlace, DocumentRef, NodeRef, Span};
 /// ```
 pub fn text(node: NodeRef<'_>) -> String {
     let node = node.resolve();
+    let needed = node.parent().is_some() && node.is_block();
+    text_among(node, &if needed { node.document().comments() } else { Vec::new() })
+}
+
+/// The texts of several nodes of one document with the comments above them. One that leans on an anchor outside of it
+/// is written anew.
+pub fn texts(nodes: &[NodeRef<'_>]) -> Vec<String> {
+    let needs = |node: &&NodeRef<'_>| node.parent().is_some() && node.is_block();
+    let comments = nodes.iter().find(needs).map(|node| node.document().comments());
+    let comments = comments.unwrap_or_default();
+    let text = |node: &NodeRef<'_>| match leans_outside(*node, node.span()) {
+        true => crate::json::write(&Value::Node(*node)),
+        false => above(*node, &comments) + &text_among(node.resolve(), &comments),
+    };
+    nodes.iter().map(text).collect()
+}
+
+/// The comments that stand above a node; above a document that is before its marker.
+fn above(node: NodeRef<'_>, comments: &[Comment<'_>]) -> String {
+    let document = node.document();
+    let lines: Vec<&str> = match (node.parent(), document.start_marker()) {
+        (Some(_), _) => {
+            let own = |comment: &&Comment<'_>| {
+                comment.place == CommentPlace::Above && comment.owner == Some(node)
+            };
+            comments.iter().filter(own).map(|comment| comment.text).collect()
+        }
+        (None, Some(marker)) => {
+            let before = Span::new(document.span().start, marker.start).of(document.file().text());
+            let lines = before.trim_start_matches('\u{feff}').trim().lines();
+            lines.filter(|line| !line.starts_with('%')).collect()
+        }
+        (None, None) => Vec::new(),
+    };
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// Whether an alias inside names something outside.
+fn leans_outside(node: NodeRef<'_>, own: Span) -> bool {
+    let outside = node.target().is_some_and(|target| !own.contains(target.span()));
+    outside || node.children().any(|child| leans_outside(child, own))
+}
+
+/// The text with a line break at its end, of the kind that it has.
+pub fn end_line(mut text: String) -> String {
+    if !text.ends_with('\n') {
+        text.push_str(if text.contains("\r\n") { "\r\n" } else { "\n" });
+    }
+    text
+}
+
+fn text_among(node: NodeRef<'_>, comments: &[Comment<'_>]) -> String {
     let document = node.document();
     if node.parent().is_none() {
         return content(document).to_owned();
@@ -23,7 +75,7 @@ pub fn text(node: NodeRef<'_>) -> String {
         let text = shift_left(node.text(), indentation);
         return node.tag().map_or(text.clone(), |tag| format!("{tag} {text}"));
     }
-    let span = with_comments(node);
+    let span = with_comments(node, comments);
     let depth = column(source, node.start());
     let first_line = &source[..span.start as usize];
     let lead = first_line.len() - first_line.trim_end_matches(' ').len();
@@ -38,21 +90,37 @@ pub fn text(node: NodeRef<'_>) -> String {
     }
 }
 
-/// Everything between the markers of a document.
+/// Everything between the markers of a document, without the blank lines around it that mean nothing.
 fn content(document: DocumentRef<'_>) -> &str {
     let span = document.span();
     let start = document.start_marker().map_or(span.start, |marker| marker.end);
     let end = document.end_marker().map_or(span.end, |marker| marker.start);
-    let text = Span::new(start, end.max(start)).of(document.file().text());
-    text.trim_start_matches('\u{feff}').trim_start_matches(['\r', '\n']).trim_end()
+    let whole = Span::new(start, end.max(start)).of(document.file().text());
+    let text = whole.trim_start_matches('\u{feff}').trim_start_matches(['\r', '\n']);
+    match document.root().is_some_and(keeps_line_breaks) {
+        true => text,
+        false => text.trim_end(),
+    }
+}
+
+/// Whether the last value is a `|+` or `>+` text: the line breaks at its end are part of it.
+fn keeps_line_breaks(node: NodeRef<'_>) -> bool {
+    if let Some(last) = node.children().last() {
+        return keeps_line_breaks(last);
+    }
+    let block = node
+        .as_scalar()
+        .filter(|scalar| matches!(scalar.style(), ScalarStyle::Literal | ScalarStyle::Folded));
+    let header = block.and_then(|scalar| scalar.raw().lines().next());
+    header.is_some_and(|header| header.split('#').next().is_some_and(|head| head.contains('+')))
 }
 
 /// The node with the comments of everything in it.
-fn with_comments(node: NodeRef<'_>) -> Span {
+fn with_comments(node: NodeRef<'_>, comments: &[Comment<'_>]) -> Span {
     let own = node.span();
     let inside = |owner: NodeRef<'_>| own.contains(owner.span()) && owner != node;
     let mut span = own;
-    for comment in node.document().comments() {
+    for comment in comments {
         let Some(owner) = comment.owner else { continue };
         let below =
             owner == node && matches!(comment.place, CommentPlace::Below | CommentPlace::Free);
@@ -129,6 +197,29 @@ mod tests {
     fn the_root_is_the_document_without_its_markers() {
         assert_eq!(at("# head\n---\n# more\na: 1\n...\n", "."), "# more\na: 1");
         assert_eq!(at("\u{feff}# head\na: 1\n", "."), "# head\na: 1");
+    }
+
+    #[test]
+    fn line_breaks_that_a_text_keeps_are_kept() {
+        assert_eq!(at("a: |+\n  x\n\n---\nb: 1\n", "."), "a: |+\n  x\n\n");
+        assert_eq!(at("a: x\n\n\n---\nb: 1\n", "."), "a: x");
+    }
+
+    #[test]
+    fn an_item_that_leans_on_an_anchor_outside_is_written_anew() {
+        let file = krm_yaml::File::parse("- a: &x [1]\n- b: *x # c\n".to_owned()).unwrap();
+        let items: Vec<_> = file.document(0).unwrap().root().unwrap().children().collect();
+        assert_eq!(texts(&items), ["a: &x [1]", "{\"b\":[1]}"]);
+    }
+
+    #[test]
+    fn comments_above_come_along() {
+        let source = "# licence\n---\n# head\nlist:\n# of one\n- a: 1\n# of two\n# again\n- b: 2\n";
+        let file = krm_yaml::File::parse(source.to_owned()).unwrap();
+        let root = file.document(0).unwrap().root().unwrap();
+        assert_eq!(texts(&[root]), [source.replace("---\n", "").trim_end()]);
+        let items: Vec<_> = root.as_mapping().unwrap().get("list").unwrap().children().collect();
+        assert_eq!(texts(&items), ["# of one\na: 1", "# of two\n# again\nb: 2"]);
     }
 
     #[test]

@@ -147,10 +147,10 @@ impl Section {
         self.file_name().is_some()
     }
 
-    /// The file name of an input, without its flags.
+    /// The file name of an input, without its flags: one word with a dot or a folder in it.
     pub fn file_name(&self) -> Option<&str> {
         let name = self.split_flags().0;
-        (name.contains('.') && !name.contains(char::is_whitespace)).then_some(name)
+        (name.contains(['.', '/']) && !name.contains(char::is_whitespace)).then_some(name)
     }
 
     /// Whether an input has this flag.

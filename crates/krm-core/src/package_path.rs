@@ -1,0 +1,131 @@
+//! Paths inside a package: relative, with slashes, never out of it.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+/// A file's path, relative to its package. Paths are ordered folder by folder, as a walk meets them.
+///
+/// ```
+/// use krm_core::PackagePath;
+///
+/// assert_eq!(PackagePath::new("./base//web.yaml")?.as_str(), "base/web.yaml");
+/// assert!(PackagePath::new("a..b.yaml").is_ok());
+/// assert!(PackagePath::new("../web.yaml").is_err());
+/// assert!(PackagePath::new("/etc/passwd").is_err());
+/// # Ok::<(), krm_core::PackagePathError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PackagePath(String);
+
+/// Why a path cannot be one inside a package.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PackagePathError {
+    /// It begins at the root of the disk.
+    Absolute(String),
+    /// It has a `..` segment.
+    Leaves(String),
+    /// It names no file.
+    NoFile(String),
+}
+
+impl fmt::Display for PackagePathError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Absolute(path) => {
+                write!(f, "`{path}` is absolute; a path inside the package is wanted")
+            }
+            Self::Leaves(path) => write!(f, "`{path}` leaves the package with `..`"),
+            Self::NoFile(path) => write!(f, "`{path}` names no file"),
+        }
+    }
+}
+
+impl std::error::Error for PackagePathError {}
+
+impl PackagePath {
+    /// Reads a path with slashes; `.` segments and doubled slashes are dropped.
+    pub fn new(path: &str) -> Result<Self, PackagePathError> {
+        let is_drive =
+            path.as_bytes().get(1) == Some(&b':') && path.as_bytes()[0].is_ascii_alphabetic();
+        if path.starts_with(['/', '\\']) || is_drive {
+            return Err(PackagePathError::Absolute(path.to_owned()));
+        }
+        let segments: Vec<&str> =
+            path.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+        if segments.contains(&"..") {
+            return Err(PackagePathError::Leaves(path.to_owned()));
+        }
+        if segments.is_empty() || path.ends_with('/') || path.contains('\0') {
+            return Err(PackagePathError::NoFile(path.to_owned()));
+        }
+        Ok(Self(segments.join("/")))
+    }
+
+    /// The path with slashes.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The folder that holds the file; empty for the package itself.
+    pub fn folder(&self) -> &str {
+        self.0.rsplit_once('/').map_or("", |(folder, _)| folder)
+    }
+
+    /// The file's own name.
+    pub fn name(&self) -> &str {
+        self.0.rsplit_once('/').map_or(&self.0, |(_, name)| name)
+    }
+
+    /// Whether the file is JSON by its name.
+    pub fn is_json(&self) -> bool {
+        self.0.ends_with(".json")
+    }
+
+    /// Whether the file makes its folder a package.
+    pub fn is_package_file(&self) -> bool {
+        matches!(self.name(), "Kptfile" | "Krmfile")
+    }
+}
+
+impl Ord for PackagePath {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.split('/').cmp(other.0.split('/'))
+    }
+}
+
+impl PartialOrd for PackagePath {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl fmt::Display for PackagePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hostile_paths_are_refused() {
+        for path in ["", ".", "/", "a/", "..", "a/../b", "a/..", "C:/x", "\\x", "a\0b"] {
+            assert!(PackagePath::new(path).is_err(), "{path:?}");
+        }
+    }
+
+    #[test]
+    fn a_path_knows_its_parts() {
+        let path = PackagePath::new("a/b/Kptfile").unwrap();
+        assert_eq!((path.folder(), path.name(), path.is_package_file()), ("a/b", "Kptfile", true));
+        assert_eq!(PackagePath::new("x.json").unwrap().folder(), "");
+    }
+
+    #[test]
+    fn a_folder_comes_before_one_whose_name_it_begins() {
+        let [a, b] = ["a/x.yaml", "a-b/x.yaml"].map(|path| PackagePath::new(path).unwrap());
+        assert!(a < b, "though `-` comes before `/`");
+    }
+}

@@ -1,0 +1,282 @@
+//! Queries about resources: `spec.replicas>=3 && spec.template.spec.containers[name=web].image=nginx`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use krm_yaml::{NodeRef, Path, Segment};
+use regex_lite::Regex;
+
+use crate::quantity::Quantity;
+use crate::resource::{Resource, scalar_text};
+
+/// Conditions that must all hold.
+///
+/// ```
+/// use krm_core::{query::Query, resource};
+///
+/// let query: Query = r"spec.replicas>3 && metadata.name=^web".parse()?;
+/// let file = krm_yaml::File::parse("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web-1}\nspec: {replicas: 5}\n".to_owned())?;
+/// let found = resource::resources(file.document(0).expect("there is one"));
+/// assert!(query.matches(found[0]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Query {
+    conditions: Vec<Condition>,
+}
+
+#[derive(Clone, Debug)]
+struct Condition {
+    path: Vec<Step>,
+    test: Test,
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    /// As in any path.
+    Plain(Segment),
+    /// Every entry: `*`.
+    All,
+    /// Every item whose field matches. Compat: kustomize reads `[name=web]` as a pattern.
+    Match { key: Segment, value: Regex },
+}
+
+#[derive(Clone, Debug)]
+enum Test {
+    Exists,
+    Matches(Regex),
+    Differs(Regex),
+    Compares(Comparison, Quantity),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Comparison {
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+/// A query that cannot be read: what is wrong with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueryError(String);
+
+impl fmt::Display for QueryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for QueryError {}
+
+impl Query {
+    /// Whether all conditions hold for a resource.
+    pub fn matches(&self, resource: Resource<'_>) -> bool {
+        self.conditions.iter().all(|condition| {
+            let found = find(resource.node, &condition.path);
+            found.into_iter().any(|node| condition.test.holds(node))
+        })
+    }
+}
+
+impl FromStr for Query {
+    type Err = QueryError;
+
+    fn from_str(text: &str) -> Result<Self, QueryError> {
+        let conditions = text.split("&&").map(|part| condition(part.trim()));
+        Ok(Self { conditions: conditions.collect::<Result<_, _>>()? })
+    }
+}
+
+fn condition(text: &str) -> Result<Condition, QueryError> {
+    if text.is_empty() {
+        return Err(QueryError(
+            "a condition is empty; write a path such as `metadata.name`".to_owned(),
+        ));
+    }
+    let Some((at, operator)) = operator(text) else {
+        return Ok(Condition { path: steps(text)?, test: Test::Exists });
+    };
+    let (path, value) = (text[..at].trim(), text[at + operator.len()..].trim());
+    if operator == "=" && value.starts_with('=') {
+        return Err(QueryError(format!(
+            "`==` is no operator; write `{path}=^{}$`",
+            value[1..].trim()
+        )));
+    }
+    Ok(Condition { path: steps(path)?, test: test(operator, value)? })
+}
+
+/// The first operator outside of quotes and brackets.
+fn operator(text: &str) -> Option<(usize, &'static str)> {
+    let (mut depth, mut quote, mut skip) = (0usize, None, false);
+    for (at, c) in text.char_indices() {
+        match c {
+            _ if skip => skip = false,
+            '\\' => skip = true,
+            c if quote == Some(c) => quote = None,
+            _ if quote.is_some() => {}
+            '"' | '\'' => quote = Some(c),
+            '[' => depth += 1,
+            ']' => depth = depth.saturating_sub(1),
+            '!' | '<' | '>' | '=' if depth == 0 => {
+                let found = ["!=", ">=", "<=", ">", "<", "="]
+                    .into_iter()
+                    .find(|word| text[at..].starts_with(word));
+                if found.is_some() {
+                    return found.map(|word| (at, word));
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+fn test(operator: &str, value: &str) -> Result<Test, QueryError> {
+    let comparison = match operator {
+        "=" => return Ok(Test::Matches(pattern(value)?)),
+        "!=" => return Ok(Test::Differs(pattern(value)?)),
+        "<" => Comparison::Less,
+        "<=" => Comparison::LessOrEqual,
+        ">" => Comparison::Greater,
+        _ => Comparison::GreaterOrEqual,
+    };
+    let Some(quantity) = Quantity::parse(value) else {
+        return Err(QueryError(format!(
+            "`{value}` after `{operator}` is neither a number nor a quantity such as 500m"
+        )));
+    };
+    Ok(Test::Compares(comparison, quantity))
+}
+
+fn pattern(text: &str) -> Result<Regex, QueryError> {
+    Regex::new(text)
+        .map_err(|error| QueryError(format!("`{text}` is no regular expression: {error}")))
+}
+
+fn steps(path: &str) -> Result<Vec<Step>, QueryError> {
+    let parsed: Path = path.parse().map_err(|error| QueryError(format!("{error}: `{path}`")))?;
+    let step = |segment: &Segment| {
+        Ok(match segment {
+            Segment::Key(key) if key == "*" => Step::All,
+            Segment::Match { key, value } => {
+                Step::Match { key: Segment::Key(key.clone()), value: pattern(value)? }
+            }
+            plain => Step::Plain(plain.clone()),
+        })
+    };
+    parsed.segments().iter().map(step).collect()
+}
+
+/// Every node that the steps lead to.
+fn find<'a>(node: NodeRef<'a>, steps: &[Step]) -> Vec<NodeRef<'a>> {
+    steps.iter().fold(vec![node.resolve()], |found, step| {
+        found.into_iter().flat_map(|node| advance(node, step)).map(NodeRef::resolve).collect()
+    })
+}
+
+fn advance<'a>(node: NodeRef<'a>, step: &Step) -> Vec<NodeRef<'a>> {
+    match step {
+        Step::Plain(segment) => node.step(segment).into_iter().collect(),
+        Step::All => match node.as_mapping() {
+            Some(mapping) => mapping.entries().map(|entry| entry.value).collect(),
+            None => node.children().collect(),
+        },
+        Step::Match { key, value } => {
+            let items = node.as_sequence().map(|list| list.items()).into_iter().flatten();
+            let fits = |item: &NodeRef<'a>| {
+                let field = item.step(key).and_then(scalar_text);
+                field.is_some_and(|field| value.is_match(&field))
+            };
+            items.filter(fits).collect()
+        }
+    }
+}
+
+impl Test {
+    fn holds(&self, node: NodeRef<'_>) -> bool {
+        match self {
+            Self::Exists => true,
+            Self::Matches(pattern) => pattern.is_match(&value(node)),
+            Self::Differs(pattern) => !pattern.is_match(&value(node)),
+            Self::Compares(comparison, wanted) => {
+                let found = node.as_scalar().and_then(|scalar| Quantity::parse(&scalar.value()));
+                found.is_some_and(|found| match comparison {
+                    Comparison::Less => found < *wanted,
+                    Comparison::LessOrEqual => found <= *wanted,
+                    Comparison::Greater => found > *wanted,
+                    Comparison::GreaterOrEqual => found >= *wanted,
+                })
+            }
+        }
+    }
+}
+
+/// What a pattern is held against. Compat: a collection is one line in brackets, without double quotes.
+fn value(node: NodeRef<'_>) -> String {
+    match node.as_scalar() {
+        Some(scalar) => scalar.value().into_owned(),
+        None => crate::flow::text(node).replace('"', ""),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const POD: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: web, labels: {a.b/c: x}}\nspec:\n  containers:\n  - {name: web, image: 'nginx:1.7', args: [--a, \"1\"], resources: {limits: {cpu: 500m}}}\n  - {name: side, image: 'envoy:2'}\n";
+
+    fn holds(query: &str) -> bool {
+        let file = krm_yaml::File::parse(POD.to_owned()).unwrap();
+        let resource = crate::resource::resources(file.document(0).unwrap())[0];
+        query.parse::<Query>().unwrap().matches(resource)
+    }
+
+    #[test]
+    fn conditions_hold_where_they_should() {
+        for query in [
+            "kind",
+            "kind=Pod",
+            "kind=^P.d$",
+            "kind!=Service",
+            "spec.containers[name=web].image=nginx",
+            "spec.containers[name=.*].image=envoy",
+            "spec.containers.*.image=:2$",
+            "spec.containers[name=w].resources.limits.cpu<1",
+            "spec.containers[0].resources.limits.cpu >= 0.5",
+            r"metadata.labels.a\.b/c=x",
+            "metadata.labels.\"a.b/c\"=x",
+            "spec.containers[0].args=--a, 1",
+            "kind=Pod && metadata.name = web && spec.containers[name=side]",
+        ] {
+            assert!(holds(query), "{query}");
+        }
+        for query in [
+            "spec.none",
+            "spec.none!=x",
+            "kind=pod",
+            "kind!=Pod",
+            "metadata.name>3",
+            "spec.containers[name=side].image=nginx",
+            "kind=Pod && metadata.name=db",
+        ] {
+            assert!(!holds(query), "{query}");
+        }
+    }
+
+    #[test]
+    fn a_query_that_cannot_be_read_says_why() {
+        for (query, words) in [
+            ("", "a condition is empty"),
+            ("a && ", "a condition is empty"),
+            ("a>b", "neither a number nor a quantity"),
+            ("a=(", "no regular expression"),
+            ("a==b", "write `a=^b$`"),
+            ("a[", "column"),
+        ] {
+            let error = query.parse::<Query>().unwrap_err().to_string();
+            assert!(error.contains(words), "{query}: {error}");
+        }
+    }
+}
