@@ -4,10 +4,12 @@ use std::num::NonZeroUsize;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::commands::yaml;
+use crate::commands::{cfg, yaml};
 
 const EXAMPLES: &str = "\
 Examples:
+  krm cfg tree shop --image --replicas
+  krm cfg grep 'spec.replicas>2' shop
   krm yaml get spec.replicas deployment.yaml
   krm yaml set spec.replicas 5 deployment.yaml --diff
   krm yaml check *.yaml
@@ -31,6 +33,12 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Look at packages of Kubernetes resources
+    #[command(subcommand_required = true, arg_required_else_help = true)]
+    Cfg {
+        #[command(subcommand)]
+        command: cfg::Command,
+    },
     /// Read and edit any YAML without disturbing a byte that nobody named
     #[command(subcommand_required = true, arg_required_else_help = true)]
     Yaml {

@@ -3,6 +3,7 @@
 mod cli;
 mod commands;
 mod disk;
+mod folder;
 mod parallel;
 mod show;
 

@@ -1,5 +1,6 @@
 //! One module for each group of commands; this one takes the command line apart.
 
+pub(crate) mod cfg;
 pub(crate) mod writing;
 pub(crate) mod yaml;
 
@@ -47,6 +48,7 @@ fn run(cli: &Cli, screen: &mut Screen) -> Outcome {
             screen.print(&version(cli.global.verbose))?;
             Ok(Exit::Done)
         }
+        Some(Command::Cfg { command }) => cfg::run(command, &cli.global, screen),
         Some(Command::Yaml { command }) => yaml::run(command, &cli.global, screen),
         None => Ok(crate::show::help(&mut command())),
     }

@@ -24,12 +24,19 @@ fn examples_in_the_pages_print_what_they_show() {
 
 #[test]
 fn every_command_has_its_page() {
-    for command in ["get", "set", "rm", "check", "events"] {
-        let text = fs::read_to_string(root().join(format!("docs/commands/krm-yaml-{command}.md")))
-            .unwrap();
-        assert!(text.starts_with(&format!("# krm yaml {command}\n")), "{command}");
+    let groups = [
+        ("yaml", &["get", "set", "rm", "check", "events"][..]),
+        ("cfg", &["cat", "count", "grep", "tree", "init"]),
+    ];
+    let commands = groups
+        .iter()
+        .flat_map(|(group, names)| names.iter().map(move |name| format!("{group} {name}")));
+    for command in commands {
+        let page = format!("docs/commands/krm-{}.md", command.replace(' ', "-"));
+        let text = fs::read_to_string(root().join(page)).unwrap();
+        assert!(text.starts_with(&format!("# krm {command}\n")), "{command}");
         assert!(text.contains("\n## Options\n"), "{command}");
-        for option in options(command) {
+        for option in options(&command) {
             assert!(
                 text.contains(&format!("`{option}")),
                 "{option} is not on the page of {command}"
@@ -40,12 +47,13 @@ fn every_command_has_its_page() {
 
 /// The long options that the help of a command lists, without those that every command has.
 fn options(command: &str) -> Vec<String> {
-    let help = Sandbox::new().run(&format!("krm yaml {command} -h")).stdout;
+    let help = Sandbox::new().run(&format!("krm {command} -h")).stdout;
     let own = help.split("For every command:").next().unwrap();
     let words = own.split("Examples:").next().unwrap().split_whitespace();
     let options =
         words.filter(|word| word.starts_with("--") && word.len() > 3 && *word != "--help");
-    options.map(|word| word.trim_end_matches(|c: char| !c.is_alphanumeric()).to_owned()).collect()
+    let name = |word: &str| word.split(['[', '=']).next().unwrap_or_default().to_owned();
+    options.map(|word| name(word.trim_end_matches(|c: char| !c.is_alphanumeric()))).collect()
 }
 
 fn root() -> PathBuf {

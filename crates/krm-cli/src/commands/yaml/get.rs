@@ -89,15 +89,7 @@ fn render(node: NodeRef<'_>, args: &Args) -> Result<String, Diagnostic> {
         (None, Some(scalar)) => scalar.value().into_owned(),
         _ => subtree::text(node),
     };
-    Ok(end_line(text))
-}
-
-/// A text that ends with a line break needs no second one.
-fn end_line(mut text: String) -> String {
-    if !text.ends_with('\n') {
-        text.push_str(if text.contains("\r\n") { "\r\n" } else { "\n" });
-    }
-    text
+    Ok(subtree::end_line(text))
 }
 
 /// Where the path comes furthest, there is most to say.

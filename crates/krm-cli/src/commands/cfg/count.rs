@@ -1,0 +1,84 @@
+//! `krm cfg count`: how many resources there are, by kind.
+
+use krm_core::count;
+use krm_core::records::Record;
+use krm_yaml::Value;
+
+use super::{Format, Input, finish};
+use crate::cli::Global;
+use crate::folder::Origin;
+use crate::show::Screen;
+use crate::{Exit, Outcome};
+
+const EXAMPLES: &str = "\
+Examples:
+  krm cfg count shop
+  krm cfg count shop --kind=false
+  krm cfg count shop -R=false -o json
+  kubectl get all -o yaml | krm cfg count";
+
+/// Count resources by kind.
+///
+/// Each package is counted on its own; of standard input there is one count.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    input: Input,
+
+    /// Whether each kind has a number of its own
+    #[arg(
+        long,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_value_t = true,
+        default_missing_value = "true",
+        action = clap::ArgAction::Set,
+        hide_possible_values = true
+    )]
+    kind: bool,
+
+    /// Print the counts in this format
+    #[arg(short, long, value_name = "FORMAT")]
+    output: Option<Format>,
+}
+
+pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
+    let loaded = args.input.load(global)?;
+    let mut records: Vec<Record<'_>> = Vec::new();
+    for (at, (root, files)) in loaded.package.by_root().into_iter().enumerate() {
+        let kinds = count::by_kind(files.into_iter().flat_map(|file| file.resources()));
+        let counts: Vec<(Option<String>, usize)> = match args.kind {
+            true => kinds.into_iter().map(|(kind, count)| (Some(kind), count)).collect(),
+            false => vec![(None, kinds.values().sum())],
+        };
+        let name = (loaded.origin != Origin::Stdin).then(|| loaded.shown(root));
+        if args.output.is_some() {
+            records
+                .extend(counts.into_iter().map(|(kind, count)| record(name.clone(), kind, count)));
+            continue;
+        }
+        if let Some(name) = name {
+            let gap = if at > 0 { "\n" } else { "" };
+            let slash = if loaded.origin == Origin::Folder { "/" } else { "" };
+            screen.print(&format!("{gap}{name}{slash}\n"))?;
+        }
+        for (kind, count) in counts {
+            let kind = kind.map_or(String::new(), |kind| format!("{kind}: "));
+            screen.print(&format!("{kind}{count}\n"))?;
+        }
+    }
+    if let Some(format) = args.output {
+        screen.print(&format.write(&records))?;
+    }
+    finish(&loaded, Exit::Done, global, screen)
+}
+
+fn record(package: Option<String>, kind: Option<String>, count: usize) -> Record<'static> {
+    let mut record = Record::new();
+    record.extend(package.map(|package| ("package", Value::string(package))));
+    record.extend(kind.map(|kind| ("kind", Value::string(kind))));
+    record.push(("count", Value::int(i64::try_from(count).unwrap_or(i64::MAX))));
+    record
+}

@@ -1,0 +1,50 @@
+//! `krm cfg grep`: the resources for which conditions hold.
+
+use krm_core::Resource;
+use krm_core::query::Query;
+
+use super::{Input, ResourceFormat, finish, print};
+use crate::cli::Global;
+use crate::show::Screen;
+use crate::{Exit, Outcome};
+
+const EXAMPLES: &str = "\
+Examples:
+  krm cfg grep kind=Deployment shop
+  krm cfg grep 'spec.replicas>=3 && metadata.name!=^test-' shop
+  krm cfg grep 'spec.template.spec.containers[name=web].image=nginx:1\\.' shop
+  krm cfg grep 'spec.template.spec.containers.*.resources.limits.memory>1Gi' shop
+  krm cfg grep 'metadata.annotations.\"example.com/owner\"' shop --invert-match
+
+= and != take a regular expression that may match anywhere: ^3$ is only 3. <, <=, > and >= compare numbers and
+quantities. A path alone asks whether the field is there. && joins conditions.";
+
+/// Print the resources for which conditions hold.
+///
+/// The exit code is 1 where there is none.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// What must hold: PATH, PATH=REGEX, PATH!=REGEX, PATH>NUMBER and the like, joined by &&
+    query: Query,
+
+    #[command(flatten)]
+    input: Input,
+
+    /// Print the resources for which it does not hold
+    #[arg(long)]
+    invert_match: bool,
+
+    /// How to print resources
+    #[arg(short, long, value_name = "FORMAT", default_value = "yaml", hide_default_value = true)]
+    output: ResourceFormat,
+}
+
+pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
+    let loaded = args.input.load(global)?;
+    let files = loaded.package.by_root().into_iter().flat_map(|(_, files)| files);
+    let keep = |resource: Resource<'_>| args.query.matches(resource) != args.invert_match;
+    let count = print(files, args.output, keep, screen)?;
+    let exit = if count == 0 { Exit::Findings } else { Exit::Done };
+    finish(&loaded, exit, global, screen)
+}

@@ -1,0 +1,300 @@
+//! A package on disk: which files of a folder belong to it, read side by side and in a stable order.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, Read};
+use std::num::NonZeroUsize;
+use std::path::{Component, Path, PathBuf};
+
+use ignore::{DirEntry, WalkBuilder};
+use krm_core::{Diagnostic, Package, PackageFile, PackagePath};
+use krm_yaml::{File, ReadOptions};
+
+use crate::{disk, parallel};
+
+/// Says which files are left out, in the syntax of gitignore.
+const IGNORE_FILE: &str = ".krmignore";
+
+/// What was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    Folder,
+    File,
+    Stdin,
+}
+
+/// A package as it was read.
+pub(crate) struct Loaded {
+    pub(crate) package: Package,
+    /// Where it was read from, as people know it.
+    pub(crate) title: String,
+    pub(crate) origin: Origin,
+    /// Links that lead nowhere, patterns that cannot be read.
+    warnings: Vec<Diagnostic>,
+}
+
+impl Loaded {
+    /// Everything that there is to say about reading.
+    pub(crate) fn diagnostics(&self) -> Vec<Diagnostic> {
+        self.warnings.iter().cloned().chain(self.package.errors()).collect()
+    }
+
+    /// A folder of the package from where the user stands.
+    pub(crate) fn shown(&self, folder: &str) -> String {
+        joined(&self.title, folder)
+    }
+}
+
+/// Reads a folder, a single file, or standard input.
+pub(crate) fn load(name: &str, jobs: Option<NonZeroUsize>) -> Result<Loaded, Diagnostic> {
+    if name == disk::STDIN {
+        return stream();
+    }
+    let title = title(name);
+    let told = |error: &io::Error| {
+        let words = match error.kind() {
+            io::ErrorKind::NotFound => "there is no such file or folder".to_owned(),
+            _ => format!("it cannot be read: {}", disk::reason(error)),
+        };
+        Diagnostic::error(words).in_file(&*title)
+    };
+    let root = fs::canonicalize(name).map_err(|error| told(&error))?;
+    if root.is_dir() {
+        let mut walk = Walk { root: &root, title: &title, found: Vec::new(), warnings: Vec::new() };
+        walk.run();
+        let Walk { found, warnings, .. } = walk;
+        return Ok(Loaded {
+            package: read_all(found, jobs),
+            title,
+            origin: Origin::Folder,
+            warnings,
+        });
+    }
+    let path = root.file_name().and_then(|name| PackagePath::new(name.to_str()?).ok());
+    let Some(path) = path else { return Err(not_utf8(Path::new(name))) };
+    let found =
+        vec![Found { shown: title.clone(), path, disk: root, is_link: false, is_outside: false }];
+    Ok(Loaded { package: read_all(found, jobs), title, origin: Origin::File, warnings: Vec::new() })
+}
+
+fn stream() -> Result<Loaded, Diagnostic> {
+    let file = disk::parse(disk::STDIN, ReadOptions::default())?;
+    let path =
+        PackagePath::new(disk::STDIN).map_err(|error| Diagnostic::error(error.to_string()))?;
+    let shown = disk::shown(disk::STDIN).to_owned();
+    let file = PackageFile { path, shown, is_outside: false, content: Ok(file) };
+    let title = ".".to_owned();
+    Ok(Loaded {
+        package: Package::new(vec![file]),
+        title,
+        origin: Origin::Stdin,
+        warnings: Vec::new(),
+    })
+}
+
+/// A file that belongs to the package.
+struct Found {
+    path: PackagePath,
+    shown: String,
+    disk: PathBuf,
+    is_link: bool,
+    is_outside: bool,
+}
+
+struct Walk<'a> {
+    root: &'a Path,
+    title: &'a str,
+    found: Vec<Found>,
+    warnings: Vec<Diagnostic>,
+}
+
+impl Walk<'_> {
+    fn run(&mut self) {
+        let walk = WalkBuilder::new(self.root)
+            .standard_filters(false)
+            .add_custom_ignore_filename(IGNORE_FILE)
+            .filter_entry(|entry| entry.file_name() != ".git")
+            .sort_by_file_name(|a, b| a.cmp(b))
+            .build();
+        for entry in walk {
+            match entry {
+                Ok(entry) => self.entry(&entry),
+                Err(error) => self.warnings.push(self.unreadable(&error)),
+            }
+        }
+    }
+
+    fn entry(&mut self, entry: &DirEntry) {
+        if let Some(error) = entry.error() {
+            let words = format!("a pattern of {IGNORE_FILE} is not understood: {}", pattern(error));
+            self.warnings.push(Diagnostic::warning(words).in_file(self.shown(entry.path())));
+        }
+        let Some(kind) = entry.file_type().filter(|kind| !kind.is_dir()) else { return };
+        if !is_wanted(entry.file_name().to_string_lossy().as_ref()) {
+            return;
+        }
+        let inside = entry.path().strip_prefix(self.root).ok().and_then(slashed);
+        let Some(path) = inside.and_then(|path| PackagePath::new(&path).ok()) else {
+            self.warnings
+                .push(not_utf8(entry.path().strip_prefix(self.root).unwrap_or(entry.path())));
+            return;
+        };
+        let mut found = Found {
+            shown: joined(self.title, path.as_str()),
+            path,
+            disk: entry.path().to_owned(),
+            is_link: kind.is_symlink(),
+            is_outside: false,
+        };
+        if found.is_link {
+            match fs::canonicalize(entry.path()) {
+                Ok(target) if !target.is_file() => return,
+                Ok(target) => found.is_outside = !target.starts_with(self.root),
+                Err(error) => {
+                    let words = format!("the link leads nowhere: {}", disk::reason(&error));
+                    self.warnings.push(Diagnostic::warning(words).in_file(found.shown));
+                    return;
+                }
+            }
+        } else if !kind.is_file() {
+            return;
+        }
+        self.found.push(found);
+    }
+
+    fn unreadable(&self, error: &ignore::Error) -> Diagnostic {
+        let (path, reason) = place(error);
+        let reason = reason.map_or_else(
+            || "the folder cannot be read".to_owned(),
+            |reason| format!("it cannot be read: {}", disk::reason(reason)),
+        );
+        Diagnostic::error(reason)
+            .in_file(path.map_or(self.title.to_owned(), |path| self.shown(path)))
+    }
+
+    fn shown(&self, path: &Path) -> String {
+        let inside = path.strip_prefix(self.root).unwrap_or(path);
+        joined(self.title, &inside.to_string_lossy())
+    }
+}
+
+/// Where an error of the walk happened, and the operating system's word for it.
+fn place(error: &ignore::Error) -> (Option<&Path>, Option<&io::Error>) {
+    match error {
+        ignore::Error::WithPath { path, err } => (Some(path), place(err).1),
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => {
+            place(err)
+        }
+        ignore::Error::Io(error) => (None, Some(error)),
+        _ => (None, None),
+    }
+}
+
+/// What is wrong with a pattern, without the file's full path.
+fn pattern(error: &ignore::Error) -> String {
+    match error {
+        ignore::Error::Partial(errors) => errors.iter().map(pattern).collect::<Vec<_>>().join("; "),
+        ignore::Error::WithPath { err, .. } => pattern(err),
+        ignore::Error::WithLineNumber { line, err } => format!("line {line}: {}", pattern(err)),
+        other => other.to_string(),
+    }
+}
+
+fn is_wanted(name: &str) -> bool {
+    let by_ending = [".yaml", ".yml", ".json"].iter().any(|ending| name.ends_with(ending));
+    by_ending || matches!(name, "Kptfile" | "Krmfile")
+}
+
+/// Reads and parses; of a file with several names the first counts, and a link never comes first.
+fn read_all(mut found: Vec<Found>, jobs: Option<NonZeroUsize>) -> Package {
+    found.sort_by(|a, b| (a.is_link, &a.path).cmp(&(b.is_link, &b.path)));
+    let read = parallel::map(&found, jobs, |found| read(&found.disk));
+    let mut seen = BTreeSet::new();
+    let mut files = Vec::with_capacity(found.len());
+    for (found, (content, name)) in found.into_iter().zip(read) {
+        if name.is_none_or(|name| seen.insert(name)) {
+            let Found { path, shown, is_outside, .. } = found;
+            files.push(PackageFile { path, shown, is_outside, content });
+        }
+    }
+    Package::new(files)
+}
+
+/// A file's content, and what tells it apart from files of other names.
+fn read(path: &Path) -> (Result<File, Diagnostic>, Option<(u64, u64)>) {
+    let mut bytes = Vec::new();
+    let opened = fs::File::open(path).and_then(|mut file| {
+        let metadata = file.metadata()?;
+        bytes.reserve_exact(usize::try_from(metadata.len()).unwrap_or(0).min(1 << 30));
+        file.read_to_end(&mut bytes)?;
+        Ok(number(&metadata))
+    });
+    match opened {
+        Ok(name) => (parse(bytes), name),
+        Err(error) => {
+            let words = format!("it cannot be read: {}", disk::reason(&error));
+            (Err(Diagnostic::error(words)), None)
+        }
+    }
+}
+
+fn parse(bytes: Vec<u8>) -> Result<File, Diagnostic> {
+    File::from_bytes(bytes).map_err(|error| Diagnostic::from(&error))
+}
+
+#[cfg(unix)]
+fn number(metadata: &fs::Metadata) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    Some((metadata.dev(), metadata.ino()))
+}
+
+#[cfg(not(unix))]
+fn number(_: &fs::Metadata) -> Option<(u64, u64)> {
+    None
+}
+
+/// What the user typed, without `./`, doubled slashes and the folder they stand in.
+fn title(name: &str) -> String {
+    let path = Path::new(name);
+    let here = std::env::current_dir().ok();
+    let inside = here.and_then(|here| path.strip_prefix(here).ok()).unwrap_or(path);
+    let parts = inside.components().filter(|part| *part != Component::CurDir);
+    let clean = parts.collect::<PathBuf>().to_string_lossy().into_owned();
+    if clean.is_empty() { ".".to_owned() } else { clean }
+}
+
+fn joined(title: &str, path: &str) -> String {
+    match (title, path) {
+        (title, "") => title.to_owned(),
+        (".", path) => path.to_owned(),
+        (title, path) => format!("{}/{path}", title.trim_end_matches('/')),
+    }
+}
+
+/// A relative path with slashes; none where it is not UTF-8.
+fn slashed(path: &Path) -> Option<String> {
+    let parts: Option<Vec<&str>> =
+        path.components().map(|part| part.as_os_str().to_str()).collect();
+    parts.map(|parts| parts.join("/"))
+}
+
+fn not_utf8(path: &Path) -> Diagnostic {
+    Diagnostic::error("the name is not UTF-8, and only such files are read")
+        .in_file(path.to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_are_what_the_user_sees_from_where_they_stand() {
+        assert_eq!(
+            ["./a//b/", ".", "./", "../x", "a/."].map(title),
+            ["a/b", ".", ".", "../x", "a"]
+        );
+        assert_eq!(joined(".", "a.yaml"), "a.yaml");
+        assert_eq!(joined("p", "a.yaml"), "p/a.yaml");
+        assert_eq!(joined("/", "a.yaml"), "/a.yaml");
+    }
+}
