@@ -22,7 +22,8 @@ pub fn texts(nodes: &[NodeRef<'_>]) -> Vec<String> {
     let needs = |node: &&NodeRef<'_>| node.parent().is_some() && node.is_block();
     let comments = nodes.iter().find(needs).map(|node| node.document().comments());
     let comments = comments.unwrap_or_default();
-    let text = |node: &NodeRef<'_>| match leans_outside(*node, node.span()) {
+    let is_part = |node: &NodeRef<'_>| node.parent().is_some();
+    let text = |node: &NodeRef<'_>| match is_part(node) && leans_outside(*node, node.span()) {
         true => crate::json::write(&Value::Node(*node)),
         false => above(*node, &comments) + &text_among(node.resolve(), &comments),
     };
