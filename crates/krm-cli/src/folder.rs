@@ -29,14 +29,14 @@ pub(crate) struct Loaded {
     /// Where it was read from, as people know it.
     pub(crate) title: String,
     pub(crate) origin: Origin,
-    /// Links that lead nowhere, patterns that cannot be read.
-    warnings: Vec<Diagnostic>,
+    /// Links that lead nowhere, folders and patterns that cannot be read.
+    told: Vec<Diagnostic>,
 }
 
 impl Loaded {
     /// Everything that there is to say about reading.
     pub(crate) fn diagnostics(&self) -> Vec<Diagnostic> {
-        self.warnings.iter().cloned().chain(self.package.errors()).collect()
+        self.told.iter().cloned().chain(self.package.errors()).collect()
     }
 
     /// A folder of the package from where the user stands.
@@ -60,21 +60,16 @@ pub(crate) fn load(name: &str, jobs: Option<NonZeroUsize>) -> Result<Loaded, Dia
     };
     let root = fs::canonicalize(name).map_err(|error| told(&error))?;
     if root.is_dir() {
-        let mut walk = Walk { root: &root, title: &title, found: Vec::new(), warnings: Vec::new() };
+        let mut walk = Walk { root: &root, title: &title, found: Vec::new(), told: Vec::new() };
         walk.run();
-        let Walk { found, warnings, .. } = walk;
-        return Ok(Loaded {
-            package: read_all(found, jobs),
-            title,
-            origin: Origin::Folder,
-            warnings,
-        });
+        let Walk { found, told, .. } = walk;
+        return Ok(Loaded { package: read_all(found, jobs), title, origin: Origin::Folder, told });
     }
     let path = root.file_name().and_then(|name| PackagePath::new(name.to_str()?).ok());
-    let Some(path) = path else { return Err(not_utf8(Path::new(name))) };
+    let Some(path) = path else { return Err(not_utf8(title)) };
     let found =
         vec![Found { shown: title.clone(), path, disk: root, is_link: false, is_outside: false }];
-    Ok(Loaded { package: read_all(found, jobs), title, origin: Origin::File, warnings: Vec::new() })
+    Ok(Loaded { package: read_all(found, jobs), title, origin: Origin::File, told: Vec::new() })
 }
 
 fn stream() -> Result<Loaded, Diagnostic> {
@@ -84,12 +79,7 @@ fn stream() -> Result<Loaded, Diagnostic> {
     let shown = disk::shown(disk::STDIN).to_owned();
     let file = PackageFile { path, shown, is_outside: false, content: Ok(file) };
     let title = ".".to_owned();
-    Ok(Loaded {
-        package: Package::new(vec![file]),
-        title,
-        origin: Origin::Stdin,
-        warnings: Vec::new(),
-    })
+    Ok(Loaded { package: Package::new(vec![file]), title, origin: Origin::Stdin, told: Vec::new() })
 }
 
 /// A file that belongs to the package.
@@ -105,7 +95,7 @@ struct Walk<'a> {
     root: &'a Path,
     title: &'a str,
     found: Vec<Found>,
-    warnings: Vec<Diagnostic>,
+    told: Vec<Diagnostic>,
 }
 
 impl Walk<'_> {
@@ -119,7 +109,7 @@ impl Walk<'_> {
         for entry in walk {
             match entry {
                 Ok(entry) => self.entry(&entry),
-                Err(error) => self.warnings.push(self.unreadable(&error)),
+                Err(error) => self.told.push(self.unreadable(&error)),
             }
         }
     }
@@ -127,17 +117,20 @@ impl Walk<'_> {
     fn entry(&mut self, entry: &DirEntry) {
         if let Some(error) = entry.error() {
             let words = format!("a pattern of {IGNORE_FILE} is not understood: {}", pattern(error));
-            self.warnings.push(Diagnostic::warning(words).in_file(self.shown(entry.path())));
+            self.told.push(Diagnostic::warning(words).in_file(self.shown(entry.path())));
         }
         let Some(kind) = entry.file_type().filter(|kind| !kind.is_dir()) else { return };
         if !is_wanted(entry.file_name().to_string_lossy().as_ref()) {
             return;
         }
         let inside = entry.path().strip_prefix(self.root).ok().and_then(slashed);
-        let Some(path) = inside.and_then(|path| PackagePath::new(&path).ok()) else {
-            self.warnings
-                .push(not_utf8(entry.path().strip_prefix(self.root).unwrap_or(entry.path())));
-            return;
+        let path = match inside.map(|inside| PackagePath::new(&inside)) {
+            Some(Ok(path)) => path,
+            Some(Err(error)) => {
+                let words = format!("it is not read: {error}");
+                return self.told.push(Diagnostic::error(words).in_file(self.shown(entry.path())));
+            }
+            None => return self.told.push(not_utf8(self.shown(entry.path()))),
         };
         let mut found = Found {
             shown: joined(self.title, path.as_str()),
@@ -152,7 +145,7 @@ impl Walk<'_> {
                 Ok(target) => found.is_outside = !target.starts_with(self.root),
                 Err(error) => {
                     let words = format!("the link leads nowhere: {}", disk::reason(&error));
-                    self.warnings.push(Diagnostic::warning(words).in_file(found.shown));
+                    self.told.push(Diagnostic::warning(words).in_file(found.shown));
                     return;
                 }
             }
@@ -278,9 +271,8 @@ fn slashed(path: &Path) -> Option<String> {
     parts.map(|parts| parts.join("/"))
 }
 
-fn not_utf8(path: &Path) -> Diagnostic {
-    Diagnostic::error("the name is not UTF-8, and only such files are read")
-        .in_file(path.to_string_lossy().into_owned())
+fn not_utf8(shown: String) -> Diagnostic {
+    Diagnostic::error("the name is not UTF-8, and files of such names are not read").in_file(shown)
 }
 
 #[cfg(test)]

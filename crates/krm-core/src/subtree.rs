@@ -84,10 +84,16 @@ fn text_among(node: NodeRef<'_>, comments: &[Comment<'_>]) -> String {
     let start = span.start as usize - if span.start < node.start() { lead } else { 0 };
     let text = &source[start..span.end as usize];
     let body = shift_left(text, depth);
-    let body = body.trim_start_matches(' ');
+    let mut body = body.trim_start_matches(' ').to_owned();
+    if keeps_line_breaks(node) {
+        let end = source[..node.end() as usize].trim_end().len();
+        let blank = source[end..].split_inclusive('\n');
+        let blank = blank.take_while(|line| line.trim().is_empty() && line.ends_with('\n'));
+        body.extend(blank.map(|line| if line.ends_with("\r\n") { "\r\n" } else { "\n" }));
+    }
     match node.tag() {
         Some(tag) => format!("{tag}\n{body}"),
-        None => body.to_owned(),
+        None => body,
     }
 }
 
@@ -204,6 +210,9 @@ mod tests {
     fn line_breaks_that_a_text_keeps_are_kept() {
         assert_eq!(at("a: |+\n  x\n\n---\nb: 1\n", "."), "a: |+\n  x\n\n");
         assert_eq!(at("a: x\n\n\n---\nb: 1\n", "."), "a: x");
+        assert_eq!(at("- a: |+\n    x\n\n- b: 1\n", "[0]"), "a: |+\n  x\n\n");
+        assert_eq!(at("- a: |+\n    x\n", "[0]"), "a: |+\n  x\n");
+        assert_eq!(at("- a: |\n    x\n\n- b: 1\n", "[0]"), "a: |\n  x");
     }
 
     #[test]
