@@ -27,8 +27,46 @@ pub struct Query {
 
 #[derive(Clone, Debug)]
 struct Condition {
-    path: Vec<Step>,
+    path: Selector,
     test: Test,
+}
+
+/// A path that leads to all nodes that it fits: `*` is any key or item, and `[name=web]` holds a pattern.
+#[derive(Clone, Debug)]
+pub struct Selector {
+    steps: Vec<Step>,
+    text: String,
+}
+
+impl Selector {
+    /// Every node that the path leads to from here, in order.
+    pub fn find<'a>(&self, node: NodeRef<'a>) -> Vec<NodeRef<'a>> {
+        self.steps.iter().fold(vec![node.resolve()], |found, step| {
+            found.into_iter().flat_map(|node| advance(node, step)).map(NodeRef::resolve).collect()
+        })
+    }
+
+    /// The key that it begins with, where it begins with one.
+    pub fn first_key(&self) -> Option<&str> {
+        match self.steps.first()? {
+            Step::Plain(Segment::Key(key)) => Some(key),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Selector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl FromStr for Selector {
+    type Err = QueryError;
+
+    fn from_str(text: &str) -> Result<Self, QueryError> {
+        Ok(Self { steps: steps(text)?, text: text.to_owned() })
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -73,7 +111,7 @@ impl Query {
     /// Whether all conditions hold for a resource.
     pub fn matches(&self, resource: Resource<'_>) -> bool {
         self.conditions.iter().all(|condition| {
-            let found = find(resource.node, &condition.path);
+            let found = condition.path.find(resource.node);
             found.into_iter().any(|node| condition.test.holds(node))
         })
     }
@@ -95,7 +133,7 @@ fn condition(text: &str) -> Result<Condition, QueryError> {
         ));
     }
     let Some((at, operator)) = operator(text) else {
-        return Ok(Condition { path: steps(text)?, test: Test::Exists });
+        return Ok(Condition { path: text.parse()?, test: Test::Exists });
     };
     let (path, value) = (text[..at].trim(), text[at + operator.len()..].trim());
     if operator == "=" && value.starts_with('=') {
@@ -104,7 +142,7 @@ fn condition(text: &str) -> Result<Condition, QueryError> {
             value[1..].trim()
         )));
     }
-    Ok(Condition { path: steps(path)?, test: test(operator, value)? })
+    Ok(Condition { path: path.parse()?, test: test(operator, value)? })
 }
 
 /// The first operator outside of quotes and brackets.
@@ -167,13 +205,6 @@ fn steps(path: &str) -> Result<Vec<Step>, QueryError> {
         })
     };
     parsed.segments().iter().map(step).collect()
-}
-
-/// Every node that the steps lead to.
-fn find<'a>(node: NodeRef<'a>, steps: &[Step]) -> Vec<NodeRef<'a>> {
-    steps.iter().fold(vec![node.resolve()], |found, step| {
-        found.into_iter().flat_map(|node| advance(node, step)).map(NodeRef::resolve).collect()
-    })
 }
 
 fn advance<'a>(node: NodeRef<'a>, step: &Step) -> Vec<NodeRef<'a>> {

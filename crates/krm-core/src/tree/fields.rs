@@ -1,9 +1,10 @@
 //! Fields of resources that a tree shows below them.
 
-use krm_yaml::{NodeRef, Path, Segment};
+use krm_yaml::NodeRef;
 
 use super::Branch;
 use crate::flow;
+use crate::query::Selector;
 use crate::resource::{Resource, field};
 
 /// Where workloads hold the specification of their pods.
@@ -23,7 +24,7 @@ pub struct Fields {
     /// Fields of containers, in the order in which they are shown.
     pub of_containers: Vec<&'static str>,
     /// Any others.
-    pub paths: Vec<Path>,
+    pub paths: Vec<Selector>,
 }
 
 impl Fields {
@@ -65,17 +66,21 @@ fn line(name: &str, value: NodeRef<'_>) -> Branch {
     Branch::new(format!("{name}: {}", flow::text(value)))
 }
 
-/// The line of a path that somebody asked for. What a Secret keeps is not shown.
-fn named(resource: Resource<'_>, path: &Path) -> Option<Branch> {
-    let value = path.segments().iter().try_fold(resource.node, |node, step| node.step(step))?;
-    let is_kept = match path.segments().first() {
-        Some(Segment::Key(key)) => key == "data" || key == "stringData",
-        first => first.is_none(),
-    };
-    if is_kept && resource.kind() == "Secret" {
-        return Some(Branch::new(format!("{path}: ***")));
+/// The line of a path that somebody asked for, and one below it for each of several values. What a Secret keeps is
+/// not shown.
+fn named(resource: Resource<'_>, path: &Selector) -> Option<Branch> {
+    let is_kept = path.first_key().is_none_or(|key| key == "data" || key == "stringData");
+    let found = path.find(resource.node);
+    let name = path.to_string();
+    match found.as_slice() {
+        [] => None,
+        _ if is_kept && resource.kind() == "Secret" => Some(Branch::new(format!("{name}: ***"))),
+        [value] => Some(line(&name, *value)),
+        values => {
+            let children = values.iter().map(|value| Branch::new(flow::text(*value))).collect();
+            Some(Branch { label: name, children })
+        }
     }
-    Some(line(&path.to_string(), value.resolve()))
 }
 
 #[cfg(test)]
@@ -99,8 +104,16 @@ mod tests {
     #[test]
     fn values_of_secrets_are_hidden() {
         let secret = "apiVersion: v1\nkind: Secret\ntype: Opaque\nstringData: {a: b}\n";
-        let paths = ["stringData.a", "type"].map(|path| path.parse().unwrap()).to_vec();
+        let paths = ["stringData.a", "type", "*"].map(|path| path.parse().unwrap()).to_vec();
         let text = shown(secret, &Fields { paths, ..Fields::default() });
-        assert_eq!(text, ".\n├── stringData.a: ***\n└── type: Opaque\n");
+        assert_eq!(text, ".\n├── stringData.a: ***\n├── type: Opaque\n└── *: ***\n");
+    }
+
+    #[test]
+    fn a_path_shows_all_that_it_leads_to() {
+        let pod = "apiVersion: v1\nkind: Pod\nspec: {containers: [{name: a, image: x}, {name: b, image: y}]}\n";
+        let paths = vec!["spec.containers[name=.*].image".parse().unwrap()];
+        let text = shown(pod, &Fields { paths, ..Fields::default() });
+        assert_eq!(text, ".\n└── spec.containers[name=.*].image\n    ├── x\n    └── y\n");
     }
 }

@@ -1,10 +1,11 @@
 //! `krm cfg tree`: resources by folder or by owner, with the fields that one asks for.
 
 use clap::ValueEnum;
+use krm_core::query::Selector;
 use krm_core::records::Record;
 use krm_core::tree::{self, Fields};
 use krm_core::{Package, Placed};
-use krm_yaml::{Path, Value};
+use krm_yaml::Value;
 
 use super::{Format, Local, finish};
 use crate::cli::Global;
@@ -86,7 +87,7 @@ struct Shown {
 
     /// Any other field; may be repeated
     #[arg(long, value_name = "PATH")]
-    field: Vec<Path>,
+    field: Vec<Selector>,
 }
 
 impl Shown {
