@@ -46,6 +46,10 @@ impl Renderer<'_> {
                 lines: all.map(|line| shift_line(line, shift)).collect(),
             };
         }
+        if lines(node.text()).skip(1).any(|line| line.trim_start_matches(' ').starts_with('\t')) {
+            // Brackets may be indented with tabs, lines of a block may not.
+            return Rendered { head: self.flow_node(node), ..Rendered::default() };
+        }
         let from = i64::from(column_of_entry(node));
         let mut all = lines(node.text()).enumerate().map(|(at, line)| {
             if at == 0 { line.to_owned() } else { shift_line(line, i64::from(column) - from) }
