@@ -32,7 +32,7 @@ pub(crate) struct Renderer<'m> {
     /// How far behind its dash a collection begins.
     dash: u32,
     /// Whether the file ends with the new text, without a line break.
-    ends_file: bool,
+    pub(super) ends_file: bool,
     /// Whether a line of blanks follows.
     before_blanks: bool,
 }
@@ -75,7 +75,7 @@ impl<'m> Renderer<'m> {
         Context { flow, key, json: self.brackets.json, quote: self.manners.quote(self.near), block }
     }
 
-    fn block_place(&self, column: u32) -> Option<BlockPlace> {
+    pub(super) fn block_place(&self, column: u32) -> Option<BlockPlace> {
         let width = self.manners.indent(self.near);
         (!self.before_blanks).then_some(BlockPlace {
             column: column + width,
