@@ -110,7 +110,6 @@ fn place_flow_entry(collection: NodeRef<'_>, before: Option<u32>, entry: &mut En
         _ => beside,
     };
     entry.tail = beside.end.max(entry.comma.map_or(entry.end, |comma| comma + 1));
-    // A comment after an entry that does not end its line belongs to the last entry of the line.
 }
 
 /// The comment that follows `at` on its line; empty at `at` where there is none.

@@ -167,21 +167,20 @@ fn nearest<T: Copy>(examples: &[(u32, T)], node: u32) -> Option<T> {
 
 /// Whether a document is written as JSON: brackets and double quotes only.
 fn is_json(document: DocumentRef<'_>) -> bool {
-    let Some(root) = document.root() else { return false };
-    if !root.is_collection()
-        || root.notation() != Notation::Flow
-        || root.children().next().is_none()
-    {
+    let nodes = || (0..document.table().nodes.len() as u32).map(|index| document.node(index));
+    let is_text = |node: NodeRef<'_>| node.kind() == NodeKind::Scalar(ScalarStyle::DoubleQuoted);
+    let root = document.root();
+    // `[1, 2]` could be either; only quotes tell.
+    if !root.is_some_and(|root| root.is_collection() && nodes().any(is_text)) {
         return false;
     }
-    (0..document.table().nodes.len() as u32).map(|index| document.node(index)).all(
-        |node| match node.kind() {
-            NodeKind::Scalar(ScalarStyle::DoubleQuoted) => true,
-            NodeKind::Scalar(ScalarStyle::Plain) => node
-                .as_scalar()
-                .is_some_and(|s| s.resolve() != Resolved::String && !s.raw().is_empty()),
-            NodeKind::Scalar(_) | NodeKind::Alias => false,
-            _ => node.notation() == Notation::Flow,
-        },
-    )
+    nodes().all(|node| match node.kind() {
+        NodeKind::Scalar(ScalarStyle::Plain) => {
+            let scalar = node.as_scalar();
+            scalar.is_some_and(|s| s.resolve() != Resolved::String && !s.raw().is_empty())
+        }
+        NodeKind::Scalar(_) => is_text(node),
+        NodeKind::Alias => false,
+        _ => node.notation() == Notation::Flow,
+    })
 }

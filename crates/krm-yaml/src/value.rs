@@ -145,7 +145,11 @@ pub(crate) fn same_meaning(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
         return false;
     }
     match (a.as_scalar(), b.as_scalar()) {
-        (Some(a), Some(b)) => a.resolve() == b.resolve() && a.value() == b.value(),
+        (Some(a), Some(b)) => {
+            // Nothing at all, `~` and `null` are the same.
+            let resolved = a.resolve();
+            resolved == b.resolve() && (resolved == Resolved::Null || a.value() == b.value())
+        }
         (None, None) => {
             if a.kind() == NodeKind::Alias || b.kind() == NodeKind::Alias {
                 return a.kind() == b.kind() && a.text() == b.text();

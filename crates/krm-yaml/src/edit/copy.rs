@@ -6,16 +6,14 @@ use crate::layout;
 use crate::node::{NodeKind, Notation, ScalarStyle};
 use crate::scalar::lines;
 use crate::span::{Span, column};
-use crate::view::NodeRef;
+use crate::view::{NodeRef, Scalar};
 
 impl Renderer<'_> {
     /// A node as it stands in its document, under an entry that begins at `column`.
     pub(super) fn copy(&self, node: NodeRef<'_>, column: u32) -> Rendered {
         let source = node.source();
         let eol = self.manners.line_break;
-        let properties = Span::new(node.full_span().start, node.start()).of(source);
-        let properties = properties.split_whitespace().collect::<Vec<_>>().join(" ");
-        let mut head = properties;
+        let mut head = properties(node);
         if node.is_block() {
             let inner = match node.kind() {
                 NodeKind::Sequence => column + self.manners.list_indent(self.near),
@@ -25,26 +23,19 @@ impl Renderer<'_> {
             let comment = (!comment.is_empty()).then(|| comment.of(source).to_owned());
             return Rendered { head, comment, lines: copy_block(node, inner) };
         }
+        // Brackets may be indented with tabs, lines of a block may not; and a pair has no brackets.
+        let has_tabs =
+            lines(node.text()).skip(1).any(|line| line.trim_start_matches(' ').starts_with('\t'));
+        let is_block_text = node.as_scalar().is_some_and(|scalar| scalar.style().is_block());
+        if node.notation() == Notation::Pair || has_tabs && !is_block_text {
+            return Rendered { head: self.flow_node(node), ..Rendered::default() };
+        }
         if !head.is_empty() {
             head.push(' ');
         }
-        let block = node.as_scalar().filter(|scalar| scalar.style().is_block());
-        if let Some(scalar) = block {
-            let width = self.manners.indent(self.near);
-            let mut all = lines(scalar.raw());
-            let header = all.next().unwrap_or_default();
-            let (marks, comment) =
-                header.split_at(header.find([' ', '\t']).unwrap_or(header.len()));
-            let marks: String =
-                marks.chars().map(|c| if c.is_ascii_digit() { digit(width) } else { c }).collect();
-            head.push_str(&marks);
-            let shift = i64::from(column + width) - i64::from(node.node().indent());
-            let comment = comment.trim();
-            return Rendered {
-                head,
-                comment: (!comment.is_empty()).then(|| comment.to_owned()),
-                lines: all.map(|line| shift_line(line, shift)).collect(),
-            };
+        if let Some(scalar) = node.as_scalar().filter(|_| is_block_text) {
+            let text = self.copy_text(scalar, column);
+            return Rendered { head: head + &text.head, ..text };
         }
         let from = i64::from(column_of_entry(node));
         let mut all = lines(node.text()).enumerate().map(|(at, line)| {
@@ -66,9 +57,36 @@ impl Renderer<'_> {
         }
     }
 
+    /// A `|` or `>` text, line by line.
+    fn copy_text(&self, scalar: Scalar<'_>, column: u32) -> Rendered {
+        let node = scalar.node();
+        let comment =
+            scalar.header().map(|header| layout::comment_beside(node.source(), header.end));
+        let comment =
+            comment.filter(|span| !span.is_empty()).map(|span| span.of(node.source()).to_owned());
+        let marks = scalar.header().map_or("", |header| header.of(node.source()));
+        let value = scalar.value();
+        // Whether the last line has its line break hangs on what follows, here and there.
+        let ends_its_file = node.end() as usize == node.source().len() && !marks.contains('-');
+        if ends_its_file || self.ends_file && value.ends_with('\n') {
+            let written = self.text(&value, scalar.style(), self.block_place(column));
+            return Rendered { comment, ..written };
+        }
+        let width = self.manners.indent(self.near);
+        let shift = i64::from(column + width) - i64::from(node.node().indent());
+        Rendered {
+            head: marks
+                .chars()
+                .map(|c| if c.is_ascii_digit() { digit(width) } else { c })
+                .collect(),
+            comment,
+            lines: lines(scalar.raw()).skip(1).map(|line| shift_line(line, shift)).collect(),
+        }
+    }
+
     /// A node of some document inside brackets. Its comments cannot stand there.
     pub(super) fn flow_node(&self, node: NodeRef<'_>) -> String {
-        let properties = Span::new(node.full_span().start, node.start()).of(node.source()).trim();
+        let properties = properties(node);
         let space = if properties.is_empty() { "" } else { " " };
         let text = match node.kind() {
             NodeKind::Scalar(style) => {
@@ -96,6 +114,14 @@ impl Renderer<'_> {
         };
         format!("{properties}{space}{text}")
     }
+}
+
+/// Anchor and tag as written, in their order, without what stands between them.
+fn properties(node: NodeRef<'_>) -> String {
+    let Some(found) = node.properties() else { return String::new() };
+    let mut spans: Vec<Span> = [found.anchor, found.tag].into_iter().flatten().collect();
+    spans.sort_unstable();
+    spans.iter().map(|span| span.of(node.source())).collect::<Vec<_>>().join(" ")
 }
 
 fn digit(width: u32) -> char {

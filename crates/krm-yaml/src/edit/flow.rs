@@ -1,7 +1,7 @@
 //! Changes to the entries of a flow collection.
 
 use super::lower::{Change, Ground, Listing};
-use super::splice::{Part, Splice};
+use super::splice::Splice;
 use super::{Insertion, fill};
 use crate::comment;
 use crate::layout::{EntryLayout, comment_beside};
@@ -65,7 +65,7 @@ fn first_entries<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, change: &Change
     }
 }
 
-fn inserted_texts<'a>(
+pub(super) fn inserted_texts<'a>(
     ground: &Ground<'a>,
     node: NodeRef<'a>,
     inserted: &[&Insertion<'_>],
@@ -126,23 +126,17 @@ fn before<'g>(text: &str, glue: &'g str) -> &'g str {
     if text.starts_with(['\n', '\r']) { glue.trim_end() } else { glue }
 }
 
-/// One entry of a list that is written anew.
-enum Slot {
-    Old(usize),
-    New(String),
-}
-
 /// Whether a flow collection has its entries on lines of their own.
 pub(crate) fn is_over_lines(text: &str, collection: NodeRef<'_>) -> bool {
     let first = collection.children().next();
     first.is_some_and(|child| is_first_on_line(text, child.full_span().start))
 }
 
-struct Work<'a, 'w> {
-    node: NodeRef<'a>,
-    change: &'w Change<'w>,
-    listing: &'w Listing<'a>,
-    entries: &'w [EntryLayout<'a>],
+pub(super) struct Work<'a, 'w> {
+    pub(super) node: NodeRef<'a>,
+    pub(super) change: &'w Change<'w>,
+    pub(super) listing: &'w Listing<'a>,
+    pub(super) entries: &'w [EntryLayout<'a>],
     kept: Vec<usize>,
 }
 
@@ -194,95 +188,6 @@ impl<'a> Work<'a, '_> {
         let own = self.node.index;
         ground.splices.push(Splice::insert(core.start, format!("{{{ahead}")).of(own));
         ground.splices.push(Splice::insert(core.end, format!("{behind}}}")).of(own));
-    }
-
-    /// Whether entries come and go, or go and change places, in one edit: their commas then
-    /// depend on one another.
-    fn is_mixed(&self) -> bool {
-        let kinds = [
-            !self.change.removed.is_empty(),
-            !self.change.inserted.is_empty(),
-            self.change.order.is_some(),
-        ];
-        kinds.into_iter().filter(|kind| *kind).count() > 1
-    }
-
-    /// Writes the list of entries anew, each as it stands. Not possible where a comment of nobody
-    /// stands between them.
-    fn rebuild(&self, ground: &mut Ground<'a>) -> bool {
-        let text = ground.text;
-        let count = self.entries.len();
-        let last = &self.entries[count - 1];
-        let between = self.entries.iter().zip(&self.entries[1..]);
-        let owns_all =
-            between.clone().all(|(a, b)| !Span::new(a.tail, b.start).of(text).contains('#'));
-        if !owns_all {
-            return false;
-        }
-        let mut list: Vec<Slot> = Vec::new();
-        let mut kept = self.change.kept(count).into_iter();
-        for at in 0..=count {
-            let new: Vec<&Insertion<'_>> = self.change.inserted_before(at).collect();
-            list.extend(
-                inserted_texts(ground, self.node, &new, self.listing).into_iter().map(Slot::New),
-            );
-            if at < count && !self.change.removed.contains(&at) {
-                list.extend(kept.next().map(Slot::Old));
-            }
-        }
-        let mut parts = Vec::new();
-        for (at, slot) in list.iter().enumerate() {
-            let next = list.get(at + 1);
-            match slot {
-                Slot::New(text) => parts.push(Part::New(text.clone())),
-                Slot::Old(index) => {
-                    let entry = &self.entries[*index];
-                    parts.push(Part::Keep(Span::new(entry.start, entry.end)));
-                    // Neighbours that stay neighbours keep all that is between them.
-                    let rest = match next {
-                        Some(Slot::Old(next)) if *next == index + 1 => {
-                            Some(self.entries[*next].start)
-                        }
-                        None if *index == count - 1 => Some(entry.tail),
-                        _ => None,
-                    };
-                    if let Some(rest) = rest {
-                        parts.push(Part::Keep(Span::new(entry.end, rest)));
-                        continue;
-                    }
-                }
-            }
-            parts.extend(self.between(ground, slot, next));
-        }
-        let span = Span::new(self.entries[0].start, last.tail);
-        ground.splices.push(Splice::rebuilt(span, parts, self.node.index));
-        true
-    }
-
-    /// What comes behind an entry of a list that is written anew: its comma, its comment, a blank or a break.
-    fn between(&self, ground: &Ground<'a>, slot: &Slot, next: Option<&Slot>) -> Vec<Part> {
-        let text = ground.text;
-        let last = &self.entries[self.entries.len() - 1];
-        let comment = match slot {
-            Slot::Old(index) => {
-                Some(beside(text, &self.entries[*index])).filter(|span| !span.is_empty())
-            }
-            Slot::New(_) => None,
-        };
-        let mut parts = Vec::new();
-        if next.is_some() || last.comma.is_some() {
-            parts.push(Part::New(",".to_owned()));
-        }
-        parts.extend(comment.map(Part::Keep));
-        let starts_line = matches!(next, Some(Slot::New(text)) if text.starts_with(['\n', '\r']));
-        let is_open = next.is_some() || line_end(text, last.tail) != last.tail;
-        if comment.is_some() && is_open && !starts_line {
-            let indent = indentation(text, self.entries[0].head);
-            parts.push(Part::New(format!("{}{indent}", ground.manners.line_break)));
-        } else if next.is_some() && !starts_line {
-            parts.push(Part::New(self.glue(ground)[1..].to_owned()));
-        }
-        parts
     }
 
     fn reorder(&self, ground: &mut Ground<'a>) {
@@ -371,7 +276,8 @@ impl<'a> Work<'a, '_> {
         }
     }
 
-    fn glue(&self, ground: &Ground<'a>) -> String {
+    /// What stands between two entries.
+    pub(super) fn glue(&self, ground: &Ground<'a>) -> String {
         if self.over_lines() {
             let indent = indentation(ground.text, self.entries[0].head);
             return format!(",{}{indent}", ground.manners.line_break);
@@ -416,7 +322,7 @@ impl<'a> Work<'a, '_> {
 }
 
 /// The comment beside an entry, with the blanks before it; empty behind its comma where there is none.
-fn beside(text: &str, entry: &EntryLayout<'_>) -> Span {
+pub(super) fn beside(text: &str, entry: &EntryLayout<'_>) -> Span {
     let first = comment_beside(text, entry.end);
     if !first.is_empty() {
         return Span::new(entry.end, first.end);

@@ -16,6 +16,7 @@ mod flow;
 mod lower;
 mod notes;
 mod path;
+mod rebuild;
 mod render;
 mod replace;
 mod root;

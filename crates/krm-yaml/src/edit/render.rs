@@ -32,7 +32,7 @@ pub(crate) struct Renderer<'m> {
     /// How far behind its dash a collection begins.
     dash: u32,
     /// Whether the file ends with the new text, without a line break.
-    ends_file: bool,
+    pub(super) ends_file: bool,
     /// Whether a line of blanks follows.
     before_blanks: bool,
 }
@@ -75,7 +75,7 @@ impl<'m> Renderer<'m> {
         Context { flow, key, json: self.brackets.json, quote: self.manners.quote(self.near), block }
     }
 
-    fn block_place(&self, column: u32) -> Option<BlockPlace> {
+    pub(super) fn block_place(&self, column: u32) -> Option<BlockPlace> {
         let width = self.manners.indent(self.near);
         (!self.before_blanks).then_some(BlockPlace {
             column: column + width,
@@ -138,7 +138,8 @@ impl<'m> Renderer<'m> {
     ) -> Rendered {
         match value {
             Value::Node(node) if node.is_block() => {
-                Rendered { lines: copy_block(*node, column + self.dash), ..Rendered::default() }
+                let lines = copy_block(*node, column + self.dash);
+                Rendered { lines, ..self.copy(*node, column) }
             }
             value if value.is_filled_collection() && !matches!(value, Value::Node(_)) => {
                 Rendered { lines: self.body(value, column + self.dash), ..Rendered::default() }
@@ -198,22 +199,27 @@ impl<'m> Renderer<'m> {
     /// The lines of one list item; a collection begins beside its dash.
     pub(crate) fn item(&self, value: &Value<'_>, column: u32) -> Vec<String> {
         let indent = " ".repeat(column as usize);
-        let is_block_copy = matches!(value, Value::Node(node) if node.is_block());
         let mut first = format!("{indent}-");
-        if value.is_filled_collection() && !matches!(value, Value::Node(_)) || is_block_copy {
-            let inner = (column + self.dash) as usize;
-            let mut lines = match value {
-                Value::Node(node) => copy_block(*node, inner as u32),
-                value => self.body(value, inner as u32),
-            };
-            if lines
-                .first()
-                .is_some_and(|line| line.len() > inner && !line[inner..].starts_with('#'))
-            {
-                lines[0].replace_range(..=column as usize, &format!("{indent}-"));
-                return lines;
+        let inner = (column + self.dash) as usize;
+        let lines = match value {
+            Value::Node(node) if node.is_block() => {
+                let head = self.copy(*node, column);
+                push_head(&mut first, &head);
+                Some(copy_block(*node, inner as u32))
             }
-            lines.insert(0, first);
+            Value::Node(_) => None,
+            value => value.is_filled_collection().then(|| self.body(value, inner as u32)),
+        };
+        if let Some(mut lines) = lines {
+            let is_bare = first.len() == column as usize + 1;
+            let begins = lines
+                .first()
+                .is_some_and(|line| line.len() > inner && !line[inner..].starts_with('#'));
+            if is_bare && begins {
+                lines[0].replace_range(..=column as usize, &first);
+            } else {
+                lines.insert(0, first);
+            }
             return lines;
         }
         let rendered = self.block_value(value, column, self.item_style);

@@ -3,6 +3,7 @@
 mod actions;
 mod cases;
 mod conformance;
+mod grafts;
 mod hostile;
 mod laws;
 mod properties;
