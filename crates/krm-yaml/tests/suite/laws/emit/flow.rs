@@ -61,6 +61,10 @@ impl Emitter<'_, '_> {
         } else {
             self.flow(key, parent, true);
         }
+        // A key that nothing announces has at most 1024 characters.
+        if !explicit && self.out.len() - key_start > 500 {
+            self.out.insert_str(key_start, "? ");
+        }
         if is_empty {
             set_style(value, ScalarStyle::Plain);
             // `{a}` and `{a: }` are the same.
