@@ -19,6 +19,7 @@ pub mod resource;
 pub mod secrets;
 pub mod subtree;
 pub mod tree;
+pub mod wire;
 
 pub use diagnostic::{Diagnostic, Location, Severity};
 pub use package::{Package, PackageFile, Placed};

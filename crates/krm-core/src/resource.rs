@@ -28,7 +28,7 @@ impl fmt::Display for Identity {
     }
 }
 
-fn label(kind: &str, namespace: &str, name: &str) -> String {
+pub(crate) fn label(kind: &str, namespace: &str, name: &str) -> String {
     match (namespace, name) {
         ("", "") => kind.to_owned(),
         ("", name) => format!("{kind} {name}"),

@@ -68,6 +68,25 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// The value without its file: what it borrows is copied, nodes by what they mean.
+    pub fn into_owned(self) -> Result<Value<'static>, ExpansionError> {
+        Ok(match self {
+            Self::Null => Value::Null,
+            Self::Bool(value) => Value::Bool(value),
+            Self::Number(text) => Value::Number(text.into_owned().into()),
+            Self::String(text) => Value::String(text.into_owned().into()),
+            Self::Sequence(items) => {
+                Value::Sequence(items.into_iter().map(Self::into_owned).collect::<Result<_, _>>()?)
+            }
+            Self::Mapping(entries) => {
+                let owned =
+                    |(key, value): (Self, Self)| Ok((key.into_owned()?, value.into_owned()?));
+                Value::Mapping(entries.into_iter().map(owned).collect::<Result<_, _>>()?)
+            }
+            Self::Node(node) => node.to_value()?.into_owned()?,
+        })
+    }
+
     /// Whether this is a mapping or a sequence with entries, or a node that is one.
     pub(crate) fn is_filled_collection(&self) -> bool {
         match self {

@@ -1,0 +1,8 @@
+//! The wire between an orchestrator and a function: the `ResourceList` that goes out and the one that comes back.
+
+pub mod annotations;
+pub mod results;
+pub mod version;
+
+pub use results::FunctionResult;
+pub use version::Version;
