@@ -1,6 +1,7 @@
 //! The wire between an orchestrator and a function: the `ResourceList` that goes out and the one that comes back.
 
 pub mod annotations;
+pub mod incoming;
 pub mod results;
 pub mod version;
 
