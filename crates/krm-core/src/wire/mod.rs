@@ -2,6 +2,7 @@
 
 pub mod annotations;
 pub mod incoming;
+pub mod matching;
 pub mod results;
 pub mod version;
 
