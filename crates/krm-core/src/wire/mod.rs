@@ -3,6 +3,7 @@
 pub mod annotations;
 pub mod incoming;
 pub mod matching;
+pub mod outgoing;
 pub mod results;
 pub mod version;
 
