@@ -5,12 +5,15 @@
 pub mod count;
 pub mod diagnostic;
 pub mod dialect;
+pub mod difference;
 pub mod duplicates;
+mod fingerprint;
 pub mod flow;
 pub mod json;
 pub mod missing;
 pub mod package;
 pub mod package_path;
+pub mod pairing;
 pub mod plan;
 pub mod quantity;
 pub mod query;

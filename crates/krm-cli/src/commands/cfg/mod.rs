@@ -2,6 +2,7 @@
 
 mod cat;
 mod count;
+mod diff;
 mod grep;
 mod init;
 mod tree;
@@ -20,6 +21,7 @@ use crate::{Exit, Failure, Outcome, disk};
 pub(crate) enum Command {
     Cat(cat::Args),
     Count(count::Args),
+    Diff(diff::Args),
     Grep(grep::Args),
     Tree(tree::Args),
     Init(init::Args),
@@ -29,6 +31,7 @@ pub(crate) fn run(command: &Command, global: &Global, screen: &mut Screen) -> Ou
     match command {
         Command::Cat(args) => cat::run(args, global, screen),
         Command::Count(args) => count::run(args, global, screen),
+        Command::Diff(args) => diff::run(args, global, screen),
         Command::Grep(args) => grep::run(args, global, screen),
         Command::Tree(args) => tree::run(args, global, screen),
         Command::Init(args) => init::run(args, screen),
