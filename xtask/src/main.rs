@@ -38,8 +38,8 @@ const WORDS: &[Word] = &[
     },
     Word {
         name: "corpus",
-        usage: "OUT N [--layout many|one]",
-        help: "write N made-up resources under OUT, the same ones every time",
+        usage: "OUT N [--layout many|one] [--versions]",
+        help: "write N made-up resources under OUT, the same ones every time, or three versions of them",
         run: corpus::run,
     },
     Word {

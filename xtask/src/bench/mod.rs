@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: krm beside its peers, on the same work, in one run, in one table.
 
 mod measure;
+mod merge;
 pub(crate) mod parse;
 mod startup;
 mod table;
@@ -40,6 +41,9 @@ pub(crate) fn run(args: lexopt::Parser) -> Outcome {
         startup::run(&options, &tools)?;
     }
     works::run(&options, &tools, &mut corpora)?;
+    if options.wants(merge::NAME) {
+        merge::run(&options, &tools)?;
+    }
     if options.wants(parse::NAME) {
         parse::run(&options, &mut corpora)?;
     }
@@ -83,7 +87,7 @@ impl Tools {
             Some(path) => _ = programs.insert(KRM, path),
             None => println!("krm is not there: this checkout has no crates/krm-cli"),
         }
-        for name in works::peers() {
+        for name in works::peers().into_iter().chain([merge::PEER]) {
             match peers::find(name) {
                 Some(path) => _ = programs.insert(name, path),
                 None => println!("{name} is not installed: `cargo xtask peers` does it"),
