@@ -13,6 +13,7 @@ pub mod flow;
 pub mod json;
 pub mod missing;
 pub mod package;
+pub mod package_merge;
 pub mod package_path;
 pub mod pairing;
 pub mod plan;

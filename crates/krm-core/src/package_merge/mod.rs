@@ -1,0 +1,2 @@
+//! Merging packages.
+mod arrange;
