@@ -8,6 +8,7 @@ pub mod dialect;
 pub mod duplicates;
 pub mod flow;
 pub mod json;
+pub mod merge;
 pub mod missing;
 pub mod package;
 pub mod package_path;
