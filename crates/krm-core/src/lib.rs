@@ -11,6 +11,7 @@ pub mod duplicates;
 mod fingerprint;
 pub mod flow;
 pub mod json;
+pub mod merge;
 pub mod missing;
 pub mod package;
 pub mod package_merge;
