@@ -20,6 +20,8 @@ pub enum ConflictKind {
     Comment,
     /// Both sides changed the order.
     Order,
+    /// Both sides moved it to different files.
+    Moved,
 }
 
 impl ConflictKind {
@@ -32,6 +34,7 @@ impl ConflictKind {
             Self::DeletedUpstream => "deleted-upstream",
             Self::Comment => "comment",
             Self::Order => "order",
+            Self::Moved => "moved",
         }
     }
 
@@ -43,6 +46,7 @@ impl ConflictKind {
             Self::DeletedUpstream => "was changed locally and deleted upstream",
             Self::Comment => "has a comment that was changed on both sides",
             Self::Order => "was reordered on both sides",
+            Self::Moved => "was moved to different files on both sides",
         }
     }
 }
@@ -160,7 +164,7 @@ fn place(at: &ConflictPlace) -> Value<'_> {
 }
 
 /// The place of a node in a file.
-pub(super) fn place_of(node: NodeRef<'_>, file: &str) -> ConflictPlace {
+pub(crate) fn place_of(node: NodeRef<'_>, file: &str) -> ConflictPlace {
     let location = Location::of(node.document().file(), node.full_span());
     ConflictPlace { file: file.to_owned(), location }
 }
@@ -171,7 +175,7 @@ pub(super) fn value_of(node: NodeRef<'_>) -> String {
 }
 
 /// A short name for what is at odds: the same for the same resource, path and kind.
-pub(super) fn id_of(resource: &str, path: &str, kind: ConflictKind) -> String {
+pub(crate) fn id_of(resource: &str, path: &str, kind: ConflictKind) -> String {
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     for part in [resource, path, kind.name()] {
         for byte in part.bytes().chain([0]) {

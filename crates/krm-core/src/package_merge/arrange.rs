@@ -37,13 +37,13 @@ pub(super) struct Arrangement<'a> {
     pub(super) added: Vec<Addition<'a>>,
 }
 
-impl<'a> Arrangement<'a> {
+impl Arrangement<'_> {
     pub(super) fn is_empty(&self) -> bool {
         self.removed.is_empty() && self.added.is_empty()
     }
 
     /// The new text of the file; none where nothing is left in it. What stays means what it meant.
-    pub(super) fn apply(&self, file: &'a File, is_json: bool) -> Result<Option<String>, EditError> {
+    pub(super) fn apply(&self, file: &File, is_json: bool) -> Result<Option<String>, EditError> {
         let emptied = self.emptied(file);
         let items = self.edit_items(file, is_json, &emptied)?;
         let parsed;
@@ -93,28 +93,24 @@ impl<'a> Arrangement<'a> {
     /// The text after the items of lists came and went; none where no list changes.
     fn edit_items(
         &self,
-        file: &'a File,
+        file: &File,
         is_json: bool,
         emptied: &BTreeSet<usize>,
     ) -> Result<Option<String>, EditError> {
         let mut edit = Edit::new(file).allow_shared(true).json(is_json);
         for spot in self.removed.iter().filter(|spot| !emptied.contains(&spot.document)) {
-            let item = spot.item.and_then(|at| self.list(file, *spot)?.children().nth(at));
+            let item = spot.item.and_then(|at| list_at(file, *spot)?.children().nth(at));
             if let Some(item) = item {
                 edit.remove(item, WhenEmpty::Keep)?;
             }
         }
         for addition in &self.added {
             let Some(spot) = addition.after else { continue };
-            if let (Some(item), Some(list)) = (spot.item, self.list(file, spot)) {
+            if let (Some(item), Some(list)) = (spot.item, list_at(file, spot)) {
                 edit.insert_item(list, item + 1, addition.node)?;
             }
         }
         if edit.is_empty() { Ok(None) } else { edit.apply().map(Some) }
-    }
-
-    fn list(&self, file: &'a File, spot: Spot) -> Option<NodeRef<'a>> {
-        list(file.document(spot.document)?)
     }
 
     /// The documents that stay, with the new ones between them.
@@ -132,7 +128,7 @@ impl<'a> Arrangement<'a> {
         }
         let line_break = line_break(file, &texts);
         let mut out = String::with_capacity(file.text().len());
-        let mut push = |out: &mut String, new: Vec<String>| {
+        let push = |out: &mut String, new: Vec<String>| {
             for text in new {
                 if is_json && !is_blank(out) {
                     return Err(refused(file, "a JSON file has no room for another resource"));
@@ -168,6 +164,10 @@ impl<'a> Arrangement<'a> {
         }
         Ok(())
     }
+}
+
+fn list_at(file: &File, spot: Spot) -> Option<NodeRef<'_>> {
+    list(file.document(spot.document)?)
 }
 
 /// The list whose items are resources.
