@@ -101,9 +101,9 @@ impl Reader<'_> {
 
     /// The type at the root of a custom resource has metadata, whatever its schema says.
     fn as_resource(&mut self, id: NodeId) -> NodeId {
-        let mut node = self.tables.node(id).clone();
+        let mut node = self.tables.nodes.get(id).clone();
         node.facts.get_or_insert_default().is_resource = true;
-        self.tables.add(node)
+        self.tables.nodes.add(node)
     }
 
     fn list_of(&mut self, item: NodeId) -> NodeId {
@@ -112,13 +112,17 @@ impl Reader<'_> {
         let text = Shape::String as NodeId;
         let fields = [
             ("apiVersion", text, false),
-            ("items", self.tables.add(items), true),
+            ("items", self.tables.nodes.add(items), true),
             ("kind", text, false),
-            ("metadata", self.tables.add(metadata), false),
+            ("metadata", self.tables.nodes.add(metadata), false),
         ];
         let fields =
             fields.map(|(name, node, is_required)| Field { name: name.into(), node, is_required });
-        self.tables.add(Node { shape: Shape::Object, fields: fields.into(), ..Node::default() })
+        self.tables.nodes.add(Node {
+            shape: Shape::Object,
+            fields: fields.into(),
+            ..Node::default()
+        })
     }
 }
 

@@ -137,7 +137,7 @@ impl<'t> Reader<'t> {
             "default" => facts.default = owned(at),
             "nullable" => facts.is_nullable = is_true(at),
             "enum" => {
-                (facts.enumeration, facts.is_nullable) = self.enumeration(at, facts.is_nullable)
+                (facts.enumeration, facts.is_nullable) = self.enumeration(at, facts.is_nullable);
             }
             "properties" => draft.node.fields = self.fields(at, depth),
             "required" => draft.required = self.texts(at, "`required`").into_iter().collect(),
@@ -186,7 +186,7 @@ impl<'t> Reader<'t> {
             self.check_list(&node, &mut facts, at);
         }
         node.facts = (facts != Facts::default()).then(|| Box::new(facts));
-        self.tables.add(node)
+        self.tables.nodes.add(node)
     }
 
     /// A list whose items cannot be told apart by what it says is one that says nothing.
@@ -214,7 +214,7 @@ impl<'t> Reader<'t> {
 
     /// A key that the items do not declare, where what they declare is known.
     fn undeclared<'f>(&self, node: &Node, facts: &'f Facts) -> Option<&'f str> {
-        let item = self.tables.node(node.child?);
+        let item = self.tables.nodes.get(node.child?);
         let is_open = item.facts.as_ref().is_some_and(|facts| facts.keeps_unknown);
         if item.reference.is_some() || item.shape == Shape::Any || is_open {
             return None;

@@ -25,7 +25,8 @@ impl Schema {
             }
             Some(definitions) => reader.definitions(definitions),
             None => {
-                reader.tell(document, "there are no `definitions` and no `components.schemas` here")
+                reader
+                    .tell(document, "there are no `definitions` and no `components.schemas` here");
             }
         }
         reader.into_faults()
@@ -76,7 +77,7 @@ impl Reader<'_> {
                 continue;
             }
             let reference = Some(definition.to_owned().into());
-            let node = self.tables.add(Node { reference, ..Node::default() });
+            let node = self.tables.nodes.add(Node { reference, ..Node::default() });
             self.tables.add_kind(api_version(&group, &version), kind.into_owned(), node);
         }
     }
