@@ -1,6 +1,7 @@
 //! One module for each group of commands; this one takes the command line apart.
 
 pub(crate) mod cfg;
+pub(crate) mod merging;
 pub(crate) mod writing;
 pub(crate) mod yaml;
 

@@ -73,6 +73,7 @@ fn of_list<'a>(
         ListKind::Whole => return Some(Vec::new()),
         ListKind::Keyed(keys) => keys.iter().map(|key| key.name.clone()).collect(),
         ListKind::Set => Vec::new(),
+        ListKind::Resources => ["apiVersion", "kind", "metadata"].map(str::to_owned).to_vec(),
     };
     let (old, new) =
         (Elements::of(Some(base), &kind, |_| true), Elements::of(Some(upstream), &kind, |_| true));

@@ -96,6 +96,11 @@ impl ElementId {
 }
 
 fn name_of(node: NodeRef<'_>, kind: &ListKind) -> Name {
+    if *kind == ListKind::Resources
+        && let Some(identity) = super::lists::identity(node)
+    {
+        return Name::Keys(vec![identity.to_string()]);
+    }
     let keys = match kind {
         ListKind::Keyed(keys) => keys.as_slice(),
         _ => &[],

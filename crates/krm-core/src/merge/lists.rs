@@ -7,6 +7,7 @@ use krm_yaml::NodeRef;
 use super::element::text_of;
 use super::rules::{ListKeys, Rules};
 use super::shape::{KeyField, ListKind, Shape};
+use crate::resource::{Identity, Resource, is_resource};
 
 /// The keys that are looked for in elements, in this order.
 ///
@@ -42,11 +43,20 @@ pub(super) fn kind_of<'a>(
     }
 }
 
+/// What identifies an element that is a resource.
+pub(super) fn identity(node: NodeRef<'_>) -> Option<Identity> {
+    let node = node.resolve();
+    is_resource(node).then_some(Resource { node, item: None }).and_then(Resource::identity)
+}
+
 /// The first key that every element of every side has and that is unique on each side.
 fn inferred<'a>(lists: &[Vec<NodeRef<'a>>]) -> Found<'a> {
     let mut double = None;
     if lists.iter().all(Vec::is_empty) {
         return Found { kind: ListKind::Whole, double };
+    }
+    if lists.iter().flatten().all(|node| identity(*node).is_some()) {
+        return Found { kind: ListKind::Resources, double };
     }
     for key in INFERRED {
         let Some(found) = doubles(lists, key) else { continue };

@@ -18,6 +18,7 @@ mod arrange;
 pub(crate) mod conflict;
 mod delta;
 mod directives;
+mod documents;
 mod element;
 mod fields;
 mod fill;
@@ -38,6 +39,7 @@ mod work;
 use krm_yaml::{Edit, NodeRef};
 
 pub use conflict::{Conflict, ConflictKind, ConflictPlace};
+pub use documents::{MergedFile, NamedFile, three_way_files, two_way_files};
 pub use marks::{Mark, MarkKind, find as find_marks, settle as settle_marks};
 pub use rules::{ListKeys, NewItems, OnConflict, Restore, Rules, Side};
 pub use same::same;

@@ -69,5 +69,6 @@ pub struct Rules<'r> {
     /// How much comes back.
     pub restore: Restore,
     /// Keeps the place of the schemas.
-    pub(crate) marker: std::marker::PhantomData<&'r ()>,
+    #[doc(hidden)]
+    pub marker: std::marker::PhantomData<&'r ()>,
 }

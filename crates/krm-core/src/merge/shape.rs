@@ -9,6 +9,8 @@ pub(super) enum ListKind {
     Keyed(Vec<KeyField>),
     /// By their value.
     Set,
+    /// By their identity: they are resources.
+    Resources,
 }
 
 /// One of the fields that tell elements apart.
