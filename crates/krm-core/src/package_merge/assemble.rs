@@ -205,7 +205,9 @@ impl<'a> PackageMerge<'a, '_> {
         for (unit, fresh) in coming.iter().zip(fresh) {
             let Some(upstream) = unit.upstream else { continue };
             let target = neighbours.target(&upstream, self.local);
-            let path = renamed.get(target.path).copied().unwrap_or(target.path);
+            let only = self.local.files().first().filter(|_| !self.how.has_paths);
+            let path = only.map_or(target.path, |file| &file.path);
+            let path = renamed.get(path).copied().unwrap_or(path);
             let old = self.local_file(path);
             let slot = slots.entry(path.clone()).or_default();
             if slot.old.is_none() && slot.text.is_none() {

@@ -5,6 +5,7 @@
 mod arrange;
 mod assemble;
 pub mod files;
+mod layers;
 mod moves;
 mod paths;
 mod unit;
@@ -14,6 +15,7 @@ use crate::merge::{Conflict, OnConflict, Rules};
 use crate::pairing::Pairing;
 use crate::{Diagnostic, Package, PackageFile, PackagePath};
 
+pub use layers::layers;
 use unit::{Unit, units};
 pub use work::{Done, Work};
 
@@ -59,6 +61,8 @@ pub struct How<'r> {
     pub by_path: bool,
     /// Whether resources that are not on every side are left alone, because files are missing.
     pub only_common: bool,
+    /// Whether the paths of files say something: not where a single file is merged.
+    pub has_paths: bool,
 }
 
 /// A merge of packages into one of them.

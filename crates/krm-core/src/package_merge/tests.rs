@@ -14,7 +14,7 @@ fn merged(
 ) -> (Vec<String>, Vec<ConflictKind>) {
     let packages = [base, upstream, local].map(package);
     let rules = Rules::default();
-    let how = How { rules: &rules, by_path: false, only_common: false };
+    let how = How { rules: &rules, by_path: false, only_common: false, has_paths: true };
     let [base, upstream, local] = &packages;
     let merge = PackageMerge::three_way([base, upstream, local], how).unwrap();
     let done = merge.works().iter().map(|work| merge.run(work)).collect();

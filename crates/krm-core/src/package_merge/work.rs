@@ -85,6 +85,7 @@ impl<'a> PackageMerge<'a, '_> {
         if report.outcome == Outcome::Goes {
             done.gone.push(local.spot);
         } else if self.is_three_way
+            && self.how.has_paths
             && let Some((target, conflict)) = moves::target(unit, self.how.rules.on_conflict)
         {
             done.conflicts.extend(conflict);

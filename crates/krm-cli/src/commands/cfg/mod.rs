@@ -7,6 +7,9 @@ mod diff;
 mod editing;
 mod grep;
 mod init;
+mod merge;
+mod merge3;
+mod merging;
 mod tree;
 
 use clap::{Subcommand, ValueEnum};
@@ -25,6 +28,8 @@ pub(crate) enum Command {
     Count(count::Args),
     Diff(diff::Args),
     Grep(grep::Args),
+    Merge(merge::Args),
+    Merge3(merge3::Args),
     Tree(tree::Args),
     Init(init::Args),
     Annotate(annotate::Args),
@@ -36,6 +41,8 @@ pub(crate) fn run(command: &Command, global: &Global, screen: &mut Screen) -> Ou
         Command::Count(args) => count::run(args, global, screen),
         Command::Diff(args) => diff::run(args, global, screen),
         Command::Grep(args) => grep::run(args, global, screen),
+        Command::Merge(args) => merge::run(args, global, screen),
+        Command::Merge3(args) => merge3::run(args, global, screen),
         Command::Tree(args) => tree::run(args, global, screen),
         Command::Init(args) => init::run(args, screen),
         Command::Annotate(args) => annotate::run(args, global, screen),
