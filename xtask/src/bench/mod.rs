@@ -6,6 +6,7 @@ pub(crate) mod parse;
 mod startup;
 mod table;
 mod works;
+mod writes;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -43,6 +44,9 @@ pub(crate) fn run(args: lexopt::Parser) -> Outcome {
     works::run(&options, &tools, &mut corpora)?;
     if options.wants(merge::NAME) {
         merge::run(&options, &tools)?;
+    }
+    if options.wants(writes::NAME) {
+        writes::run(&options, &tools)?;
     }
     if options.wants(parse::NAME) {
         parse::run(&options, &mut corpora)?;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use krm_yaml::{DocumentRef, Edit, EditError, File, NodeRef, Span, WhenEmpty};
 
-use crate::{fingerprint, subtree};
+use crate::{fingerprint, removal, subtree};
 
 /// Where a resource stands in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -127,6 +127,7 @@ impl Arrangement<'_> {
             texts.entry(after).or_default().push(subtree::end_line(text));
         }
         let line_break = line_break(file, &texts);
+        let is_marked = file.document(0).is_some_and(|first| first.start_marker().is_some());
         let mut out = String::with_capacity(file.text().len());
         let push = |out: &mut String, new: Vec<String>| {
             for text in new {
@@ -138,9 +139,11 @@ impl Arrangement<'_> {
             Ok(())
         };
         for document in file.documents() {
-            if !emptied.contains(&document.index()) {
-                out.push_str(document.text());
-            }
+            out.push_str(match emptied.contains(&document.index()) {
+                true => removal::own_comments(document),
+                false if out.is_empty() && !is_marked => removal::without_separator(document),
+                false => document.text(),
+            });
             push(&mut out, texts.remove(&Some(document.index())).unwrap_or_default())?;
         }
         push(&mut out, texts.into_values().flatten().collect())?;
@@ -262,7 +265,7 @@ mod tests {
         );
         assert_eq!(
             arranged(text, &[document(0)], new, None).unwrap(),
-            "---\nb: 1\n---\n# why\nx: 1 # so\n"
+            "b: 1\n---\n# why\nx: 1 # so\n"
         );
         assert_eq!(arranged("", &[], new, None).unwrap(), new);
         assert_eq!(arranged("a: 1\r\n", &[], "x: 1\n", None).unwrap(), "a: 1\r\n---\r\nx: 1\r\n");

@@ -10,6 +10,7 @@ use super::unit::{Part, Unit, plain_parts};
 use super::work::Done;
 use super::{FileChange, Merged, PackageMerge, Work};
 use crate::merge::{Merger, Outcome, Version};
+use crate::placement::Places;
 use crate::{Diagnostic, PackageFile, PackagePath};
 
 /// A file while it is put together.
@@ -202,12 +203,16 @@ impl<'a> PackageMerge<'a, '_> {
             .zip(results)
             .filter_map(|(work, done)| Some((&work.file.path, self.whole_move(work, done)?)))
             .collect();
+        let mut places = Places::of(self.local);
         for (unit, fresh) in coming.iter().zip(fresh) {
             let Some(upstream) = unit.upstream else { continue };
             let target = neighbours.target(&upstream, self.local);
             let only = self.local.files().first().filter(|_| !self.how.has_paths);
+            let identity = upstream.resource.and_then(|it| it.identity());
+            let made = identity.filter(|_| only.is_none() && upstream.file.path.is_stream());
+            let made = made.map(|identity| places.make(&identity));
             let path = only.map_or(target.path, |file| &file.path);
-            let path = renamed.get(path).copied().unwrap_or(path);
+            let path = made.as_ref().unwrap_or(renamed.get(path).copied().unwrap_or(path));
             let old = self.local_file(path);
             let slot = slots.entry(path.clone()).or_default();
             if slot.old.is_none() && slot.text.is_none() {
@@ -220,7 +225,7 @@ impl<'a> PackageMerge<'a, '_> {
             let whole =
                 counts.get(&upstream.file.path) == Some(&neighbours.count(&upstream.file.path));
             let is_new = slot.text.is_none() && slot.arrangement.added.is_empty();
-            if whole && is_new && fresh.is_none() {
+            if whole && is_new && fresh.is_none() && made.is_none() {
                 slot.text = self.text_of(Some(upstream.file));
             } else if let Some(node) = node.filter(|_| !self.is_copied(slot, upstream.file)) {
                 let after = target.after.map(|part| part.spot).or_else(|| last_item(slot.old));

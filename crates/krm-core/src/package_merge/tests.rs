@@ -94,7 +94,7 @@ fn moved_upstream_and_edited_locally_is_one_resource_in_the_new_place() {
     let both = format!("{local}---\n{b}");
     assert_eq!(
         merged(&[("f", &format!("{a}---\n{b}"))], &[("f", &b), ("g", &a)], &[("f", &both)]),
-        (vec![format!("f: ---\n{b}"), format!("g: {local}")], vec![])
+        (vec![format!("f: {b}"), format!("g: {local}")], vec![])
     );
 }
 
