@@ -1,6 +1,6 @@
 //! A package on disk: which files of a folder belong to it, read side by side and in a stable order.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, Read};
 use std::num::NonZeroUsize;
@@ -76,6 +76,31 @@ pub(crate) fn load(name: &str, jobs: Option<NonZeroUsize>) -> Result<Loaded, Dia
     Ok(alone(read_all(found, jobs), title, Origin::File))
 }
 
+/// The files of a folder that are no YAML, with their places on disk; none for anything but a folder.
+pub(crate) fn others(name: &str) -> BTreeMap<PackagePath, PathBuf> {
+    let Ok(root) = fs::canonicalize(name) else { return BTreeMap::new() };
+    let entries = entries(&root).flatten();
+    let plain = entries.filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
+    let other = plain.filter_map(|entry| {
+        let name = entry.file_name().to_str()?;
+        let inside = slashed(entry.path().strip_prefix(&root).ok()?)?;
+        let is_other = !is_wanted(name) && !disk::is_own(name);
+        let path = PackagePath::new(&inside).ok().filter(|_| is_other)?;
+        Some((path, entry.path().to_owned()))
+    });
+    other.collect()
+}
+
+/// A folder's files and folders, without those that are left out.
+fn entries(root: &Path) -> ignore::Walk {
+    WalkBuilder::new(root)
+        .standard_filters(false)
+        .add_custom_ignore_filename(IGNORE_FILE)
+        .filter_entry(|entry| entry.file_name() != ".git")
+        .sort_by_file_name(|a, b| a.cmp(b))
+        .build()
+}
+
 fn stream() -> Result<Loaded, Diagnostic> {
     let file = disk::parse(disk::STDIN, ReadOptions::default())?;
     let path =
@@ -109,13 +134,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn run(&mut self) {
-        let walk = WalkBuilder::new(self.root)
-            .standard_filters(false)
-            .add_custom_ignore_filename(IGNORE_FILE)
-            .filter_entry(|entry| entry.file_name() != ".git")
-            .sort_by_file_name(|a, b| a.cmp(b))
-            .build();
-        for entry in walk {
+        for entry in entries(self.root) {
             match entry {
                 Ok(entry) => self.entry(&entry),
                 Err(error) => self.told.push(self.unreadable(&error)),
@@ -297,6 +316,38 @@ fn not_utf8(shown: String) -> Diagnostic {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Every folder below `root` that is read as a package holds the bytes of its files, and planned as it is nothing
+    /// is to be written. The number of files.
+    fn round_trips(root: &Path) -> usize {
+        let mut count = 0;
+        let folders = WalkBuilder::new(root).standard_filters(false).build().flatten();
+        for folder in folders.filter(|entry| entry.file_type().is_some_and(|kind| kind.is_dir())) {
+            let loaded = load(folder.path().to_str().unwrap(), None).unwrap();
+            let mut plan = krm_core::Plan::default();
+            for file in loaded.package.into_files() {
+                let Ok(content) = file.content else { continue };
+                let bytes = fs::read(folder.path().join(file.path.as_str())).unwrap();
+                assert_eq!(content.text().as_bytes(), bytes, "{}", file.shown);
+                let edited = krm_yaml::Edit::new(&content).apply().unwrap();
+                plan.write(file.shown, content.into_text(), edited);
+            }
+            count += plan.files().count();
+            assert!(plan.files().all(|change| change.action() == krm_core::Action::Keep));
+            assert!(plan.is_empty());
+        }
+        count
+    }
+
+    #[test]
+    fn round_trip() {
+        let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        assert!(round_trips(&repository.join("examples")) > 1);
+        match std::env::var_os("KRM_CORPORA") {
+            Some(corpora) => assert!(round_trips(Path::new(&corpora)) > 100),
+            None => println!("skipped in part: KRM_CORPORA does not name a folder of packages"),
+        }
+    }
 
     #[test]
     fn titles_are_what_the_user_sees_from_where_they_stand() {

@@ -154,7 +154,7 @@ pub(crate) fn scalar_text(node: NodeRef<'_>) -> Option<Cow<'_, str>> {
 }
 
 /// A mapping with `apiVersion` and `kind`, both text.
-fn is_resource(node: NodeRef<'_>) -> bool {
+pub(crate) fn is_resource(node: NodeRef<'_>) -> bool {
     ["apiVersion", "kind"].iter().all(|name| {
         let value = field(node, name).and_then(NodeRef::as_str);
         value.is_some_and(|value| !value.is_empty())

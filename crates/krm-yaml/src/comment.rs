@@ -47,6 +47,14 @@ pub(crate) fn texts_with(node: NodeRef<'_>) -> Vec<&str> {
     comments.filter(|comment| span.contains(comment.span)).map(|comment| comment.text).collect()
 }
 
+/// The comment lines directly above the entry that holds a node.
+pub(crate) fn above(node: NodeRef<'_>) -> Vec<&str> {
+    let holder = node.parent().map(crate::layout::entries).unwrap_or_default();
+    let holder = holder.into_iter().find(|entry| entry.value == node);
+    let lines = holder.map_or("", |entry| Span::new(entry.start, entry.head).of(node.source()));
+    crate::scalar::lines(lines).map(str::trim).filter(|line| line.starts_with('#')).collect()
+}
+
 impl<'a> DocumentRef<'a> {
     /// All comments of the document, in order.
     pub fn comments(self) -> Vec<Comment<'a>> {

@@ -38,6 +38,28 @@ impl<'a> NodeRef<'a> {
         self.document.file.text()
     }
 
+    /// Which node of its document this is, from zero in the order of the text.
+    pub fn index(self) -> usize {
+        self.index as usize
+    }
+
+    /// The child of the same parent that stands before this one; a value's is its key.
+    fn previous(self) -> Option<NodeRef<'a>> {
+        let parent = self.parent()?;
+        let mut last = self.document.node(self.index - 1);
+        while last != parent && last.node().parent != parent.index {
+            last = last.parent()?;
+        }
+        (last != parent).then_some(last)
+    }
+
+    /// The key that a value of a mapping belongs to.
+    pub fn key(self) -> Option<NodeRef<'a>> {
+        let is_value =
+            !self.node().is_key() && self.parent().is_some_and(|it| it.kind() == NodeKind::Mapping);
+        if is_value { self.previous() } else { None }
+    }
+
     /// The document that the node stands in.
     pub fn document(self) -> DocumentRef<'a> {
         self.document

@@ -1,6 +1,7 @@
 //! One module for each group of commands; this one takes the command line apart.
 
 pub(crate) mod cfg;
+pub(crate) mod merging;
 pub(crate) mod writing;
 pub(crate) mod yaml;
 
@@ -61,5 +62,8 @@ fn version(verbose: bool) -> String {
     }
     let build = if cfg!(debug_assertions) { "debug" } else { "release" };
     let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
-    format!("{short}platform: {os} {arch}\nbuild: {build}\nyaml: 1.2, tells where 1.1 differs\n")
+    let kubernetes = krm_core::schema::kubernetes_version();
+    format!(
+        "{short}platform: {os} {arch}\nbuild: {build}\nyaml: 1.2, tells where 1.1 differs\nkubernetes: {kubernetes}\n"
+    )
 }

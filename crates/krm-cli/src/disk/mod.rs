@@ -22,6 +22,11 @@ pub(crate) use lock::{Lock, has_journal};
 /// What people type for standard input and output.
 pub(crate) const STDIN: &str = "-";
 
+/// Whether a file of this name is one that krm keeps while it writes.
+pub(crate) fn is_own(name: &str) -> bool {
+    name.starts_with(journal::STAGED)
+}
+
 /// The name that messages give a file.
 pub(crate) fn shown(name: &str) -> &str {
     if name == STDIN { "<stdin>" } else { name }
@@ -61,5 +66,6 @@ pub(crate) fn reason(error: &io::Error) -> String {
     chars.next().map(|first| first.to_lowercase().chain(chars).collect()).unwrap_or_default()
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests;

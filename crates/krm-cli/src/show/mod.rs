@@ -49,6 +49,16 @@ impl Screen {
         Ok(diff::write(change, show_secrets, self.colored_out, &mut self.out)?)
     }
 
+    /// Prints how two texts differ, each with its name; equal ones print nothing.
+    pub(crate) fn compare(
+        &mut self,
+        old: (&str, &str),
+        new: (&str, &str),
+        show_secrets: bool,
+    ) -> Result<(), Failure> {
+        Ok(diff::compare(old, new, show_secrets, self.colored_out, &mut self.out)?)
+    }
+
     pub(crate) fn flush(&mut self) -> Result<(), Failure> {
         Ok(self.out.flush()?)
     }

@@ -97,8 +97,8 @@ pub(crate) fn lines_above<'a>(
     collection: NodeRef<'a>,
     value: &Value<'_>,
 ) -> String {
-    let Value::Node(node) = value else { return String::new() };
-    let comments = comment::texts_with(*node);
+    let Some(node) = value.node() else { return String::new() };
+    let comments = comment::texts_with(node);
     if comments.is_empty() || ground.manners.json {
         return String::new();
     }

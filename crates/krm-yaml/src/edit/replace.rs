@@ -211,7 +211,7 @@ fn in_entry<'a>(
 
 /// A flow collection or a scalar that is taken over as it stands.
 pub(super) fn is_inline(value: &Value<'_>) -> bool {
-    matches!(value, Value::Node(node) if !node.is_block())
+    value.node().is_some_and(|node| !node.is_block())
 }
 
 fn push_comment(parts: &mut Vec<Part>, rendered: &Rendered, old: Option<Span>) {

@@ -37,7 +37,7 @@ pub(super) struct Target {
 pub(super) struct Editing {
     /// Edit the other files where one cannot be read or edited
     #[arg(long)]
-    keep_going: bool,
+    pub(super) keep_going: bool,
 
     #[command(flatten)]
     preview: Preview,
@@ -49,7 +49,7 @@ pub(super) struct Session<'a> {
     editing: &'a Editing,
     lock: Lock,
     /// What was said about the package already; with `--keep-going` that may be errors.
-    has_errors: bool,
+    pub(super) has_errors: bool,
 }
 
 impl<'a> Session<'a> {
@@ -60,14 +60,24 @@ impl<'a> Session<'a> {
         global: &Global,
         screen: &mut Screen,
     ) -> Result<Self, Failure> {
-        let names = std::slice::from_ref(&target.dir);
-        let lock = writing::lock(names, &editing.preview, screen)?;
-        let mut loaded = folder::load(&target.dir, global.jobs).map_err(Failure::input)?;
+        Self::open_at(&target.dir, target.recurse_subpackages, editing, global, screen)
+    }
+
+    /// The same for a folder that another argument names.
+    pub(super) fn open_at(
+        dir: &str,
+        recurse_subpackages: bool,
+        editing: &'a Editing,
+        global: &Global,
+        screen: &mut Screen,
+    ) -> Result<Self, Failure> {
+        let lock = writing::lock(&[dir.to_owned()], &editing.preview, screen)?;
+        let mut loaded = folder::load(dir, global.jobs).map_err(Failure::input)?;
         let tell = &mut |diagnostic: &Diagnostic| screen.tell(diagnostic);
         if lock.recover(&loaded.journals, tell).map_err(Failure::input)? {
-            loaded = folder::load(&target.dir, global.jobs).map_err(Failure::input)?;
+            loaded = folder::load(dir, global.jobs).map_err(Failure::input)?;
         }
-        if !target.recurse_subpackages {
+        if !recurse_subpackages {
             loaded.package = loaded.package.without_sub_packages();
         }
         let told = loaded.diagnostics();
