@@ -67,12 +67,13 @@ pub fn annotate(
     edit.apply().map(Some).map_err(|error| vec![told(&error)])
 }
 
-fn add<'a>(
+/// Collects the edits that give one resource these annotations.
+pub(crate) fn add<'a, T: AsRef<str>>(
     edit: &mut Edit<'a>,
     resource: NodeRef<'a>,
-    annotations: &'a [(String, String)],
+    annotations: &'a [(T, T)],
 ) -> Result<(), EditError> {
-    let text = |text: &'a String| Value::string(text.as_str());
+    let text = |text: &'a T| Value::string(text.as_ref());
     let all = || {
         Value::Mapping(annotations.iter().map(|(key, value)| (text(key), text(value))).collect())
     };
@@ -88,9 +89,9 @@ fn add<'a>(
         return edit.set(there, all());
     }
     for (key, value) in annotations {
-        match there.as_mapping().and_then(|mapping| mapping.get(key)) {
+        match there.as_mapping().and_then(|mapping| mapping.get(key.as_ref())) {
             Some(old) => edit.set(old, text(value))?,
-            None => edit.insert_key(there, key, text(value), Place::Last)?,
+            None => edit.insert_key(there, key.as_ref(), text(value), Place::Last)?,
         }
     }
     Ok(())

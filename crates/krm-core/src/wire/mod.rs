@@ -5,6 +5,7 @@ pub mod incoming;
 pub mod matching;
 pub mod outgoing;
 pub mod results;
+pub mod sending;
 pub mod version;
 
 pub use results::FunctionResult;
