@@ -71,32 +71,23 @@ impl Reader<'_> {
 
     /// The names of the versions, each with its schema.
     fn versions<'a>(&mut self, spec: NodeRef<'a>) -> Vec<(String, Option<NodeRef<'a>>)> {
-        let single = field(spec, "version").and_then(scalar_text);
-        let list = field(spec, "versions");
-        let (Some(list), None) = (list.and_then(NodeRef::as_sequence), &single) else {
-            return self.single_version(spec, single.as_deref());
-        };
         let mut versions = Vec::new();
-        for item in list.items() {
-            match field(item, "name").and_then(scalar_text).filter(|name| !name.is_empty()) {
-                Some(name) => versions.push((name.into_owned(), schema_of(item))),
-                None => self.tell(item, "a version of a CustomResourceDefinition needs a `name`"),
+        if let Some(list) = field(spec, "versions").and_then(NodeRef::as_sequence) {
+            for item in list.items() {
+                match field(item, "name").and_then(scalar_text).filter(|name| !name.is_empty()) {
+                    Some(name) => versions.push((name.into_owned(), schema_of(item))),
+                    None => {
+                        self.tell(item, "a version of a CustomResourceDefinition needs a `name`")
+                    }
+                }
             }
-        }
-        versions
-    }
-
-    fn single_version<'a>(
-        &mut self,
-        spec: NodeRef<'a>,
-        name: Option<&str>,
-    ) -> Vec<(String, Option<NodeRef<'a>>)> {
-        let Some(name) = name else {
+        } else if let Some(name) = field(spec, "version").and_then(scalar_text) {
+            versions.push((name.into_owned(), None));
+        } else {
             let at = field(spec, "versions").unwrap_or(spec);
             self.tell(at, "a CustomResourceDefinition needs a list of `spec.versions`");
-            return Vec::new();
-        };
-        vec![(name.to_owned(), None)]
+        }
+        versions
     }
 
     /// The type at the root of a custom resource has metadata, whatever its schema says.

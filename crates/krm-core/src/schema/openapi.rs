@@ -56,6 +56,9 @@ impl Reader<'_> {
             if name.starts_with(SETTERS) {
                 continue;
             }
+            if !self.spend(schema) {
+                break;
+            }
             let id = self.read(schema);
             self.tables.definitions.insert(name.clone().into_owned().into(), id);
             if let Some(kinds) = field(schema, "x-kubernetes-group-version-kind") {

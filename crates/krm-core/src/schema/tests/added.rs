@@ -125,11 +125,36 @@ spec:
 "
         )
     };
-    for versions in ["version: v1", "versions: [{name: v1}, {name: v2}]"] {
+    let both = "version: v1\n  versions: [{name: v1}]";
+    for versions in ["version: v1", "versions: [{name: v1}, {name: v2}]", both] {
         let mut schema = Schema::empty();
         assert_eq!(add(&mut schema, &text(versions), Schema::add_crd), [""; 0]);
         assert_eq!(rule(at(&schema, "example.com/v1 Fleet", "ships")), "set");
         assert_eq!(rule(at(&schema, "example.com/v1 Armada", "items.[].ships")), "set");
+    }
+}
+
+#[test]
+fn alternatives_give_one_shape_or_any() {
+    let shapes = [
+        ("{type: [string, null]}", Shape::String, true),
+        ("{type: ['null', integer]}", Shape::Integer, true),
+        ("{type: [string, integer]}", Shape::IntOrString, false),
+        ("{oneOf: [{type: string}, {type: number}]}", Shape::NumberOrString, false),
+        ("{anyOf: [{type: boolean}]}", Shape::Boolean, false),
+        ("{oneOf: [{type: string}, {type: boolean}]}", Shape::Any, false),
+        ("{format: int-or-string, type: string}", Shape::IntOrString, false),
+        ("{enum: [a, null], type: string}", Shape::String, true),
+        ("{items: {}}", Shape::Array, false),
+        ("{properties: {a: {}}}", Shape::Object, false),
+        ("{}", Shape::Any, false),
+    ];
+    for (text, shape, nullable) in shapes {
+        let mut schema = Schema::empty();
+        let text = format!("definitions: {{a: {text}}}");
+        assert_eq!(add(&mut schema, &text, Schema::add_openapi), [""; 0], "{text}");
+        let found = schema.definition("a").unwrap();
+        assert_eq!((found.shape(), found.is_nullable()), (shape, nullable), "{text}");
     }
 }
 

@@ -91,6 +91,18 @@ fn aliases_that_expand_without_end_are_told() {
 }
 
 #[test]
+fn aliases_of_what_costs_nothing_are_paid_for() {
+    let nulls = "null, ".repeat(2_000);
+    let many = |word: &str| (0..2_000).map(|it| format!("  a{it}: {word}\n")).collect::<String>();
+    let list = format!("e: &e [{nulls}]\ndefinitions:\n");
+    for word in ["{enum: *e}", "{allOf: *e}", "{oneOf: *e}", "{<<: *e}", "{required: *e}"] {
+        assert!(survive(&(list.clone() + &many(word))) > 1, "{word}");
+    }
+    let wide = format!("e: &e {{{nulls}x: 1}}\ndefinitions:\n");
+    assert!(survive(&(wide + &many("*e"))) > 1);
+}
+
+#[test]
 fn a_thousand_faults_are_told_by_a_few() {
     let text = "definitions:\n".to_owned()
         + &(0..1000).map(|it| format!("  a{it}: 5\n")).collect::<String>();
