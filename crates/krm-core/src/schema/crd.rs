@@ -77,7 +77,7 @@ impl Reader<'_> {
                 match field(item, "name").and_then(scalar_text).filter(|name| !name.is_empty()) {
                     Some(name) => versions.push((name.into_owned(), schema_of(item))),
                     None => {
-                        self.tell(item, "a version of a CustomResourceDefinition needs a `name`")
+                        self.tell(item, "a version of a CustomResourceDefinition needs a `name`");
                     }
                 }
             }
