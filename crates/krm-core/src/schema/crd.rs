@@ -42,9 +42,9 @@ fn is_crd(resource: Resource<'_>) -> bool {
 
 impl Reader<'_> {
     fn crd(&mut self, crd: NodeRef<'_>) {
-        let Some(spec) = field(crd, "spec") else {
-            return self.tell(crd, "a CustomResourceDefinition needs a `spec`");
-        };
+        // A patch of a definition, as kustomize has them, says nothing about types.
+        let says = |word| field(crd, "spec").filter(|spec| field(*spec, word).is_some());
+        let Some(spec) = says("versions").or_else(|| says("validation")) else { return };
         let group = field(spec, "group").and_then(scalar_text).unwrap_or_default();
         if group.is_empty() {
             return self.tell(spec, "a CustomResourceDefinition needs `spec.group`");

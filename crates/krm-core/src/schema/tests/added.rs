@@ -212,32 +212,42 @@ fn a_broken_definition_is_told_with_its_place() {
 fn a_definition_without_its_frame_is_told_with_its_place() {
     let faults = [
         (
-            "kind: CustomResourceDefinition\n",
-            "1:1: warning: a CustomResourceDefinition needs a `spec`",
-        ),
-        (
-            "spec:\n  names: {kind: A}\n",
+            "names: {kind: A}\n  versions: []",
             "2:3: warning: a CustomResourceDefinition needs `spec.group`",
         ),
         (
-            "spec:\n  group: a\n  names: {plural: as}\n",
+            "group: a\n  versions: []",
+            "2:3: warning: a CustomResourceDefinition needs `spec.names.kind`",
+        ),
+        (
+            "group: a\n  names: {plural: as}\n  versions: []",
             "3:10: warning: a CustomResourceDefinition needs `spec.names.kind`",
         ),
         (
-            "spec:\n  group: a\n  names: {kind: A}\n",
+            "group: a\n  names: {kind: A}\n  validation: {}",
             "2:3: warning: a CustomResourceDefinition needs a list of `spec.versions`",
         ),
         (
-            "spec:\n  group: a\n  names: {kind: A}\n  versions: v1\n",
+            "group: a\n  names: {kind: A}\n  versions: v1",
             "4:13: warning: a CustomResourceDefinition needs a list of `spec.versions`",
         ),
         (
-            "spec:\n  group: a\n  names: {kind: A}\n  versions: [{schema: {}}]\n",
+            "group: a\n  names: {kind: A}\n  versions: [{schema: {}}]",
             "4:14: warning: a version of a CustomResourceDefinition needs a `name`",
         ),
     ];
-    for (text, expected) in faults {
-        assert_eq!(add(&mut Schema::empty(), text, Schema::add_crd), [expected], "{text}");
+    for (spec, expected) in faults {
+        let text = format!("spec:\n  {spec}\n");
+        assert_eq!(add(&mut Schema::empty(), &text, Schema::add_crd), [expected], "{text}");
+    }
+}
+
+#[test]
+fn a_patch_of_a_definition_says_nothing() {
+    for text in
+        ["metadata: {name: a}", "spec: {conversion: {strategy: Webhook}}", "spec: {group: a}", "[]"]
+    {
+        assert_eq!(add(&mut Schema::empty(), text, Schema::add_crd), [""; 0], "{text}");
     }
 }
 
