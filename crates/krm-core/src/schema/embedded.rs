@@ -10,7 +10,6 @@ use super::types::Spot;
 pub(super) const TEXT: &str = include_str!("kubernetes.txt");
 
 /// An index of a table, and what was read of it so far. Reading changes no answer, so one is enough for a process.
-#[derive(Debug)]
 pub(super) struct Embedded {
     /// Sorted by name.
     pub(super) types: Vec<Definition>,
@@ -20,10 +19,15 @@ pub(super) struct Embedded {
     pub(super) packages: BTreeMap<&'static str, &'static str>,
 }
 
-#[derive(Debug)]
 pub(super) struct Definition {
     pub(super) entry: Entry,
     nodes: OnceLock<(Nodes, NodeId)>,
+}
+
+impl std::fmt::Debug for Embedded {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Embedded({} types)", self.types.len())
+    }
 }
 
 impl Embedded {
