@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use super::node::{NodeId, Nodes};
-use super::table::{Entry, contents};
+use super::table::{Entry, entries, packages};
 use super::types::Spot;
 
 pub(super) const TEXT: &str = include_str!("kubernetes.txt");
@@ -37,18 +37,14 @@ impl Embedded {
         EMBEDDED.get_or_init(|| Self::new(TEXT))
     }
 
-    pub(super) fn new(text: &'static str) -> Self {
-        let contents = contents(text);
+    fn new(table: &'static str) -> Self {
+        let definition = |entry| Definition { entry, nodes: OnceLock::new() };
+        let types: Vec<Definition> = entries(table).map(definition).collect();
         let mut kinds = BTreeMap::new();
-        for (index, entry) in contents.entries.iter().enumerate() {
+        for (index, Definition { entry, .. }) in types.iter().enumerate() {
             kinds.extend(entry.api_versions().map(|version| ((version, entry.kind()), index)));
         }
-        let definition = |entry| Definition { entry, nodes: OnceLock::new() };
-        Self {
-            types: contents.entries.into_iter().map(definition).collect(),
-            kinds,
-            packages: contents.packages.into_iter().collect(),
-        }
+        Self { types, kinds, packages: packages(table).collect() }
     }
 
     pub(super) fn kinds(&self) -> impl Iterator<Item = (&str, &str)> {
