@@ -2,6 +2,7 @@
 //!
 //! Nothing here reads a disk or prints: text and trees come in, values go out.
 
+pub mod annotate;
 pub mod count;
 pub mod diagnostic;
 pub mod dialect;
@@ -11,10 +12,12 @@ pub mod json;
 pub mod missing;
 pub mod package;
 pub mod package_path;
+pub mod placement;
 pub mod plan;
 pub mod quantity;
 pub mod query;
 pub mod records;
+pub mod removal;
 pub mod resource;
 pub mod schema;
 pub mod secrets;
