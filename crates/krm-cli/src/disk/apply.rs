@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use krm_core::{Diagnostic, Plan};
 
 use super::journal::{self, Step};
-use super::lock::{Lock, Tell, shared};
+use super::lock::{Lock, Tell, has_journal, shared};
 use super::target::{Finder, Target};
 use super::{cannot_write, flush, place, recover, undo};
 use crate::parallel;
@@ -21,7 +21,7 @@ const AT_ONCE: Option<NonZeroUsize> = NonZeroUsize::new(4);
 pub(crate) fn write(plan: &Plan, lock: &Lock, tell: Tell<'_>) -> Result<(), Diagnostic> {
     let mut begun = Vec::new();
     for (folder, targets) in units(targets(plan, lock)?) {
-        if recover::is_due(&folder) {
+        if has_journal(&folder) {
             recover::folder(&folder, tell)?;
         }
         begun.push(Unit::new(folder, targets));
@@ -152,7 +152,7 @@ fn prepare(units: &mut [Unit<'_>]) -> Result<(), Diagnostic> {
     let folder = units.first().map(|unit| unit.folder.to_string_lossy().into_owned());
     let unflushed =
         |error: io::Error| cannot_write(&error).in_file(folder.clone().unwrap_or_default());
-    flush::files(&staged).map_err(unflushed)?;
+    if count > 1 { flush::files(&staged) } else { flush::contents(&staged) }.map_err(unflushed)?;
     for unit in &*units {
         let check = |target: &Target<'_>| {
             let told = |diagnostic: Diagnostic| diagnostic.in_file(&*target.change.path);
