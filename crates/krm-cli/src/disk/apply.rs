@@ -11,7 +11,7 @@ use krm_core::{Diagnostic, Plan};
 use super::journal::{self, Step};
 use super::lock::{Lock, Tell, has_journal, shared};
 use super::target::{Finder, Target};
-use super::{cannot_write, flush, place, recover, undo};
+use super::{cannot_write, flush, from_here, place, recover, undo};
 use crate::parallel;
 
 /// How many files are renamed at a time.
@@ -149,7 +149,7 @@ fn prepare(units: &mut [Unit<'_>]) -> Result<(), Diagnostic> {
             staged.push(unit.folder.join(journal::NAME));
         }
     }
-    let folder = units.first().map(|unit| unit.folder.to_string_lossy().into_owned());
+    let folder = units.first().map(|unit| from_here(&unit.folder));
     let unflushed =
         |error: io::Error| cannot_write(&error).in_file(folder.clone().unwrap_or_default());
     if count > 1 { flush::files(&staged) } else { flush::contents(&staged) }.map_err(unflushed)?;

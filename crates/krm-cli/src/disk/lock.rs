@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use krm_core::Diagnostic;
 
-use super::{STDIN, holder, journal, recover};
+use super::{STDIN, from_here, holder, journal, recover};
 
 /// How long a writer waits for another one.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
@@ -151,7 +151,7 @@ impl Waiting {
                 }
                 if self.looks > 1 {
                     let words = format!("waiting for {who}, which writes there");
-                    tell(&Diagnostic::warning(words).in_file(root.to_string_lossy()));
+                    tell(&Diagnostic::warning(words).in_file(from_here(root)));
                 }
             }
             std::thread::sleep(PAUSE);
@@ -175,16 +175,14 @@ fn busy(root: &Path, who: &str, longest: Duration) -> Diagnostic {
         "{who} writes there, and did not end within {} seconds; nothing was written",
         longest.as_secs()
     );
-    Diagnostic::error(words)
-        .in_file(root.to_string_lossy())
-        .hint("wait until it is done, or end it")
+    Diagnostic::error(words).in_file(from_here(root)).hint("wait until it is done, or end it")
 }
 
 fn without_lock(root: &Path) -> Diagnostic {
     Diagnostic::warning(
         "this file system has no locks; see that nobody else writes there meanwhile",
     )
-    .in_file(root.to_string_lossy())
+    .in_file(from_here(root))
 }
 
 /// Whether a run writes in a folder, or was interrupted there.
