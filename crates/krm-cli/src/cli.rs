@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{cfg, yaml};
+use crate::commands::{cfg, completion, man, yaml};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -45,6 +45,8 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: yaml::Command,
     },
+    Completion(completion::Args),
+    Man(man::Args),
 }
 
 /// Flags that every command has.
@@ -72,6 +74,24 @@ pub(crate) struct Global {
         hide_possible_values = false
     )]
     pub(crate) color: Color,
+
+    /// How errors and warnings are told
+    #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
+    pub(crate) error_format: ErrorFormat,
+
+    /// Taken because kustomize takes it; errors here say what is wrong
+    #[arg(long, global = true, hide = true)]
+    pub(crate) stack_trace: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ErrorFormat {
+    /// With the source line, for people
+    Text,
+    /// One JSON object a line
+    Json,
+    /// Commands that the workflows of GitHub show beside the line
+    Github,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -71,6 +71,11 @@ struct Staged<'a> {
 
 impl<'a> Staged<'a> {
     fn new(change: &'a Change) -> Result<Self, Diagnostic> {
+        if let (None, Some(text)) = (&change.old, &change.new) {
+            let target = PathBuf::from(&change.path);
+            let content = stage(text, &target, None).map_err(|error| cannot_write(&error))?;
+            return Ok(Self { change, target, content: Some(content) });
+        }
         let target = fs::canonicalize(&change.path).map_err(|error| cannot_write(&error))?;
         let metadata = fs::metadata(&target).map_err(|error| cannot_write(&error))?;
         if !metadata.is_file() {
@@ -83,7 +88,7 @@ impl<'a> Staged<'a> {
         }
         let content = match (&change.new, change.action()) {
             (Some(text), Action::Write) => {
-                Some(stage(text, &target, &metadata).map_err(|error| cannot_write(&error))?)
+                Some(stage(text, &target, Some(&metadata)).map_err(|error| cannot_write(&error))?)
             }
             _ => None,
         };
@@ -92,6 +97,9 @@ impl<'a> Staged<'a> {
 
     /// Somebody else may have written since; their work is not ours to overwrite.
     fn is_as_it_was_read(&self) -> Result<(), Diagnostic> {
+        if self.change.old.is_none() && fs::symlink_metadata(&self.target).is_err() {
+            return Ok(());
+        }
         let now = fs::read(&self.target).map_err(|error| cannot_write(&error))?;
         if self.change.old.as_ref().is_some_and(|old| old.as_bytes() == now) {
             return Ok(());
@@ -102,6 +110,10 @@ impl<'a> Staged<'a> {
 
     fn finish(self) -> Result<(), Diagnostic> {
         match self.content {
+            Some(content) if self.change.old.is_none() => content
+                .persist_noclobber(&self.target)
+                .map(drop)
+                .map_err(|error| cannot_write(&error.error)),
             Some(content) => {
                 content.persist(&self.target).map(drop).map_err(|error| cannot_write(&error.error))
             }
@@ -110,16 +122,30 @@ impl<'a> Staged<'a> {
     }
 }
 
-/// Writes `text` to a new file in the folder of `target`, with the target's mode and, where allowed, owner.
-fn stage(text: &str, target: &Path, metadata: &fs::Metadata) -> io::Result<NamedTempFile> {
-    let folder = target.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::Builder::new().prefix(".krm-").tempfile_in(folder)?;
+/// Writes `text` to a new file in the folder of `target`, with the mode and, where allowed, owner of what is there.
+fn stage(text: &str, target: &Path, there: Option<&fs::Metadata>) -> io::Result<NamedTempFile> {
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut builder = tempfile::Builder::new();
+    as_everybody_may_read(&mut builder);
+    let mut file = builder.prefix(".krm-").tempfile_in(folder.unwrap_or(Path::new(".")))?;
     file.write_all(text.as_bytes())?;
-    keep_owner(file.path(), metadata);
-    file.as_file().set_permissions(metadata.permissions())?;
+    if let Some(metadata) = there {
+        keep_owner(file.path(), metadata);
+        file.as_file().set_permissions(metadata.permissions())?;
+    }
     file.as_file().sync_all()?;
     Ok(file)
 }
+
+/// A new file has the mode that the user's other programs give to theirs.
+#[cfg(unix)]
+fn as_everybody_may_read(builder: &mut tempfile::Builder<'_, '_>) {
+    use std::os::unix::fs::PermissionsExt;
+    builder.permissions(fs::Permissions::from_mode(0o666));
+}
+
+#[cfg(not(unix))]
+fn as_everybody_may_read(_: &mut tempfile::Builder<'_, '_>) {}
 
 #[cfg(unix)]
 fn keep_owner(path: &Path, metadata: &fs::Metadata) {

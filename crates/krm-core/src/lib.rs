@@ -9,6 +9,7 @@ pub mod duplicates;
 pub mod flow;
 pub mod json;
 pub mod missing;
+pub mod nearest;
 pub mod package;
 pub mod package_path;
 pub mod plan;

@@ -1,14 +1,20 @@
 //! Everything that is printed: data on standard output, words for people on standard error.
 
 mod diff;
+mod format;
+mod progress;
 mod snippet;
 
+pub(crate) use progress::Progress;
+
+use std::borrow::Cow;
 use std::io::{self, BufWriter, Stdout, Write};
+use std::path::Path;
 
 use anstream::{AutoStream, ColorChoice};
 use krm_core::{Change, Diagnostic, Severity};
 
-use crate::cli::{Color, Global};
+use crate::cli::{Color, ErrorFormat, Global};
 use crate::{Exit, Failure, disk};
 
 /// The two streams of the process, and how much is said on them.
@@ -18,6 +24,7 @@ pub(crate) struct Screen {
     colored_err: bool,
     quiet: bool,
     verbose: bool,
+    format: ErrorFormat,
     /// Whether something was told: what follows it stands apart.
     told: bool,
 }
@@ -29,12 +36,14 @@ impl Screen {
             Color::Never => false,
             Color::Auto => auto != ColorChoice::Never,
         };
+        progress::allow(global.quiet);
         Self {
             out: BufWriter::new(io::stdout()),
             colored_out: colored(AutoStream::choice(&io::stdout())),
             colored_err: colored(AutoStream::choice(&io::stderr())),
             quiet: global.quiet,
             verbose: global.verbose,
+            format: global.error_format,
             told: false,
         }
     }
@@ -56,8 +65,10 @@ impl Screen {
     /// Says something to people.
     pub(crate) fn tell(&mut self, diagnostic: &Diagnostic) {
         if !self.quiet || diagnostic.severity == Severity::Error {
-            let gap = if std::mem::replace(&mut self.told, true) { "\n" } else { "" };
-            write_err(&format!("{gap}{}", snippet::render(diagnostic, self.colored_err)));
+            let apart = std::mem::replace(&mut self.told, true) && self.format == ErrorFormat::Text;
+            let gap = if apart { "\n" } else { "" };
+            let text = format::write(&from_here(diagnostic), self.format, self.colored_err);
+            write_err(&format!("{gap}{text}"));
         }
     }
 
@@ -67,8 +78,10 @@ impl Screen {
 
     /// Says something to people who want to know more.
     pub(crate) fn note(&mut self, text: &str) {
-        if self.verbose {
-            write_err(&format!("{text}\n"));
+        match self.format {
+            _ if !self.verbose => {}
+            ErrorFormat::Text => write_err(&format!("{text}\n")),
+            _ => self.tell(&Diagnostic::new(Severity::Info, text)),
         }
     }
 }
@@ -85,8 +98,26 @@ impl From<io::Error> for Failure {
     }
 }
 
+/// The file's name from where the user stands, also where they typed the whole of it.
+fn from_here(diagnostic: &Diagnostic) -> Cow<'_, Diagnostic> {
+    let here = std::env::current_dir().ok();
+    let inside = diagnostic.file.as_deref().and_then(|file| {
+        let path = Path::new(file).strip_prefix(here.as_deref()?).ok()?;
+        path.to_str().filter(|path| !path.is_empty())
+    });
+    match inside {
+        Some(name) => Cow::Owned(diagnostic.clone().in_file(name)),
+        None => Cow::Borrowed(diagnostic),
+    }
+}
+
 /// What clap has to say: help on standard output, and what is wrong with the command line on standard error.
 pub(crate) fn usage(error: &clap::Error) -> Exit {
+    let format = format_asked_for();
+    if error.use_stderr() && format != ErrorFormat::Text {
+        write_err(&format::write(&format::of_usage(error), format, false));
+        return Exit::Usage;
+    }
     // A reader that went away is no reason to fail.
     let _ = error.print();
     if error.use_stderr() { Exit::Usage } else { Exit::Done }
@@ -94,19 +125,27 @@ pub(crate) fn usage(error: &clap::Error) -> Exit {
 
 /// The help for somebody who typed nothing else.
 pub(crate) fn help(command: &mut clap::Command) -> Exit {
+    let format = format_asked_for();
+    if format != ErrorFormat::Text {
+        write_err(&format::write(&format::no_command(), format, false));
+        return Exit::Usage;
+    }
     let help = command.render_help();
     let colored = AutoStream::choice(&io::stderr()) != ColorChoice::Never;
     write_err(&if colored { help.ansi().to_string() } else { help.to_string() });
     Exit::Usage
 }
 
+fn format_asked_for() -> ErrorFormat {
+    format::asked_for(std::env::args_os().map(|word| word.to_string_lossy().into_owned()))
+}
+
 /// A panic, told once.
 pub(crate) fn bug(panic: &str) {
-    let panic = panic.trim_end();
-    write_err(&format!(
-        "error: this is a bug in krm {}: {panic}\nhelp: please report it with the command line and, if you can, the file\n",
-        env!("CARGO_PKG_VERSION")
-    ));
+    let words = format!("this is a bug in krm {}: {}", env!("CARGO_PKG_VERSION"), panic.trim_end());
+    let bug = Diagnostic::error(words)
+        .hint("please report it with the command line and, if you can, the file");
+    write_err(&format::write(&bug, format_asked_for(), false));
 }
 
 /// Nobody can be told when standard error fails.

@@ -6,3 +6,5 @@ mod cases;
 mod pages;
 mod pipes;
 mod sandbox;
+mod shells;
+mod terminal;
