@@ -29,9 +29,9 @@ fn every_command_has_its_page() {
         ("yaml", &["get", "set", "rm", "check", "events"]),
         ("cfg", &["cat", "count", "grep", "tree", "init"]),
     ];
-    let commands = groups
-        .iter()
-        .flat_map(|(group, names)| names.iter().map(move |name| format!("{group} {name}").trim().to_owned()));
+    let commands = groups.iter().flat_map(|(group, names)| {
+        names.iter().map(move |name| format!("{group} {name}").trim().to_owned())
+    });
     for command in commands {
         let page = format!("docs/commands/krm-{}.md", command.replace(' ', "-"));
         let text = fs::read_to_string(root().join(page)).unwrap();

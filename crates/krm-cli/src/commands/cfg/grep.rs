@@ -45,6 +45,10 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     let files = loaded.package.by_root().into_iter().flat_map(|(_, files)| files);
     let keep = |resource: Resource<'_>| args.query.matches(resource) != args.invert_match;
     let count = print(files, args.output, keep, screen)?;
+    if count == 0 && !args.invert_match {
+        let all: Vec<Resource<'_>> = loaded.package.resources().map(|it| it.resource).collect();
+        screen.tell_all(args.query.near_miss(&all).as_slice());
+    }
     let exit = if count == 0 { Exit::Findings } else { Exit::Done };
     finish(&loaded, exit, global, screen)
 }
