@@ -79,6 +79,10 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
     pub(crate) error_format: ErrorFormat,
 
+    /// Show the values of Secrets in errors and diffs
+    #[arg(long, global = true)]
+    pub(crate) show_secrets: bool,
+
     /// Taken because kustomize takes it; errors here say what is wrong
     #[arg(long, global = true, hide = true)]
     pub(crate) stack_trace: bool,
@@ -119,10 +123,6 @@ pub(crate) struct Preview {
     /// List the files that would change, and exit with 1 if there are any
     #[arg(long)]
     pub(crate) check: bool,
-
-    /// Show the values of Secrets in diffs
-    #[arg(long)]
-    pub(crate) show_secrets: bool,
 }
 
 impl Preview {

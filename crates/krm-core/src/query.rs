@@ -5,11 +5,11 @@ use std::str::FromStr;
 use krm_yaml::NodeRef;
 use regex_lite::Regex;
 
-use crate::Diagnostic;
 use crate::quantity::Quantity;
 use crate::resource::Resource;
 pub use crate::selector::{QueryError, Selector};
 use crate::selector::{near, pattern};
+use crate::{Diagnostic, secrets};
 
 /// Conditions that must all hold.
 ///
@@ -64,16 +64,17 @@ impl Query {
     pub fn near_miss(&self, resources: &[Resource<'_>]) -> Option<Diagnostic> {
         self.conditions.iter().find_map(|condition| {
             let nodes = || resources.iter().map(|resource| resource.node);
-            condition.path.near_miss(nodes()).or_else(|| condition.near_value(nodes()))
+            condition.path.near_miss(nodes()).or_else(|| condition.near_value(resources))
         })
     }
 }
 
 impl Condition {
     /// The same for a value that no resource has: `kind=Deploymnet`.
-    fn near_value<'a>(&self, nodes: impl Iterator<Item = NodeRef<'a>>) -> Option<Diagnostic> {
+    fn near_value(&self, resources: &[Resource<'_>]) -> Option<Diagnostic> {
         let Test::Matches(wanted) = &self.test else { return None };
-        let found: Vec<NodeRef<'a>> = nodes.flat_map(|node| self.path.find(node)).collect();
+        let shown = resources.iter().filter(|it| !secrets::is_kept(**it, self.path.first_key()));
+        let found: Vec<NodeRef<'_>> = shown.flat_map(|it| self.path.find(it.node)).collect();
         if found.iter().any(|node| self.test.holds(*node)) {
             return None;
         }

@@ -23,7 +23,7 @@ pub(crate) fn finish(mut plan: Plan, preview: &Preview, screen: &mut Screen) -> 
 fn show(plan: &Plan, preview: &Preview, screen: &mut Screen) -> Outcome {
     for change in plan.changes() {
         if preview.diff {
-            screen.diff(change, preview.show_secrets)?;
+            screen.diff(change)?;
         } else if preview.check {
             screen.print(&format!("{}\n", disk::shown(&change.path)))?;
         } else {

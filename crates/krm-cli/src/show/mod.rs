@@ -25,6 +25,7 @@ pub(crate) struct Screen {
     quiet: bool,
     verbose: bool,
     format: ErrorFormat,
+    show_secrets: bool,
     /// Whether something was told: what follows it stands apart.
     told: bool,
 }
@@ -44,6 +45,7 @@ impl Screen {
             quiet: global.quiet,
             verbose: global.verbose,
             format: global.error_format,
+            show_secrets: global.show_secrets,
             told: false,
         }
     }
@@ -54,8 +56,8 @@ impl Screen {
     }
 
     /// Prints a change as a unified diff.
-    pub(crate) fn diff(&mut self, change: &Change, show_secrets: bool) -> Result<(), Failure> {
-        Ok(diff::write(change, show_secrets, self.colored_out, &mut self.out)?)
+    pub(crate) fn diff(&mut self, change: &Change) -> Result<(), Failure> {
+        Ok(diff::write(change, self.show_secrets, self.colored_out, &mut self.out)?)
     }
 
     pub(crate) fn flush(&mut self) -> Result<(), Failure> {
@@ -67,9 +69,20 @@ impl Screen {
         if !self.quiet || diagnostic.severity == Severity::Error {
             let apart = std::mem::replace(&mut self.told, true) && self.format == ErrorFormat::Text;
             let gap = if apart { "\n" } else { "" };
-            let text = format::write(&from_here(diagnostic), self.format, self.colored_err);
+            let text = format::write(&self.as_shown(diagnostic), self.format, self.colored_err);
             write_err(&format!("{gap}{text}"));
         }
+    }
+
+    fn as_shown<'a>(&self, diagnostic: &'a Diagnostic) -> Cow<'a, Diagnostic> {
+        let mut shown = Cow::Borrowed(diagnostic);
+        if let Some(name) = diagnostic.file.as_deref().and_then(from_here) {
+            shown.to_mut().file = Some(name.into());
+        }
+        if self.show_secrets {
+            shown.to_mut().reveal();
+        }
+        shown
     }
 
     pub(crate) fn tell_all(&mut self, diagnostics: &[Diagnostic]) {
@@ -98,17 +111,10 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// The file's name from where the user stands, also where they typed the whole of it.
-fn from_here(diagnostic: &Diagnostic) -> Cow<'_, Diagnostic> {
-    let here = std::env::current_dir().ok();
-    let inside = diagnostic.file.as_deref().and_then(|file| {
-        let path = Path::new(file).strip_prefix(here.as_deref()?).ok()?;
-        path.to_str().filter(|path| !path.is_empty())
-    });
-    match inside {
-        Some(name) => Cow::Owned(diagnostic.clone().in_file(name)),
-        None => Cow::Borrowed(diagnostic),
-    }
+/// A file's name from where the user stands, where they typed the whole of it.
+fn from_here(name: &str) -> Option<&str> {
+    let inside = Path::new(name).strip_prefix(std::env::current_dir().ok()?).ok()?;
+    inside.to_str().filter(|name| !name.is_empty())
 }
 
 /// What clap has to say: help on standard output, and what is wrong with the command line on standard error.
