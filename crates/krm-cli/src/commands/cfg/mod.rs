@@ -14,6 +14,7 @@ use krm_yaml::Value;
 use crate::cli::Global;
 use crate::folder::{self, Loaded};
 use crate::show::Screen;
+use crate::walk::SubPackages;
 use crate::{Exit, Failure, Outcome, disk};
 
 #[derive(Debug, Subcommand)]
@@ -59,11 +60,9 @@ struct Input {
 
 impl Input {
     fn load(&self, global: &Global) -> Result<Loaded, Failure> {
-        let mut loaded = folder::load(&self.dir, global.jobs).map_err(Failure::input)?;
-        if !self.recurse_subpackages {
-            loaded.package = loaded.package.without_sub_packages();
-        }
-        Ok(loaded)
+        let wanted =
+            if self.recurse_subpackages { SubPackages::Read } else { SubPackages::LeaveOut };
+        folder::load_with(&self.dir, global.jobs, wanted).map_err(Failure::input)
     }
 }
 
