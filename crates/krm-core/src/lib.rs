@@ -7,6 +7,7 @@ pub mod diagnostic;
 pub mod dialect;
 pub mod duplicates;
 pub mod flow;
+pub mod format;
 pub mod json;
 pub mod missing;
 pub mod package;

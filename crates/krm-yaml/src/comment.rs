@@ -146,9 +146,12 @@ impl<'a> Finder<'a> {
 
     fn is_document_head(&self, gap: Span, run: u32, before: Option<NodeRef<'a>>) -> bool {
         let from = self.document.start_marker().map_or(gap.start, |marker| marker.end);
+        // Behind a bracket or a dash it is no longer the document's.
         before.is_none()
-            && !Gap::new(self.text, Span::new(from, run)).any(|(trivia, span)| {
-                trivia == Trivia::Comment && is_first_on_line(self.text, span.start)
+            && !Gap::new(self.text, Span::new(from, run)).any(|(trivia, span)| match trivia {
+                Trivia::Comment => is_first_on_line(self.text, span.start),
+                Trivia::Indicator(_) => true,
+                _ => false,
             })
     }
 
@@ -160,19 +163,9 @@ impl<'a> Finder<'a> {
         after: Option<NodeRef<'a>>,
     ) -> Option<NodeRef<'a>> {
         let line = line_start(self.text, span.start);
-        match before {
-            Some(leaf) if leaf.end() > line => {
-                // Past the brackets that close behind the leaf on this line.
-                let mut owner = leaf;
-                while let Some(parent) = owner.parent().filter(|p| {
-                    p.notation() != Notation::Block
-                        && p.end() <= span.start
-                        && p.end() > owner.end()
-                }) {
-                    owner = parent;
-                }
-                Some(owner)
-            }
+        let (closed, after) = self.without_entries(span.start, before, after);
+        match before.map(|leaf| closed_before(closed.unwrap_or(leaf), span.start)) {
+            Some(owner) if owner.end() > line => Some(owner),
             _ => {
                 // Only an indicator stands before it: a dash, a bracket or the document's marker.
                 let marker = self
@@ -191,6 +184,30 @@ impl<'a> Finder<'a> {
                 Some(owner)
             }
         }
+    }
+
+    /// Collections without entries are no leaves, but stand between them: the last one before `at`, and the first
+    /// behind it or else the leaf `after`.
+    fn without_entries(
+        &self,
+        at: u32,
+        before: Option<NodeRef<'a>>,
+        after: Option<NodeRef<'a>>,
+    ) -> (Option<NodeRef<'a>>, Option<NodeRef<'a>>) {
+        let from = before.map_or(0, |leaf| leaf.index + 1);
+        let to = after.map_or(self.document.table().nodes.len() as u32, |leaf| leaf.index);
+        let between = (from..to).map(|index| self.document.node(index));
+        let is_empty = |node: &NodeRef<'a>| node.node().subtree_end(node.index) == node.index + 1;
+        let (mut closed, mut next) = (None, after);
+        for node in between.filter(is_empty) {
+            if node.end() <= at {
+                closed = Some(node);
+            } else if node.start() > at {
+                next = Some(node);
+                break;
+            }
+        }
+        (closed, next)
     }
 
     /// A comment line that is not directly above an entry.
@@ -260,6 +277,18 @@ impl<'a> Finder<'a> {
     }
 }
 
+/// A node, or what is closed by the brackets between it and `at`.
+fn closed_before(node: NodeRef<'_>, at: u32) -> NodeRef<'_> {
+    let mut owner = node;
+    while let Some(parent) = owner.parent().filter(|parent| {
+        let end = if parent.notation() == Notation::Block { at + 1 } else { parent.end() };
+        end <= at && end >= owner.end()
+    }) {
+        owner = parent;
+    }
+    owner
+}
+
 /// The entry that begins with a leaf.
 #[derive(Clone, Copy)]
 struct StartingEntry<'a> {
@@ -289,9 +318,10 @@ fn starting_entry(leaf: NodeRef<'_>, from: u32) -> StartingEntry<'_> {
     }
     let text = leaf.source();
     let full = owner.full_span().start;
-    let indicator = Gap::new(text, Span::new(from, full))
-        .find(b"-?", b":,{[]}")
-        .filter(|_| owner.parent().is_some_and(|parent| parent.notation() == Notation::Block));
+    let indicator = Gap::new(text, Span::new(from, full)).find(b"-?", b":,{[]}").filter(|span| {
+        let in_block = owner.parent().is_some_and(|p| p.notation() == Notation::Block);
+        in_block || span.of(text) == "?"
+    });
     let is_value = owner.parent().is_some_and(|p| p.kind() == NodeKind::Mapping);
     let head = indicator.map_or(full, |indicator| {
         if is_value && indicator.of(text) == "-" { full } else { indicator.start }
