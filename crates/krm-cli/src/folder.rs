@@ -253,7 +253,11 @@ fn title(name: &str) -> String {
     let inside = here.and_then(|here| path.strip_prefix(here).ok()).unwrap_or(path);
     let parts = inside.components().filter(|part| *part != Component::CurDir);
     let clean = parts.collect::<PathBuf>().to_string_lossy().into_owned();
-    if clean.is_empty() { ".".to_owned() } else { clean }
+    match &*clean {
+        "" => ".".to_owned(),
+        disk::STDIN => format!("./{clean}"),
+        _ => clean,
+    }
 }
 
 fn joined(title: &str, path: &str) -> String {
