@@ -166,6 +166,7 @@ impl<'a> Finder<'a> {
         let (closed, after) = self.without_entries(span.start, before, after);
         match before.map(|leaf| closed_before(closed.unwrap_or(leaf), span.start)) {
             Some(owner) if owner.end() > line => Some(owner),
+            Some(owner) if self.is_behind_comma(Span::new(owner.end(), span.start)) => Some(owner),
             _ => {
                 // Only an indicator stands before it: a dash, a bracket or the document's marker.
                 let marker = self
@@ -186,8 +187,16 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Collections without entries are no leaves, but stand between them: the last one before `at`, and the first
-    /// behind it or else the leaf `after`.
+    /// Whether nothing but a comma stands in a gap.
+    fn is_behind_comma(&self, gap: Span) -> bool {
+        let mut indicators =
+            Gap::new(self.text, gap).filter(|(trivia, _)| *trivia != Trivia::Break);
+        indicators.next().is_some_and(|(trivia, _)| trivia == Trivia::Indicator(b','))
+            && indicators.next().is_none()
+    }
+
+    /// Collections without entries are no leaves, but stand between them: the last one before `at`, and the one
+    /// around it or the first behind it, or else the leaf `after`.
     fn without_entries(
         &self,
         at: u32,
@@ -202,7 +211,7 @@ impl<'a> Finder<'a> {
         for node in between.filter(is_empty) {
             if node.end() <= at {
                 closed = Some(node);
-            } else if node.start() > at {
+            } else {
                 next = Some(node);
                 break;
             }
