@@ -55,12 +55,14 @@ impl<'a> DocumentRef<'a> {
         let mut at = self.span().start;
         for index in 0..self.table().nodes.len() as u32 {
             let node = self.node(index);
-            if node.is_collection() {
+            let is_empty = node.node().subtree_end(index) == index + 1;
+            if node.is_collection() && !is_empty {
                 continue;
             }
             finder.gap(Span::new(at, node.start()), before, Some(node));
             finder.header(node);
-            at = node.end().max(at);
+            // Comments may stand inside brackets that hold nothing else.
+            at = if node.is_collection() { node.start() + 1 } else { node.end().max(at) };
             before = Some(node);
         }
         if self.root().is_some() {
@@ -163,8 +165,7 @@ impl<'a> Finder<'a> {
         after: Option<NodeRef<'a>>,
     ) -> Option<NodeRef<'a>> {
         let line = line_start(self.text, span.start);
-        let (closed, after) = self.without_entries(span.start, before, after);
-        match before.map(|leaf| closed_before(closed.unwrap_or(leaf), span.start)) {
+        match before.map(|leaf| closed_before(leaf, span.start)) {
             Some(owner) if owner.end() > line => Some(owner),
             Some(owner) if self.is_behind_comma(Span::new(owner.end(), span.start)) => Some(owner),
             _ => {
@@ -193,30 +194,6 @@ impl<'a> Finder<'a> {
             Gap::new(self.text, gap).filter(|(trivia, _)| *trivia != Trivia::Break);
         indicators.next().is_some_and(|(trivia, _)| trivia == Trivia::Indicator(b','))
             && indicators.next().is_none()
-    }
-
-    /// Collections without entries are no leaves, but stand between them: the last one before `at`, and the one
-    /// around it or the first behind it, or else the leaf `after`.
-    fn without_entries(
-        &self,
-        at: u32,
-        before: Option<NodeRef<'a>>,
-        after: Option<NodeRef<'a>>,
-    ) -> (Option<NodeRef<'a>>, Option<NodeRef<'a>>) {
-        let from = before.map_or(0, |leaf| leaf.index + 1);
-        let to = after.map_or(self.document.table().nodes.len() as u32, |leaf| leaf.index);
-        let between = (from..to).map(|index| self.document.node(index));
-        let is_empty = |node: &NodeRef<'a>| node.node().subtree_end(node.index) == node.index + 1;
-        let (mut closed, mut next) = (None, after);
-        for node in between.filter(is_empty) {
-            if node.end() <= at {
-                closed = Some(node);
-            } else {
-                next = Some(node);
-                break;
-            }
-        }
-        (closed, next)
     }
 
     /// A comment line that is not directly above an entry.
