@@ -8,11 +8,13 @@ mod fields;
 mod ground;
 mod lists;
 mod order;
+mod quotes;
 mod ties;
 
 use krm_yaml::{DocumentRef, File, NodeKind, NodeRef};
 
 use crate::Diagnostic;
+use crate::schema::Schema;
 use ground::Ground;
 use order::{Left, Wish};
 use ties::Ties;
@@ -22,11 +24,13 @@ const MOST_ROUNDS: usize = 8;
 
 /// What is to be done besides the order of fields.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Options {
+pub struct Options<'s> {
     /// Whether the file is JSON.
     pub json: bool,
     /// Whether containers and operations of webhooks are sorted.
     pub sort_lists: bool,
+    /// Text that reads as something else gets quotes, and what is no text loses them, as this says.
+    pub schema: Option<&'s Schema>,
 }
 
 /// What became of a file.
@@ -48,13 +52,36 @@ pub struct Formatted {
 /// assert_eq!(formatted.text.as_deref(), Some("apiVersion: v1\n\nkind: A # a kind\n# no spec\nmetadata: {}\n"));
 /// # Ok::<(), krm_yaml::ReadError>(())
 /// ```
-pub fn format(file: &File, options: Options) -> Result<Formatted, Vec<Diagnostic>> {
-    let sorted = in_order(file, options)?;
-    Ok(sorted)
+pub fn format(file: &File, options: Options<'_>) -> Result<Formatted, Vec<Diagnostic>> {
+    let mut formatted = in_order(file, options)?;
+    if let Some(schema) = options.schema {
+        formatted.then(file, |file| quotes::by_schema(file, schema, options))?;
+    }
+    Ok(formatted)
+}
+
+impl Formatted {
+    /// One more step, on what the steps before made of the file.
+    fn then(
+        &mut self,
+        file: &File,
+        step: impl Fn(&File) -> Result<Self, Vec<Diagnostic>>,
+    ) -> Result<(), Vec<Diagnostic>> {
+        let next = match &self.text {
+            Some(text) => match File::parse(text.clone()) {
+                Ok(file) => step(&file)?,
+                Err(error) => return Err(vec![Diagnostic::from(&error)]),
+            },
+            None => step(file)?,
+        };
+        self.text = next.text.or(self.text.take()).filter(|text| text != file.text());
+        self.told.extend(next.told);
+        Ok(())
+    }
 }
 
 /// The fields of all resources in order.
-fn in_order(file: &File, options: Options) -> Result<Formatted, Vec<Diagnostic>> {
+fn in_order(file: &File, options: Options<'_>) -> Result<Formatted, Vec<Diagnostic>> {
     let (mut errors, mut all, mut told) = (Vec::new(), Vec::new(), Vec::new());
     for document in file.documents() {
         match wishes(document, options) {
@@ -79,10 +106,10 @@ fn in_order(file: &File, options: Options) -> Result<Formatted, Vec<Diagnostic>>
 }
 
 /// What should change places in a document, and what is left as it is.
-fn wishes(
-    document: DocumentRef<'_>,
-    options: Options,
-) -> Result<(Vec<Wish<'_>>, Vec<Left<'_>>), Diagnostic> {
+fn wishes<'a>(
+    document: DocumentRef<'a>,
+    options: Options<'_>,
+) -> Result<(Vec<Wish<'a>>, Vec<Left<'a>>), Diagnostic> {
     let ground = Ground::of(document)?;
     let ties = Ties::of(document);
     let (mut wishes, mut left) = (Vec::new(), Vec::new());
@@ -102,7 +129,7 @@ fn wishes(
 fn one_by_one(
     file: &File,
     all: &[Vec<Wish<'_>>],
-    options: Options,
+    options: Options<'_>,
     told: &mut Vec<Diagnostic>,
 ) -> String {
     let mut text = String::with_capacity(file.text().len());
@@ -116,7 +143,11 @@ fn one_by_one(
 }
 
 /// One document with everything in order that can be, and warnings at the places of the rest.
-fn in_rounds(document: DocumentRef<'_>, options: Options, told: &mut Vec<Diagnostic>) -> String {
+fn in_rounds(
+    document: DocumentRef<'_>,
+    options: Options<'_>,
+    told: &mut Vec<Diagnostic>,
+) -> String {
     let mut text = document.text().to_owned();
     let mut left = Vec::new();
     for _ in 0..MOST_ROUNDS {

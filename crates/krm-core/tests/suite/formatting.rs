@@ -12,7 +12,7 @@ use crate::laws::{Verdict, emit, ensure};
 /// A file, and how it is to be formatted.
 pub(crate) struct Choice {
     pub(crate) text: String,
-    pub(crate) options: Options,
+    pub(crate) options: Options<'static>,
 }
 
 /// A generated file whose documents are resources where they can be, and options for it.
