@@ -33,7 +33,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Look at packages of Kubernetes resources
+    /// Look at packages of Kubernetes resources, and edit them
     #[command(subcommand_required = true, arg_required_else_help = true)]
     Cfg {
         #[command(subcommand)]

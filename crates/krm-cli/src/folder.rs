@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use krm_core::{Diagnostic, Package, PackageFile, PackagePath};
 use krm_yaml::{File, ReadOptions};
 
-use crate::walk::{self, Found, SubPackages};
+use crate::walk::{self, Found, SubPackages, Walked};
 use crate::{disk, parallel};
 
 /// What was read.
@@ -28,6 +28,8 @@ pub(crate) struct Loaded {
     pub(crate) origin: Origin,
     /// Links that lead nowhere, folders and patterns that cannot be read.
     told: Vec<Diagnostic>,
+    /// Folders in which a run writes, or was interrupted.
+    pub(crate) journals: Vec<PathBuf>,
 }
 
 impl Loaded {
@@ -66,14 +68,15 @@ pub(crate) fn load_with(
     };
     let root = fs::canonicalize(name).map_err(|error| told(&error))?;
     if root.is_dir() {
-        let (found, told) = walk::files(&root, &title, sub_packages);
-        return Ok(Loaded { package: read_all(found, jobs), title, origin: Origin::Folder, told });
+        let Walked { found, told, journals } = walk::files(&root, &title, sub_packages);
+        let package = read_all(found, jobs);
+        return Ok(Loaded { package, title, origin: Origin::Folder, told, journals });
     }
     let path = root.file_name().and_then(|name| PackagePath::new(name.to_str()?).ok());
     let Some(path) = path else { return Err(walk::not_utf8(title)) };
     let found =
         vec![Found { shown: title.clone(), path, disk: root, is_link: false, is_outside: false }];
-    Ok(Loaded { package: read_all(found, jobs), title, origin: Origin::File, told: Vec::new() })
+    Ok(alone(read_all(found, jobs), title, Origin::File))
 }
 
 fn stream() -> Result<Loaded, Diagnostic> {
@@ -82,8 +85,12 @@ fn stream() -> Result<Loaded, Diagnostic> {
         PackagePath::new(disk::STDIN).map_err(|error| Diagnostic::error(error.to_string()))?;
     let shown = disk::shown(disk::STDIN).to_owned();
     let file = PackageFile { path, shown, is_outside: false, content: Ok(file) };
-    let title = ".".to_owned();
-    Ok(Loaded { package: Package::new(vec![file]), title, origin: Origin::Stdin, told: Vec::new() })
+    Ok(alone(Package::new(vec![file]), ".".to_owned(), Origin::Stdin))
+}
+
+/// A package of one file.
+fn alone(package: Package, title: String, origin: Origin) -> Loaded {
+    Loaded { package, title, origin, told: Vec::new(), journals: Vec::new() }
 }
 
 /// Reads and parses; of a file with several names the first counts, and a link never comes first.
@@ -141,7 +148,11 @@ fn title(name: &str) -> String {
     let inside = here.and_then(|here| path.strip_prefix(here).ok()).unwrap_or(path);
     let parts = inside.components().filter(|part| *part != Component::CurDir);
     let clean = parts.collect::<PathBuf>().to_string_lossy().into_owned();
-    if clean.is_empty() { ".".to_owned() } else { clean }
+    match &*clean {
+        "" => ".".to_owned(),
+        disk::STDIN => format!("./{clean}"),
+        _ => clean,
+    }
 }
 
 pub(crate) fn joined(title: &str, path: &str) -> String {

@@ -31,20 +31,27 @@ pub(crate) struct Found {
     pub(crate) is_outside: bool,
 }
 
-/// The files of a folder in any order, and what there is to say about the way.
-pub(crate) fn files(
-    root: &Path,
-    title: &str,
-    sub_packages: SubPackages,
-) -> (Vec<Found>, Vec<Diagnostic>) {
-    let mut walk = Walk { root, title, sub_packages, found: Vec::new(), told: Vec::new() };
+/// What a walk came upon.
+#[derive(Default)]
+pub(crate) struct Walked {
+    /// Files, in any order.
+    pub(crate) found: Vec<Found>,
+    /// What there is to say about the way.
+    pub(crate) told: Vec<Diagnostic>,
+    /// Folders in which a run left its journal.
+    pub(crate) journals: Vec<PathBuf>,
+}
+
+/// Walks over a folder.
+pub(crate) fn files(root: &Path, title: &str, sub_packages: SubPackages) -> Walked {
+    let mut walk = Walk { root, title, sub_packages, came_upon: Walked::default() };
     let above = walk.ignored_from_above();
     let mut waiting = vec![(PathBuf::new(), above)];
     while let Some((folder, ignored)) = waiting.pop() {
         let below = walk.folder(&folder, ignored);
         waiting.extend(below.into_iter().rev());
     }
-    (walk.found, walk.told)
+    walk.came_upon
 }
 
 /// One ignore file and those above it. The nearest that speaks about a path counts.
@@ -77,8 +84,7 @@ struct Walk<'a> {
     root: &'a Path,
     title: &'a str,
     sub_packages: SubPackages,
-    found: Vec<Found>,
-    told: Vec<Diagnostic>,
+    came_upon: Walked,
 }
 
 impl Walk<'_> {
@@ -105,14 +111,16 @@ impl Walk<'_> {
         let patterns = match fs::read(file) {
             Ok(bytes) => Patterns::parse(&String::from_utf8_lossy(&bytes)),
             Err(error) => {
-                self.told.push(self.unreadable(file, &error));
+                self.came_upon.told.push(self.unreadable(file, &error));
                 return above;
             }
         };
         for (line, text) in patterns.never() {
             let words = format!("line {line} matches nothing: `{text}`");
             let hint = "close its bracket, or put a backslash before what is meant as it stands";
-            self.told.push(Diagnostic::warning(words).in_file(self.shown(file)).hint(hint));
+            self.came_upon
+                .told
+                .push(Diagnostic::warning(words).in_file(self.shown(file)).hint(hint));
         }
         Some(Rc::new(Ignored { patterns, depth, way_down, above }))
     }
@@ -122,10 +130,14 @@ impl Walk<'_> {
         let entries = match entries(&self.root.join(folder)) {
             Ok(entries) => entries,
             Err(error) => {
-                self.told.push(self.unreadable(&self.root.join(folder), &error));
+                self.came_upon.told.push(self.unreadable(&self.root.join(folder), &error));
                 return Vec::new();
             }
         };
+        // Asked for by name: a pattern may leave hidden files out.
+        if disk::has_journal(&self.root.join(folder)) {
+            self.came_upon.journals.push(self.root.join(folder));
+        }
         let has_ignore_file = entries.iter().any(|(name, _)| name == IGNORE_FILE);
         let ignored = match has_ignore_file {
             true => {
@@ -166,9 +178,12 @@ impl Walk<'_> {
             Some(Ok(path)) => path,
             Some(Err(error)) => {
                 let words = format!("it is not read: {error}");
-                return self.told.push(Diagnostic::error(words).in_file(self.shown(&disk)));
+                return self
+                    .came_upon
+                    .told
+                    .push(Diagnostic::error(words).in_file(self.shown(&disk)));
             }
-            None => return self.told.push(not_utf8(self.shown(&disk))),
+            None => return self.came_upon.told.push(not_utf8(self.shown(&disk))),
         };
         let shown = joined(self.title, path.as_str());
         let is_link = kind.is_symlink();
@@ -179,13 +194,13 @@ impl Walk<'_> {
                 Ok(target) => is_outside = !target.starts_with(self.root),
                 Err(error) => {
                     let words = format!("the link leads nowhere: {}", disk::reason(&error));
-                    return self.told.push(Diagnostic::warning(words).in_file(shown));
+                    return self.came_upon.told.push(Diagnostic::warning(words).in_file(shown));
                 }
             }
         } else if !kind.is_file() {
             return;
         }
-        self.found.push(Found { path, shown, disk, is_link, is_outside });
+        self.came_upon.found.push(Found { path, shown, disk, is_link, is_outside });
     }
 
     fn unreadable(&self, path: &Path, error: &io::Error) -> Diagnostic {

@@ -2,11 +2,13 @@
 //!
 //! Nothing here reads a disk or prints: text and trees come in, values go out.
 
+pub mod annotate;
 pub mod count;
 pub mod diagnostic;
 pub mod dialect;
 pub mod duplicates;
 pub mod flow;
+pub mod format;
 pub mod ignore;
 pub mod json;
 pub mod missing;
@@ -18,6 +20,7 @@ pub mod quantity;
 pub mod query;
 pub mod records;
 pub mod resource;
+pub mod schema;
 pub mod secrets;
 pub mod selector;
 pub mod subtree;

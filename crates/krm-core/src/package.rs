@@ -97,6 +97,11 @@ impl Package {
         &self.files
     }
 
+    /// Gives the files back.
+    pub fn into_files(self) -> Vec<PackageFile> {
+        self.files
+    }
+
     /// The folders that are packages of their own, this one first as the empty path.
     pub fn roots(&self) -> &[String] {
         &self.roots

@@ -46,14 +46,15 @@ pub(super) fn run(args: &Args, screen: &mut Screen) -> Outcome {
         screen.print(&page(command)?)?;
         return Ok(Exit::Done);
     };
+    if !args.preview.is_on() {
+        fs::create_dir_all(dir).map_err(|error| cannot("made", dir, &error))?;
+    }
+    let lock = writing::lock(std::slice::from_ref(dir), &args.preview, screen)?;
     let mut plan = Plan::default();
     for command in with_all_below(&all) {
         plan.add(change(dir, command)?);
     }
-    if !args.preview.is_on() {
-        fs::create_dir_all(dir).map_err(|error| cannot("made", dir, &error))?;
-    }
-    writing::finish(plan, &args.preview, screen)
+    writing::finish(plan, &args.preview, &lock, screen)
 }
 
 /// The command that some words lead to.

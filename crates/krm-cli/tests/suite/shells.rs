@@ -60,7 +60,7 @@ fn every_command_has_its_page_in_the_manual() {
     assert_eq!(sandbox.run("krm man --dir man/man1").exit, 0);
     let pages = sandbox.files();
     let mut expected = vec!["krm".to_owned()];
-    commands(&sandbox, "krm", &mut expected);
+    below(&sandbox, "krm", &mut expected);
     let mut names: Vec<String> =
         expected.iter().map(|words| format!("man/man1/{}.1", words.replace(' ', "-"))).collect();
     names.sort();
@@ -91,16 +91,25 @@ fn pages_of_the_manual_can_be_read() {
     assert!(grep.contains("\n         krm cfg grep kind=Deployment shop\n"), "{grep}");
 }
 
-/// Every command below `words`, as the help lists them.
-fn commands(sandbox: &Sandbox, words: &str, all: &mut Vec<String>) {
+/// Every command that does something itself, without the program's name.
+pub(crate) fn commands(sandbox: &Sandbox) -> Vec<String> {
+    let mut all = Vec::new();
+    below(sandbox, "krm", &mut all);
+    let is_group = |words: &String| all.iter().any(|it| it.starts_with(&format!("{words} ")));
+    let commands = all.iter().filter(|words| !is_group(words));
+    commands.map(|words| words.trim_start_matches("krm ").to_owned()).collect()
+}
+
+/// Everything below a command, as the help lists it.
+fn below(sandbox: &Sandbox, words: &str, all: &mut Vec<String>) {
     let help = sandbox.run(&format!("{words} -h")).stdout;
     let Some(list) = help.split("Commands:\n").nth(1) else { return };
     let names = list.lines().take_while(|line| line.starts_with("  "));
     for name in names.filter_map(|line| line.split_whitespace().next()) {
         if name != "help" {
-            let below = format!("{words} {name}");
-            all.push(below.clone());
-            commands(sandbox, &below, all);
+            let command = format!("{words} {name}");
+            all.push(command.clone());
+            below(sandbox, &command, all);
         }
     }
 }

@@ -1,7 +1,9 @@
-//! `krm cfg`: packages of resources, looked at as a whole.
+//! `krm cfg`: packages of resources, looked at and edited as a whole.
 
+mod annotate;
 mod cat;
 mod count;
+mod editing;
 mod grep;
 mod init;
 mod tree;
@@ -24,6 +26,7 @@ pub(crate) enum Command {
     Grep(grep::Args),
     Tree(tree::Args),
     Init(init::Args),
+    Annotate(annotate::Args),
 }
 
 pub(crate) fn run(command: &Command, global: &Global, screen: &mut Screen) -> Outcome {
@@ -33,6 +36,7 @@ pub(crate) fn run(command: &Command, global: &Global, screen: &mut Screen) -> Ou
         Command::Grep(args) => grep::run(args, global, screen),
         Command::Tree(args) => tree::run(args, global, screen),
         Command::Init(args) => init::run(args, screen),
+        Command::Annotate(args) => annotate::run(args, global, screen),
     }
 }
 

@@ -1,0 +1,175 @@
+//! Formatting: fields in the order that people know, made as edits, so that nothing else changes.
+//!
+//! Every mapping of a resource is put in order, at every depth. What is no resource
+//! stays as it is, and so does a mapping that cannot be reordered without harm, which is told.
+
+mod apply;
+mod fields;
+mod ground;
+mod lists;
+mod order;
+mod quotes;
+mod ties;
+
+use krm_yaml::{DocumentRef, File, NodeKind, NodeRef};
+
+use crate::Diagnostic;
+use crate::schema::Schema;
+use ground::Ground;
+use order::{Left, Wish};
+use ties::Ties;
+
+/// How often a document is gone over where something is left: what is put in order may make room for the rest.
+const MOST_ROUNDS: usize = 8;
+
+/// What is to be done besides the order of fields.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options<'s> {
+    /// Whether the file is JSON.
+    pub json: bool,
+    /// Whether containers and operations of webhooks are sorted.
+    pub sort_lists: bool,
+    /// Text that reads as something else gets quotes, and what is no text loses them, as this says.
+    pub schema: Option<&'s Schema>,
+}
+
+/// What became of a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Formatted {
+    /// The new text; none where nothing changes.
+    pub text: Option<String>,
+    /// What was left as it is, and why.
+    pub told: Vec<Diagnostic>,
+}
+
+/// Formats the resources of a file.
+///
+/// ```
+/// use krm_core::format::{Options, format};
+///
+/// let text = "kind: A # a kind\n\napiVersion: v1\n# no spec\nmetadata: {}\n".to_owned();
+/// let formatted = format(&krm_yaml::File::parse(text)?, Options::default()).expect("it can be formatted");
+/// assert_eq!(formatted.text.as_deref(), Some("apiVersion: v1\n\nkind: A # a kind\n# no spec\nmetadata: {}\n"));
+/// # Ok::<(), krm_yaml::ReadError>(())
+/// ```
+pub fn format(file: &File, options: Options<'_>) -> Result<Formatted, Vec<Diagnostic>> {
+    let mut formatted = in_order(file, options)?;
+    if let Some(schema) = options.schema {
+        formatted.then(file, |file| quotes::by_schema(file, schema, options))?;
+    }
+    Ok(formatted)
+}
+
+impl Formatted {
+    /// One more step, on what the steps before made of the file.
+    fn then(
+        &mut self,
+        file: &File,
+        step: impl Fn(&File) -> Result<Self, Vec<Diagnostic>>,
+    ) -> Result<(), Vec<Diagnostic>> {
+        let next = match &self.text {
+            Some(text) => match File::parse(text.clone()) {
+                Ok(file) => step(&file)?,
+                Err(error) => return Err(vec![Diagnostic::from(&error)]),
+            },
+            None => step(file)?,
+        };
+        self.text = next.text.or(self.text.take()).filter(|text| text != file.text());
+        self.told.extend(next.told);
+        Ok(())
+    }
+}
+
+/// The fields of all resources in order.
+fn in_order(file: &File, options: Options<'_>) -> Result<Formatted, Vec<Diagnostic>> {
+    let (mut errors, mut all, mut told) = (Vec::new(), Vec::new(), Vec::new());
+    for document in file.documents() {
+        match wishes(document, options) {
+            Ok((wishes, left)) => {
+                told.extend(left.iter().map(|left| warning(file, left.node, &left.why)));
+                all.push(wishes);
+            }
+            Err(error) => errors.push(error),
+        }
+    }
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    if all.iter().all(Vec::is_empty) {
+        return Ok(Formatted { text: None, told });
+    }
+    let text = match apply::all(file, all.iter().flatten(), options.json) {
+        Ok(text) => text,
+        Err(_) => one_by_one(file, &all, options, &mut told),
+    };
+    Ok(Formatted { text: Some(text).filter(|text| text != file.text()), told })
+}
+
+/// What should change places in a document, and what is left as it is.
+fn wishes<'a>(
+    document: DocumentRef<'a>,
+    options: Options<'_>,
+) -> Result<(Vec<Wish<'a>>, Vec<Left<'a>>), Diagnostic> {
+    let ground = Ground::of(document)?;
+    let ties = Ties::of(document);
+    let (mut wishes, mut left) = (Vec::new(), Vec::new());
+    for mapping in ground.nodes().filter(|node| node.kind() == NodeKind::Mapping) {
+        match order::of_fields(mapping, &ties) {
+            Ok(wish) => wishes.extend(wish),
+            Err(why) => left.push(why),
+        }
+    }
+    if options.sort_lists {
+        wishes.extend(ground.resources().flat_map(|resource| lists::wishes(resource, &ties)));
+    }
+    Ok((wishes, left))
+}
+
+/// The file with each document formatted by itself, where something cannot be done.
+fn one_by_one(
+    file: &File,
+    all: &[Vec<Wish<'_>>],
+    options: Options<'_>,
+    told: &mut Vec<Diagnostic>,
+) -> String {
+    let mut text = String::with_capacity(file.text().len());
+    for (document, wishes) in file.documents().zip(all) {
+        match wishes.is_empty() {
+            true => text.push_str(document.text()),
+            false => text.push_str(&in_rounds(document, options, told)),
+        }
+    }
+    text
+}
+
+/// One document with everything in order that can be, and warnings at the places of the rest.
+fn in_rounds(
+    document: DocumentRef<'_>,
+    options: Options<'_>,
+    told: &mut Vec<Diagnostic>,
+) -> String {
+    let mut text = document.text().to_owned();
+    let mut left = Vec::new();
+    for _ in 0..MOST_ROUNDS {
+        let Ok(own) = File::parse(text.clone()) else { break };
+        let found = own.document(0).filter(|_| own.documents().len() == 1);
+        let Some(Ok((wishes, _))) = found.map(|found| self::wishes(found, options)) else { break };
+        let (new, remain) = apply::most(&own, &wishes, options.json);
+        left = remain.into_iter().map(|left| (left.node.path(), left.why)).collect();
+        if left.is_empty() || new == text {
+            text = new;
+            break;
+        }
+        text = new;
+    }
+    for (path, why) in left {
+        let place = document.find(&path).or(document.root());
+        told.extend(place.map(|node| warning(document.file(), node, &why)));
+    }
+    text
+}
+
+fn warning(file: &File, node: NodeRef<'_>, why: &str) -> Diagnostic {
+    let message = format!("the fields here stay in their order: {why}");
+    Diagnostic::warning(message).at(file, node.full_span())
+}
