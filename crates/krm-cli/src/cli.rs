@@ -132,6 +132,16 @@ impl Preview {
     }
 }
 
+/// A flag that may be given a word, as in kustomize: `--kind`, `--kind=true`, `--kind=false`.
+pub(crate) fn yes_or_no(flag: clap::Arg) -> clap::Arg {
+    flag.action(clap::ArgAction::Set)
+        .value_name("BOOL")
+        .num_args(0..=1)
+        .require_equals(true)
+        .default_missing_value("true")
+        .hide_possible_values(true)
+}
+
 /// Which documents of a file are meant.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Documents {

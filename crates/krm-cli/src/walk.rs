@@ -22,6 +22,12 @@ pub(crate) enum SubPackages {
     LeaveOut,
 }
 
+impl SubPackages {
+    pub(crate) fn wanted(are_wanted: bool) -> Self {
+        if are_wanted { Self::Read } else { Self::LeaveOut }
+    }
+}
+
 /// A file that belongs to the package.
 pub(crate) struct Found {
     pub(crate) path: PackagePath,

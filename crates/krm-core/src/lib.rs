@@ -11,6 +11,7 @@ pub mod flow;
 pub mod format;
 pub mod ignore;
 pub mod json;
+pub mod listing;
 pub mod missing;
 pub mod nearest;
 pub mod package;
@@ -25,6 +26,7 @@ pub mod secrets;
 pub mod selector;
 pub mod subtree;
 pub mod tree;
+pub mod wrapper;
 
 pub use diagnostic::{Diagnostic, Location, Severity};
 pub use package::{Package, PackageFile, Placed};
