@@ -1,9 +1,5 @@
 //! `krm man`: the manual, a page for every command, from the same source as the help.
 
-use std::fs;
-use std::io::{self, ErrorKind};
-use std::path::Path;
-
 use clap::CommandFactory;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
@@ -12,7 +8,7 @@ use krm_core::{Change, Diagnostic, Plan};
 use crate::cli::{Cli, Preview};
 use crate::commands::writing;
 use crate::show::Screen;
-use crate::{Exit, Failure, Outcome, disk};
+use crate::{Exit, Failure, Outcome};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -46,10 +42,7 @@ pub(super) fn run(args: &Args, screen: &mut Screen) -> Outcome {
         screen.print(&page(command)?)?;
         return Ok(Exit::Done);
     };
-    if !args.preview.is_on() {
-        fs::create_dir_all(dir).map_err(|error| cannot("made", dir, &error))?;
-    }
-    let lock = writing::lock(std::slice::from_ref(dir), &args.preview, screen)?;
+    let lock = writing::lock_folder(dir, &args.preview, screen)?;
     let mut plan = Plan::default();
     for command in with_all_below(&all) {
         plan.add(change(dir, command)?);
@@ -83,11 +76,7 @@ fn with_all_below(command: &clap::Command) -> Vec<&clap::Command> {
 fn change(dir: &str, command: &clap::Command) -> Result<Change, Failure> {
     let name = command.get_display_name().unwrap_or_else(|| command.get_name());
     let path = format!("{}/{name}.1", dir.trim_end_matches('/'));
-    let old = match fs::read_to_string(Path::new(&path)) {
-        Ok(text) => Some(text),
-        Err(error) if error.kind() == ErrorKind::NotFound => None,
-        Err(error) => return Err(cannot("read", &path, &error)),
-    };
+    let old = writing::content(&path)?;
     Ok(Change { path, old, new: Some(page(command)?) })
 }
 
@@ -127,9 +116,4 @@ fn as_they_stand(text: &str) -> Roff {
         roff.text([roman(rest.replace('\n', " "))]);
     }
     roff
-}
-
-fn cannot(what: &str, name: &str, error: &io::Error) -> Failure {
-    let words = format!("it cannot be {what}: {}", disk::reason(error));
-    Failure::input(Diagnostic::error(words).in_file(name))
 }

@@ -133,11 +133,10 @@ impl Reader<'_> {
             self.at += 1;
         }
         let is_open = from == self.start || from > 0 && self.bytes[from - 1] == b'/';
-        let is_closed = match (self.peek(0), self.peek(1)) {
-            (None | Some(b'/'), _) => true,
-            (Some(b'\\'), Some(b'/')) => true,
-            _ => false,
-        };
+        let is_closed = matches!(
+            (self.peek(0), self.peek(1)),
+            (None | Some(b'/'), _) | (Some(b'\\'), Some(b'/'))
+        );
         if self.at - from < 2 || self.ground == Ground::Name || !is_open || !is_closed {
             return Token::Star;
         }

@@ -137,7 +137,7 @@ impl<'t> Reader<'t> {
             "default" => facts.default = owned(at),
             "nullable" => facts.is_nullable = is_true(at),
             "enum" => {
-                (facts.enumeration, facts.is_nullable) = self.enumeration(at, facts.is_nullable)
+                (facts.enumeration, facts.is_nullable) = self.enumeration(at, facts.is_nullable);
             }
             "properties" => draft.node.fields = self.fields(at, depth),
             "required" => draft.required = self.texts(at, "`required`").into_iter().collect(),

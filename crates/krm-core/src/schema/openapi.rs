@@ -25,7 +25,8 @@ impl Schema {
             }
             Some(definitions) => reader.definitions(definitions),
             None => {
-                reader.tell(document, "there are no `definitions` and no `components.schemas` here")
+                reader
+                    .tell(document, "there are no `definitions` and no `components.schemas` here");
             }
         }
         reader.into_faults()

@@ -1,8 +1,5 @@
 //! `krm cfg cat`: what a package holds, as it is written.
 
-use std::fs;
-use std::io::ErrorKind;
-
 use krm_core::listing::{Entry, Look};
 use krm_core::wrapper::Wrapper;
 use krm_core::{Change, Diagnostic, PackageFile, Plan, subtree};
@@ -201,12 +198,7 @@ fn write(
             plan.add(change(dest, file, texts.join("---\n"))?);
         }
     }
-    if !args.preview.is_on() {
-        let made = fs::create_dir_all(dest);
-        made.map_err(|error| cannot("made", dest, disk::reason(&error)))?;
-    }
-    let dest = dest.to_owned();
-    let lock = writing::lock(std::slice::from_ref(&dest), &args.preview, screen)?;
+    let lock = writing::lock_folder(dest, &args.preview, screen)?;
     let exit = writing::finish(plan, &args.preview, &lock, screen)?;
     finish(loaded, exit, global, screen)
 }
@@ -214,19 +206,11 @@ fn write(
 fn change(dest: &str, file: &PackageFile, new: String) -> Result<Change, Failure> {
     let name = if file.path.as_str() == disk::STDIN { "stdin.yaml" } else { file.path.as_str() };
     let path = format!("{}/{name}", dest.trim_end_matches('/'));
-    let old = match fs::read_to_string(&path) {
-        Ok(old) if old == new => Some(old),
-        Err(error) if error.kind() == ErrorKind::NotFound => None,
-        Ok(_) => {
-            let words = "there is such a file already, and it is not overwritten";
-            let hint = "remove it, or choose another folder";
-            return Err(Failure::input(Diagnostic::error(words).hint(hint).in_file(path)));
-        }
-        Err(error) => return Err(cannot("read", &path, disk::reason(&error))),
-    };
+    let old = writing::content(&path)?;
+    if old.as_ref().is_some_and(|old| *old != new) {
+        let words = "there is such a file already, and it is not overwritten";
+        let hint = "remove it, or choose another folder";
+        return Err(Failure::input(Diagnostic::error(words).hint(hint).in_file(path)));
+    }
     Ok(Change { path, old, new: Some(new) })
-}
-
-fn cannot(what: &str, name: &str, reason: String) -> Failure {
-    Failure::input(Diagnostic::error(format!("it cannot be {what}: {reason}")).in_file(name))
 }
