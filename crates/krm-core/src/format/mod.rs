@@ -53,10 +53,12 @@ pub struct Formatted {
 /// # Ok::<(), krm_yaml::ReadError>(())
 /// ```
 pub fn format(file: &File, options: Options<'_>) -> Result<Formatted, Vec<Diagnostic>> {
-    let mut formatted = in_order(file, options)?;
-    if let Some(schema) = options.schema {
-        formatted.then(file, |file| quotes::by_schema(file, schema, options))?;
-    }
+    // The order comes last, so that everything is told of the file as it is.
+    let mut formatted = match options.schema {
+        Some(schema) => quotes::by_schema(file, schema, options)?,
+        None => Formatted::default(),
+    };
+    formatted.then(file, |file| in_order(file, options))?;
     Ok(formatted)
 }
 
@@ -170,6 +172,7 @@ fn in_rounds(
 }
 
 fn warning(file: &File, node: NodeRef<'_>, why: &str) -> Diagnostic {
+    let why = why.strip_prefix("this cannot be changed here without harm: ").unwrap_or(why);
     let message = format!("the fields here stay in their order: {why}");
     Diagnostic::warning(message).at(file, node.full_span())
 }

@@ -16,6 +16,30 @@ pub(super) struct Target {
     #[arg(value_name = "DIR", default_value = disk::STDIN, hide_default_value = true)]
     dir: String,
 
+    #[command(flatten)]
+    recursion: Recursion,
+}
+
+/// What a command edits that takes several folders, one after the other.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Targets {
+    /// The folders or files; - or nothing edits standard input to standard output
+    #[arg(value_name = "DIR", default_value = disk::STDIN, hide_default_value = true)]
+    dirs: Vec<String>,
+
+    #[command(flatten)]
+    recursion: Recursion,
+}
+
+impl Targets {
+    pub(super) fn each(&self) -> impl Iterator<Item = Target> {
+        let recursion = &self.recursion;
+        self.dirs.iter().map(|dir| Target { dir: dir.clone(), recursion: recursion.clone() })
+    }
+}
+
+#[derive(Clone, Debug, clap::Args)]
+struct Recursion {
     /// Edit packages inside the package, too
     #[arg(
         short = 'R',
@@ -67,7 +91,7 @@ impl<'a> Session<'a> {
         if lock.recover(&loaded.journals, tell).map_err(Failure::input)? {
             loaded = folder::load(&target.dir, global.jobs).map_err(Failure::input)?;
         }
-        if !target.recurse_subpackages {
+        if !target.recursion.recurse_subpackages {
             loaded.package = loaded.package.without_sub_packages();
         }
         let told = loaded.diagnostics();
