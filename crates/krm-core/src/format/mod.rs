@@ -11,7 +11,7 @@ mod order;
 mod quotes;
 mod ties;
 
-use krm_yaml::{DocumentRef, File, NodeKind, NodeRef};
+use krm_yaml::{DocumentRef, File, Indentation, NodeKind, NodeRef};
 
 use crate::Diagnostic;
 use crate::schema::Schema;
@@ -29,6 +29,8 @@ pub struct Options<'s> {
     pub json: bool,
     /// Whether containers and operations of webhooks are sorted.
     pub sort_lists: bool,
+    /// The indentation that is asked for.
+    pub indentation: Indentation,
     /// Text that reads as something else gets quotes, and what is no text loses them, as this says.
     pub schema: Option<&'s Schema>,
 }
@@ -59,7 +61,28 @@ pub fn format(file: &File, options: Options<'_>) -> Result<Formatted, Vec<Diagno
         None => Formatted::default(),
     };
     formatted.then(file, |file| in_order(file, options))?;
+    if options.indentation != Indentation::default() {
+        formatted.then(file, |file| indented(file, options.indentation))?;
+    }
     Ok(formatted)
+}
+
+/// The documents with resources, with the indentation that is asked for.
+fn indented(file: &File, how: Indentation) -> Result<Formatted, Vec<Diagnostic>> {
+    let (mut text, mut told) = (String::with_capacity(file.text().len()), Vec::new());
+    for document in file.documents() {
+        let ground = Ground::of(document).map_err(|error| vec![error])?;
+        let new = ground.is_whole().then(|| document.reindented(how));
+        text.push_str(match &new {
+            Some(Ok(new)) => new,
+            _ => document.text(),
+        });
+        if let Some(Err(error)) = new {
+            let message = format!("the document keeps its indentation: {}", reason(&error.message));
+            told.push(Diagnostic::warning(message).at(file, error.span));
+        }
+    }
+    Ok(Formatted { text: Some(text), told })
 }
 
 impl Formatted {
@@ -172,7 +195,11 @@ fn in_rounds(
 }
 
 fn warning(file: &File, node: NodeRef<'_>, why: &str) -> Diagnostic {
-    let why = why.strip_prefix("this cannot be changed here without harm: ").unwrap_or(why);
-    let message = format!("the fields here stay in their order: {why}");
+    let message = format!("the fields here stay in their order: {}", reason(why));
     Diagnostic::warning(message).at(file, node.full_span())
+}
+
+/// Why an edit was refused, without saying that it was.
+fn reason(why: &str) -> &str {
+    why.strip_prefix("this cannot be changed here without harm: ").unwrap_or(why)
 }

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
+use clap::ValueEnum;
 use krm_core::format::{Options, format};
 use krm_core::schema::Schema;
 use krm_core::{Diagnostic, PackageFile, PackagePath};
+use krm_yaml::{Indentation, ListIndent};
 
 use super::editing::{Editing, Session, Target, Targets};
 use crate::cli::Global;
@@ -29,6 +31,14 @@ pub(crate) struct Args {
     #[command(flatten)]
     targets: Targets,
 
+    /// Indent mappings, and texts in them, by this many spaces
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=9))]
+    indent: Option<u32>,
+
+    /// Indent lists as mappings (wide), or not at all (compact)
+    #[arg(long, value_name = "STYLE")]
+    seq_indent: Option<SeqIndent>,
+
     /// Sort containers by name, and the operations of webhooks
     #[arg(long)]
     sort_lists: bool,
@@ -39,6 +49,15 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     editing: Editing,
+}
+
+/// How much deeper lists stand than their keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum SeqIndent {
+    /// As deep as mappings
+    Wide,
+    /// Not deeper
+    Compact,
 }
 
 pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
@@ -83,7 +102,14 @@ fn formatted(
         return Ok((None, Vec::new()));
     };
     let json = file.path.is_json();
-    let options = Options { json, sort_lists: args.sort_lists, schema };
+    let indentation = Indentation {
+        mapping: args.indent,
+        list: args.seq_indent.map(|style| match style {
+            SeqIndent::Wide => ListIndent::Wide,
+            SeqIndent::Compact => ListIndent::Compact,
+        }),
+    };
+    let options = Options { json, sort_lists: args.sort_lists, indentation, schema };
     let named = |told: Vec<Diagnostic>| {
         told.into_iter().map(|diagnostic| diagnostic.in_file(&*file.shown)).collect::<Vec<_>>()
     };
