@@ -298,6 +298,38 @@ fn not_utf8(shown: String) -> Diagnostic {
 mod tests {
     use super::*;
 
+    /// Every folder below `root` that is read as a package holds the bytes of its files, and planned as it is nothing
+    /// is to be written. The number of files.
+    fn round_trips(root: &Path) -> usize {
+        let mut count = 0;
+        let folders = WalkBuilder::new(root).standard_filters(false).build().flatten();
+        for folder in folders.filter(|entry| entry.file_type().is_some_and(|kind| kind.is_dir())) {
+            let loaded = load(folder.path().to_str().unwrap(), None).unwrap();
+            let mut plan = krm_core::Plan::default();
+            for file in loaded.package.into_files() {
+                let Ok(content) = file.content else { continue };
+                let bytes = fs::read(folder.path().join(file.path.as_str())).unwrap();
+                assert_eq!(content.text().as_bytes(), bytes, "{}", file.shown);
+                let edited = krm_yaml::Edit::new(&content).apply().unwrap();
+                plan.write(file.shown, content.into_text(), edited);
+            }
+            count += plan.files().count();
+            assert!(plan.files().all(|change| change.action() == krm_core::Action::Keep));
+            assert!(plan.is_empty());
+        }
+        count
+    }
+
+    #[test]
+    fn round_trip() {
+        let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        assert!(round_trips(&repository.join("examples")) > 1);
+        match std::env::var_os("KRM_CORPORA") {
+            Some(corpora) => assert!(round_trips(Path::new(&corpora)) > 100),
+            None => println!("skipped in part: KRM_CORPORA does not name a folder of packages"),
+        }
+    }
+
     #[test]
     fn titles_are_what_the_user_sees_from_where_they_stand() {
         assert_eq!(
