@@ -7,6 +7,7 @@ pub mod count;
 pub mod diagnostic;
 pub mod dialect;
 pub mod duplicates;
+pub mod filenames;
 pub mod flow;
 pub mod format;
 pub mod json;

@@ -4,15 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use clap::ValueEnum;
+use krm_core::filenames::{self, Naming, Pattern, Renamed};
 use krm_core::format::{Options, format};
 use krm_core::schema::Schema;
-use krm_core::{Diagnostic, PackageFile, PackagePath};
-use krm_yaml::{Indentation, ListIndent};
+use krm_core::{Change, Diagnostic, Package, PackageFile, PackagePath, Plan};
+use krm_yaml::{File, Indentation, ListIndent};
 
 use super::editing::{Editing, Session, Target, Targets};
 use crate::cli::Global;
+use crate::folder::Origin;
 use crate::show::Screen;
-use crate::{Exit, Outcome};
+use crate::{Exit, Failure, Outcome, parallel};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,6 +32,22 @@ Examples:
 pub(crate) struct Args {
     #[command(flatten)]
     targets: Targets,
+
+    /// Move every resource into the file that --pattern names; on standard output, note the file in its annotations
+    #[arg(long)]
+    set_filenames: bool,
+
+    /// How files are named: %n is the name of the resource, %k its kind, %s its namespace
+    #[arg(long, value_name = "PATTERN", default_value = "%n_%k.yaml")]
+    pattern: Pattern,
+
+    /// Move resources, too, whose annotations name a file
+    #[arg(long = "override")]
+    overrides: bool,
+
+    /// Keep the annotations that name files, which are kept anyway
+    #[arg(long)]
+    keep_annotations: bool,
 
     /// Indent mappings, and texts in them, by this many spaces
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=9))]
@@ -49,6 +67,12 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     editing: Editing,
+}
+
+impl Args {
+    fn naming(&self) -> Naming {
+        Naming { pattern: self.pattern.clone(), overrides: self.overrides }
+    }
 }
 
 /// How much deeper lists stand than their keys.
@@ -77,18 +101,104 @@ fn one(
     screen: &mut Screen,
 ) -> Outcome {
     let session = Session::open(target, &args.editing, global, screen)?;
+    if args.set_filenames && session.loaded.origin == Origin::File {
+        let words = Diagnostic::error("--set-filenames wants a folder, and this is a file");
+        return Err(Failure::Told(Exit::Usage, vec![words.in_file(session.loaded.title.as_str())]));
+    }
+    if args.set_filenames && session.loaded.origin == Origin::Folder {
+        return renamed(session, args, schema, global, screen);
+    }
     let told: Mutex<BTreeMap<PackagePath, Vec<Diagnostic>>> = Mutex::default();
     let exit = session.each_file(global, screen, |file| {
-        let formatted = formatted(file, args, schema)?;
+        let named = if args.set_filenames { with_paths(file, args)? } else { None };
+        let (text, words) = formatted(named.as_ref().unwrap_or(file), args, schema)?;
         if let Ok(mut told) = told.lock() {
-            told.insert(file.path.clone(), formatted.1);
+            told.insert(file.path.clone(), words);
         }
-        Ok(formatted.0)
+        let named = named.and_then(|file| file.content.ok()).map(File::into_text);
+        Ok(text.or(named))
     });
     let told = told.into_inner().unwrap_or_default();
     screen.flush()?;
     told.values().for_each(|told| screen.tell_all(told));
     exit
+}
+
+/// A stream with the files of its resources in their annotations.
+fn with_paths(file: &PackageFile, args: &Args) -> Result<Option<PackageFile>, Vec<Diagnostic>> {
+    let text = filenames::annotated(file, &args.naming())?;
+    text.map(|text| again(file, &text)).transpose()
+}
+
+/// The same file with another text.
+fn again(file: &PackageFile, text: &str) -> Result<PackageFile, Vec<Diagnostic>> {
+    let content = File::parse(text.to_owned());
+    let content = content.map_err(|error| vec![Diagnostic::from(&error).in_file(&*file.shown)])?;
+    let PackageFile { path, shown, is_outside, .. } = file;
+    let (path, shown) = (path.clone(), shown.clone());
+    Ok(PackageFile { path, shown, is_outside: *is_outside, content: Ok(content) })
+}
+
+/// Formats a folder and moves its resources into the files that are named after them.
+fn renamed(
+    mut session: Session<'_>,
+    args: &Args,
+    schema: Option<&Schema>,
+    global: &Global,
+    screen: &mut Screen,
+) -> Outcome {
+    let files = session.loaded.package.files();
+    let results = parallel::map(files, global.jobs, |file| {
+        let Some(content) = file.file() else { return Ok((None, Vec::new())) };
+        let is_ours = file.errors().is_empty() && !file.is_outside;
+        let (text, told) =
+            if is_ours { formatted(file, args, schema)? } else { (None, Vec::new()) };
+        let text = text.as_deref().unwrap_or(content.text());
+        Ok((Some(again(file, text)?), told))
+    });
+    let (mut new, mut told, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+    for result in results {
+        match result {
+            Ok((file, more)) => {
+                new.extend(file);
+                told.extend(more);
+            }
+            Err(why) => errors.extend::<Vec<Diagnostic>>(why),
+        }
+    }
+    let new = Package::new(new);
+    let moved = match filenames::rename(&new, &args.naming()) {
+        Ok(moved) => moved,
+        Err(why) => {
+            errors.extend(why);
+            Renamed::default()
+        }
+    };
+    told.extend(moved.told);
+    session.tell(errors, screen)?;
+    let plan = planned(&session, &new, &moved.files);
+    let exit = session.finish(plan, screen)?;
+    screen.flush()?;
+    screen.tell_all(&told);
+    Ok(exit)
+}
+
+/// The files that were formatted, and those that were renamed.
+fn planned(session: &Session<'_>, new: &Package, moved: &[(PackagePath, Option<String>)]) -> Plan {
+    let text = |file: &PackageFile| file.file().map(|file| file.text().to_owned());
+    let all = |package: &Package| -> BTreeMap<PackagePath, Option<String>> {
+        package.files().iter().map(|file| (file.path.clone(), text(file))).collect()
+    };
+    let (mut old, mut files) = (all(&session.loaded.package), all(new));
+    files.extend(moved.iter().cloned());
+    let mut plan = Plan::default();
+    for (path, new) in files {
+        let old = old.remove(&path).flatten();
+        if old != new {
+            plan.add(Change { path: session.loaded.shown(path.as_str()), old, new });
+        }
+    }
+    plan
 }
 
 /// The new text of a file, and what there is to say about it.
