@@ -167,6 +167,51 @@ pub(crate) fn joined(title: &str, path: &str) -> String {
 mod tests {
     use super::*;
 
+    /// Every folder below `root` that is read as a package holds the bytes of its files, and planned as it is nothing
+    /// is to be written. The number of files.
+    fn round_trips(root: &Path) -> usize {
+        let mut count = 0;
+        for folder in folders(root) {
+            let loaded = load(folder.to_str().unwrap(), None).unwrap();
+            let mut plan = krm_core::Plan::default();
+            for file in loaded.package.into_files() {
+                let Ok(content) = file.content else { continue };
+                let bytes = fs::read(folder.join(file.path.as_str())).unwrap();
+                assert_eq!(content.text().as_bytes(), bytes, "{}", file.shown);
+                let edited = krm_yaml::Edit::new(&content).apply().unwrap();
+                plan.write(file.shown, content.into_text(), edited);
+            }
+            count += plan.files().count();
+            assert!(plan.files().all(|change| change.action() == krm_core::Action::Keep));
+            assert!(plan.is_empty());
+        }
+        count
+    }
+
+    /// A folder and all below it.
+    fn folders(root: &Path) -> Vec<PathBuf> {
+        let mut all = vec![root.to_owned()];
+        let mut at = 0;
+        while at < all.len() {
+            let entries = fs::read_dir(&all[at]).unwrap().map(|entry| entry.unwrap());
+            let below = entries.filter(|entry| entry.file_type().unwrap().is_dir());
+            let below: Vec<PathBuf> = below.map(|entry| entry.path()).collect();
+            all.extend(below);
+            at += 1;
+        }
+        all
+    }
+
+    #[test]
+    fn round_trip() {
+        let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        assert!(round_trips(&repository.join("examples")) > 1);
+        match std::env::var_os("KRM_CORPORA") {
+            Some(corpora) => assert!(round_trips(Path::new(&corpora)) > 100),
+            None => println!("skipped in part: KRM_CORPORA does not name a folder of packages"),
+        }
+    }
+
     #[test]
     fn titles_are_what_the_user_sees_from_where_they_stand() {
         assert_eq!(

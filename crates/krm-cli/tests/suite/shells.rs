@@ -105,6 +105,8 @@ fn below(sandbox: &Sandbox, words: &str, all: &mut Vec<String>) {
     let help = sandbox.run(&format!("{words} -h")).stdout;
     let Some(list) = help.split("Commands:\n").nth(1) else { return };
     let names = list.lines().take_while(|line| line.starts_with("  "));
+    // What is said about a command may go on on the next line.
+    let names = names.filter(|line| !line.starts_with("   "));
     for name in names.filter_map(|line| line.split_whitespace().next()) {
         if name != "help" {
             let command = format!("{words} {name}");

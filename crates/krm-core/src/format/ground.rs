@@ -16,6 +16,8 @@ pub(super) struct Ground<'a> {
     roots: Vec<NodeRef<'a>>,
     /// Nodes inside the roots that are left alone, in order.
     left: Vec<Range<u32>>,
+    /// Whether a resource asks to be left alone.
+    asks: bool,
 }
 
 impl<'a> Ground<'a> {
@@ -32,13 +34,20 @@ impl<'a> Ground<'a> {
         };
         for item in items.into_iter().flat_map(NodeRef::children) {
             let is_own = item.kind() == NodeKind::Mapping && is_resource(item);
-            match (is_own && wants_format(item)?, root.kind()) {
+            let is_wanted = is_own && wants_format(item)?;
+            ground.asks |= is_own && !is_wanted;
+            match (is_wanted, root.kind()) {
                 (true, NodeKind::Sequence) => ground.roots.push(item),
                 (false, NodeKind::Mapping) => ground.left.push(item.subtree()),
                 _ => {}
             }
         }
         Ok(ground)
+    }
+
+    /// Whether the whole document may be changed: it has a resource, and nothing in it asks to be left alone.
+    pub(super) fn is_whole(&self) -> bool {
+        !self.roots.is_empty() && !self.asks
     }
 
     /// All nodes that may be put in order.

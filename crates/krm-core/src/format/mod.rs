@@ -11,7 +11,7 @@ mod order;
 mod quotes;
 mod ties;
 
-use krm_yaml::{DocumentRef, File, NodeKind, NodeRef};
+use krm_yaml::{DocumentRef, File, Indentation, NodeKind, NodeRef};
 
 use crate::Diagnostic;
 use crate::schema::Schema;
@@ -29,6 +29,8 @@ pub struct Options<'s> {
     pub json: bool,
     /// Whether containers and operations of webhooks are sorted.
     pub sort_lists: bool,
+    /// The indentation that is asked for.
+    pub indentation: Indentation,
     /// Text that reads as something else gets quotes, and what is no text loses them, as this says.
     pub schema: Option<&'s Schema>,
 }
@@ -53,11 +55,34 @@ pub struct Formatted {
 /// # Ok::<(), krm_yaml::ReadError>(())
 /// ```
 pub fn format(file: &File, options: Options<'_>) -> Result<Formatted, Vec<Diagnostic>> {
-    let mut formatted = in_order(file, options)?;
-    if let Some(schema) = options.schema {
-        formatted.then(file, |file| quotes::by_schema(file, schema, options))?;
+    // The order comes last, so that everything is told of the file as it is.
+    let mut formatted = match options.schema {
+        Some(schema) => quotes::by_schema(file, schema, options)?,
+        None => Formatted::default(),
+    };
+    formatted.then(file, |file| in_order(file, options))?;
+    if options.indentation != Indentation::default() {
+        formatted.then(file, |file| indented(file, options.indentation))?;
     }
     Ok(formatted)
+}
+
+/// The documents with resources, with the indentation that is asked for.
+fn indented(file: &File, how: Indentation) -> Result<Formatted, Vec<Diagnostic>> {
+    let (mut text, mut told) = (String::with_capacity(file.text().len()), Vec::new());
+    for document in file.documents() {
+        let ground = Ground::of(document).map_err(|error| vec![error])?;
+        let new = ground.is_whole().then(|| document.reindented(how));
+        text.push_str(match &new {
+            Some(Ok(new)) => new,
+            _ => document.text(),
+        });
+        if let Some(Err(error)) = new {
+            let message = format!("the document keeps its indentation: {}", reason(&error.message));
+            told.push(Diagnostic::warning(message).at(file, error.span));
+        }
+    }
+    Ok(Formatted { text: Some(text), told })
 }
 
 impl Formatted {
@@ -170,6 +195,11 @@ fn in_rounds(
 }
 
 fn warning(file: &File, node: NodeRef<'_>, why: &str) -> Diagnostic {
-    let message = format!("the fields here stay in their order: {why}");
+    let message = format!("the fields here stay in their order: {}", reason(why));
     Diagnostic::warning(message).at(file, node.full_span())
+}
+
+/// Why an edit was refused, without saying that it was.
+fn reason(why: &str) -> &str {
+    why.strip_prefix("this cannot be changed here without harm: ").unwrap_or(why)
 }

@@ -14,6 +14,18 @@ struct Retyped<'a> {
     words: String,
 }
 
+impl Retyped<'_> {
+    /// What becomes of it. The line of a Secret's value is not shown.
+    fn told(&self, kind: &str) -> Diagnostic {
+        let path = self.node.path().to_string();
+        let words = Diagnostic::new(Severity::Info, format!("{path} {}", self.words));
+        match kind {
+            "Secret" => words.field(path),
+            _ => words.at(self.node.document().file(), self.node.span()),
+        }
+    }
+}
+
 /// Gives and takes quotes as the schema says, and tells each of them.
 pub(super) fn by_schema(
     file: &File,
@@ -29,13 +41,12 @@ pub(super) fn by_schema(
             let kind = schema.of_resource(&resource.api_version(), &resource.kind());
             for found in kind.map(|kind| below(resource.node, kind)).unwrap_or_default() {
                 if shared.has(found.node) {
-                    told.push(left(file, found.node, "aliases share it"));
+                    told.push(left(found.node));
                     continue;
                 }
+                told.push(found.told(&resource.kind()));
                 edit.write(found.node, found.value)
                     .map_err(|error| vec![Diagnostic::from_edit(&error, file)])?;
-                let words = Diagnostic::new(Severity::Info, found.words);
-                told.push(words.at(file, found.node.span()));
             }
         }
     }
@@ -46,9 +57,9 @@ pub(super) fn by_schema(
     Ok(Formatted { text: Some(text).filter(|text| text != file.text()), told })
 }
 
-fn left(file: &File, node: NodeRef<'_>, why: &str) -> Diagnostic {
-    let message = format!("`{}` keeps its quotes or has none, as it is: {why}", node.text());
-    Diagnostic::warning(message).at(file, node.span())
+fn left(node: NodeRef<'_>) -> Diagnostic {
+    let message = "this stays as it is, though its schema asks for other quotes: aliases share it";
+    Diagnostic::warning(message).at(node.document().file(), node.span())
 }
 
 /// What aliases stand for: it has as many types as there are places.
@@ -110,13 +121,13 @@ fn retyped<'a>(scalar: Scalar<'a>, kind: Type<'_>) -> Option<Retyped<'a>> {
             let read = [scalar.resolve(), scalar.resolve_1_1()];
             let is_other = read.iter().any(|read| *read != Resolved::String);
             let is_null = read.contains(&Resolved::Null);
-            let words = format!("`{text}` gets quotes: it is text by its schema");
+            let words = "gets quotes: it is text by its schema".to_owned();
             (is_other && !is_null).then_some(Retyped { node, value: Value::String(text), words })
         }
         (style, Shape::Boolean | Shape::Integer | Shape::Number) if style.is_quoted() => {
             let read = Resolved::of_plain(&text);
             let is_meant = fits(read, shape) && read == Resolved::of_plain_1_1(&text);
-            let words = format!("`{text}` loses its quotes: it is {} by its schema", name(shape));
+            let words = format!("loses its quotes: it is {} by its schema", name(shape));
             is_meant.then(|| Retyped { node, value: Value::plain(text), words })
         }
         _ => None,

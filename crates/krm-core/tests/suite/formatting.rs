@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use krm_core::format::{Formatted, Options, format};
-use krm_yaml::{CommentPlace, DocumentRef, Edit, File, NodeKind, NodeRef, Place};
+use krm_yaml::{
+    CommentPlace, DocumentRef, Edit, File, Indentation, ListIndent, NodeKind, NodeRef, Place,
+};
 
 use crate::laws::draw::Draw;
 use crate::laws::model::{Shape, Tree};
@@ -17,7 +19,11 @@ pub(crate) struct Choice {
 
 /// A generated file whose documents are resources where they can be, and options for it.
 pub(crate) fn choose(draw: &mut Draw<'_>) -> Option<Choice> {
-    let options = Options { sort_lists: draw.once_in(4), ..Options::default() };
+    let indentation = Indentation {
+        mapping: draw.pick(&[None, None, None, Some(2), Some(4)]),
+        list: draw.pick(&[None, None, None, Some(ListIndent::Wide), Some(ListIndent::Compact)]),
+    };
+    let options = Options { sort_lists: draw.once_in(4), indentation, ..Options::default() };
     let at_end = draw.once_in(2);
     let sample = emit::sample(draw);
     let text = as_resources(sample.text, at_end, sample.json)?;
@@ -100,7 +106,9 @@ impl Choice {
         // A text at the end of a file without a final line break may need one, or a `-`, elsewhere.
         let bytes = |text: &str| {
             let mut bytes = text.as_bytes().to_vec();
-            bytes.retain(|byte| !matches!(byte, b'\n' | b'\r' | b'-'));
+            let moves = self.options.indentation != Indentation::default();
+            let may_change = |byte: &u8| moves && (*byte == b' ' || byte.is_ascii_digit());
+            bytes.retain(|byte| !matches!(byte, b'\n' | b'\r' | b'-') && !may_change(byte));
             bytes.sort_unstable();
             bytes
         };

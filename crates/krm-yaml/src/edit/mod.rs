@@ -33,6 +33,7 @@ use crate::span::Span;
 use crate::value::Value;
 use crate::view::NodeRef;
 
+pub(crate) use check::read_back;
 pub use path::PathEditError;
 
 /// Where a new key goes.

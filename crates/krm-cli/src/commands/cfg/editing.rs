@@ -12,12 +12,36 @@ use crate::{Exit, Failure, Outcome, disk, parallel};
 
 /// What a command edits.
 #[derive(Clone, Debug, clap::Args)]
-#[command(mut_arg("recurse_subpackages", yes_or_no))]
 pub(super) struct Target {
     /// The folder or file; - or nothing edits standard input to standard output
     #[arg(value_name = "DIR", default_value = disk::STDIN, hide_default_value = true)]
     dir: String,
 
+    #[command(flatten)]
+    recursion: Recursion,
+}
+
+/// What a command edits that takes several folders, one after the other.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Targets {
+    /// The folders or files; - or nothing edits standard input to standard output
+    #[arg(value_name = "DIR", default_value = disk::STDIN, hide_default_value = true)]
+    dirs: Vec<String>,
+
+    #[command(flatten)]
+    recursion: Recursion,
+}
+
+impl Targets {
+    pub(super) fn each(&self) -> impl Iterator<Item = Target> {
+        let recursion = &self.recursion;
+        self.dirs.iter().map(|dir| Target { dir: dir.clone(), recursion: recursion.clone() })
+    }
+}
+
+#[derive(Clone, Debug, clap::Args)]
+#[command(mut_arg("recurse_subpackages", yes_or_no))]
+struct Recursion {
     /// Edit packages inside the package, too
     #[arg(short = 'R', long, default_value = "false", hide_default_value = true)]
     recurse_subpackages: bool,
@@ -53,7 +77,7 @@ impl<'a> Session<'a> {
     ) -> Result<Self, Failure> {
         let names = std::slice::from_ref(&target.dir);
         let lock = writing::lock(names, &editing.preview, screen)?;
-        let wanted = SubPackages::wanted(target.recurse_subpackages);
+        let wanted = SubPackages::wanted(target.recursion.recurse_subpackages);
         let load = || folder::load_with(&target.dir, global.jobs, wanted).map_err(Failure::input);
         let mut loaded = load()?;
         let tell = &mut |diagnostic: &Diagnostic| screen.tell(diagnostic);

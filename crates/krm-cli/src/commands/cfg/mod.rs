@@ -4,6 +4,7 @@ mod annotate;
 mod cat;
 mod count;
 mod editing;
+mod fmt;
 mod grep;
 mod init;
 mod printing;
@@ -25,6 +26,7 @@ pub(crate) enum Command {
     Count(count::Args),
     Grep(grep::Args),
     Tree(tree::Args),
+    Fmt(fmt::Args),
     Init(init::Args),
     Annotate(annotate::Args),
 }
@@ -35,6 +37,7 @@ pub(crate) fn run(command: &Command, global: &Global, screen: &mut Screen) -> Ou
         Command::Count(args) => count::run(args, global, screen),
         Command::Grep(args) => grep::run(args, global, screen),
         Command::Tree(args) => tree::run(args, global, screen),
+        Command::Fmt(args) => fmt::run(args, global, screen),
         Command::Init(args) => init::run(args, screen),
         Command::Annotate(args) => annotate::run(args, global, screen),
     }
