@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn a_mark_moves_with_the_text() {
         let of = |marked: Range<usize>| {
-            let (text, marked) = mask("k: value # c", &marked, &[3..8]);
+            let (text, marked) = mask("k: value # c", &marked, std::slice::from_ref(&(3..8)));
             text[marked].to_owned()
         };
         assert_eq!(of(0..1), "k");
