@@ -64,6 +64,11 @@ impl Choice {
         )
     }
 
+    /// Whether there is something to change.
+    pub(crate) fn changes(&self) -> bool {
+        self.formatted().is_ok_and(|formatted| formatted.text.is_some())
+    }
+
     /// Formatting what is formatted changes nothing.
     pub(crate) fn twice_is_once(&self) -> Verdict {
         let once = self.new_text()?;
