@@ -7,6 +7,9 @@
 #[allow(dead_code, reason = "the property tests use more of it")]
 #[path = "../../crates/krm-yaml/tests/suite/laws/mod.rs"]
 mod laws;
+#[allow(dead_code, reason = "the property tests use more of it")]
+#[path = "../../crates/krm-core/tests/suite/schemas.rs"]
+mod schemas;
 
 #[path = "../../crates/krm-core/tests/suite/formatting.rs"]
 mod formatting;
@@ -113,5 +116,15 @@ pub fn path(data: &[u8]) {
     if let Some((parent, last)) = path.split_last() {
         let whole: Vec<Segment> = parent.segments().iter().chain([last]).cloned().collect();
         assert_eq!(whole, path.segments());
+    }
+}
+
+/// Any text, or a generated schema where the first byte says so, is read as a schema, and asking it anything ends.
+pub fn schema(data: &[u8]) {
+    if let Some(choices) = data.strip_prefix(&[0xff]) {
+        return holds(schemas::survives(&schemas::sample(&mut Draw::new(choices))));
+    }
+    if let Some(text) = text_of(data) {
+        holds(schemas::survives(text));
     }
 }

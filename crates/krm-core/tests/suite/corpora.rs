@@ -28,7 +28,6 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-#[expect(clippy::print_stdout, reason = "a test says what it left out")]
 #[test]
 fn packages_keep_their_meaning_and_their_comments() {
     let Some(corpora) = std::env::var_os("KRM_CORPORA") else {

@@ -10,3 +10,5 @@ mod laws;
 #[allow(dead_code, reason = "the tests of krm-yaml use more of it")]
 #[path = "../../../krm-yaml/tests/suite/runner.rs"]
 mod runner;
+mod schema;
+mod schemas;
