@@ -41,11 +41,10 @@ fn corpora_files() -> Outcome<Vec<PathBuf>> {
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder)? {
             let path = entry?.path();
-            match path.is_dir() {
-                true => folders.push(path),
-                false => {
-                    found.extend(path.extension().is_some_and(|it| it == "yaml").then_some(path))
-                }
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "yaml") {
+                found.push(path);
             }
         }
     }
