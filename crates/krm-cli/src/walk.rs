@@ -20,6 +20,8 @@ const IGNORE_FILE: &str = ".krmignore";
 pub(crate) enum SubPackages {
     Read,
     LeaveOut,
+    /// Their files are left out, but not what a dead run left among them.
+    LookForJournals,
 }
 
 impl SubPackages {
@@ -52,9 +54,9 @@ pub(crate) struct Walked {
 pub(crate) fn files(root: &Path, title: &str, sub_packages: SubPackages) -> Walked {
     let mut walk = Walk { root, title, sub_packages, came_upon: Walked::default() };
     let above = walk.ignored_from_above();
-    let mut waiting = vec![(PathBuf::new(), above)];
-    while let Some((folder, ignored)) = waiting.pop() {
-        let below = walk.folder(&folder, ignored);
+    let mut waiting = vec![(PathBuf::new(), above, false)];
+    while let Some((folder, ignored, is_left_out)) = waiting.pop() {
+        let below = walk.folder(&folder, ignored, is_left_out);
         waiting.extend(below.into_iter().rev());
     }
     walk.came_upon
@@ -71,6 +73,9 @@ struct Ignored {
 }
 
 type Layers = Option<Rc<Ignored>>;
+
+/// A folder that comes next, what is ignored in it, and whether its files are left out.
+type Waiting = (PathBuf, Layers, bool);
 
 /// Whether a path is left out. What is above it was asked before, and is not.
 fn is_ignored(layers: &Layers, path: &Path, is_folder: bool) -> bool {
@@ -132,9 +137,10 @@ impl Walk<'_> {
     }
 
     /// Takes the files of one folder, and gives the folders in it that come next.
-    fn folder(&mut self, folder: &Path, ignored: Layers) -> Vec<(PathBuf, Layers)> {
+    fn folder(&mut self, folder: &Path, ignored: Layers, is_left_out: bool) -> Vec<Waiting> {
         let entries = match entries(&self.root.join(folder)) {
             Ok(entries) => entries,
+            Err(_) if is_left_out => return Vec::new(),
             Err(error) => {
                 self.came_upon.told.push(self.unreadable(&self.root.join(folder), &error));
                 return Vec::new();
@@ -160,13 +166,16 @@ impl Walk<'_> {
             .collect();
         let is_sub_package = !folder.as_os_str().is_empty()
             && entries.iter().any(|(path, kind)| self.makes_package(path, *kind));
-        if is_sub_package && self.sub_packages == SubPackages::LeaveOut {
+        let is_left_out = is_left_out || is_sub_package && self.sub_packages != SubPackages::Read;
+        if is_left_out && self.sub_packages == SubPackages::LeaveOut {
             return Vec::new();
         }
         let (folders, files): (Vec<_>, Vec<_>) =
             entries.into_iter().partition(|(_, kind)| kind.is_dir());
-        files.iter().for_each(|(path, kind)| self.file(path, *kind));
-        folders.into_iter().map(|(path, _)| (path, ignored.clone())).collect()
+        if !is_left_out {
+            files.iter().for_each(|(path, kind)| self.file(path, *kind));
+        }
+        folders.into_iter().map(|(path, _)| (path, ignored.clone(), is_left_out)).collect()
     }
 
     fn makes_package(&self, path: &Path, kind: FileType) -> bool {

@@ -69,20 +69,39 @@ pub fn format(file: &File, options: Options<'_>) -> Result<Formatted, Vec<Diagno
 
 /// The documents with resources, with the indentation that is asked for.
 fn indented(file: &File, how: Indentation) -> Result<Formatted, Vec<Diagnostic>> {
-    let (mut text, mut told) = (String::with_capacity(file.text().len()), Vec::new());
+    let (mut errors, mut told) = (Vec::new(), Vec::new());
+    let text = rebuilt(file, |document| match Ground::of(document) {
+        Ok(ground) if ground.is_whole() => match document.reindented(how) {
+            Ok(new) => Some(new),
+            Err(error) => {
+                let why = reason(&error.message);
+                let message = format!("the document keeps its indentation: {why}");
+                told.push(Diagnostic::warning(message).at(file, error.span));
+                None
+            }
+        },
+        Ok(_) => None,
+        Err(error) => {
+            errors.push(error);
+            None
+        }
+    });
+    if errors.is_empty() { Ok(Formatted { text: Some(text), told }) } else { Err(errors) }
+}
+
+/// The file with new texts for some of its documents.
+fn rebuilt<'a>(file: &'a File, mut new: impl FnMut(DocumentRef<'a>) -> Option<String>) -> String {
+    let mut text = String::with_capacity(file.text().len());
+    let mut at = 0;
     for document in file.documents() {
-        let ground = Ground::of(document).map_err(|error| vec![error])?;
-        let new = ground.is_whole().then(|| document.reindented(how));
-        text.push_str(match &new {
-            Some(Ok(new)) => new,
-            _ => document.text(),
-        });
-        if let Some(Err(error)) = new {
-            let message = format!("the document keeps its indentation: {}", reason(&error.message));
-            told.push(Diagnostic::warning(message).at(file, error.span));
+        if let Some(new) = new(document) {
+            text.push_str(&file.text()[at..document.span().start as usize]);
+            text.push_str(&new);
+            at = document.span().end as usize;
         }
     }
-    Ok(Formatted { text: Some(text), told })
+    text.push_str(&file.text()[at..]);
+    text
 }
 
 impl Formatted {
@@ -157,14 +176,10 @@ fn one_by_one(
     options: Options<'_>,
     told: &mut Vec<Diagnostic>,
 ) -> String {
-    let mut text = String::with_capacity(file.text().len());
-    for (document, wishes) in file.documents().zip(all) {
-        match wishes.is_empty() {
-            true => text.push_str(document.text()),
-            false => text.push_str(&in_rounds(document, options, told)),
-        }
-    }
-    text
+    rebuilt(file, |document| {
+        let has_wishes = all.get(document.index()).is_some_and(|wishes| !wishes.is_empty());
+        has_wishes.then(|| in_rounds(document, options, told))
+    })
 }
 
 /// One document with everything in order that can be, and warnings at the places of the rest.

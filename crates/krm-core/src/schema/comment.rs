@@ -3,7 +3,6 @@
 use krm_yaml::File;
 
 use super::json_schema::Reader;
-use super::types::Spot;
 use super::{Schema, Type};
 use crate::Severity;
 
@@ -18,7 +17,7 @@ impl Commented {
     /// The type of the field that the comment stands beside.
     pub fn get(&self) -> Type<'_> {
         let id = self.0.own.definitions[NAME];
-        Type::new(&self.0, Spot { tables: &self.0.own, id })
+        Type::new(&self.0, self.0.own_spot(id))
     }
 }
 

@@ -12,6 +12,7 @@ mod rules;
 mod table;
 mod table_text;
 mod types;
+mod words;
 
 #[cfg(test)]
 mod tests;
@@ -23,7 +24,8 @@ pub use rules::{Keys, ListRule, MappingRule};
 pub use table::TableError;
 pub use types::Type;
 
-use node::Tables;
+use embedded::Embedded;
+use node::{NodeId, Tables};
 use types::Spot;
 
 /// What is known about types: Kubernetes' own, and those that were added.
@@ -31,14 +33,14 @@ use types::Spot;
 /// What was added counts before Kubernetes' own, and later before earlier.
 #[derive(Clone, Debug)]
 pub struct Schema {
-    kubernetes: Option<&'static Tables>,
+    kubernetes: Option<&'static Embedded>,
     own: Tables,
 }
 
 impl Schema {
     /// Knows Kubernetes' own kinds, of the version that [`kubernetes_version`] names.
     pub fn kubernetes() -> Self {
-        Self { kubernetes: Some(embedded::tables()), own: Tables::new() }
+        Self { kubernetes: Some(Embedded::get()), own: Tables::new() }
     }
 
     /// Knows nothing.
@@ -48,29 +50,34 @@ impl Schema {
 
     /// The type of a resource; none where nobody has said what it is.
     pub fn of_resource(&self, api_version: &str, kind: &str) -> Option<Type<'_>> {
-        let found = |tables: &'_ Tables| tables.kind(api_version, kind);
-        let own = found(&self.own).map(|id| Spot { tables: &self.own, id });
-        let spot = own.or_else(|| {
-            let tables = self.kubernetes?;
-            Some(Spot { tables, id: found(tables)? })
-        });
+        let own = self.own.kind(api_version, kind).map(|id| self.own_spot(id));
+        let spot = own.or_else(|| self.kubernetes?.kind(api_version, kind));
         spot.map(|spot| Type::new(self, spot))
+    }
+
+    /// The kinds that are known, as `apiVersion` and `kind`: first those that were added, each part sorted.
+    pub fn kinds(&self) -> impl Iterator<Item = (&str, &str)> {
+        let own = self.own.kinds.iter().flat_map(|(api_version, kinds)| {
+            kinds.keys().map(|kind| (api_version.as_str(), kind.as_str()))
+        });
+        own.chain(self.kubernetes.into_iter().flat_map(Embedded::kinds))
     }
 
     /// The type that a definition has, by its full name: `io.k8s.api.core.v1.Container`.
     pub fn definition(&self, name: &str) -> Option<Type<'_>> {
-        self.lookup(&self.own, name).map(|spot| Type::new(self, spot))
+        self.lookup(false, name).map(|spot| Type::new(self, spot))
     }
 
-    /// The definition that is meant by a name in these tables.
-    fn lookup<'a>(&'a self, from: &'a Tables, name: &str) -> Option<Spot<'a>> {
-        if let Some(&id) = from.definitions.get(name) {
-            return Some(Spot { tables: from, id });
+    fn own_spot(&self, id: NodeId) -> Spot<'_> {
+        Spot { nodes: &self.own.nodes, id, is_embedded: false }
+    }
+
+    /// The definition that is meant by a name; those of the embedded table name only each other, and in short.
+    fn lookup(&self, from_embedded: bool, name: &str) -> Option<Spot<'_>> {
+        if from_embedded {
+            return self.kubernetes?.definition(name);
         }
-        // The embedded table names its definitions in short, and only its own.
-        let tables = self.kubernetes.filter(|embedded| !std::ptr::eq(*embedded, from))?;
-        let (package, name) = name.rsplit_once('.')?;
-        let short = format!("{}.{name}", tables.packages.get(package)?);
-        Some(Spot { tables, id: *tables.definitions.get(short.as_str())? })
+        let own = self.own.definitions.get(name).map(|id| self.own_spot(*id));
+        own.or_else(|| self.kubernetes?.by_full_name(name))
     }
 }

@@ -145,35 +145,17 @@ pub(super) struct Field {
     pub(super) is_required: bool,
 }
 
-/// Types with the names and kinds that lead to them.
+/// Types that name each other by number: first one for every shape, at the shape's own number.
 #[derive(Clone, Debug)]
-pub(super) struct Tables {
-    nodes: Vec<Node>,
-    pub(super) definitions: BTreeMap<Text, NodeId>,
-    /// By `apiVersion`, then by `kind`.
-    pub(super) kinds: BTreeMap<Text, BTreeMap<Text, NodeId>>,
-    /// Full names of packages, and the short ones that stand for them in the embedded table.
-    pub(super) packages: BTreeMap<Text, Text>,
-}
+pub(super) struct Nodes(Vec<Node>);
 
-impl Tables {
-    /// Holds one node for every shape, at the shape's own number, and nothing else.
+impl Nodes {
     pub(super) fn new() -> Self {
-        Self {
-            nodes: SHAPES.map(|(shape, _)| Node { shape, ..Node::default() }).into(),
-            definitions: BTreeMap::new(),
-            kinds: BTreeMap::new(),
-            packages: BTreeMap::new(),
-        }
+        Self(SHAPES.map(|(shape, _)| Node { shape, ..Node::default() }).into())
     }
 
-    /// Makes room for so many nodes.
-    pub(super) fn reserve(&mut self, nodes: usize) {
-        self.nodes.reserve_exact(nodes);
-    }
-
-    pub(super) fn node(&self, id: NodeId) -> &Node {
-        &self.nodes[id as usize]
+    pub(super) fn get(&self, id: NodeId) -> &Node {
+        &self.0[id as usize]
     }
 
     /// Adds a node; all that say nothing but their shape are one.
@@ -185,17 +167,27 @@ impl Tables {
         if is_bare {
             return node.shape as NodeId;
         }
-        self.nodes.push(node);
-        self.nodes.len() as NodeId - 1
+        self.0.push(node);
+        self.0.len() as NodeId - 1
+    }
+}
+
+/// Types that were added, with the names and kinds that lead to them.
+#[derive(Clone, Debug)]
+pub(super) struct Tables {
+    pub(super) nodes: Nodes,
+    pub(super) definitions: BTreeMap<Text, NodeId>,
+    /// By `apiVersion`, then by `kind`.
+    pub(super) kinds: BTreeMap<String, BTreeMap<String, NodeId>>,
+}
+
+impl Tables {
+    pub(super) fn new() -> Self {
+        Self { nodes: Nodes::new(), definitions: BTreeMap::new(), kinds: BTreeMap::new() }
     }
 
-    pub(super) fn add_kind(
-        &mut self,
-        api_version: impl Into<Text>,
-        kind: impl Into<Text>,
-        node: NodeId,
-    ) {
-        self.kinds.entry(api_version.into()).or_default().insert(kind.into(), node);
+    pub(super) fn add_kind(&mut self, api_version: String, kind: String, node: NodeId) {
+        self.kinds.entry(api_version).or_default().insert(kind, node);
     }
 
     pub(super) fn kind(&self, api_version: &str, kind: &str) -> Option<NodeId> {

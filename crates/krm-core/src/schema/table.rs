@@ -12,97 +12,105 @@
 //! A `!` marks a field that must be there, `@` a reference, `[]` a list of what follows and `{}` a mapping to it. A type without a
 //! word for it is an object.
 
-use super::node::{Facts, Field, ListType, Node, NodeId, Shape, Strategy, Tables, Text};
+use super::node::{Facts, Field, ListType, Node, NodeId, Nodes, Shape, Strategy, Text};
 
-/// A line that is not understood.
+/// Why something is no table, or cannot be written as one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TableError {
-    /// The line, from one; zero where something cannot be written as a table.
-    pub line: usize,
-    /// What is wrong.
-    pub message: String,
-}
+pub struct TableError(pub(super) String);
 
 impl std::fmt::Display for TableError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.line {
-            0 => f.write_str(&self.message),
-            line => write!(f, "line {line}: {}", self.message),
-        }
+        f.write_str(&self.0)
     }
 }
 
 impl std::error::Error for TableError {}
 
-/// What a type or field line says.
+/// A type as it stands in the table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    /// The short name.
+    pub(super) name: &'static str,
+    /// What is said of it, and its fields.
+    text: &'static str,
+}
+
+/// The types of a table, in its order. What they say is read by [`Entry::read`] once somebody asks.
+pub(super) fn entries(table: &'static str) -> impl Iterator<Item = Entry> {
+    table.split("\ntype ").skip(1).map(|text| {
+        let (name, text) = text.split_at(text.find([' ', '\n']).unwrap_or(text.len()));
+        Entry { name, text }
+    })
+}
+
+/// The full names of packages, which stand above the types, and their short ones.
+pub(super) fn packages(table: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let lines = table.lines().take_while(|line| !line.starts_with("type "));
+    let words = lines.filter_map(|line| line.strip_prefix("package ")?.split_once(' '));
+    words.map(|(short, full)| (full, short))
+}
+
+impl Entry {
+    /// The kind, where the type is one: definitions are named by their kinds.
+    pub(super) fn kind(&self) -> &'static str {
+        self.name.rsplit('.').next().unwrap_or(self.name)
+    }
+
+    /// The `apiVersion`s that the type is a kind of.
+    pub(super) fn api_versions(&self) -> impl Iterator<Item = &'static str> {
+        let line = self.text.lines().next().unwrap_or_default();
+        line.split(' ').filter_map(|word| word.strip_prefix("kind="))
+    }
+
+    /// Reads the type: its nodes, and which of them it is.
+    pub(super) fn read(&self) -> Result<(Nodes, NodeId), TableError> {
+        let fault =
+            |line: &str| TableError(format!("{}: cannot read `{}`", self.name, line.trim()));
+        let mut nodes = Nodes::new();
+        let mut lines = self.text.lines();
+        let head = lines.next().unwrap_or_default();
+        let mut draft = draft(&mut nodes, head).ok_or_else(|| fault(head))?;
+        if !draft.is_shaped {
+            draft.node.shape = Shape::Object;
+        }
+        for line in lines {
+            let field = field(&mut nodes, line.trim_start());
+            draft.node.fields.push(field.ok_or_else(|| fault(line))?);
+        }
+        let id = add(&mut nodes, draft);
+        Ok((nodes, id))
+    }
+}
+
+/// What a line says about a type or a field.
 #[derive(Default)]
 struct Draft {
     node: Node,
     facts: Facts,
     /// Whether a word for the type was there.
     is_shaped: bool,
-    kinds: Vec<&'static str>,
 }
 
-/// Reads a table.
-pub(super) fn read(text: &'static str) -> Result<Tables, TableError> {
-    let mut tables = Tables::new();
-    tables.reserve(text.len() / 32);
-    let mut open: Option<(&'static str, Draft)> = None;
-    for (number, line) in text.lines().enumerate() {
-        let fault = |message: &str| TableError { line: number + 1, message: message.to_owned() };
-        if let Some(words) = line.strip_prefix(' ') {
-            let (_, draft) = open.as_mut().ok_or_else(|| fault("a field before its type"))?;
-            let field = field(&mut tables, words).ok_or_else(|| fault("not a field"))?;
-            draft.node.fields.push(field);
-        } else if let Some(words) = line.strip_prefix("type ") {
-            close(&mut tables, open.take());
-            let (name, rest) = words.split_once(' ').unwrap_or((words, ""));
-            open = Some((name, draft(&mut tables, rest).ok_or_else(|| fault("not a type"))?));
-        } else if let Some(words) = line.strip_prefix("package ") {
-            let (short, full) = words.split_once(' ').ok_or_else(|| fault("not a package"))?;
-            tables.packages.insert(full.into(), short.into());
-        }
-    }
-    close(&mut tables, open);
-    Ok(tables)
-}
-
-/// A type is whole once its last field was read.
-fn close(tables: &mut Tables, open: Option<(&'static str, Draft)>) {
-    let Some((name, mut draft)) = open else { return };
-    if !draft.is_shaped {
-        draft.node.shape = Shape::Object;
-    }
-    let kinds = std::mem::take(&mut draft.kinds);
-    let id = add(tables, draft);
-    tables.definitions.insert(name.into(), id);
-    let kind = name.rsplit('.').next().unwrap_or(name);
-    for api_version in kinds {
-        tables.add_kind(api_version, kind, id);
-    }
-}
-
-fn add(tables: &mut Tables, draft: Draft) -> NodeId {
+fn add(nodes: &mut Nodes, draft: Draft) -> NodeId {
     let Draft { mut node, facts, .. } = draft;
     node.facts = (facts != Facts::default()).then(|| Box::new(facts));
-    tables.add(node)
+    nodes.add(node)
 }
 
-fn field(tables: &mut Tables, words: &'static str) -> Option<Field> {
+fn field(nodes: &mut Nodes, words: &'static str) -> Option<Field> {
     let (name, rest) = words.split_once(' ')?;
     let (name, is_required) = name.strip_suffix('!').map_or((name, false), |name| (name, true));
-    let draft = draft(tables, rest)?;
-    let node = add(tables, draft);
+    let draft = draft(nodes, rest)?;
+    let node = add(nodes, draft);
     Some(Field { name: name.into(), node, is_required })
 }
 
-fn draft(tables: &mut Tables, words: &'static str) -> Option<Draft> {
+fn draft(nodes: &mut Nodes, words: &'static str) -> Option<Draft> {
     let mut draft = Draft::default();
     for word in words.split(' ').filter(|word| !word.is_empty()) {
         match word.split_once('=') {
             Some((name, value)) => draft.fact(name, value)?,
-            None => draft.word(tables, word)?,
+            None => draft.word(nodes, word)?,
         }
     }
     Some(draft)
@@ -120,13 +128,14 @@ impl Draft {
             "by" => facts.merge_key = Some(value.into()),
             "default" => facts.default = Some(value.into()),
             "enum" => facts.enumeration = value.split(',').map(Text::from).collect(),
-            "kind" => self.kinds.push(value),
+            // The line's end says which kinds the type is; that is read before.
+            "kind" => {}
             _ => return None,
         }
         Some(())
     }
 
-    fn word(&mut self, tables: &mut Tables, word: &'static str) -> Option<()> {
+    fn word(&mut self, nodes: &mut Nodes, word: &'static str) -> Option<()> {
         let facts = &mut self.facts;
         match word {
             "atomic" => facts.list_type = Some(ListType::Atomic),
@@ -135,19 +144,19 @@ impl Draft {
             "nullable" => facts.is_nullable = true,
             "open" => facts.keeps_unknown = true,
             "resource" => facts.is_resource = true,
-            _ => return self.shape(tables, word),
+            _ => return self.shape(nodes, word),
         }
         Some(())
     }
 
-    fn shape(&mut self, tables: &mut Tables, word: &'static str) -> Option<()> {
+    fn shape(&mut self, nodes: &mut Nodes, word: &'static str) -> Option<()> {
         self.is_shaped = true;
         let nested = [("[]", Shape::Array), ("{}", Shape::Object)];
         for (mark, shape) in nested {
             if let Some(inner) = word.strip_prefix(mark) {
                 let mut draft = Draft::default();
-                draft.shape(tables, inner)?;
-                let child = Some(add(tables, draft));
+                draft.shape(nodes, inner)?;
+                let child = Some(add(nodes, draft));
                 (self.node.shape, self.node.child) = (shape, child);
                 return Some(());
             }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::Schema;
-use super::node::{Facts, ListType, Node, NodeId, Shape, Strategy, Tables};
+use super::node::{Facts, ListType, Node, NodeId, Nodes, Shape, Strategy, Tables};
 use super::table::TableError;
 
 /// What stands above every table.
@@ -13,11 +13,20 @@ const HEAD: &str = "\
 # Copyright The Kubernetes Authors and under the Apache License, version 2.0. See NOTICE. Do not edit.
 ";
 
-/// How lines are made: with short names instead of full ones.
-struct Writer<'a> {
-    tables: &'a Tables,
+/// What is to be written.
+#[derive(Default)]
+pub(super) struct Listing<'a> {
     /// Short names of packages by their full ones.
-    short: BTreeMap<&'a str, &'a str>,
+    pub(super) packages: BTreeMap<&'a str, &'a str>,
+    /// Types by their short names.
+    pub(super) types: BTreeMap<String, Listed<'a>>,
+}
+
+/// A type to be written.
+pub(super) struct Listed<'a> {
+    pub(super) nodes: &'a Nodes,
+    pub(super) id: NodeId,
+    pub(super) api_versions: BTreeSet<&'a str>,
 }
 
 impl Schema {
@@ -26,30 +35,61 @@ impl Schema {
     /// Defaults that only say what an absent value of the type is anyway (`""`, `0`, `false`) are left out: they come with every
     /// field that is no pointer in Go, and would make items without a key equal.
     pub fn to_table(&self, version: &str) -> Result<String, TableError> {
-        write(&self.own, version)
+        Listing::of(&self.own)?.write(version)
     }
 }
 
-pub(super) fn write(tables: &Tables, version: &str) -> Result<String, TableError> {
-    let writer = Writer { tables, short: short_names(tables)? };
-    let mut body = String::new();
-    for (full, short) in &writer.short {
-        let _ = writeln!(body, "package {short} {full}");
+impl<'a> Listing<'a> {
+    fn of(tables: &'a Tables) -> Result<Self, TableError> {
+        let mut listing = Self { packages: short_names(tables)?, types: BTreeMap::new() };
+        for (name, id) in &tables.definitions {
+            let listed = Listed { nodes: &tables.nodes, id: *id, api_versions: BTreeSet::new() };
+            listing.types.insert(listing.short(name), listed);
+        }
+        for (api_version, kinds) in &tables.kinds {
+            for (kind, id) in kinds {
+                listing.add_kind(api_version, kind, tables.nodes.get(*id).reference.as_deref())?;
+            }
+        }
+        Ok(listing)
     }
-    let kinds = writer.kinds()?;
-    let count: usize = kinds.values().map(BTreeSet::len).sum();
-    let mut types: Vec<(String, NodeId)> =
-        tables.definitions.iter().map(|(name, id)| (writer.name(name), *id)).collect();
-    types.sort();
-    let mut fields = 0;
-    for (name, id) in &types {
-        let node = tables.node(*id);
-        fields += node.fields.len();
-        writer.definition(&mut body, name, node, kinds.get(name.as_str()))?;
+
+    /// Notes a kind. Those without metadata are requests and answers, which nobody keeps in files.
+    fn add_kind(
+        &mut self,
+        api_version: &'a str,
+        kind: &str,
+        definition: Option<&str>,
+    ) -> Result<(), TableError> {
+        let short = definition.map(|name| self.short(name)).unwrap_or_default();
+        let Some(listed) = self.types.get_mut(&short) else {
+            return Err(fault(format!("{api_version} {kind} has no definition")));
+        };
+        if listed.nodes.get(listed.id).field("metadata").is_none() {
+            return Ok(());
+        }
+        if short.rsplit('.').next() != Some(kind) {
+            return Err(fault(format!("{short} is not named by its kind, {kind}")));
+        }
+        listed.api_versions.insert(api_version);
+        Ok(())
     }
-    let counts = format!("types {}\nfields {fields}\nkinds {count}\n", types.len());
-    let digest = digest(body.as_bytes());
-    Ok(format!("{HEAD}kubernetes {version}\n{counts}digest {digest:016x}\n{body}"))
+
+    pub(super) fn write(&self, version: &str) -> Result<String, TableError> {
+        let mut body = String::new();
+        for (full, short) in &self.packages {
+            let _ = writeln!(body, "package {short} {full}");
+        }
+        let (mut fields, mut kinds) = (0, 0);
+        for (name, listed) in &self.types {
+            self.definition(&mut body, name, listed)?;
+            fields += listed.nodes.get(listed.id).fields.len();
+            kinds += listed.api_versions.len();
+        }
+        let counts = format!("types {}\nfields {fields}\nkinds {kinds}\n", self.types.len());
+        let digest = digest(body.as_bytes());
+        Ok(format!("{HEAD}kubernetes {version}\n{counts}digest {digest:016x}\n{body}"))
+    }
 }
 
 /// A fingerprint that shows an edit by hand (64-bit FNV-1a).
@@ -60,14 +100,11 @@ pub(super) fn digest(bytes: &[u8]) -> u64 {
 }
 
 fn fault(message: String) -> TableError {
-    TableError { line: 0, message }
+    TableError(message)
 }
 
 /// Short names for the packages: the last word of the full name, and the one before it where that is a version.
 fn short_names(tables: &Tables) -> Result<BTreeMap<&str, &str>, TableError> {
-    if !tables.packages.is_empty() {
-        return Ok(tables.packages.iter().map(|(full, short)| (&**full, &**short)).collect());
-    }
     let packages = tables.definitions.keys().filter_map(|name| name.rsplit_once('.'));
     let packages: BTreeSet<&str> = packages.map(|(package, _)| package).collect();
     let short: BTreeMap<&str, &str> = packages.iter().map(|full| (*full, short(full))).collect();
@@ -88,78 +125,52 @@ fn short(package: &str) -> &str {
     &package[start..]
 }
 
-impl Writer<'_> {
-    fn name(&self, full: &str) -> String {
-        match full
-            .rsplit_once('.')
-            .and_then(|(package, name)| Some((self.short.get(package)?, name)))
-        {
-            Some((short, name)) => format!("{short}.{name}"),
-            None => full.to_owned(),
+impl Listing<'_> {
+    /// The short name of a definition; one that is short already stays.
+    fn short(&self, name: &str) -> String {
+        let parts = name.rsplit_once('.');
+        match parts.and_then(|(package, last)| Some((self.packages.get(package)?, last))) {
+            Some((package, last)) => format!("{package}.{last}"),
+            None => name.to_owned(),
         }
-    }
-
-    /// The `apiVersion`s of each definition. Kinds without metadata are requests and answers, which nobody keeps in files.
-    fn kinds(&self) -> Result<BTreeMap<String, BTreeSet<&str>>, TableError> {
-        let names: BTreeMap<NodeId, &str> =
-            self.tables.definitions.iter().map(|(name, id)| (*id, &**name)).collect();
-        let mut kinds: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
-        for (api_version, by_kind) in &self.tables.kinds {
-            for (kind, id) in by_kind {
-                let reference = self.tables.node(*id).reference.as_deref();
-                let Some(full) = reference.or_else(|| names.get(id).copied()) else {
-                    return Err(fault(format!("{api_version} {kind} has no definition")));
-                };
-                let definition = self.tables.definitions.get(full).map(|id| self.tables.node(*id));
-                if definition.is_none_or(|node| node.field("metadata").is_none()) {
-                    continue;
-                }
-                let name = self.name(full);
-                if name.rsplit('.').next() != Some(kind) {
-                    return Err(fault(format!("{full} is of the kind {kind}")));
-                }
-                kinds.entry(name).or_default().insert(api_version);
-            }
-        }
-        Ok(kinds)
     }
 
     fn definition(
         &self,
         text: &mut String,
         name: &str,
-        node: &Node,
-        kinds: Option<&BTreeSet<&str>>,
+        listed: &Listed<'_>,
     ) -> Result<(), TableError> {
-        let line = text.len();
+        let (start, nodes) = (text.len(), listed.nodes);
+        let node = nodes.get(listed.id);
         let _ = write!(text, "type {name}");
         let is_plain = node.shape == Shape::Object && node.child.is_none();
         if !is_plain || node.facts.as_ref().is_some_and(|facts| facts.format.is_some()) {
-            let _ = write!(text, " {}", self.shape(node)?);
+            let _ = write!(text, " {}", self.shape(nodes, node)?);
         }
-        let kinds = kinds.into_iter().flatten().map(|api_version| format!("kind={api_version}"));
+        let kinds = listed.api_versions.iter().map(|api_version| format!("kind={api_version}"));
         let words: Vec<String> = facts(node).into_iter().chain(kinds).collect();
-        finish_line(text, line, &words)?;
+        finish_line(text, start, &words)?;
         for field in &node.fields {
-            let line = text.len();
+            let start = text.len();
             let mark = if field.is_required { "!" } else { "" };
-            let node = self.tables.node(field.node);
+            let node = nodes.get(field.node);
             if !node.fields.is_empty() {
                 return Err(fault(format!(
                     "{name}.{} has fields without a definition",
                     field.name
                 )));
             }
-            let _ = write!(text, " {}{mark} {}", field.name, self.shape(node)?);
-            finish_line(text, line, &facts(node))?;
+            let _ = write!(text, " {}{mark} {}", field.name, self.shape(nodes, node)?);
+            finish_line(text, start, &facts(node))?;
         }
         Ok(())
     }
 
     /// The word for a type.
-    fn shape(&self, node: &Node) -> Result<String, TableError> {
+    fn shape(&self, nodes: &Nodes, node: &Node) -> Result<String, TableError> {
         if let Some(name) = &node.reference {
-            return Ok(format!("@{}", self.name(name)));
+            return Ok(format!("@{}", self.short(name)));
         }
         let Some(child) = node.child else {
             let format = node.facts.as_ref().and_then(|facts| facts.format.as_deref());
@@ -170,13 +181,11 @@ impl Writer<'_> {
             });
         };
         let mark = if node.shape == Shape::Array { "[]" } else { "{}" };
-        let child = self.tables.node(child);
-        let says_more =
-            facts(child).iter().any(|word| !word.is_empty()) || !child.fields.is_empty();
-        if says_more {
+        let child = nodes.get(child);
+        if !facts(child).is_empty() || !child.fields.is_empty() {
             return Err(fault("a list or map of a type that is not defined by name".to_owned()));
         }
-        Ok(format!("{mark}{}", self.shape(child)?))
+        Ok(format!("{mark}{}", self.shape(nodes, child)?))
     }
 }
 

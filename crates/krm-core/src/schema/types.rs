@@ -1,7 +1,7 @@
 //! Types as they are asked: what stands below, how it is merged, what it may hold.
 
 use super::Schema;
-use super::node::{Facts, Field, Node, NodeId, Shape, Tables};
+use super::node::{Facts, Field, Node, NodeId, Nodes, Shape};
 use super::rules::{ListRule, MappingRule, list_rule, mapping_rule};
 
 /// The definition of every resource's `metadata`.
@@ -10,16 +10,18 @@ pub(super) const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.Objec
 /// How many references are followed from one type to the next; definitions can name each other in a circle.
 const MOST_REFERENCES: usize = 32;
 
-/// A node with the tables that it stands in.
+/// A node with its neighbours.
 #[derive(Clone, Copy)]
 pub(super) struct Spot<'a> {
-    pub(super) tables: &'a Tables,
+    pub(super) nodes: &'a Nodes,
     pub(super) id: NodeId,
+    /// Whether it is of the embedded table, whose types name only each other.
+    pub(super) is_embedded: bool,
 }
 
 impl<'a> Spot<'a> {
     pub(super) fn node(self) -> &'a Node {
-        self.tables.node(self.id)
+        self.nodes.get(self.id)
     }
 
     fn facts(self) -> Option<&'a Facts> {
@@ -207,7 +209,7 @@ fn follow<'a>(schema: &'a Schema, start: Spot<'a>) -> Spot<'a> {
     let mut at = start;
     for _ in 0..MOST_REFERENCES {
         let Some(name) = at.node().reference.as_deref() else { return at };
-        match schema.lookup(at.tables, name) {
+        match schema.lookup(at.is_embedded, name) {
             Some(next) => at = next,
             None => return start,
         }

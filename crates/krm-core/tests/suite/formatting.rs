@@ -30,6 +30,12 @@ pub(crate) fn choose(draw: &mut Draw<'_>) -> Option<Choice> {
     Some(Choice { text, options: Options { json: sample.json, ..options } })
 }
 
+/// Any text, as it is.
+#[allow(dead_code, reason = "the fuzz target calls it")]
+pub(crate) fn as_it_is(text: &str) -> Choice {
+    Choice { text: text.to_owned(), options: Options::default() }
+}
+
 /// The file with `apiVersion` and `kind` in every document that is a mapping.
 fn as_resources(text: String, at_end: bool, json: bool) -> Option<String> {
     let file = File::parse(text).ok()?;
@@ -62,6 +68,12 @@ impl Choice {
             "\n{:?}\n--- from\n{}\n--- to\n{new}\n---\n{:?}",
             self.options, self.text, self.text
         )
+    }
+
+    /// Whether there is something to change.
+    #[allow(dead_code, reason = "the fuzz target does not ask")]
+    pub(crate) fn changes(&self) -> bool {
+        self.formatted().is_ok_and(|formatted| formatted.text.is_some())
     }
 
     /// Formatting what is formatted changes nothing.

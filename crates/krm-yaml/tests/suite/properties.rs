@@ -117,7 +117,6 @@ fn every_mapping_in_a_new_order() {
     });
 }
 
-#[expect(clippy::print_stdout, reason = "a test says how much was refused")]
 #[test]
 fn any_indentation() {
     let refusals = Refusals::default();

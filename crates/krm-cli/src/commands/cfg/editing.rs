@@ -77,7 +77,10 @@ impl<'a> Session<'a> {
     ) -> Result<Self, Failure> {
         let names = std::slice::from_ref(&target.dir);
         let lock = writing::lock(names, &editing.preview, screen)?;
-        let wanted = SubPackages::wanted(target.recursion.recurse_subpackages);
+        let wanted = match target.recursion.recurse_subpackages {
+            true => SubPackages::Read,
+            false => SubPackages::LookForJournals,
+        };
         let load = || folder::load_with(&target.dir, global.jobs, wanted).map_err(Failure::input);
         let mut loaded = load()?;
         let tell = &mut |diagnostic: &Diagnostic| screen.tell(diagnostic);

@@ -158,23 +158,35 @@ fn the_committed_table_is_what_its_head_says() {
 
 #[test]
 fn the_committed_table_is_written_as_it_was_read() {
-    let again = table_text::write(embedded::tables(), kubernetes_version()).unwrap();
+    let embedded = Embedded::get();
+    let types = embedded.types.iter().map(|it| {
+        let Spot { nodes, id, .. } = it.spot();
+        let api_versions = it.entry.api_versions().collect();
+        (it.entry.name.to_owned(), table_text::Listed { nodes, id, api_versions })
+    });
+    let listing =
+        table_text::Listing { packages: embedded.packages.clone(), types: types.collect() };
+    let again = listing.write(kubernetes_version()).unwrap();
     assert!(again == embedded::TEXT, "run `cargo xtask schema`");
 }
 
 #[test]
 fn every_reference_of_the_committed_table_leads_somewhere() {
-    let tables = embedded::tables();
     let words = embedded::TEXT.split_whitespace().filter_map(|word| word.split_once('@'));
     for (_, name) in words {
-        assert!(tables.definitions.contains_key(name), "{name}");
+        assert!(Embedded::get().definition(name).is_some(), "{name}");
     }
 }
 
 #[test]
 fn a_line_that_is_no_part_of_a_table_is_named() {
-    let line = |text| table::read(text).expect_err("it is wrong").to_string();
-    assert_eq!(line("type a\n b string\n c strin\n"), "line 3: not a field");
-    assert_eq!(line(" b string\n"), "line 1: a field before its type");
-    assert_eq!(line("type a bold\n"), "line 1: not a type");
+    let fault = |text| table::entries(text).find_map(|entry| entry.read().err());
+    let told = |text| fault(text).expect("it is wrong").to_string();
+    assert_eq!(told("# x\ntype a\n b string\n c strin\n"), "a: cannot read `c strin`");
+    assert_eq!(told("\ntype a bold\n"), "a: cannot read `bold`");
+    assert_eq!(told("\ntype a\ntype b\n c\n"), "b: cannot read `c`");
+    assert_eq!(fault("\ntype a\n b string\n"), None);
 }
+
+mod added;
+mod hostile;
