@@ -62,7 +62,7 @@ pub(crate) struct Global {
     pub(crate) verbose: bool,
 
     /// How many files are worked on at a time [default: one for each processor]
-    #[arg(short, long, global = true, value_name = "N")]
+    #[arg(short, long, global = true, value_name = "N", value_parser = positive)]
     pub(crate) jobs: Option<NonZeroUsize>,
 
     /// When to use colours
@@ -146,8 +146,16 @@ pub(crate) fn yes_or_no(flag: clap::Arg) -> clap::Arg {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Documents {
     /// Only this document of the file, counted from 0 [default: all]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number)]
     pub(crate) doc: Option<usize>,
+}
+
+fn number(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| "a whole number is wanted, and 0 is the first".to_owned())
+}
+
+fn positive(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| "a whole number from 1 is wanted".to_owned())
 }
 
 #[cfg(test)]
