@@ -11,6 +11,9 @@ mod laws;
 #[path = "../../crates/krm-core/tests/suite/schemas.rs"]
 mod schemas;
 
+#[path = "../../crates/krm-core/tests/suite/formatting.rs"]
+mod formatting;
+
 use krm_yaml::{Path, Segment};
 use laws::draw::Draw;
 use laws::editing::{self, Answer, Edited, Scope};
@@ -83,6 +86,19 @@ pub fn edit_is_read_back(data: &[u8]) {
 /// After an edit the comments, tags, anchors and directives of others are there.
 pub fn unknown_survives(data: &[u8]) {
     edited(data, Edited::unknown_survives);
+}
+
+/// A formatted file means the same, has all its comments, and is formatted.
+pub fn format(data: &[u8]) {
+    let choice = match data.strip_prefix(&[0xff]) {
+        Some(choices) => formatting::choose(&mut Draw::new(choices)),
+        None => text_of(data).map(formatting::as_it_is),
+    };
+    let Some(choice) = choice else { return };
+    holds(choice.same_input_same_bytes());
+    holds(choice.twice_is_once());
+    holds(choice.same_meaning());
+    holds(choice.unknown_survives());
 }
 
 /// A path is printed as it was parsed, and one that is built from its steps parses to the same steps.

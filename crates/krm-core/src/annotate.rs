@@ -67,7 +67,7 @@ pub fn annotate(
     edit.apply().map(Some).map_err(|error| vec![told(&error)])
 }
 
-fn add<'a>(
+pub(crate) fn add<'a>(
     edit: &mut Edit<'a>,
     resource: NodeRef<'a>,
     annotations: &'a [(String, String)],

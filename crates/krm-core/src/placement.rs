@@ -103,7 +103,8 @@ impl Places {
         Ok(path)
     }
 
-    fn check(&self, path: &str) -> Result<PackagePath, PlaceError> {
+    /// Whether a file can stand at a path that somebody names; nothing is taken.
+    pub fn check(&self, path: &str) -> Result<PackagePath, PlaceError> {
         let path = PackagePath::new(path).map_err(PlaceError::Path)?;
         let lower = path.as_str().to_lowercase();
         let is_reserved = |part: &str| part == ".git" || part.starts_with(".krm-");
@@ -126,7 +127,7 @@ impl Places {
 }
 
 /// Lower case, and only what every disk and shell takes; never hidden, never a dot segment.
-fn safe(text: &str) -> String {
+pub(crate) fn safe(text: &str) -> String {
     let plain = text.chars().flat_map(char::to_lowercase).map(|c| match c {
         'a'..='z' | '0'..='9' | '.' | '-' => c,
         _ => '-',

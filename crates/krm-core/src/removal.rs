@@ -113,7 +113,7 @@ fn without(file: &File, gone: &BTreeSet<usize>) -> String {
 
 /// The comments of a document that are not those of its resource: before its marker, and at the top of the file above
 /// a blank line.
-fn own_comments(document: DocumentRef<'_>) -> &str {
+pub(crate) fn own_comments(document: DocumentRef<'_>) -> &str {
     let span = document.span();
     let source = document.file().text();
     let whole = document.text();

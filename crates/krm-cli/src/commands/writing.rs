@@ -1,6 +1,9 @@
 //! The end of every command that writes: a plan is shown, or carried out.
 
-use krm_core::Plan;
+use std::fs;
+use std::io;
+
+use krm_core::{Diagnostic, Plan};
 
 use crate::cli::Preview;
 use crate::disk::Lock;
@@ -18,6 +21,32 @@ pub(crate) fn lock(
         return Ok(Lock::nothing());
     }
     Lock::files(files, &mut |diagnostic| screen.tell(diagnostic)).map_err(Failure::input)
+}
+
+/// The right to write into a folder, which is made where it is missing.
+pub(crate) fn lock_folder(
+    folder: &str,
+    preview: &Preview,
+    screen: &mut Screen,
+) -> Result<Lock, Failure> {
+    if !preview.is_on() {
+        fs::create_dir_all(folder).map_err(|error| cannot("made", folder, &error))?;
+    }
+    lock(&[folder.to_owned()], preview, screen)
+}
+
+/// The content of a file that may be there.
+pub(crate) fn content(path: &str) -> Result<Option<String>, Failure> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(cannot("read", path, &error)),
+    }
+}
+
+fn cannot(what: &str, name: &str, error: &io::Error) -> Failure {
+    let words = format!("it cannot be {what}: {}", disk::reason(error));
+    Failure::input(Diagnostic::error(words).in_file(name))
 }
 
 /// Shows the plan where a preview is asked for, and writes it otherwise.
@@ -47,7 +76,7 @@ pub(crate) fn finish(
 fn show(plan: &Plan, preview: &Preview, screen: &mut Screen) -> Outcome {
     for change in plan.changes() {
         if preview.diff {
-            screen.diff(change, preview.show_secrets)?;
+            screen.diff(change)?;
         } else if preview.check {
             screen.print(&format!("{}\n", disk::shown(&change.path)))?;
         } else {

@@ -2,11 +2,12 @@
 
 use krm_core::{Diagnostic, PackageFile, Plan};
 
-use crate::cli::{Global, Preview};
+use crate::cli::{Global, Preview, yes_or_no};
 use crate::commands::writing;
 use crate::disk::Lock;
 use crate::folder::{self, Loaded, Origin};
 use crate::show::Screen;
+use crate::walk::SubPackages;
 use crate::{Exit, Failure, Outcome, disk, parallel};
 
 /// What a command edits.
@@ -16,19 +17,33 @@ pub(super) struct Target {
     #[arg(value_name = "DIR", default_value = disk::STDIN, hide_default_value = true)]
     dir: String,
 
+    #[command(flatten)]
+    recursion: Recursion,
+}
+
+/// What a command edits that takes several folders, one after the other.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Targets {
+    /// The folders or files; - or nothing edits standard input to standard output
+    #[arg(value_name = "DIR", default_value = disk::STDIN, hide_default_value = true)]
+    dirs: Vec<String>,
+
+    #[command(flatten)]
+    recursion: Recursion,
+}
+
+impl Targets {
+    pub(super) fn each(&self) -> impl Iterator<Item = Target> {
+        let recursion = &self.recursion;
+        self.dirs.iter().map(|dir| Target { dir: dir.clone(), recursion: recursion.clone() })
+    }
+}
+
+#[derive(Clone, Debug, clap::Args)]
+#[command(mut_arg("recurse_subpackages", yes_or_no))]
+struct Recursion {
     /// Edit packages inside the package, too
-    #[arg(
-        short = 'R',
-        long,
-        value_name = "BOOL",
-        num_args = 0..=1,
-        require_equals = true,
-        default_value_t = false,
-        default_missing_value = "true",
-        action = clap::ArgAction::Set,
-        hide_possible_values = true,
-        hide_default_value = true
-    )]
+    #[arg(short = 'R', long, default_value = "false", hide_default_value = true)]
     recurse_subpackages: bool,
 }
 
@@ -62,13 +77,15 @@ impl<'a> Session<'a> {
     ) -> Result<Self, Failure> {
         let names = std::slice::from_ref(&target.dir);
         let lock = writing::lock(names, &editing.preview, screen)?;
-        let mut loaded = folder::load(&target.dir, global.jobs).map_err(Failure::input)?;
+        let wanted = match target.recursion.recurse_subpackages {
+            true => SubPackages::Read,
+            false => SubPackages::LookForJournals,
+        };
+        let load = || folder::load_with(&target.dir, global.jobs, wanted).map_err(Failure::input);
+        let mut loaded = load()?;
         let tell = &mut |diagnostic: &Diagnostic| screen.tell(diagnostic);
         if lock.recover(&loaded.journals, tell).map_err(Failure::input)? {
-            loaded = folder::load(&target.dir, global.jobs).map_err(Failure::input)?;
-        }
-        if !target.recurse_subpackages {
-            loaded.package = loaded.package.without_sub_packages();
+            loaded = load()?;
         }
         let told = loaded.diagnostics();
         let has_errors = told.iter().any(Diagnostic::is_error);
