@@ -24,7 +24,14 @@ struct Writer {
     args: fn(usize) -> Vec<String>,
 }
 
-const WRITERS: &[Writer] = &[Writer { name: "annotate", args: annotate }];
+const WRITERS: &[Writer] =
+    &[Writer { name: "annotate", args: annotate }, Writer { name: "fmt --indent", args: fmt }];
+
+/// Two and four spaces by turns, so that every file changes in every run.
+fn fmt(run: usize) -> Vec<String> {
+    let indent = if run.is_multiple_of(2) { "2" } else { "4" };
+    ["cfg", "fmt", ".", "--indent", indent].map(str::to_owned).into()
+}
 
 fn annotate(run: usize) -> Vec<String> {
     ["cfg", "annotate", ".", "--kv"]
