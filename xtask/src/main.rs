@@ -5,6 +5,7 @@ mod bench;
 mod ci;
 mod corpus;
 mod differential;
+mod engine;
 mod fuzz;
 mod peers;
 mod shell;
@@ -65,6 +66,12 @@ const WORDS: &[Word] = &[
         usage: "",
         help: "read and edit the same files with krm-yaml and with yq, and say where they differ",
         run: differential::run,
+    },
+    Word {
+        name: "engine",
+        usage: "COMMAND…",
+        help: "run a command, such as the tests of krm-run, with a container engine of its own",
+        run: engine::run,
     },
     Word {
         name: "fuzz",

@@ -47,7 +47,7 @@ fn look() {
     let devices = fs::read_to_string("/proc/net/dev").unwrap_or_default();
     let devices = devices.lines().skip(2).filter_map(|line| line.split(':').next());
     println!("devices: {}", devices.map(str::trim).collect::<Vec<_>>().join(" "));
-    for folder in ["", "/local", "/tmp"] {
+    for folder in ["/open", "/local", "/tmp"] {
         println!("write {folder}/: {}", attempt(&format!("{folder}/probe")));
     }
     println!("local: {}", fs::read_to_string("/local/config.yaml").unwrap_or_default().trim());

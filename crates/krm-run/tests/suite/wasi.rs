@@ -43,7 +43,7 @@ fn a_module_sees_its_words_and_no_files() {
     let Some(module) = rust(&["look"]) else { return };
     let text = run(&module, INPUT).stdout;
     assert!(text.contains("variables: GREETING=hello = there\n"), "{text}");
-    for folder in ["", "/local", "/tmp"] {
+    for folder in ["/open", "/local", "/tmp"] {
         assert!(!text.contains(&format!("write {folder}/: works")), "{text}");
     }
 }
