@@ -9,7 +9,7 @@ mod state;
 
 use std::time::Instant;
 
-use wasmi::{Linker, Module, Store, TypedResumableCall};
+use wasmi::{Linker, Module, Store, TrapCode, TypedResumableCall};
 
 use self::state::{State, Stop};
 use crate::function::{End, Ran};
@@ -69,9 +69,13 @@ impl Wasi {
 
     /// Runs in slices, and looks at clock, interrupt and steps between them.
     fn steps(&self, store: &mut Store<State>, limits: &Limits) -> Result<End, wasmi::Error> {
-        let mut spent = SLICE;
-        store.set_fuel(SLICE)?;
-        let instance = self.linker.instantiate_and_start(&mut *store, &self.module)?;
+        let mut spent = SLICE.min(limits.steps);
+        store.set_fuel(spent)?;
+        let instance = match self.linker.instantiate_and_start(&mut *store, &self.module) {
+            Ok(instance) => instance,
+            Err(error) => return Ok(not_begun(&error)),
+        };
+        store.data_mut().memory.begun = true;
         let start = instance.get_typed_func::<(), ()>(&*store, "_start")?;
         let mut call = start.call_resumable(&mut *store, ())?;
         loop {
@@ -81,11 +85,12 @@ impl Wasi {
                 TypedResumableCall::OutOfFuel(paused) => paused,
             };
             store.data().check().map_err(wasmi::Error::host)?;
-            if spent >= limits.steps {
+            let (needed, left) = (paused.required_fuel(), limits.steps - spent);
+            if needed.max(1) > left {
                 return Ok(End::Stopped(Reason::TooManySteps(limits.steps)));
             }
-            let more = paused.required_fuel().max(SLICE.min(limits.steps - spent));
-            spent = spent.saturating_add(more);
+            let more = needed.max(SLICE).min(left);
+            spent += more;
             store.set_fuel(store.get_fuel()?.saturating_add(more))?;
             call = paused.resume(&mut *store)?;
         }
@@ -128,8 +133,21 @@ impl Function for Wasi {
 fn is_failure(end: &End) -> bool {
     match end {
         End::Exit(code) => *code != 0,
-        End::Stopped(reason) => matches!(reason, Reason::Trap(_)),
+        End::Stopped(reason) => matches!(reason, Reason::Trap(_) | Reason::NotAModule(_)),
         End::Signal(_) => true,
+    }
+}
+
+/// Why a module came not even to its `_start`.
+fn not_begun(error: &wasmi::Error) -> End {
+    match error.as_trap_code() {
+        Some(TrapCode::OutOfFuel) => {
+            End::Stopped(Reason::Trap("what it does before `_start` has no end".into()))
+        }
+        None if error.downcast_ref::<Stop>().is_none() => {
+            End::Stopped(Reason::NotAModule(error.to_string().trim_end().into()))
+        }
+        _ => end_of(error),
     }
 }
 

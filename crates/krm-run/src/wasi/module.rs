@@ -1,6 +1,6 @@
 //! Reading a module, and saying in plain words why one cannot run.
 
-use wasmi::{Config, Engine, ExternType, Module};
+use wasmi::{CompilationMode, Config, Engine, ExternType, Module};
 
 use super::imports;
 
@@ -23,6 +23,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Module, String> {
     }
     let mut config = Config::default();
     config.consume_fuel(true).ignore_custom_sections(true);
+    // A function that is translated when it is first called takes steps for it, and a slice that ends there cannot go on.
+    config.compilation_mode(CompilationMode::Eager);
     config.set_max_recursion_depth(DEEPEST).set_max_stack_height(STACK);
     let engine = Engine::new(&config);
     Module::new(&engine, bytes).map_err(|error| format!("its module is broken: {error}"))

@@ -48,8 +48,10 @@ fn errno(call: &str) -> Reason {
 fn a_module_without_end_is_stopped() {
     let limits = Limits { time: Duration::from_millis(200), ..Limits::default() };
     assert_eq!(reason("(loop (br 0))", &limits), Reason::Timeout(limits.time));
-    let limits = Limits { steps: 50_000_000, ..Limits::default() };
-    assert_eq!(reason("(loop (br 0))", &limits), Reason::TooManySteps(50_000_000));
+    for steps in [0, 1, 1000, 50_000_000] {
+        let limits = Limits { steps, ..Limits::default() };
+        assert_eq!(reason("(loop (br 0))", &limits), Reason::TooManySteps(steps));
+    }
     let calls = "(loop (drop (call $random (i32.const 100) (i32.const 8))) (br 0))";
     let limits = Limits { time: Duration::from_millis(200), ..Limits::default() };
     assert_eq!(reason(calls, &limits), Reason::Timeout(limits.time));
@@ -71,7 +73,8 @@ fn a_module_that_begins_without_end_is_stopped() {
     let text =
         format!("(module {FRAME} (func $f (loop (br 0))) (start $f) (func (export \"_start\")))");
     let failure = run(&module(&text).unwrap(), &Limits::default()).unwrap_err();
-    assert!(matches!(failure.reason, Reason::TooManySteps(_) | Reason::Trap(_)), "{failure}");
+    let words = "what it does before `_start` has no end";
+    assert_eq!(failure.reason, Reason::Trap(words.into()));
 }
 
 #[test]
@@ -85,6 +88,37 @@ fn memory_has_an_end() {
     // A module that is told no and lives with it is none.
     let modest = "(drop (memory.grow (i32.const 60000))) (drop (call $say (i32.const 1)))";
     assert_eq!(run(&start(modest), &limits).unwrap().stdout, "kind: List\n");
+}
+
+#[test]
+fn a_table_does_not_grow() {
+    let text = format!(
+        "(module {FRAME} (table $t 1 funcref) (func (export \"_start\")
+            (call $exit (i32.add (i32.const 9) (table.grow $t (ref.null func) (i32.const 1))))))"
+    );
+    let failure = run(&module(&text).unwrap(), &Limits::default()).unwrap_err();
+    assert_eq!(failure.reason, Reason::Exit(8));
+}
+
+#[test]
+fn a_long_run_goes_on_where_it_paused() {
+    // A sum over many slices, with calls and memory that grows in between.
+    let text = format!(
+        "(module {FRAME}
+            (func $add (param i64 i64) (result i64) (i64.add (local.get 0) (local.get 1)))
+            (func (export \"_start\") (local $n i64) (local $sum i64)
+                (loop
+                    (local.set $sum (call $add (local.get $sum) (local.get $n)))
+                    (local.set $n (i64.add (local.get $n) (i64.const 1)))
+                    (if (i64.eqz (i64.rem_u (local.get $n) (i64.const 100000)))
+                        (then (drop (memory.grow (i32.const 1)))
+                            (memory.fill (i32.const 65536) (i32.const 7) (i32.const 65536))))
+                    (br_if 0 (i64.lt_u (local.get $n) (i64.const 10000000))))
+                (if (i64.ne (local.get $sum) (i64.const 49999995000000)) (then unreachable))
+                (call $exit (memory.size))))"
+    );
+    let failure = run(&module(&text).unwrap(), &Limits::default()).unwrap_err();
+    assert_eq!(failure.reason, Reason::Exit(101));
 }
 
 #[test]
@@ -218,7 +252,7 @@ fn a_call_of_another_shape_is_a_failure() {
     let text = r#"(module (import "wasi_snapshot_preview1" "fd_write" (func (param i64)))
         (memory (export "memory") 1) (func (export "_start")))"#;
     let failure = run(&module(text).unwrap(), &Limits::default()).unwrap_err();
-    assert!(matches!(failure.reason, Reason::Trap(_)), "{failure}");
+    assert!(matches!(failure.reason, Reason::NotAModule(_)), "{failure}");
 }
 
 #[test]
