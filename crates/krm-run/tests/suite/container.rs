@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::OnceLock;
 use std::thread;
 use std::time::Duration;
@@ -52,19 +52,16 @@ fn import(engine: &Engine) -> Result<(), String> {
     // Everybody may write there: if it cannot be written, the container is closed.
     fs::create_dir(root.path().join("open")).unwrap();
     fs::set_permissions(root.path().join("open"), fs::Permissions::from_mode(0o777)).unwrap();
-    let mut tar = Command::new("tar")
-        .arg("-C")
-        .arg(root.path())
-        .args(["-c", "."])
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let archive = tempfile::NamedTempFile::new().unwrap();
+    let mut tar = Command::new("tar");
+    tar.arg("-C").arg(root.path()).arg("-cf").arg(archive.path()).arg(".");
+    assert!(tar.status().unwrap().success());
     let output = Command::new(engine.name())
-        .args(["import", "--change", "ENTRYPOINT [\"/probe\"]", "-", IMAGE])
-        .stdin(tar.stdout.take().unwrap())
+        .args(["import", "--change", "ENTRYPOINT [\"/probe\"]"])
+        .arg(archive.path())
+        .arg(IMAGE)
         .output()
         .map_err(|error| error.to_string())?;
-    tar.wait().unwrap();
     if output.status.success() {
         Ok(())
     } else {
