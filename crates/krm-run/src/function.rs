@@ -35,6 +35,7 @@ pub struct Outcome {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Exit(i32),
+    #[cfg_attr(not(unix), allow(dead_code, reason = "only processes get signals"))]
     Signal(i32),
     Stopped(Reason),
 }
