@@ -1,9 +1,13 @@
-//! A container has a name, so that it can be removed when the engine's program that waits for it is gone.
+//! What a container needs to leave nothing behind: a name to remove it by, and a folder for its engine to stand in.
 
 use std::cell::Cell;
 use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::path::Path;
 use std::thread;
 use std::time::Duration;
+
+use tempfile::TempDir;
 
 use super::engine::Engine;
 use crate::Interrupt;
@@ -21,14 +25,23 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub(super) struct Cleanup<'a> {
     engine: &'a Engine,
     name: String,
+    /// Compat: podman's monitor leaves a file where it stands when a container takes too much memory.
+    folder: TempDir,
     done: Cell<bool>,
 }
 
 impl<'a> Cleanup<'a> {
-    pub(super) fn new(engine: &'a Engine) -> Self {
+    pub(super) fn new(engine: &'a Engine) -> io::Result<Self> {
         // Several machines can share an engine: a process number is not enough. The keys of a new hasher are random.
         let number = RandomState::new().hash_one(std::process::id());
-        Self { engine, name: format!("krm-{number:016x}"), done: Cell::new(false) }
+        let name = format!("krm-{number:016x}");
+        let folder = tempfile::Builder::new().prefix("krm-").tempdir_in(engine.temporary())?;
+        Ok(Self { engine, name, folder, done: Cell::new(false) })
+    }
+
+    /// Where the engine's program stands; not where the person does.
+    pub(super) fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     pub(super) fn name(&self) -> &str {

@@ -1,6 +1,6 @@
 //! The container engine: which one, where its program is, and whether it answers.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -79,6 +79,11 @@ impl Engine {
         let mut command = Command::new(&self.program);
         command.env_clear().envs(self.environment.iter());
         command
+    }
+
+    /// Where its environment has temporary folders.
+    pub(super) fn temporary(&self) -> &Path {
+        Path::new(self.environment.get("TMPDIR").unwrap_or("/tmp".as_ref()))
     }
 
     /// Compat: nerdctl keeps no log of a container that it waits for.

@@ -108,9 +108,10 @@ impl Container {
         limits: &Limits,
         interrupt: &Interrupt,
     ) -> Result<(Ran, Option<Image>), Failure> {
-        let cleanup = Cleanup::new(&self.engine);
+        let cleanup =
+            Cleanup::new(&self.engine).map_err(|error| self.failure(cannot_start(&error)))?;
         let mut command = self.engine.command();
-        command.args(arguments::run(self, cleanup.name(), limits));
+        command.current_dir(cleanup.folder()).args(arguments::run(self, cleanup.name(), limits));
         let (ran, image) = thread::scope(|scope| {
             // Asking takes as long as starting; side by side it costs nothing.
             let asked = scope.spawn(|| image::inspect(&self.engine, &self.image, interrupt));

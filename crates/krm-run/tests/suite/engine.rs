@@ -14,7 +14,7 @@ const IMAGE: &str = "example.com/set-labels:v1";
 /// An engine that notes its words and knows every image.
 const WILLING: &str = r#"echo "$(basename $0) $*" >>$NOTES
 case "$1" in
-    run) cat ;;
+    run) touch stray; cat ;;
     image) echo example.com/set-labels@sha256:12; echo sha256:34 ;;
 esac"#;
 
@@ -101,6 +101,7 @@ fn words(name: &str, settings: ContainerSettings, limits: &Limits) -> Vec<String
     let engine = Engine::find(IMAGE, Some(name), &environment(&scripts, &[])).unwrap();
     let outcome = container(engine, settings).run(INPUT, limits, &Interrupt::new()).unwrap();
     assert_eq!(outcome.stdout.as_bytes(), INPUT);
+    assert!(!fs::exists("stray").unwrap(), "the engine stood where we stand");
     let notes = notes(&scripts);
     let run = notes.iter().find(|line| line.starts_with(&format!("{name} run "))).unwrap();
     run.split(' ')
