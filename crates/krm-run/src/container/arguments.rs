@@ -9,6 +9,9 @@ use crate::{Limits, Variable};
 /// What a container may keep in its `/tmp`; it counts as its memory.
 const TMP: &str = "/tmp:rw,noexec,nosuid,nodev,size=256m,mode=1777";
 
+/// Seconds between our end of a container's time and the engine's own.
+const LATE: u64 = 10;
+
 /// What the engine could take for something else is refused before it gets there.
 pub(super) fn check(image: &str, settings: &ContainerSettings) -> Result<(), String> {
     let starts_well = image.starts_with(|c: char| c.is_ascii_alphanumeric());
@@ -48,6 +51,10 @@ pub(super) fn run(container: &Container, name: &str, limits: &Limits) -> Vec<OsS
     // Nobody reads the engine's copy of the output, and a function can write without end.
     if container.engine.has_log_drivers() {
         add("--log-driver=none".to_owned());
+    }
+    // Only for when krm is killed: it would have ended the container itself by then.
+    if container.engine.has_timeouts() {
+        add(format!("--timeout={}", limits.time.as_secs().saturating_add(LATE)));
     }
     let local = settings.local.as_deref().map(local);
     words.extend(local.iter().chain(&settings.mounts).map(|mount| {

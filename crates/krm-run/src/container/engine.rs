@@ -91,6 +91,11 @@ impl Engine {
         self.name != "nerdctl"
     }
 
+    /// Compat: podman alone can end a container by itself.
+    pub(super) fn has_timeouts(&self) -> bool {
+        self.name == "podman"
+    }
+
     /// Whether it can do something now; for docker that is a question for the daemon.
     pub(super) fn answers(&self, interrupt: &Interrupt) -> bool {
         self.ask(&["version"], PATIENCE, interrupt).is_some()

@@ -170,6 +170,13 @@ fn what_is_opened_is_what_was_named() {
 }
 
 #[test]
+fn podman_ends_a_container_whose_krm_is_gone() {
+    let limits = Limits { time: std::time::Duration::from_millis(1500), ..Limits::default() };
+    let words = words("podman", ContainerSettings::default(), &limits);
+    assert!(words.contains(&"--timeout=11".to_owned()), "{words:?}");
+}
+
+#[test]
 fn nerdctl_gets_no_word_that_it_does_not_know() {
     let words = words("nerdctl", ContainerSettings::default(), &Limits::default());
     assert!(!words.iter().any(|word| word.starts_with("--log-driver")), "{words:?}");
@@ -271,7 +278,7 @@ fn a_container_whose_time_is_up_is_removed_by_name() {
     scripts.write("bin/docker", engine);
     let engine = Engine::find(IMAGE, Some("docker"), &environment(&scripts, &[])).unwrap();
     let function = container(engine, ContainerSettings::default());
-    let limits = Limits { time: std::time::Duration::from_millis(500), ..Limits::default() };
+    let limits = Limits { time: std::time::Duration::from_secs(2), ..Limits::default() };
     let failure = function.run(INPUT, &limits, &Interrupt::new()).unwrap_err();
     assert_eq!(failure.reason, Reason::Timeout(limits.time));
     let notes = notes(&scripts);

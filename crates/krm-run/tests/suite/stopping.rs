@@ -46,8 +46,8 @@ fn a_function_that_takes_too_long_is_stopped_with_its_family() {
     let scripts = Scripts::new();
     let text =
         "echo so far; echo still at it >&2; sleep 1000 & echo $! >child; echo $$ >self; wait";
-    let failure = scripts.run(text, &limits(400)).unwrap_err();
-    assert_eq!(failure.reason, Reason::Timeout(Duration::from_millis(400)));
+    let failure = scripts.run(text, &limits(2000)).unwrap_err();
+    assert_eq!(failure.reason, Reason::Timeout(Duration::from_millis(2000)));
     assert_eq!(
         (failure.stdout(), failure.stderr().text().as_str()),
         (&b"so far\n"[..], "still at it\n")
@@ -62,8 +62,8 @@ fn a_function_that_takes_too_long_is_stopped_with_its_family() {
 fn a_function_may_clean_up_when_it_is_asked_to_end() {
     let scripts = Scripts::new();
     let text = "trap 'echo cleaned >&2; exit 0' TERM; sleep 1000 & wait";
-    let failure = scripts.run(text, &limits(300)).unwrap_err();
-    assert_eq!(failure.reason, Reason::Timeout(Duration::from_millis(300)));
+    let failure = scripts.run(text, &limits(2000)).unwrap_err();
+    assert_eq!(failure.reason, Reason::Timeout(Duration::from_millis(2000)));
     assert_eq!(failure.stderr().text(), "cleaned\n");
 }
 
@@ -71,8 +71,8 @@ fn a_function_may_clean_up_when_it_is_asked_to_end() {
 fn a_function_that_will_not_end_is_killed() {
     let scripts = Scripts::new();
     let text = "trap '' TERM INT HUP; echo $$ >self; while :; do sleep 0.1; done";
-    let failure = scripts.run(text, &limits(300)).unwrap_err();
-    assert_eq!(failure.reason, Reason::Timeout(Duration::from_millis(300)));
+    let failure = scripts.run(text, &limits(2000)).unwrap_err();
+    assert_eq!(failure.reason, Reason::Timeout(Duration::from_millis(2000)));
     assert!(!Path::new(&format!("/proc/{}", pid(scripts.path(), "self"))).exists());
 }
 
@@ -82,8 +82,8 @@ fn a_function_that_never_reads_is_stopped_too() {
     scripts.write("function", "exec sleep 1000");
     let input = vec![b'x'; 10 << 20];
     let function = scripts.exec("./function").unwrap();
-    let failure = function.run(&input, &limits(300), &Interrupt::new()).unwrap_err();
-    assert_eq!(failure.reason, Reason::Timeout(Duration::from_millis(300)));
+    let failure = function.run(&input, &limits(2000), &Interrupt::new()).unwrap_err();
+    assert_eq!(failure.reason, Reason::Timeout(Duration::from_millis(2000)));
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn after_an_interrupt_nothing_is_started() {
 }
 
 #[test]
-fn no_zombie_and_no_open_file_is_left() {
+fn no_zombie_is_left() {
     let scripts = Scripts::new();
     scripts.write("function", "echo $$");
     let function = scripts.exec("./function").unwrap();

@@ -45,10 +45,10 @@ fn a_signal_is_named() {
 
 #[test]
 fn a_limit_is_told_with_the_flag_that_moves_it() {
-    let limits = Limits { time: Duration::from_millis(300), output: 1 << 20, ..Limits::default() };
+    let limits = Limits { time: Duration::from_millis(1500), output: 1 << 20, ..Limits::default() };
     assert_eq!(
         of("echo reading the schema >&2; sleep 100", &limits),
-        "function `./function` was stopped after 0.3 seconds; it said last:\n  reading the schema\n\
+        "function `./function` was stopped after 1.5 seconds; it said last:\n  reading the schema\n\
          hint: give it more time with `--timeout`"
     );
     let limits = Limits { time: Duration::from_secs(60), ..limits };
