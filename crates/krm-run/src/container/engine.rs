@@ -86,6 +86,14 @@ impl Engine {
         Path::new(self.environment.get("TMPDIR").unwrap_or("/tmp".as_ref()))
     }
 
+    /// Whether this can be the end of a container that has no image. Compat: nerdctl has no exit code for it.
+    pub(super) fn has_perhaps_no_image(&self, end: &End) -> bool {
+        match end {
+            End::Exit(code) => *code == OWN_ERROR || (self.name == "nerdctl" && *code != 0),
+            End::Signal(_) | End::Stopped(_) => false,
+        }
+    }
+
     /// Compat: nerdctl keeps no log of a container that it waits for.
     pub(super) fn has_log_drivers(&self) -> bool {
         self.name != "nerdctl"

@@ -173,7 +173,7 @@ impl Function for Container {
             self.pull(interrupt)?;
         }
         let (mut ran, mut image) = self.attempt(input, limits, interrupt)?;
-        if image.is_none() && !matches!(ran.end, End::Exit(0) | End::Stopped(_)) {
+        if image.is_none() && self.engine.has_perhaps_no_image(&ran.end) {
             self.fetch(&ran, interrupt)?;
             (ran, image) = self.attempt(input, limits, interrupt)?;
         }

@@ -242,6 +242,12 @@ fn an_image_is_fetched_when_the_policy_says_so() {
 }
 
 #[test]
+fn a_function_that_failed_is_not_run_again() {
+    let broken = r#"echo "$*" >>$NOTES; case "$1" in run) exit 1 ;; image) exit 1 ;; esac"#;
+    assert_eq!(pulls(Pull::IfNotPresent, broken), (Err(Reason::Exit(1)), 0));
+}
+
+#[test]
 fn an_image_that_does_not_come_says_what_the_engine_said() {
     let scripts = Scripts::new();
     scripts.write(
