@@ -10,7 +10,8 @@ pub trait Function: Send + Sync {
     /// What people call it: the command, the image, the file.
     fn name(&self) -> &str;
 
-    /// Runs to the end, to a limit or to an interrupt. When it returns, nothing of the function runs any more.
+    /// Runs to the end, to a limit or to an interrupt. When it returns, the process group, container or
+    /// module is gone.
     ///
     /// # Errors
     /// A [`Failure`] for everything but exit code 0 and a text on standard output.
