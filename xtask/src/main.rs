@@ -5,6 +5,7 @@ mod bench;
 mod ci;
 mod corpus;
 mod differential;
+mod engine;
 mod fuzz;
 mod peers;
 mod schema;
@@ -72,6 +73,12 @@ const WORDS: &[Word] = &[
         usage: "[VERSION]",
         help: "renew the table of Kubernetes' own kinds, from the newest version or this one",
         run: schema::run,
+    },
+    Word {
+        name: "engine",
+        usage: "COMMAND…",
+        help: "run a command, such as the tests of krm-run, with a container engine of its own",
+        run: engine::run,
     },
     Word {
         name: "fuzz",
