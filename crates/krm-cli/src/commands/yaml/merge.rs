@@ -52,9 +52,8 @@ pub(super) fn run(args: &Args, screen: &mut Screen) -> Outcome {
     let [source, destination] = [whole::read(names[0])?, whole::read(names[1])?];
     let rules = Rules { new_items: args.new_items.rule(), ..args.lists.rules() };
     let named = |name, file| NamedFile { name: disk::shown(name), file };
-    let merged =
-        two_way_files(named(names[0], &source), named(names[1], &destination), &rules)
-            .map_err(Failure::input)?;
+    let merged = two_way_files(named(names[0], &source), named(names[1], &destination), &rules)
+        .map_err(Failure::input)?;
     screen.tell_all(&merged.warnings);
     if !args.in_place && !args.preview.is_on() {
         screen.print(&merged.text)?;

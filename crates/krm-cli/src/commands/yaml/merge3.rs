@@ -86,7 +86,8 @@ pub(super) fn run(args: &Args, screen: &mut Screen) -> Outcome {
     if let Some(side) = args.resolve {
         return resolve(args, side, screen);
     }
-    let names = [&args.base, &args.local, &args.upstream].map(|it| it.as_deref().unwrap_or_default());
+    let names =
+        [&args.base, &args.local, &args.upstream].map(|it| it.as_deref().unwrap_or_default());
     whole::once(&names)?;
     let [base, local, upstream] =
         [whole::read(names[0])?, whole::read(names[1])?, whole::read(names[2])?];
