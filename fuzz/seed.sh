@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
 cases=../crates/krm-yaml/tests/cases
-for target in round_trip same_meaning untouched_stays edit_is_read_back unknown_survives path; do
+for target in round_trip same_meaning untouched_stays edit_is_read_back unknown_survives path schema; do
     mkdir -p "corpus/$target"
 done
 

@@ -7,6 +7,8 @@
 #[allow(dead_code, reason = "the property tests use more of it")]
 #[path = "../../crates/krm-yaml/tests/suite/laws/mod.rs"]
 mod laws;
+#[path = "../../crates/krm-core/tests/suite/schemas.rs"]
+mod schemas;
 
 use krm_yaml::{Path, Segment};
 use laws::draw::Draw;
@@ -97,5 +99,15 @@ pub fn path(data: &[u8]) {
     if let Some((parent, last)) = path.split_last() {
         let whole: Vec<Segment> = parent.segments().iter().chain([last]).cloned().collect();
         assert_eq!(whole, path.segments());
+    }
+}
+
+/// Any text, or a generated schema where the first byte says so, is read as a schema, and asking it anything ends.
+pub fn schema(data: &[u8]) {
+    if let Some(choices) = data.strip_prefix(&[0xff]) {
+        return holds(schemas::survives(&schemas::sample(&mut Draw::new(choices))));
+    }
+    if let Some(text) = text_of(data) {
+        holds(schemas::survives(text));
     }
 }

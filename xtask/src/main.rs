@@ -7,6 +7,7 @@ mod corpus;
 mod differential;
 mod fuzz;
 mod peers;
+mod schema;
 mod shell;
 mod tidy;
 
@@ -65,6 +66,12 @@ const WORDS: &[Word] = &[
         usage: "",
         help: "read and edit the same files with krm-yaml and with yq, and say where they differ",
         run: differential::run,
+    },
+    Word {
+        name: "schema",
+        usage: "[VERSION]",
+        help: "renew the table of Kubernetes' own kinds, from the newest version or this one",
+        run: schema::run,
     },
     Word {
         name: "fuzz",

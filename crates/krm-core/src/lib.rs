@@ -17,6 +17,7 @@ pub mod quantity;
 pub mod query;
 pub mod records;
 pub mod resource;
+pub mod schema;
 pub mod secrets;
 pub mod subtree;
 pub mod tree;

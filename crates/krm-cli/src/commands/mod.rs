@@ -62,5 +62,8 @@ fn version(verbose: bool) -> String {
     }
     let build = if cfg!(debug_assertions) { "debug" } else { "release" };
     let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
-    format!("{short}platform: {os} {arch}\nbuild: {build}\nyaml: 1.2, tells where 1.1 differs\n")
+    let kubernetes = krm_core::schema::kubernetes_version();
+    format!(
+        "{short}platform: {os} {arch}\nbuild: {build}\nyaml: 1.2, tells where 1.1 differs\nkubernetes: {kubernetes}\n"
+    )
 }

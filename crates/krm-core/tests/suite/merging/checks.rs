@@ -43,7 +43,11 @@ pub(crate) fn merge3(
     );
     Ok(match merged {
         Ok(merged) => Answer::Merged(merged),
-        Err(error) => Answer::Refused(error.message),
+        Err(error) => Answer::Refused(if std::env::var("REFUSED").is_ok() {
+            format!("{}\n{}", error.message, told(base.text(), local.text(), upstream.text(), ""))
+        } else {
+            error.message
+        }),
     })
 }
 

@@ -2,8 +2,6 @@
 
 pub(crate) mod change;
 pub(crate) mod checks;
-#[path = "../../../../krm-yaml/tests/suite/laws/draw.rs"]
-pub(crate) mod draw;
 pub(crate) mod emit;
 pub(crate) mod model;
 

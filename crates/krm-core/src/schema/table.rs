@@ -1,0 +1,214 @@
+//! The text of the embedded table: one line for a type, one for each of its fields, made to be read in differences.
+//!
+//! ```text
+//! package core.v1 io.k8s.api.core.v1
+//! type core.v1.ContainerPort
+//!  containerPort! integer:int32
+//!  protocol string default=TCP
+//! type core.v1.Pod kind=v1
+//!  spec @core.v1.PodSpec
+//! ```
+//!
+//! A `!` marks a field that must be there, `@` a reference, `[]` a list of what follows and `{}` a mapping to it. A type without a
+//! word for it is an object.
+
+use super::node::{Facts, Field, ListType, Node, NodeId, Nodes, Shape, Strategy, Text};
+
+/// A line that is not understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableError {
+    /// The line, from one; zero where something cannot be written as a table.
+    pub line: usize,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl std::fmt::Display for TableError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.line {
+            0 => f.write_str(&self.message),
+            line => write!(f, "line {line}: {}", self.message),
+        }
+    }
+}
+
+impl std::error::Error for TableError {}
+
+/// A type as it stands in the table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    /// The short name.
+    pub(super) name: &'static str,
+    /// What is said of it, and its fields.
+    pub(super) text: &'static str,
+    /// The line of its name, from one.
+    line: usize,
+}
+
+/// What stands in a table, in order: types, and the full names of packages with their short ones.
+#[derive(Debug, Default)]
+pub(super) struct Contents {
+    pub(super) packages: Vec<(&'static str, &'static str)>,
+    pub(super) entries: Vec<Entry>,
+}
+
+/// Finds the types of a table. What they say is read by [`Entry::read`] once somebody asks.
+pub(super) fn contents(text: &'static str) -> Contents {
+    let mut contents =
+        Contents { packages: Vec::with_capacity(64), entries: Vec::with_capacity(1024) };
+    let mut open: Option<(usize, &'static str, usize)> = None;
+    let mut start = 0;
+    for (number, line) in text.split_inclusive('\n').enumerate() {
+        let at = start;
+        start += line.len();
+        if line.starts_with(' ') {
+            continue;
+        }
+        contents.close(text, open.take(), at);
+        if let Some(rest) = line.strip_prefix("type ") {
+            let name = rest.split([' ', '\n']).next().unwrap_or_default();
+            open = Some((number + 1, name, start - rest.len() + name.len()));
+        } else if let Some(words) = line.trim_end().strip_prefix("package ") {
+            let (short, full) = words.split_once(' ').unwrap_or_default();
+            contents.packages.push((full, short));
+        }
+    }
+    contents.close(text, open, start);
+    contents
+}
+
+impl Contents {
+    fn close(
+        &mut self,
+        text: &'static str,
+        open: Option<(usize, &'static str, usize)>,
+        end: usize,
+    ) {
+        let entry = open.map(|(line, name, start)| Entry { name, text: &text[start..end], line });
+        self.entries.extend(entry);
+    }
+}
+
+impl Entry {
+    /// The kind, where the type is one: definitions are named by their kinds.
+    pub(super) fn kind(&self) -> &'static str {
+        self.name.rsplit('.').next().unwrap_or(self.name)
+    }
+
+    /// The `apiVersion`s that the type is a kind of.
+    pub(super) fn api_versions(&self) -> impl Iterator<Item = &'static str> {
+        let line = self.text.lines().next().unwrap_or_default();
+        line.split(' ').filter_map(|word| word.strip_prefix("kind="))
+    }
+
+    /// Reads the type: its nodes, and which of them it is.
+    pub(super) fn read(&self) -> Result<(Nodes, NodeId), TableError> {
+        let fault = |line: usize, what: &str| TableError {
+            line: self.line + line,
+            message: format!("not a {what}"),
+        };
+        let mut nodes = Nodes::new();
+        let mut lines = self.text.lines();
+        let head = lines.next().unwrap_or_default();
+        let mut draft = draft(&mut nodes, head).ok_or_else(|| fault(0, "type"))?;
+        if !draft.is_shaped {
+            draft.node.shape = Shape::Object;
+        }
+        for (number, line) in lines.enumerate() {
+            let field = field(&mut nodes, line.trim_start());
+            draft.node.fields.push(field.ok_or_else(|| fault(number + 1, "field"))?);
+        }
+        let id = add(&mut nodes, draft);
+        Ok((nodes, id))
+    }
+}
+
+/// What a line says about a type or a field.
+#[derive(Default)]
+struct Draft {
+    node: Node,
+    facts: Facts,
+    /// Whether a word for the type was there.
+    is_shaped: bool,
+}
+
+fn add(nodes: &mut Nodes, draft: Draft) -> NodeId {
+    let Draft { mut node, facts, .. } = draft;
+    node.facts = (facts != Facts::default()).then(|| Box::new(facts));
+    nodes.add(node)
+}
+
+fn field(nodes: &mut Nodes, words: &'static str) -> Option<Field> {
+    let (name, rest) = words.split_once(' ')?;
+    let (name, is_required) = name.strip_suffix('!').map_or((name, false), |name| (name, true));
+    let draft = draft(nodes, rest)?;
+    let node = add(nodes, draft);
+    Some(Field { name: name.into(), node, is_required })
+}
+
+fn draft(nodes: &mut Nodes, words: &'static str) -> Option<Draft> {
+    let mut draft = Draft::default();
+    for word in words.split(' ').filter(|word| !word.is_empty()) {
+        match word.split_once('=') {
+            Some((name, value)) => draft.fact(name, value)?,
+            None => draft.word(nodes, word)?,
+        }
+    }
+    Some(draft)
+}
+
+impl Draft {
+    fn fact(&mut self, name: &str, value: &'static str) -> Option<()> {
+        let facts = &mut self.facts;
+        match name {
+            "keys" => {
+                facts.list_type = Some(ListType::Map);
+                facts.keys = value.split(',').map(Text::from).collect();
+            }
+            "patch" => facts.strategy = Strategy::parse(value)?,
+            "by" => facts.merge_key = Some(value.into()),
+            "default" => facts.default = Some(value.into()),
+            "enum" => facts.enumeration = value.split(',').map(Text::from).collect(),
+            // The line's end says which kinds the type is; that is read before.
+            "kind" => {}
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn word(&mut self, nodes: &mut Nodes, word: &'static str) -> Option<()> {
+        let facts = &mut self.facts;
+        match word {
+            "atomic" => facts.list_type = Some(ListType::Atomic),
+            "set" => facts.list_type = Some(ListType::Set),
+            "whole" => facts.is_atomic_map = true,
+            "nullable" => facts.is_nullable = true,
+            "open" => facts.keeps_unknown = true,
+            "resource" => facts.is_resource = true,
+            _ => return self.shape(nodes, word),
+        }
+        Some(())
+    }
+
+    fn shape(&mut self, nodes: &mut Nodes, word: &'static str) -> Option<()> {
+        self.is_shaped = true;
+        let nested = [("[]", Shape::Array), ("{}", Shape::Object)];
+        for (mark, shape) in nested {
+            if let Some(inner) = word.strip_prefix(mark) {
+                let mut draft = Draft::default();
+                draft.shape(nodes, inner)?;
+                let child = Some(add(nodes, draft));
+                (self.node.shape, self.node.child) = (shape, child);
+                return Some(());
+            }
+        }
+        if let Some(name) = word.strip_prefix('@') {
+            self.node.reference = Some(name.into());
+            return Some(());
+        }
+        let (shape, format) = word.split_once(':').map_or((word, None), |(s, f)| (s, Some(f)));
+        self.node.shape = Shape::named(shape)?;
+        self.facts.format = format.map(Text::from);
+        Some(())
+    }
+}
