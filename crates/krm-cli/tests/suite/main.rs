@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod cases;
+mod git;
 mod pages;
 mod pipes;
 mod sandbox;
