@@ -45,7 +45,8 @@ const DRIVER: &str = "git config merge.krm.name 'krm, by meaning' && git config 
 
 #[test]
 fn as_a_merge_driver_it_merges_what_git_alone_cannot() {
-    let ours = BASE.replace("image: web:1", "image: web:1\n        # for a look\n        tty: true");
+    let ours =
+        BASE.replace("image: web:1", "image: web:1\n        # for a look\n        tty: true");
     let theirs = BASE.replace("image: web:1", "image: web:2\n        args: [--fast]");
     let sandbox = repository(&ours, &theirs);
     let alone = git(&sandbox, "cp -r repo alone && cd alone && git merge -q theirs -m merged");

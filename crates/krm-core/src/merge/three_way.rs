@@ -416,7 +416,7 @@ impl<'a> Mapping<'a> {
                 Fate::Comes(fill) => {
                     let Some(theirs) = theirs else { return Ok(()) };
                     self.came = true;
-                    let key = key_value(theirs.key);
+                    let key = key_value(theirs.key, self.local);
                     work.ask(Op::Entry { mapping: self.local, after, key, fill })
                 }
             }
@@ -444,7 +444,12 @@ impl<'a> Mapping<'a> {
         }
         self.came = true;
         let fill = fill::part(work, theirs.value, Vec::new(), self.local)?;
-        work.ask(Op::Entry { mapping: self.local, after, key: key_value(theirs.key), fill })
+        work.ask(Op::Entry {
+            mapping: self.local,
+            after,
+            key: key_value(theirs.key, self.local),
+            fill,
+        })
     }
 }
 

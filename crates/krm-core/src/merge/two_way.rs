@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use krm_yaml::{Edit, File, Graft, NodeKind, NodeRef, ScalarStyle, Value};
+use krm_yaml::{Edit, File, Graft, NodeKind, NodeRef, Resolved, ScalarStyle, Value};
 
 use super::directives::{self, MappingDirectives, Patch};
 use super::fields::{Field, Fields, share_merge_keys};
@@ -287,7 +287,7 @@ fn inherited<'a>(
         Copy::Whole => added(work, field, mapping, after, &shape),
         Copy::Of(graft) => {
             let fill = Fill::Value(Value::Graft(graft));
-            work.ask(Op::Entry { mapping, after, key: key_value(field.key), fill })
+            work.ask(Op::Entry { mapping, after, key: key_value(field.key, mapping), fill })
         }
     }
 }
@@ -303,20 +303,25 @@ fn added<'a>(
     let shape = shape.clone().in_comments(work, &[(field.key, field.value)]);
     match fill::of_source(work, field.value, &shape, mapping)? {
         None => Ok(()),
-        Some(fill) => work.ask(Op::Entry { mapping, after, key: key_value(field.key), fill }),
+        Some(fill) => {
+            work.ask(Op::Entry { mapping, after, key: key_value(field.key, mapping), fill })
+        }
     }
 }
 
 /// A key as it is written anew: of a text the text, in the manners of its neighbours; of anything else the node.
-pub(super) fn key_value(key: NodeRef<'_>) -> Value<'_> {
+pub(super) fn key_value<'a>(key: NodeRef<'a>, mapping: NodeRef<'a>) -> Value<'a> {
     let key = key.resolve();
-    let is_block = key.as_scalar().is_some_and(|key| key.style().is_block());
-    let is_plain = key.as_scalar().is_some_and(|key| key.style() == ScalarStyle::Plain);
+    let is_bare = key.anchor().is_none();
+    let scalar = key.as_scalar();
+    let is_plain = scalar.is_some_and(|key| key.style() == ScalarStyle::Plain);
+    // A word such as `on` was written without quotes on purpose, or at least with success.
+    let is_word = is_plain && scalar.is_some_and(|key| key.resolve_1_1() != Resolved::String);
     match key.as_str() {
-        Some(text) if !is_plain || is_block => Value::String(text),
-        _ if key.anchor().is_some() => anchors::scalar(key).unwrap_or(Value::Node(key)),
+        Some(_) if is_word && is_bare && mapping.is_block() => Value::Node(key),
         Some(text) => Value::String(text),
-        None => Value::Node(key),
+        None if is_bare => Value::Node(key),
+        None => anchors::scalar(key).unwrap_or(Value::Node(key)),
     }
 }
 
