@@ -35,6 +35,7 @@ fn write_value(value: &Value<'_>, out: &mut String) {
             write_value(value, out);
         }),
         Value::Node(node) => write_node(*node, out),
+        Value::Graft(graft) => write_node(graft.node(), out),
     }
 }
 

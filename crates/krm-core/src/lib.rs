@@ -13,6 +13,7 @@ pub mod format;
 pub mod ignore;
 pub mod json;
 pub mod listing;
+pub mod merge;
 pub mod missing;
 pub mod nearest;
 pub mod package;

@@ -82,6 +82,17 @@ impl<'a> DocumentRef<'a> {
         self.table().error.as_deref()
     }
 
+    /// The aliases of the document, in order.
+    pub fn aliases(self) -> impl Iterator<Item = NodeRef<'a>> {
+        self.table().aliases.iter().map(move |link| self.node(link.alias))
+    }
+
+    /// The nodes that have an anchor, in order.
+    pub fn anchored(self) -> impl Iterator<Item = NodeRef<'a>> {
+        let anchored = self.table().properties.iter().filter(|it| it.anchor.is_some());
+        anchored.map(move |it| self.node(it.node))
+    }
+
     /// Number of nodes, keys among them.
     pub fn node_count(self) -> usize {
         self.table().nodes.len()

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+use crate::graft::Graft;
 use crate::node::{NodeKind, ScalarStyle};
 use crate::scalar::Resolved;
 use crate::view::NodeRef;
@@ -25,6 +26,8 @@ pub enum Value<'a> {
     Mapping(Vec<(Value<'a>, Value<'a>)>),
     /// A node of any document, to be written as it stands there, with its comments.
     Node(NodeRef<'a>),
+    /// The same of a text that the value owns.
+    Graft(Graft),
 }
 
 /// A subtree that is too large, or too deep, once its aliases are expanded.
@@ -68,19 +71,29 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// The node that is to be written as it stands; none for a value that is spelled out.
+    pub fn node(&self) -> Option<NodeRef<'_>> {
+        match self {
+            Self::Node(node) => Some(*node),
+            Self::Graft(graft) => Some(graft.node()),
+            _ => None,
+        }
+    }
+
     /// Whether this is a mapping or a sequence with entries, or a node that is one.
     pub(crate) fn is_filled_collection(&self) -> bool {
         match self {
             Self::Sequence(items) => !items.is_empty(),
             Self::Mapping(entries) => !entries.is_empty(),
-            Self::Node(node) => node.is_collection() && node.children().next().is_some(),
-            _ => false,
+            other => other
+                .node()
+                .is_some_and(|node| node.is_collection() && node.children().next().is_some()),
         }
     }
 
     /// Whether a node means this value and has no anchor or tag that nobody asked for.
     fn is_written_by(&self, node: NodeRef<'_>) -> bool {
-        let is_bare = matches!(self, Self::Node(_)) || node.properties().is_none();
+        let is_bare = self.node().is_some() || node.properties().is_none();
         is_bare && self.is_meant_by(node)
     }
 
@@ -88,6 +101,7 @@ impl<'a> Value<'a> {
     pub(crate) fn is_meant_by(&self, node: NodeRef<'_>) -> bool {
         match self {
             Self::Node(other) => same_meaning(*other, node),
+            Self::Graft(graft) => same_meaning(graft.node(), node),
             Self::Sequence(items) => {
                 node.kind() == NodeKind::Sequence
                     && node.children().count() == items.len()

@@ -39,6 +39,28 @@ impl<'a> NodeRef<'a> {
         self.document.file.text()
     }
 
+    /// Which node of its document this is, from zero in the order of the text: a parent comes before its children.
+    pub fn index(self) -> usize {
+        self.index as usize
+    }
+
+    /// The child of the same parent that stands before this one; a value's is its key.
+    pub(crate) fn previous(self) -> Option<NodeRef<'a>> {
+        let parent = self.parent()?;
+        let mut last = self.document.node(self.index - 1);
+        while last != parent && last.node().parent != parent.index {
+            last = last.parent()?;
+        }
+        (last != parent).then_some(last)
+    }
+
+    /// The key that a value of a mapping belongs to.
+    pub fn key(self) -> Option<NodeRef<'a>> {
+        let is_value =
+            !self.node().is_key() && self.parent().is_some_and(|it| it.kind() == NodeKind::Mapping);
+        if is_value { self.previous() } else { None }
+    }
+
     /// The document that the node stands in.
     pub fn document(self) -> DocumentRef<'a> {
         self.document
@@ -129,19 +151,15 @@ impl<'a> NodeRef<'a> {
         Children { document: self.document, next: self.index + 1, end }
     }
 
-    /// Which node of its document this is, in document order, from zero. A parent comes before its children.
-    pub fn index(self) -> u32 {
-        self.index
-    }
-
     /// The indices of the node and of all nodes inside it.
-    pub fn subtree(self) -> Range<u32> {
-        self.index..self.node().subtree_end(self.index)
+    pub fn subtree(self) -> Range<usize> {
+        self.index()..self.node().subtree_end(self.index) as usize
     }
 
     /// The node and all nodes inside it, in document order.
     pub fn descendants(self) -> impl Iterator<Item = NodeRef<'a>> {
-        self.subtree().map(move |index| self.document.node(index))
+        let nodes = self.index..self.node().subtree_end(self.index);
+        nodes.map(move |index| self.document.node(index))
     }
 
     pub(crate) fn properties(self) -> Option<Properties> {

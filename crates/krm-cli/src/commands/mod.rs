@@ -3,6 +3,7 @@
 pub(crate) mod cfg;
 pub(crate) mod completion;
 pub(crate) mod man;
+pub(crate) mod merging;
 pub(crate) mod writing;
 pub(crate) mod yaml;
 

@@ -7,6 +7,7 @@ mod cases;
 mod ignoring;
 mod kills;
 mod laws;
+mod git;
 mod pages;
 mod pipes;
 mod sandbox;

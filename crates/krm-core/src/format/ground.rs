@@ -15,7 +15,7 @@ const FORMATTING: &str = "config.kubernetes.io/formatting";
 pub(super) struct Ground<'a> {
     roots: Vec<NodeRef<'a>>,
     /// Nodes inside the roots that are left alone, in order.
-    left: Vec<Range<u32>>,
+    left: Vec<Range<usize>>,
     /// Whether a resource asks to be left alone.
     asks: bool,
 }

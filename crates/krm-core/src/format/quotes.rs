@@ -63,7 +63,7 @@ fn left(node: NodeRef<'_>) -> Diagnostic {
 }
 
 /// What aliases stand for: it has as many types as there are places.
-struct Shared(Vec<std::ops::Range<u32>>);
+struct Shared(Vec<std::ops::Range<usize>>);
 
 impl Shared {
     fn of(root: Option<NodeRef<'_>>) -> Self {

@@ -7,7 +7,7 @@ use krm_yaml::{DocumentRef, NodeKind, NodeRef};
 /// For each collection, which of its entries must stay before which other.
 #[derive(Debug, Default)]
 pub(super) struct Ties {
-    pairs: BTreeMap<u32, Vec<(usize, usize)>>,
+    pairs: BTreeMap<usize, Vec<(usize, usize)>>,
 }
 
 impl Ties {
@@ -44,7 +44,7 @@ impl Ties {
 struct Finder {
     ties: Ties,
     /// The children of collections that were looked at.
-    children: BTreeMap<u32, Vec<u32>>,
+    children: BTreeMap<usize, Vec<usize>>,
 }
 
 impl Finder {

@@ -7,6 +7,8 @@ mod formatting;
 #[allow(dead_code, reason = "the tests of krm-yaml use more of it")]
 #[path = "../../../krm-yaml/tests/suite/laws/mod.rs"]
 mod laws;
+mod merge_laws;
+mod merging;
 #[allow(dead_code, reason = "the tests of krm-yaml use more of it")]
 #[path = "../../../krm-yaml/tests/suite/runner.rs"]
 mod runner;

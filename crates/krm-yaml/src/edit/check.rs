@@ -10,7 +10,6 @@ use crate::file::File;
 use crate::front::ReadOptions;
 use crate::node::NodeKind;
 use crate::span::Span;
-use crate::value::Value;
 use crate::view::NodeRef;
 
 /// Gives the new text of the document back if it means what it should.
@@ -53,9 +52,8 @@ impl Expected<'_, '_> {
     fn node<'a>(&self, old: NodeRef<'a>, new: NodeRef<'_>) -> Result<(), NodeRef<'a>> {
         let holds = |ok: bool| if ok { Ok(()) } else { Err(old) };
         if let Some(value) = self.edit.values.get(&old.index) {
-            let keeps_anchor = old.anchor().is_none()
-                || matches!(value, Value::Node(_))
-                || old.anchor() == new.anchor();
+            let keeps_anchor =
+                old.anchor().is_none() || value.node().is_some() || old.anchor() == new.anchor();
             return holds(value.is_meant_by(new) && keeps_anchor);
         }
         if let Some(name) = self.edit.keys.get(&old.index) {

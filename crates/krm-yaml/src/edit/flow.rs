@@ -97,9 +97,12 @@ pub(crate) fn lines_above<'a>(
     collection: NodeRef<'a>,
     value: &Value<'_>,
 ) -> String {
-    let Value::Node(node) = value else { return String::new() };
-    let comments = comment::texts_with(*node);
-    if comments.is_empty() || ground.manners.json {
+    let Some(node) = value.node() else { return String::new() };
+    if ground.manners.json {
+        return String::new();
+    }
+    let comments = comment::texts_with(node);
+    if comments.is_empty() {
         return String::new();
     }
     let line = indentation(ground.text, collection.start()).len();

@@ -14,6 +14,7 @@ mod ending;
 mod fill;
 mod flow;
 mod lower;
+mod meeting;
 mod notes;
 mod path;
 mod rebuild;
@@ -126,6 +127,13 @@ impl CollectionEdit<'_> {
 pub(crate) struct Note<'a> {
     pub(crate) target: NoteTarget<'a>,
     pub(crate) text: Option<String>,
+}
+
+impl Note<'_> {
+    /// Whether it stands on lines of its own above an entry.
+    pub(crate) fn is_above(&self) -> bool {
+        matches!(self.target, NoteTarget::Of(_, CommentPlace::Above))
+    }
 }
 
 #[derive(Debug)]
@@ -273,6 +281,33 @@ impl<'a> Edit<'a> {
         Ok(())
     }
 
+    /// Inserts an entry directly behind the entry at `after`, or before the first one.
+    ///
+    /// The key may be of any kind, and whoever calls this knows that it is not there: that is not looked for again.
+    pub fn insert_entry(
+        &mut self,
+        mapping: NodeRef<'a>,
+        after: Option<usize>,
+        key: impl Into<Value<'a>>,
+        value: impl Into<Value<'a>>,
+    ) -> Result<(), EditError> {
+        if mapping.kind() != NodeKind::Mapping {
+            return Err(EditError::at(mapping, "a key cannot be inserted: this is no mapping"));
+        }
+        let count = self.positions.children(mapping).len() / 2;
+        let (before, hugs) = match after {
+            Some(at) => ((at + 1).min(count), Hugs::Previous),
+            None => (0, Hugs::Next),
+        };
+        self.collection(mapping).inserted.push(Insertion {
+            before,
+            hugs,
+            key: Some(key.into()),
+            value: value.into(),
+        });
+        Ok(())
+    }
+
     /// Inserts an item before the one at `index`; at the end where there is none.
     pub fn insert_item(
         &mut self,
@@ -398,7 +433,7 @@ impl<'a> Edit<'a> {
         Ok(())
     }
 
-    /// Replaces or (without a text) removes a comment that is there.
+    /// Replaces or (without a text) removes a comment that is there. One on a line of its own may become several lines.
     pub fn replace_comment(&mut self, document: usize, comment: &Comment<'a>, text: Option<&str>) {
         let text = text.map(str::to_owned);
         let notes = &mut self.documents.entry(document as u32).or_default().notes;

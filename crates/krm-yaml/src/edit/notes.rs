@@ -26,7 +26,7 @@ pub(crate) fn lower<'a>(ground: &mut Ground<'a>, note: &Note<'a>) -> Result<(), 
     }
 }
 
-fn hashed(line: &str) -> String {
+pub(super) fn hashed(line: &str) -> String {
     match line.trim_end() {
         "" => "#".to_owned(),
         line if line.starts_with('#') => line.to_owned(),
@@ -35,9 +35,15 @@ fn hashed(line: &str) -> String {
 }
 
 fn this(ground: &mut Ground<'_>, span: Span, text: Option<&str>) {
+    let own_line = is_first_on_line(ground.text, span.start);
     let splice = match text {
+        Some(text) if own_line => {
+            let indent = " ".repeat(column(ground.text, span.start) as usize);
+            let lines: Vec<String> = text.lines().map(hashed).collect();
+            Splice::new(span, lines.join(&format!("{}{indent}", ground.manners.line_break)))
+        }
         Some(text) => Splice::new(span, hashed(&crate::comment::strip_breaks(text))),
-        None if is_first_on_line(ground.text, span.start) => Splice::remove(Span::new(
+        None if own_line => Splice::remove(Span::new(
             line_start(ground.text, span.start),
             next_line(ground.text, span.end),
         )),

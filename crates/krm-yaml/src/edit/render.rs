@@ -94,6 +94,7 @@ impl<'m> Renderer<'m> {
                 }
                 _ => write_plain_or_quoted(text, self.context(flow, true, None)),
             },
+            Value::Graft(graft) => self.key(&Value::Node(graft.node()), flow, like),
             Value::Node(node)
                 if node.as_scalar().is_some_and(|s| !s.style().is_block())
                     && !node.text().contains('\n') =>
@@ -111,8 +112,8 @@ impl<'m> Renderer<'m> {
         column: u32,
         old: Option<ScalarStyle>,
     ) -> Rendered {
-        if let Value::Node(node) = value {
-            return self.copy(*node, column);
+        if let Some(node) = value.node() {
+            return self.copy(node, column);
         }
         if value.is_filled_collection() {
             let inner = match value {
@@ -136,15 +137,15 @@ impl<'m> Renderer<'m> {
         column: u32,
         old: Option<ScalarStyle>,
     ) -> Rendered {
-        match value {
-            Value::Node(node) if node.is_block() => {
-                let lines = copy_block(*node, column + self.dash);
-                Rendered { lines, ..self.copy(*node, column) }
+        match value.node() {
+            Some(node) if node.is_block() => {
+                let lines = copy_block(node, column + self.dash);
+                Rendered { lines, ..self.copy(node, column) }
             }
-            value if value.is_filled_collection() && !matches!(value, Value::Node(_)) => {
+            None if value.is_filled_collection() => {
                 Rendered { lines: self.body(value, column + self.dash), ..Rendered::default() }
             }
-            value => self.block_value(value, column, old),
+            _ => self.block_value(value, column, old),
         }
     }
 
@@ -178,9 +179,9 @@ impl<'m> Renderer<'m> {
     ) -> Vec<String> {
         let indent = " ".repeat(column as usize);
         let mut out = Vec::new();
-        if let Value::Node(node) = value {
+        if let Some(node) = value.node() {
             out.extend(
-                comments_above(*node).into_iter().map(|comment| format!("{indent}{comment}")),
+                comments_above(node).into_iter().map(|comment| format!("{indent}{comment}")),
             );
         }
         match key {
@@ -201,14 +202,14 @@ impl<'m> Renderer<'m> {
         let indent = " ".repeat(column as usize);
         let mut first = format!("{indent}-");
         let inner = (column + self.dash) as usize;
-        let lines = match value {
-            Value::Node(node) if node.is_block() => {
-                let head = self.copy(*node, column);
+        let lines = match value.node() {
+            Some(node) if node.is_block() => {
+                let head = self.copy(node, column);
                 push_head(&mut first, &head);
-                Some(copy_block(*node, inner as u32))
+                Some(copy_block(node, inner as u32))
             }
-            Value::Node(_) => None,
-            value => value.is_filled_collection().then(|| self.body(value, inner as u32)),
+            Some(_) => None,
+            None => value.is_filled_collection().then(|| self.body(value, inner as u32)),
         };
         if let Some(mut lines) = lines {
             let is_bare = first.len() == column as usize + 1;
@@ -233,6 +234,7 @@ impl<'m> Renderer<'m> {
     pub(crate) fn root_lines(&self, value: &Value<'_>, column: u32) -> Vec<String> {
         match value {
             Value::Node(node) => copy_block(*node, column),
+            Value::Graft(graft) => copy_block(graft.node(), column),
             value => self.body(value, column),
         }
     }
@@ -269,6 +271,7 @@ impl<'m> Renderer<'m> {
                 self.brackets.join('{', entries.iter().map(entry), '}')
             }
             Value::Node(node) => self.flow_node(*node),
+            Value::Graft(graft) => self.flow_node(graft.node()),
         }
     }
 

@@ -136,6 +136,7 @@ pub(crate) fn json(value: &Value<'_>) -> String {
             format!("{{{}}}", entries.iter().map(entry).collect::<Vec<_>>().join(","))
         }
         Value::Node(node) => format!("{node:?}"),
+        Value::Graft(graft) => format!("{graft:?}"),
     }
 }
 

@@ -4,9 +4,12 @@ mod check;
 mod edit;
 mod events;
 mod get;
+mod merge;
+mod merge3;
 mod rm;
 mod set;
 mod value;
+mod whole;
 
 use clap::Subcommand;
 use krm_core::Diagnostic;
@@ -23,6 +26,8 @@ pub(crate) enum Command {
     Rm(rm::Args),
     Check(check::Args),
     Events(events::Args),
+    Merge(merge::Args),
+    Merge3(merge3::Args),
 }
 
 pub(crate) fn run(command: &Command, global: &Global, screen: &mut Screen) -> Outcome {
@@ -32,6 +37,8 @@ pub(crate) fn run(command: &Command, global: &Global, screen: &mut Screen) -> Ou
         Command::Rm(args) => rm::run(args, global, screen),
         Command::Check(args) => check::run(args, global, screen),
         Command::Events(args) => events::run(args, screen),
+        Command::Merge(args) => merge::run(args, screen),
+        Command::Merge3(args) => merge3::run(args, screen),
     }
 }
 

@@ -1,0 +1,91 @@
+//! Anchors: what comes from another document must mean there what it meant at home.
+
+use std::collections::HashSet;
+
+use krm_yaml::{NodeKind, NodeRef, Resolved, Value};
+
+use super::fields::Fields;
+use super::ground::Ground;
+use crate::Diagnostic;
+
+/// How many nodes a value may have once its aliases are written out.
+const MOST_NODES: usize = 1_000_000;
+
+/// How deep it may be.
+const DEEPEST: usize = 1000;
+
+/// Whether a node cannot be taken over as it stands: it leans on an anchor outside of it, or brings one of a name that
+/// the destination has.
+pub(super) fn is_bound(node: NodeRef<'_>, home: &Ground<'_>, destination: &Ground<'_>) -> bool {
+    if home.anchors.is_empty() {
+        return false;
+    }
+    let inside = node.span();
+    let mut waiting = vec![node];
+    while let Some(next) = waiting.pop() {
+        let leans = next.target().is_some_and(|target| !inside.contains(target.span()));
+        let clashes = next.anchor().is_some_and(|anchor| {
+            destination.anchors.contains_key(anchor) || home.anchors.get(anchor) != Some(&1)
+        });
+        if leans || clashes {
+            return true;
+        }
+        waiting.extend(next.children());
+    }
+    false
+}
+
+/// A value without anchors and aliases, and without some of its entries.
+pub(super) fn written_out<'a>(
+    node: NodeRef<'a>,
+    without: &[NodeRef<'a>],
+) -> Result<Value<'a>, Diagnostic> {
+    let without: HashSet<usize> = without.iter().map(|node| node.index()).collect();
+    let mut left = MOST_NODES;
+    value(node, &without, &mut left, DEEPEST).ok_or_else(|| {
+        Diagnostic::error(format!("its aliases stand for more than {MOST_NODES} nodes"))
+            .at(node.document().file(), node.full_span())
+            .hint("write out less with aliases in the source")
+    })
+}
+
+fn value<'a>(
+    node: NodeRef<'a>,
+    without: &HashSet<usize>,
+    left: &mut usize,
+    depth: usize,
+) -> Option<Value<'a>> {
+    *left = left.checked_sub(1)?;
+    let depth = depth.checked_sub(1)?;
+    let node = node.resolve();
+    match node.kind() {
+        NodeKind::Mapping => {
+            let fields = Fields::of(node, true);
+            let kept = fields.iter().filter(|(_, field)| !without.contains(&field.value.index()));
+            let entry = |(_, field): (&str, super::fields::Field<'a>)| {
+                let key = scalar(field.key).or_else(|| value(field.key, without, left, depth))?;
+                Some((key, value(field.value, without, left, depth)?))
+            };
+            kept.map(entry).collect::<Option<_>>().map(Value::Mapping)
+        }
+        NodeKind::Sequence => {
+            let kept = node.children().filter(|item| !without.contains(&item.index()));
+            let items = kept.map(|item| value(item, without, left, depth));
+            items.collect::<Option<_>>().map(Value::Sequence)
+        }
+        NodeKind::Scalar(_) => scalar(node),
+        // An alias to itself.
+        NodeKind::Alias => None,
+    }
+}
+
+/// What a scalar means, without its style; none for any other node.
+pub(super) fn scalar(node: NodeRef<'_>) -> Option<Value<'_>> {
+    let scalar = node.resolve().as_scalar()?;
+    Some(match scalar.resolve() {
+        Resolved::Null => Value::Null,
+        Resolved::Bool(value) => Value::Bool(value),
+        Resolved::Int(_) | Resolved::Float(_) => Value::Number(scalar.value()),
+        Resolved::String => Value::String(scalar.value()),
+    })
+}

@@ -1,0 +1,171 @@
+//! The fields of a mapping as a reader sees them: of duplicates the last, and what comes through `<<`.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use krm_yaml::{NodeRef, ScalarStyle, Value};
+
+use crate::json;
+
+/// One field.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Field<'a> {
+    pub(super) key: NodeRef<'a>,
+    pub(super) value: NodeRef<'a>,
+    /// Which entry of the mapping itself it is; none where it comes through `<<`.
+    pub(super) own: Option<usize>,
+}
+
+/// The fields of a mapping in order.
+#[derive(Debug, Default)]
+pub(super) struct Fields<'a> {
+    list: Vec<(Cow<'a, str>, Field<'a>)>,
+    /// Where each name stands in the list. Only looked up, never walked.
+    index: HashMap<Cow<'a, str>, usize>,
+    /// Entries whose key stands again further down, by the name.
+    earlier: Vec<(Cow<'a, str>, NodeRef<'a>)>,
+    /// The entries of the mapping itself.
+    pub(super) count: usize,
+}
+
+impl<'a> Fields<'a> {
+    /// The fields of a mapping, or nothing of any other node.
+    pub(super) fn of(node: NodeRef<'a>, with_merged: bool) -> Self {
+        let mut fields = Self::default();
+        let mut merged = Vec::new();
+        let entries = node.as_mapping().into_iter().flat_map(|mapping| mapping.entries());
+        for (at, entry) in entries.enumerate() {
+            fields.count = at + 1;
+            if is_merge_key(entry.key) {
+                merged.push(entry.value);
+                if with_merged {
+                    continue;
+                }
+            }
+            fields.put(Field { key: entry.key, value: entry.value, own: Some(at) });
+        }
+        if with_merged {
+            let mut seen = HashSet::from([node.index()]);
+            merged.into_iter().for_each(|source| fields.inherit(source, &mut seen));
+        }
+        fields
+    }
+
+    fn put(&mut self, field: Field<'a>) {
+        let name = key_name(field.key);
+        match self.index.get(&name) {
+            Some(&at) if field.own.is_some() => {
+                self.earlier.push((name, self.list[at].1.value));
+                self.list[at].1 = field;
+            }
+            Some(_) => {}
+            None => {
+                self.index.insert(name.clone(), self.list.len());
+                self.list.push((name, field));
+            }
+        }
+    }
+
+    /// What a `<<` brings that is not there. Each mapping is asked once, so that this ends.
+    fn inherit(&mut self, source: NodeRef<'a>, seen: &mut HashSet<usize>) {
+        let mut waiting = vec![source];
+        while let Some(source) = waiting.pop() {
+            let source = source.resolve();
+            if let Some(list) = source.as_sequence() {
+                let items: Vec<_> = list.items().collect();
+                waiting.extend(items.into_iter().rev());
+                continue;
+            }
+            let Some(mapping) = source.as_mapping().filter(|_| seen.insert(source.index())) else {
+                continue;
+            };
+            let mut deeper = Vec::new();
+            for entry in mapping.entries() {
+                if is_merge_key(entry.key) {
+                    deeper.push(entry.value);
+                } else {
+                    self.put(Field { key: entry.key, value: entry.value, own: None });
+                }
+            }
+            waiting.extend(deeper.into_iter().rev());
+        }
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<Field<'a>> {
+        self.index.get(name).map(|&at| self.list[at].1)
+    }
+
+    /// The names with their fields, in order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, Field<'a>)> {
+        self.list.iter().map(|(name, field)| (&**name, *field))
+    }
+
+    /// The values of all entries of a name, the one that counts last.
+    pub(super) fn all(&self, name: &str) -> Vec<NodeRef<'a>> {
+        let earlier = self.earlier.iter().filter(|(other, _)| other == name).map(|it| it.1);
+        earlier.chain(self.get(name).map(|field| field.value)).collect()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+}
+
+/// Whether two mappings have the same `<<` entries, word for word: what comes through them is merged where it stands.
+pub(super) fn share_merge_keys(nodes: &[NodeRef<'_>]) -> bool {
+    let texts = |node: &NodeRef<'_>| -> Vec<String> {
+        let entries = node.as_mapping().into_iter().flat_map(|mapping| mapping.entries());
+        entries.filter(|it| is_merge_key(it.key)).map(|it| it.value.text().to_owned()).collect()
+    };
+    let mut all = nodes.iter().map(texts);
+    let first = all.next().unwrap_or_default();
+    all.all(|other| other == first)
+}
+
+/// Whether a key is the `<<` that merges.
+pub(super) fn is_merge_key(key: NodeRef<'_>) -> bool {
+    key.as_scalar().is_some_and(|key| key.style() == ScalarStyle::Plain && key.is("<<"))
+}
+
+/// The name that a key pairs by: its text, whatever its type.
+pub(super) fn key_name(key: NodeRef<'_>) -> Cow<'_, str> {
+    match key.resolve().as_scalar() {
+        Some(scalar) => scalar.value(),
+        // A key that is a collection has no name; nothing else can begin with this.
+        None => Cow::Owned(format!("\0{}", json::write(&Value::Node(key)))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use krm_yaml::File;
+
+    fn names(text: &str) -> Vec<String> {
+        let file = File::parse(text.to_owned()).unwrap();
+        let root = file.document(0).unwrap().root().unwrap();
+        let last = root.as_mapping().unwrap().entries().last().unwrap().value;
+        let fields = Fields::of(last, true);
+        fields.iter().map(|(name, it)| format!("{name}={}", it.value.text())).collect()
+    }
+
+    #[test]
+    fn the_last_of_duplicates_counts() {
+        assert_eq!(names("x: {a: 1, b: 2, a: 3}\n"), ["a=3", "b=2"]);
+    }
+
+    #[test]
+    fn own_fields_come_before_merged_ones() {
+        let text = "a: &a {p: 1, q: 1}\nb: &b {q: 2, r: 2}\nx: {<<: [*b, *a], p: 0}\n";
+        assert_eq!(names(text), ["p=0", "q=2", "r=2"]);
+    }
+
+    #[test]
+    fn a_mapping_that_merges_itself_ends() {
+        assert_eq!(names("a: &a {p: 1, <<: *a}\nx: {<<: *a}\n"), ["p=1"]);
+    }
+}

@@ -1,0 +1,96 @@
+//! What comes whole from the other side, without what is no value: nulls that clear, and directives.
+
+use krm_yaml::{NodeKind, NodeRef};
+
+use super::directives::{self, Patch};
+use super::ops::Fill;
+use super::same::is_null;
+use super::shape::{ListKind, Shape};
+use super::work::Work;
+use super::{anchors, lists};
+use crate::Diagnostic;
+
+/// A node of the source that has no counterpart; none where it says that there should be nothing.
+pub(super) fn of_source<'a>(
+    work: &mut Work<'a, '_>,
+    source: NodeRef<'a>,
+    shape: &Shape<'_>,
+    destination: NodeRef<'a>,
+) -> Result<Option<Fill<'a>>, Diagnostic> {
+    let mut without = Vec::new();
+    if !is_value(work, source.resolve(), shape, &mut without)? {
+        return Ok(None);
+    }
+    part(work, source, without, destination).map(Some)
+}
+
+/// A node as it stands, without some of its entries.
+pub(super) fn part<'a>(
+    work: &Work<'a, '_>,
+    node: NodeRef<'a>,
+    without: Vec<NodeRef<'a>>,
+    destination: NodeRef<'a>,
+) -> Result<Fill<'a>, Diagnostic> {
+    let is_alias = node.kind() == NodeKind::Alias;
+    if is_alias || anchors::is_bound(node, &work.ground(node), &work.ground(destination)) {
+        return Ok(Fill::Value(anchors::written_out(node, &without)?));
+    }
+    Ok(Fill::Part { node, without, note: None })
+}
+
+/// Whether something is left of a node once directives and nulls are taken out.
+fn is_value<'a>(
+    work: &mut Work<'a, '_>,
+    node: NodeRef<'a>,
+    shape: &Shape<'_>,
+    without: &mut Vec<NodeRef<'a>>,
+) -> Result<bool, Diagnostic> {
+    match node.kind() {
+        NodeKind::Mapping => {
+            let found = directives::of_mapping(work, node, None)?;
+            if found.patch == Some(Patch::Delete) {
+                return Ok(false);
+            }
+            let shape = &shape.or_resource(work.rules, node);
+            without.extend(&found.entries);
+            let entries = node.as_mapping().into_iter().flat_map(|mapping| mapping.entries());
+            for entry in entries {
+                if found.entries.contains(&entry.value) {
+                    continue;
+                }
+                let name = super::fields::key_name(entry.key);
+                let shape = shape.field(&name);
+                let step = krm_yaml::Segment::Key(name.into_owned());
+                let keep = work.below(step, |work| is_value(work, entry.value, &shape, without))?;
+                if !keep {
+                    without.push(entry.value);
+                }
+            }
+            Ok(true)
+        }
+        NodeKind::Sequence => {
+            let found = directives::of_list(work, node)?;
+            if found.patch == Some(Patch::Delete) {
+                return Ok(false);
+            }
+            without.extend(&found.elements);
+            let elements: Vec<NodeRef<'a>> =
+                node.children().filter(|item| !found.elements.contains(item)).collect();
+            let path = work.field_path();
+            let kind =
+                lists::kind_of(work.rules, &path, shape, std::slice::from_ref(&elements)).kind;
+            for item in elements {
+                let keyed = matches!(kind, ListKind::Keyed(_));
+                let keep = match keyed {
+                    true => is_value(work, item, &shape.item(), without)?,
+                    false => directives::of_whole_item(work, item, without)?,
+                };
+                if !keep && !is_null(item) {
+                    without.push(item);
+                }
+            }
+            Ok(true)
+        }
+        _ => Ok(!is_null(node)),
+    }
+}

@@ -1,0 +1,127 @@
+//! Whether two nodes mean the same, however they are written.
+
+use krm_yaml::{NodeKind, NodeRef, Resolved, Scalar};
+
+use super::fields::Fields;
+
+/// How many nodes are looked at before two of them count as different: aliases can make a small text endless.
+const MOST_LOOKS: usize = 5_000_000;
+
+/// How deep is looked.
+const DEEPEST: usize = 1000;
+
+/// Whether two nodes mean the same: types and values, with aliases followed and the order of keys left aside.
+///
+/// ```
+/// use krm_core::merge::same;
+/// use krm_yaml::File;
+///
+/// let roots = |text: &str| File::parse(text.to_owned());
+/// let (a, b) = (roots("{a: 1, b: x}")?, roots("b: 'x'\na: 0x1 # one\n")?);
+/// let root = |file| File::document(file, 0).and_then(|document| document.root()).unwrap();
+/// assert!(same(root(&a), root(&b)));
+/// # Ok::<(), krm_yaml::ReadError>(())
+/// ```
+pub fn same(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
+    look(a, b, &mut MOST_LOOKS.clone(), DEEPEST)
+}
+
+/// The same for what may be missing.
+pub(super) fn same_slot(a: Option<NodeRef<'_>>, b: Option<NodeRef<'_>>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => same(a, b),
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+fn look(a: NodeRef<'_>, b: NodeRef<'_>, left: &mut usize, depth: usize) -> bool {
+    let (a, b) = (a.resolve(), b.resolve());
+    if a == b {
+        return true;
+    }
+    let (Some(fewer), Some(depth)) = (left.checked_sub(1), depth.checked_sub(1)) else {
+        return false;
+    };
+    *left = fewer;
+    if own_tag(a) != own_tag(b) {
+        return false;
+    }
+    match (a.kind(), b.kind()) {
+        (NodeKind::Mapping, NodeKind::Mapping) => {
+            let (a, b) = (Fields::of(a, true), Fields::of(b, true));
+            a.len() == b.len()
+                && a.iter().all(|(name, field)| {
+                    let other = b.get(name);
+                    other.is_some_and(|other| look(field.value, other.value, left, depth))
+                })
+        }
+        (NodeKind::Sequence, NodeKind::Sequence) => {
+            let (mut a, mut b) = (a.children(), b.children());
+            loop {
+                match (a.next(), b.next()) {
+                    (None, None) => break true,
+                    (Some(a), Some(b)) if look(a, b, left, depth) => {}
+                    _ => break false,
+                }
+            }
+        }
+        _ => match (a.as_scalar(), b.as_scalar()) {
+            (Some(a), Some(b)) => same_scalar(a, b),
+            _ => false,
+        },
+    }
+}
+
+/// A tag that is not one of YAML's own, which say no more than the value's type.
+fn own_tag(node: NodeRef<'_>) -> Option<&str> {
+    node.tag().filter(|tag| !tag.starts_with("!!") && *tag != "!")
+}
+
+fn same_scalar(a: Scalar<'_>, b: Scalar<'_>) -> bool {
+    match (a.resolve(), b.resolve()) {
+        (Resolved::String, Resolved::String) | (Resolved::Int(None), Resolved::Int(None)) => {
+            a.value() == b.value()
+        }
+        (a, b) => a == b,
+    }
+}
+
+/// Whether a node is null, or nothing at all.
+pub(super) fn is_null(node: NodeRef<'_>) -> bool {
+    node.resolve().as_scalar().is_some_and(|scalar| scalar.resolve() == Resolved::Null)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use krm_yaml::File;
+
+    fn are_same(a: &str, b: &str) -> bool {
+        let [a, b] = [a, b].map(|text| File::parse(text.to_owned()).unwrap());
+        let root = |file| File::document(file, 0).and_then(|document| document.root()).unwrap();
+        same(root(&a), root(&b))
+    }
+
+    #[test]
+    fn types_count_and_spelling_does_not() {
+        assert!(!are_same("1", "'1'"));
+        assert!(!are_same("1", "1.0"));
+        assert!(are_same("~", "null"));
+        assert!(are_same("!!str 1", "'1'"));
+        assert!(!are_same("!mine 1", "1"));
+        assert!(!are_same("[a, b]", "[b, a]"));
+        assert!(!are_same("{a: 1}", "[a]"));
+        assert!(are_same("x: &a [1]\ny: *a\n", "{x: [1], y: [1]}"));
+        assert!(!are_same(&"9".repeat(50), &format!("{}8", "9".repeat(49))));
+    }
+
+    #[test]
+    fn an_alias_bomb_ends() {
+        let mut text = String::from("a0: &a0 [x]\n");
+        for n in 1..40 {
+            text.push_str(&format!("a{n}: &a{n} [*a{0}, *a{0}]\n", n - 1));
+        }
+        assert!(!are_same(&text, &text.replace("[x]", "[y]")));
+    }
+}

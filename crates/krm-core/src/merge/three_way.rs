@@ -1,0 +1,468 @@
+//! Three-way merge: what changed between base and upstream is made in local, and what local made of it is told.
+
+use krm_yaml::{NodeKind, NodeRef};
+
+use super::conflict::ConflictKind;
+use super::fields::{Field, Fields, share_merge_keys};
+use super::ops::{Fill, Op};
+use super::remarks::{Slot, Taken, key_step};
+use super::rules::{Restore, Side};
+use super::same::{is_null, same, same_slot};
+use super::shape::{MapKind, Shape};
+use super::two_way::{self, Copy, Done, Position, key_value};
+use super::work::Work;
+use super::{Outcome, delta, fill, marks, three_lists};
+use crate::Diagnostic;
+
+/// The three versions of one thing.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Versions<'a> {
+    pub(super) base: Option<NodeRef<'a>>,
+    pub(super) local: Option<NodeRef<'a>>,
+    pub(super) upstream: Option<NodeRef<'a>>,
+}
+
+impl<'a> Versions<'a> {
+    fn nodes(self) -> [Option<NodeRef<'a>>; 3] {
+        [self.base, self.local, self.upstream]
+    }
+}
+
+/// What is to become of an entry of local.
+#[derive(Debug)]
+pub(super) enum Fate<'a> {
+    /// It stays, with what was asked for inside it.
+    Stays { grafted: bool },
+    /// It stays as it is, with its comments: upstream's was not taken.
+    Kept,
+    /// It goes.
+    Goes,
+    /// It is not there and comes.
+    Comes(Fill<'a>),
+}
+
+pub(super) const KEEP: Fate<'static> = Fate::Stays { grafted: false };
+
+/// Where an entry stands, and what it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place<'a, 's> {
+    /// The mappings or lists of local and upstream that hold it.
+    pub(super) holders: [Option<NodeRef<'a>>; 2],
+    pub(super) shape: &'s Shape<'s>,
+    /// The fields that name it, where it is an element of a list.
+    pub(super) keys: Option<&'s [String]>,
+}
+
+pub(super) fn root<'a>(
+    work: &mut Work<'a, '_>,
+    base: Option<NodeRef<'a>>,
+    local: Option<NodeRef<'a>>,
+    upstream: Option<NodeRef<'a>>,
+) -> Result<Outcome, Diagnostic> {
+    let versions = Versions { base, local, upstream };
+    match (local, upstream) {
+        (Some(local), None) => Ok(deleted_whole(work, versions, local)),
+        (None, Some(upstream)) => Ok(match base {
+            None => Outcome::Comes,
+            Some(base) if same(base, upstream) => Outcome::Stays,
+            Some(_) => {
+                let side = work.clash(ConflictKind::DeletedLocally, versions.nodes(), [None, None]);
+                if side == Side::Local { Outcome::Stays } else { Outcome::Comes }
+            }
+        }),
+        (None, None) => Ok(Outcome::Stays),
+        (Some(local), Some(upstream)) => {
+            let shape = work.shape.clone();
+            let place = Place { holders: [None, None], shape: &shape, keys: None };
+            let checkpoint = work.checkpoint();
+            let fate = slot(work, versions, place)?;
+            if matches!(fate, Fate::Goes) {
+                work.rewind(&checkpoint);
+                return Ok(Outcome::Goes);
+            }
+            work.merge_heads(base, local, upstream)?;
+            Ok(Outcome::Stays)
+        }
+    }
+}
+
+/// Upstream does not have the document or resource.
+fn deleted_whole<'a>(
+    work: &mut Work<'a, '_>,
+    versions: Versions<'a>,
+    local: NodeRef<'a>,
+) -> Outcome {
+    match versions.base {
+        None => Outcome::Stays,
+        Some(base) if same(base, local) => Outcome::Goes,
+        Some(_) => {
+            let kind = ConflictKind::DeletedUpstream;
+            match work.clash(kind, versions.nodes(), [None, None]) {
+                Side::Local => Outcome::Stays,
+                Side::Upstream => Outcome::Goes,
+            }
+        }
+    }
+}
+
+/// Merges one entry.
+pub(super) fn slot<'a>(
+    work: &mut Work<'a, '_>,
+    versions: Versions<'a>,
+    place: Place<'a, '_>,
+) -> Result<Fate<'a>, Diagnostic> {
+    match (versions.local, versions.upstream) {
+        (None, None) => Ok(KEEP),
+        (Some(local), None) => deleted(work, versions, local, place),
+        (None, Some(upstream)) => missing(work, versions, upstream, place),
+        (Some(local), Some(upstream)) => both(work, versions, local, upstream, place),
+    }
+}
+
+/// Upstream does not have it.
+fn deleted<'a>(
+    work: &mut Work<'a, '_>,
+    versions: Versions<'a>,
+    local: NodeRef<'a>,
+    place: Place<'a, '_>,
+) -> Result<Fate<'a>, Diagnostic> {
+    let Some(base) = versions.base else {
+        return Ok(if is_null(local) { Fate::Goes } else { KEEP });
+    };
+    if is_null(local) || same(base, local) {
+        return Ok(Fate::Goes);
+    }
+    if work.clash(ConflictKind::DeletedUpstream, versions.nodes(), place.holders) == Side::Local {
+        return Ok(KEEP);
+    }
+    if let Some(id) = work.mark_wanted() {
+        work.mark(local, marks::of_deleted_upstream(&id));
+        return Ok(KEEP);
+    }
+    let (before, now) = (base.resolve(), local);
+    match (before.kind(), now.kind()) {
+        // An element without its key would be none.
+        _ if place.keys.is_some() => Ok(Fate::Goes),
+        (NodeKind::Mapping, NodeKind::Mapping) => fields_left(work, before, now),
+        (NodeKind::Sequence, NodeKind::Sequence) => {
+            three_lists::elements_left(work, before, now, place.shape)
+        }
+        _ => Ok(Fate::Goes),
+    }
+}
+
+/// Of a mapping that upstream deleted, the fields stay that only local has.
+fn fields_left<'a>(
+    work: &mut Work<'a, '_>,
+    base: NodeRef<'a>,
+    local: NodeRef<'a>,
+) -> Result<Fate<'a>, Diagnostic> {
+    let (old, ours) = (Fields::of(base, true), Fields::of(local, false));
+    let gone: Vec<&str> =
+        ours.iter().map(|(name, _)| name).filter(|name| old.get(name).is_some()).collect();
+    if gone.len() == ours.len() {
+        return Ok(Fate::Goes);
+    }
+    for value in gone.into_iter().flat_map(|name| ours.all(name)) {
+        work.ask(Op::Remove(value))?;
+    }
+    Ok(KEEP)
+}
+
+/// Local does not have it.
+fn missing<'a>(
+    work: &mut Work<'a, '_>,
+    versions: Versions<'a>,
+    upstream: NodeRef<'a>,
+    place: Place<'a, '_>,
+) -> Result<Fate<'a>, Diagnostic> {
+    let holder = place.holders[0].unwrap_or(upstream);
+    if is_null(upstream) && place.keys.is_none() {
+        return Ok(KEEP);
+    }
+    let Some(base) = versions.base else {
+        return fill::part(work, upstream, Vec::new(), holder).map(Fate::Comes);
+    };
+    if same(base, upstream) {
+        return Ok(KEEP);
+    }
+    let side = work.clash(ConflictKind::DeletedLocally, versions.nodes(), place.holders);
+    if side == Side::Local {
+        return Ok(KEEP);
+    }
+    let mark = work.mark_wanted();
+    let keys = place.keys.unwrap_or_default();
+    let without = match work.rules.restore {
+        Restore::Whole => Some(Vec::new()),
+        Restore::Delta => delta::unchanged(work, base, upstream, place.shape, keys),
+    };
+    let Some(without) = without else {
+        // Upstream only took away from it: nothing is left to come back.
+        if mark.is_some() {
+            work.marked();
+        }
+        return Ok(KEEP);
+    };
+    let mut fill = fill::part(work, upstream, without, holder)?;
+    if let (Some(id), Fill::Part { note, node, .. }) = (mark, &mut fill)
+        && work.takes_note(*node, krm_yaml::CommentPlace::Above)
+        && work.ground(holder).takes_comments
+    {
+        *note = Some(marks::of_deleted_locally(&id));
+        work.marked();
+    }
+    Ok(Fate::Comes(fill))
+}
+
+/// Both have it.
+fn both<'a>(
+    work: &mut Work<'a, '_>,
+    versions: Versions<'a>,
+    local: NodeRef<'a>,
+    upstream: NodeRef<'a>,
+    place: Place<'a, '_>,
+) -> Result<Fate<'a>, Diagnostic> {
+    let alias = |node: NodeRef<'a>| (node.kind() == NodeKind::Alias).then(|| node.text());
+    let is_unchanged = versions.base.and_then(alias).is_some_and(|it| alias(upstream) == Some(it));
+    let is_same = alias(local).is_some_and(|it| alias(upstream) == Some(it));
+    if is_unchanged && alias(local).is_some() || is_same {
+        return Ok(KEEP);
+    }
+    if is_null(local) || is_null(upstream) {
+        return cleared(work, versions, local, upstream, place);
+    }
+    let theirs = upstream.resolve();
+    if alias(local).is_some() {
+        return below_alias(work, versions, local, theirs, place);
+    }
+    work.guarded(local, theirs, |work| match (local.kind(), theirs.kind()) {
+        (NodeKind::Mapping, NodeKind::Mapping) if place.shape.mapping() != MapKind::Whole => {
+            mapping(work, versions, local, theirs, place)
+        }
+        (NodeKind::Sequence, NodeKind::Sequence) => {
+            three_lists::list(work, versions, local, theirs, place)
+        }
+        _ => whole(work, versions, local, theirs, place),
+    })
+}
+
+/// Null on either side clears the value.
+fn cleared<'a>(
+    work: &mut Work<'a, '_>,
+    versions: Versions<'a>,
+    local: NodeRef<'a>,
+    upstream: NodeRef<'a>,
+    place: Place<'a, '_>,
+) -> Result<Fate<'a>, Diagnostic> {
+    if place.keys.is_some() {
+        return Ok(KEEP);
+    }
+    let is_at_odds = versions.base.is_some_and(|base| !same(base, local) && !same(base, upstream));
+    if is_at_odds && !same(local, upstream) {
+        let side = work.clash(ConflictKind::Changed, versions.nodes(), place.holders);
+        if side == Side::Local && !is_null(local) {
+            return Ok(Fate::Kept);
+        }
+        if let Some(id) = work.mark_wanted().filter(|_| !is_null(local)) {
+            work.mark(local, marks::of_deleted_upstream(&id));
+            return Ok(Fate::Kept);
+        }
+    }
+    Ok(Fate::Goes)
+}
+
+/// Takes a value whole, where upstream changed it.
+pub(super) fn whole<'a>(
+    work: &mut Work<'a, '_>,
+    versions: Versions<'a>,
+    local: NodeRef<'a>,
+    upstream: NodeRef<'a>,
+    place: Place<'a, '_>,
+) -> Result<Fate<'a>, Diagnostic> {
+    if same_slot(versions.base, Some(upstream)) || same(local, upstream) {
+        return Ok(KEEP);
+    }
+    let at_odds = !same_slot(versions.base, Some(local));
+    if at_odds {
+        let kind = match versions.base {
+            Some(_) => ConflictKind::Changed,
+            None => ConflictKind::Added,
+        };
+        if work.clash(kind, versions.nodes(), place.holders) == Side::Local {
+            return Ok(Fate::Kept);
+        }
+        if let Some(id) = work.mark_wanted() {
+            work.mark(local, marks::of_value(&id, local));
+        }
+    }
+    let fill = fill::part(work, upstream, Vec::new(), local)?;
+    match two_way::set(work, local, upstream, fill)? {
+        Done::Changed { grafted } => Ok(Fate::Stays { grafted }),
+        _ => Ok(KEEP),
+    }
+}
+
+/// Local has an alias: what changed below it is made on a copy, on local's own key.
+fn below_alias<'a>(
+    work: &mut Work<'a, '_>,
+    versions: Versions<'a>,
+    alias: NodeRef<'a>,
+    upstream: NodeRef<'a>,
+    place: Place<'a, '_>,
+) -> Result<Fate<'a>, Diagnostic> {
+    let local = alias.resolve();
+    if same_slot(versions.base, Some(upstream)) || same(local, upstream) {
+        return Ok(KEEP);
+    }
+    if same_slot(versions.base, Some(local)) || !local.is_collection() {
+        return whole(work, versions, alias, upstream, place);
+    }
+    let side = work.clash(ConflictKind::Changed, versions.nodes(), place.holders);
+    if side == Side::Local {
+        return Ok(Fate::Kept);
+    }
+    match two_way::merged_copy(work, upstream, local)? {
+        Copy::Of(graft) => {
+            work.ask(Op::Set(alias, Fill::Value(krm_yaml::Value::Graft(graft))))?;
+            Ok(Fate::Stays { grafted: true })
+        }
+        Copy::Same => Ok(KEEP),
+        Copy::Gone => Ok(Fate::Goes),
+        Copy::Whole => {
+            let fill = fill::part(work, upstream, Vec::new(), alias)?;
+            work.ask(Op::Set(alias, fill))?;
+            Ok(Fate::Stays { grafted: true })
+        }
+    }
+}
+
+fn mapping<'a>(
+    work: &mut Work<'a, '_>,
+    versions: Versions<'a>,
+    local: NodeRef<'a>,
+    upstream: NodeRef<'a>,
+    place: Place<'a, '_>,
+) -> Result<Fate<'a>, Diagnostic> {
+    let base = versions.base.map(NodeRef::resolve).filter(|it| it.kind() == NodeKind::Mapping);
+    let with_merged = !share_merge_keys(&[local, upstream]);
+    let old = base.map(|base| Fields::of(base, with_merged)).unwrap_or_default();
+    let (ours, theirs) = (Fields::of(local, with_merged), Fields::of(upstream, with_merged));
+    let shape = place.shape.or_resource(work.rules, local);
+    let checkpoint = work.checkpoint();
+    let mut merge = Mapping { local, upstream, old, ours, gone: 0, came: false };
+    let mut position = Position::new(&theirs, &merge.ours);
+    for (name, field) in theirs.iter() {
+        position.step(name, &merge.ours);
+        merge.field(work, name, Some(field), &shape, position.after)?;
+    }
+    let only: Vec<String> = merge.ours.iter().map(|(name, _)| name.to_owned()).collect();
+    for name in only.iter().filter(|name| theirs.get(name).is_none()) {
+        merge.field(work, name, None, &shape, None)?;
+    }
+    let is_emptied = merge.gone > 0 && merge.gone == merge.ours.len() && !merge.came;
+    if is_emptied && !theirs.is_empty() && local.parent().is_some() {
+        work.rewind(&checkpoint);
+        return Ok(Fate::Goes);
+    }
+    Ok(KEEP)
+}
+
+/// The merge of one mapping.
+struct Mapping<'a> {
+    local: NodeRef<'a>,
+    upstream: NodeRef<'a>,
+    old: Fields<'a>,
+    ours: Fields<'a>,
+    /// How many fields of local go.
+    gone: usize,
+    /// Whether one comes.
+    came: bool,
+}
+
+impl<'a> Mapping<'a> {
+    fn field(
+        &mut self,
+        work: &mut Work<'a, '_>,
+        name: &str,
+        theirs: Option<Field<'a>>,
+        shape: &Shape<'_>,
+        after: Option<usize>,
+    ) -> Result<(), Diagnostic> {
+        let (old, ours) = (self.old.get(name), self.ours.get(name));
+        let all: Vec<_> =
+            [old, ours, theirs].into_iter().flatten().map(|it| (it.key, it.value)).collect();
+        let shape = shape.field(name).in_comments(work, &all);
+        work.below(key_step(name), |work| {
+            if let (Some(ours), Some(theirs)) = (ours.filter(|it| it.own.is_none()), theirs) {
+                return self.inherited(work, old, ours, theirs, after);
+            }
+            let value = |field: Option<Field<'a>>| field.map(|field| field.value);
+            let versions =
+                Versions { base: value(old), local: value(ours), upstream: value(theirs) };
+            let holders = [Some(self.local), Some(self.upstream)];
+            let checkpoint = work.checkpoint();
+            match slot(work, versions, Place { holders, shape: &shape, keys: None })? {
+                Fate::Kept => comments(work, old, ours, theirs, Taken::Nothing),
+                Fate::Stays { grafted: true } => comments(work, old, ours, theirs, Taken::Graft),
+                Fate::Stays { .. } => comments(work, old, ours, theirs, Taken::Value),
+                Fate::Goes => {
+                    work.rewind(&checkpoint);
+                    if ours.is_some_and(|ours| ours.own.is_none()) {
+                        return Ok(());
+                    }
+                    self.gone += 1;
+                    self.ours.all(name).into_iter().try_for_each(|it| work.ask(Op::Remove(it)))
+                }
+                Fate::Comes(fill) => {
+                    let Some(theirs) = theirs else { return Ok(()) };
+                    self.came = true;
+                    let key = key_value(theirs.key, self.local);
+                    work.ask(Op::Entry { mapping: self.local, after, key, fill })
+                }
+            }
+        })
+    }
+
+    /// A field that local has through `<<`: what upstream made of it becomes a key of its own.
+    fn inherited(
+        &mut self,
+        work: &mut Work<'a, '_>,
+        old: Option<Field<'a>>,
+        ours: Field<'a>,
+        theirs: Field<'a>,
+        after: Option<usize>,
+    ) -> Result<(), Diagnostic> {
+        let base = old.map(|old| old.value);
+        if same_slot(base, Some(theirs.value)) || same(ours.value, theirs.value) {
+            return Ok(());
+        }
+        if !same_slot(base, Some(ours.value)) {
+            let nodes = [base, Some(ours.value), Some(theirs.value)];
+            if work.clash(ConflictKind::Changed, nodes, [None, None]) == Side::Local {
+                return Ok(());
+            }
+        }
+        self.came = true;
+        let fill = fill::part(work, theirs.value, Vec::new(), self.local)?;
+        work.ask(Op::Entry {
+            mapping: self.local,
+            after,
+            key: key_value(theirs.key, self.local),
+            fill,
+        })
+    }
+}
+
+fn comments<'a>(
+    work: &mut Work<'a, '_>,
+    old: Option<Field<'a>>,
+    ours: Option<Field<'a>>,
+    theirs: Option<Field<'a>>,
+    taken: Taken,
+) -> Result<(), Diagnostic> {
+    let slot = |field: Field<'a>| Slot { key: Some(field.key), value: field.value };
+    let (Some(ours), Some(theirs)) = (ours.filter(|it| it.own.is_some()), theirs) else {
+        return Ok(());
+    };
+    work.merge_comments(old.map(slot), slot(ours), slot(theirs), taken)
+}
