@@ -26,7 +26,7 @@ fn examples_in_the_pages_print_what_they_show() {
 fn every_command_has_its_page() {
     let groups = [
         ("yaml", &["get", "set", "rm", "check", "events"][..]),
-        ("cfg", &["cat", "count", "diff", "grep", "tree", "init", "annotate"]),
+        ("cfg", &["cat", "count", "diff", "grep", "merge", "merge3", "tree", "init", "annotate"]),
     ];
     let commands = groups
         .iter()

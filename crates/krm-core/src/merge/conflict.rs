@@ -102,13 +102,19 @@ impl Conflict {
             (Side::Local, _) => "local's was kept",
             (Side::Upstream, _) => "upstream's was taken",
         };
-        let path = if self.path.is_empty() { "the document" } else { &format!("`{}`", self.path) };
+        let path = match (&*self.path, &*self.resource) {
+            ("", "") => "the document".to_owned(),
+            ("", resource) => resource.to_owned(),
+            (path, _) => format!("`{path}`"),
+        };
         let message = format!("{path} {}; {taken}", self.kind.sentence());
         let mut warning = Diagnostic::warning(message).field(self.path.as_str());
         warning.resource = (!self.resource.is_empty()).then(|| self.resource.as_str().into());
         if let Some(at) = &self.local_at {
             warning = warning.in_file(at.file.as_str());
-            warning.location = Some(Box::new(at.location.clone()));
+            let location = at.location.clone();
+            warning.location =
+                Some(Box::new(if self.is_secret { without_value(location) } else { location }));
         }
         let of = self.upstream_at.as_ref();
         let upstream_place = of.map_or(String::new(), |at| {
@@ -153,6 +159,15 @@ impl Conflict {
             entries.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();
         format!("{{{}}}", entries.join(","))
     }
+}
+
+/// The place with its value hidden.
+fn without_value(mut location: Location) -> Location {
+    let start = location.marked.start;
+    location.text.truncate(start);
+    location.text.push_str("***");
+    location.marked = start..start + 3;
+    location
 }
 
 fn place(at: &ConflictPlace) -> Value<'_> {

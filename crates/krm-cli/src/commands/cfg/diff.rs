@@ -111,7 +111,7 @@ fn print_text(
         let lines = text::apart(change, args.show_secrets);
         let Some(item) = change.new.filter(|_| !lines.is_empty()) else { continue };
         screen.print(&std::mem::take(&mut title))?;
-        screen.print(&format!("  {} in {}\n", item.label(), item.file.path))?;
+        screen.print(&format!("  {} in {}\n", item.label(), item.place()))?;
         for line in lines {
             screen.print(&format!("    {line}\n"))?;
         }
