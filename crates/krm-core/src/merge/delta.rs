@@ -15,7 +15,7 @@ pub(super) fn unchanged<'a>(
     work: &mut Work<'a, '_>,
     base: NodeRef<'a>,
     upstream: NodeRef<'a>,
-    shape: &Shape,
+    shape: &Shape<'_>,
     keys: &[String],
 ) -> Option<Vec<NodeRef<'a>>> {
     let (base, upstream) = (base.resolve(), upstream.resolve());
@@ -35,9 +35,10 @@ fn of_mapping<'a>(
     work: &mut Work<'a, '_>,
     base: NodeRef<'a>,
     upstream: NodeRef<'a>,
-    shape: &Shape,
+    shape: &Shape<'_>,
     keys: &[String],
 ) -> Option<Vec<NodeRef<'a>>> {
+    let shape = &shape.or_resource(work.rules, upstream);
     let (old, new) = (Fields::of(base, true), Fields::of(upstream, true));
     let mut without = Vec::new();
     let mut changed = false;
@@ -66,7 +67,7 @@ fn of_list<'a>(
     work: &mut Work<'a, '_>,
     base: NodeRef<'a>,
     upstream: NodeRef<'a>,
-    shape: &Shape,
+    shape: &Shape<'_>,
 ) -> Option<Vec<NodeRef<'a>>> {
     let kind = kind_of(work, shape, vec![base.children().collect(), upstream.children().collect()]);
     let keys: Vec<String> = match &kind {

@@ -14,7 +14,7 @@ use crate::Diagnostic;
 pub(super) fn of_source<'a>(
     work: &mut Work<'a, '_>,
     source: NodeRef<'a>,
-    shape: &Shape,
+    shape: &Shape<'_>,
     destination: NodeRef<'a>,
 ) -> Result<Option<Fill<'a>>, Diagnostic> {
     let mut without = Vec::new();
@@ -42,7 +42,7 @@ pub(super) fn part<'a>(
 fn is_value<'a>(
     work: &mut Work<'a, '_>,
     node: NodeRef<'a>,
-    shape: &Shape,
+    shape: &Shape<'_>,
     without: &mut Vec<NodeRef<'a>>,
 ) -> Result<bool, Diagnostic> {
     match node.kind() {
@@ -51,6 +51,7 @@ fn is_value<'a>(
             if found.patch == Some(Patch::Delete) {
                 return Ok(false);
             }
+            let shape = &shape.or_resource(work.rules, node);
             without.extend(&found.entries);
             let entries = node.as_mapping().into_iter().flat_map(|mapping| mapping.entries());
             for entry in entries {

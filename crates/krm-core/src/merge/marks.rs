@@ -57,6 +57,27 @@ pub(super) fn add<'a>(
     ops.push(Op::Note(entry, CommentPlace::Above, Some(joined(above.as_ref()))));
 }
 
+/// Tells marks from other comments, line by line.
+#[derive(Debug, Default)]
+pub(super) struct Marks {
+    /// Whether the frame of a mark is open.
+    is_open: bool,
+}
+
+impl Marks {
+    /// Whether the next line is of a mark.
+    pub(super) fn holds(&mut self, line: &str) -> bool {
+        let what = head(line).map(|(_, what)| what);
+        let was_open = self.is_open;
+        self.is_open = match what {
+            Some("end") => false,
+            Some(what) => what.ends_with(':'),
+            None => was_open,
+        };
+        was_open || what.is_some()
+    }
+}
+
 /// What a mark keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MarkKind {

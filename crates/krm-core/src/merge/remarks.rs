@@ -21,6 +21,17 @@ impl<'a> Slot<'a> {
     }
 }
 
+/// What was taken of upstream's entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// Its value, or what changed in it.
+    Value,
+    /// All of it as it stands, with the comment beside it.
+    Graft,
+    /// Nothing: local's was kept.
+    Nothing,
+}
+
 const PLACES: [CommentPlace; 2] = [CommentPlace::Above, CommentPlace::Beside];
 
 impl<'a> Work<'a, '_> {
@@ -66,6 +77,13 @@ impl<'a> Work<'a, '_> {
             self.warn(slot.value, "a comment of the other side has no room here and is left out");
             return Ok(());
         }
+        let marks = self.ground(slot.value).marks(slot.key, slot.value);
+        let text = match (place, marks) {
+            (CommentPlace::Above, Some(marks)) => {
+                Some(text.map_or(marks.clone(), |text| format!("{marks}\n{text}")))
+            }
+            _ => text,
+        };
         self.ask(Op::Note(slot.value, place, text))
     }
 
@@ -95,7 +113,7 @@ impl<'a> Work<'a, '_> {
         base: Option<Slot<'a>>,
         local: Slot<'a>,
         upstream: Slot<'a>,
-        is_grafted: bool,
+        taken: Taken,
     ) -> Result<(), Diagnostic> {
         for place in PLACES {
             let old = base.and_then(|base| self.comment(base, place));
@@ -107,7 +125,8 @@ impl<'a> Work<'a, '_> {
             if ours != old && theirs.is_none() && base.is_none() {
                 continue;
             }
-            let is_here = is_grafted && place == CommentPlace::Beside && theirs.is_some();
+            let is_here =
+                taken == Taken::Graft && place == CommentPlace::Beside && theirs.is_some();
             if ours != old {
                 let side = self.comment_clash([&old, &ours, &theirs], local, upstream);
                 if side == Side::Local {
@@ -120,7 +139,7 @@ impl<'a> Work<'a, '_> {
                     self.mark(local.value, marks::of_comment(&id, place, &ours));
                 }
             }
-            if !is_here {
+            if !is_here && taken != Taken::Nothing {
                 self.note(local, place, theirs)?;
             }
         }

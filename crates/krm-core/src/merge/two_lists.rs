@@ -20,7 +20,7 @@ pub(super) fn list<'a>(
     work: &mut Work<'a, '_>,
     source: NodeRef<'a>,
     destination: NodeRef<'a>,
-    shape: &Shape,
+    shape: &Shape<'_>,
     beside: Beside<'a>,
 ) -> Result<Done, Diagnostic> {
     let found = directives::of_list(work, source)?;
@@ -55,7 +55,7 @@ pub(super) fn list<'a>(
 /// How a list pairs, with a word where an ambiguous key made it a list that is taken whole.
 pub(super) fn kind_of<'a>(
     work: &mut Work<'a, '_>,
-    shape: &Shape,
+    shape: &Shape<'_>,
     versions: Vec<Vec<NodeRef<'a>>>,
 ) -> ListKind {
     let path = work.field_path();
@@ -83,7 +83,7 @@ pub(super) fn tell_odd<'a>(work: &mut Work<'a, '_>, theirs: &Elements<'a>, ours:
 pub(super) fn directed<'a>(
     work: &mut Work<'a, '_>,
     destination: NodeRef<'a>,
-    shape: &Shape,
+    shape: &Shape<'_>,
     beside: Beside<'a>,
 ) -> Result<(), Diagnostic> {
     let kind = match beside.delete {
@@ -121,7 +121,7 @@ impl<'a> ListMerge<'a, '_> {
         work: &mut Work<'a, '_>,
         (id, source): (&ElementId, NodeRef<'a>),
         (after, destination): (Option<usize>, NodeRef<'a>),
-        shape: &Shape,
+        shape: &Shape<'_>,
         kind: &ListKind,
     ) -> Result<(), Diagnostic> {
         let shape = shape.item();

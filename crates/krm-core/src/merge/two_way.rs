@@ -51,7 +51,7 @@ pub(super) fn value<'a>(
     work: &mut Work<'a, '_>,
     source: NodeRef<'a>,
     destination: NodeRef<'a>,
-    shape: &Shape,
+    shape: &Shape<'_>,
     beside: Beside<'a>,
 ) -> Result<Done, Diagnostic> {
     let is_alias = |node: NodeRef<'a>| node.kind() == NodeKind::Alias;
@@ -79,7 +79,7 @@ pub(super) fn whole<'a>(
     work: &mut Work<'a, '_>,
     source: NodeRef<'a>,
     destination: NodeRef<'a>,
-    shape: &Shape,
+    shape: &Shape<'_>,
 ) -> Result<Done, Diagnostic> {
     let Some(fill) = fill::of_source(work, source, shape, destination)? else {
         return Ok(Done::Gone);
@@ -104,11 +104,13 @@ pub(super) fn set<'a>(
     let source = source.resolve();
     let is_plain = source.as_scalar().is_some_and(|it| !it.style().is_block());
     let is_block = destination.as_scalar().is_some_and(|it| it.style().is_block());
+    let fits = destination.as_scalar().is_some() && source.tag().is_none();
     let fill = match anchors::scalar(source) {
-        Some(value) if source.tag().is_none() && (is_plain || is_block) => Fill::Value(value),
+        Some(value) if fits && (is_plain || is_block) => Fill::Value(value),
         _ => fill,
     };
-    let grafted = matches!(fill, Fill::Part { .. });
+    // Where lines make room for a value there is no place of its own for a comment.
+    let grafted = matches!(fill, Fill::Part { .. }) || destination.is_block();
     work.ask(Op::Set(destination, fill))?;
     Ok(Done::Changed { grafted })
 }
@@ -146,7 +148,7 @@ fn below_alias<'a>(
     work: &mut Work<'a, '_>,
     source: NodeRef<'a>,
     alias: NodeRef<'a>,
-    shape: &Shape,
+    shape: &Shape<'_>,
 ) -> Result<Done, Diagnostic> {
     let there = alias.resolve();
     match merged_copy(work, source, there)? {
@@ -202,9 +204,10 @@ fn mapping<'a>(
     work: &mut Work<'a, '_>,
     source: NodeRef<'a>,
     destination: NodeRef<'a>,
-    shape: &Shape,
+    shape: &Shape<'_>,
 ) -> Result<Done, Diagnostic> {
     let found = directives::of_mapping(work, source, Some(destination))?;
+    let shape = &shape.or_resource(work.rules, destination);
     match found.patch {
         Some(Patch::Delete) => return Ok(Done::Gone),
         Some(Patch::Replace) => return whole(work, source, destination, shape),
@@ -251,10 +254,11 @@ fn own<'a>(
     old: Field<'a>,
     ours: &Fields<'a>,
     name: &str,
-    shape: &Shape,
+    shape: &Shape<'_>,
     beside: Beside<'a>,
 ) -> Result<(), Diagnostic> {
-    let shape = shape.in_comments(work, &[(field.key, field.value), (old.key, old.value)]);
+    let entries = [(field.key, field.value), (old.key, old.value)];
+    let shape = shape.clone().in_comments(work, &entries);
     match value(work, field.value, old.value, &shape, beside)? {
         Done::Same => Ok(()),
         Done::Gone => ours.all(name).into_iter().try_for_each(|it| work.ask(Op::Remove(it))),
@@ -294,9 +298,9 @@ fn added<'a>(
     field: Field<'a>,
     mapping: NodeRef<'a>,
     after: Option<usize>,
-    shape: &Shape,
+    shape: &Shape<'_>,
 ) -> Result<(), Diagnostic> {
-    let shape = shape.in_comments(work, &[(field.key, field.value)]);
+    let shape = shape.clone().in_comments(work, &[(field.key, field.value)]);
     match fill::of_source(work, field.value, &shape, mapping)? {
         None => Ok(()),
         Some(fill) => work.ask(Op::Entry { mapping, after, key: key_value(field.key), fill }),
@@ -322,7 +326,7 @@ fn only_directives<'a>(
     found: &MappingDirectives<'a>,
     theirs: &Fields<'a>,
     ours: &Fields<'a>,
-    shape: &Shape,
+    shape: &Shape<'_>,
 ) -> Result<(), Diagnostic> {
     let mut names: Vec<&String> =
         found.delete_from.iter().chain(&found.order).map(|(name, _)| name).collect();
@@ -343,7 +347,7 @@ fn unretained<'a>(
     found: &MappingDirectives<'a>,
     theirs: &Fields<'a>,
     ours: &Fields<'a>,
-    shape: &Shape,
+    shape: &Shape<'_>,
 ) -> BTreeSet<String> {
     let retained: Box<dyn Fn(&str) -> bool> = match (&found.retain, shape.mapping()) {
         (Some(keys), _) => Box::new(|name| keys.iter().any(|key| key == name)),

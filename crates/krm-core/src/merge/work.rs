@@ -22,7 +22,7 @@ pub(super) struct Work<'a, 'm> {
     files: [&'a str; 2],
     resource: String,
     is_secret: bool,
-    pub(super) shape: Shape,
+    pub(super) shape: Shape<'m>,
     pub(super) trail: Vec<Segment>,
     ops: Vec<Op<'a>>,
     /// Comments that hold what was not taken, with the entries that they stand above.
@@ -46,6 +46,7 @@ impl<'a, 'm> Work<'a, 'm> {
         ours: Version<'a>,
         theirs: Version<'a>,
     ) -> Self {
+        let shape = Shape::of_resource(rules, ours.node).or_resource(rules, theirs.node);
         let resource = is_resource(ours.node).then_some(Resource { node: ours.node, item: None });
         Self {
             rules,
@@ -53,7 +54,7 @@ impl<'a, 'm> Work<'a, 'm> {
             files: [ours.file, theirs.file],
             resource: resource.map(Resource::label).unwrap_or_default(),
             is_secret: resource.is_some_and(|resource| resource.kind() == "Secret"),
-            shape: Shape,
+            shape,
             trail: Vec::new(),
             ops: Vec::new(),
             marks: Vec::new(),
@@ -218,9 +219,13 @@ impl<'a, 'm> Work<'a, 'm> {
 
     /// Puts a mark above an entry of the destination; not where no comment can stand.
     pub(super) fn mark(&mut self, entry: NodeRef<'a>, mark: String) {
-        if self.takes_note(entry, CommentPlace::Above) {
+        if !self.takes_note(entry, CommentPlace::Above) {
+            return;
+        }
+        self.marked();
+        let there = self.ground(entry).marks(entry.key(), entry);
+        if !there.is_some_and(|there| there.contains(&mark)) {
             self.marks.push((entry, mark));
-            self.marked();
         }
     }
 
@@ -234,7 +239,9 @@ impl<'a, 'm> Work<'a, 'm> {
     pub(super) fn perform(&mut self, edit: &mut Edit<'a>) -> Result<(), Diagnostic> {
         let mut ops = std::mem::take(&mut self.ops);
         for (entry, mark) in std::mem::take(&mut self.marks) {
-            let above = self.ground(entry).above(entry.key(), entry);
+            let ground = self.ground(entry);
+            let above = [ground.marks(entry.key(), entry), ground.above(entry.key(), entry)];
+            let above = above.into_iter().flatten().reduce(|a, b| format!("{a}\n{b}"));
             marks::add(&mut ops, entry, above, &mark);
         }
         let file = self.files[0];

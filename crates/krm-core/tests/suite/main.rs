@@ -4,6 +4,8 @@
 #[allow(dead_code, reason = "the tests of krm-yaml use more of it")]
 #[path = "../../../krm-yaml/tests/suite/laws/mod.rs"]
 mod laws;
+mod merge_laws;
+mod merging;
 #[allow(dead_code, reason = "the tests of krm-yaml use more of it")]
 #[path = "../../../krm-yaml/tests/suite/runner.rs"]
 mod runner;

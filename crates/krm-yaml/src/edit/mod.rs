@@ -14,6 +14,7 @@ mod ending;
 mod fill;
 mod flow;
 mod lower;
+mod meeting;
 mod notes;
 mod path;
 mod rebuild;
@@ -125,6 +126,13 @@ impl CollectionEdit<'_> {
 pub(crate) struct Note<'a> {
     pub(crate) target: NoteTarget<'a>,
     pub(crate) text: Option<String>,
+}
+
+impl Note<'_> {
+    /// Whether it stands on lines of its own above an entry.
+    pub(crate) fn is_above(&self) -> bool {
+        matches!(self.target, NoteTarget::Of(_, CommentPlace::Above))
+    }
 }
 
 #[derive(Debug)]
