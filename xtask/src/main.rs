@@ -63,8 +63,8 @@ const WORDS: &[Word] = &[
     },
     Word {
         name: "differential",
-        usage: "",
-        help: "read and edit the same files with krm-yaml and with yq, and say where they differ",
+        usage: "[--merge]",
+        help: "read and edit with krm-yaml and with yq, merge with krm and with kyaml, and say where they differ",
         run: differential::run,
     },
     Word {

@@ -1,6 +1,6 @@
 //! `cargo xtask corpus`: deterministic folders of Kubernetes resources for benchmarks and tests.
 
-mod dice;
+pub(crate) mod dice;
 mod resources;
 pub(crate) mod versions;
 

@@ -1,0 +1,192 @@
+//! The classes of differences between krm's merges and kyaml's, each with its reason.
+
+use krm_core::difference::{FieldChange, What};
+use krm_core::merge::same;
+use krm_yaml::{NodeRef, Path, Resolved, Segment};
+
+/// What was merged.
+pub(super) struct Case<'a> {
+    pub(super) ways: usize,
+    pub(super) base: Option<NodeRef<'a>>,
+    pub(super) upstream: Option<NodeRef<'a>>,
+    pub(super) local: Option<NodeRef<'a>>,
+}
+
+/// A class: its name, why krm differs, and what belongs to it.
+struct Class {
+    name: &'static str,
+    reason: &'static str,
+    holds: fn(&Case<'_>, &FieldChange<'_>) -> bool,
+}
+
+const CLASSES: &[Class] = &[
+    Class {
+        name: "retyped",
+        reason: "kyaml keeps the destination's quotes and so changes the type; a changed value takes the source's type",
+        holds: is_retyped,
+    },
+    Class {
+        name: "hollow",
+        reason: "kyaml leaves `m: {}` behind or brings it back where a side deleted it; krm does neither",
+        holds: is_left_hollow,
+    },
+    Class {
+        name: "empty-value",
+        reason: "kyaml deletes values of nothing that nobody mentioned; krm keeps them",
+        holds: is_empty_value,
+    },
+    Class {
+        name: "inferred-key",
+        reason: "the seeds infer seven keys, kyaml only `name`",
+        holds: is_inferred,
+    },
+    Class {
+        name: "type-change",
+        reason: "upstream changed only the type, as from '1' to 1; kyaml compares texts and sees no change",
+        holds: is_type_change,
+    },
+    Class {
+        name: "local-elements",
+        reason: "elements that only local has are kept when upstream deletes the list; kyaml loses them",
+        holds: is_local_elements,
+    },
+    Class {
+        name: "set-removals",
+        reason: "what a side removed from a set stays removed; kyaml brings it back or keeps it",
+        holds: is_set_removal,
+    },
+    Class {
+        name: "order",
+        reason: "krm takes upstream's order where local's still is the base's; kyaml ignores it",
+        holds: |case, change| case.ways == 3 && change.what == What::Reordered,
+    },
+];
+
+const KIND_CHANGE: &str = "kind-change";
+const NO_KEY: &str = "no-key";
+
+/// What kyaml's refusals begin with, their class, and its reason.
+const REFUSALS: [(&str, &str, &str); 3] = [
+    (
+        "wrong node kind",
+        KIND_CHANGE,
+        "kyaml refuses a value of another kind; krm takes the source's and says so",
+    ),
+    ("conflicting merge keys", NO_KEY, NO_KEY_REASON),
+    ("no merge key found", NO_KEY, NO_KEY_REASON),
+];
+
+const NO_KEY_REASON: &str =
+    "kyaml refuses lists that are empty or of which only some elements have a key; krm merges them";
+
+/// The class of a merge that kyaml refuses.
+pub(super) fn of_their_error(error: &str) -> Option<&'static str> {
+    REFUSALS.iter().find(|(start, ..)| error.starts_with(start)).map(|(_, class, _)| *class)
+}
+
+/// The class of one difference; `old` is kyaml's and `new` is krm's.
+pub(super) fn of(case: &Case<'_>, change: &FieldChange<'_>) -> Option<&'static str> {
+    CLASSES.iter().find(|class| (class.holds)(case, change)).map(|class| class.name)
+}
+
+pub(super) fn reason(name: &str) -> &'static str {
+    let refusal = REFUSALS.iter().find(|(_, class, _)| *class == name).map(|(.., reason)| *reason);
+    let class = CLASSES.iter().find(|class| class.name == name).map(|class| class.reason);
+    class.or(refusal).unwrap_or_default()
+}
+
+fn at<'a>(root: Option<NodeRef<'a>>, path: &Path) -> Option<NodeRef<'a>> {
+    root?.document().find(path)
+}
+
+fn is_null(node: NodeRef<'_>) -> bool {
+    node.as_scalar().is_some_and(|scalar| scalar.resolve() == Resolved::Null)
+}
+
+fn is_retyped(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
+    let scalar = |node: Option<NodeRef<'_>>| {
+        node.and_then(NodeRef::as_scalar).map(|it| (it.value().into_owned(), it.resolve()))
+    };
+    let (theirs, ours) = (scalar(change.old), scalar(change.new));
+    let upstream = scalar(at(case.upstream, &change.path));
+    theirs.zip(ours.clone()).is_some_and(|(theirs, ours)| theirs.0 == ours.0) && ours == upstream
+}
+
+fn is_left_hollow(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
+    let sides = [case.upstream, case.local];
+    let is_deleted = sides.iter().any(|side| at(*side, &change.path).is_none_or(is_null));
+    case.ways == 3
+        && change.what == What::Removed
+        && is_deleted
+        && change.old.is_some_and(is_hollow)
+}
+
+/// Whether nothing is left but empty collections and the keys of elements.
+fn is_hollow(node: NodeRef<'_>) -> bool {
+    match node.as_mapping() {
+        Some(mapping) => mapping
+            .entries()
+            .all(|entry| KEYS.iter().any(|key| entry.is(key)) || is_hollow(entry.value)),
+        None => node.is_collection() && node.children().all(is_hollow),
+    }
+}
+
+const KEYS: [&str; 8] =
+    ["mountPath", "devicePath", "ip", "type", "topologyKey", "name", "containerPort", "port"];
+
+fn is_empty_value(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
+    let is_empty = |node: NodeRef<'_>| is_null(node) && node.text().is_empty();
+    change.what == What::Added
+        && change.new.is_some_and(is_empty)
+        && at(case.local, &change.path).is_some_and(is_empty)
+}
+
+fn is_inferred(_: &Case<'_>, change: &FieldChange<'_>) -> bool {
+    let others = ["mountPath", "devicePath", "ip", "type", "topologyKey", "containerPort"];
+    let is_other = |step: &Segment| matches!(step, Segment::Match { key, .. } if others.contains(&key.as_str()));
+    let has_other = |item: NodeRef<'_>| {
+        let mut entries = item.as_mapping().into_iter().flat_map(|mapping| mapping.entries());
+        entries.any(|entry| others.iter().any(|key| entry.is(key)))
+    };
+    let is_list =
+        |node: NodeRef<'_>| node.as_sequence().is_some() && node.children().all(has_other);
+    change.path.segments().iter().any(is_other)
+        || (change.what == What::Reordered && change.new.is_some_and(is_list))
+}
+
+fn is_type_change(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
+    let scalar = |root| at(root, &change.path).and_then(NodeRef::as_scalar);
+    let (Some(base), Some(upstream)) = (scalar(case.base), scalar(case.upstream)) else {
+        return false;
+    };
+    let ours = change.new.and_then(NodeRef::as_scalar);
+    let takes_upstream = ours.is_some_and(|ours| {
+        ours.value() == upstream.value() && ours.resolve() == upstream.resolve()
+    });
+    case.ways == 3
+        && takes_upstream
+        && base.value() == upstream.value()
+        && base.resolve() != upstream.resolve()
+}
+
+fn is_local_elements(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
+    let (Some(ours), Some(base)) = (change.new, at(case.base, &change.path)) else { return false };
+    let is_new = |item: NodeRef<'_>| !base.children().any(|it| same(it, item));
+    case.ways == 3
+        && change.what == What::Added
+        && ours.as_sequence().is_some()
+        && at(case.upstream, &change.path).is_none_or(is_null)
+        && ours.children().all(is_new)
+}
+
+/// Finalizers are the set that the trees have.
+fn is_set_removal(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
+    let Some((list, _)) = change.path.split_last() else { return false };
+    let (Some(theirs), Some(base)) = (change.old, at(case.base, &list)) else { return false };
+    let has = |root| at(root, &list).is_some_and(|it| it.children().any(|it| same(it, theirs)));
+    case.ways == 3
+        && list.to_string() == "metadata.finalizers"
+        && change.what == What::Removed
+        && base.children().any(|it| same(it, theirs))
+        && !(has(case.upstream) && has(case.local))
+}
