@@ -7,6 +7,7 @@
 #[allow(dead_code, reason = "the property tests use more of it")]
 #[path = "../../crates/krm-yaml/tests/suite/laws/mod.rs"]
 mod laws;
+#[allow(dead_code, reason = "the property tests use more of it")]
 #[path = "../../crates/krm-core/tests/suite/schemas.rs"]
 mod schemas;
 
