@@ -113,12 +113,13 @@ fn is_retyped(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
 }
 
 fn is_left_hollow(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
-    let sides = [case.upstream, case.local];
-    let is_deleted = sides.iter().any(|side| at(*side, &change.path).is_none_or(is_null));
+    // One that somebody wrote is data, and not to be lost.
+    let was_hollow = |side| at(side, &change.path).is_some_and(is_hollow);
     case.ways == 3
         && change.what == What::Removed
-        && is_deleted
         && change.old.is_some_and(is_hollow)
+        && !was_hollow(case.local)
+        && !was_hollow(case.upstream)
 }
 
 /// Whether nothing is left but empty collections and the keys of elements.

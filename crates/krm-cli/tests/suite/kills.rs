@@ -1,8 +1,9 @@
 //! Writers that are killed at random points, and writers that come at once.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -115,6 +116,48 @@ fn two_writers_at_once_never_mix() {
             assert_eq!(text.lines().count(), 6 + annotations, "{text}");
         }
         assert_eq!(package.traces(), [] as [PathBuf; 0]);
+    }
+}
+
+#[test]
+fn a_second_writer_waits_and_says_for_whom() {
+    let package = Package::new(1);
+    package.fill(ANNOTATE.before);
+    let mut first = Command::new("flock");
+    first.args(["-o", ".", "cat"]).current_dir(package.folder.path()).stdin(Stdio::piped());
+    let Ok(mut first) = first.spawn() else {
+        println!("skipped: there is no `flock`");
+        return;
+    };
+    let folder = fs::File::open(package.folder.path()).unwrap();
+    while folder.try_lock_shared().is_ok() {
+        folder.unlock().unwrap();
+        sleep(Duration::from_millis(1));
+    }
+    let mut second = package.start(ANNOTATE.args);
+    let mut told = BufReader::new(second.stderr.take().unwrap()).lines();
+    let line = told.next().unwrap().unwrap();
+    assert!(line.contains("waiting for `flock` (process "), "{line}");
+    assert!(line.ends_with("), which writes there"), "{line}");
+    assert_eq!(package.tally(&ANNOTATE), (1, 0));
+    drop(first.stdin.take());
+    first.wait().unwrap();
+    assert!(second.wait().unwrap().success());
+    assert_eq!(package.tally(&ANNOTATE), (0, 1));
+}
+
+#[test]
+fn whoever_starts_krm_may_hold_the_lock_for_it() {
+    let package = Package::new(1);
+    package.fill(ANNOTATE.before);
+    let mut outer = Command::new("flock");
+    outer.arg(".").arg(env!("CARGO_BIN_EXE_krm")).args(ANNOTATE.args);
+    match outer.current_dir(package.folder.path()).output() {
+        Ok(output) => {
+            assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+            assert_eq!(package.tally(&ANNOTATE), (0, 1));
+        }
+        Err(_) => println!("skipped: there is no `flock`"),
     }
 }
 

@@ -93,9 +93,12 @@ impl<'a> PackageMerge<'a, '_> {
         let mut merger = Merger::new(self.how.rules);
         let report =
             merger.two_way(part.version(), Version::new(root, &part.file.shown), &mut edit)?;
+        // What stands above the first key is the document's.
+        let text = crate::subtree::texts(&[part.node]).concat();
+        let head = text.split_inclusive('\n').take_while(|line| line.starts_with('#'));
         let text = match report.outcome {
             Outcome::Goes => String::new(),
-            _ => edit.apply().map_err(|error| Diagnostic::from_edit(&error, &stub))?,
+            _ => head.collect::<String>() + &edit.apply().map_err(|error| Diagnostic::from_edit(&error, &stub))?,
         };
         read(text)
     }
