@@ -98,7 +98,10 @@ impl<'a> PackageMerge<'a, '_> {
         let head = text.split_inclusive('\n').take_while(|line| line.starts_with('#'));
         let text = match report.outcome {
             Outcome::Goes => String::new(),
-            _ => head.collect::<String>() + &edit.apply().map_err(|error| Diagnostic::from_edit(&error, &stub))?,
+            _ => {
+                head.collect::<String>()
+                    + &edit.apply().map_err(|error| Diagnostic::from_edit(&error, &stub))?
+            }
         };
         read(text)
     }
@@ -115,7 +118,7 @@ impl<'a> PackageMerge<'a, '_> {
         for ((work, done), parsed) in self.works.iter().zip(results).zip(&parsed) {
             self.take_apart(work, done, parsed.as_ref(), &mut slots);
         }
-        self.bring(coming, fresh, results, &mut slots);
+        self.bring(coming, fresh, &mut slots);
         let (mut changes, mut errors) = (Vec::new(), Vec::new());
         for (path, slot) in slots {
             match finish(path, slot) {
@@ -142,8 +145,10 @@ impl<'a> PackageMerge<'a, '_> {
             return;
         }
         let gone: BTreeSet<Spot> = done.gone.iter().copied().collect();
-        if let Some(target) = self.whole_move(work, done) {
-            slots.entry(path.clone()).or_default().old = Some(work.file);
+        let is_taken = |target: &PackagePath| slots.get(target).is_some_and(|it| it.text.is_some());
+        if let Some(target) = self.whole_move(work, done).filter(|target| !is_taken(target)) {
+            let left = slots.entry(path.clone()).or_default();
+            (left.old, left.text) = (Some(work.file), None);
             let slot = slots.entry(target.clone()).or_default();
             slot.text = text;
             slot.arrangement.removed = gone;
@@ -185,13 +190,8 @@ impl<'a> PackageMerge<'a, '_> {
     }
 
     /// Puts what comes into the files where it belongs.
-    fn bring<'s>(
-        &self,
-        coming: &[&Unit<'a>],
-        fresh: &'s [Option<File>],
-        results: &[Done],
-        slots: &mut Slots<'a, 's>,
-    ) where
+    fn bring<'s>(&self, coming: &[&Unit<'a>], fresh: &'s [Option<File>], slots: &mut Slots<'a, 's>)
+    where
         'a: 's,
     {
         let units = self.works.iter().flat_map(|work| &work.units).chain(coming.iter().copied());
@@ -200,22 +200,16 @@ impl<'a> PackageMerge<'a, '_> {
         for upstream in coming.iter().filter_map(|unit| unit.upstream) {
             *counts.entry(&upstream.file.path).or_default() += 1;
         }
-        let renamed: BTreeMap<&PackagePath, &PackagePath> = self
-            .works
-            .iter()
-            .zip(results)
-            .filter_map(|(work, done)| Some((&work.file.path, self.whole_move(work, done)?)))
-            .collect();
         let mut places = Places::of(self.local);
         for (unit, fresh) in coming.iter().zip(fresh) {
             let Some(upstream) = unit.upstream else { continue };
-            let target = neighbours.target(&upstream, self.local);
+            let target = neighbours.target(unit, &upstream, self.local);
             let only = self.local.files().first().filter(|_| !self.how.has_paths);
             let identity = upstream.resource.and_then(|it| it.identity());
             let made = identity.filter(|_| only.is_none() && upstream.file.path.is_stream());
             let made = made.map(|identity| places.make(&identity));
             let path = only.map_or(target.path, |file| &file.path);
-            let path = made.as_ref().unwrap_or(renamed.get(path).copied().unwrap_or(path));
+            let path = made.as_ref().unwrap_or(path);
             let old = self.local_file(path);
             let slot = slots.entry(path.clone()).or_default();
             if slot.old.is_none() && slot.text.is_none() {
@@ -231,7 +225,9 @@ impl<'a> PackageMerge<'a, '_> {
             if whole && is_new && fresh.is_none() && made.is_none() {
                 slot.text = self.text_of(Some(upstream.file));
             } else if let Some(node) = node.filter(|_| !self.is_copied(slot, upstream.file)) {
+                // A file that moved away has no neighbours any more.
                 let after = target.after.map(|part| part.spot).or_else(|| last_item(slot.old));
+                let after = after.filter(|_| slot.text.is_some());
                 slot.arrangement.added.push(Addition { node, after });
             }
         }
@@ -240,7 +236,7 @@ impl<'a> PackageMerge<'a, '_> {
     /// Whether a file of the other side was taken over as a whole.
     fn is_copied(&self, slot: &Slot<'_, '_>, file: &PackageFile) -> bool {
         let theirs = file.file().map(File::text);
-        slot.old.is_none() && slot.text.zip(theirs).is_some_and(|(a, b)| std::ptr::eq(a, b))
+        slot.text.zip(theirs).is_some_and(|(a, b)| std::ptr::eq(a, b))
     }
 }
 

@@ -40,13 +40,20 @@ impl<'a> Neighbours<'a> {
     }
 
     /// The file of the same path; where the destination has moved all that stood in it, the file that it is in now.
-    pub(super) fn target(&self, upstream: &Part<'a>, local: &Package) -> Target<'a> {
+    pub(super) fn target(
+        &self,
+        unit: &Unit<'a>,
+        upstream: &Part<'a>,
+        local: &Package,
+    ) -> Target<'a> {
         let path = &upstream.file.path;
         let none = Vec::new();
         let spots = self.files.get(path).unwrap_or(&none);
         let at = spots.partition_point(|(spot, _)| *spot < upstream.spot);
         let before = spots[..at].iter().rev().filter_map(|(_, unit)| unit.local);
-        let is_there = local.files().binary_search_by(|file| file.path.cmp(path)).is_ok();
+        // What upstream moved goes where upstream has it.
+        let stays = unit.base.is_none_or(|base| base.file.path == *path);
+        let is_there = !stays || local.files().binary_search_by(|file| file.path.cmp(path)).is_ok();
         let was_here = |unit: &Unit<'a>| unit.base.is_some_and(|base| base.file.path == *path);
         let mut moved = spots.iter().filter(|(_, unit)| was_here(unit) && !is_there);
         let moved = moved.find_map(|(_, unit)| unit.local);
