@@ -40,17 +40,17 @@ pub(crate) fn strip_breaks(text: &str) -> String {
 
 /// The texts of all comments that go with a node: above its entry, beside it, and inside.
 pub(crate) fn texts_with(node: NodeRef<'_>) -> Vec<&str> {
-    let holder = node.parent().map(crate::layout::entries).unwrap_or_default();
-    let holder = holder.into_iter().find(|entry| entry.value == node);
-    let span = holder.map_or(node.span(), |entry| entry.extent());
+    let span = crate::layout::entry(node).map_or(node.span(), |entry| entry.extent());
+    if !span.of(node.source()).contains('#') {
+        return Vec::new();
+    }
     let comments = node.document.comments().into_iter();
     comments.filter(|comment| span.contains(comment.span)).map(|comment| comment.text).collect()
 }
 
 /// The comment lines directly above the entry that holds a node.
 pub(crate) fn above(node: NodeRef<'_>) -> Vec<&str> {
-    let holder = node.parent().map(crate::layout::entries).unwrap_or_default();
-    let holder = holder.into_iter().find(|entry| entry.value == node);
+    let holder = crate::layout::entry(node);
     let lines = holder.map_or("", |entry| Span::new(entry.start, entry.head).of(node.source()));
     crate::scalar::lines(lines).map(str::trim).filter(|line| line.starts_with('#')).collect()
 }

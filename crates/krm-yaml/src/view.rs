@@ -44,7 +44,7 @@ impl<'a> NodeRef<'a> {
     }
 
     /// The child of the same parent that stands before this one; a value's is its key.
-    fn previous(self) -> Option<NodeRef<'a>> {
+    pub(crate) fn previous(self) -> Option<NodeRef<'a>> {
         let parent = self.parent()?;
         let mut last = self.document.node(self.index - 1);
         while last != parent && last.node().parent != parent.index {

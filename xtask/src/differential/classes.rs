@@ -51,14 +51,14 @@ const CLASSES: &[Class] = &[
         holds: is_local_elements,
     },
     Class {
-        name: "set-removals",
-        reason: "what a side removed from a set stays removed; kyaml brings it back or keeps it",
-        holds: is_set_removal,
-    },
-    Class {
         name: "order",
         reason: "krm takes upstream's order where local's still is the base's; kyaml ignores it",
-        holds: |case, change| case.ways == 3 && change.what == What::Reordered,
+        holds: is_order,
+    },
+    Class {
+        name: "set",
+        reason: "a set has what either side has and no side removed; kyaml brings removed elements back, or loses added ones",
+        holds: is_set,
     },
 ];
 
@@ -113,13 +113,16 @@ fn is_retyped(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
 }
 
 fn is_left_hollow(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
-    // One that somebody wrote is data, and not to be lost.
-    let was_hollow = |side| at(side, &change.path).is_some_and(is_hollow);
+    // One that somebody wrote is data, and not to be lost where upstream still has it.
+    let is_written = |side| {
+        let node = at(side, &change.path);
+        node.is_some_and(|it| it.is_collection() && it.children().next().is_none())
+    };
+    let is_deleted = at(case.upstream, &change.path).is_none();
     case.ways == 3
         && change.what == What::Removed
         && change.old.is_some_and(is_hollow)
-        && !was_hollow(case.local)
-        && !was_hollow(case.upstream)
+        && (is_deleted || !(is_written(case.local) || is_written(case.upstream)))
 }
 
 /// Whether nothing is left but empty collections and the keys of elements.
@@ -180,14 +183,40 @@ fn is_local_elements(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
         && ours.children().all(is_new)
 }
 
-/// Finalizers are the set that the trees have.
-fn is_set_removal(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
-    let Some((list, _)) = change.path.split_last() else { return false };
-    let (Some(theirs), Some(base)) = (change.old, at(case.base, &list)) else { return false };
-    let has = |root| at(root, &list).is_some_and(|it| it.children().any(|it| same(it, theirs)));
-    case.ways == 3
-        && list.to_string() == "metadata.finalizers"
-        && change.what == What::Removed
-        && base.children().any(|it| same(it, theirs))
-        && !(has(case.upstream) && has(case.local))
+fn is_order(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
+    let has_same = |a: NodeRef<'_>, b: NodeRef<'_>| {
+        a.children().all(|item| b.children().any(|other| same(item, other)))
+    };
+    let in_set = || {
+        set(change).is_some_and(|(theirs, ours)| has_same(theirs, ours) && has_same(ours, theirs))
+    };
+    case.ways == 3 && (change.what == What::Reordered || in_set())
+}
+
+/// The set of both results that a difference is in. Finalizers are the set that the trees have.
+fn set<'a>(change: &FieldChange<'a>) -> Option<(NodeRef<'a>, NodeRef<'a>)> {
+    let (list, _) = change.path.split_last()?;
+    change.within.filter(|_| list.to_string() == "metadata.finalizers")
+}
+
+/// Whether krm's set is what the rule says, so that the difference is kyaml's.
+fn is_set(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
+    let Some((_, ours)) = set(change) else { return false };
+    let list = |root: Option<NodeRef<'_>>| root.and_then(|it| it.document().find(&finalizers()));
+    let has =
+        |root, item| list(root).is_some_and(|list| list.children().any(|other| same(item, other)));
+    let is_removed = |item: NodeRef<'_>| {
+        has(case.base, item) && !(has(case.upstream, item) && has(case.local, item))
+    };
+    let is_wanted = |item: NodeRef<'_>| !(case.ways == 3 && is_removed(item));
+    let in_ours = |item: NodeRef<'_>| ours.children().any(|other| same(item, other));
+    let sides = [case.upstream, case.local].into_iter().filter_map(list);
+    let all: Vec<NodeRef<'_>> =
+        sides.flat_map(|list| list.children().collect::<Vec<_>>()).collect();
+    all.iter().all(|item| is_wanted(*item) == in_ours(*item))
+        && ours.children().all(|item| all.iter().any(|other| same(item, *other)))
+}
+
+fn finalizers() -> Path {
+    Path::default().join("metadata").join("finalizers")
 }

@@ -7,6 +7,7 @@ use std::process::Stdio;
 
 use krm_core::difference::Differ;
 use krm_core::merge::{NamedFile, Rules, three_way_files, two_way_files};
+use krm_core::schema::Schema;
 use krm_yaml::{DocumentRef, File, NodeRef, Value};
 
 use super::classes::{self, Case};
@@ -25,9 +26,10 @@ pub(super) fn run(gopeer: &Path) -> Outcome {
     let questions: Vec<Question> =
         (0..PAIRS).flat_map(|number| [two(number), three(number)]).collect();
     let answers = ask(gopeer, &questions)?;
+    let schema = Schema::kubernetes();
     let (mut same, mut found, mut strange) = (0, BTreeMap::<&str, usize>::new(), Vec::new());
     for (question, theirs) in questions.iter().zip(&answers) {
-        match compare(question, theirs)? {
+        match compare(question, theirs, &schema)? {
             Verdict::Same => same += 1,
             Verdict::Known(classes) => {
                 classes.into_iter().for_each(|class| *found.entry(class).or_default() += 1);
@@ -135,11 +137,11 @@ enum Verdict {
     Strange(String),
 }
 
-fn compare(question: &Question, theirs: &Answer) -> Outcome<Verdict> {
+fn compare(question: &Question, theirs: &Answer, schema: &Schema) -> Outcome<Verdict> {
     let [base, upstream, local] =
         [&question.base, &question.upstream, &question.local].map(|text| File::parse(text.clone()));
     let (base, upstream, local) = (base?, upstream?, local?);
-    let rules = Rules::default();
+    let rules = Rules { schema: Some(schema), ..Rules::default() };
     let named = |name, file| NamedFile { name, file };
     let (source, destination) = (named("upstream", &upstream), named("local", &local));
     let ours = match question.ways {

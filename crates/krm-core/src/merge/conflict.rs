@@ -112,17 +112,16 @@ impl Conflict {
         warning.resource = (!self.resource.is_empty()).then(|| self.resource.as_str().into());
         if let Some(at) = &self.local_at {
             warning = warning.in_file(at.file.as_str());
-            let location = at.location.clone();
-            warning.location =
-                Some(Box::new(if self.is_secret { without_value(location) } else { location }));
+            // The line of a Secret would show its value.
+            warning.location = (!self.is_secret).then(|| Box::new(at.location.clone()));
         }
-        let of = self.upstream_at.as_ref();
-        let upstream_place = of.map_or(String::new(), |at| {
-            format!(" ({}:{}:{})", at.file, at.location.line, at.location.column)
-        });
-        warning
-            .hint(format!("local: {local}"))
-            .hint(format!("upstream: {upstream}{upstream_place}"))
+        let place = |at: &Option<ConflictPlace>| match at {
+            Some(at) => format!(" ({}:{}:{})", at.file, at.location.line, at.location.column),
+            None => String::new(),
+        };
+        let here = if self.is_secret { place(&self.local_at) } else { String::new() };
+        let there = place(&self.upstream_at);
+        warning.hint(format!("local: {local}{here}")).hint(format!("upstream: {upstream}{there}"))
     }
 
     fn shown(&self, value: &Option<String>) -> String {
@@ -159,15 +158,6 @@ impl Conflict {
             entries.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();
         format!("{{{}}}", entries.join(","))
     }
-}
-
-/// The place with its value hidden.
-fn without_value(mut location: Location) -> Location {
-    let start = location.marked.start;
-    location.text.truncate(start);
-    location.text.push_str("***");
-    location.marked = start..start + 3;
-    location
 }
 
 fn place(at: &ConflictPlace) -> Value<'_> {

@@ -23,6 +23,7 @@ mod element;
 mod fields;
 mod fill;
 mod ground;
+mod learn;
 mod lists;
 mod marks;
 mod ops;
@@ -40,6 +41,7 @@ use krm_yaml::{Edit, NodeRef};
 
 pub use conflict::{Conflict, ConflictKind, ConflictPlace};
 pub use documents::{MergedFile, NamedFile, three_way_files, two_way_files};
+pub use learn::{learn, learn_schema};
 pub use marks::{Mark, MarkKind, find as find_marks, settle as settle_marks};
 pub use rules::{ListKeys, NewItems, OnConflict, Restore, Rules, Side};
 pub use same::same;
@@ -114,7 +116,7 @@ impl<'a, 'r> Merger<'a, 'r> {
         destination: Version<'a>,
         edit: &mut Edit<'a>,
     ) -> Result<Report, Diagnostic> {
-        let mut work = Work::new(self.rules, &self.grounds, destination, source);
+        let mut work = Work::new(self.rules, &self.grounds, destination, source, None);
         let outcome = two_way::root(&mut work, source.node, destination.node)?;
         if outcome == Outcome::Stays {
             work.perform(edit)?;
@@ -136,7 +138,7 @@ impl<'a, 'r> Merger<'a, 'r> {
         let (Some(ours), Some(theirs)) = (local.or(upstream), upstream.or(base).or(local)) else {
             return Ok(Report::new(Outcome::Stays));
         };
-        let mut work = Work::new(self.rules, &self.grounds, ours, theirs);
+        let mut work = Work::new(self.rules, &self.grounds, ours, theirs, base);
         let node = |version: Option<Version<'a>>| version.map(|version| version.node);
         let outcome = three_way::root(&mut work, node(base), node(local), node(upstream))?;
         if local.is_some() && outcome == Outcome::Stays {

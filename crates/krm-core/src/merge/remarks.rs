@@ -100,7 +100,8 @@ impl<'a> Work<'a, '_> {
                 continue;
             }
             let Some(new) = self.comment(source, place) else { continue };
-            if self.comment(destination, place).as_ref() != Some(&new) {
+            let old = self.comment(destination, place);
+            if old.as_ref() != Some(&new) && !is_held(destination, &old, &new) {
                 self.note(destination, place, Some(new))?;
             }
         }
@@ -119,7 +120,8 @@ impl<'a> Work<'a, '_> {
             let old = base.and_then(|base| self.comment(base, place));
             let ours = self.comment(local, place);
             let theirs = self.comment(upstream, place);
-            if theirs == old || theirs == ours {
+            let is_held = theirs.as_ref().is_some_and(|theirs| is_held(local, &ours, theirs));
+            if theirs == old || theirs == ours || is_held {
                 continue;
             }
             if ours != old && theirs.is_none() && base.is_none() {
@@ -215,6 +217,13 @@ impl<'a> Work<'a, '_> {
             (None, None) => Ok(()),
         }
     }
+}
+
+/// Whether an entry in brackets has a comment among others: in one line they all stand above.
+fn is_held(slot: Slot<'_>, ours: &Option<String>, theirs: &str) -> bool {
+    let in_brackets = slot.value.parent().is_some_and(|it| it.notation() != Notation::Block);
+    let has = |line: &str| ours.as_ref().is_some_and(|ours| ours.lines().any(|it| it == line));
+    in_brackets && theirs.lines().all(has)
 }
 
 /// The step to a field.

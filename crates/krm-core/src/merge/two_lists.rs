@@ -71,11 +71,14 @@ pub(super) fn kind_of<'a>(
 pub(super) fn tell_odd<'a>(work: &mut Work<'a, '_>, theirs: &Elements<'a>, ours: &Elements<'a>) {
     let twice = "an element with the same key stands before this one; they pair in their order";
     let none = "this element has no key; it pairs with an equal one only";
-    for (node, message) in [(ours.double, twice), (ours.keyless, none)] {
+    let odd = [
+        (ours.double, twice),
+        (ours.keyless, none),
+        (theirs.double, twice),
+        (theirs.keyless, none),
+    ];
+    for (node, message) in odd {
         node.into_iter().for_each(|node| work.warn(node, message));
-    }
-    for (node, message) in [(theirs.double, twice), (theirs.keyless, none)] {
-        node.into_iter().for_each(|node| work.warn_there(node, message));
     }
 }
 

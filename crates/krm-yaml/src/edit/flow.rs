@@ -98,8 +98,11 @@ pub(crate) fn lines_above<'a>(
     value: &Value<'_>,
 ) -> String {
     let Some(node) = value.node() else { return String::new() };
+    if ground.manners.json {
+        return String::new();
+    }
     let comments = comment::texts_with(node);
-    if comments.is_empty() || ground.manners.json {
+    if comments.is_empty() {
         return String::new();
     }
     let line = indentation(ground.text, collection.start()).len();
