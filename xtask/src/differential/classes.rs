@@ -51,6 +51,16 @@ const CLASSES: &[Class] = &[
         holds: is_local_elements,
     },
     Class {
+        name: "null-clears",
+        reason: "the seeds clear what is null in the destination; kyaml takes upstream's change of a list",
+        holds: is_cleared,
+    },
+    Class {
+        name: "restored-key",
+        reason: "what was deleted locally and changed upstream comes back as it was; kyaml makes a text of its key",
+        holds: is_restored,
+    },
+    Class {
         name: "order",
         reason: "krm takes upstream's order where local's still is the base's; kyaml ignores it",
         holds: is_order,
@@ -183,6 +193,29 @@ fn is_local_elements(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
         && ours.children().all(is_new)
 }
 
+fn is_cleared(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
+    let is_list = |node: NodeRef<'_>| node.as_sequence().is_some();
+    case.ways == 3
+        && change.what == What::Removed
+        && change.old.is_some_and(is_list)
+        && at(case.local, &change.path).is_some_and(is_null)
+}
+
+fn is_restored(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
+    let Some((list, _)) = change.path.split_last() else { return false };
+    let key = |item: NodeRef<'_>| {
+        let mapping = item.as_mapping()?;
+        let key = mapping.get("port").or_else(|| mapping.get("containerPort"))?;
+        Some(key.as_scalar()?.value().into_owned())
+    };
+    let Some(wanted) = change.new.or(change.old).and_then(key) else { return false };
+    let find = |root| at(root, &list)?.children().find(|it| key(*it).as_ref() == Some(&wanted));
+    let (base, upstream) = (find(case.base), find(case.upstream));
+    let is_changed = base.zip(upstream).is_some_and(|(base, upstream)| !same(base, upstream));
+    let is_one_sided = matches!(change.what, What::Added | What::Removed);
+    case.ways == 3 && is_one_sided && is_changed && find(case.local).is_none()
+}
+
 fn is_order(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
     let has_same = |a: NodeRef<'_>, b: NodeRef<'_>| {
         a.children().all(|item| b.children().any(|other| same(item, other)))
@@ -202,21 +235,22 @@ fn set<'a>(change: &FieldChange<'a>) -> Option<(NodeRef<'a>, NodeRef<'a>)> {
 /// Whether krm's set is what the rule says, so that the difference is kyaml's.
 fn is_set(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
     let Some((_, ours)) = set(change) else { return false };
-    let list = |root: Option<NodeRef<'_>>| root.and_then(|it| it.document().find(&finalizers()));
-    let has =
-        |root, item| list(root).is_some_and(|list| list.children().any(|other| same(item, other)));
     let is_removed = |item: NodeRef<'_>| {
         has(case.base, item) && !(has(case.upstream, item) && has(case.local, item))
     };
     let is_wanted = |item: NodeRef<'_>| !(case.ways == 3 && is_removed(item));
     let in_ours = |item: NodeRef<'_>| ours.children().any(|other| same(item, other));
-    let sides = [case.upstream, case.local].into_iter().filter_map(list);
+    let sides = [case.upstream, case.local].into_iter().filter_map(finalizers);
     let all: Vec<NodeRef<'_>> =
         sides.flat_map(|list| list.children().collect::<Vec<_>>()).collect();
     all.iter().all(|item| is_wanted(*item) == in_ours(*item))
         && ours.children().all(|item| all.iter().any(|other| same(item, *other)))
 }
 
-fn finalizers() -> Path {
-    Path::default().join("metadata").join("finalizers")
+fn finalizers(root: Option<NodeRef<'_>>) -> Option<NodeRef<'_>> {
+    at(root, &Path::default().join("metadata").join("finalizers"))
+}
+
+fn has(root: Option<NodeRef<'_>>, item: NodeRef<'_>) -> bool {
+    finalizers(root).is_some_and(|list| list.children().any(|other| same(item, other)))
 }

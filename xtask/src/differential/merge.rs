@@ -19,7 +19,7 @@ use crate::{Outcome, shell};
 const PAIRS: usize = 3_000;
 
 /// More help nobody.
-const MOST_SHOWN: usize = 4000;
+const MOST_SHOWN: usize = 5;
 
 /// Merges on both sides and says where they differ; one difference without a class is a failure.
 pub(super) fn run(gopeer: &Path) -> Outcome {
