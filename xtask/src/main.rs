@@ -40,8 +40,8 @@ const WORDS: &[Word] = &[
     },
     Word {
         name: "corpus",
-        usage: "OUT N [--layout many|one]",
-        help: "write N made-up resources under OUT, the same ones every time",
+        usage: "OUT N [--layout many|one] [--versions]",
+        help: "write N made-up resources under OUT, the same ones every time, or three versions of them",
         run: corpus::run,
     },
     Word {
@@ -64,8 +64,8 @@ const WORDS: &[Word] = &[
     },
     Word {
         name: "differential",
-        usage: "",
-        help: "read and edit the same files with krm-yaml and with yq, and say where they differ",
+        usage: "[--merge]",
+        help: "read and edit with krm-yaml and with yq, merge with krm and with kyaml, and say where they differ",
         run: differential::run,
     },
     Word {

@@ -1,6 +1,6 @@
 //! A package on disk: which files of a folder belong to it, read side by side and in a stable order.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, Read};
 use std::num::NonZeroUsize;
@@ -68,7 +68,7 @@ pub(crate) fn load_with(
     };
     let root = fs::canonicalize(name).map_err(|error| told(&error))?;
     if root.is_dir() {
-        let Walked { found, told, journals } = walk::files(&root, &title, sub_packages);
+        let Walked { found, told, journals, .. } = walk::files(&root, &title, sub_packages);
         let package = read_all(found, jobs);
         return Ok(Loaded { package, title, origin: Origin::Folder, told, journals });
     }
@@ -77,6 +77,12 @@ pub(crate) fn load_with(
     let found =
         vec![Found { shown: title.clone(), path, disk: root, is_link: false, is_outside: false }];
     Ok(alone(read_all(found, jobs), title, Origin::File))
+}
+
+/// The files of a folder that are no YAML, with their places on disk; none for anything but a folder.
+pub(crate) fn others(name: &str) -> BTreeMap<PackagePath, PathBuf> {
+    let Ok(root) = fs::canonicalize(name) else { return BTreeMap::new() };
+    walk::files(&root, "", SubPackages::Read).others.into_iter().collect()
 }
 
 fn stream() -> Result<Loaded, Diagnostic> {

@@ -48,6 +48,8 @@ pub(crate) struct Walked {
     pub(crate) told: Vec<Diagnostic>,
     /// Folders in which a run left its journal.
     pub(crate) journals: Vec<PathBuf>,
+    /// Files that are no YAML, with their places on disk.
+    pub(crate) others: Vec<(PackagePath, PathBuf)>,
 }
 
 /// Walks over a folder.
@@ -185,10 +187,12 @@ impl Walk<'_> {
 
     fn file(&mut self, inside: &Path, kind: FileType) {
         let name = inside.file_name().unwrap_or_default().to_string_lossy();
-        if !is_wanted(&name) {
-            return;
-        }
         let disk = self.root.join(inside);
+        if !is_wanted(&name) {
+            let path = slashed(inside).and_then(|inside| PackagePath::new(&inside).ok());
+            let path = path.filter(|_| kind.is_file() && !disk::is_own(&name));
+            return self.came_upon.others.extend(path.map(|path| (path, disk)));
+        }
         let path = match slashed(inside).map(|inside| PackagePath::new(&inside)) {
             Some(Ok(path)) => path,
             Some(Err(error)) => {

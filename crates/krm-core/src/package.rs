@@ -146,7 +146,7 @@ impl Package {
             let Some(identity) = placed.resource.identity() else { continue };
             let root = self.root_of(&placed.file.path);
             match seen.get(&(root, identity.clone())) {
-                Some(first) => found.push(duplicate(&identity, first, &placed)),
+                Some(first) => found.push(duplicate(&identity.to_string(), first, &placed)),
                 None => {
                     seen.insert((root, identity), placed);
                 }
@@ -161,9 +161,10 @@ fn by_segment(a: &str, b: &str) -> Ordering {
     a.split('/').cmp(b.split('/'))
 }
 
-fn duplicate(identity: &Identity, first: &Placed<'_>, again: &Placed<'_>) -> Diagnostic {
+/// A warning that a resource is there twice, with both places.
+pub(crate) fn duplicate(name: &str, first: &Placed<'_>, again: &Placed<'_>) -> Diagnostic {
     let line = first.resource.position().line;
-    let message = format!("{identity} is there twice, first in {}:{line}", first.file.shown);
+    let message = format!("{name} is there twice, first in {}:{line}", first.file.shown);
     let warning = Diagnostic::warning(message).in_file(&*again.file.shown);
     match again.file.file() {
         Some(file) => warning.at(file, again.resource.node.full_span()),

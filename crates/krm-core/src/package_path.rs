@@ -83,6 +83,11 @@ impl PackagePath {
         self.0.ends_with(".json")
     }
 
+    /// Whether this is no file but standard input.
+    pub fn is_stream(&self) -> bool {
+        self.0 == "-"
+    }
+
     /// Whether the file makes its folder a package.
     pub fn is_package_file(&self) -> bool {
         matches!(self.name(), "Kptfile" | "Krmfile")

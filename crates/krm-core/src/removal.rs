@@ -141,7 +141,7 @@ pub(crate) fn own_comments(document: DocumentRef<'_>) -> &str {
 }
 
 /// A document that comes first now, without the marker that set it apart; one that needs its marker keeps it.
-fn without_separator(document: DocumentRef<'_>) -> &str {
+pub(crate) fn without_separator(document: DocumentRef<'_>) -> &str {
     let text = document.text();
     let Some(rest) = text.strip_prefix("---") else { return text };
     let rest = rest.strip_prefix('\r').unwrap_or(rest);

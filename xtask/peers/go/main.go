@@ -1,4 +1,5 @@
-// Command gopeer times how fast Go's YAML readers take in a file, for the `parse` rows of `cargo xtask bench`.
+// Command gopeer times how fast Go's YAML readers take in a file, for the `parse` rows of `cargo xtask bench`, and merges
+// with kyaml for `cargo xtask differential`.
 package main
 
 import (
@@ -22,8 +23,15 @@ var decoders = map[string]decoder{
 }
 
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == "merge" {
+		if err := answerAll(); err != nil {
+			fmt.Fprintln(os.Stderr, "gopeer:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if len(os.Args) != 3 || decoders[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: gopeer decode-goyaml|decode-kyaml FILE")
+		fmt.Fprintln(os.Stderr, "usage: gopeer decode-goyaml|decode-kyaml FILE, or gopeer merge")
 		os.Exit(2)
 	}
 	if err := report(decoders[os.Args[1]], os.Args[2]); err != nil {

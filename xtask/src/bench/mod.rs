@@ -2,6 +2,7 @@
 
 mod fmt;
 mod measure;
+mod merge;
 pub(crate) mod parse;
 mod startup;
 mod table;
@@ -44,6 +45,9 @@ pub(crate) fn run(args: lexopt::Parser) -> Outcome {
     works::run(&options, &tools, &mut corpora)?;
     if options.wants(fmt::NAME) {
         fmt::run(&options, &tools)?;
+    }
+    if options.wants(merge::NAME) {
+        merge::run(&options, &tools)?;
     }
     if options.wants(writes::NAME) {
         writes::run(&options, &tools)?;
@@ -91,7 +95,7 @@ impl Tools {
             Some(path) => _ = programs.insert(KRM, path),
             None => println!("krm is not there: this checkout has no crates/krm-cli"),
         }
-        for name in works::peers().into_iter().chain([fmt::PEER]) {
+        for name in works::peers().into_iter().chain([fmt::PEER, merge::PEER]) {
             match peers::find(name) {
                 Some(path) => _ = programs.insert(name, path),
                 None => println!("{name} is not installed: `cargo xtask peers` does it"),

@@ -1,7 +1,8 @@
 //! `cargo xtask corpus`: deterministic folders of Kubernetes resources for benchmarks and tests.
 
-mod dice;
+pub(crate) mod dice;
 mod resources;
+pub(crate) mod versions;
 
 use std::fs;
 use std::io::{BufWriter, Write as _};
@@ -36,7 +37,7 @@ pub(crate) struct Written {
 }
 
 pub(crate) fn run(mut args: lexopt::Parser) -> Outcome {
-    let (mut out, mut count, mut layout) = (None, None, Layout::Many);
+    let (mut out, mut count, mut layout, mut three) = (None, None, Layout::Many, false);
     while let Some(arg) = args.next()? {
         match arg {
             lexopt::Arg::Value(value) if out.is_none() => out = Some(PathBuf::from(value)),
@@ -45,6 +46,7 @@ pub(crate) fn run(mut args: lexopt::Parser) -> Outcome {
                 count =
                     Some(text.parse().map_err(|_| format!("{text} is not a number of resources"))?);
             }
+            lexopt::Arg::Long("versions") => three = true,
             lexopt::Arg::Long("layout") => {
                 layout = match args.value()?.to_str() {
                     Some("many") => Layout::Many,
@@ -64,6 +66,12 @@ pub(crate) fn run(mut args: lexopt::Parser) -> Outcome {
     let (Some(out), Some(count)) = (out, count) else {
         return Err("corpus needs OUT and N".into());
     };
+    if three {
+        for (name, written) in versions::NAMES.iter().zip(versions::write(&out, count)?) {
+            println!("{name}: {} files, {} bytes", written.files.len(), written.bytes);
+        }
+        return Ok(());
+    }
     let written = write(&out, count, layout)?;
     println!(
         "{}: {count} resources, {} files, {} bytes",
@@ -103,12 +111,10 @@ fn write_many(out: &Path, count: usize) -> Outcome<Written> {
     let mut written = Written::default();
     let mut id = 0;
     while id < count {
-        let number = written.files.len();
-        let size = usize::try_from(Dice::new("file", number).between(1, 3)).expect("at most three");
+        let (inside, size) = file_at(written.files.len());
         let end = count.min(id + size);
-        let folder = out.join(format!("team-{:02}/app-{:02}", number / 200, number / 10 % 20));
-        fs::create_dir_all(&folder)?;
-        let path = folder.join(format!("part-{number:05}.yaml"));
+        let path = out.join(inside);
+        fs::create_dir_all(path.parent().expect("a file has a folder"))?;
         let text = documents(id..end, true);
         fs::write(&path, &text)?;
         written.bytes += text.len() as u64;
@@ -116,6 +122,14 @@ fn write_many(out: &Path, count: usize) -> Outcome<Written> {
         id = end;
     }
     Ok(written)
+}
+
+/// Where the file of this number stands, and how many resources it holds.
+fn file_at(number: usize) -> (PathBuf, usize) {
+    let size = usize::try_from(Dice::new("file", number).between(1, 3)).expect("at most three");
+    let (team, app) = (number / 200, number / 10 % 20);
+    let path = format!("team-{team:02}/app-{app:02}/part-{number:05}.yaml");
+    (PathBuf::from(path), size)
 }
 
 /// Documents with a marker before each, except before the first of a file.

@@ -23,6 +23,11 @@ pub(crate) use lock::{Lock, has_journal};
 /// What people type for standard input and output.
 pub(crate) const STDIN: &str = "-";
 
+/// Whether a file of this name is one that krm keeps while it writes.
+pub(crate) fn is_own(name: &str) -> bool {
+    name.starts_with(journal::STAGED)
+}
+
 /// The name that messages give a file.
 pub(crate) fn shown(name: &str) -> &str {
     if name == STDIN { "<stdin>" } else { name }

@@ -20,12 +20,28 @@ pub(super) fn write(
     colored: bool,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    let (old, new) = texts(change, show_secrets);
-    let diff = TextDiff::from_lines(&*old, &*new);
+    let old = change.old.as_deref().unwrap_or_default();
+    let new = change.new.as_deref().unwrap_or_default();
     let name = disk::shown(&change.path);
+    compare((name, old), (name, new), show_secrets, colored, out)
+}
+
+/// The difference of two texts, each with its name.
+pub(super) fn compare(
+    (old_name, old): (&str, &str),
+    (new_name, new): (&str, &str),
+    show_secrets: bool,
+    colored: bool,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    if old == new {
+        return Ok(());
+    }
+    let (old, new) = texts(old, new, show_secrets);
+    let diff = TextDiff::from_lines(&*old, &*new);
     let mut unified = diff.unified_diff();
     let paint = |style: Style| if colored { style } else { Style::new() };
-    writeln!(out, "--- {name}\n+++ {name}")?;
+    writeln!(out, "--- {old_name}\n+++ {new_name}")?;
     for hunk in unified.context_radius(3).iter_hunks() {
         let style = paint(HUNK);
         writeln!(out, "{style}{}{style:#}", hunk.header())?;
@@ -45,9 +61,7 @@ pub(super) fn write(
     Ok(())
 }
 
-fn texts(change: &Change, show_secrets: bool) -> (Cow<'_, str>, Cow<'_, str>) {
-    let old = change.old.as_deref().unwrap_or_default();
-    let new = change.new.as_deref().unwrap_or_default();
+fn texts<'a>(old: &'a str, new: &'a str, show_secrets: bool) -> (Cow<'a, str>, Cow<'a, str>) {
     let may_hold_secrets = old.contains("Secret") || new.contains("Secret");
     if show_secrets || !may_hold_secrets {
         return (old.into(), new.into());

@@ -55,9 +55,19 @@ impl Screen {
         Ok(self.out.write_all(text.as_bytes())?)
     }
 
+    /// Whether the values of Secrets are for the user to see.
+    pub(crate) fn shows_secrets(&self) -> bool {
+        self.show_secrets
+    }
+
     /// Prints a change as a unified diff.
     pub(crate) fn diff(&mut self, change: &Change) -> Result<(), Failure> {
         Ok(diff::write(change, self.show_secrets, self.colored_out, &mut self.out)?)
+    }
+
+    /// Prints how two texts differ, each with its name; equal ones print nothing.
+    pub(crate) fn compare(&mut self, old: (&str, &str), new: (&str, &str)) -> Result<(), Failure> {
+        Ok(diff::compare(old, new, self.show_secrets, self.colored_out, &mut self.out)?)
     }
 
     pub(crate) fn flush(&mut self) -> Result<(), Failure> {

@@ -4,10 +4,10 @@
 #![allow(clippy::print_stdout, reason = "a test that is skipped says so")]
 
 mod cases;
+mod git;
 mod ignoring;
 mod kills;
 mod laws;
-mod git;
 mod pages;
 mod pipes;
 mod sandbox;

@@ -20,6 +20,8 @@ pub enum ConflictKind {
     Comment,
     /// Both sides changed the order.
     Order,
+    /// Both sides moved it to different files.
+    Moved,
 }
 
 impl ConflictKind {
@@ -32,6 +34,7 @@ impl ConflictKind {
             Self::DeletedUpstream => "deleted-upstream",
             Self::Comment => "comment",
             Self::Order => "order",
+            Self::Moved => "moved",
         }
     }
 
@@ -43,6 +46,7 @@ impl ConflictKind {
             Self::DeletedUpstream => "was changed locally and deleted upstream",
             Self::Comment => "has a comment that was changed on both sides",
             Self::Order => "was reordered on both sides",
+            Self::Moved => "was moved to different files on both sides",
         }
     }
 }
@@ -98,7 +102,11 @@ impl Conflict {
             (Side::Local, _) => "local's was kept",
             (Side::Upstream, _) => "upstream's was taken",
         };
-        let path = if self.path.is_empty() { "the document" } else { &format!("`{}`", self.path) };
+        let path = match (&*self.path, &*self.resource) {
+            ("", "") => "the document".to_owned(),
+            ("", resource) => resource.to_owned(),
+            (path, _) => format!("`{path}`"),
+        };
         let message = format!("{path} {}; {taken}", self.kind.sentence());
         let mut warning = Diagnostic::warning(message).field(self.path.as_str());
         warning.resource = (!self.resource.is_empty()).then(|| self.resource.as_str().into());
@@ -161,7 +169,7 @@ fn place(at: &ConflictPlace) -> Value<'_> {
 }
 
 /// The place of a node in a file.
-pub(super) fn place_of(node: NodeRef<'_>, file: &str) -> ConflictPlace {
+pub(crate) fn place_of(node: NodeRef<'_>, file: &str) -> ConflictPlace {
     let location = Location::of(node.document().file(), node.full_span());
     ConflictPlace { file: file.to_owned(), location }
 }
@@ -172,7 +180,7 @@ pub(super) fn value_of(node: NodeRef<'_>) -> String {
 }
 
 /// A short name for what is at odds: the same for the same resource, path and kind.
-pub(super) fn id_of(resource: &str, path: &str, kind: ConflictKind) -> String {
+pub(crate) fn id_of(resource: &str, path: &str, kind: ConflictKind) -> String {
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     for part in [resource, path, kind.name()] {
         for byte in part.bytes().chain([0]) {

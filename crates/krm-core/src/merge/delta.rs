@@ -5,7 +5,7 @@ use krm_yaml::{NodeKind, NodeRef};
 use super::element::Elements;
 use super::fields::Fields;
 use super::remarks::key_step;
-use super::same::same;
+use super::same::{is_null, same};
 use super::shape::{ListKind, MapKind, Shape};
 use super::two_lists::{kind_of, step};
 use super::work::Work;
@@ -43,6 +43,11 @@ fn of_mapping<'a>(
     let mut without = Vec::new();
     let mut changed = false;
     for (name, field) in new.iter() {
+        // Nothing comes back as `null`: that says that it is cleared.
+        if is_null(field.value) {
+            without.push(field.value);
+            continue;
+        }
         let is_key = keys.iter().any(|key| key == name);
         let Some(before) = old.get(name) else {
             changed = true;

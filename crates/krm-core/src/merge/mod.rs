@@ -15,7 +15,7 @@
 
 mod anchors;
 mod arrange;
-mod conflict;
+pub(crate) mod conflict;
 mod delta;
 mod directives;
 mod documents;

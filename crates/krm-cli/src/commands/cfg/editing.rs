@@ -52,7 +52,7 @@ struct Recursion {
 pub(super) struct Editing {
     /// Edit the other files where one cannot be read or edited
     #[arg(long)]
-    keep_going: bool,
+    pub(super) keep_going: bool,
 
     #[command(flatten)]
     preview: Preview,
@@ -64,7 +64,7 @@ pub(super) struct Session<'a> {
     editing: &'a Editing,
     lock: Lock,
     /// What was said about the package already; with `--keep-going` that may be errors.
-    has_errors: bool,
+    pub(super) has_errors: bool,
 }
 
 impl<'a> Session<'a> {
@@ -75,13 +75,23 @@ impl<'a> Session<'a> {
         global: &Global,
         screen: &mut Screen,
     ) -> Result<Self, Failure> {
-        let names = std::slice::from_ref(&target.dir);
-        let lock = writing::lock(names, &editing.preview, screen)?;
-        let wanted = match target.recursion.recurse_subpackages {
+        Self::open_at(&target.dir, target.recursion.recurse_subpackages, editing, global, screen)
+    }
+
+    /// The same for a folder that another argument names.
+    pub(super) fn open_at(
+        dir: &str,
+        recurse_subpackages: bool,
+        editing: &'a Editing,
+        global: &Global,
+        screen: &mut Screen,
+    ) -> Result<Self, Failure> {
+        let lock = writing::lock(&[dir.to_owned()], &editing.preview, screen)?;
+        let wanted = match recurse_subpackages {
             true => SubPackages::Read,
             false => SubPackages::LookForJournals,
         };
-        let load = || folder::load_with(&target.dir, global.jobs, wanted).map_err(Failure::input);
+        let load = || folder::load_with(dir, global.jobs, wanted).map_err(Failure::input);
         let mut loaded = load()?;
         let tell = &mut |diagnostic: &Diagnostic| screen.tell(diagnostic);
         if lock.recover(&loaded.journals, tell).map_err(Failure::input)? {

@@ -3,10 +3,14 @@
 mod annotate;
 mod cat;
 mod count;
+mod diff;
 mod editing;
 mod fmt;
 mod grep;
 mod init;
+mod merge;
+mod merge3;
+mod merging;
 mod printing;
 mod tree;
 
@@ -24,7 +28,10 @@ use crate::{Exit, Failure, Outcome, disk};
 pub(crate) enum Command {
     Cat(cat::Args),
     Count(count::Args),
+    Diff(diff::Args),
     Grep(grep::Args),
+    Merge(merge::Args),
+    Merge3(merge3::Args),
     Tree(tree::Args),
     Fmt(fmt::Args),
     Init(init::Args),
@@ -35,7 +42,10 @@ pub(crate) fn run(command: &Command, global: &Global, screen: &mut Screen) -> Ou
     match command {
         Command::Cat(args) => cat::run(args, global, screen),
         Command::Count(args) => count::run(args, global, screen),
+        Command::Diff(args) => diff::run(args, global, screen),
         Command::Grep(args) => grep::run(args, global, screen),
+        Command::Merge(args) => merge::run(args, global, screen),
+        Command::Merge3(args) => merge3::run(args, global, screen),
         Command::Tree(args) => tree::run(args, global, screen),
         Command::Fmt(args) => fmt::run(args, global, screen),
         Command::Init(args) => init::run(args, screen),

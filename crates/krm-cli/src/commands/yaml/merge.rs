@@ -7,6 +7,7 @@ use super::whole;
 use crate::cli::Preview;
 use crate::commands::merging::{ListFlags, NewItems};
 use crate::commands::writing;
+use crate::disk::Lock;
 use crate::show::Screen;
 use crate::{Exit, Failure, Outcome, disk};
 
@@ -49,6 +50,10 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args, screen: &mut Screen) -> Outcome {
     let names = [&*args.source, &*args.destination];
     whole::once(&names)?;
+    let lock = match args.in_place {
+        true => writing::lock(std::slice::from_ref(&args.destination), &args.preview, screen)?,
+        false => Lock::nothing(),
+    };
     let [source, destination] = [whole::read(names[0])?, whole::read(names[1])?];
     let schema = args.lists.schema(&[&source, &destination], screen)?;
     let rules = Rules { new_items: args.new_items.rule(), ..args.lists.rules(&schema) };
@@ -63,5 +68,5 @@ pub(super) fn run(args: &Args, screen: &mut Screen) -> Outcome {
     let mut plan = Plan::default();
     let (path, old) = (args.destination.clone(), Some(destination.into_text()));
     plan.add(Change { path, old, new: Some(merged.text) });
-    writing::finish(plan, &args.preview, screen)
+    writing::finish(plan, &args.preview, &lock, screen)
 }

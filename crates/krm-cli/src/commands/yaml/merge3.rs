@@ -8,6 +8,7 @@ use super::whole;
 use crate::cli::Preview;
 use crate::commands::merging::{self, ConflictFlags, ListFlags, Verdict};
 use crate::commands::writing;
+use crate::disk::Lock;
 use crate::show::Screen;
 use crate::{Exit, Failure, Outcome, disk};
 
@@ -89,6 +90,10 @@ pub(super) fn run(args: &Args, screen: &mut Screen) -> Outcome {
     let names =
         [&args.base, &args.local, &args.upstream].map(|it| it.as_deref().unwrap_or_default());
     whole::once(&names)?;
+    let lock = match args.in_place {
+        true => writing::lock(&[names[1].to_owned()], &args.preview, screen)?,
+        false => Lock::nothing(),
+    };
     let [base, local, upstream] =
         [whole::read(names[0])?, whole::read(names[1])?, whole::read(names[2])?];
     let shown = args.name.as_deref().unwrap_or(disk::shown(names[1]));
@@ -110,7 +115,7 @@ pub(super) fn run(args: &Args, screen: &mut Screen) -> Outcome {
         let mut plan = Plan::default();
         let (path, old) = (names[1].to_owned(), Some(local.into_text()));
         plan.add(Change { path, old, new: Some(merged.text) });
-        writing::finish(plan, &args.preview, screen)?
+        writing::finish(plan, &args.preview, &lock, screen)?
     } else {
         if args.output.is_none() {
             screen.print(&merged.text)?;
@@ -145,6 +150,7 @@ fn resolve(args: &Args, side: Resolve, screen: &mut Screen) -> Outcome {
         Resolve::Local => Side::Local,
         Resolve::Upstream => Side::Upstream,
     };
+    let lock = writing::lock(&args.files, &args.preview, screen)?;
     let mut plan = Plan::default();
     for name in &args.files {
         let file = whole::read(name)?;
@@ -152,5 +158,5 @@ fn resolve(args: &Args, side: Resolve, screen: &mut Screen) -> Outcome {
         let text = settle_marks(&file, side).map_err(told)?;
         plan.add(Change { path: name.clone(), old: Some(file.into_text()), new: Some(text) });
     }
-    writing::finish(plan, &args.preview, screen)
+    writing::finish(plan, &args.preview, &lock, screen)
 }

@@ -35,7 +35,7 @@ pub(crate) fn change(draw: &mut Draw<'_>, text: &str) -> Result<Option<String>, 
 }
 
 /// The comments, each with its owner where that does not hang on blank lines or depth.
-fn comments(document: DocumentRef<'_>) -> Vec<(&str, bool, Option<u32>)> {
+fn comments(document: DocumentRef<'_>) -> Vec<(&str, bool, Option<usize>)> {
     let all = document.comments();
     let one = |comment: &krm_yaml::Comment<'_>| {
         let is_sure = matches!(comment.place, CommentPlace::Above | CommentPlace::Beside);

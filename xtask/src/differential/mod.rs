@@ -1,9 +1,13 @@
-//! `cargo xtask differential`: reads and edits the same files with krm-yaml and with yq, and says where they differ.
+//! `cargo xtask differential`: reads and edits the same files with krm-yaml and with yq, merges with krm and with kyaml, and
+//! says where they differ.
 //!
 //! yq stands on go-yaml, as Kubernetes' own tools do. A difference is a place to
 //! look, not a verdict: go-yaml follows YAML 1.1 in places.
 
+mod classes;
 mod fmt;
+mod merge;
+mod tree;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,8 +21,17 @@ const RESOURCES: usize = 100;
 const ANNOTATION: &str = "example.com/differential";
 
 pub(crate) fn run(mut args: lexopt::Parser) -> Outcome {
-    if let Some(arg) = args.next()? {
-        return Err(arg.unexpected().into());
+    let mut only_merge = false;
+    while let Some(arg) = args.next()? {
+        match arg {
+            lexopt::Arg::Long("merge") => only_merge = true,
+            _ => return Err(arg.unexpected().into()),
+        }
+    }
+    let gopeer = peers::find("gopeer").ok_or("gopeer is not built: `cargo xtask peers` does it")?;
+    merge::run(&gopeer)?;
+    if only_merge {
+        return Ok(());
     }
     let yq = peers::find("yq").ok_or("yq is not installed: `cargo xtask peers` does it")?;
     let corpus = shell::target().join("differential");

@@ -1,0 +1,168 @@
+//! `krm cfg diff`: what changed between two packages, by meaning.
+
+use std::collections::BTreeMap;
+
+use clap::ValueEnum;
+use krm_core::difference::packages::{self, ItemChange};
+use krm_core::difference::text;
+use krm_core::{Diagnostic, Package, PackageFile, records};
+
+use crate::cli::Global;
+use crate::folder::{self, Loaded, Origin};
+use crate::show::Screen;
+use crate::{Exit, Failure, Outcome, disk};
+
+const EXAMPLES: &str = "\
+Examples:
+  krm cfg diff shop@v1 shop
+  krm cfg diff old.yaml new.yaml --only-meaning
+  krm cfg diff shop@v1 shop -o json
+  kubectl get deploy web -o yaml | krm cfg diff - web.yaml
+
+Exit codes: 0 no difference, 1 differences, 2 wrong usage, 3 wrong input";
+
+/// Show what changed between two packages by meaning.
+///
+/// Resources are paired by group, kind, namespace and name, wherever they stand; fields by their path, and elements of
+/// lists by the key that they have. What changed only in comments or formatting is shown apart.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The folder or file as it was; - for standard input
+    old: String,
+
+    /// The folder or file as it is; - for standard input
+    new: String,
+
+    /// How to show the changes
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    output: Format,
+
+    /// Leave out comments and formatting; they are no difference, then
+    #[arg(long)]
+    only_meaning: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Resources, and the fields in them with both values
+    Text,
+    /// One JSON list, a resource a line
+    Json,
+    /// The lines of the files that differ
+    Unified,
+}
+
+pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
+    if args.old == disk::STDIN && args.new == disk::STDIN {
+        let twice = Diagnostic::error("standard input can be named only once");
+        return Err(Failure::Told(Exit::Usage, vec![twice]));
+    }
+    let old = folder::load(&args.old, global.jobs).map_err(Failure::input)?;
+    let new = folder::load(&args.new, global.jobs).map_err(Failure::input)?;
+    let told: Vec<Diagnostic> = [&old, &new].into_iter().flat_map(Loaded::diagnostics).collect();
+    screen.tell_all(&told);
+    if told.iter().any(Diagnostic::is_error) {
+        // What is missing on one side would look removed.
+        return Ok(Exit::Input);
+    }
+    let moves = old.origin == Origin::Folder && new.origin == Origin::Folder;
+    let changes = packages::compare(&old.package, &new.package, moves)
+        .map_err(|errors| Failure::Told(Exit::Input, errors))?;
+    let wanted = |change: &&ItemChange<'_>| !args.only_meaning || change.is_of_meaning();
+    let changes: Vec<&ItemChange<'_>> = changes.iter().filter(wanted).collect();
+    match args.output {
+        Format::Text => print_text(&changes, args, screen)?,
+        Format::Json => {
+            let records = changes.iter();
+            let list: Vec<_> = records
+                .map(|it| text::record(it, screen.shows_secrets(), args.only_meaning))
+                .collect();
+            screen.print(&records::json(&list))?;
+        }
+        Format::Unified => {
+            print_files(&changes, [&old.package, &new.package], screen)?;
+        }
+    }
+    Ok(if changes.is_empty() { Exit::Done } else { Exit::Findings })
+}
+
+fn print_text(
+    changes: &[&ItemChange<'_>],
+    args: &Args,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
+    let mut gap = "";
+    for change in changes.iter().filter(|change| change.is_of_meaning()) {
+        screen.print(&format!("{gap}{}\n", text::heading(change)))?;
+        for line in text::fields(change, screen.shows_secrets()) {
+            screen.print(&format!("  {line}\n"))?;
+        }
+        gap = "\n";
+    }
+    if args.only_meaning {
+        return Ok(());
+    }
+    let mut title = format!("{gap}only comments and formatting\n");
+    for change in changes {
+        let lines = text::apart(change, screen.shows_secrets());
+        let Some(item) = change.new.filter(|_| !lines.is_empty()) else { continue };
+        screen.print(&std::mem::take(&mut title))?;
+        screen.print(&format!("  {} in {}\n", item.label(), item.place()))?;
+        for line in lines {
+            screen.print(&format!("    {line}\n"))?;
+        }
+    }
+    Ok(())
+}
+
+/// The files that hold changes, each beside the one that it was before.
+fn print_files(
+    changes: &[&ItemChange<'_>],
+    packages: [&Package; 2],
+    screen: &mut Screen,
+) -> Result<(), Failure> {
+    let text = |file: Option<&PackageFile>| {
+        file.and_then(PackageFile::file).map_or(String::new(), |file| file.text().to_owned())
+    };
+    let name =
+        |file: Option<&PackageFile>| file.map_or("/dev/null".to_owned(), |file| file.shown.clone());
+    for [old, new] in files(changes, packages) {
+        screen.compare((&name(old), &text(old)), (&name(new), &text(new)))?;
+    }
+    Ok(())
+}
+
+/// Files are one by their path; one that went and one that came are one where they share a resource.
+fn files<'a>(
+    changes: &[&ItemChange<'a>],
+    packages: [&'a Package; 2],
+) -> Vec<[Option<&'a PackageFile>; 2]> {
+    let is_single = packages.iter().all(|package| package.files().len() == 1);
+    let by_path = packages.map(|package| {
+        let files = package.files().iter().map(|file| (file.path.as_str(), file));
+        files.collect::<BTreeMap<_, _>>()
+    });
+    let mut links = [BTreeMap::new(), BTreeMap::new()];
+    for sides in changes.iter().filter_map(|change| Some([change.old?, change.new?])) {
+        for side in [0, 1] {
+            let (here, there) = (sides[side].file, sides[1 - side].file);
+            let is_free = is_single || !by_path[side].contains_key(there.path.as_str());
+            if is_free {
+                links[side].entry(here.path.as_str()).or_insert(there);
+            }
+        }
+    }
+    let mut found = BTreeMap::new();
+    for change in changes {
+        for (side, item) in [change.old, change.new].into_iter().enumerate() {
+            let Some(file) = item.map(|item| item.file) else { continue };
+            let path = file.path.as_str();
+            let same = by_path[1 - side].get(path).or_else(|| links[side].get(path)).copied();
+            let pair = if side == 0 { [Some(file), same] } else { [same, Some(file)] };
+            let names = pair.map(|file| file.map(|file| file.path.as_str()));
+            found.insert((names[1].or(names[0]), names), pair);
+        }
+    }
+    found.into_values().collect()
+}

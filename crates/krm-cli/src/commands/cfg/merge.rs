@@ -1,0 +1,144 @@
+//! `krm cfg merge`: what packages say is set in another one.
+
+use std::collections::BTreeMap;
+
+use krm_core::merge::Rules;
+use krm_core::package_merge::{How, PackageMerge, layers};
+use krm_core::{Change, Diagnostic, Package, PackageFile, PackagePath, Plan};
+use krm_yaml::File;
+
+use super::editing::{Editing, Session};
+use super::merging as packages;
+use crate::cli::Global;
+use crate::commands::merging::{ListFlags, NewItems};
+use crate::folder::{Loaded, Origin};
+use crate::show::Screen;
+use crate::{Exit, Failure, Outcome, disk};
+
+const EXAMPLES: &str = "\
+Examples:
+  krm cfg merge overrides shop --diff
+  krm cfg merge team site shop
+  kubectl get deploy web -o yaml | krm cfg merge shop
+  cat resources.yaml patches.yaml | krm cfg merge";
+
+/// Merge packages into another one.
+///
+/// What the sources say is set in DEST, the last argument; what they do not mention stays, to the byte. The leftmost
+/// source wins. With DEST alone the source is standard input; without arguments resources of standard input that come
+/// again are merged into those that came first, and the result is printed.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Folders or files, the destination last; - for standard input
+    #[arg(value_name = "SRC... DEST")]
+    packages: Vec<String>,
+
+    /// The rightmost source wins
+    #[arg(long)]
+    invert_order: bool,
+
+    /// Take resources in files of different paths for different ones
+    #[arg(long)]
+    path_merge_key: bool,
+
+    #[command(flatten)]
+    lists: ListFlags,
+
+    /// Where new items of lists go
+    #[arg(long, value_name = "WHERE", default_value = "last")]
+    new_items: NewItems,
+
+    #[command(flatten)]
+    editing: Editing,
+}
+
+pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
+    let stdin = [disk::STDIN.to_owned()];
+    let (destination, sources) = match args.packages.split_last() {
+        Some((last, [])) => (last, &stdin[..]),
+        Some((last, others)) => (last, others),
+        None => (&stdin[0], &[][..]),
+    };
+    let named = sources.iter().chain([destination]).filter(|name| *name == disk::STDIN);
+    if named.count() > 1 {
+        let twice = Diagnostic::error("standard input can be named only once");
+        return Err(Failure::Told(Exit::Usage, vec![twice]));
+    }
+    let mut session = Session::open_at(destination, true, &args.editing, global, screen)?;
+    // The last one that is merged wins.
+    let mut loaded = Vec::new();
+    for name in sources {
+        loaded.push(packages::load(name, &mut session, &args.editing, global, screen)?.package);
+    }
+    if !args.invert_order {
+        loaded.reverse();
+    }
+    let mut before = BTreeMap::new();
+    if sources.is_empty() {
+        loaded = take_apart(&mut session.loaded, &mut before)?;
+    }
+    let known: Vec<&Package> = [&session.loaded.package].into_iter().chain(&loaded).collect();
+    let schema = packages::schema(&args.lists, &known, screen)?;
+    let rules = Rules { new_items: args.new_items.rule(), ..args.lists.rules(&schema) };
+    for source in &loaded {
+        let has_paths = session.loaded.origin == Origin::Folder;
+        let only_common = session.has_errors;
+        let how = How { rules: &rules, by_path: args.path_merge_key, only_common, has_paths };
+        let changes = merge(source, &session.loaded.package, how, global, screen)?;
+        packages::applied(&mut session.loaded, changes, &mut before)?;
+    }
+    let plan = plan(&session.loaded, before);
+    session.finish(plan, screen)
+}
+
+fn merge(
+    source: &Package,
+    destination: &Package,
+    how: How<'_>,
+    global: &Global,
+    screen: &mut Screen,
+) -> Result<Vec<(PackagePath, Option<String>)>, Failure> {
+    let merge = PackageMerge::two_way(source, destination, how)
+        .map_err(|errors| Failure::Told(Exit::Input, errors))?;
+    let merged = packages::run(&merge, global)?;
+    screen.tell_all(&merged.warnings);
+    Ok(merged.changes.into_iter().map(|change| (change.path, change.new)).collect())
+}
+
+/// The stream with every resource once, and what comes again as sources, in their order.
+fn take_apart(
+    loaded: &mut Loaded,
+    before: &mut BTreeMap<PackagePath, Option<String>>,
+) -> Result<Vec<Package>, Failure> {
+    let Some(file) = loaded.package.files().first() else { return Ok(Vec::new()) };
+    let (path, shown) = (file.path.clone(), file.shown.clone());
+    let mut layers = file.file().map(layers).unwrap_or_default().into_iter();
+    let first = layers.next();
+    let package = |text: String| {
+        let content =
+            File::parse(text).map_err(|error| Failure::input(Diagnostic::from(&error)))?;
+        let (path, shown) = (path.clone(), shown.clone());
+        let file = PackageFile { path, shown, is_outside: false, content: Ok(content) };
+        Ok(Package::new(vec![file]))
+    };
+    let sources = layers.map(package).collect::<Result<_, Failure>>()?;
+    packages::applied(loaded, vec![(path.clone(), first)], before)?;
+    Ok(sources)
+}
+
+/// The files as they were and as they are.
+fn plan(loaded: &Loaded, before: BTreeMap<PackagePath, Option<String>>) -> Plan {
+    if loaded.origin == Origin::Stdin && before.is_empty() {
+        return packages::plan(Vec::new(), loaded);
+    }
+    let mut plan = Plan::default();
+    for (path, old) in before {
+        let files = loaded.package.files();
+        let file = files.binary_search_by(|file| file.path.cmp(&path)).ok().map(|at| &files[at]);
+        let new = file.and_then(PackageFile::file).map(|file| file.text().to_owned());
+        let new = if loaded.origin == Origin::Stdin { Some(new.unwrap_or_default()) } else { new };
+        plan.add(Change { path: packages::target(&path, file, loaded), old, new });
+    }
+    plan
+}

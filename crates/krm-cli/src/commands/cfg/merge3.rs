@@ -1,0 +1,193 @@
+//! `krm cfg merge3`: what changed between two versions of a package is made in a third.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use clap::ValueEnum;
+use krm_core::merge::{Conflict, Rules, Side, settle_marks};
+use krm_core::package_merge::{How, PackageMerge, files};
+use krm_core::{Change, Diagnostic, PackagePath, Plan};
+
+use super::editing::{Editing, Session};
+use super::merging as packages;
+use crate::cli::Global;
+use crate::commands::merging::{self, ConflictFlags, ListFlags, Verdict};
+use crate::folder::{self, Loaded, Origin};
+use crate::show::Screen;
+use crate::{Exit, Failure, Outcome, disk};
+
+const EXAMPLES: &str = "\
+Examples:
+  krm cfg merge3 --ancestor shop@v1 --from shop@v2 --to shop --diff
+  krm cfg merge3 --ancestor shop@v1 --from shop@v2 --to shop --on-conflict mark
+  krm cfg merge3 --to shop --resolve local
+  krm cfg merge3 --ancestor shop@v1 --from shop@v2 --to shop --on-conflict fail -o json";
+
+/// Merge what changed between two versions of a package into a third.
+///
+/// What changed from --ancestor to --from is made in --to: resources are added, removed, moved and merged field by field,
+/// and what nobody changed is the same bytes. Where both sides changed the same thing, upstream's is taken with a warning,
+/// unless --on-conflict says otherwise.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The package that both sides started from
+    #[arg(long, value_name = "DIR", required_unless_present = "resolve")]
+    ancestor: Option<String>,
+
+    /// The package that changes come from: upstream
+    #[arg(long, value_name = "DIR", required_unless_present = "resolve")]
+    from: Option<String>,
+
+    /// The package that changes are made in: local
+    #[arg(long, value_name = "DIR")]
+    to: String,
+
+    /// Take resources in files of different paths for different ones
+    #[arg(long)]
+    path_merge_key: bool,
+
+    #[command(flatten)]
+    lists: ListFlags,
+
+    #[command(flatten)]
+    conflicts: ConflictFlags,
+
+    /// Print the conflicts in this format
+    #[arg(short, long, value_name = "FORMAT")]
+    output: Option<Format>,
+
+    /// Settle the marks of an earlier merge in --to
+    #[arg(long, value_name = "SIDE", conflicts_with_all = ["ancestor", "from", "path_merge_key", "output"])]
+    resolve: Option<Resolve>,
+
+    #[command(flatten)]
+    editing: Editing,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// One list of objects
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Resolve {
+    /// What stands in the marks
+    Local,
+    /// What stands beside them
+    Upstream,
+}
+
+pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
+    let mut session = Session::open_at(&args.to, true, &args.editing, global, screen)?;
+    if let Some(side) = args.resolve {
+        return resolve(session, side, global, screen);
+    }
+    let names = [&args.ancestor, &args.from].map(|it| it.as_deref().unwrap_or_default());
+    once(&[names[0], names[1], &args.to])?;
+    let base = packages::load(names[0], &mut session, &args.editing, global, screen)?;
+    let upstream = packages::load(names[1], &mut session, &args.editing, global, screen)?;
+    let known = [&base.package, &session.loaded.package, &upstream.package];
+    let schema = packages::schema(&args.lists, &known, screen)?;
+    let rules = args.conflicts.rules(args.lists.rules(&schema));
+    let (plan, conflicts, warnings) =
+        merge(args, [&base, &upstream, &session.loaded], &rules, session.has_errors, global)?;
+    screen.tell_all(&warnings);
+    let verdict = args.conflicts.judge(&conflicts);
+    match args.output {
+        Some(Format::Json) => screen.print(&merging::listed(&conflicts))?,
+        None => screen.tell_all(&merging::told(&conflicts, verdict)),
+    }
+    if verdict == Verdict::Fail {
+        return Ok(Exit::Findings);
+    }
+    let exit = session.finish(plan, screen)?;
+    let fails = verdict == Verdict::WriteAndFail && exit == Exit::Done;
+    Ok(if fails { Exit::Findings } else { exit })
+}
+
+type Parts = (Plan, Vec<Conflict>, Vec<Diagnostic>);
+
+fn merge(
+    args: &Args,
+    loaded: [&Loaded; 3],
+    rules: &Rules<'_>,
+    only_common: bool,
+    global: &Global,
+) -> Result<Parts, Failure> {
+    let has_paths = loaded[2].origin == Origin::Folder;
+    let how = How { rules, by_path: args.path_merge_key, only_common, has_paths };
+    let merge = PackageMerge::three_way(loaded.map(|it| &it.package), how)
+        .map_err(|errors| Failure::Told(Exit::Input, errors))?;
+    let merged = packages::run(&merge, global)?;
+    let mut parts = (packages::plan(merged.changes, loaded[2]), merged.conflicts, merged.warnings);
+    if !only_common && loaded.iter().all(|it| it.origin == Origin::Folder) {
+        let names = [&args.ancestor, &args.from].map(|it| it.as_deref().unwrap_or_default());
+        other_files([names[0], names[1], &args.to], loaded[2], rules, &mut parts)?;
+    }
+    Ok(parts)
+}
+
+/// Files that are no YAML are taken as a whole.
+fn other_files(
+    names: [&str; 3],
+    local: &Loaded,
+    rules: &Rules<'_>,
+    (plan, conflicts, warnings): &mut Parts,
+) -> Result<(), Failure> {
+    let others = names.map(folder::others);
+    let paths: BTreeSet<&PackagePath> = others[..2].iter().flat_map(|files| files.keys()).collect();
+    for path in paths {
+        let mut contents = [const { None }; 3];
+        for (content, files) in contents.iter_mut().zip(&others) {
+            let Some(place) = files.get(path) else { continue };
+            let told = |error| {
+                let words = format!("it cannot be read: {}", disk::reason(&error));
+                Failure::input(Diagnostic::error(words).in_file(local.shown(path.as_str())))
+            };
+            *content = Some(fs::read(place).map_err(told)?);
+        }
+        let verdict = files::merge(
+            path.as_str(),
+            contents.each_ref().map(|it| it.as_deref()),
+            rules.on_conflict,
+        );
+        conflicts.extend(verdict.conflict);
+        if !verdict.takes_upstream {
+            continue;
+        }
+        let [_, new, old] = contents.map(|content| content.map(String::from_utf8).transpose());
+        let name = local.shown(path.as_str());
+        match (old, new) {
+            (Ok(old), Ok(new)) => plan.add(Change { path: name, old, new }),
+            _ => warnings.push(
+                Diagnostic::warning("upstream changed it, and it was left alone: it is no text")
+                    .in_file(name)
+                    .hint("copy it by hand"),
+            ),
+        }
+    }
+    Ok(())
+}
+
+/// Standard input can be read only once.
+fn once(names: &[&str]) -> Result<(), Failure> {
+    if names.iter().filter(|name| **name == disk::STDIN).count() < 2 {
+        return Ok(());
+    }
+    let twice = Diagnostic::error("standard input can be named only once");
+    Err(Failure::Told(Exit::Usage, vec![twice]))
+}
+
+fn resolve(session: Session<'_>, side: Resolve, global: &Global, screen: &mut Screen) -> Outcome {
+    let side = match side {
+        Resolve::Local => Side::Local,
+        Resolve::Upstream => Side::Upstream,
+    };
+    session.each_file(global, screen, |file| {
+        let Some(content) = file.file() else { return Ok(None) };
+        let told = |error: Diagnostic| vec![error.in_file(&*file.shown)];
+        settle_marks(content, side).map(Some).map_err(told)
+    })
+}

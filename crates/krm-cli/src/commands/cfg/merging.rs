@@ -1,0 +1,125 @@
+//! What `merge` and `merge3` have in common: sources are loaded, files are merged side by side, and a plan is made.
+
+use std::collections::BTreeMap;
+
+use krm_core::package_merge::{FileChange, Merged, PackageMerge};
+use krm_core::schema::Schema;
+use krm_core::{Change, Diagnostic, Package, PackageFile, PackagePath, Plan};
+use krm_yaml::File;
+
+use super::editing::{Editing, Session};
+use crate::cli::Global;
+use crate::commands::merging::ListFlags;
+use crate::folder::{self, Loaded, Origin};
+use crate::show::Screen;
+use crate::{Exit, Failure, disk, parallel};
+
+/// Loads what is merged from. What cannot be read stops all, unless `--keep-going`; then the session knows.
+pub(super) fn load(
+    name: &str,
+    session: &mut Session<'_>,
+    editing: &Editing,
+    global: &Global,
+    screen: &mut Screen,
+) -> Result<Loaded, Failure> {
+    let mut loaded = folder::load(name, global.jobs).map_err(Failure::input)?;
+    let told = loaded.diagnostics();
+    let has_errors = told.iter().any(Diagnostic::is_error);
+    if has_errors && !editing.keep_going {
+        return Err(Failure::Told(Exit::Input, told));
+    }
+    screen.tell_all(&told);
+    session.has_errors |= has_errors;
+    if session.loaded.origin != Origin::Folder && loaded.origin != Origin::Folder {
+        loaded.package = at_one_path(loaded.package, &session.loaded.package);
+    }
+    Ok(loaded)
+}
+
+/// Single files are one file, whatever they are called.
+fn at_one_path(package: Package, like: &Package) -> Package {
+    let Some(path) = like.files().first().map(|file| file.path.clone()) else { return package };
+    let mut files = package.into_files();
+    files.iter_mut().for_each(|file| file.path = path.clone());
+    Package::new(files)
+}
+
+/// What Kubernetes, the packages themselves and `--schema` say about types; of packages the last counts most.
+pub(super) fn schema(
+    lists: &ListFlags,
+    packages: &[&Package],
+    screen: &mut Screen,
+) -> Result<Schema, Failure> {
+    let files = packages.iter().flat_map(|package| package.files());
+    let may_tell = |path: &PackagePath, file: &File| {
+        path.is_package_file() || file.text().contains("CustomResourceDefinition")
+    };
+    let files: Vec<&File> = files
+        .filter_map(|file| Some((&file.path, file.file()?)))
+        .filter(|(path, file)| may_tell(path, file))
+        .map(|(_, file)| file)
+        .collect();
+    lists.schema(&files, screen)
+}
+
+/// Does all works of a merge, side by side.
+pub(super) fn run<'a>(
+    merge: &PackageMerge<'a, '_>,
+    global: &Global,
+) -> Result<Merged<'a>, Failure> {
+    let done = parallel::map(merge.works(), global.jobs, |work| merge.run(work));
+    merge.finish(done).map_err(|errors| Failure::Told(Exit::Input, errors))
+}
+
+/// The name under which a file of the destination is written.
+pub(super) fn target(path: &PackagePath, old: Option<&PackageFile>, loaded: &Loaded) -> String {
+    match (loaded.origin, old) {
+        (Origin::Stdin, _) => disk::STDIN.to_owned(),
+        (_, Some(file)) => file.shown.clone(),
+        (_, None) => loaded.shown(path.as_str()),
+    }
+}
+
+/// The changes as a plan. What goes through a pipe comes out of it, changed or not.
+pub(super) fn plan(changes: Vec<FileChange<'_>>, loaded: &Loaded) -> Plan {
+    let mut plan = Plan::default();
+    let text = |file: &PackageFile| file.file().map(|file| file.text().to_owned());
+    if loaded.origin == Origin::Stdin && changes.is_empty() {
+        let old = loaded.package.files().first().and_then(text);
+        plan.add(Change { path: disk::STDIN.to_owned(), new: old.clone(), old });
+    }
+    for FileChange { path, old, new } in changes {
+        let name = target(&path, old, loaded);
+        // A stream has no end but an empty one.
+        let new = if loaded.origin == Origin::Stdin { Some(new.unwrap_or_default()) } else { new };
+        plan.add(Change { path: name, old: old.and_then(text), new });
+    }
+    plan
+}
+
+/// The package with the changes made, and what the files were before, where that is not known already.
+pub(super) fn applied(
+    loaded: &mut Loaded,
+    changes: Vec<(PackagePath, Option<String>)>,
+    before: &mut BTreeMap<PackagePath, Option<String>>,
+) -> Result<(), Failure> {
+    let mut files: BTreeMap<PackagePath, PackageFile> = std::mem::take(&mut loaded.package)
+        .into_files()
+        .into_iter()
+        .map(|file| (file.path.clone(), file))
+        .collect();
+    for (path, new) in changes {
+        let old = files.remove(&path);
+        let shown = old.as_ref().map_or_else(|| loaded.shown(path.as_str()), |it| it.shown.clone());
+        let text = old.and_then(|file| file.content.ok()).map(File::into_text);
+        before.entry(path.clone()).or_insert(text);
+        let Some(new) = new else { continue };
+        let content = File::parse(new);
+        let content = content.map_err(|error| Failure::input(Diagnostic::from(&error)))?;
+        let file =
+            PackageFile { path: path.clone(), shown, is_outside: false, content: Ok(content) };
+        files.insert(path, file);
+    }
+    loaded.package = Package::new(files.into_values().collect());
+    Ok(())
+}

@@ -1,0 +1,92 @@
+//! Merging three versions of a package: krm beside the last kustomize that could, each on a fresh copy.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::measure::{self, Sample};
+use super::table::{self, NONE, Table};
+use super::{KRM, Options, Tools};
+use crate::corpus::versions::{self, NAMES};
+use crate::{Outcome, shell};
+
+pub(super) const NAME: &str = "merge3";
+
+/// Compat: the last release with `cfg merge3`.
+pub(super) const PEER: &str = "kustomize-4.5.7";
+
+const SIZES: [usize; 2] = [1_000, 10_000];
+/// The peer takes hours for more.
+const MOST_FOR_PEER: usize = 1_000;
+
+pub(super) fn run(options: &Options, tools: &Tools) -> Outcome {
+    println!("\n## merge3: median of {} runs of krm, one of the peer\n", options.runs);
+    let header =
+        ["tool", "resources", "inputs MB", "median", "to krm", "peak MB", "peak to inputs"];
+    let mut table = Table::new(1, &header);
+    let mut first = None;
+    for size in SIZES {
+        let folder = shell::target().join(format!("bench/corpus/versions-{size}"));
+        let bytes: u64 = versions::write(&folder, size)?.iter().map(|it| it.bytes).sum();
+        let mut krm = None;
+        for (tool, runs) in [(KRM, options.runs), (PEER, usize::from(size <= MOST_FOR_PEER))] {
+            let Some(program) = tools.programs.get(tool).filter(|_| runs > 0) else { continue };
+            let sample = median(program, &folder, runs)?;
+            krm = krm.or(Some(sample.seconds));
+            table.row(vec![
+                tool.to_owned(),
+                size.to_string(),
+                table::megabytes(bytes),
+                table::milliseconds(sample.seconds),
+                table::ratio(sample.seconds, krm),
+                table::megabytes(sample.peak_bytes),
+                format!("{:.2}×", sample.peak_bytes as f64 / bytes as f64),
+            ]);
+        }
+        first = first.or(krm.map(|seconds| (size, seconds)));
+        if let (Some((least, was)), Some(is)) = (first.filter(|(least, _)| *least < size), krm) {
+            table.row(vec![
+                format!("{size} to {least}"),
+                NONE.to_owned(),
+                NONE.to_owned(),
+                table::ratio(is, Some(was)),
+            ]);
+        }
+    }
+    print!("{}", table.render());
+    Ok(())
+}
+
+fn median(program: &Path, folder: &Path, runs: usize) -> Outcome<Sample> {
+    let samples: Vec<Sample> = (0..runs).map(|_| once(program, folder)).collect::<Outcome<_>>()?;
+    measure::median(&samples).ok_or_else(|| "no run".into())
+}
+
+/// One run; the copy that is written to is made before the clock starts.
+fn once(program: &Path, folder: &Path) -> Outcome<Sample> {
+    let destination = folder.join("destination");
+    if destination.exists() {
+        fs::remove_dir_all(&destination)?;
+    }
+    copy(&folder.join(NAMES[2]), &destination)?;
+    let mut command = Command::new(program);
+    command.args(["cfg", NAME, "--ancestor", NAMES[0], "--from", NAMES[1], "--to", "destination"]);
+    measure::quietly(command.current_dir(folder))
+}
+
+fn copy(from: &Path, to: &Path) -> Outcome {
+    let mut waiting: Vec<(PathBuf, PathBuf)> = vec![(from.to_owned(), to.to_owned())];
+    while let Some((from, to)) = waiting.pop() {
+        fs::create_dir_all(&to)?;
+        for entry in fs::read_dir(&from)? {
+            let entry = entry?;
+            let target = to.join(entry.file_name());
+            if entry.file_type()?.is_dir() {
+                waiting.push((entry.path(), target));
+            } else {
+                fs::copy(entry.path(), target)?;
+            }
+        }
+    }
+    Ok(())
+}
