@@ -18,6 +18,7 @@ pub mod query;
 pub mod records;
 pub mod resource;
 pub mod secrets;
+pub mod setters;
 pub mod subtree;
 pub mod tree;
 
