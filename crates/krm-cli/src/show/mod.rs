@@ -2,6 +2,9 @@
 
 mod diff;
 mod snippet;
+mod table;
+
+pub(crate) use table::Table;
 
 use std::io::{self, BufWriter, Stdout, Write};
 
@@ -63,6 +66,13 @@ impl Screen {
 
     pub(crate) fn tell_all(&mut self, diagnostics: &[Diagnostic]) {
         diagnostics.iter().for_each(|diagnostic| self.tell(diagnostic));
+    }
+
+    /// Says what was done.
+    pub(crate) fn say(&mut self, text: &str) {
+        if !self.quiet {
+            write_err(&format!("{text}\n"));
+        }
     }
 
     /// Says something to people who want to know more.

@@ -59,10 +59,10 @@ impl<'a> Changes<'a> {
         self.shared = allow;
     }
 
-    /// Adds the changes of another operation.
+    /// Adds the changes of the same operation in another package. A document of OpenAPI that both share changes once.
     pub fn merge(&mut self, other: Changes<'a>) {
-        for (name, (file, ops)) in other.files {
-            self.files.entry(name).or_insert_with(|| (file, Vec::new())).1.extend(ops);
+        for (name, part) in other.files {
+            self.files.entry(name).or_insert(part);
         }
         self.shared |= other.shared;
     }

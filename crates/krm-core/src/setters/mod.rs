@@ -43,16 +43,19 @@ mod definitions;
 mod fields;
 mod fill;
 mod kpt;
+mod list;
 mod pattern;
 mod reference;
 mod rules;
 mod set;
 mod typed;
+pub mod values;
 
 pub use changes::Changes;
 pub use definition::{Home, Marked, Place, Setter, SetterValue, Substitution};
 pub use definitions::{Definitions, Known};
 pub use fields::{Field, FileFields, find as find_fields};
+pub use list::{List, Listed, ListedSetter, places, references};
 pub use pattern::{DeriveError, Pattern, PatternError, Reading};
 pub use reference::{
     Form, Found, Reference, SETTER_PREFIX, SUBSTITUTION_PREFIX, Target, parse as parse_reference,

@@ -13,7 +13,7 @@ use crate::{Exit, Failure, Outcome, disk, parallel};
 pub(super) struct Target {
     /// The folder or file; - or nothing edits standard input to standard output
     #[arg(value_name = "DIR", default_value = disk::STDIN, hide_default_value = true)]
-    dir: String,
+    pub(super) dir: String,
 
     /// Edit packages inside the package, too
     #[arg(
@@ -28,7 +28,7 @@ pub(super) struct Target {
         hide_possible_values = true,
         hide_default_value = true
     )]
-    recurse_subpackages: bool,
+    pub(super) recurse_subpackages: bool,
 }
 
 /// Flags of every command that edits packages.
@@ -39,7 +39,7 @@ pub(super) struct Editing {
     keep_going: bool,
 
     #[command(flatten)]
-    preview: Preview,
+    pub(super) preview: Preview,
 }
 
 /// A package that is being edited.

@@ -4,8 +4,12 @@ mod annotate;
 mod cat;
 mod count;
 mod editing;
+mod get;
 mod grep;
 mod init;
+mod list_setters;
+mod set;
+mod setters;
 mod tree;
 
 use clap::{Subcommand, ValueEnum};
@@ -26,6 +30,9 @@ pub(crate) enum Command {
     Tree(tree::Args),
     Init(init::Args),
     Annotate(annotate::Args),
+    Set(set::Args),
+    Get(get::Args),
+    ListSetters(list_setters::Args),
 }
 
 pub(crate) fn run(command: &Command, global: &Global, screen: &mut Screen) -> Outcome {
@@ -36,6 +43,9 @@ pub(crate) fn run(command: &Command, global: &Global, screen: &mut Screen) -> Ou
         Command::Tree(args) => tree::run(args, global, screen),
         Command::Init(args) => init::run(args, screen),
         Command::Annotate(args) => annotate::run(args, global, screen),
+        Command::Set(args) => set::run(args, global, screen),
+        Command::Get(args) => get::run(args, global, screen),
+        Command::ListSetters(args) => list_setters::run(args, global, screen),
     }
 }
 
