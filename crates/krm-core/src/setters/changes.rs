@@ -26,6 +26,8 @@ pub(super) enum Op<'a> {
     },
     /// A new value at a path of the first document; what is missing is made.
     Make(Path, Value<'a>),
+    /// A new item before all others.
+    First(NodeRef<'a>, Value<'a>),
     /// An entry goes, and what becomes empty by it.
     Remove(NodeRef<'a>),
     /// A key gets another name.
@@ -116,6 +118,7 @@ fn lower<'a>(
             edit.insert_key(*mapping, key, value.clone(), place)
         }
         Op::Make(path, value) => make(edit, file.document(document), path, value),
+        Op::First(list, value) => edit.insert_item(*list, 0, value.clone()),
         Op::Remove(node) => edit.remove(*node, WhenEmpty::Remove),
         Op::Rename(key, name) => edit.rename(*key, name),
         Op::Beside(node, text) => edit.comment(*node, CommentPlace::Beside, Some(text)),

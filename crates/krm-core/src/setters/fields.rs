@@ -82,7 +82,7 @@ fn find_in<'a>(file: &'a PackageFile, document: DocumentRef<'a>, found: &mut Fil
 }
 
 /// The value that a comment is about.
-fn field_of<'a>(comment: &Comment<'a>) -> Option<NodeRef<'a>> {
+pub(super) fn field_of<'a>(comment: &Comment<'a>) -> Option<NodeRef<'a>> {
     let owner = comment.owner?;
     if !matches!(comment.place, CommentPlace::Above | CommentPlace::Beside) {
         return None;

@@ -158,7 +158,7 @@ impl<'d, 'a> Filler<'d, 'a> {
     }
 
     /// The value of a substitution, put together from the innermost outward.
-    fn substitution(&mut self, name: &str) -> Result<String, String> {
+    pub(super) fn substitution(&mut self, name: &str) -> Result<String, String> {
         let definitions = self.definitions;
         let Some(first) = definitions.substitution(name) else { return Err(no_value(name)) };
         let mut waiting = vec![first];
@@ -215,6 +215,11 @@ impl<'d, 'a> Filler<'d, 'a> {
         }
         Ok(text)
     }
+}
+
+/// The value of a substitution as things are; none where it has none.
+pub(super) fn value_of_substitution(definitions: &Definitions<'_>, name: &str) -> Option<String> {
+    Filler::new(definitions, &Values::new()).substitution(name).ok()
 }
 
 fn is_null(node: NodeRef<'_>) -> bool {

@@ -10,6 +10,8 @@ use crate::resource::{field, scalar_text};
 /// A call of apply-setters in the pipeline of a package.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Function<'a> {
+    /// The file with the pipeline.
+    pub(super) kptfile: &'a PackageFile,
     /// The file with the values: the Kptfile, or the one that `configPath` names.
     pub(super) file: &'a PackageFile,
     /// The function in the pipeline.
@@ -46,7 +48,12 @@ fn values<'a>(file: &'a PackageFile, call: NodeRef<'a>, files: &[&'a PackageFile
     let inline = field(call, "configMap");
     let path = field(call, "configPath").and_then(scalar_text);
     let Some(path) = path.filter(|_| inline.is_none()) else {
-        return Function { file, node: call, data: inline.filter(|it| it.as_mapping().is_some()) };
+        return Function {
+            kptfile: file,
+            file,
+            node: call,
+            data: inline.filter(|it| it.as_mapping().is_some()),
+        };
     };
     let folder = file.path.folder();
     let path = PackagePath::new(&format!("{folder}/{path}").trim_start_matches('/')).ok();
@@ -56,8 +63,10 @@ fn values<'a>(file: &'a PackageFile, call: NodeRef<'a>, files: &[&'a PackageFile
         Some((*file, field(root, "data").filter(|it| it.as_mapping().is_some())?))
     });
     match data {
-        Some((file, data)) => Function { file, node: call, data: Some(data) },
-        None => Function { file, node: call, data: None },
+        Some((other, data)) => {
+            Function { kptfile: file, file: other, node: call, data: Some(data) }
+        }
+        None => Function { kptfile: file, file, node: call, data: None },
     }
 }
 

@@ -37,29 +37,42 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod add;
 mod changes;
+mod create;
+mod define;
 mod definition;
 mod definitions;
+mod delete;
 mod fields;
 mod fill;
 mod kpt;
 mod list;
+mod matching;
+mod migrate;
 mod pattern;
 mod reference;
+mod rename;
 mod rules;
 mod set;
 mod typed;
 pub mod values;
 
+pub use add::{Add, Added};
 pub use changes::Changes;
+pub use create::{CreateSetter, CreateSubstitution, Created};
 pub use definition::{Home, Marked, Place, Setter, SetterValue, Substitution};
 pub use definitions::{Definitions, Known};
+pub use delete::{Delete, Deleted};
 pub use fields::{Field, FileFields, find as find_fields};
 pub use list::{List, Listed, ListedSetter, places, references};
+pub use matching::Wanted;
+pub use migrate::{Dialect, Migrate, Migrated};
 pub use pattern::{DeriveError, Pattern, PatternError, Reading};
 pub use reference::{
     Form, Found, Reference, SETTER_PREFIX, SUBSTITUTION_PREFIX, Target, parse as parse_reference,
 };
+pub use rename::{Rename, Renamed};
 pub use set::{Done, Set};
 
 use crate::{Diagnostic, Package, PackageFile};
@@ -68,6 +81,8 @@ use crate::{Diagnostic, Package, PackageFile};
 #[derive(Debug)]
 pub struct Setters<'a> {
     files: Vec<&'a PackageFile>,
+    /// Where new definitions can go.
+    homes: Vec<&'a PackageFile>,
     definitions: Definitions<'a>,
     fields: Vec<Field<'a>>,
     functions: Vec<kpt::Function<'a>>,
@@ -114,12 +129,13 @@ impl<'a> Setters<'a> {
         // A file that is given by name may be one of the package.
         let own = files.iter().filter(|file| file.path.is_package_file());
         let own = own.filter(|file| !openapi.iter().any(|other| other.shown == file.shown));
-        own.chain(openapi).for_each(|file| definitions.read(file));
+        let homes: Vec<&PackageFile> = own.chain(openapi).copied().collect();
+        homes.iter().for_each(|file| definitions.read(file));
         let functions = kpt::functions(&files);
         functions.iter().flat_map(kpt::setters).for_each(|setter| definitions.add(setter));
         definitions.check();
         let mut all =
-            Self { files, definitions, fields: Vec::new(), functions, warnings: Vec::new() };
+            Self { files, homes, definitions, fields: Vec::new(), functions, warnings: Vec::new() };
         for part in found {
             all.fields.extend(part.fields);
             all.warnings.extend(part.warnings);

@@ -303,7 +303,13 @@ impl Reference {
             }
             _ => return None,
         };
-        Some(old.replace(&old_word, &new_word))
+        let new = old.replace(&old_word, &new_word);
+        // A name that is written with escapes is not found as it stands.
+        if new == old {
+            Some(write(self.form, &format!("{SETTER_PREFIX}{to}"), to, ""))
+        } else {
+            Some(new)
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use krm_yaml::{NodeRef, Value};
 use super::changes::{Changes, Op};
 use super::definition::{Home, Setter, SetterValue};
 use super::fill::{Filler, Values};
-use super::{Setters, kpt, rules, typed};
+use super::{Setters, define, kpt, rules, typed};
 use crate::Diagnostic;
 use crate::resource::field;
 
@@ -151,8 +151,8 @@ impl Set {
             }
         }
         if errors.is_empty() {
-            self.define(setters, &values, &mut done);
-            errors = write_fields(setters, &values, &mut done);
+            errors.extend(self.define(setters, &values, &mut done).err());
+            errors.extend(write_fields(setters, &values, &mut done));
         }
         if errors.is_empty() { Ok(done) } else { Err(errors) }
     }
@@ -197,7 +197,14 @@ impl Set {
     }
 
     /// Writes the values where they are defined.
-    fn define<'a>(&self, setters: &Setters<'a>, values: &Values, done: &mut Done<'a>) {
+    fn define<'a>(
+        &self,
+        setters: &Setters<'a>,
+        values: &Values,
+        done: &mut Done<'a>,
+    ) -> Result<(), Diagnostic> {
+        // Setters that only fields name get their values into the functionConfig of apply-setters, where there is one.
+        let mut in_fields = Vec::new();
         for (name, given) in &self.assignments {
             let setter = setters.definitions().setter(name).filter(|_| given.is_some());
             let (Some(setter), Some(value)) = (setter, values.get(name)) else { continue };
@@ -221,24 +228,14 @@ impl Set {
                     };
                     done.changes.at(place.file, node, op);
                 }
-                _ => define_in_function(setters, name, value, done),
+                _ => in_fields.push((name.clone(), value.clone())),
             }
         }
+        if setters.functions.is_empty() {
+            return Ok(());
+        }
+        define::define_in_function(setters, &in_fields, &mut done.changes)
     }
-}
-
-/// A setter that only fields name gets its value into the functionConfig of apply-setters, where there is one.
-fn define_in_function<'a>(
-    setters: &Setters<'a>,
-    name: &str,
-    value: &SetterValue,
-    done: &mut Done<'a>,
-) {
-    let found = setters.functions.iter().find_map(|function| Some((function.file, function.data?)));
-    let Some((file, data)) = found else { return };
-    let mut path = data.path();
-    path.push(krm_yaml::Segment::Key(name.to_owned()));
-    done.changes.at(file, data, Op::Make(path, Value::string(text(value))));
 }
 
 fn text(value: &SetterValue) -> String {

@@ -71,7 +71,6 @@ pub(crate) struct Args {
 type Wanted = Vec<(String, Option<Vec<String>>)>;
 
 pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
-    setters::refuse_stream(&args.at)?;
     let wanted = wanted(args)?;
     let opened = args.at.open(&args.editing, global, screen)?;
     let parts = setters::read(&opened.session.loaded, &opened.openapi, global);

@@ -1,6 +1,7 @@
 //! What commands about setters have in common: packages are opened with their definitions, changed, and written.
 
-use krm_core::setters::{Changes, FileFields, Setters, find_fields};
+use clap::ValueEnum;
+use krm_core::setters::{Changes, FileFields, Form, Place, Setters, find_fields};
 use krm_core::{Diagnostic, PackageFile, Plan};
 
 use super::editing::{Editing, Session, Target};
@@ -43,13 +44,17 @@ pub(super) struct Opened<'a> {
 }
 
 impl Where {
-    /// Opens the package to be edited.
+    /// Opens the package to be edited. Standard input has no definitions, and a pipe no second file.
     pub(super) fn open<'a>(
         &self,
         editing: &'a Editing,
         global: &Global,
         screen: &mut Screen,
     ) -> Result<Opened<'a>, Failure> {
+        if self.dir == disk::STDIN {
+            let words = "the folder of a package is wanted, and - is standard input";
+            return Err(Failure::Told(crate::Exit::Usage, vec![Diagnostic::error(words)]));
+        }
         let target =
             Target { dir: self.dir.clone(), recurse_subpackages: self.recurse_subpackages };
         let session = Session::open(&target, editing, global, screen)?;
@@ -144,11 +149,57 @@ pub(super) fn finish(
     Ok(exit)
 }
 
-/// Setters are edited where they lie: standard input has no definitions, and a pipe no second file.
-pub(super) fn refuse_stream(at: &Where) -> Result<(), Failure> {
-    if at.dir != disk::STDIN {
-        return Ok(());
+/// Does something in every package that is meant; in the outermost where none is, which tells what is missing.
+pub(super) fn each<'a, T>(
+    parts: &'a [Part<'a>],
+    is_meant: impl Fn(&Setters<'_>) -> bool,
+    work: impl Fn(&'a Setters<'a>) -> Result<T, Vec<Diagnostic>>,
+) -> Result<Vec<(&'a Part<'a>, T)>, Failure> {
+    let any = parts.iter().any(|part| is_meant(&part.setters));
+    let meant =
+        parts.iter().enumerate().filter(|(at, it)| is_meant(&it.setters) || *at == 0 && !any);
+    let (mut done, mut errors) = (Vec::new(), Vec::new());
+    for (_, part) in meant {
+        match work(&part.setters) {
+            Ok(result) => done.push((part, result)),
+            Err(told) => errors.extend(told),
+        }
     }
-    let words = "the folder of a package is wanted, and - is standard input";
-    Err(Failure::Told(crate::Exit::Usage, vec![Diagnostic::error(words)]))
+    if errors.is_empty() { Ok(done) } else { Err(Failure::Told(crate::Exit::Input, errors)) }
+}
+
+/// How many fields there are, and where: `2 fields: a.yaml:3:5, b.yaml:1:1`.
+pub(super) fn fields(places: &[Place<'_>]) -> String {
+    let shown: Vec<String> = places.iter().map(Place::shown).collect();
+    match shown.len() {
+        0 => "no field".to_owned(),
+        1 => format!("1 field: {}", shown[0]),
+        count => format!("{count} fields: {}", shown.join(", ")),
+    }
+}
+
+/// The name of a package before what is said about it, where there are several.
+pub(super) fn headline(parts: &[Part<'_>], part: &Part<'_>) -> Option<String> {
+    (parts.len() > 1).then(|| part.shown.clone())
+}
+
+/// How a new reference is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum RefStyle {
+    /// {"$ref":"#/definitions/io.k8s.cli.setters.NAME"}
+    Ref,
+    /// {"$openapi":"NAME"}
+    Openapi,
+    /// kpt-set: ${NAME}, with the value in the functionConfig of apply-setters
+    KptSet,
+}
+
+impl RefStyle {
+    pub(super) fn form(self) -> Form {
+        match self {
+            Self::Ref => Form::Ref,
+            Self::Openapi => Form::OpenApi,
+            Self::KptSet => Form::Pattern,
+        }
+    }
 }

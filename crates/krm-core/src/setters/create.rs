@@ -1,0 +1,341 @@
+//! New setters and substitutions: a definition, and references in the fields that hold the value already.
+
+use krm_yaml::{NodeRef, Path, Value};
+
+use super::add::{Add, Added};
+use super::define::{self, Entries, NewSetter};
+use super::definition::{Home, Place, Setter, SetterValue, known_type, texts};
+use super::definitions::Known;
+use super::matching::{self, Wanted};
+use super::pattern::Pattern;
+use super::reference::{SETTER_PREFIX, SUBSTITUTION_PREFIX, Target};
+use super::{Changes, Form, Setters, rules};
+use crate::resource::{field, scalar_text};
+use crate::{Diagnostic, PackageFile};
+
+/// A setter to be made.
+#[derive(Clone, Debug)]
+pub struct CreateSetter<'a> {
+    /// Its name.
+    pub name: String,
+    /// Its value; without one, what stands in the fields.
+    pub value: Option<String>,
+    /// Which fields; all that hold the value where there is none.
+    pub field: Option<Path>,
+    /// Who set it.
+    pub set_by: Option<String>,
+    /// What it is for.
+    pub description: Option<String>,
+    /// The type of its values; `array` for a list.
+    pub schema_type: Option<String>,
+    /// More rules for its values: an OpenAPI schema.
+    pub schema: Option<&'a PackageFile>,
+    /// Whether somebody must set it.
+    pub required: bool,
+    /// How references are written.
+    pub form: Form,
+}
+
+/// A substitution to be made.
+#[derive(Clone, Debug)]
+pub struct CreateSubstitution {
+    /// Its name.
+    pub name: String,
+    /// The value of the fields that follow it.
+    pub field_value: String,
+    /// The pattern, with `${name}` for setters and substitutions.
+    pub pattern: String,
+    /// Which fields; all that hold the value where there is none.
+    pub field: Option<Path>,
+    /// How references are written.
+    pub form: Form,
+}
+
+/// What creating comes to.
+#[derive(Debug, Default)]
+pub struct Created<'a> {
+    /// What changes.
+    pub changes: Changes<'a>,
+    /// The fields that follow it.
+    pub fields: Vec<Place<'a>>,
+    /// Setters that were made along with a substitution, and their values.
+    pub setters: Vec<(String, String)>,
+    /// Fields that cannot follow it.
+    pub warnings: Vec<Diagnostic>,
+}
+
+impl<'a> Created<'a> {
+    fn of(added: Added<'a>) -> Self {
+        let Added { changes, fields, warnings } = added;
+        Self { changes, fields, setters: Vec::new(), warnings }
+    }
+}
+
+/// A name that is free, and that every form of reference can hold.
+pub(super) fn check_name(name: &str, setters: &Setters<'_>) -> Result<(), Diagnostic> {
+    let definitions = setters.definitions();
+    let there = definitions.setter(name).and_then(|it| it.place).map(|place| ("setter", place));
+    let other = || definitions.substitution(name).map(|it| ("substitution", it.place));
+    if let Some((what, place)) = there.or_else(other) {
+        return Err(place.error(format!("a {what} `{name}` exists already")));
+    }
+    let odd = |c: char| c.is_whitespace() || c.is_control() || "\"'\\{}$#,".contains(c);
+    if name.is_empty() || name.contains(odd) {
+        let words = format!("`{name}` cannot be a name");
+        return Err(Diagnostic::error(words).hint("letters, digits and -, _, . will do"));
+    }
+    Ok(())
+}
+
+impl<'a> CreateSetter<'a> {
+    /// What it comes to in a package.
+    pub fn on(&self, setters: &Setters<'a>) -> Result<Created<'a>, Vec<Diagnostic>> {
+        let one = |error: Diagnostic| vec![error];
+        if !setters.errors().is_empty() {
+            return Err(setters.errors().to_vec());
+        }
+        check_name(&self.name, setters).map_err(one)?;
+        let schema = self.schema().map_err(one)?;
+        let is_list =
+            schema.iter().any(|(key, value)| is_text(key, "type") && is_text(value, "array"));
+        let value = self.value(setters, is_list).map_err(one)?;
+        let by_value = match &value {
+            SetterValue::Text(text) if self.value.is_some() => Some(text.clone()),
+            _ => None,
+        };
+        let wanted = Wanted { field: self.field.clone(), value: by_value, lists: is_list };
+        self.check(&value)?;
+        let added = Add::setter(&self.name, wanted).form(self.form).on(setters);
+        let mut created = Created::of(added);
+        if self.form == Form::Pattern {
+            let new = [(self.name.clone(), value)];
+            define::define_in_function(setters, &new, &mut created.changes).map_err(one)?;
+            return Ok(created);
+        }
+        let new = NewSetter {
+            name: self.name.clone(),
+            value,
+            set_by: self.set_by.clone(),
+            required: self.required,
+            schema,
+        };
+        let home = define::home(setters).map_err(one)?;
+        define::define(home, vec![new.definition()], &mut created.changes);
+        Ok(created)
+    }
+
+    /// The type, the description, and the rules of the schema.
+    fn schema(&self) -> Result<Entries<'a>, Diagnostic> {
+        let kind = self.schema_type.as_deref().map(known).transpose()?;
+        let root = self.schema.and_then(|file| file.file()?.document(0)?.root());
+        let there = root.and_then(|root| scalar_text(field(root, "type")?));
+        if let (Some(kind), Some(there), Some(file)) = (kind, &there, self.schema)
+            && known_type(there) != Some(kind)
+        {
+            let words = format!("--type says {kind}, and the schema says {there}");
+            return Err(Diagnostic::error(words).in_file(&*file.shown));
+        }
+        let entry = |key: &str, value: &str| {
+            (Value::string(key.to_owned()), Value::string(value.to_owned()))
+        };
+        let mut schema: Entries<'a> = Vec::new();
+        schema.extend(kind.filter(|_| there.is_none()).map(|kind| entry("type", kind)));
+        schema.extend(self.description.as_deref().map(|words| entry("description", words)));
+        let rules = root.and_then(|root| root.as_mapping());
+        for rule in rules.into_iter().flat_map(|it| it.entries().collect::<Vec<_>>()) {
+            let value =
+                rule.value.to_value().map_err(|error| Diagnostic::error(error.to_string()))?;
+            let key = scalar_text(rule.key).unwrap_or_default().into_owned();
+            if !schema.iter().any(|(other, _)| is_text(other, &key)) {
+                schema.push((Value::string(key), value));
+            }
+        }
+        Ok(schema)
+    }
+
+    /// The value that was given, or the one that all fields hold.
+    fn value(&self, setters: &Setters<'a>, lists: bool) -> Result<SetterValue, Diagnostic> {
+        if let (Some(value), false) = (&self.value, lists) {
+            return Ok(SetterValue::Text(value.clone()));
+        }
+        if self.field.is_none() {
+            let words = "a value or a field is wanted, to know which fields are meant";
+            return Err(Diagnostic::error(words).hint("add VALUE, or --field"));
+        }
+        let wanted = Wanted { field: self.field.clone(), value: None, lists };
+        let mut first: Option<(Place<'a>, SetterValue)> = None;
+        for file in setters.files() {
+            for node in matching::find(file, &wanted) {
+                let value = value_of(node);
+                match &first {
+                    None => first = Some((Place { file, node }, value)),
+                    Some((_, other)) if *other == value => {}
+                    Some((place, other)) => {
+                        let words = format!(
+                            "the fields hold different values: `{}` here, and `{}` in {}",
+                            value.shown(),
+                            other.shown(),
+                            place.shown()
+                        );
+                        return Err(Place { file, node }
+                            .error(words)
+                            .hint("narrow --field, or give VALUE"));
+                    }
+                }
+            }
+        }
+        match first {
+            Some((_, value)) => Ok(value),
+            None if lists => Ok(SetterValue::List(self.value.clone().into_iter().collect())),
+            None => {
+                Err(Diagnostic::error("no field matches, so that there is no value to begin with")
+                    .hint("give VALUE, or another --field"))
+            }
+        }
+    }
+
+    /// Holds the value against the rules that it brings along.
+    fn check(&self, value: &SetterValue) -> Result<(), Vec<Diagnostic>> {
+        let text =
+            self.schema_type.as_deref().and_then(known_type).map(|kind| format!("type: {kind}\n"));
+        let made = text.and_then(|text| PackageFile::of_text("schema", text).ok());
+        for (file, is_made) in [(self.schema, false), (made.as_ref(), true)] {
+            let root = file.and_then(|file| file.file()?.document(0)?.root());
+            let (Some(file), Some(node)) = (file, root) else { continue };
+            let mut setter =
+                Setter::new(self.name.clone(), Home::OpenApi { definition: node, setter: node });
+            setter.place = Some(Place { file, node });
+            let mut errors = rules::check(&setter, value).errors;
+            if is_made {
+                // The rule stands on the command line.
+                errors.iter_mut().for_each(|it| (it.file, it.location) = (None, None));
+            }
+            if !errors.is_empty() {
+                return Err(errors);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn known(text: &str) -> Result<&'static str, Diagnostic> {
+    known_type(text).ok_or_else(|| {
+        Diagnostic::error(format!("the type `{text}` is not known"))
+            .hint("string, integer, number, boolean or array")
+    })
+}
+
+fn is_text(value: &Value<'_>, wanted: &str) -> bool {
+    matches!(value, Value::String(text) if text == wanted)
+}
+
+fn value_of(node: NodeRef<'_>) -> SetterValue {
+    match node.as_scalar() {
+        Some(scalar) => SetterValue::Text(scalar.value().into_owned()),
+        None => SetterValue::List(texts(node)),
+    }
+}
+
+impl CreateSubstitution {
+    /// What it comes to in a package.
+    pub fn on<'a>(&self, setters: &Setters<'a>) -> Result<Created<'a>, Vec<Diagnostic>> {
+        if !setters.errors().is_empty() {
+            return Err(setters.errors().to_vec());
+        }
+        self.make(setters).map_err(|error| vec![error])
+    }
+
+    fn make<'a>(&self, setters: &Setters<'a>) -> Result<Created<'a>, Diagnostic> {
+        check_name(&self.name, setters)?;
+        let pattern = Pattern::with_names(&self.pattern).map_err(|error| {
+            Diagnostic::error(format!("the pattern `{}`: {error}", self.pattern))
+        })?;
+        if pattern.markers().is_empty() {
+            let words = format!("the pattern `{}` has no marker", self.pattern);
+            return Err(
+                Diagnostic::error(words).hint("write ${name} where the value of a setter goes")
+            );
+        }
+        if pattern.markers().contains(&self.name.as_str()) {
+            let words = format!("substitutions go round in a circle: {0} → {0}", self.name);
+            return Err(Diagnostic::error(words));
+        }
+        let new = self.new_setters(&pattern, setters)?;
+        let wanted = Wanted {
+            field: self.field.clone(),
+            value: Some(self.field_value.clone()),
+            lists: false,
+        };
+        let add = Add::substitution(&self.name, &self.pattern, wanted).form(self.form);
+        let mut created = Created::of(add.on(setters));
+        if self.form == Form::Pattern {
+            let values: Vec<_> = new
+                .iter()
+                .map(|(name, value)| (name.clone(), SetterValue::Text(value.clone())))
+                .collect();
+            define::define_in_function(setters, &values, &mut created.changes)?;
+        } else {
+            let mut entries: Entries<'a> = Vec::new();
+            for (name, value) in &new {
+                let value = SetterValue::Text(value.clone());
+                entries.push(
+                    NewSetter { name: name.clone(), value, ..NewSetter::default() }.definition(),
+                );
+            }
+            let markers: Vec<(String, String)> =
+                pattern.markers().into_iter().map(|name| key_of(name, setters)).collect();
+            entries.push(define::substitution(&self.name, &self.pattern, &markers));
+            define::define(define::home(setters)?, entries, &mut created.changes);
+        }
+        created.setters = new;
+        Ok(created)
+    }
+
+    /// Setters that the pattern names and nobody defined, with the values that the fields tell.
+    fn new_setters(
+        &self,
+        pattern: &Pattern,
+        setters: &Setters<'_>,
+    ) -> Result<Vec<(String, String)>, Diagnostic> {
+        let definitions = setters.definitions();
+        let known = |name: &str| match definitions.get(&Target::Named(name.to_owned())) {
+            Some(Known::Setter(setter)) => match &setter.value {
+                SetterValue::Text(text) => Some(setter.meaning(text).to_owned()),
+                _ => None,
+            },
+            Some(Known::Substitution(it)) => {
+                super::fill::value_of_substitution(definitions, &it.name)
+            }
+            None => None,
+        };
+        let is_new = |name: &str| {
+            let there = definitions.get(&Target::Named(name.to_owned()));
+            !matches!(there, Some(Known::Substitution(_)))
+                && !matches!(there, Some(Known::Setter(it)) if it.place.is_some())
+        };
+        let reading = pattern.derive(&self.field_value, known).map_err(|problem| {
+            let words =
+                format!("the value `{}` and the pattern `{pattern}`: {problem}", self.field_value);
+            Diagnostic::error(words)
+                .hint("create setters for all markers first, and then the substitution")
+        })?;
+        let mut new = Vec::new();
+        for name in pattern.markers().into_iter().filter(|name| is_new(name)) {
+            if definitions.setter(name).is_none() {
+                check_name(name, setters)?;
+            }
+            new.push((name.to_owned(), reading.get(name).cloned().unwrap_or_default()));
+        }
+        Ok(new)
+    }
+}
+
+/// The marker of a name, and the key of what it stands for.
+fn key_of(name: &str, setters: &Setters<'_>) -> (String, String) {
+    let is_substitution = matches!(
+        setters.definitions().get(&Target::Named(name.to_owned())),
+        Some(Known::Substitution(_))
+    );
+    let prefix = if is_substitution { SUBSTITUTION_PREFIX } else { SETTER_PREFIX };
+    (format!("${{{name}}}"), format!("{prefix}{name}"))
+}
