@@ -17,12 +17,13 @@ pub(super) enum Op<'a> {
     Set(NodeRef<'a>, Value<'a>),
     /// A new list in place of one: items that stay are not touched.
     List(NodeRef<'a>, Vec<Value<'a>>),
-    /// A new key after another one.
+    /// A new key after the last that is there of `after`, or else before another one.
     Insert {
         mapping: NodeRef<'a>,
         key: &'static str,
         value: Value<'a>,
         after: &'static [&'static str],
+        before: &'static str,
     },
     /// A new value at a path of the first document; what is missing is made.
     Make(Path, Value<'a>),
@@ -110,11 +111,11 @@ fn lower<'a>(
     match op {
         Op::Set(node, value) => edit.set(*node, value.clone()),
         Op::List(node, values) => list(edit, *node, values),
-        Op::Insert { mapping, key, value, after } => {
+        Op::Insert { mapping, key, value, after, before } => {
             let there = mapping.as_mapping();
             let last =
                 after.iter().rev().find(|name| there.is_some_and(|it| it.get(name).is_some()));
-            let place = last.map_or(Place::Last, |name| Place::After(name));
+            let place = last.map_or(Place::Before(before), |name| Place::After(name));
             edit.insert_key(*mapping, key, value.clone(), place)
         }
         Op::Make(path, value) => make(edit, file.document(document), path, value),

@@ -11,7 +11,7 @@ use crate::resource::field;
 use crate::{Diagnostic, PackageFile};
 
 /// The function that a pipeline gets where it has none.
-const APPLY_SETTERS: &str = "ghcr.io/kptdev/krm-functions-catalog/apply-setters:v0.2";
+pub(super) const APPLY_SETTERS: &str = "ghcr.io/kptdev/krm-functions-catalog/apply-setters:v0.2";
 
 /// Entries of a mapping that is to be written.
 pub(super) type Entries<'a> = Vec<(Value<'a>, Value<'a>)>;

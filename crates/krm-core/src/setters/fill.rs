@@ -49,11 +49,11 @@ impl<'d, 'a> Filler<'d, 'a> {
         if !is_settable(field.node) {
             let what = match field.node.kind() {
                 NodeKind::Alias => "an alias",
-                NodeKind::Sequence => "a list of more than values",
+                NodeKind::Sequence => "a list of other things than values",
                 _ => "a mapping",
             };
             let words = format!("{} cannot be set here: this is {what}", self.words(field));
-            return Err(error(words)
+            return Err(super::definition::error_at(field.file, field.comment.span, words)
                 .hint("put the reference beside a value, or beside the key of a list of values"));
         }
         match &field.reference.target {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use krm_yaml::{NodeKind, NodeRef, Span};
 
 use super::changes::{Changes, Op};
-use super::define::{self, Entries, NewSetter};
+use super::define::{self, APPLY_SETTERS, Entries, NewSetter};
 use super::definition::{Home, Setter, SetterValue, warning_at};
 use super::definitions::Known;
 use super::fields::Field;
@@ -236,7 +236,7 @@ fn substitution<'a>(
     if let Some(name) = named.get(pattern.as_str()) {
         return name.clone();
     }
-    let base = pattern.markers().join("-");
+    let base = slug(pattern.as_str());
     let definitions = setters.definitions();
     let is_free = |name: &String| {
         definitions.setter(name).is_none()
@@ -257,11 +257,18 @@ fn substitution<'a>(
     name
 }
 
+/// `image-tag` for `${image}:${tag}`: letters, digits and dots, and one dash for whatever stands between them.
+fn slug(pattern: &str) -> String {
+    let parts = pattern.split(|c: char| !c.is_alphanumeric() && c != '.');
+    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-")
+}
+
 /// The call of apply-setters goes: its values are in the definitions.
 fn remove_function<'a>(function: &kpt::Function<'a>, done: &mut Migrated<'a>) {
     let (file, node) = (function.kptfile, function.node);
     for entry in node.as_mapping().into_iter().flat_map(|it| it.entries().collect::<Vec<_>>()) {
-        if !["image", "exec", "configMap", "configPath"].iter().any(|known| entry.is(known)) {
+        let is_usual = entry.is("image") && entry.value.as_str().as_deref() == Some(APPLY_SETTERS);
+        if !is_usual && !["configMap", "configPath"].iter().any(|known| entry.is(known)) {
             let words = format!("OpenAPI cannot hold `{}` of the function", entry.key.text());
             done.losses.push(warning_at(file, entry.key.full_span(), words));
         }

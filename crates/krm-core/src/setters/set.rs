@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use krm_yaml::{NodeRef, Value};
+use krm_yaml::{NodeRef, Resolved, Value};
 
 use super::changes::{Changes, Op};
-use super::definition::{Home, Setter, SetterValue};
+use super::definition::{Home, Setter, SetterValue, warning_at};
+use super::fields::Field;
 use super::fill::{Filler, Values};
 use super::{Setters, define, kpt, rules, typed};
 use crate::Diagnostic;
@@ -128,7 +129,10 @@ impl Set {
 
     /// What it comes to in a package; nothing where a value, a definition or a field stands in the way.
     pub fn on<'a>(&self, setters: &Setters<'a>) -> Result<Done<'a>, Vec<Diagnostic>> {
-        let mut errors = setters.errors().to_vec();
+        if !setters.errors().is_empty() {
+            return Err(setters.errors().to_vec());
+        }
+        let mut errors = Vec::new();
         let mut done =
             Done { changes: Changes::default(), counts: BTreeMap::new(), warnings: Vec::new() };
         done.changes.allow_shared(self.shared);
@@ -211,11 +215,9 @@ impl Set {
             match (setter.home, setter.place) {
                 (Home::OpenApi { definition, setter: node }, Some(place)) => {
                     let mut ops = definition_ops(node, setter, value, self.set_by.as_deref());
-                    ops.extend(
-                        self.description
-                            .as_ref()
-                            .map(|words| text_op(definition, "description", words, &["type"])),
-                    );
+                    ops.extend(self.description.as_ref().map(|words| {
+                        text_op(definition, "description", words, &["type", "description"])
+                    }));
                     ops.into_iter().for_each(|op| done.changes.at(place.file, node, op));
                 }
                 (Home::Function { value: node }, Some(place)) => {
@@ -296,6 +298,7 @@ fn text_op<'a>(
             key,
             value: Value::string(words.to_owned()),
             after: before(order, key),
+            before: "x-k8s-cli",
         },
     }
 }
@@ -308,7 +311,7 @@ fn value_op<'a>(
 ) -> Op<'a> {
     match there {
         Some(node) => Op::Set(node, value),
-        None => Op::Insert { mapping, key, value, after: before(ORDER, key) },
+        None => Op::Insert { mapping, key, value, after: before(ORDER, key), before: "" },
     }
 }
 
@@ -340,11 +343,26 @@ fn write_fields<'a>(
             continue;
         }
         match filler.fill(field) {
-            Ok(op) => done.changes.at(field.file, field.node, op),
+            Ok(op) => {
+                done.warnings.extend(retyped(field, &op));
+                done.changes.at(field.file, field.node, op);
+            }
             Err(error) => errors.push(error),
         }
     }
     errors
+}
+
+/// A number, or true or false, that becomes a text.
+fn retyped(field: &Field<'_>, op: &Op<'_>) -> Option<Diagnostic> {
+    let Op::Set(node, Value::String(text)) = op else { return None };
+    let was = match node.as_scalar()?.resolve() {
+        Resolved::Int(_) | Resolved::Float(_) => "a number",
+        Resolved::Bool(_) => "true or false",
+        _ => return None,
+    };
+    let words = format!("this was {was}, and `{text}` is a text");
+    Some(warning_at(field.file, field.node.full_span(), words))
 }
 
 /// A name that is not defined: what it is instead, or which names there are.
