@@ -88,6 +88,17 @@ pub(super) fn check_name(name: &str, setters: &Setters<'_>) -> Result<(), Diagno
 }
 
 impl<'a> CreateSetter<'a> {
+    /// Whether a package has a field that would follow it.
+    pub fn matches(&self, setters: &Setters<'a>) -> bool {
+        let Ok(schema) = self.schema() else { return true };
+        let wanted = self.wanted(is_array(&schema), self.value.clone());
+        setters.files().iter().any(|file| !matching::find(file, &wanted).is_empty())
+    }
+
+    fn wanted(&self, lists: bool, value: Option<String>) -> Wanted {
+        Wanted { field: self.field.clone(), value: value.filter(|_| !lists), lists }
+    }
+
     /// What it comes to in a package.
     pub fn on(&self, setters: &Setters<'a>) -> Result<Created<'a>, Vec<Diagnostic>> {
         let one = |error: Diagnostic| vec![error];
@@ -96,14 +107,9 @@ impl<'a> CreateSetter<'a> {
         }
         check_name(&self.name, setters).map_err(one)?;
         let schema = self.schema().map_err(one)?;
-        let is_list =
-            schema.iter().any(|(key, value)| is_text(key, "type") && is_text(value, "array"));
+        let is_list = is_array(&schema);
         let value = self.value(setters, is_list).map_err(one)?;
-        let by_value = match &value {
-            SetterValue::Text(text) if self.value.is_some() => Some(text.clone()),
-            _ => None,
-        };
-        let wanted = Wanted { field: self.field.clone(), value: by_value, lists: is_list };
+        let wanted = self.wanted(is_list, self.value.clone());
         self.check(&value)?;
         let added = Add::setter(&self.name, wanted).form(self.form).on(setters);
         let mut created = Created::of(added);
@@ -225,6 +231,11 @@ fn known(text: &str) -> Result<&'static str, Diagnostic> {
     })
 }
 
+/// Whether a schema is that of a list.
+fn is_array(schema: &Entries<'_>) -> bool {
+    schema.iter().any(|(key, value)| is_text(key, "type") && is_text(value, "array"))
+}
+
 fn is_text(value: &Value<'_>, wanted: &str) -> bool {
     matches!(value, Value::String(text) if text == wanted)
 }
@@ -237,6 +248,15 @@ fn value_of(node: NodeRef<'_>) -> SetterValue {
 }
 
 impl CreateSubstitution {
+    /// Whether a package has a field that would follow it.
+    pub fn matches(&self, setters: &Setters<'_>) -> bool {
+        setters.files().iter().any(|file| !matching::find(file, &self.wanted()).is_empty())
+    }
+
+    fn wanted(&self) -> Wanted {
+        Wanted { field: self.field.clone(), value: Some(self.field_value.clone()), lists: false }
+    }
+
     /// What it comes to in a package.
     pub fn on<'a>(&self, setters: &Setters<'a>) -> Result<Created<'a>, Vec<Diagnostic>> {
         if !setters.errors().is_empty() {
@@ -261,12 +281,7 @@ impl CreateSubstitution {
             return Err(Diagnostic::error(words));
         }
         let new = self.new_setters(&pattern, setters)?;
-        let wanted = Wanted {
-            field: self.field.clone(),
-            value: Some(self.field_value.clone()),
-            lists: false,
-        };
-        let add = Add::substitution(&self.name, &self.pattern, wanted).form(self.form);
+        let add = Add::substitution(&self.name, &self.pattern, self.wanted()).form(self.form);
         let mut created = Created::of(add.on(setters));
         if self.form == Form::Pattern {
             let values: Vec<_> = new

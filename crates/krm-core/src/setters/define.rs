@@ -84,11 +84,14 @@ fn path(steps: &[&str]) -> Path {
     path
 }
 
-/// The file that new definitions go to: one that has some, else the package's own.
+/// The file that new definitions go to: one that has some, else the package's own. kpt refuses definitions in its Kptfile
+/// since version 1, so a Krmfile is preferred.
 pub(super) fn home<'a>(setters: &Setters<'a>) -> Result<&'a PackageFile, Diagnostic> {
     let has_some = |file: &&&'a PackageFile| definitions_node(file).is_some();
     let homes = &setters.homes;
-    homes.iter().find(has_some).or(homes.first()).copied().ok_or_else(|| {
+    let krmfile = || homes.iter().find(|file| file.path.name() == "Krmfile");
+    let home = homes.iter().find(has_some).or_else(krmfile).or(homes.first());
+    home.copied().ok_or_else(|| {
         Diagnostic::error("the package has no Krmfile or Kptfile to define setters in")
             .hint("make one with `krm cfg init`")
     })

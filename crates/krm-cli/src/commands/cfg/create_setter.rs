@@ -91,13 +91,9 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
         required: args.required,
         form: args.ref_style.form(),
     };
-    let done = setters::each(&parts, |_| true, |it| create.on(it))?;
+    let done = setters::each(&parts, |it| create.matches(it), |it| create.on(it))?;
     let (mut changes, mut said) = (Changes::default(), Vec::new());
-    for (at, (part, created)) in done.into_iter().enumerate() {
-        // A package inside gets a definition only where one of its fields needs it.
-        if at > 0 && created.fields.is_empty() {
-            continue;
-        }
+    for (part, created) in done {
         screen.tell_all(&created.warnings);
         said.extend(setters::headline(&parts, part));
         if created.fields.is_empty() {

@@ -1,6 +1,6 @@
 //! `krm cfg delete-subst`: a substitution goes, and the references to it.
 
-use krm_core::setters::{Changes, Delete};
+use krm_core::setters::{Changes, Delete, Setters};
 
 use super::editing::Editing;
 use super::setters::{self, Where};
@@ -33,8 +33,7 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     let opened = args.at.open(&args.editing, global, screen)?;
     let parts = setters::read(&opened.session.loaded, &opened.openapi, global);
     let delete = Delete::substitution(&*args.name);
-    let is_meant =
-        |it: &krm_core::setters::Setters<'_>| it.definitions().substitution(&args.name).is_some();
+    let is_meant = |it: &Setters<'_>| it.definitions().substitution(&args.name).is_some();
     let done = setters::each(&parts, is_meant, |it| delete.on(it))?;
     let (mut changes, mut said) = (Changes::default(), Vec::new());
     for (part, deleted) in done {

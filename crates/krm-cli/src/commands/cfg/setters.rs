@@ -152,7 +152,7 @@ pub(super) fn finish(
 /// Does something in every package that is meant; in the outermost where none is, which tells what is missing.
 pub(super) fn each<'a, T>(
     parts: &'a [Part<'a>],
-    is_meant: impl Fn(&Setters<'_>) -> bool,
+    is_meant: impl Fn(&'a Setters<'a>) -> bool,
     work: impl Fn(&'a Setters<'a>) -> Result<T, Vec<Diagnostic>>,
 ) -> Result<Vec<(&'a Part<'a>, T)>, Failure> {
     let any = parts.iter().any(|part| is_meant(&part.setters));
