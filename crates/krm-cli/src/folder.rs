@@ -31,6 +31,8 @@ pub(crate) struct Loaded {
     pub(crate) origin: Origin,
     /// Links that lead nowhere, folders and patterns that cannot be read.
     told: Vec<Diagnostic>,
+    /// Folders in which a run writes, or was interrupted.
+    pub(crate) journals: Vec<PathBuf>,
 }
 
 impl Loaded {
@@ -60,16 +62,18 @@ pub(crate) fn load(name: &str, jobs: Option<NonZeroUsize>) -> Result<Loaded, Dia
     };
     let root = fs::canonicalize(name).map_err(|error| told(&error))?;
     if root.is_dir() {
-        let mut walk = Walk { root: &root, title: &title, found: Vec::new(), told: Vec::new() };
+        let (found, told, journals) = Default::default();
+        let mut walk = Walk { root: &root, title: &title, found, told, journals };
         walk.run();
-        let Walk { found, told, .. } = walk;
-        return Ok(Loaded { package: read_all(found, jobs), title, origin: Origin::Folder, told });
+        let Walk { found, told, journals, .. } = walk;
+        let package = read_all(found, jobs);
+        return Ok(Loaded { package, title, origin: Origin::Folder, told, journals });
     }
     let path = root.file_name().and_then(|name| PackagePath::new(name.to_str()?).ok());
     let Some(path) = path else { return Err(not_utf8(title)) };
     let found =
         vec![Found { shown: title.clone(), path, disk: root, is_link: false, is_outside: false }];
-    Ok(Loaded { package: read_all(found, jobs), title, origin: Origin::File, told: Vec::new() })
+    Ok(alone(read_all(found, jobs), title, Origin::File))
 }
 
 fn stream() -> Result<Loaded, Diagnostic> {
@@ -78,8 +82,12 @@ fn stream() -> Result<Loaded, Diagnostic> {
         PackagePath::new(disk::STDIN).map_err(|error| Diagnostic::error(error.to_string()))?;
     let shown = disk::shown(disk::STDIN).to_owned();
     let file = PackageFile { path, shown, is_outside: false, content: Ok(file) };
-    let title = ".".to_owned();
-    Ok(Loaded { package: Package::new(vec![file]), title, origin: Origin::Stdin, told: Vec::new() })
+    Ok(alone(Package::new(vec![file]), ".".to_owned(), Origin::Stdin))
+}
+
+/// A package of one file.
+fn alone(package: Package, title: String, origin: Origin) -> Loaded {
+    Loaded { package, title, origin, told: Vec::new(), journals: Vec::new() }
 }
 
 /// A file that belongs to the package.
@@ -96,6 +104,7 @@ struct Walk<'a> {
     title: &'a str,
     found: Vec<Found>,
     told: Vec<Diagnostic>,
+    journals: Vec<PathBuf>,
 }
 
 impl Walk<'_> {
@@ -119,7 +128,13 @@ impl Walk<'_> {
             let words = format!("a pattern of {IGNORE_FILE} is not understood: {}", pattern(error));
             self.told.push(Diagnostic::warning(words).in_file(self.shown(entry.path())));
         }
-        let Some(kind) = entry.file_type().filter(|kind| !kind.is_dir()) else { return };
+        let Some(kind) = entry.file_type().filter(|kind| !kind.is_dir()) else {
+            // Asked for by name: a pattern may leave hidden files out.
+            if disk::has_journal(entry.path()) {
+                self.journals.push(entry.path().to_owned());
+            }
+            return;
+        };
         if !is_wanted(entry.file_name().to_string_lossy().as_ref()) {
             return;
         }
@@ -282,6 +297,38 @@ fn not_utf8(shown: String) -> Diagnostic {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Every folder below `root` that is read as a package holds the bytes of its files, and planned as it is nothing
+    /// is to be written. The number of files.
+    fn round_trips(root: &Path) -> usize {
+        let mut count = 0;
+        let folders = WalkBuilder::new(root).standard_filters(false).build().flatten();
+        for folder in folders.filter(|entry| entry.file_type().is_some_and(|kind| kind.is_dir())) {
+            let loaded = load(folder.path().to_str().unwrap(), None).unwrap();
+            let mut plan = krm_core::Plan::default();
+            for file in loaded.package.into_files() {
+                let Ok(content) = file.content else { continue };
+                let bytes = fs::read(folder.path().join(file.path.as_str())).unwrap();
+                assert_eq!(content.text().as_bytes(), bytes, "{}", file.shown);
+                let edited = krm_yaml::Edit::new(&content).apply().unwrap();
+                plan.write(file.shown, content.into_text(), edited);
+            }
+            count += plan.files().count();
+            assert!(plan.files().all(|change| change.action() == krm_core::Action::Keep));
+            assert!(plan.is_empty());
+        }
+        count
+    }
+
+    #[test]
+    fn round_trip() {
+        let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        assert!(round_trips(&repository.join("examples")) > 1);
+        match std::env::var_os("KRM_CORPORA") {
+            Some(corpora) => assert!(round_trips(Path::new(&corpora)) > 100),
+            None => println!("skipped in part: KRM_CORPORA does not name a folder of packages"),
+        }
+    }
 
     #[test]
     fn titles_are_what_the_user_sees_from_where_they_stand() {

@@ -123,3 +123,61 @@ fn own<'a>(node: NodeRef<'a>, name: &str) -> Result<Option<NodeRef<'a>>, EditErr
 fn is_null(node: NodeRef<'_>) -> bool {
     node.as_scalar().is_some_and(|scalar| scalar.resolve() == Resolved::Null)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::package::tests::package;
+    use proptest::prelude::*;
+
+    /// Metadata in many a manner, and how many lines are new when one annotation is added to it.
+    const MANNERS: [(&str, usize); 8] = [
+        ("metadata:\n  name: a # own\n", 2),
+        ("metadata:\n  name: a\n  annotations:\n    x: y\nspec: {}\n", 1),
+        (
+            "metadata:\n    name: a\n\n    # why\n    annotations:\n        x: 'y' # kept\n\nspec:\n- 1\n",
+            1,
+        ),
+        ("metadata:\n  annotations:\n  name: a\n", 1),
+        ("metadata: {name: a}\n", 0),
+        ("metadata:\n  annotations: {x: y}\n", 0),
+        ("metadata:\nspec: 1\n", 2),
+        ("spec: 1 # no metadata\n", 3),
+    ];
+
+    fn edited(text: &str, annotations: &[(String, String)]) -> Option<String> {
+        let package = package(&[("a.yaml", text)]);
+        annotate(&package.files()[0], &Chosen::default(), annotations).unwrap()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn set_twice_is_set_once(
+            documents in prop::collection::vec(0..MANNERS.len(), 1..4),
+            key in "[a-z.]{1,8}/[a-z]{1,4}",
+            value in "\\PC{0,20}",
+            crlf: bool,
+        ) {
+            let text = |n: &usize| format!("apiVersion: v1\nkind: Pod\n{}", MANNERS[*n].0);
+            let text = documents.iter().map(text).collect::<Vec<_>>().join("---\n");
+            let text = if crlf { text.replace('\n', "\r\n") } else { text };
+            let annotations = [(key.clone(), value.clone())];
+            let once = edited(&text, &annotations).expect("no document has it");
+            prop_assert_eq!(edited(&once, &annotations), None, "{}", once);
+            let package = package(&[("a.yaml", &once)]);
+            for placed in package.resources() {
+                let there = placed.resource.annotation(&key);
+                prop_assert_eq!(there.as_deref(), Some(&*value));
+            }
+            let new: usize = documents.iter().map(|n| MANNERS[*n].1).sum();
+            prop_assert_eq!(once.lines().count(), text.lines().count() + new, "{}", once);
+            let kept = text.lines().filter(|line| !line.contains('{'));
+            let mut lines = once.lines();
+            for line in kept {
+                prop_assert!(lines.any(|other| other == line), "{line:?} is gone: {once}");
+            }
+        }
+    }
+}

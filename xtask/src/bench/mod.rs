@@ -5,6 +5,7 @@ pub(crate) mod parse;
 mod startup;
 mod table;
 mod works;
+mod writes;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -40,6 +41,9 @@ pub(crate) fn run(args: lexopt::Parser) -> Outcome {
         startup::run(&options, &tools)?;
     }
     works::run(&options, &tools, &mut corpora)?;
+    if options.wants(writes::NAME) {
+        writes::run(&options, &tools)?;
+    }
     if options.wants(parse::NAME) {
         parse::run(&options, &mut corpora)?;
     }

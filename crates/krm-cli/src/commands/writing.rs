@@ -3,18 +3,42 @@
 use krm_core::Plan;
 
 use crate::cli::Preview;
+use crate::disk::Lock;
 use crate::show::Screen;
 use crate::{Exit, Failure, Outcome, disk};
 
+/// The right to write, unless a preview is asked for. It is taken before the first file is read, so that nobody else
+/// changes what was read.
+pub(crate) fn lock(
+    files: &[String],
+    preview: &Preview,
+    screen: &mut Screen,
+) -> Result<Lock, Failure> {
+    if preview.is_on() {
+        return Ok(Lock::nothing());
+    }
+    Lock::files(files, &mut |diagnostic| screen.tell(diagnostic)).map_err(Failure::input)
+}
+
 /// Shows the plan where a preview is asked for, and writes it otherwise.
-pub(crate) fn finish(mut plan: Plan, preview: &Preview, screen: &mut Screen) -> Outcome {
+pub(crate) fn finish(
+    mut plan: Plan,
+    preview: &Preview,
+    lock: &Lock,
+    screen: &mut Screen,
+) -> Outcome {
     if preview.is_on() {
         return show(&plan, preview, screen);
     }
     let piped = plan.take(disk::STDIN);
-    disk::write(&plan).map_err(Failure::input)?;
+    disk::write(&plan, lock, &mut |diagnostic| screen.tell(diagnostic)).map_err(Failure::input)?;
     for change in plan.changes() {
-        screen.note(&format!("changed {}", change.path));
+        let verb = match (&change.old, &change.new) {
+            (None, _) => "made",
+            (_, None) => "removed",
+            _ => "changed",
+        };
+        screen.note(&format!("{verb} {}", change.path));
     }
     screen.print(piped.and_then(|change| change.new).as_deref().unwrap_or_default())?;
     Ok(Exit::Done)

@@ -4,6 +4,7 @@ use krm_core::{Diagnostic, PackageFile, Plan};
 
 use crate::cli::{Global, Preview};
 use crate::commands::writing;
+use crate::disk::Lock;
 use crate::folder::{self, Loaded, Origin};
 use crate::show::Screen;
 use crate::{Exit, Failure, Outcome, disk, parallel};
@@ -46,6 +47,7 @@ pub(super) struct Editing {
 pub(super) struct Session<'a> {
     pub(super) loaded: Loaded,
     editing: &'a Editing,
+    lock: Lock,
     /// What was said about the package already; with `--keep-going` that may be errors.
     has_errors: bool,
 }
@@ -58,7 +60,13 @@ impl<'a> Session<'a> {
         global: &Global,
         screen: &mut Screen,
     ) -> Result<Self, Failure> {
+        let names = std::slice::from_ref(&target.dir);
+        let lock = writing::lock(names, &editing.preview, screen)?;
         let mut loaded = folder::load(&target.dir, global.jobs).map_err(Failure::input)?;
+        let tell = &mut |diagnostic: &Diagnostic| screen.tell(diagnostic);
+        if lock.recover(&loaded.journals, tell).map_err(Failure::input)? {
+            loaded = folder::load(&target.dir, global.jobs).map_err(Failure::input)?;
+        }
         if !target.recurse_subpackages {
             loaded.package = loaded.package.without_sub_packages();
         }
@@ -68,7 +76,7 @@ impl<'a> Session<'a> {
             return Err(Failure::Told(Exit::Input, unreadable(told, loaded.origin)));
         }
         screen.tell_all(&told);
-        Ok(Self { loaded, editing, has_errors })
+        Ok(Self { loaded, editing, lock, has_errors })
     }
 
     /// Edits the files side by side and writes those that change. A file that cannot be edited stops all of them,
@@ -125,7 +133,7 @@ impl<'a> Session<'a> {
 
     /// Shows the plan, or carries it out.
     pub(super) fn finish(self, plan: Plan, screen: &mut Screen) -> Outcome {
-        let exit = writing::finish(plan, &self.editing.preview, screen)?;
+        let exit = writing::finish(plan, &self.editing.preview, &self.lock, screen)?;
         Ok(if self.has_errors { Exit::Input } else { exit })
     }
 }
