@@ -47,6 +47,8 @@ mod delete;
 mod fields;
 mod fill;
 mod kpt;
+#[cfg(test)]
+mod laws;
 mod list;
 mod matching;
 mod migrate;

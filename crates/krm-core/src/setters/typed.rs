@@ -15,13 +15,17 @@ pub(super) fn scalar<'a>(node: NodeRef<'_>, text: &str, schema_type: Option<&str
         Some("integer" | "number" | "boolean" | "null") => is_quoted && is_text,
         _ => is_text,
     };
-    if is_text { Value::string(text.to_owned()) } else { plain(text) }
+    match schema_type {
+        Some("null") if !is_text => Value::Null,
+        _ if is_text => Value::string(text.to_owned()),
+        _ => plain(text),
+    }
 }
 
-/// What YAML reads; nothing at all is an empty text, never null.
-pub(super) fn plain<'a>(text: &str) -> Value<'a> {
+/// What YAML reads, but never null: `~` is given as a text, and nothing at all is an empty one.
+fn plain<'a>(text: &str) -> Value<'a> {
     match Value::plain(text.to_owned()) {
-        Value::Null if text.is_empty() => Value::string(String::new()),
+        Value::Null => Value::string(text.to_owned()),
         value => value,
     }
 }

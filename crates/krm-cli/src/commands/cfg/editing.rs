@@ -30,6 +30,10 @@ pub(super) struct Target {
         hide_default_value = true
     )]
     pub(super) recurse_subpackages: bool,
+
+    /// Files that were named beside the package and may be written, too.
+    #[arg(skip)]
+    pub(super) others: Vec<String>,
 }
 
 /// Flags of every command that edits packages.
@@ -60,8 +64,8 @@ impl<'a> Session<'a> {
         global: &Global,
         screen: &mut Screen,
     ) -> Result<Self, Failure> {
-        let names = std::slice::from_ref(&target.dir);
-        let lock = writing::lock(names, &editing.preview, screen)?;
+        let names: Vec<String> = [&target.dir].into_iter().chain(&target.others).cloned().collect();
+        let lock = writing::lock(&names, &editing.preview, screen)?;
         let mut loaded = folder::load(&target.dir, global.jobs).map_err(Failure::input)?;
         let tell = &mut |diagnostic: &Diagnostic| screen.tell(diagnostic);
         if lock.recover(&loaded.journals, tell).map_err(Failure::input)? {

@@ -55,8 +55,11 @@ impl Where {
             let words = "the folder of a package is wanted, and - is standard input";
             return Err(Failure::Told(crate::Exit::Usage, vec![Diagnostic::error(words)]));
         }
-        let target =
-            Target { dir: self.dir.clone(), recurse_subpackages: self.recurse_subpackages };
+        let target = Target {
+            dir: self.dir.clone(),
+            recurse_subpackages: self.recurse_subpackages,
+            others: self.openapi.clone(),
+        };
         let session = Session::open(&target, editing, global, screen)?;
         Ok(Opened { session, openapi: self.documents(global)? })
     }
