@@ -26,7 +26,9 @@ fn examples_in_the_pages_print_what_they_show() {
 fn every_command_has_its_page() {
     let groups = [
         ("yaml", &["get", "set", "rm", "check", "events"][..]),
-        ("cfg", &["cat", "count", "grep", "tree", "init", "annotate"]),
+        ("cfg", &["cat", "count", "grep", "tree", "init", "annotate", "set", "get"]),
+        ("cfg", &["list-setters", "create-setter", "create-subst", "delete-setter"]),
+        ("cfg", &["delete-subst", "rename-setter", "migrate-setters"]),
     ];
     let commands = groups
         .iter()

@@ -1,7 +1,7 @@
 //! `krm cfg set`: a setter gets a value, and every field that follows it.
 
 use krm_core::setters::{Changes, Set, values};
-use krm_core::{Diagnostic, Severity};
+use krm_core::{Diagnostic, Severity, secrets};
 use krm_yaml::ReadOptions;
 
 use super::editing::Editing;
@@ -90,9 +90,11 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
                 if parts.len() > 1 && !names.is_empty() {
                     said.push(part.shown.clone());
                 }
+                let shows = args.editing.preview.show_secrets;
                 said.extend(names.iter().map(|(name, given)| {
                     let count = done.counts.get(name).copied().unwrap_or_default();
-                    line(name, given.as_deref(), part, count)
+                    let hidden = !shows && is_secret(name, part);
+                    line(name, given.as_deref(), part, count, hidden)
                 }));
                 changes.merge(done.changes);
             }
@@ -147,8 +149,15 @@ fn operation(args: &Args, names: &Wanted) -> Set {
 }
 
 /// Compat: the words of kustomize.
-fn line(name: &str, given: Option<&[String]>, part: &Part<'_>, count: usize) -> String {
+fn line(
+    name: &str,
+    given: Option<&[String]>,
+    part: &Part<'_>,
+    count: usize,
+    hidden: bool,
+) -> String {
     let value = match given {
+        _ if hidden => "***".to_owned(),
         Some([one]) => one.clone(),
         Some(many) => format!("[{}]", many.join(",")),
         None => {
@@ -156,4 +165,10 @@ fn line(name: &str, given: Option<&[String]>, part: &Part<'_>, count: usize) -> 
         }
     };
     format!("set {count} field(s) of setter \"{name}\" to value \"{value}\"")
+}
+
+/// Whether a value goes into a Secret, and is nobody's to read.
+fn is_secret(name: &str, part: &Part<'_>) -> bool {
+    let fields = part.setters.reached_by(name);
+    fields.iter().any(|field| secrets::is_secret(field.node.document()))
 }
