@@ -2,6 +2,7 @@
 
 mod measure;
 pub(crate) mod parse;
+mod setters;
 mod startup;
 mod table;
 mod works;
@@ -43,6 +44,9 @@ pub(crate) fn run(args: lexopt::Parser) -> Outcome {
     works::run(&options, &tools, &mut corpora)?;
     if options.wants(writes::NAME) {
         writes::run(&options, &tools)?;
+    }
+    if options.wants(setters::NAME) {
+        setters::run(&options, &tools)?;
     }
     if options.wants(parse::NAME) {
         parse::run(&options, &mut corpora)?;
@@ -87,7 +91,7 @@ impl Tools {
             Some(path) => _ = programs.insert(KRM, path),
             None => println!("krm is not there: this checkout has no crates/krm-cli"),
         }
-        for name in works::peers() {
+        for name in works::peers().into_iter().chain(setters::PEERS.iter().copied()) {
             match peers::find(name) {
                 Some(path) => _ = programs.insert(name, path),
                 None => println!("{name} is not installed: `cargo xtask peers` does it"),
