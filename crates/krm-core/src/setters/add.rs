@@ -1,8 +1,8 @@
 //! `Add`: fields get references, beside the words that stand there.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use krm_yaml::{Comment, CommentPlace, NodeRef};
+use krm_yaml::{Comment, CommentPlace, DocumentRef, NodeRef};
 
 use super::changes::{Changes, Op};
 use super::definition::{Place, warning_at};
@@ -86,7 +86,7 @@ impl Add {
         let mut added = Added::default();
         let taken = taken(setters);
         for file in setters.files() {
-            let mut comments: Option<(usize, Vec<Comment<'a>>)> = None;
+            let mut comments: Option<(usize, Beside<'a>)> = None;
             for node in matching::find(file, &self.wanted) {
                 if taken.contains(&identity(file, node)) {
                     let words = "this field has a reference already, and keeps it";
@@ -100,10 +100,10 @@ impl Add {
                 }
                 let document = node.document();
                 if comments.as_ref().is_none_or(|(at, _)| *at != document.index()) {
-                    comments = Some((document.index(), document.comments()));
+                    comments = Some((document.index(), beside(document)));
                 }
-                let all = comments.as_ref().map(|(_, all)| all.as_slice()).unwrap_or_default();
-                added.changes.at(file, node, self.op(node, all));
+                let own = comments.as_ref().and_then(|(_, all)| all.get(&node.start()));
+                added.changes.at(file, node, self.op(node, own));
                 added.fields.push(Place { file, node });
             }
         }
@@ -111,11 +111,8 @@ impl Add {
     }
 
     /// The reference joins the comment that is there.
-    fn op<'a>(&self, node: NodeRef<'a>, comments: &[Comment<'a>]) -> Op<'a> {
+    fn op<'a>(&self, node: NodeRef<'a>, beside: Option<&Comment<'a>>) -> Op<'a> {
         let reference = reference::write(self.form, &self.key, &self.name, &self.pattern);
-        let beside = comments.iter().find(|comment| {
-            comment.place == CommentPlace::Beside && field_of(comment) == Some(node)
-        });
         match beside {
             Some(comment) => {
                 Op::Comment(*comment, Some(reference::join(Some(comment.text), &reference)))
@@ -123,6 +120,15 @@ impl Add {
             None => Op::Beside(node, reference::join(None, &reference)),
         }
     }
+}
+
+/// The comments beside fields, by where the fields begin.
+type Beside<'a> = BTreeMap<u32, Comment<'a>>;
+
+fn beside(document: DocumentRef<'_>) -> Beside<'_> {
+    let comments = document.comments().into_iter();
+    let own = comments.filter(|comment| comment.place == CommentPlace::Beside);
+    own.filter_map(|comment| Some((field_of(&comment)?.start(), comment))).collect()
 }
 
 /// Which field of which file: nodes are views and have no name of their own.

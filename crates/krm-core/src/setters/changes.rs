@@ -39,10 +39,13 @@ pub(super) enum Op<'a> {
     Comment(Comment<'a>, Option<String>),
 }
 
+/// A file, and what changes in which of its documents.
+type FileChanges<'a> = (&'a PackageFile, Vec<(usize, Op<'a>)>);
+
 /// The changes of an operation, by file.
 #[derive(Debug, Default)]
 pub struct Changes<'a> {
-    files: BTreeMap<String, (&'a PackageFile, Vec<(usize, Op<'a>)>)>,
+    files: BTreeMap<String, FileChanges<'a>>,
     shared: bool,
 }
 

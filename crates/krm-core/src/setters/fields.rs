@@ -65,7 +65,8 @@ fn find_in<'a>(file: &'a PackageFile, document: DocumentRef<'a>, found: &mut Fil
             continue;
         };
         let field = Field { file, node, comment, reference };
-        match found.fields[first..].iter_mut().find(|other| other.node == node) {
+        // Comments of one field follow one another.
+        match found.fields[first..].last_mut().filter(|other| other.node == node) {
             None => found.fields.push(field),
             Some(other) => {
                 // The one beside counts, as it did in kustomize.
@@ -87,9 +88,7 @@ pub(super) fn field_of<'a>(comment: &Comment<'a>) -> Option<NodeRef<'a>> {
     if !matches!(comment.place, CommentPlace::Above | CommentPlace::Beside) {
         return None;
     }
-    let Some(mapping) = owner.parent().and_then(NodeRef::as_mapping) else { return Some(owner) };
-    let entry = mapping.entries().find(|entry| entry.key == owner);
-    Some(entry.map_or(owner, |entry| entry.value))
+    Some(owner.value_of_key().unwrap_or(owner))
 }
 
 /// Whether a value can be set: a scalar, or a list of scalars.

@@ -60,7 +60,7 @@ impl<'d, 'a> Filler<'d, 'a> {
             Target::Pattern(pattern) => self.pattern(field, pattern),
             target => match self.definitions.get(target) {
                 Some(Known::Setter(setter)) => {
-                    self.from_setter(field, setter).ok_or_else(|| error(no_value(&setter.name)))?
+                    self.by_setter(field, setter).ok_or_else(|| error(no_value(&setter.name)))?
                 }
                 Some(Known::Substitution(substitution)) => {
                     let text = self.substitution(&substitution.name).map_err(error)?;
@@ -75,7 +75,7 @@ impl<'d, 'a> Filler<'d, 'a> {
         target_words(&field.reference.target)
     }
 
-    fn from_setter(
+    fn by_setter(
         &self,
         field: &Field<'a>,
         setter: &Setter<'a>,
@@ -133,7 +133,7 @@ impl<'d, 'a> Filler<'d, 'a> {
     fn pattern(&self, field: &Field<'a>, pattern: &Pattern) -> Result<Op<'a>, Diagnostic> {
         let only = pattern.only_marker().and_then(|name| self.definitions.setter(name));
         if let Some(setter) = only
-            && let Some(op) = self.from_setter(field, setter)
+            && let Some(op) = self.by_setter(field, setter)
         {
             return op;
         }

@@ -56,7 +56,7 @@ fn values<'a>(file: &'a PackageFile, call: NodeRef<'a>, files: &[&'a PackageFile
         };
     };
     let folder = file.path.folder();
-    let path = PackagePath::new(&format!("{folder}/{path}").trim_start_matches('/')).ok();
+    let path = PackagePath::new(format!("{folder}/{path}").trim_start_matches('/')).ok();
     let other = path.and_then(|path| files.iter().find(|file| file.path == path));
     let data = other.and_then(|file| {
         let root = file.file()?.document(0)?.root()?;

@@ -116,7 +116,7 @@ impl Check<'_> {
     fn scalar(&mut self, schema: NodeRef<'_>, text: &str) {
         let name = self.name;
         let kind = field(schema, "type");
-        let kind = kind.and_then(|rule| Some((rule, known_type(&*scalar_text(rule)?)?)));
+        let kind = kind.and_then(|rule| Some((rule, known_type(&scalar_text(rule)?)?)));
         if let Some((rule, kind)) = kind
             && let Some(allowed) = misfit(kind, text)
         {
