@@ -82,14 +82,16 @@ impl<'a> Changes<'a> {
     pub fn text(&self, file: &PackageFile) -> Result<Option<String>, Diagnostic> {
         let Some((file, ops)) = self.files.get(&file.shown) else { return Ok(None) };
         let Some(old) = file.file() else { return Ok(None) };
-        if file.is_outside {
-            let words = "this is a link to a file outside the package, which is never written";
-            return Err(Diagnostic::error(words).in_file(&*file.shown));
-        }
         let mut edit = Edit::new(old).json(file.path.is_json()).allow_shared(self.shared);
         let outcome = ops.iter().try_for_each(|(at, op)| lower(&mut edit, old, *at, op));
         let text = outcome.and_then(|()| edit.apply());
-        text.map(Some).map_err(|error| error_at(file, error.span, error.message))
+        let text = text.map_err(|error| error_at(file, error.span, error.message))?;
+        if file.is_outside && text != old.text() {
+            let words = "the link leads out of the package, and what is outside is not written";
+            let hint = "name it in .krmignore, or edit the file that it leads to";
+            return Err(Diagnostic::error(words).hint(hint).in_file(&*file.shown));
+        }
+        Ok(Some(text))
     }
 
     /// The new texts of all files that are touched, with the names that people know them by.

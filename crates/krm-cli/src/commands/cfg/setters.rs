@@ -101,7 +101,12 @@ pub(super) fn read<'a>(
 ) -> Vec<Part<'a>> {
     let roots = loaded.package.by_root();
     let files: Vec<&PackageFile> = roots.iter().flat_map(|(_, files)| files.clone()).collect();
-    let mut found = parallel::map(&files, global.jobs, |file| find_fields(file)).into_iter();
+    // One that cannot be read as a whole is left alone as a whole.
+    let find = |file: &&'a PackageFile| match file.errors().is_empty() {
+        true => find_fields(file),
+        false => FileFields::default(),
+    };
+    let mut found = parallel::map(&files, global.jobs, find).into_iter();
     // A document that is one of the package's files is taken from there.
     let own = |other: &'a PackageFile| {
         files.iter().find(|file| file.shown == other.shown).copied().unwrap_or(other)
@@ -122,7 +127,8 @@ fn folder_of(loaded: &Loaded, root: &str) -> String {
 
 /// The new texts of all files, made side by side.
 pub(super) fn plan(changes: &Changes<'_>, global: &Global) -> (Plan, Vec<Diagnostic>) {
-    let files: Vec<&PackageFile> = changes.files().collect();
+    let files: Vec<&PackageFile> =
+        changes.files().filter(|file| file.errors().is_empty()).collect();
     let texts = parallel::map(&files, global.jobs, |file| changes.text(file));
     let (mut plan, mut errors) = (Plan::default(), Vec::new());
     for (file, text) in files.into_iter().zip(texts) {
