@@ -120,7 +120,8 @@ impl Check<'_> {
         if let Some((rule, kind)) = kind
             && let Some(allowed) = misfit(kind, text)
         {
-            let words = format!("`{text}` is not of the type {kind}, and the setter `{name}` is");
+            let words =
+                format!("`{text}` is not of the type {kind}, which the setter `{name}` has");
             return self.refuse(rule, words, allowed);
         }
         if let Some(rule) = field(schema, "enum").filter(|rule| rule.as_sequence().is_some()) {
