@@ -40,6 +40,7 @@
 mod add;
 mod changes;
 mod create;
+mod create_substitution;
 mod define;
 mod definition;
 mod definitions;
@@ -52,7 +53,9 @@ mod laws;
 mod list;
 mod matching;
 mod migrate;
+mod object;
 mod pattern;
+mod redefine;
 mod reference;
 mod rename;
 mod rules;
@@ -62,7 +65,8 @@ pub mod values;
 
 pub use add::{Add, Added};
 pub use changes::Changes;
-pub use create::{CreateSetter, CreateSubstitution, Created};
+pub use create::{CreateSetter, Created};
+pub use create_substitution::CreateSubstitution;
 pub use definition::{Home, Marked, Place, Setter, SetterValue, Substitution};
 pub use definitions::{Definitions, Known};
 pub use delete::{Delete, Deleted};
