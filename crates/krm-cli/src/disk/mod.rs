@@ -12,6 +12,7 @@ mod undo;
 
 use std::fs;
 use std::io::{self, Read};
+use std::path::Path;
 
 use krm_core::Diagnostic;
 use krm_yaml::{File, ReadOptions};
@@ -25,6 +26,16 @@ pub(crate) const STDIN: &str = "-";
 /// The name that messages give a file.
 pub(crate) fn shown(name: &str) -> &str {
     if name == STDIN { "<stdin>" } else { name }
+}
+
+/// A path of the disk as people know it: from where they stand.
+fn from_here(path: &Path) -> String {
+    let here = std::env::current_dir().and_then(fs::canonicalize).unwrap_or_default();
+    match path.strip_prefix(here) {
+        Ok(inside) if inside.as_os_str().is_empty() => ".".to_owned(),
+        Ok(inside) => inside.to_string_lossy().into_owned(),
+        Err(_) => path.to_string_lossy().into_owned(),
+    }
 }
 
 /// Reads and parses a file, or standard input.
