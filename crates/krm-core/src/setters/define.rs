@@ -91,10 +91,17 @@ pub(super) fn home<'a>(setters: &Setters<'a>) -> Result<&'a PackageFile, Diagnos
     let homes = &setters.homes;
     let krmfile = || homes.iter().find(|file| file.path.name() == "Krmfile");
     let home = homes.iter().find(has_some).or_else(krmfile).or(homes.first());
-    home.copied().ok_or_else(|| {
-        Diagnostic::error("the package has no Krmfile or Kptfile to define setters in")
-            .hint("make one with `krm cfg init`")
-    })
+    let Some(home) = home.copied() else {
+        let words = "the package has no Krmfile or Kptfile to define setters in";
+        return Err(Diagnostic::error(words).hint("make one with `krm cfg init`"));
+    };
+    let root = home.file().and_then(|text| text.document(0)?.root());
+    if root.is_none_or(|root| root.as_mapping().is_none()) {
+        let words = "this file holds no mapping that definitions could go to";
+        let hint = "begin it with apiVersion and kind, as `krm cfg init` does";
+        return Err(Diagnostic::error(words).hint(hint).in_file(&*home.shown));
+    }
+    Ok(home)
 }
 
 /// Adds definitions to a file.
