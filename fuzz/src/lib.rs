@@ -18,7 +18,9 @@ mod formatting;
 #[path = "../../crates/krm-core/tests/suite/merging/mod.rs"]
 mod merging;
 
+use krm_core::PackageFile;
 use krm_core::merge::{OnConflict, Rules};
+use krm_core::setters::{Found, Pattern, find_fields, parse_reference};
 use krm_yaml::{Path, Segment};
 use laws::draw::Draw;
 use laws::editing::{self, Answer, Edited, Scope};
@@ -176,5 +178,28 @@ pub fn merge3(data: &[u8]) {
     ));
     if !texts.iter().any(|text| merging::checks::has_null(text)) {
         merges(merging::checks::merge_identity(texts[0], texts[1]));
+    }
+}
+
+/// A reference reads the same without the words around it; a value that a pattern was filled with is read back from it.
+pub fn reference(data: &[u8]) {
+    let Some(text) = text_of(data) else { return };
+    if let Found::Reference(found) = parse_reference(text) {
+        let alone = &text[found.range.clone()];
+        let Found::Reference(again) = parse_reference(alone) else { panic!("{alone:?} of {text:?}") };
+        assert_eq!((again.form, again.target), (found.form, found.target), "{text:?}");
+    }
+    if let Ok(file) = PackageFile::of_text("a.yaml", text) {
+        for field in find_fields(&file).fields {
+            assert!(field.comment.text.get(field.reference.range.clone()).is_some(), "{text:?}");
+        }
+    }
+    if let Ok(pattern) = Pattern::with_names(text) {
+        let value = |name: &str| Some(name.chars().rev().collect::<String>());
+        let filled = pattern.fill(value).expect("every marker has a value");
+        if let Ok(read) = pattern.derive(&filled, |_| None) {
+            let wrong = read.iter().find(|(name, read)| value(name).as_ref() != Some(*read));
+            assert_eq!(wrong, None, "{text:?}");
+        }
     }
 }

@@ -32,6 +32,7 @@ pub mod resource;
 pub mod schema;
 pub mod secrets;
 pub mod selector;
+pub mod setters;
 pub mod subtree;
 pub mod tree;
 pub mod wrapper;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use krm_yaml::File;
 
 use crate::Diagnostic;
-use crate::package_path::PackagePath;
+use crate::package_path::{PackagePath, PackagePathError};
 use crate::resource::{Identity, Resource, resources};
 
 /// One file of a package, read or not.
@@ -23,6 +23,13 @@ pub struct PackageFile {
 }
 
 impl PackageFile {
+    /// A file of this path and text, known by its path.
+    pub fn of_text(path: &str, text: impl Into<String>) -> Result<Self, PackagePathError> {
+        let content = File::parse(text.into()).map_err(|error| Diagnostic::from(&error));
+        let path = PackagePath::new(path)?;
+        Ok(Self { shown: path.as_str().to_owned(), path, is_outside: false, content })
+    }
+
     /// The file's text and index; none where its bytes could not be read as text.
     pub fn file(&self) -> Option<&File> {
         self.content.as_ref().ok()

@@ -180,6 +180,21 @@ impl<'a> NodeRef<'a> {
         Some(self.properties()?.tag?.of(self.source()))
     }
 
+    /// For a key: its value.
+    ///
+    /// ```
+    /// let file = krm_yaml::File::parse("a: {b: c}\n".to_owned())?;
+    /// let root = file.document(0).and_then(|document| document.root()).expect("there is one");
+    /// let key = root.children().next().expect("it has a key");
+    /// let value = key.value_of_key().expect("it is a key");
+    /// assert_eq!((value.text(), value.value_of_key()), ("{b: c}", None));
+    /// # Ok::<(), krm_yaml::ReadError>(())
+    /// ```
+    pub fn value_of_key(self) -> Option<NodeRef<'a>> {
+        let node = self.node();
+        node.is_key().then(|| self.document.node(node.subtree_end(self.index)))
+    }
+
     /// For an alias: the node that it stands for.
     pub fn target(self) -> Option<NodeRef<'a>> {
         let all = &self.document.table().aliases;

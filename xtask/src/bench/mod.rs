@@ -4,6 +4,7 @@ mod fmt;
 mod measure;
 mod merge;
 pub(crate) mod parse;
+mod setters;
 mod startup;
 mod table;
 mod works;
@@ -52,6 +53,9 @@ pub(crate) fn run(args: lexopt::Parser) -> Outcome {
     if options.wants(writes::NAME) {
         writes::run(&options, &tools)?;
     }
+    if options.wants(setters::NAME) {
+        setters::run(&options, &tools)?;
+    }
     if options.wants(parse::NAME) {
         parse::run(&options, &mut corpora)?;
     }
@@ -95,7 +99,8 @@ impl Tools {
             Some(path) => _ = programs.insert(KRM, path),
             None => println!("krm is not there: this checkout has no crates/krm-cli"),
         }
-        for name in works::peers().into_iter().chain([fmt::PEER, merge::PEER]) {
+        let others = [fmt::PEER, merge::PEER];
+        for name in works::peers().into_iter().chain(others).chain(setters::PEERS.iter().copied()) {
             match peers::find(name) {
                 Some(path) => _ = programs.insert(name, path),
                 None => println!("{name} is not installed: `cargo xtask peers` does it"),

@@ -16,7 +16,7 @@ pub(super) const NAME: &str = "write";
 const RESOURCES: usize = 10_000;
 
 /// A command that writes may take this many times the floor, and the time of its own `--check`.
-const MOST_FLOORS: f64 = 1.6;
+pub(super) const MOST_FLOORS: f64 = 1.6;
 
 /// A command that changes every file of the corpus; the number is another one in every run.
 struct Writer {
@@ -83,13 +83,13 @@ fn command(krm: &Path, folder: &Path, args: &[String]) -> Command {
     command
 }
 
-fn middle(mut seconds: Vec<f64>) -> f64 {
+pub(super) fn middle(mut seconds: Vec<f64>) -> f64 {
     seconds.sort_by(f64::total_cmp);
     seconds[seconds.len() / 2]
 }
 
 /// Seconds to write the contents beside the files, flush them in one go, rename them, and flush that.
-fn floor(files: &[PathBuf]) -> Outcome<f64> {
+pub(super) fn floor(files: &[PathBuf]) -> Outcome<f64> {
     let contents: Vec<Vec<u8>> = files.iter().map(fs::read).collect::<Result<_, _>>()?;
     let staged: Vec<PathBuf> = files.iter().map(|path| path.with_extension("staged")).collect();
     let start = Instant::now();
@@ -131,7 +131,7 @@ fn changes_one_line_each(krm: &Path, old: &Path, new: &Path) -> Outcome {
 }
 
 /// What `git diff --numstat` says between two folders: lines that are new, and lines that are gone.
-fn numstat(old: &Path, new: &Path) -> Outcome<(usize, usize)> {
+pub(super) fn numstat(old: &Path, new: &Path) -> Outcome<(usize, usize)> {
     let mut git = shell::program("git");
     let said = git.args(["diff", "--no-index", "--numstat"]).arg(old).arg(new).output()?;
     let said = String::from_utf8(said.stdout)?;

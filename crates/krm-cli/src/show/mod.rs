@@ -4,6 +4,9 @@ mod diff;
 mod format;
 mod progress;
 mod snippet;
+mod table;
+
+pub(crate) use table::Table;
 
 pub(crate) use progress::Progress;
 
@@ -97,6 +100,13 @@ impl Screen {
 
     pub(crate) fn tell_all(&mut self, diagnostics: &[Diagnostic]) {
         diagnostics.iter().for_each(|diagnostic| self.tell(diagnostic));
+    }
+
+    /// Says what was done.
+    pub(crate) fn say(&mut self, text: &str) {
+        if !self.quiet {
+            write_err(&format!("{text}\n"));
+        }
     }
 
     /// Says something to people who want to know more.

@@ -5,9 +5,10 @@ mod kept;
 
 use std::collections::BTreeMap;
 
-use krm_yaml::{File, NodeRef, Span};
+use krm_yaml::{DocumentRef, File, NodeRef, Span};
 
 use crate::Resource;
+use crate::resource::resources;
 pub(crate) use excerpt::{hidden, mask as mask_line, redact};
 use kept::{Kept, content, find};
 
@@ -27,6 +28,11 @@ use kept::{Kept, content, find};
 pub fn mask(old: &File, new: &File) -> (String, String) {
     let (before, after) = (values(old), values(new));
     (hide(old, &before, &after, "*** (before)"), hide(new, &after, &before, "*** (after)"))
+}
+
+/// Whether a document is a Secret, or a list with one in it.
+pub fn is_secret(document: DocumentRef<'_>) -> bool {
+    resources(document).iter().any(|resource| resource.kind() == "Secret")
 }
 
 /// Whether a path that begins with this key leads to what a Secret keeps; none is any key.

@@ -55,7 +55,7 @@ pub(super) struct Editing {
     pub(super) keep_going: bool,
 
     #[command(flatten)]
-    preview: Preview,
+    pub(super) preview: Preview,
 }
 
 /// A package that is being edited.
@@ -75,18 +75,28 @@ impl<'a> Session<'a> {
         global: &Global,
         screen: &mut Screen,
     ) -> Result<Self, Failure> {
-        Self::open_at(&target.dir, target.recursion.recurse_subpackages, editing, global, screen)
+        Self::open_at(
+            &target.dir,
+            &[],
+            target.recursion.recurse_subpackages,
+            editing,
+            global,
+            screen,
+        )
     }
 
-    /// The same for a folder that another argument names.
+    /// The same for a folder that another argument names. The other files may be written, too.
     pub(super) fn open_at(
         dir: &str,
+        others: &[String],
         recurse_subpackages: bool,
         editing: &'a Editing,
         global: &Global,
         screen: &mut Screen,
     ) -> Result<Self, Failure> {
-        let lock = writing::lock(&[dir.to_owned()], &editing.preview, screen)?;
+        let names: Vec<String> =
+            [dir.to_owned()].into_iter().chain(others.iter().cloned()).collect();
+        let lock = writing::lock(&names, &editing.preview, screen)?;
         let wanted = match recurse_subpackages {
             true => SubPackages::Read,
             false => SubPackages::LookForJournals,

@@ -65,7 +65,7 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
         let twice = Diagnostic::error("standard input can be named only once");
         return Err(Failure::Told(Exit::Usage, vec![twice]));
     }
-    let mut session = Session::open_at(destination, true, &args.editing, global, screen)?;
+    let mut session = Session::open_at(destination, &[], true, &args.editing, global, screen)?;
     // The last one that is merged wins.
     let mut loaded = Vec::new();
     for name in sources {

@@ -80,7 +80,7 @@ enum Resolve {
 }
 
 pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
-    let mut session = Session::open_at(&args.to, true, &args.editing, global, screen)?;
+    let mut session = Session::open_at(&args.to, &[], true, &args.editing, global, screen)?;
     if let Some(side) = args.resolve {
         return resolve(session, side, global, screen);
     }

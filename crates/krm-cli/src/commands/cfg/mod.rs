@@ -3,15 +3,25 @@
 mod annotate;
 mod cat;
 mod count;
+mod create_setter;
+mod create_subst;
+mod delete_setter;
+mod delete_subst;
 mod diff;
 mod editing;
 mod fmt;
+mod get;
 mod grep;
 mod init;
+mod list_setters;
 mod merge;
 mod merge3;
 mod merging;
+mod migrate_setters;
 mod printing;
+mod rename_setter;
+mod set;
+mod setters;
 mod tree;
 
 use clap::{Subcommand, ValueEnum};
@@ -36,6 +46,15 @@ pub(crate) enum Command {
     Fmt(fmt::Args),
     Init(init::Args),
     Annotate(annotate::Args),
+    Set(set::Args),
+    Get(get::Args),
+    ListSetters(list_setters::Args),
+    CreateSetter(create_setter::Args),
+    CreateSubst(create_subst::Args),
+    DeleteSetter(delete_setter::Args),
+    DeleteSubst(delete_subst::Args),
+    RenameSetter(rename_setter::Args),
+    MigrateSetters(migrate_setters::Args),
 }
 
 pub(crate) fn run(command: &Command, global: &Global, screen: &mut Screen) -> Outcome {
@@ -50,6 +69,15 @@ pub(crate) fn run(command: &Command, global: &Global, screen: &mut Screen) -> Ou
         Command::Fmt(args) => fmt::run(args, global, screen),
         Command::Init(args) => init::run(args, screen),
         Command::Annotate(args) => annotate::run(args, global, screen),
+        Command::Set(args) => set::run(args, global, screen),
+        Command::Get(args) => get::run(args, global, screen),
+        Command::ListSetters(args) => list_setters::run(args, global, screen),
+        Command::CreateSetter(args) => create_setter::run(args, global, screen),
+        Command::CreateSubst(args) => create_subst::run(args, global, screen),
+        Command::DeleteSetter(args) => delete_setter::run(args, global, screen),
+        Command::DeleteSubst(args) => delete_subst::run(args, global, screen),
+        Command::RenameSetter(args) => rename_setter::run(args, global, screen),
+        Command::MigrateSetters(args) => migrate_setters::run(args, global, screen),
     }
 }
 
