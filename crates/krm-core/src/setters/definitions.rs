@@ -80,6 +80,16 @@ impl<'a> Definitions<'a> {
         }
     }
 
+    /// A value of kpt that lists follow is a list, though it is written as a text.
+    pub(super) fn is_followed_by_list(&mut self, name: &str) {
+        if let Some(setter) = self.setters.get_mut(name)
+            && let (Home::Function { .. }, SetterValue::Text(text)) = (setter.home, &setter.value)
+            && let Some(items) = super::kpt::list(text)
+        {
+            setter.value = SetterValue::List(items);
+        }
+    }
+
     /// The setters in the order of their names.
     pub fn setters(&self) -> impl Iterator<Item = &Setter<'a>> {
         self.setters.values()

@@ -33,6 +33,24 @@ const VALUES: [&str; 22] = [
     "a #b",
 ];
 
+/// What references are made of.
+const PARTS: [&str; 14] = [
+    "{",
+    "}",
+    "\"$openapi\"",
+    "\"$ref\"",
+    "\"$kpt-set\"",
+    ":",
+    "\"x\"",
+    "\"#/definitions/io.k8s.cli.setters.x\"",
+    ",",
+    " ",
+    "kpt-set: ",
+    "${x}",
+    "\\",
+    "\"$imagepolicy\"",
+];
+
 const NAMES: [&str; 3] = ["a", "b", "c"];
 
 /// A field: which setter it follows, in which form, and how its value is written.
@@ -249,5 +267,37 @@ proptest! {
         let there = go(&package, Dialect::KptSet)?;
         let back = go(&there, Dialect::OpenApi)?;
         prop_assert_eq!(texts(&back), texts(&package));
+    }
+
+    #[test]
+    fn a_reference_reads_the_same_without_the_words_around_it(
+        parts in prop::collection::vec(prop::sample::select(&PARTS[..]), 0..14),
+        rest in "\\PC{0,12}",
+    ) {
+        let comment = format!("# {}{rest}", parts.concat());
+        if let Found::Reference(found) = parse_reference(&comment) {
+            let Found::Reference(alone) = parse_reference(&comment[found.range.clone()]) else {
+                return Err(TestCaseError::fail(format!("{comment:?} lost its reference")));
+            };
+            prop_assert_eq!((alone.form, alone.target), (found.form, found.target), "{:?}", comment);
+        }
+    }
+
+    #[test]
+    fn what_a_pattern_was_filled_with_is_read_back(
+        text in "[a-c${}:-]{0,12}", values in prop::collection::vec("[a-c:-]{0,4}", 3),
+    ) {
+        if let Ok(pattern) = Pattern::with_names(&text) {
+            let value = |name: &str| Some(values[name.len() % 3].clone());
+            let filled = pattern.fill(value).unwrap();
+            match pattern.derive(&filled, |_| None) {
+                Ok(read) => {
+                    let all = read.iter().all(|(name, read)| value(name).as_ref() == Some(read));
+                    prop_assert!(all, "{:?} of {}", read, filled);
+                }
+                Err(DeriveError::NoFit) => return Err(TestCaseError::fail("it was made from it")),
+                Err(_) => {}
+            }
+        }
     }
 }

@@ -81,6 +81,8 @@ pub use reference::{
 pub use rename::{Rename, Renamed};
 pub use set::{Done, Set};
 
+use krm_yaml::NodeKind;
+
 use crate::{Diagnostic, Package, PackageFile};
 
 /// The setters of one package, without those of its sub-packages: what is defined, and which fields follow it.
@@ -156,6 +158,9 @@ impl<'a> Setters<'a> {
         for field in &self.fields {
             let Target::Pattern(pattern) = &field.reference.target else { continue };
             pattern.markers().iter().for_each(|name| self.definitions.mention(name));
+            if let (NodeKind::Sequence, Some(name)) = (field.node.kind(), pattern.only_marker()) {
+                self.definitions.is_followed_by_list(name);
+            }
         }
         let told: Vec<(String, SetterValue)> =
             self.fields.iter().flat_map(|field| fill::told_by(field, &self.definitions)).collect();

@@ -177,7 +177,7 @@ impl Set {
                 Err(error(format!("the setter `{name}` has no value to apply")))
             }
             None => Ok(setter.value.clone()),
-            Some(values) if setter.is_list() => Ok(SetterValue::List(values.to_vec())),
+            Some(values) if setter.is_list() => Ok(SetterValue::List(items(setter, values))),
             Some([one]) => Ok(SetterValue::Text(one.clone())),
             Some(values) => match (&setter.home, &setter.value) {
                 (Home::Function { .. }, old) => {
@@ -222,6 +222,10 @@ impl Set {
                             let items = items.iter().map(|item| typed::item(node, item, None));
                             Op::List(node, items.collect())
                         }
+                        (SetterValue::List(items), None) => {
+                            let old = node.as_scalar().map(|it| it.value()).unwrap_or_default();
+                            Op::Set(node, Value::string(kpt::list_text(items, &old)))
+                        }
                         _ => Op::Set(node, typed::scalar(node, &text(value), None)),
                     };
                     done.changes.at(place.file, node, op);
@@ -234,6 +238,15 @@ impl Set {
         }
         define::define_in_function(setters, &in_fields, &mut done.changes)
     }
+}
+
+/// The items of a list; for a setter of kpt they may be given as one text, as they are written there.
+fn items(setter: &Setter<'_>, values: &[String]) -> Vec<String> {
+    let in_text = match (&setter.home, values) {
+        (Home::Function { .. }, [one]) => kpt::list(one),
+        _ => None,
+    };
+    in_text.unwrap_or_else(|| values.to_vec())
 }
 
 /// Writes the values into every field that follows them.
