@@ -15,7 +15,7 @@ use krm_run::{
     Network, Outcome, Pull, Reason, User,
 };
 
-use crate::programs::{INPUT, Scripts, probe, skipped};
+use crate::programs::{INPUT, Scripts, probe, skipped, static_probe};
 use crate::stopping::wait_until;
 
 const IMAGE: &str = "krm-run-tests:probe";
@@ -48,7 +48,7 @@ fn engine() -> Option<&'static Engine> {
 /// An image of one static program, without a registry.
 fn import(engine: &Engine) -> Result<(), String> {
     let root = tempfile::tempdir().unwrap();
-    fs::copy(probe(), root.path().join("probe")).unwrap();
+    fs::copy(static_probe()?, root.path().join("probe")).unwrap();
     // Everybody may write there: if it cannot be written, the container is closed.
     fs::create_dir(root.path().join("open")).unwrap();
     fs::set_permissions(root.path().join("open"), fs::Permissions::from_mode(0o777)).unwrap();

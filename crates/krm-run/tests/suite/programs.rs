@@ -62,12 +62,15 @@ pub(crate) fn skipped(test: &str, why: &str) {
     let _ = writeln!(std::io::stderr(), "skipped: {test}: {why}");
 }
 
-/// The probe as a program that needs nothing but a kernel.
+/// The probe as a program of this machine.
 pub(crate) fn probe() -> &'static Path {
     static PROBE: OnceLock<PathBuf> = OnceLock::new();
-    PROBE.get_or_init(|| {
-        rustc("probe", &["-C", "target-feature=+crt-static"]).expect("the probe can be built")
-    })
+    PROBE.get_or_init(|| rustc("probe", &[]).expect("the probe can be built"))
+}
+
+/// The probe as a program that needs nothing but a kernel; not every machine has a C library for that.
+pub(crate) fn static_probe() -> Result<PathBuf, String> {
+    rustc("probe-static", &["-C", "target-feature=+crt-static"])
 }
 
 /// The probe as a WASI module, where this Rust can make one.
