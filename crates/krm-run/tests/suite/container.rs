@@ -22,18 +22,8 @@ const IMAGE: &str = "krm-run-tests:probe";
 
 /// The engine with the probe's image, or the reason why there is none.
 fn engine() -> Option<&'static Engine> {
-    static ENGINE: OnceLock<Result<Engine, String>> = OnceLock::new();
-    let engine = ENGINE.get_or_init(|| {
-        if !cfg!(target_os = "linux") {
-            return Err("the probe is a program for Linux only where this is Linux".to_owned());
-        }
-        let environment = Environment::from_iter(std::env::vars_os());
-        let engine =
-            Engine::find(IMAGE, None, &environment).map_err(|failure| failure.to_string())?;
-        import(&engine)?;
-        Ok(engine)
-    });
-    match engine {
+    static ENGINE: OnceLock<Option<Engine>> = OnceLock::new();
+    let engine = ENGINE.get_or_init(|| match start() {
         Ok(engine) => Some(engine),
         Err(why) if std::env::var_os("KRM_REQUIRE_ENGINE").is_some() => {
             panic!("KRM_REQUIRE_ENGINE is set, and there is no container engine: {why}")
@@ -42,7 +32,18 @@ fn engine() -> Option<&'static Engine> {
             skipped("containers", why.lines().next().unwrap_or_default());
             None
         }
+    });
+    engine.as_ref()
+}
+
+fn start() -> Result<Engine, String> {
+    if !cfg!(target_os = "linux") {
+        return Err("the probe is a program for Linux only where this is Linux".to_owned());
     }
+    let environment = Environment::from_iter(std::env::vars_os());
+    let engine = Engine::find(IMAGE, None, &environment).map_err(|failure| failure.to_string())?;
+    import(&engine)?;
+    Ok(engine)
 }
 
 /// An image of one static program, without a registry.
