@@ -7,6 +7,12 @@
 #[allow(dead_code, reason = "the property tests use more of it")]
 #[path = "../../crates/krm-yaml/tests/suite/laws/mod.rs"]
 mod laws;
+#[allow(dead_code, reason = "the property tests use more of it")]
+#[path = "../../crates/krm-core/tests/suite/schemas.rs"]
+mod schemas;
+
+#[path = "../../crates/krm-core/tests/suite/formatting.rs"]
+mod formatting;
 
 use krm_yaml::{Path, Segment};
 use laws::draw::Draw;
@@ -82,6 +88,19 @@ pub fn unknown_survives(data: &[u8]) {
     edited(data, Edited::unknown_survives);
 }
 
+/// A formatted file means the same, has all its comments, and is formatted.
+pub fn format(data: &[u8]) {
+    let choice = match data.strip_prefix(&[0xff]) {
+        Some(choices) => formatting::choose(&mut Draw::new(choices)),
+        None => text_of(data).map(formatting::as_it_is),
+    };
+    let Some(choice) = choice else { return };
+    holds(choice.same_input_same_bytes());
+    holds(choice.twice_is_once());
+    holds(choice.same_meaning());
+    holds(choice.unknown_survives());
+}
+
 /// A path is printed as it was parsed, and one that is built from its steps parses to the same steps.
 pub fn path(data: &[u8]) {
     let Some(text) = text_of(data) else { return };
@@ -97,5 +116,15 @@ pub fn path(data: &[u8]) {
     if let Some((parent, last)) = path.split_last() {
         let whole: Vec<Segment> = parent.segments().iter().chain([last]).cloned().collect();
         assert_eq!(whole, path.segments());
+    }
+}
+
+/// Any text, or a generated schema where the first byte says so, is read as a schema, and asking it anything ends.
+pub fn schema(data: &[u8]) {
+    if let Some(choices) = data.strip_prefix(&[0xff]) {
+        return holds(schemas::survives(&schemas::sample(&mut Draw::new(choices))));
+    }
+    if let Some(text) = text_of(data) {
+        holds(schemas::survives(text));
     }
 }

@@ -3,6 +3,8 @@
 //! yq stands on go-yaml, as Kubernetes' own tools do. A difference is a place to
 //! look, not a verdict: go-yaml follows YAML 1.1 in places.
 
+mod fmt;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -25,7 +27,29 @@ pub(crate) fn run(mut args: lexopt::Parser) -> Outcome {
     let mut files = made.clone();
     files.extend(suite_files()?);
     reading(&yq, &files)?;
-    editing(&yq, &made)
+    editing(&yq, &made)?;
+    let kustomize = peers::find("kustomize-4.5.7").ok_or("kustomize is not installed")?;
+    let mut resources = made;
+    resources.extend(corpora_files()?);
+    fmt::run(&kustomize, &resources)
+}
+
+/// The YAML files of packages that people wrote, where their folder is named.
+fn corpora_files() -> Outcome<Vec<PathBuf>> {
+    let (mut found, mut folders) = (Vec::new(), Vec::new());
+    folders.extend(std::env::var_os("KRM_CORPORA").map(PathBuf::from));
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "yaml") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
 }
 
 /// The valid inputs of the yaml-test-suite, where its folder is named.

@@ -8,6 +8,7 @@ mod differential;
 mod engine;
 mod fuzz;
 mod peers;
+mod schema;
 mod shell;
 mod tidy;
 
@@ -66,6 +67,12 @@ const WORDS: &[Word] = &[
         usage: "",
         help: "read and edit the same files with krm-yaml and with yq, and say where they differ",
         run: differential::run,
+    },
+    Word {
+        name: "schema",
+        usage: "[VERSION]",
+        help: "renew the table of Kubernetes' own kinds, from the newest version or this one",
+        run: schema::run,
     },
     Word {
         name: "engine",

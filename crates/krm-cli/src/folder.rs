@@ -6,14 +6,11 @@ use std::io::{self, Read};
 use std::num::NonZeroUsize;
 use std::path::{Component, Path, PathBuf};
 
-use ignore::{DirEntry, WalkBuilder};
 use krm_core::{Diagnostic, Package, PackageFile, PackagePath};
 use krm_yaml::{File, ReadOptions};
 
+use crate::walk::{self, Found, SubPackages, Walked};
 use crate::{disk, parallel};
-
-/// Says which files are left out, in the syntax of gitignore.
-const IGNORE_FILE: &str = ".krmignore";
 
 /// What was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +28,8 @@ pub(crate) struct Loaded {
     pub(crate) origin: Origin,
     /// Links that lead nowhere, folders and patterns that cannot be read.
     told: Vec<Diagnostic>,
+    /// Folders in which a run writes, or was interrupted.
+    pub(crate) journals: Vec<PathBuf>,
 }
 
 impl Loaded {
@@ -47,6 +46,15 @@ impl Loaded {
 
 /// Reads a folder, a single file, or standard input.
 pub(crate) fn load(name: &str, jobs: Option<NonZeroUsize>) -> Result<Loaded, Diagnostic> {
+    load_with(name, jobs, SubPackages::Read)
+}
+
+/// Reads a folder with the packages inside it, or without.
+pub(crate) fn load_with(
+    name: &str,
+    jobs: Option<NonZeroUsize>,
+    sub_packages: SubPackages,
+) -> Result<Loaded, Diagnostic> {
     if name == disk::STDIN {
         return stream();
     }
@@ -60,16 +68,15 @@ pub(crate) fn load(name: &str, jobs: Option<NonZeroUsize>) -> Result<Loaded, Dia
     };
     let root = fs::canonicalize(name).map_err(|error| told(&error))?;
     if root.is_dir() {
-        let mut walk = Walk { root: &root, title: &title, found: Vec::new(), told: Vec::new() };
-        walk.run();
-        let Walk { found, told, .. } = walk;
-        return Ok(Loaded { package: read_all(found, jobs), title, origin: Origin::Folder, told });
+        let Walked { found, told, journals } = walk::files(&root, &title, sub_packages);
+        let package = read_all(found, jobs);
+        return Ok(Loaded { package, title, origin: Origin::Folder, told, journals });
     }
     let path = root.file_name().and_then(|name| PackagePath::new(name.to_str()?).ok());
-    let Some(path) = path else { return Err(not_utf8(title)) };
+    let Some(path) = path else { return Err(walk::not_utf8(title)) };
     let found =
         vec![Found { shown: title.clone(), path, disk: root, is_link: false, is_outside: false }];
-    Ok(Loaded { package: read_all(found, jobs), title, origin: Origin::File, told: Vec::new() })
+    Ok(alone(read_all(found, jobs), title, Origin::File))
 }
 
 fn stream() -> Result<Loaded, Diagnostic> {
@@ -78,124 +85,12 @@ fn stream() -> Result<Loaded, Diagnostic> {
         PackagePath::new(disk::STDIN).map_err(|error| Diagnostic::error(error.to_string()))?;
     let shown = disk::shown(disk::STDIN).to_owned();
     let file = PackageFile { path, shown, is_outside: false, content: Ok(file) };
-    let title = ".".to_owned();
-    Ok(Loaded { package: Package::new(vec![file]), title, origin: Origin::Stdin, told: Vec::new() })
+    Ok(alone(Package::new(vec![file]), ".".to_owned(), Origin::Stdin))
 }
 
-/// A file that belongs to the package.
-struct Found {
-    path: PackagePath,
-    shown: String,
-    disk: PathBuf,
-    is_link: bool,
-    is_outside: bool,
-}
-
-struct Walk<'a> {
-    root: &'a Path,
-    title: &'a str,
-    found: Vec<Found>,
-    told: Vec<Diagnostic>,
-}
-
-impl Walk<'_> {
-    fn run(&mut self) {
-        let walk = WalkBuilder::new(self.root)
-            .standard_filters(false)
-            .add_custom_ignore_filename(IGNORE_FILE)
-            .filter_entry(|entry| entry.file_name() != ".git")
-            .sort_by_file_name(|a, b| a.cmp(b))
-            .build();
-        for entry in walk {
-            match entry {
-                Ok(entry) => self.entry(&entry),
-                Err(error) => self.told.push(self.unreadable(&error)),
-            }
-        }
-    }
-
-    fn entry(&mut self, entry: &DirEntry) {
-        if let Some(error) = entry.error() {
-            let words = format!("a pattern of {IGNORE_FILE} is not understood: {}", pattern(error));
-            self.told.push(Diagnostic::warning(words).in_file(self.shown(entry.path())));
-        }
-        let Some(kind) = entry.file_type().filter(|kind| !kind.is_dir()) else { return };
-        if !is_wanted(entry.file_name().to_string_lossy().as_ref()) {
-            return;
-        }
-        let inside = entry.path().strip_prefix(self.root).ok().and_then(slashed);
-        let path = match inside.map(|inside| PackagePath::new(&inside)) {
-            Some(Ok(path)) => path,
-            Some(Err(error)) => {
-                let words = format!("it is not read: {error}");
-                return self.told.push(Diagnostic::error(words).in_file(self.shown(entry.path())));
-            }
-            None => return self.told.push(not_utf8(self.shown(entry.path()))),
-        };
-        let mut found = Found {
-            shown: joined(self.title, path.as_str()),
-            path,
-            disk: entry.path().to_owned(),
-            is_link: kind.is_symlink(),
-            is_outside: false,
-        };
-        if found.is_link {
-            match fs::canonicalize(entry.path()) {
-                Ok(target) if !target.is_file() => return,
-                Ok(target) => found.is_outside = !target.starts_with(self.root),
-                Err(error) => {
-                    let words = format!("the link leads nowhere: {}", disk::reason(&error));
-                    self.told.push(Diagnostic::warning(words).in_file(found.shown));
-                    return;
-                }
-            }
-        } else if !kind.is_file() {
-            return;
-        }
-        self.found.push(found);
-    }
-
-    fn unreadable(&self, error: &ignore::Error) -> Diagnostic {
-        let (path, reason) = place(error);
-        let reason = reason.map_or_else(
-            || "the folder cannot be read".to_owned(),
-            |reason| format!("it cannot be read: {}", disk::reason(reason)),
-        );
-        Diagnostic::error(reason)
-            .in_file(path.map_or(self.title.to_owned(), |path| self.shown(path)))
-    }
-
-    fn shown(&self, path: &Path) -> String {
-        let inside = path.strip_prefix(self.root).unwrap_or(path);
-        joined(self.title, &inside.to_string_lossy())
-    }
-}
-
-/// Where an error of the walk happened, and the operating system's word for it.
-fn place(error: &ignore::Error) -> (Option<&Path>, Option<&io::Error>) {
-    match error {
-        ignore::Error::WithPath { path, err } => (Some(path), place(err).1),
-        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => {
-            place(err)
-        }
-        ignore::Error::Io(error) => (None, Some(error)),
-        _ => (None, None),
-    }
-}
-
-/// What is wrong with a pattern, without the file's full path.
-fn pattern(error: &ignore::Error) -> String {
-    match error {
-        ignore::Error::Partial(errors) => errors.iter().map(pattern).collect::<Vec<_>>().join("; "),
-        ignore::Error::WithPath { err, .. } => pattern(err),
-        ignore::Error::WithLineNumber { line, err } => format!("line {line}: {}", pattern(err)),
-        other => other.to_string(),
-    }
-}
-
-fn is_wanted(name: &str) -> bool {
-    let by_ending = [".yaml", ".yml", ".json"].iter().any(|ending| name.ends_with(ending));
-    by_ending || matches!(name, "Kptfile" | "Krmfile")
+/// A package of one file.
+fn alone(package: Package, title: String, origin: Origin) -> Loaded {
+    Loaded { package, title, origin, told: Vec::new(), journals: Vec::new() }
 }
 
 /// Reads and parses; of a file with several names the first counts, and a link never comes first.
@@ -253,10 +148,14 @@ fn title(name: &str) -> String {
     let inside = here.and_then(|here| path.strip_prefix(here).ok()).unwrap_or(path);
     let parts = inside.components().filter(|part| *part != Component::CurDir);
     let clean = parts.collect::<PathBuf>().to_string_lossy().into_owned();
-    if clean.is_empty() { ".".to_owned() } else { clean }
+    match &*clean {
+        "" => ".".to_owned(),
+        disk::STDIN => format!("./{clean}"),
+        _ => clean,
+    }
 }
 
-fn joined(title: &str, path: &str) -> String {
+pub(crate) fn joined(title: &str, path: &str) -> String {
     match (title, path) {
         (title, "") => title.to_owned(),
         (".", path) => path.to_owned(),
@@ -264,20 +163,54 @@ fn joined(title: &str, path: &str) -> String {
     }
 }
 
-/// A relative path with slashes; none where it is not UTF-8.
-fn slashed(path: &Path) -> Option<String> {
-    let parts: Option<Vec<&str>> =
-        path.components().map(|part| part.as_os_str().to_str()).collect();
-    parts.map(|parts| parts.join("/"))
-}
-
-fn not_utf8(shown: String) -> Diagnostic {
-    Diagnostic::error("the name is not UTF-8, and files of such names are not read").in_file(shown)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Every folder below `root` that is read as a package holds the bytes of its files, and planned as it is nothing
+    /// is to be written. The number of files.
+    fn round_trips(root: &Path) -> usize {
+        let mut count = 0;
+        for folder in folders(root) {
+            let loaded = load(folder.to_str().unwrap(), None).unwrap();
+            let mut plan = krm_core::Plan::default();
+            for file in loaded.package.into_files() {
+                let Ok(content) = file.content else { continue };
+                let bytes = fs::read(folder.join(file.path.as_str())).unwrap();
+                assert_eq!(content.text().as_bytes(), bytes, "{}", file.shown);
+                let edited = krm_yaml::Edit::new(&content).apply().unwrap();
+                plan.write(file.shown, content.into_text(), edited);
+            }
+            count += plan.files().count();
+            assert!(plan.files().all(|change| change.action() == krm_core::Action::Keep));
+            assert!(plan.is_empty());
+        }
+        count
+    }
+
+    /// A folder and all below it.
+    fn folders(root: &Path) -> Vec<PathBuf> {
+        let mut all = vec![root.to_owned()];
+        let mut at = 0;
+        while at < all.len() {
+            let entries = fs::read_dir(&all[at]).unwrap().map(|entry| entry.unwrap());
+            let below = entries.filter(|entry| entry.file_type().unwrap().is_dir());
+            let below: Vec<PathBuf> = below.map(|entry| entry.path()).collect();
+            all.extend(below);
+            at += 1;
+        }
+        all
+    }
+
+    #[test]
+    fn round_trip() {
+        let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        assert!(round_trips(&repository.join("examples")) > 1);
+        match std::env::var_os("KRM_CORPORA") {
+            Some(corpora) => assert!(round_trips(Path::new(&corpora)) > 100),
+            None => println!("skipped in part: KRM_CORPORA does not name a folder of packages"),
+        }
+    }
 
     #[test]
     fn titles_are_what_the_user_sees_from_where_they_stand() {

@@ -6,6 +6,7 @@ mod disk;
 mod folder;
 mod parallel;
 mod show;
+mod walk;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -51,7 +52,7 @@ fn main() -> ExitCode {
     ExitCode::from(guarded(commands::main) as u8)
 }
 
-/// Runs `work`; a panic has been told by the hook, and temporary files were removed on the way here.
+/// Runs `work`; a panic has been told by the hook, and what it staged is for the next run to remove.
 fn guarded(work: impl FnOnce() -> Exit) -> Exit {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or(Exit::Bug)
 }

@@ -2,23 +2,34 @@
 //!
 //! Nothing here reads a disk or prints: text and trees come in, values go out.
 
+pub mod annotate;
 pub mod count;
 pub mod diagnostic;
 pub mod dialect;
 pub mod duplicates;
+pub mod filenames;
 pub mod flow;
+pub mod format;
+pub mod ignore;
 pub mod json;
+pub mod listing;
 pub mod missing;
+pub mod nearest;
 pub mod package;
 pub mod package_path;
+pub mod placement;
 pub mod plan;
 pub mod quantity;
 pub mod query;
 pub mod records;
+pub mod removal;
 pub mod resource;
+pub mod schema;
 pub mod secrets;
+pub mod selector;
 pub mod subtree;
 pub mod tree;
+pub mod wrapper;
 
 pub use diagnostic::{Diagnostic, Location, Severity};
 pub use package::{Package, PackageFile, Placed};

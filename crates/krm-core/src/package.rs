@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use krm_yaml::File;
 
+use crate::Diagnostic;
 use crate::package_path::PackagePath;
 use crate::resource::{Identity, Resource, resources};
-use crate::{Diagnostic, subtree};
 
 /// One file of a package, read or not.
 #[derive(Debug)]
@@ -37,17 +37,6 @@ impl PackageFile {
     pub fn placed(&self) -> impl Iterator<Item = Placed<'_>> {
         let resources = self.resources().enumerate();
         resources.map(move |(index, resource)| Placed { file: self, index, resource })
-    }
-
-    /// The texts of resources, as they are written, in order; each ends with a line break.
-    pub fn texts(&self, keep: impl Fn(Resource<'_>) -> bool) -> Vec<String> {
-        let documents = self.file().into_iter().flat_map(File::documents);
-        let texts = documents.flat_map(|document| {
-            let nodes: Vec<_> =
-                resources(document).into_iter().filter(|it| keep(*it)).map(|it| it.node).collect();
-            subtree::texts(&nodes)
-        });
-        texts.map(subtree::end_line).collect()
     }
 
     /// Why the file, or documents of it, could not be read.
@@ -95,6 +84,11 @@ impl Package {
     /// All files, in the order of their paths.
     pub fn files(&self) -> &[PackageFile] {
         &self.files
+    }
+
+    /// Gives the files back.
+    pub fn into_files(self) -> Vec<PackageFile> {
+        self.files
     }
 
     /// The folders that are packages of their own, this one first as the empty path.

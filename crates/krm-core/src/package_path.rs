@@ -45,14 +45,16 @@ impl std::error::Error for PackagePathError {}
 impl PackagePath {
     /// Reads a path with slashes; `.` segments and doubled slashes are dropped.
     pub fn new(path: &str) -> Result<Self, PackagePathError> {
-        let is_drive =
-            path.as_bytes().get(1) == Some(&b':') && path.as_bytes()[0].is_ascii_alphabetic();
-        if path.starts_with(['/', '\\']) || is_drive {
-            return Err(PackagePathError::Absolute(path.to_owned()));
-        }
         let segments: Vec<&str> =
             path.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
-        if segments.contains(&"..") {
+        let first = segments.first().copied().unwrap_or_default();
+        let is_drive =
+            first.as_bytes().get(1) == Some(&b':') && first.as_bytes()[0].is_ascii_alphabetic();
+        if path.starts_with('/') || first.starts_with('\\') || is_drive {
+            return Err(PackagePathError::Absolute(path.to_owned()));
+        }
+        // Some systems take a backslash for a slash.
+        if segments.iter().any(|part| part.split('\\').any(|part| part == "..")) {
             return Err(PackagePathError::Leaves(path.to_owned()));
         }
         if segments.is_empty() || path.ends_with('/') || path.contains('\0') {

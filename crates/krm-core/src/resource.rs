@@ -154,7 +154,7 @@ pub(crate) fn scalar_text(node: NodeRef<'_>) -> Option<Cow<'_, str>> {
 }
 
 /// A mapping with `apiVersion` and `kind`, both text.
-fn is_resource(node: NodeRef<'_>) -> bool {
+pub(crate) fn is_resource(node: NodeRef<'_>) -> bool {
     ["apiVersion", "kind"].iter().all(|name| {
         let value = field(node, name).and_then(NodeRef::as_str);
         value.is_some_and(|value| !value.is_empty())
@@ -162,7 +162,7 @@ fn is_resource(node: NodeRef<'_>) -> bool {
 }
 
 /// The items of a `List` or `ResourceList`, and of a `…List` whose items are resources: a kind may just be named so.
-fn list_items(node: NodeRef<'_>) -> Option<NodeRef<'_>> {
+pub(crate) fn list_items(node: NodeRef<'_>) -> Option<NodeRef<'_>> {
     let kind = field(node, "kind")?.as_str()?;
     let list = field(node, "items").filter(|_| kind.ends_with("List"))?;
     let mut items = list.as_sequence()?.items();

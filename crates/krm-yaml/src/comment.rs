@@ -55,12 +55,14 @@ impl<'a> DocumentRef<'a> {
         let mut at = self.span().start;
         for index in 0..self.table().nodes.len() as u32 {
             let node = self.node(index);
-            if node.is_collection() {
+            let is_empty = node.node().subtree_end(index) == index + 1;
+            if node.is_collection() && !is_empty {
                 continue;
             }
             finder.gap(Span::new(at, node.start()), before, Some(node));
             finder.header(node);
-            at = node.end().max(at);
+            // Comments may stand inside brackets that hold nothing else.
+            at = if node.is_collection() { node.start() + 1 } else { node.end().max(at) };
             before = Some(node);
         }
         if self.root().is_some() {
@@ -146,9 +148,12 @@ impl<'a> Finder<'a> {
 
     fn is_document_head(&self, gap: Span, run: u32, before: Option<NodeRef<'a>>) -> bool {
         let from = self.document.start_marker().map_or(gap.start, |marker| marker.end);
+        // Behind a bracket or a dash it is no longer the document's.
         before.is_none()
-            && !Gap::new(self.text, Span::new(from, run)).any(|(trivia, span)| {
-                trivia == Trivia::Comment && is_first_on_line(self.text, span.start)
+            && !Gap::new(self.text, Span::new(from, run)).any(|(trivia, span)| match trivia {
+                Trivia::Comment => is_first_on_line(self.text, span.start),
+                Trivia::Indicator(_) => true,
+                _ => false,
             })
     }
 
@@ -160,19 +165,9 @@ impl<'a> Finder<'a> {
         after: Option<NodeRef<'a>>,
     ) -> Option<NodeRef<'a>> {
         let line = line_start(self.text, span.start);
-        match before {
-            Some(leaf) if leaf.end() > line => {
-                // Past the brackets that close behind the leaf on this line.
-                let mut owner = leaf;
-                while let Some(parent) = owner.parent().filter(|p| {
-                    p.notation() != Notation::Block
-                        && p.end() <= span.start
-                        && p.end() > owner.end()
-                }) {
-                    owner = parent;
-                }
-                Some(owner)
-            }
+        match before.map(|leaf| closed_before(leaf, span.start)) {
+            Some(owner) if owner.end() > line => Some(owner),
+            Some(owner) if self.is_behind_comma(Span::new(owner.end(), span.start)) => Some(owner),
             _ => {
                 // Only an indicator stands before it: a dash, a bracket or the document's marker.
                 let marker = self
@@ -191,6 +186,14 @@ impl<'a> Finder<'a> {
                 Some(owner)
             }
         }
+    }
+
+    /// Whether nothing but a comma stands in a gap.
+    fn is_behind_comma(&self, gap: Span) -> bool {
+        let mut indicators =
+            Gap::new(self.text, gap).filter(|(trivia, _)| *trivia != Trivia::Break);
+        indicators.next().is_some_and(|(trivia, _)| trivia == Trivia::Indicator(b','))
+            && indicators.next().is_none()
     }
 
     /// A comment line that is not directly above an entry.
@@ -260,6 +263,18 @@ impl<'a> Finder<'a> {
     }
 }
 
+/// A node, or what is closed by the brackets between it and `at`.
+fn closed_before(node: NodeRef<'_>, at: u32) -> NodeRef<'_> {
+    let mut owner = node;
+    while let Some(parent) = owner.parent().filter(|parent| {
+        let end = if parent.notation() == Notation::Block { at + 1 } else { parent.end() };
+        end <= at && end >= owner.end()
+    }) {
+        owner = parent;
+    }
+    owner
+}
+
 /// The entry that begins with a leaf.
 #[derive(Clone, Copy)]
 struct StartingEntry<'a> {
@@ -289,9 +304,10 @@ fn starting_entry(leaf: NodeRef<'_>, from: u32) -> StartingEntry<'_> {
     }
     let text = leaf.source();
     let full = owner.full_span().start;
-    let indicator = Gap::new(text, Span::new(from, full))
-        .find(b"-?", b":,{[]}")
-        .filter(|_| owner.parent().is_some_and(|parent| parent.notation() == Notation::Block));
+    let indicator = Gap::new(text, Span::new(from, full)).find(b"-?", b":,{[]}").filter(|span| {
+        let in_block = owner.parent().is_some_and(|p| p.notation() == Notation::Block);
+        in_block || span.of(text) == "?"
+    });
     let is_value = owner.parent().is_some_and(|p| p.kind() == NodeKind::Mapping);
     let head = indicator.map_or(full, |indicator| {
         if is_value && indicator.of(text) == "-" { full } else { indicator.start }

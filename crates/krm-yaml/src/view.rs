@@ -1,6 +1,7 @@
 //! Views of nodes: what stands here, without copying anything.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use crate::document::DocumentRef;
 use crate::gap::Gap;
@@ -126,6 +127,21 @@ impl<'a> NodeRef<'a> {
     pub fn children(self) -> Children<'a> {
         let end = if self.is_collection() { self.node().subtree_end(self.index) } else { 0 };
         Children { document: self.document, next: self.index + 1, end }
+    }
+
+    /// Which node of its document this is, in document order, from zero. A parent comes before its children.
+    pub fn index(self) -> u32 {
+        self.index
+    }
+
+    /// The indices of the node and of all nodes inside it.
+    pub fn subtree(self) -> Range<u32> {
+        self.index..self.node().subtree_end(self.index)
+    }
+
+    /// The node and all nodes inside it, in document order.
+    pub fn descendants(self) -> impl Iterator<Item = NodeRef<'a>> {
+        self.subtree().map(move |index| self.document.node(index))
     }
 
     pub(crate) fn properties(self) -> Option<Properties> {

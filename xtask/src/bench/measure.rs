@@ -19,11 +19,16 @@ pub(super) struct Sample {
 
 /// Runs with all output thrown away; a program that fails has done other work than was asked.
 pub(super) fn quietly(command: &mut Command) -> Outcome<Sample> {
+    ending_with(command, 0)
+}
+
+/// The same for a program whose findings are an exit code of their own.
+pub(super) fn ending_with(command: &mut Command, code: i32) -> Outcome<Sample> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let start = Instant::now();
     let used = command.spawn()?.wait4()?;
     let seconds = start.elapsed().as_secs_f64();
-    if !used.status.success() {
+    if used.status.code() != Some(code) {
         return Err(used.status.to_string().into());
     }
     Ok(Sample { seconds, peak_bytes: used.rusage.maxrss })

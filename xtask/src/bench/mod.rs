@@ -1,10 +1,12 @@
 //! `cargo xtask bench`: krm beside its peers, on the same work, in one run, in one table.
 
+mod fmt;
 mod measure;
 pub(crate) mod parse;
 mod startup;
 mod table;
 mod works;
+mod writes;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -40,6 +42,12 @@ pub(crate) fn run(args: lexopt::Parser) -> Outcome {
         startup::run(&options, &tools)?;
     }
     works::run(&options, &tools, &mut corpora)?;
+    if options.wants(fmt::NAME) {
+        fmt::run(&options, &tools)?;
+    }
+    if options.wants(writes::NAME) {
+        writes::run(&options, &tools)?;
+    }
     if options.wants(parse::NAME) {
         parse::run(&options, &mut corpora)?;
     }
@@ -83,7 +91,7 @@ impl Tools {
             Some(path) => _ = programs.insert(KRM, path),
             None => println!("krm is not there: this checkout has no crates/krm-cli"),
         }
-        for name in works::peers() {
+        for name in works::peers().into_iter().chain([fmt::PEER]) {
             match peers::find(name) {
                 Some(path) => _ = programs.insert(name, path),
                 None => println!("{name} is not installed: `cargo xtask peers` does it"),

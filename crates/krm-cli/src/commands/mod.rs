@@ -1,6 +1,8 @@
 //! One module for each group of commands; this one takes the command line apart.
 
 pub(crate) mod cfg;
+pub(crate) mod completion;
+pub(crate) mod man;
 pub(crate) mod writing;
 pub(crate) mod yaml;
 
@@ -50,6 +52,8 @@ fn run(cli: &Cli, screen: &mut Screen) -> Outcome {
         }
         Some(Command::Cfg { command }) => cfg::run(command, &cli.global, screen),
         Some(Command::Yaml { command }) => yaml::run(command, &cli.global, screen),
+        Some(Command::Completion(args)) => completion::run(args, screen),
+        Some(Command::Man(args)) => man::run(args, screen),
         None => Ok(crate::show::help(&mut command())),
     }
 }
@@ -61,5 +65,8 @@ fn version(verbose: bool) -> String {
     }
     let build = if cfg!(debug_assertions) { "debug" } else { "release" };
     let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
-    format!("{short}platform: {os} {arch}\nbuild: {build}\nyaml: 1.2, tells where 1.1 differs\n")
+    let kubernetes = krm_core::schema::kubernetes_version();
+    format!(
+        "{short}platform: {os} {arch}\nbuild: {build}\nyaml: 1.2, tells where 1.1 differs\nkubernetes: {kubernetes}\n"
+    )
 }

@@ -1,8 +1,15 @@
 //! One test binary for the command line: cases, the pages' examples, and what needs a process in hand.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![allow(clippy::print_stdout, reason = "a test that is skipped says so")]
 
 mod cases;
+mod ignoring;
+mod kills;
+mod laws;
 mod pages;
 mod pipes;
 mod sandbox;
+mod shells;
+mod storage;
+mod terminal;

@@ -33,6 +33,7 @@ use crate::span::Span;
 use crate::value::Value;
 use crate::view::NodeRef;
 
+pub(crate) use check::read_back;
 pub use path::PathEditError;
 
 /// Where a new key goes.
@@ -212,6 +213,17 @@ impl<'a> Edit<'a> {
         if value.is_meant_by(node) {
             return Ok(());
         }
+        self.write(node, value)
+    }
+
+    /// Writes a value anew, also where it is meant already: a text gets quotes where some reader takes it for something
+    /// else.
+    pub fn write(
+        &mut self,
+        node: NodeRef<'a>,
+        value: impl Into<Value<'a>>,
+    ) -> Result<(), EditError> {
+        let value = value.into();
         match self.document(node).values.insert(node.index, value) {
             None => Ok(()),
             Some(_) => Err(EditError::at(node, "this value is set twice in one edit")),

@@ -4,7 +4,7 @@ use crate::laws::change::What;
 use crate::laws::draw::Draw;
 use crate::laws::editing::{self, Answer, Edited, Scope};
 use crate::laws::emit::{self, Sample};
-use crate::laws::{Verdict, mutate, reading};
+use crate::laws::{Verdict, indentation, mutate, reading};
 use crate::refusals::Refusals;
 use crate::runner::{holds, is_survey};
 
@@ -115,4 +115,22 @@ fn every_mapping_in_a_new_order() {
         edited.untouched_stays()?;
         edited.unknown_survives()
     });
+}
+
+#[test]
+fn any_indentation() {
+    let refusals = Refusals::default();
+    holds(|bytes| {
+        let (choices, document) = bytes.split_at(bytes.len().min(EDIT_CHOICES));
+        let sample = sample(document);
+        match indentation::change(&mut Draw::new(choices), &sample.text)? {
+            None => refusals.count(None),
+            Some(why) if is_survey() => return Err(why),
+            Some(why) => refusals.count(Some((&why, why.clone()))),
+        }
+        Ok(())
+    });
+    let (told, share) = refusals.told();
+    println!("{:.2} % refused\n{told}", share * 100.0);
+    assert!(share < 0.02, "too many documents were refused: {:.2} %\n{told}", share * 100.0);
 }

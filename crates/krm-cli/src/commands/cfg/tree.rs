@@ -131,6 +131,11 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
         }
         None => draw(args, &loaded, &resources, screen)?,
     }
+    screen.flush()?;
+    for path in &args.shown.field {
+        let nodes = resources.iter().map(|placed| placed.resource.node);
+        screen.tell_all(path.near_miss(nodes).as_slice());
+    }
     finish(&loaded, Exit::Done, global, screen)
 }
 

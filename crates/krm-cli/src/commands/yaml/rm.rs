@@ -75,10 +75,11 @@ impl Operation for Remove<'_> {
 }
 
 pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
+    let lock = writing::lock(&args.files, &args.preview, screen)?;
     let edited = edit::all(&args.files, &args.documents, &Remove(args), global)?;
     if edited.done == 0 {
         let nothing = edited.nothing.map(|(_, nothing)| nothing).into_iter().collect();
         return Err(Failure::Told(Exit::Findings, nothing));
     }
-    writing::finish(edited.plan, &args.preview, screen)
+    writing::finish(edited.plan, &args.preview, &lock, screen)
 }

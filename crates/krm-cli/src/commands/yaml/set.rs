@@ -118,6 +118,7 @@ impl Set<'_> {
 pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
     let wanted = Wanted::new(&args.value, args.kind);
     let wanted = wanted.map_err(|diagnostic| Failure::Told(Exit::Usage, vec![diagnostic]))?;
+    let lock = writing::lock(&args.files, &args.preview, screen)?;
     let edited = edit::all(&args.files, &args.documents, &Set { args, wanted }, global)?;
     if edited.done == 0 {
         let nothing = edited.nothing.map(|(steps, nothing)| with_hint(nothing, steps, &args.path));
@@ -126,7 +127,7 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     if edited.absent > 0 {
         screen.tell(&left_alone(edited.absent, &args.path));
     }
-    writing::finish(edited.plan, &args.preview, screen)
+    writing::finish(edited.plan, &args.preview, &lock, screen)
 }
 
 /// A new item that is looked for by a field must have fields.

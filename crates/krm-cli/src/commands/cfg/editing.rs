@@ -1,0 +1,183 @@
+//! What commands that edit packages have in common: the package is opened, changed file by file, and written as a whole.
+
+use krm_core::{Diagnostic, PackageFile, Plan};
+
+use crate::cli::{Global, Preview, yes_or_no};
+use crate::commands::writing;
+use crate::disk::Lock;
+use crate::folder::{self, Loaded, Origin};
+use crate::show::Screen;
+use crate::walk::SubPackages;
+use crate::{Exit, Failure, Outcome, disk, parallel};
+
+/// What a command edits.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Target {
+    /// The folder or file; - or nothing edits standard input to standard output
+    #[arg(value_name = "DIR", default_value = disk::STDIN, hide_default_value = true)]
+    dir: String,
+
+    #[command(flatten)]
+    recursion: Recursion,
+}
+
+/// What a command edits that takes several folders, one after the other.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Targets {
+    /// The folders or files; - or nothing edits standard input to standard output
+    #[arg(value_name = "DIR", default_value = disk::STDIN, hide_default_value = true)]
+    dirs: Vec<String>,
+
+    #[command(flatten)]
+    recursion: Recursion,
+}
+
+impl Targets {
+    pub(super) fn each(&self) -> impl Iterator<Item = Target> {
+        let recursion = &self.recursion;
+        self.dirs.iter().map(|dir| Target { dir: dir.clone(), recursion: recursion.clone() })
+    }
+}
+
+#[derive(Clone, Debug, clap::Args)]
+#[command(mut_arg("recurse_subpackages", yes_or_no))]
+struct Recursion {
+    /// Edit packages inside the package, too
+    #[arg(short = 'R', long, default_value = "false", hide_default_value = true)]
+    recurse_subpackages: bool,
+}
+
+/// Flags of every command that edits packages.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Editing {
+    /// Edit the other files where one cannot be read or edited
+    #[arg(long)]
+    keep_going: bool,
+
+    #[command(flatten)]
+    preview: Preview,
+}
+
+/// A package that is being edited.
+pub(super) struct Session<'a> {
+    pub(super) loaded: Loaded,
+    editing: &'a Editing,
+    lock: Lock,
+    /// What was said about the package already; with `--keep-going` that may be errors.
+    has_errors: bool,
+}
+
+impl<'a> Session<'a> {
+    /// Opens a package. While a file of it cannot be read nothing is written, unless `--keep-going`.
+    pub(super) fn open(
+        target: &Target,
+        editing: &'a Editing,
+        global: &Global,
+        screen: &mut Screen,
+    ) -> Result<Self, Failure> {
+        let names = std::slice::from_ref(&target.dir);
+        let lock = writing::lock(names, &editing.preview, screen)?;
+        let wanted = match target.recursion.recurse_subpackages {
+            true => SubPackages::Read,
+            false => SubPackages::LookForJournals,
+        };
+        let load = || folder::load_with(&target.dir, global.jobs, wanted).map_err(Failure::input);
+        let mut loaded = load()?;
+        let tell = &mut |diagnostic: &Diagnostic| screen.tell(diagnostic);
+        if lock.recover(&loaded.journals, tell).map_err(Failure::input)? {
+            loaded = load()?;
+        }
+        let told = loaded.diagnostics();
+        let has_errors = told.iter().any(Diagnostic::is_error);
+        if has_errors && !editing.keep_going {
+            return Err(Failure::Told(Exit::Input, unreadable(told, loaded.origin)));
+        }
+        screen.tell_all(&told);
+        Ok(Self { loaded, editing, lock, has_errors })
+    }
+
+    /// Edits the files side by side and writes those that change. A file that cannot be edited stops all of them,
+    /// unless `--keep-going`; one that cannot be read is left alone.
+    pub(super) fn each_file(
+        mut self,
+        global: &Global,
+        screen: &mut Screen,
+        change: impl Fn(&PackageFile) -> Result<Option<String>, Vec<Diagnostic>> + Sync,
+    ) -> Outcome {
+        let change = |file: &PackageFile| match file.errors().is_empty() {
+            true => change(file).and_then(|new| may_be_written(file, new)),
+            false => Ok(None),
+        };
+        let results = parallel::map(self.loaded.package.files(), global.jobs, change);
+        let (mut plan, mut errors) = (Plan::default(), Vec::new());
+        let is_stream = self.loaded.origin == Origin::Stdin;
+        let files = std::mem::take(&mut self.loaded.package).into_files();
+        for (file, result) in files.into_iter().zip(results) {
+            let new = result.unwrap_or_else(|told| {
+                errors.extend(told);
+                None
+            });
+            let Ok(content) = file.content else { continue };
+            let path = if is_stream { disk::STDIN.to_owned() } else { file.shown };
+            let old = content.into_text();
+            match new {
+                Some(new) => plan.write(path, old, new),
+                // What goes through the pipe comes out of it, changed or not.
+                None if is_stream => plan.write(path, old.clone(), old),
+                None => {}
+            }
+        }
+        self.tell(errors, screen)?;
+        self.finish(plan, screen)
+    }
+
+    /// Says what cannot be edited; that is the end of it, unless `--keep-going`.
+    pub(super) fn tell(
+        &mut self,
+        errors: Vec<Diagnostic>,
+        screen: &mut Screen,
+    ) -> Result<(), Failure> {
+        if errors.is_empty() {
+            return Ok(());
+        }
+        if !self.editing.keep_going {
+            return Err(Failure::Told(Exit::Input, errors));
+        }
+        screen.tell_all(&errors);
+        self.has_errors = true;
+        Ok(())
+    }
+
+    /// Shows the plan, or carries it out.
+    pub(super) fn finish(self, plan: Plan, screen: &mut Screen) -> Outcome {
+        let exit = writing::finish(plan, &self.editing.preview, &self.lock, screen)?;
+        Ok(if self.has_errors { Exit::Input } else { exit })
+    }
+}
+
+/// Says what stands in the way, and how to go on.
+fn unreadable(mut told: Vec<Diagnostic>, origin: Origin) -> Vec<Diagnostic> {
+    if origin == Origin::Folder {
+        told.push(
+            Diagnostic::error("nothing was written, because files of the package cannot be read")
+                .hint(
+                    "mend them, or name them in .krmignore, or edit the others with --keep-going",
+                ),
+        );
+    }
+    told
+}
+
+/// A link to a file outside the package is looked at and never written.
+fn may_be_written(
+    file: &PackageFile,
+    new: Option<String>,
+) -> Result<Option<String>, Vec<Diagnostic>> {
+    let differs = new.as_deref().is_some_and(|new| file.file().is_none_or(|old| old.text() != new));
+    if !(file.is_outside && differs) {
+        return Ok(new.filter(|_| differs));
+    }
+    let words = "the link leads out of the package, and what is outside is not written";
+    let hint = "name it in .krmignore, or edit the file that it leads to";
+    Err(vec![Diagnostic::error(words).hint(hint).in_file(&*file.shown)])
+}

@@ -1,0 +1,324 @@
+//! The journal of a run: which files it stages and what becomes of them, so that the next run can finish or undo it.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Component, Path, PathBuf};
+
+/// Its name in the folder below which everything happens that it tells of.
+pub(super) const NAME: &str = ".krm-journal";
+
+/// How the name of every staged file begins. None ends like a file of a package.
+pub(super) const STAGED: &str = ".krm-";
+
+const TITLE: &str = "krm journal 1";
+
+/// From here on the run is finished, not undone.
+const COMMIT: &str = "commit";
+
+/// What becomes of one file or folder; paths are relative to the journal's folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// The staged content takes the place of the old one.
+    Replace { target: PathBuf, staged: OsString, old: u64, new: u64 },
+    /// The staged content becomes a new file.
+    Create { target: PathBuf, staged: OsString, new: u64 },
+    /// The file goes away.
+    Delete { target: PathBuf, old: u64 },
+    /// A staged file that is not needed any more.
+    Drop { staged: PathBuf },
+    /// A folder that the run makes.
+    Folder { path: PathBuf },
+}
+
+impl Step {
+    /// The file whose content changes.
+    pub(super) fn target(&self) -> Option<&Path> {
+        match self {
+            Self::Replace { target, .. }
+            | Self::Create { target, .. }
+            | Self::Delete { target, .. } => Some(target),
+            Self::Drop { .. } | Self::Folder { .. } => None,
+        }
+    }
+
+    /// The file or folder that it is about.
+    pub(super) fn place(&self) -> &Path {
+        match self {
+            Self::Drop { staged: path } | Self::Folder { path } => path,
+            Self::Replace { target, .. }
+            | Self::Create { target, .. }
+            | Self::Delete { target, .. } => target,
+        }
+    }
+
+    /// The file beside the target that holds the new content.
+    pub(super) fn staged(&self) -> Option<PathBuf> {
+        match self {
+            Self::Replace { target, staged, .. } | Self::Create { target, staged, .. } => {
+                Some(target.with_file_name(staged))
+            }
+            Self::Drop { staged } => Some(staged.clone()),
+            Self::Delete { .. } | Self::Folder { .. } => None,
+        }
+    }
+
+    fn to_line(&self) -> String {
+        match self {
+            Self::Replace { target, staged, old, new } => {
+                format!("replace {old:016x} {new:016x} {} {}", name(staged), escaped(target))
+            }
+            Self::Create { target, staged, new } => {
+                format!("create {new:016x} {} {}", name(staged), escaped(target))
+            }
+            Self::Delete { target, old } => format!("delete {old:016x} {}", escaped(target)),
+            Self::Drop { staged } => format!("drop {}", escaped(staged)),
+            Self::Folder { path } => format!("folder {}", escaped(path)),
+        }
+    }
+
+    fn from_line(line: &str) -> Option<Self> {
+        let words: Vec<&str> = line.split(' ').collect();
+        let number = |text: &str| u64::from_str_radix(text, 16).ok();
+        let step = match words.as_slice() {
+            ["replace", old, new, staged, target] => Self::Replace {
+                target: inside(target)?,
+                staged: staged_name(staged)?,
+                old: number(old)?,
+                new: number(new)?,
+            },
+            ["create", new, staged, target] => Self::Create {
+                target: inside(target)?,
+                staged: staged_name(staged)?,
+                new: number(new)?,
+            },
+            ["delete", old, target] => Self::Delete { target: inside(target)?, old: number(old)? },
+            ["drop", staged] => {
+                let staged = inside(staged)?;
+                staged_name(staged.file_name()?.to_str()?)?;
+                Self::Drop { staged }
+            }
+            ["folder", path] => Self::Folder { path: inside(path)? },
+            _ => return None,
+        };
+        Some(step)
+    }
+}
+
+/// A journal as it was found.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Journal {
+    pub(super) steps: Vec<Step>,
+    pub(super) is_committed: bool,
+}
+
+impl Journal {
+    /// Reads a journal. Its last line may be torn; what came before it was written before anything was staged.
+    pub(super) fn parse(text: &str) -> Self {
+        let whole = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
+        let mut lines = whole.skip_while(|line| *line == TITLE).peekable();
+        let mut journal = Self { steps: Vec::new(), is_committed: false };
+        while let Some(line) = lines.next() {
+            if line == COMMIT && lines.peek().is_none() && text.starts_with(TITLE) {
+                journal.is_committed = true;
+            }
+            journal.steps.extend(Step::from_line(line));
+        }
+        journal
+    }
+}
+
+/// A journal that is being written.
+pub(super) struct Open {
+    file: fs::File,
+    /// How long it is without its last line.
+    length: u64,
+}
+
+/// Writes a new journal; one that is there is somebody's, and an error.
+pub(super) fn begin(folder: &Path, steps: &[Step]) -> io::Result<Open> {
+    let path = folder.join(NAME);
+    let file = fs::OpenOptions::new().write(true).create_new(true).open(&path)?;
+    let text = text(steps);
+    let mut open = Open { file, length: text.len() as u64 };
+    open.file.write_all(text.as_bytes()).inspect_err(|_| _ = fs::remove_file(path))?;
+    Ok(open)
+}
+
+impl Open {
+    /// The point of no return.
+    pub(super) fn commit(&mut self) -> io::Result<()> {
+        self.file.write_all(format!("{COMMIT}\n").as_bytes())?;
+        self.file.sync_all()
+    }
+
+    /// Goes back behind it, as long as nothing was renamed.
+    pub(super) fn take_back(&mut self) -> io::Result<()> {
+        self.file.set_len(self.length)
+    }
+}
+
+/// Puts a committed journal in the place of the one that is there.
+pub(super) fn replace(folder: &Path, steps: &[Step]) -> io::Result<()> {
+    let next = folder.join(format!("{NAME}-next"));
+    let mut file = fs::File::create(&next)?;
+    file.write_all(format!("{}{COMMIT}\n", text(steps)).as_bytes())?;
+    file.sync_all()?;
+    fs::rename(next, folder.join(NAME))
+}
+
+/// Nothing is left to be finished or undone.
+pub(super) fn end(folder: &Path) -> io::Result<()> {
+    match fs::remove_file(folder.join(format!("{NAME}-next"))) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    fs::remove_file(folder.join(NAME))
+}
+
+fn text(steps: &[Step]) -> String {
+    let lines: String = steps.iter().map(|step| step.to_line() + "\n").collect();
+    format!("{TITLE}\n{lines}")
+}
+
+/// What tells contents apart; chance alone makes two of them equal once in 2^64.
+pub(super) fn digest(bytes: &[u8]) -> u64 {
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mut state = bytes.len() as u64 ^ FACTOR;
+    for chunk in bytes.chunks(8) {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        state = (state ^ u64::from_le_bytes(word)).wrapping_mul(FACTOR).rotate_left(29);
+        state ^= state >> 32;
+    }
+    state
+}
+
+fn name(staged: &OsStr) -> String {
+    escaped(Path::new(staged))
+}
+
+/// Only names that a run gives to what it stages: a journal is a file, and anybody can write one.
+fn staged_name(text: &str) -> Option<OsString> {
+    let rest = text.strip_prefix(STAGED)?;
+    let is_own = rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    (is_own && text != NAME).then(|| text.into())
+}
+
+/// A path that stays below the journal's folder.
+fn inside(text: &str) -> Option<PathBuf> {
+    let path = unescaped(text)?;
+    let stays = path.components().all(|part| matches!(part, Component::Normal(_)));
+    (stays && path.components().next().is_some()).then_some(path)
+}
+
+fn escaped(path: &Path) -> String {
+    let mut text = String::new();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'!'..=b'$' | b'&'..=b'~' => text.push(char::from(*byte)),
+            _ => text.push_str(&format!("%{byte:02x}")),
+        }
+    }
+    text
+}
+
+fn unescaped(text: &str) -> Option<PathBuf> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, more)) = rest.split_first() {
+        rest = more;
+        if *first != b'%' {
+            bytes.push(*first);
+            continue;
+        }
+        let (digits, more) = rest.split_at_checked(2)?;
+        bytes.push(u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?);
+        rest = more;
+    }
+    path_of(bytes)
+}
+
+#[cfg(unix)]
+fn path_of(bytes: Vec<u8>) -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStringExt;
+    Some(OsString::from_vec(bytes).into())
+}
+
+#[cfg(not(unix))]
+fn path_of(bytes: Vec<u8>) -> Option<PathBuf> {
+    String::from_utf8(bytes).ok().map(PathBuf::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn steps() -> Vec<Step> {
+        let staged = OsString::from(".krm-0a-1");
+        vec![
+            Step::Folder { path: "new folder".into() },
+            Step::Replace {
+                target: "a%\n é.yaml".into(),
+                staged: staged.clone(),
+                old: 1,
+                new: u64::MAX,
+            },
+            Step::Create { target: "b/c.yaml".into(), staged, new: 3 },
+            Step::Delete { target: "d".into(), old: 4 },
+            Step::Drop { staged: "b/.krm-0a-2".into() },
+        ]
+    }
+
+    #[test]
+    fn a_journal_reads_as_it_was_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut file = begin(folder.path(), &steps()).unwrap();
+        let read = || Journal::parse(&fs::read_to_string(folder.path().join(NAME)).unwrap());
+        assert_eq!(read(), Journal { steps: steps(), is_committed: false });
+        file.commit().unwrap();
+        assert_eq!(read(), Journal { steps: steps(), is_committed: true });
+        file.take_back().unwrap();
+        assert_eq!(read(), Journal { steps: steps(), is_committed: false });
+        replace(folder.path(), &steps()[1..]).unwrap();
+        assert_eq!(read(), Journal { steps: steps()[1..].to_vec(), is_committed: true });
+        assert!(begin(folder.path(), &[]).is_err(), "one that is there is never overwritten");
+    }
+
+    #[test]
+    fn a_torn_journal_is_never_committed() {
+        let whole = format!("{}{COMMIT}\n", text(&steps()));
+        for end in 0..whole.len() {
+            let Some(torn) = whole.get(..end) else { continue };
+            assert!(!Journal::parse(torn).is_committed, "{torn:?}");
+        }
+    }
+
+    #[test]
+    fn a_journal_never_leads_out_of_its_folder() {
+        let lines = [
+            "replace 0 0 .krm-1-1 ../a",
+            "replace 0 0 .krm-1-1 /etc/passwd",
+            "replace 0 0 .krm-1-1 a/%2e%2e/%2e%2e/b",
+            "replace 0 0 ../.krm-1-1 a",
+            "replace 0 0 .krm-1%2f.. a",
+            "create 0 other.yaml a",
+            "create 0 .krm-journal a",
+            "delete 0 .",
+            "drop a.yaml",
+            "drop ../.krm-1-1",
+            "folder ..",
+        ];
+        for line in lines {
+            assert_eq!(Step::from_line(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn contents_of_other_lengths_or_bytes_differ() {
+        let texts: [&[u8]; 6] = [b"", b"\0", b"\0\0", b"abcdefgh", b"abcdefgi", b"abcdefgh\0"];
+        for (at, text) in texts.iter().enumerate() {
+            assert!(texts[..at].iter().all(|other| digest(other) != digest(text)), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Files and standard input: read whole, and written whole or not at all.
+
+mod apply;
+mod flush;
+mod holder;
+mod journal;
+mod lock;
+mod place;
+mod recover;
+mod target;
+mod undo;
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::Path;
+
+use krm_core::Diagnostic;
+use krm_yaml::{File, ReadOptions};
+
+pub(crate) use apply::write;
+pub(crate) use lock::{Lock, has_journal};
+
+/// What people type for standard input and output.
+pub(crate) const STDIN: &str = "-";
+
+/// The name that messages give a file.
+pub(crate) fn shown(name: &str) -> &str {
+    if name == STDIN { "<stdin>" } else { name }
+}
+
+/// A path of the disk as people know it: from where they stand.
+fn from_here(path: &Path) -> String {
+    let here = std::env::current_dir().and_then(fs::canonicalize).unwrap_or_default();
+    match path.strip_prefix(here) {
+        Ok(inside) if inside.as_os_str().is_empty() => ".".to_owned(),
+        Ok(inside) => inside.to_string_lossy().into_owned(),
+        Err(_) => path.to_string_lossy().into_owned(),
+    }
+}
+
+/// Reads and parses a file, or standard input.
+pub(crate) fn parse(name: &str, options: ReadOptions) -> Result<File, Diagnostic> {
+    let bytes = read(name).map_err(|diagnostic| diagnostic.in_file(shown(name)))?;
+    krm_yaml::decode(bytes)
+        .and_then(|text| File::parse_with(text, options))
+        .map_err(|error| Diagnostic::from(&error).in_file(shown(name)))
+}
+
+fn read(name: &str) -> Result<Vec<u8>, Diagnostic> {
+    let mut bytes = Vec::new();
+    let outcome = match name {
+        STDIN => io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes),
+        path => fs::read(path),
+    };
+    outcome.map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Diagnostic::error("there is no such file"),
+        io::ErrorKind::IsADirectory => Diagnostic::error("this is a folder, and files are wanted")
+            .hint(format!("name its files: {}/*.yaml", name.trim_end_matches('/'))),
+        _ => Diagnostic::error(format!("it cannot be read: {}", reason(&error))),
+    })
+}
+
+fn cannot_write(error: &io::Error) -> Diagnostic {
+    Diagnostic::error(format!("it cannot be written: {}", reason(error)))
+}
+
+/// The operating system's words in our case, without its number.
+pub(crate) fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or(&text);
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_lowercase().chain(chars).collect()).unwrap_or_default()
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests;

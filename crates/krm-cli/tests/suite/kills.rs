@@ -1,0 +1,260 @@
+//! Writers that are killed at random points, and writers that come at once.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::sandbox::krm;
+
+const FILES: usize = 1_000;
+const KILLS: usize = 200;
+
+/// A command over many files, and what each of them holds before and after it.
+struct Work {
+    args: &'static [&'static str],
+    before: fn(usize) -> String,
+    after: fn(usize) -> String,
+}
+
+const ANNOTATE: Work = Work {
+    args: &["cfg", "annotate", ".", "--kv", "run=7"],
+    before: |n| format!("# {n}\napiVersion: v1\nkind: Pod\nmetadata:\n  name: p{n}\n"),
+    after: |n| {
+        format!(
+            "# {n}\napiVersion: v1\nkind: Pod\nmetadata:\n  name: p{n}\n  annotations:\n    run: \"7\"\n"
+        )
+    },
+};
+
+/// Writes, and changes nothing of its own: whatever it does is cleaning up.
+const NEXT: &[&str] = &["cfg", "annotate", ".", "--kv", "a=b", "--kind", "Nobody", "--quiet"];
+
+#[test]
+fn annotate_that_is_killed_leaves_a_package_old_or_new() {
+    survives_kills(&ANNOTATE);
+}
+
+fn survives_kills(work: &Work) {
+    let package = Package::new(FILES);
+    let whole_runs = (0..3).map(|_| {
+        package.fill(work.before);
+        let start = Instant::now();
+        assert!(package.start(work.args).wait().unwrap().success());
+        start.elapsed()
+    });
+    let length = whole_runs.min().unwrap();
+    assert_eq!(package.tally(work), (0, FILES));
+
+    let mut dice = Dice(7);
+    let (mut interrupted, mut old) = (0, 0);
+    let mut is_old = false;
+    for kill in 0..KILLS {
+        if !is_old {
+            package.fill(work.before);
+        }
+        let mut child = package.start(work.args);
+        // From its start, from its first trace, or from where it begins to rename.
+        let share = match kill % 3 {
+            0 => 1.1,
+            1 => {
+                package.wait_for(&mut child, |_| true);
+                0.4
+            }
+            _ => {
+                package.wait_for(&mut child, |journal| journal.ends_with("\ncommit\n"));
+                0.1
+            }
+        };
+        sleep(length.mul_f64(dice.roll() * share));
+        let _ = child.kill();
+        child.wait().unwrap();
+        let (before, after) = package.tally(work);
+        assert_eq!(before + after, FILES, "a file is neither old nor new after kill {kill}");
+        interrupted += usize::from(!package.traces().is_empty());
+
+        assert!(package.start(NEXT).wait().unwrap().success(), "after kill {kill}");
+        assert_eq!(package.traces(), [] as [PathBuf; 0], "after kill {kill}");
+        let (before, after) = package.tally(work);
+        is_old = before == FILES;
+        assert!(
+            is_old || after == FILES,
+            "kill {kill}: {before} files are old and {after} are new"
+        );
+        old += usize::from(is_old);
+    }
+    println!(
+        "{KILLS} kills in runs of {length:?}: {interrupted} left a trace, {old} packages stayed old"
+    );
+    assert!(interrupted > 0, "no kill met a run that was writing");
+}
+
+#[test]
+fn two_writers_at_once_never_mix() {
+    let package = Package::new(200);
+    package.fill(ANNOTATE.before);
+    let inner = package.folder.path().join("f3");
+    for round in 0..5 {
+        let mut writers = Vec::new();
+        for name in ["a", "b"] {
+            let kv = format!("{name}=round{round}");
+            writers.push(package.start(&["cfg", "annotate", ".", "--kv", &kv]));
+        }
+        let inside = krm()
+            .args(["cfg", "annotate", ".", "--kv", &format!("c=round{round}")])
+            .current_dir(&inner)
+            .stderr(Stdio::piped())
+            .spawn();
+        writers.push(inside.unwrap());
+        for writer in writers {
+            let output = writer.wait_with_output().unwrap();
+            let told = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{told}");
+        }
+        for (n, path) in package.files().enumerate() {
+            let text = fs::read_to_string(&path).unwrap();
+            let annotations = if path.starts_with(&inner) { 3 } else { 2 };
+            assert_eq!(
+                text.matches(&format!(": round{round}\n")).count(),
+                annotations,
+                "{n}: {text}"
+            );
+            assert_eq!(text.lines().count(), 6 + annotations, "{text}");
+        }
+        assert_eq!(package.traces(), [] as [PathBuf; 0]);
+    }
+}
+
+#[test]
+fn a_second_writer_waits_and_says_for_whom() {
+    let package = Package::new(1);
+    package.fill(ANNOTATE.before);
+    let mut first = Command::new("flock");
+    first.args(["-o", ".", "cat"]).current_dir(package.folder.path()).stdin(Stdio::piped());
+    let Ok(mut first) = first.spawn() else {
+        println!("skipped: there is no `flock`");
+        return;
+    };
+    let folder = fs::File::open(package.folder.path()).unwrap();
+    while folder.try_lock_shared().is_ok() {
+        folder.unlock().unwrap();
+        sleep(Duration::from_millis(1));
+    }
+    let mut second = package.start(ANNOTATE.args);
+    let mut told = BufReader::new(second.stderr.take().unwrap()).lines();
+    let line = told.next().unwrap().unwrap();
+    assert!(line.contains("waiting for `flock` (process "), "{line}");
+    assert!(line.ends_with("), which writes there"), "{line}");
+    assert_eq!(package.tally(&ANNOTATE), (1, 0));
+    drop(first.stdin.take());
+    first.wait().unwrap();
+    assert!(second.wait().unwrap().success());
+    assert_eq!(package.tally(&ANNOTATE), (0, 1));
+}
+
+#[test]
+fn whoever_starts_krm_may_hold_the_lock_for_it() {
+    let package = Package::new(1);
+    package.fill(ANNOTATE.before);
+    let mut outer = Command::new("flock");
+    outer.arg(".").arg(env!("CARGO_BIN_EXE_krm")).args(ANNOTATE.args);
+    match outer.current_dir(package.folder.path()).output() {
+        Ok(output) => {
+            assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+            assert_eq!(package.tally(&ANNOTATE), (0, 1));
+        }
+        Err(_) => println!("skipped: there is no `flock`"),
+    }
+}
+
+/// A folder of many small files, in memory where there is such a place.
+struct Package {
+    folder: tempfile::TempDir,
+    count: usize,
+}
+
+impl Package {
+    fn new(count: usize) -> Self {
+        let builder = || {
+            let mut builder = tempfile::Builder::new();
+            builder.prefix("krm-kills-");
+            builder
+        };
+        let folder = builder().tempdir_in("/dev/shm").or_else(|_| builder().tempdir()).unwrap();
+        for n in 0..10 {
+            fs::create_dir(folder.path().join(format!("f{n}"))).unwrap();
+        }
+        Self { folder, count }
+    }
+
+    fn files(&self) -> impl Iterator<Item = PathBuf> {
+        (0..self.count).map(|n| self.folder.path().join(format!("f{}/p{n}.yaml", n % 10)))
+    }
+
+    fn fill(&self, text: fn(usize) -> String) {
+        for (n, path) in self.files().enumerate() {
+            fs::write(path, text(n)).unwrap();
+        }
+    }
+
+    /// How many files hold the text from before the work, and how many the one from after it.
+    fn tally(&self, work: &Work) -> (usize, usize) {
+        let (mut before, mut after) = (0, 0);
+        for (n, path) in self.files().enumerate() {
+            let text = fs::read_to_string(path).unwrap();
+            before += usize::from(text == (work.before)(n));
+            after += usize::from(text == (work.after)(n));
+        }
+        (before, after)
+    }
+
+    fn start(&self, args: &[&str]) -> Child {
+        let mut command = krm();
+        command.args(args).current_dir(self.folder.path());
+        command.stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    /// Waits until the journal of a run is so, or the run ends.
+    fn wait_for(&self, child: &mut Child, is_so: impl Fn(&str) -> bool) {
+        let journal = self.folder.path().join(".krm-journal");
+        let is_reached = || fs::read_to_string(&journal).is_ok_and(|text| is_so(&text));
+        while !is_reached() && child.try_wait().unwrap().is_none() {
+            sleep(Duration::from_micros(100));
+        }
+    }
+
+    /// Files that are not of the package.
+    fn traces(&self) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        let mut folders = vec![self.folder.path().to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                match path.is_dir() {
+                    true => folders.push(path),
+                    false if is_of_package(&path) => {}
+                    false => found.push(path),
+                }
+            }
+        }
+        found
+    }
+}
+
+fn is_of_package(path: &Path) -> bool {
+    path.extension().is_some_and(|it| it == "yaml")
+}
+
+/// The same rolls in every run; what they meet differs with the machine.
+struct Dice(u64);
+
+impl Dice {
+    /// A number from zero to one.
+    fn roll(&mut self) -> f64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as f64 / (1u64 << 31) as f64
+    }
+}

@@ -1,0 +1,183 @@
+//! Annotations that are added to resources, or get new values, and nothing else.
+
+use krm_yaml::{Edit, EditError, NodeKind, NodeRef, Place, Resolved, Segment, Value};
+
+use crate::package::PackageFile;
+use crate::{Diagnostic, Resource};
+
+/// Which resources are meant: all for which every given word is theirs.
+#[derive(Clone, Debug, Default)]
+pub struct Chosen {
+    /// The kind.
+    pub kind: Option<String>,
+    /// `apiVersion` as written.
+    pub api_version: Option<String>,
+    /// The name.
+    pub name: Option<String>,
+    /// The namespace.
+    pub namespace: Option<String>,
+}
+
+impl Chosen {
+    /// Whether a resource is one of them.
+    pub fn has(&self, resource: Resource<'_>) -> bool {
+        let is =
+            |wanted: &Option<String>, there: &str| wanted.as_ref().is_none_or(|it| it == there);
+        is(&self.kind, &resource.kind())
+            && is(&self.api_version, &resource.api_version())
+            && is(&self.name, &resource.name())
+            && is(&self.namespace, &resource.namespace())
+    }
+}
+
+/// The file's text with these annotations on every chosen resource; none where there is nothing to change.
+///
+/// ```
+/// use krm_core::annotate::{Chosen, annotate};
+/// use krm_core::{PackageFile, PackagePath};
+///
+/// let text = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a # first\n".to_owned();
+/// let content = Ok(krm_yaml::File::parse(text)?);
+/// let file = PackageFile { path: PackagePath::new("a.yaml")?, shown: "a.yaml".into(), is_outside: false, content };
+/// let new = annotate(&file, &Chosen::default(), &[("by".into(), "7".into())]).expect("it can be edited");
+/// let new = new.expect("it changes");
+/// assert_eq!(new, "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a # first\n  annotations:\n    by: \"7\"\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn annotate(
+    file: &PackageFile,
+    chosen: &Chosen,
+    annotations: &[(String, String)],
+) -> Result<Option<String>, Vec<Diagnostic>> {
+    let Some(source) = file.file() else { return Ok(None) };
+    let told = |error: &EditError| Diagnostic::from_edit(error, source).in_file(&*file.shown);
+    let mut edit = Edit::new(source).json(file.path.is_json());
+    let mut errors = Vec::new();
+    for resource in file.resources().filter(|resource| chosen.has(*resource)) {
+        if let Err(error) = add(&mut edit, resource.node, annotations) {
+            errors.push(told(&error));
+        }
+    }
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    if edit.is_empty() {
+        return Ok(None);
+    }
+    edit.apply().map(Some).map_err(|error| vec![told(&error)])
+}
+
+pub(crate) fn add<'a>(
+    edit: &mut Edit<'a>,
+    resource: NodeRef<'a>,
+    annotations: &'a [(String, String)],
+) -> Result<(), EditError> {
+    let text = |text: &'a String| Value::string(text.as_str());
+    let all = || {
+        Value::Mapping(annotations.iter().map(|(key, value)| (text(key), text(value))).collect())
+    };
+    let Some(metadata) = own(resource, "metadata")? else {
+        let metadata = Value::Mapping(vec![(Value::string("annotations"), all())]);
+        return edit.insert_key(resource, "metadata", metadata, Place::After("kind"));
+    };
+    let there = if is_null(metadata) { None } else { own(metadata, "annotations")? };
+    let Some(there) = there else {
+        return edit.insert_key(metadata, "annotations", all(), Place::Last);
+    };
+    if is_null(there) {
+        return edit.set(there, all());
+    }
+    for (key, value) in annotations {
+        match there.as_mapping().and_then(|mapping| mapping.get(key)) {
+            Some(old) => edit.set(old, text(value))?,
+            None => edit.insert_key(there, key, text(value), Place::Last)?,
+        }
+    }
+    Ok(())
+}
+
+/// The value of a field that stands here. One that comes from somewhere else is not ours to change, and a new one
+/// would hide it.
+fn own<'a>(node: NodeRef<'a>, name: &str) -> Result<Option<NodeRef<'a>>, EditError> {
+    let refuse = |by: NodeRef<'_>| {
+        let message = format!(
+            "`{name}` comes from somewhere else through `{}`: write it out here, or edit the original",
+            by.text()
+        );
+        Err(EditError { message, span: by.full_span() })
+    };
+    let Some(mapping) = node.as_mapping() else {
+        let message = format!("`{name}` wants a mapping, and this is none");
+        return Err(EditError { message, span: node.full_span() });
+    };
+    match mapping.get(name) {
+        Some(value) if value.kind() == NodeKind::Alias => refuse(value),
+        Some(value) => Ok(Some(value)),
+        None => match mapping.get("<<") {
+            Some(by) if node.step(&Segment::Key(name.to_owned())).is_some() => refuse(by),
+            _ => Ok(None),
+        },
+    }
+}
+
+fn is_null(node: NodeRef<'_>) -> bool {
+    node.as_scalar().is_some_and(|scalar| scalar.resolve() == Resolved::Null)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::package::tests::package;
+    use proptest::prelude::*;
+
+    /// Metadata in many a manner, and how many lines are new when one annotation is added to it.
+    const MANNERS: [(&str, usize); 8] = [
+        ("metadata:\n  name: a # own\n", 2),
+        ("metadata:\n  name: a\n  annotations:\n    x: y\nspec: {}\n", 1),
+        (
+            "metadata:\n    name: a\n\n    # why\n    annotations:\n        x: 'y' # kept\n\nspec:\n- 1\n",
+            1,
+        ),
+        ("metadata:\n  annotations:\n  name: a\n", 1),
+        ("metadata: {name: a}\n", 0),
+        ("metadata:\n  annotations: {x: y}\n", 0),
+        ("metadata:\nspec: 1\n", 2),
+        ("spec: 1 # no metadata\n", 3),
+    ];
+
+    fn edited(text: &str, annotations: &[(String, String)]) -> Option<String> {
+        let package = package(&[("a.yaml", text)]);
+        annotate(&package.files()[0], &Chosen::default(), annotations).unwrap()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn set_twice_is_set_once(
+            documents in prop::collection::vec(0..MANNERS.len(), 1..4),
+            key in "[a-z.]{1,8}/[a-z]{1,4}",
+            value in "\\PC{0,20}",
+            crlf: bool,
+        ) {
+            let text = |n: &usize| format!("apiVersion: v1\nkind: Pod\n{}", MANNERS[*n].0);
+            let text = documents.iter().map(text).collect::<Vec<_>>().join("---\n");
+            let text = if crlf { text.replace('\n', "\r\n") } else { text };
+            let annotations = [(key.clone(), value.clone())];
+            let once = edited(&text, &annotations).expect("no document has it");
+            prop_assert_eq!(edited(&once, &annotations), None, "{}", once);
+            let package = package(&[("a.yaml", &once)]);
+            for placed in package.resources() {
+                let there = placed.resource.annotation(&key);
+                prop_assert_eq!(there.as_deref(), Some(&*value));
+            }
+            let new: usize = documents.iter().map(|n| MANNERS[*n].1).sum();
+            prop_assert_eq!(once.lines().count(), text.lines().count() + new, "{}", once);
+            let kept = text.lines().filter(|line| !line.contains('{'));
+            let mut lines = once.lines();
+            for line in kept {
+                prop_assert!(lines.any(|other| other == line), "{line:?} is gone: {once}");
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! A schema in a comment beside a field: `# {"type":"array","x-kubernetes-patch-strategy":"merge",…}`.
+
+use krm_yaml::File;
+
+use super::json_schema::Reader;
+use super::{Schema, Type};
+use crate::Severity;
+
+/// The name of the one definition.
+const NAME: &str = "comment";
+
+/// The schema that a comment holds.
+#[derive(Clone, Debug)]
+pub struct Commented(Schema);
+
+impl Commented {
+    /// The type of the field that the comment stands beside.
+    pub fn get(&self) -> Type<'_> {
+        let id = self.0.own.definitions[NAME];
+        Type::new(&self.0, self.0.own_spot(id))
+    }
+}
+
+/// The schema in the text of a comment, with or without its `#`.
+///
+/// References to setters (`{"$openapi":"replicas"}`, `{"$ref":"#/definitions/io.k8s.cli.setters.replicas"}`) are none, nor is
+/// anything that says nothing about structure.
+pub fn in_comment(text: &str) -> Option<Commented> {
+    let text = text.trim_start_matches('#').trim();
+    if !(text.starts_with('{') && text.ends_with('}')) {
+        return None;
+    }
+    let file = File::parse(text.to_owned()).ok()?;
+    let root = file
+        .document(0)
+        .filter(|it| it.error().is_none() && file.documents().len() == 1)?
+        .root()?;
+    let mut schema = Schema::empty();
+    let mut reader = Reader::new(&mut schema.own, root, Severity::Warning);
+    let words = reader.entries(root);
+    let is_structure = |word: &str| {
+        matches!(word, "type" | "items" | "properties") || word.starts_with("x-kubernetes-")
+    };
+    if words.iter().any(|(word, _)| word.starts_with('$'))
+        || !words.iter().any(|(word, _)| is_structure(word))
+    {
+        return None;
+    }
+    let id = reader.read(root);
+    if !reader.into_faults().is_empty() {
+        return None;
+    }
+    schema.own.definitions.insert(NAME.into(), id);
+    Some(Commented(schema))
+}

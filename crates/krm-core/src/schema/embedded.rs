@@ -1,0 +1,83 @@
+//! The table of Kubernetes' own kinds that comes with the program: types are read when they are first asked for.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use super::node::{NodeId, Nodes};
+use super::table::{Entry, entries, packages};
+use super::types::Spot;
+
+pub(super) const TEXT: &str = include_str!("kubernetes.txt");
+
+/// An index of a table, and what was read of it so far. Reading changes no answer, so one is enough for a process.
+pub(super) struct Embedded {
+    /// Sorted by name.
+    pub(super) types: Vec<Definition>,
+    /// Indices of types, by `apiVersion` and `kind`.
+    kinds: BTreeMap<(&'static str, &'static str), usize>,
+    /// Short names of packages by their full ones.
+    pub(super) packages: BTreeMap<&'static str, &'static str>,
+}
+
+pub(super) struct Definition {
+    pub(super) entry: Entry,
+    nodes: OnceLock<(Nodes, NodeId)>,
+}
+
+impl std::fmt::Debug for Embedded {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Embedded({} types)", self.types.len())
+    }
+}
+
+impl Embedded {
+    /// The committed table. Commands that ask for no type never pay for it.
+    pub(super) fn get() -> &'static Self {
+        static EMBEDDED: OnceLock<Embedded> = OnceLock::new();
+        EMBEDDED.get_or_init(|| Self::new(TEXT))
+    }
+
+    fn new(table: &'static str) -> Self {
+        let definition = |entry| Definition { entry, nodes: OnceLock::new() };
+        let types: Vec<Definition> = entries(table).map(definition).collect();
+        let mut kinds = BTreeMap::new();
+        for (index, Definition { entry, .. }) in types.iter().enumerate() {
+            kinds.extend(entry.api_versions().map(|version| ((version, entry.kind()), index)));
+        }
+        Self { types, kinds, packages: packages(table).collect() }
+    }
+
+    pub(super) fn kinds(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.kinds.keys().copied()
+    }
+
+    pub(super) fn kind(&self, api_version: &str, kind: &str) -> Option<Spot<'_>> {
+        Some(self.types[*self.kinds.get(&(api_version, kind))?].spot())
+    }
+
+    /// The definition of this short name.
+    pub(super) fn definition(&self, name: &str) -> Option<Spot<'_>> {
+        let at = self.types.binary_search_by(|it| it.entry.name.cmp(name)).ok()?;
+        Some(self.types[at].spot())
+    }
+
+    /// The definition that other documents call so.
+    pub(super) fn by_full_name(&self, name: &str) -> Option<Spot<'_>> {
+        let (package, name) = name.rsplit_once('.')?;
+        self.definition(&format!("{}.{name}", self.packages.get(package)?))
+    }
+}
+
+impl Definition {
+    pub(super) fn spot(&self) -> Spot<'_> {
+        let read = || self.entry.read().expect("a test reads every type of the committed table");
+        let (nodes, id) = self.nodes.get_or_init(read);
+        Spot { nodes, id: *id, is_embedded: true }
+    }
+}
+
+/// The version of Kubernetes whose kinds are known.
+pub fn kubernetes_version() -> &'static str {
+    let line = TEXT.lines().find_map(|line| line.strip_prefix("kubernetes "));
+    line.expect("a test reads the head of the committed table")
+}

@@ -1,0 +1,243 @@
+//! Writing tables: the same schema gives the same bytes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use super::Schema;
+use super::node::{Facts, ListType, Node, NodeId, Nodes, Shape, Strategy, Tables};
+use super::table::TableError;
+
+/// What stands above every table.
+const HEAD: &str = "\
+# The types of Kubernetes' own kinds. Made by `cargo xtask schema` from the OpenAPI documents of Kubernetes, which are
+# Copyright The Kubernetes Authors and under the Apache License, version 2.0. See NOTICE. Do not edit.
+";
+
+/// What is to be written.
+#[derive(Default)]
+pub(super) struct Listing<'a> {
+    /// Short names of packages by their full ones.
+    pub(super) packages: BTreeMap<&'a str, &'a str>,
+    /// Types by their short names.
+    pub(super) types: BTreeMap<String, Listed<'a>>,
+}
+
+/// A type to be written.
+pub(super) struct Listed<'a> {
+    pub(super) nodes: &'a Nodes,
+    pub(super) id: NodeId,
+    pub(super) api_versions: BTreeSet<&'a str>,
+}
+
+impl Schema {
+    /// The definitions that were added, as a table to be embedded.
+    ///
+    /// Defaults that only say what an absent value of the type is anyway (`""`, `0`, `false`) are left out: they come with every
+    /// field that is no pointer in Go, and would make items without a key equal.
+    pub fn to_table(&self, version: &str) -> Result<String, TableError> {
+        Listing::of(&self.own)?.write(version)
+    }
+}
+
+impl<'a> Listing<'a> {
+    fn of(tables: &'a Tables) -> Result<Self, TableError> {
+        let mut listing = Self { packages: short_names(tables)?, types: BTreeMap::new() };
+        for (name, id) in &tables.definitions {
+            let listed = Listed { nodes: &tables.nodes, id: *id, api_versions: BTreeSet::new() };
+            listing.types.insert(listing.short(name), listed);
+        }
+        for (api_version, kinds) in &tables.kinds {
+            for (kind, id) in kinds {
+                listing.add_kind(api_version, kind, tables.nodes.get(*id).reference.as_deref())?;
+            }
+        }
+        Ok(listing)
+    }
+
+    /// Notes a kind. Those without metadata are requests and answers, which nobody keeps in files.
+    fn add_kind(
+        &mut self,
+        api_version: &'a str,
+        kind: &str,
+        definition: Option<&str>,
+    ) -> Result<(), TableError> {
+        let short = definition.map(|name| self.short(name)).unwrap_or_default();
+        let Some(listed) = self.types.get_mut(&short) else {
+            return Err(fault(format!("{api_version} {kind} has no definition")));
+        };
+        if listed.nodes.get(listed.id).field("metadata").is_none() {
+            return Ok(());
+        }
+        if short.rsplit('.').next() != Some(kind) {
+            return Err(fault(format!("{short} is not named by its kind, {kind}")));
+        }
+        listed.api_versions.insert(api_version);
+        Ok(())
+    }
+
+    pub(super) fn write(&self, version: &str) -> Result<String, TableError> {
+        let mut body = String::new();
+        for (full, short) in &self.packages {
+            let _ = writeln!(body, "package {short} {full}");
+        }
+        let (mut fields, mut kinds) = (0, 0);
+        for (name, listed) in &self.types {
+            self.definition(&mut body, name, listed)?;
+            fields += listed.nodes.get(listed.id).fields.len();
+            kinds += listed.api_versions.len();
+        }
+        let counts = format!("types {}\nfields {fields}\nkinds {kinds}\n", self.types.len());
+        let digest = digest(body.as_bytes());
+        Ok(format!("{HEAD}kubernetes {version}\n{counts}digest {digest:016x}\n{body}"))
+    }
+}
+
+/// A fingerprint that shows an edit by hand (64-bit FNV-1a).
+pub(super) fn digest(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+fn fault(message: String) -> TableError {
+    TableError(message)
+}
+
+/// Short names for the packages: the last word of the full name, and the one before it where that is a version.
+fn short_names(tables: &Tables) -> Result<BTreeMap<&str, &str>, TableError> {
+    let packages = tables.definitions.keys().filter_map(|name| name.rsplit_once('.'));
+    let packages: BTreeSet<&str> = packages.map(|(package, _)| package).collect();
+    let short: BTreeMap<&str, &str> = packages.iter().map(|full| (*full, short(full))).collect();
+    let unique: BTreeSet<&&str> = short.values().collect();
+    if unique.len() < short.len() {
+        return Err(fault("two packages have the same short name".to_owned()));
+    }
+    Ok(short)
+}
+
+fn short(package: &str) -> &str {
+    let mut dots = package.rmatch_indices('.').map(|(at, _)| at + 1);
+    let last = dots.next().unwrap_or(0);
+    let is_version = |word: &str| {
+        word.strip_prefix('v').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let start = if is_version(&package[last..]) { dots.next().unwrap_or(0) } else { last };
+    &package[start..]
+}
+
+impl Listing<'_> {
+    /// The short name of a definition; one that is short already stays.
+    fn short(&self, name: &str) -> String {
+        let parts = name.rsplit_once('.');
+        match parts.and_then(|(package, last)| Some((self.packages.get(package)?, last))) {
+            Some((package, last)) => format!("{package}.{last}"),
+            None => name.to_owned(),
+        }
+    }
+
+    fn definition(
+        &self,
+        text: &mut String,
+        name: &str,
+        listed: &Listed<'_>,
+    ) -> Result<(), TableError> {
+        let (start, nodes) = (text.len(), listed.nodes);
+        let node = nodes.get(listed.id);
+        let _ = write!(text, "type {name}");
+        let is_plain = node.shape == Shape::Object && node.child.is_none();
+        if !is_plain || node.facts.as_ref().is_some_and(|facts| facts.format.is_some()) {
+            let _ = write!(text, " {}", self.shape(nodes, node)?);
+        }
+        let kinds = listed.api_versions.iter().map(|api_version| format!("kind={api_version}"));
+        let words: Vec<String> = facts(node).into_iter().chain(kinds).collect();
+        finish_line(text, start, &words)?;
+        for field in &node.fields {
+            let start = text.len();
+            let mark = if field.is_required { "!" } else { "" };
+            let node = nodes.get(field.node);
+            if !node.fields.is_empty() {
+                return Err(fault(format!(
+                    "{name}.{} has fields without a definition",
+                    field.name
+                )));
+            }
+            let _ = write!(text, " {}{mark} {}", field.name, self.shape(nodes, node)?);
+            finish_line(text, start, &facts(node))?;
+        }
+        Ok(())
+    }
+
+    /// The word for a type.
+    fn shape(&self, nodes: &Nodes, node: &Node) -> Result<String, TableError> {
+        if let Some(name) = &node.reference {
+            return Ok(format!("@{}", self.short(name)));
+        }
+        let Some(child) = node.child else {
+            let format = node.facts.as_ref().and_then(|facts| facts.format.as_deref());
+            let format = format.filter(|format| *format != node.shape.name());
+            return Ok(match format {
+                Some(format) => format!("{}:{format}", node.shape.name()),
+                None => node.shape.name().to_owned(),
+            });
+        };
+        let mark = if node.shape == Shape::Array { "[]" } else { "{}" };
+        let child = nodes.get(child);
+        if !facts(child).is_empty() || !child.fields.is_empty() {
+            return Err(fault("a list or map of a type that is not defined by name".to_owned()));
+        }
+        Ok(format!("{mark}{}", self.shape(nodes, child)?))
+    }
+}
+
+/// The words for the facts of a node.
+fn facts(node: &Node) -> Vec<String> {
+    let Some(facts) = node.facts.as_deref() else { return Vec::new() };
+    let mut words = Vec::new();
+    match facts.list_type {
+        Some(ListType::Atomic) => words.push("atomic".to_owned()),
+        Some(ListType::Set) => words.push("set".to_owned()),
+        Some(ListType::Map) => words.push(format!("keys={}", facts.keys.join(","))),
+        None => {}
+    }
+    words.extend(strategy(facts.strategy));
+    words.extend(facts.merge_key.as_ref().map(|key| format!("by={key}")));
+    words.extend(telling_default(facts).map(|value| format!("default={value}")));
+    if !facts.enumeration.is_empty() {
+        words.push(format!("enum={}", facts.enumeration.join(",")));
+    }
+    let flags = [
+        (facts.is_atomic_map, "whole"),
+        (facts.is_nullable, "nullable"),
+        (facts.keeps_unknown, "open"),
+        (facts.is_resource, "resource"),
+    ];
+    words.extend(flags.iter().filter(|(is_set, _)| *is_set).map(|(_, word)| (*word).to_owned()));
+    words
+}
+
+fn telling_default(facts: &Facts) -> Option<&str> {
+    facts.default.as_deref().filter(|value| !matches!(*value, "" | "0" | "false"))
+}
+
+fn strategy(strategy: Strategy) -> Option<String> {
+    let all = [
+        (strategy.merge, "merge"),
+        (strategy.replace, "replace"),
+        (strategy.retain_keys, "retainKeys"),
+    ];
+    let words: Vec<&str> =
+        all.iter().filter(|(is_set, _)| *is_set).map(|(_, word)| *word).collect();
+    (!words.is_empty()).then(|| format!("patch={}", words.join(",")))
+}
+
+/// Ends the line that began at `start`. A word with a space in it would be read as two.
+fn finish_line(text: &mut String, start: usize, words: &[String]) -> Result<(), TableError> {
+    if let Some(word) = words.iter().find(|word| word.contains(char::is_whitespace)) {
+        return Err(fault(format!("`{word}` cannot be written: {}", &text[start..])));
+    }
+    for word in words {
+        let _ = write!(text, " {word}");
+    }
+    text.push('\n');
+    Ok(())
+}

@@ -1,0 +1,367 @@
+//! Schemas that people bring along: custom resources, OpenAPI documents, comments.
+
+use krm_yaml::File;
+
+use super::super::*;
+use super::{at, rule};
+use crate::Diagnostic;
+
+fn add(
+    schema: &mut Schema,
+    text: &str,
+    how: fn(&mut Schema, krm_yaml::NodeRef<'_>) -> Vec<Diagnostic>,
+) -> Vec<String> {
+    let file = File::parse(text.to_owned()).unwrap();
+    let faults = how(schema, file.document(0).unwrap().root().unwrap());
+    let shown = |fault: Diagnostic| {
+        let place = fault.location.unwrap();
+        format!("{}:{}: {}: {}", place.line, place.column, fault.severity.name(), fault.message)
+    };
+    faults.into_iter().map(shown).collect()
+}
+
+/// A custom resource whose root has these properties.
+fn crd(properties: &str) -> String {
+    let properties = properties.replace('\n', "\n          ");
+    format!(
+        "apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+spec:
+  group: example.com
+  names: {{kind: Fleet}}
+  versions:
+  - name: v1
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          {properties}
+"
+    )
+}
+
+fn faults_of(properties: &str) -> Vec<String> {
+    add(&mut Schema::kubernetes(), &crd(properties), Schema::add_crd)
+}
+
+const FLEET: &str = "\
+metadata: {type: object, properties: {name: {type: string, maxLength: 20}}}
+spec:
+  type: object
+  required: [ships]
+  properties:
+    ships:
+      type: array
+      x-kubernetes-list-type: map
+      x-kubernetes-list-map-keys: [name, port]
+      items:
+        type: object
+        required: [name, port]
+        properties:
+          name: {type: string}
+          port: {type: integer, format: int32, default: 80}
+          flag: {type: string, enum: [red, blue]}
+    tags: {type: array, x-kubernetes-list-type: set, items: {type: string}}
+    crew: {type: array, x-kubernetes-list-type: atomic, items: {type: string}}
+    cargo: {type: array, items: {type: object}}
+    size: {x-kubernetes-int-or-string: true, anyOf: [{type: integer}, {type: string}]}
+    captain: {type: object, nullable: true, x-kubernetes-map-type: atomic, additionalProperties: {type: boolean}}
+    extra: {type: object, x-kubernetes-preserve-unknown-fields: true}
+    template: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}";
+
+#[test]
+fn custom_resources_merge_by_their_own_keys() {
+    let mut schema = Schema::kubernetes();
+    assert_eq!(add(&mut schema, &crd(FLEET), Schema::add_crd), [""; 0]);
+    let facts = [
+        ("spec.ships", "name+port"),
+        ("spec.tags", "set"),
+        ("spec.crew", "whole"),
+        ("spec.cargo", "unknown"),
+        ("spec.size", "no list"),
+        ("metadata.ownerReferences", "uid"),
+        ("spec.template.metadata.finalizers", "set"),
+    ];
+    for (path, expected) in facts {
+        assert_eq!(rule(at(&schema, "example.com/v1 Fleet", path)), expected, "{path}");
+    }
+    let ships = at(&schema, "example.com/v1 FleetList", "items.[].spec.ships");
+    assert_eq!((ships.key_default("port"), ships.key_default("name")), (Some("80"), None));
+    let flags = ships.item().unwrap().field("flag").unwrap().enumeration().unwrap();
+    assert_eq!(flags.collect::<Vec<_>>(), ["red", "blue"]);
+    assert!(schema.of_resource("example.com/v2", "Fleet").is_none());
+}
+
+#[test]
+fn custom_resources_say_what_their_fields_are() {
+    let mut schema = Schema::kubernetes();
+    add(&mut schema, &crd(FLEET), Schema::add_crd);
+    let of = |path| at(&schema, "example.com/v1 Fleet", path);
+    assert_eq!(of("").required().count(), 0);
+    assert_eq!(of("spec").required().collect::<Vec<_>>(), ["ships"]);
+    assert_eq!(of("spec.size").shape(), Shape::IntOrString);
+    assert_eq!(of("spec.captain").mapping(), MappingRule::Atomic);
+    assert_eq!(of("spec.captain.able").shape(), Shape::Boolean);
+    assert_eq!(of("kind").shape(), Shape::String);
+    assert!(of("spec.captain").is_nullable() && of("spec.extra").keeps_unknown());
+    assert!(of("").is_resource() && of("spec.template").is_resource() && !of("spec").is_resource());
+    assert!(of("spec").field("no-such-field").is_none());
+}
+
+#[test]
+fn an_old_definition_has_one_schema_for_all_versions() {
+    let text = |versions: &str| {
+        format!(
+            "apiVersion: apiextensions.k8s.io/v1beta1
+kind: CustomResourceDefinition
+spec:
+  group: example.com
+  {versions}
+  names: {{kind: Fleet, listKind: Armada}}
+  validation:
+    openAPIV3Schema:
+      properties:
+        ships: {{type: array, x-kubernetes-list-type: set, items: {{type: string}}}}
+"
+        )
+    };
+    let both = "version: v1\n  versions: [{name: v1}]";
+    for versions in ["version: v1", "versions: [{name: v1}, {name: v2}]", both] {
+        let mut schema = Schema::empty();
+        assert_eq!(add(&mut schema, &text(versions), Schema::add_crd), [""; 0]);
+        assert_eq!(rule(at(&schema, "example.com/v1 Fleet", "ships")), "set");
+        assert_eq!(rule(at(&schema, "example.com/v1 Armada", "items.[].ships")), "set");
+    }
+}
+
+#[test]
+fn alternatives_give_one_shape_or_any() {
+    let shapes = [
+        ("{type: [string, null]}", Shape::String, true),
+        ("{type: ['null', integer]}", Shape::Integer, true),
+        ("{type: [string, integer]}", Shape::IntOrString, false),
+        ("{oneOf: [{type: string}, {type: number}]}", Shape::NumberOrString, false),
+        ("{anyOf: [{type: boolean}]}", Shape::Boolean, false),
+        ("{oneOf: [{type: string}, {type: boolean}]}", Shape::Any, false),
+        ("{format: int-or-string, type: string}", Shape::IntOrString, false),
+        ("{enum: [a, null], type: string}", Shape::String, true),
+        ("{items: {}}", Shape::Array, false),
+        ("{properties: {a: {}}}", Shape::Object, false),
+        ("{}", Shape::Any, false),
+    ];
+    for (text, shape, nullable) in shapes {
+        let mut schema = Schema::empty();
+        let text = format!("definitions: {{a: {text}}}");
+        assert_eq!(add(&mut schema, &text, Schema::add_openapi), [""; 0], "{text}");
+        let found = schema.definition("a").unwrap();
+        assert_eq!((found.shape(), found.is_nullable()), (shape, nullable), "{text}");
+    }
+}
+
+#[test]
+fn a_broken_definition_is_told_with_its_place() {
+    let faults = [
+        ("a: 5", "12:14: warning: a schema must be a mapping"),
+        (
+            "a: {type: strin}",
+            "12:21: warning: a type is one of array, boolean, integer, number, object or string",
+        ),
+        (
+            "a: {type: array, x-kubernetes-list-type: map, items: {type: object}}",
+            "12:52: warning: a list of type map needs `x-kubernetes-list-map-keys`",
+        ),
+        (
+            "a: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: id, items: {}}",
+            "12:85: warning: `x-kubernetes-list-map-keys` must be a list of names",
+        ),
+        (
+            "a: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [id], items: {properties: {name: {}}}}",
+            "12:52: warning: the items of this list have no field `id` to be told apart by",
+        ),
+        (
+            "a: {type: string, x-kubernetes-list-type: set}",
+            "12:53: warning: this is for lists, and the type is string",
+        ),
+        (
+            "a: {type: array, x-kubernetes-list-type: bag}",
+            "12:52: warning: a list type is one of atomic, map or set",
+        ),
+        ("a: {x-kubernetes-map-type: bag}", "12:38: warning: a map type is atomic or granular"),
+        (
+            "a: {x-kubernetes-patch-strategy: bag}",
+            "12:44: warning: a patch strategy is made of merge, replace and retainKeys",
+        ),
+        (
+            "a: {properties: [b]}",
+            "12:27: warning: `properties` must be a mapping of names to schemas",
+        ),
+        ("a: {enum: b}", "12:21: warning: `enum` must be a list of values"),
+        ("a: {required: {b: 1}}", "12:25: warning: `required` must be a list of names"),
+        (
+            "a: {$ref: other.yaml}",
+            "12:21: warning: only references to `#/definitions/…` and `#/components/schemas/…` are understood",
+        ),
+    ];
+    for (properties, expected) in faults {
+        assert_eq!(faults_of(properties)[0], expected, "{properties}");
+    }
+    assert_eq!(faults_of("a: 5\nb: 6\nc: {type: string}").len(), 2, "the rest is read");
+}
+
+#[test]
+fn a_definition_without_its_frame_is_told_with_its_place() {
+    let faults = [
+        (
+            "names: {kind: A}\n  versions: []",
+            "2:3: warning: a CustomResourceDefinition needs `spec.group`",
+        ),
+        (
+            "group: a\n  versions: []",
+            "2:3: warning: a CustomResourceDefinition needs `spec.names.kind`",
+        ),
+        (
+            "group: a\n  names: {plural: as}\n  versions: []",
+            "3:10: warning: a CustomResourceDefinition needs `spec.names.kind`",
+        ),
+        (
+            "group: a\n  names: {kind: A}\n  validation: {}",
+            "2:3: warning: a CustomResourceDefinition needs a list of `spec.versions`",
+        ),
+        (
+            "group: a\n  names: {kind: A}\n  versions: v1",
+            "4:13: warning: a CustomResourceDefinition needs a list of `spec.versions`",
+        ),
+        (
+            "group: a\n  names: {kind: A}\n  versions: [{schema: {}}]",
+            "4:14: warning: a version of a CustomResourceDefinition needs a `name`",
+        ),
+    ];
+    for (spec, expected) in faults {
+        let text = format!("spec:\n  {spec}\n");
+        assert_eq!(add(&mut Schema::empty(), &text, Schema::add_crd), [expected], "{text}");
+    }
+}
+
+#[test]
+fn a_patch_of_a_definition_says_nothing() {
+    for text in
+        ["metadata: {name: a}", "spec: {conversion: {strategy: Webhook}}", "spec: {group: a}", "[]"]
+    {
+        assert_eq!(add(&mut Schema::empty(), text, Schema::add_crd), [""; 0], "{text}");
+    }
+}
+
+#[test]
+fn a_package_brings_its_definitions() {
+    let krmfile = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions:\n    io.k8s.cli.setters.replicas:\n      x-k8s-cli: {setter: {name: replicas, value: 3}}\n    com.example.Box:\n      x-kubernetes-group-version-kind: [{group: example.com, version: v1, kind: Box}]\n      properties:\n        lids: {type: array, items: {type: string}, x-kubernetes-patch-strategy: merge}\n        key: {type: iron}\n";
+    let broken = crd("a: 5");
+    let package =
+        crate::package::tests::package(&[("Krmfile", krmfile), ("crds/fleet.yaml", &broken)]);
+    let mut schema = Schema::kubernetes();
+    let faults = schema.add_package(&package);
+    let names: Vec<_> = faults.iter().map(|fault| fault.file.as_deref().unwrap()).collect();
+    assert_eq!(names, ["Krmfile", "crds/fleet.yaml"]);
+    assert!(faults.iter().all(|fault| !fault.is_error()), "nobody named these schemas");
+    assert_eq!(rule(at(&schema, "example.com/v1 Box", "lids")), "set");
+    assert!(schema.of_resource("example.com/v1", "Fleet").is_some());
+    assert!(schema.definition("io.k8s.cli.setters.replicas").is_none());
+}
+
+#[test]
+fn openapi_of_both_versions_is_added_over_what_is_known() {
+    let v2 = r##"{"definitions":{"com.example.Box":{"x-kubernetes-group-version-kind":[{"group":"","version":"v1","kind":"Pod"}],
+        "properties":{"lids":{"type":"array","x-kubernetes-patch-merge-key":"size","x-kubernetes-patch-strategy":"merge,retainKeys",
+        "items":{"$ref":"#/definitions/com.example.Lid"}},"meta":{"$ref":"#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"}}},
+        "com.example.Lid":{"properties":{"size":{"type":"integer"}}}}}"##;
+    let v3 = v2
+        .replace("{\"definitions\":", "{\"components\":{\"schemas\":")
+        .replace("#/definitions/", "#/components/schemas/")
+        + "}";
+    for text in [v2, &v3] {
+        let mut schema = Schema::kubernetes();
+        assert_eq!(add(&mut schema, text, Schema::add_openapi), [""; 0]);
+        let lids = at(&schema, "v1 Pod", "lids");
+        assert_eq!(rule(lids), "size");
+        assert_eq!(lids.item().unwrap().mapping(), MappingRule::RetainKeys);
+        assert_eq!(lids.item().unwrap().field("size").unwrap().shape(), Shape::Integer);
+        assert_eq!(rule(at(&schema, "v1 Pod", "meta.ownerReferences")), "uid");
+        assert_eq!(rule(at(&schema, "v1 PodList", "items.[].spec.containers")), "name");
+    }
+}
+
+#[test]
+fn a_document_without_definitions_is_an_error() {
+    let faults = [
+        ("a: 1\n", "1:1: error: there are no `definitions` and no `components.schemas` here"),
+        ("definitions: [a]\n", "1:14: error: definitions must be a mapping of names to schemas"),
+        (
+            "definitions: {a: {x-kubernetes-group-version-kind: [{kind: A}]}}\n",
+            "1:53: error: a kind needs `group`, `version` and `kind`",
+        ),
+    ];
+    for (text, expected) in faults {
+        assert_eq!(add(&mut Schema::empty(), text, Schema::add_openapi), [expected], "{text}");
+    }
+}
+
+#[test]
+fn a_later_definition_takes_the_place_of_an_earlier_one() {
+    let mut schema = Schema::empty();
+    let old = "definitions: {a.A: {x-kubernetes-group-version-kind: [{group: a, version: v1, kind: A}], properties: {old: {}}}}";
+    let new = "definitions: {a.A: {properties: {new: {}}}}";
+    add(&mut schema, old, Schema::add_openapi);
+    add(&mut schema, new, Schema::add_openapi);
+    let found = schema.of_resource("a/v1", "A").unwrap();
+    assert!(found.field("new").is_some() && found.field("old").is_none());
+}
+
+#[test]
+fn merge_keys_and_aliases_are_read_through() {
+    let text = "base: &base {type: array, items: {type: string}}\ndefinitions:\n  a:\n    properties:\n      b: {<<: *base, x-kubernetes-list-type: set}\n      c: *base\n";
+    let mut schema = Schema::empty();
+    assert_eq!(add(&mut schema, text, Schema::add_openapi), [""; 0]);
+    let a = schema.definition("a").unwrap();
+    assert_eq!(rule(a.field("b").unwrap()), "set");
+    assert_eq!(rule(a.field("c").unwrap()), "unknown");
+}
+
+#[test]
+fn a_comment_can_hold_a_schema() {
+    let texts = [
+        (
+            r#"# {"type":"array","x-kubernetes-patch-strategy":"merge","x-kubernetes-patch-merge-key":"id"}"#,
+            "id",
+        ),
+        (r#"{"x-kubernetes-patch-strategy":"merge","x-kubernetes-patch-merge-key":"id"}"#, "id"),
+        (r#"# {"type":"array","x-kubernetes-list-type":"atomic"}"#, "whole"),
+        (
+            r#"# {"type":"array","items":{"type":"string"},"x-kubernetes-patch-strategy":"merge"}"#,
+            "set",
+        ),
+        (r#"# {"items":{"type":"string"}}"#, "unknown"),
+        (r#"# {"type":"integer"}"#, "no list"),
+    ];
+    for (text, expected) in texts {
+        assert_eq!(rule(in_comment(text).expect(text).get()), expected, "{text}");
+    }
+}
+
+#[test]
+fn other_comments_hold_none() {
+    let texts = [
+        "",
+        "# for now",
+        r#"# {"$openapi":"replicas"}"#,
+        r#"# {"$kpt-set":"replicas"}"#,
+        r##"# {"$ref":"#/definitions/io.k8s.cli.setters.replicas"}"##,
+        r#"# {"type":"setter","x-k8s-cli":{"setter":{"name":"a"}}}"#,
+        r#"# {"note":"x"}"#,
+        "# {}",
+        "# {broken",
+        "# {a: [}",
+        "# kpt-set: ${replicas}",
+    ];
+    for text in texts {
+        assert!(in_comment(text).is_none(), "{text}");
+    }
+}

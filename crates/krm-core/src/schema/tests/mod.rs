@@ -1,0 +1,192 @@
+//! What the embedded table says, and that it is the one that was made.
+
+use super::*;
+
+/// The type at a path of fields; `[]` steps to the items of a list.
+pub(super) fn at<'a>(schema: &'a Schema, kind: &str, path: &str) -> Type<'a> {
+    let (api_version, kind) = kind.split_once(' ').unwrap();
+    let root = schema.of_resource(api_version, kind).unwrap();
+    path.split('.').filter(|step| !step.is_empty()).fold(root, |at, step| {
+        let next = if step == "[]" { at.item() } else { at.field(step) };
+        next.unwrap_or_else(|| panic!("no {step} of {path} in {kind}"))
+    })
+}
+
+/// How a list is merged, in a word.
+pub(super) fn rule(of: Type<'_>) -> String {
+    match of.list() {
+        None => "no list".to_owned(),
+        Some(ListRule::Keyed(keys)) => keys.iter().collect::<Vec<_>>().join("+"),
+        Some(rule) => format!("{rule:?}").to_lowercase(),
+    }
+}
+
+#[test]
+fn lists_of_kubernetes_are_merged_as_its_schema_says() {
+    let schema = Schema::kubernetes();
+    let facts = [
+        ("apps/v1 Deployment", "spec.template.spec.containers", "name"),
+        ("apps/v1 Deployment", "spec.template.spec.initContainers", "name"),
+        ("v1 Pod", "spec.ephemeralContainers", "name"),
+        ("v1 Pod", "spec.ephemeralContainers.[].ports", "containerPort+protocol"),
+        ("v1 Pod", "spec.containers.[].ports", "containerPort+protocol"),
+        ("v1 Pod", "spec.containers.[].env", "name"),
+        ("v1 Pod", "spec.containers.[].envFrom", "whole"),
+        ("v1 Pod", "spec.containers.[].args", "whole"),
+        ("v1 Pod", "spec.containers.[].volumeMounts", "mountPath"),
+        ("v1 Pod", "spec.containers.[].volumeDevices", "devicePath"),
+        ("v1 Pod", "spec.volumes", "name"),
+        ("v1 Pod", "spec.hostAliases", "ip"),
+        ("v1 Pod", "spec.imagePullSecrets", "name"),
+        ("v1 Pod", "spec.tolerations", "whole"),
+        ("v1 Pod", "spec.topologySpreadConstraints", "topologyKey+whenUnsatisfiable"),
+        ("v1 Pod", "metadata.finalizers", "set"),
+        ("v1 Pod", "metadata.ownerReferences", "uid"),
+        ("v1 Pod", "spec", "no list"),
+        ("v1 Service", "spec.ports", "port+protocol"),
+        ("v1 Service", "spec.externalIPs", "whole"),
+        ("v1 Node", "spec.podCIDRs", "set"),
+        ("v1 Node", "status.addresses", "type"),
+        ("v1 PodList", "items.[].spec.containers", "name"),
+        ("v1 PodList", "items", "unknown"),
+        ("networking.k8s.io/v1 Ingress", "spec.rules", "whole"),
+        ("rbac.authorization.k8s.io/v1 ClusterRole", "rules", "whole"),
+        ("batch/v1 CronJob", "spec.jobTemplate.spec.template.spec.containers", "name"),
+    ];
+    for (kind, path, expected) in facts {
+        assert_eq!(rule(at(&schema, kind, path)), expected, "{path} of {kind}");
+    }
+}
+
+#[test]
+fn mappings_of_kubernetes_are_merged_as_its_schema_says() {
+    let schema = Schema::kubernetes();
+    let facts = [
+        ("apps/v1 Deployment", "spec.strategy", MappingRule::RetainKeys),
+        ("apps/v1 Deployment", "spec.template", MappingRule::Merge),
+        ("apps/v1 Deployment", "spec.selector", MappingRule::Atomic),
+        ("v1 Service", "spec.selector", MappingRule::Atomic),
+        ("policy/v1 PodDisruptionBudget", "spec.selector", MappingRule::Replace),
+        ("v1 Pod", "spec.volumes.[]", MappingRule::RetainKeys),
+        ("v1 Pod", "spec.containers.[]", MappingRule::Merge),
+        ("v1 Pod", "metadata.labels", MappingRule::Merge),
+    ];
+    for (kind, path, expected) in facts {
+        assert_eq!(at(&schema, kind, path).mapping(), expected, "{path} of {kind}");
+    }
+}
+
+#[test]
+fn keys_have_the_defaults_of_their_fields() {
+    let schema = Schema::kubernetes();
+    let service = at(&schema, "v1 Service", "spec.ports");
+    assert_eq!((service.key_default("protocol"), service.key_default("port")), (Some("TCP"), None));
+    assert_eq!(
+        at(&schema, "v1 Pod", "spec.containers.[].ports").key_default("protocol"),
+        Some("TCP")
+    );
+    assert_eq!(at(&schema, "v1 Pod", "spec.volumes").key_default("name"), None);
+}
+
+#[test]
+fn fields_have_shapes_formats_and_requirements() {
+    let schema = Schema::kubernetes();
+    let facts = [
+        ("v1 Pod", "spec.containers.[].image", Shape::String, None),
+        ("apps/v1 Deployment", "spec.replicas", Shape::Integer, Some("int32")),
+        ("v1 Service", "spec.ports.[].targetPort", Shape::IntOrString, None),
+        ("v1 Pod", "spec.containers.[].resources.limits.cpu", Shape::NumberOrString, None),
+        ("v1 Pod", "spec.hostNetwork", Shape::Boolean, None),
+        ("v1 ConfigMap", "data", Shape::Object, None),
+        ("v1 ConfigMap", "data.anything", Shape::String, None),
+        ("v1 Secret", "data.anything", Shape::String, Some("byte")),
+        ("v1 Pod", "metadata.creationTimestamp", Shape::String, Some("date-time")),
+        ("v1 Pod", "metadata.labels", Shape::Object, None),
+    ];
+    for (kind, path, shape, format) in facts {
+        let found = at(&schema, kind, path);
+        assert_eq!((found.shape(), found.format()), (shape, format), "{path} of {kind}");
+    }
+    let container = at(&schema, "v1 Pod", "spec.containers.[]");
+    assert_eq!(container.required().collect::<Vec<_>>(), ["name"]);
+    assert!(container.fields().any(|(name, it)| name == "env" && it.shape() == Shape::Array));
+    assert!(container.field("no-such-field").is_none());
+}
+
+#[test]
+fn unknown_kinds_have_no_type() {
+    let schema = Schema::kubernetes();
+    for (api_version, kind) in
+        [("v1", "Nothing"), ("example.com/v1", "Pod"), ("", ""), ("v1", "DeleteOptions")]
+    {
+        assert!(schema.of_resource(api_version, kind).is_none(), "{api_version} {kind}");
+    }
+    assert!(Schema::empty().of_resource("v1", "Pod").is_none());
+}
+
+#[test]
+fn definitions_are_found_by_their_full_names() {
+    let schema = Schema::kubernetes();
+    assert!(schema.definition("io.k8s.api.core.v1.Container").unwrap().field("image").is_some());
+    assert!(schema.definition("core.v1.Container").is_none());
+    assert!(schema.definition("io.k8s.api.core.v1.Nothing").is_none());
+}
+
+#[test]
+fn types_that_hold_themselves_are_followed_as_far_as_asked() {
+    let schema = Schema::kubernetes();
+    let path = "spec.versions.[].schema.openAPIV3Schema.properties.a.properties.b.items";
+    let found = at(&schema, "apiextensions.k8s.io/v1 CustomResourceDefinition", path);
+    assert_eq!(found.shape(), Shape::Any);
+    let deep = "spec.versions.[].schema.openAPIV3Schema".to_owned() + &".not".repeat(500) + ".type";
+    let found = at(&schema, "apiextensions.k8s.io/v1 CustomResourceDefinition", &deep);
+    assert_eq!(found.shape(), Shape::String);
+}
+
+#[test]
+fn the_committed_table_is_what_its_head_says() {
+    let text = embedded::TEXT;
+    let head = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+    let body = &text[text.find("package ").unwrap()..];
+    assert_eq!(head("digest "), format!("{:016x}", table_text::digest(body.as_bytes())));
+    let count = |start: &str| body.lines().filter(|line| line.starts_with(start)).count();
+    assert_eq!(head("types "), count("type ").to_string());
+    assert_eq!(head("fields "), count(" ").to_string());
+    assert_eq!(head("kinds "), body.matches(" kind=").count().to_string());
+    assert!(kubernetes_version().starts_with("v1."), "{}", kubernetes_version());
+}
+
+#[test]
+fn the_committed_table_is_written_as_it_was_read() {
+    let embedded = Embedded::get();
+    let types = embedded.types.iter().map(|it| {
+        let Spot { nodes, id, .. } = it.spot();
+        let api_versions = it.entry.api_versions().collect();
+        (it.entry.name.to_owned(), table_text::Listed { nodes, id, api_versions })
+    });
+    let listing =
+        table_text::Listing { packages: embedded.packages.clone(), types: types.collect() };
+    let again = listing.write(kubernetes_version()).unwrap();
+    assert!(again == embedded::TEXT, "run `cargo xtask schema`");
+}
+
+#[test]
+fn every_reference_of_the_committed_table_leads_somewhere() {
+    let words = embedded::TEXT.split_whitespace().filter_map(|word| word.split_once('@'));
+    for (_, name) in words {
+        assert!(Embedded::get().definition(name).is_some(), "{name}");
+    }
+}
+
+#[test]
+fn a_line_that_is_no_part_of_a_table_is_named() {
+    let fault = |text| table::entries(text).find_map(|entry| entry.read().err());
+    let told = |text| fault(text).expect("it is wrong").to_string();
+    assert_eq!(told("# x\ntype a\n b string\n c strin\n"), "a: cannot read `c strin`");
+    assert_eq!(told("\ntype a bold\n"), "a: cannot read `bold`");
+    assert_eq!(told("\ntype a\ntype b\n c\n"), "b: cannot read `c`");
+    assert_eq!(fault("\ntype a\n b string\n"), None);
+}
+
+mod added;
+mod hostile;
