@@ -1,13 +1,11 @@
 //! What a container needs to leave nothing behind: a name to remove it by, and a folder for its engine to stand in.
 
 use std::cell::Cell;
+use std::fs;
 use std::hash::{BuildHasher, RandomState};
-use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
-
-use tempfile::TempDir;
 
 use super::engine::Engine;
 use crate::Interrupt;
@@ -26,22 +24,23 @@ pub(super) struct Cleanup<'a> {
     engine: &'a Engine,
     name: String,
     /// Compat: podman's monitor leaves a file where it stands when a container takes too much memory.
-    folder: TempDir,
+    folder: PathBuf,
     done: Cell<bool>,
 }
 
 impl<'a> Cleanup<'a> {
-    pub(super) fn new(engine: &'a Engine) -> io::Result<Self> {
+    pub(super) fn new(engine: &'a Engine) -> std::io::Result<Self> {
         // Several machines can share an engine: a process number is not enough. The keys of a new hasher are random.
         let number = RandomState::new().hash_one(std::process::id());
         let name = format!("krm-{number:016x}");
-        let folder = tempfile::Builder::new().prefix("krm-").tempdir_in(engine.temporary())?;
+        let folder = engine.temporary().join(&name);
+        fs::create_dir(&folder)?;
         Ok(Self { engine, name, folder, done: Cell::new(false) })
     }
 
     /// Where the engine's program stands; not where the person does.
     pub(super) fn folder(&self) -> &Path {
-        self.folder.path()
+        &self.folder
     }
 
     pub(super) fn name(&self) -> &str {
@@ -68,5 +67,6 @@ impl Drop for Cleanup<'_> {
                 self.remove()
             });
         }
+        let _ = fs::remove_dir_all(&self.folder);
     }
 }

@@ -15,25 +15,15 @@ use krm_run::{
     Network, Outcome, Pull, Reason, User,
 };
 
-use crate::programs::{INPUT, Scripts, probe, skipped};
+use crate::programs::{INPUT, Scripts, probe, skipped, static_probe};
 use crate::stopping::wait_until;
 
 const IMAGE: &str = "krm-run-tests:probe";
 
 /// The engine with the probe's image, or the reason why there is none.
 fn engine() -> Option<&'static Engine> {
-    static ENGINE: OnceLock<Result<Engine, String>> = OnceLock::new();
-    let engine = ENGINE.get_or_init(|| {
-        if !cfg!(target_os = "linux") {
-            return Err("the probe is a program for Linux only where this is Linux".to_owned());
-        }
-        let environment = Environment::from_iter(std::env::vars_os());
-        let engine =
-            Engine::find(IMAGE, None, &environment).map_err(|failure| failure.to_string())?;
-        import(&engine)?;
-        Ok(engine)
-    });
-    match engine {
+    static ENGINE: OnceLock<Option<Engine>> = OnceLock::new();
+    let engine = ENGINE.get_or_init(|| match start() {
         Ok(engine) => Some(engine),
         Err(why) if std::env::var_os("KRM_REQUIRE_ENGINE").is_some() => {
             panic!("KRM_REQUIRE_ENGINE is set, and there is no container engine: {why}")
@@ -42,13 +32,24 @@ fn engine() -> Option<&'static Engine> {
             skipped("containers", why.lines().next().unwrap_or_default());
             None
         }
+    });
+    engine.as_ref()
+}
+
+fn start() -> Result<Engine, String> {
+    if !cfg!(target_os = "linux") {
+        return Err("the probe is a program for Linux only where this is Linux".to_owned());
     }
+    let environment = Environment::from_iter(std::env::vars_os());
+    let engine = Engine::find(IMAGE, None, &environment).map_err(|failure| failure.to_string())?;
+    import(&engine)?;
+    Ok(engine)
 }
 
 /// An image of one static program, without a registry.
 fn import(engine: &Engine) -> Result<(), String> {
     let root = tempfile::tempdir().unwrap();
-    fs::copy(probe(), root.path().join("probe")).unwrap();
+    fs::copy(static_probe()?, root.path().join("probe")).unwrap();
     // Everybody may write there: if it cannot be written, the container is closed.
     fs::create_dir(root.path().join("open")).unwrap();
     fs::set_permissions(root.path().join("open"), fs::Permissions::from_mode(0o777)).unwrap();
