@@ -7,7 +7,7 @@ use super::fields::{Field, Fields, share_merge_keys};
 use super::ops::{Fill, Op};
 use super::remarks::{Slot, Taken, key_step};
 use super::rules::{Restore, Side};
-use super::same::{is_null, same, same_slot};
+use super::same::{is_null, own_tag, same, same_slot};
 use super::shape::{MapKind, Shape};
 use super::two_way::{self, Copy, Done, Position, key_value};
 use super::work::Work;
@@ -235,7 +235,9 @@ fn both<'a>(
     if alias(local).is_some() {
         return below_alias(work, versions, local, theirs, place);
     }
+    let is_retagged = own_tag(local) != own_tag(theirs);
     work.guarded(local, theirs, |work| match (local.kind(), theirs.kind()) {
+        _ if is_retagged => whole(work, versions, local, theirs, place),
         (NodeKind::Mapping, NodeKind::Mapping) if place.shape.mapping() != MapKind::Whole => {
             mapping(work, versions, local, theirs, place)
         }
