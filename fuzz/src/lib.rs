@@ -167,18 +167,14 @@ pub fn merge3(data: &[u8]) {
         return merges(merging::checks::all(&base, &local, &upstream));
     }
     let Some(texts) = texts(data, 3) else { return };
-    if !texts.iter().all(|text| merging::checks::is_readable(text)) {
+    let fits = |text: &&str| merging::checks::is_readable(text) && !merging::checks::has_null(text);
+    // Null clears what is there, and what is not there may come again.
+    if !texts.iter().all(fits) {
         return;
     }
-    merges(merging::checks::three_way_is_stable(
-        texts[0],
-        texts[1],
-        texts[2],
-        OnConflict::Upstream,
-    ));
-    if !texts.iter().any(|text| merging::checks::has_null(text)) {
-        merges(merging::checks::merge_identity(texts[0], texts[1]));
-    }
+    let upstream = OnConflict::Upstream;
+    merges(merging::checks::three_way_is_stable(texts[0], texts[1], texts[2], upstream));
+    merges(merging::checks::merge_identity(texts[0], texts[1]));
 }
 
 /// A reference reads the same without the words around it; a value that a pattern was filled with is read back from it.

@@ -24,6 +24,18 @@ pub(super) fn of_source<'a>(
     part(work, source, without, destination).map(Some)
 }
 
+/// What is no value in a whole document; none where all of it is none.
+pub(super) fn left_out<'a>(
+    work: &mut Work<'a, '_>,
+    root: NodeRef<'a>,
+) -> Result<Option<Vec<NodeRef<'a>>>, Diagnostic> {
+    let mut without = Vec::new();
+    let shape = work.shape.clone();
+    // A document of nothing is one, too: others are counted from it.
+    let is_some = is_value(work, root, &shape, &mut without)? || is_null(root);
+    Ok(is_some.then_some(without))
+}
+
 /// A node as it stands, without some of its entries.
 pub(super) fn part<'a>(
     work: &Work<'a, '_>,
@@ -33,7 +45,8 @@ pub(super) fn part<'a>(
 ) -> Result<Fill<'a>, Diagnostic> {
     let is_alias = node.kind() == NodeKind::Alias;
     if is_alias || anchors::is_bound(node, &work.ground(node), &work.ground(destination)) {
-        return Ok(Fill::Value(anchors::written_out(node, &without)?));
+        let value = anchors::written_out(node, &without);
+        return value.map(Fill::Value).map_err(|error| error.in_file(work.file_of(node)));
     }
     Ok(Fill::Part { node, without, note: None })
 }

@@ -8,7 +8,7 @@ use super::directives::{self, MappingDirectives, Patch};
 use super::fields::{Field, Fields, share_merge_keys};
 use super::ops::{Fill, Op};
 use super::remarks::{Slot, key_step};
-use super::same::{is_null, same};
+use super::same::{is_null, own_tag, same};
 use super::shape::{MapKind, Shape};
 use super::work::Work;
 use super::{Merger, Outcome, Version, anchors, fill, two_lists};
@@ -38,8 +38,8 @@ pub(super) fn root<'a>(
     destination: NodeRef<'a>,
 ) -> Result<Outcome, Diagnostic> {
     let shape = work.shape.clone();
-    // A document of nothing says nothing; `null` says that there should be none.
-    if is_null(source) && source.text().is_empty() {
+    // A document of nothing says nothing: what goes is named by `$patch`.
+    if is_null(source) {
         return Ok(Outcome::Stays);
     }
     let done = value(work, source, destination, &shape, Beside::default())?;
@@ -55,7 +55,7 @@ pub(super) fn value<'a>(
     beside: Beside<'a>,
 ) -> Result<Done, Diagnostic> {
     let is_alias = |node: NodeRef<'a>| node.kind() == NodeKind::Alias;
-    if is_alias(source) && is_alias(destination) && source.text() == destination.text() {
+    if anchors::is_same_alias(source, destination) {
         return Ok(Done::Same);
     }
     let source = source.resolve();
@@ -65,7 +65,9 @@ pub(super) fn value<'a>(
     if is_alias(destination) {
         return below_alias(work, source, destination, shape);
     }
+    let is_retagged = own_tag(source).is_some() && own_tag(source) != own_tag(destination);
     work.guarded(destination, source, |work| match (source.kind(), destination.kind()) {
+        _ if is_retagged => whole(work, source, destination, shape),
         (NodeKind::Mapping, NodeKind::Mapping) => mapping(work, source, destination, shape),
         (NodeKind::Sequence, NodeKind::Sequence) => {
             two_lists::list(work, source, destination, shape, beside)
@@ -81,6 +83,9 @@ pub(super) fn whole<'a>(
     destination: NodeRef<'a>,
     shape: &Shape<'_>,
 ) -> Result<Done, Diagnostic> {
+    if same(source, destination) {
+        return Ok(Done::Same);
+    }
     let Some(fill) = fill::of_source(work, source, shape, destination)? else {
         return Ok(Done::Gone);
     };
