@@ -11,6 +11,11 @@ mod laws;
 #[path = "../../crates/krm-core/tests/suite/schemas.rs"]
 mod schemas;
 
+#[allow(dead_code, reason = "the property tests use more of it")]
+#[path = "../../crates/krm-core/tests/suite/merging/mod.rs"]
+mod merging;
+
+use krm_core::merge::{OnConflict, Rules};
 use krm_yaml::{Path, Segment};
 use laws::draw::Draw;
 use laws::editing::{self, Answer, Edited, Scope};
@@ -95,7 +100,8 @@ pub fn path(data: &[u8]) {
         built.push(segment.clone());
     }
     let printed = built.to_string();
-    let again = printed.parse::<Path>().unwrap_or_else(|error| panic!("{printed:?} of {text:?}: {error}"));
+    let again =
+        printed.parse::<Path>().unwrap_or_else(|error| panic!("{printed:?} of {text:?}: {error}"));
     assert_eq!(again.segments(), path.segments(), "{printed:?} of {text:?}");
     if let Some((parent, last)) = path.split_last() {
         let whole: Vec<Segment> = parent.segments().iter().chain([last]).cloned().collect();
@@ -111,4 +117,44 @@ pub fn schema(data: &[u8]) {
     if let Some(text) = text_of(data) {
         holds(schemas::survives(text));
     }
+}
+
+/// The texts that an input holds, one behind the other with a zero between them.
+fn texts(data: &[u8], count: usize) -> Option<Vec<&str>> {
+    let texts: Vec<&str> = data.split(|byte| *byte == 0).map(text_of).collect::<Option<_>>()?;
+    (texts.len() == count).then_some(texts)
+}
+
+#[track_caller]
+fn merges(checked: merging::checks::Checked) {
+    if let Err(why) = checked {
+        panic!("{why}");
+    }
+}
+
+/// A two-way merge of any texts can be read, and the same merge again changes nothing.
+pub fn merge2(data: &[u8]) {
+    let Some(texts) = texts(data, 2) else { return };
+    if texts.iter().all(|text| merging::checks::is_readable(text)) {
+        merges(merging::checks::two_way_is_stable(texts[0], texts[1], &Rules::default()));
+    }
+}
+
+/// A three-way merge of any texts, or of made-up resources, keeps its laws.
+pub fn merge3(data: &[u8]) {
+    if let Some(choices) = data.strip_prefix(&[0xff]) {
+        let (style, content) = choices.split_at(choices.len() / 4);
+        let [base, local, upstream] =
+            merging::three_texts(&mut Draw::new(content), &mut Draw::new(style));
+        return merges(merging::checks::all(&base, &local, &upstream));
+    }
+    let Some(texts) = texts(data, 3) else { return };
+    let fits = |text: &&str| merging::checks::is_readable(text) && !merging::checks::has_null(text);
+    // Null clears what is there, and what is not there may come again.
+    if !texts.iter().all(fits) {
+        return;
+    }
+    let upstream = OnConflict::Upstream;
+    merges(merging::checks::three_way_is_stable(texts[0], texts[1], texts[2], upstream));
+    merges(merging::checks::merge_identity(texts[0], texts[1]));
 }

@@ -6,6 +6,7 @@
 mod cases;
 mod kills;
 mod laws;
+mod git;
 mod pages;
 mod pipes;
 mod sandbox;

@@ -25,7 +25,7 @@ fn examples_in_the_pages_print_what_they_show() {
 #[test]
 fn every_command_has_its_page() {
     let groups = [
-        ("yaml", &["get", "set", "rm", "check", "events"][..]),
+        ("yaml", &["get", "set", "rm", "check", "events", "merge", "merge3"][..]),
         ("cfg", &["cat", "count", "diff", "grep", "merge", "merge3", "tree", "init", "annotate"]),
     ];
     let commands = groups

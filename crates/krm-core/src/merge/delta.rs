@@ -74,7 +74,7 @@ fn of_list<'a>(
     upstream: NodeRef<'a>,
     shape: &Shape<'_>,
 ) -> Option<Vec<NodeRef<'a>>> {
-    let kind = kind_of(work, shape, vec![base.children().collect(), upstream.children().collect()]);
+    let kind = kind_of(work, shape, &[base.children().collect(), upstream.children().collect()]);
     let keys: Vec<String> = match &kind {
         ListKind::Whole => return Some(Vec::new()),
         ListKind::Keyed(keys) => keys.iter().map(|key| key.name.clone()).collect(),

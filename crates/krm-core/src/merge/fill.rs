@@ -24,6 +24,18 @@ pub(super) fn of_source<'a>(
     part(work, source, without, destination).map(Some)
 }
 
+/// What is no value in a whole document; none where all of it is none.
+pub(super) fn left_out<'a>(
+    work: &mut Work<'a, '_>,
+    root: NodeRef<'a>,
+) -> Result<Option<Vec<NodeRef<'a>>>, Diagnostic> {
+    let mut without = Vec::new();
+    let shape = work.shape.clone();
+    // A document of nothing is one, too: others are counted from it.
+    let is_some = is_value(work, root, &shape, &mut without)? || is_null(root);
+    Ok(is_some.then_some(without))
+}
+
 /// A node as it stands, without some of its entries.
 pub(super) fn part<'a>(
     work: &Work<'a, '_>,

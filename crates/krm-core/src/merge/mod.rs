@@ -37,6 +37,8 @@ mod two_lists;
 mod two_way;
 mod work;
 
+use std::borrow::Cow;
+
 use krm_yaml::{Edit, NodeRef};
 
 pub use conflict::{Conflict, ConflictKind, ConflictPlace};
@@ -122,6 +124,25 @@ impl<'a, 'r> Merger<'a, 'r> {
             work.perform(edit)?;
         }
         Ok(work.report(outcome))
+    }
+
+    /// The text of a source's document that has no counterpart, as it comes: without nulls and directives. None where it
+    /// says that there should be nothing.
+    pub fn coming(&mut self, source: Version<'a>) -> Result<Option<Cow<'a, str>>, Diagnostic> {
+        let mut work = Work::new(self.rules, &self.grounds, source, source, None);
+        let document = source.node.document();
+        match fill::left_out(&mut work, source.node)? {
+            None => Ok(None),
+            Some(without) if without.is_empty() => Ok(Some(Cow::Borrowed(document.text()))),
+            Some(without) => {
+                let pruned = krm_yaml::Pruned::new(document, &without, &[]);
+                let pruned = pruned.map_err(|error| {
+                    Diagnostic::from_edit(&error, document.file()).in_file(source.file)
+                })?;
+                let root = pruned.graft(source.node);
+                Ok(Some(Cow::Owned(root.node().document().text().to_owned())))
+            }
+        }
     }
 
     /// Merges what changed between base and upstream into local: collects the edits on local's file.

@@ -74,7 +74,7 @@ fn look(a: NodeRef<'_>, b: NodeRef<'_>, left: &mut usize, depth: usize) -> bool 
 }
 
 /// A tag that is not one of YAML's own, which say no more than the value's type.
-fn own_tag(node: NodeRef<'_>) -> Option<&str> {
+pub(super) fn own_tag(node: NodeRef<'_>) -> Option<&str> {
     node.tag().filter(|tag| !tag.starts_with("!!") && *tag != "!")
 }
 

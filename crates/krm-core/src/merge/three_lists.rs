@@ -28,8 +28,8 @@ pub(super) fn list<'a>(
     place: Place<'a, '_>,
 ) -> Result<Fate<'a>, Diagnostic> {
     let base = versions.base.map(NodeRef::resolve).filter(|it| it.as_sequence().is_some());
-    let all = [base, Some(local), Some(upstream)].map(children).to_vec();
-    let kind = kind_of(work, place.shape, all);
+    let all = [base, Some(local), Some(upstream)].map(children);
+    let kind = kind_of(work, place.shape, &all);
     if kind == ListKind::Whole {
         return three_way::whole(work, versions, local, upstream, place);
     }
@@ -73,7 +73,7 @@ pub(super) fn elements_left<'a>(
     local: NodeRef<'a>,
     shape: &Shape<'_>,
 ) -> Result<Fate<'a>, Diagnostic> {
-    let kind = kind_of(work, shape, vec![children(Some(base)), children(Some(local))]);
+    let kind = kind_of(work, shape, &[children(Some(base)), children(Some(local))]);
     if kind == ListKind::Whole {
         return Ok(Fate::Goes);
     }

@@ -7,7 +7,7 @@ use super::fields::{Field, Fields, share_merge_keys};
 use super::ops::{Fill, Op};
 use super::remarks::{Slot, Taken, key_step};
 use super::rules::{Restore, Side};
-use super::same::{is_null, same, same_slot};
+use super::same::{is_null, own_tag, same, same_slot};
 use super::shape::{MapKind, Shape};
 use super::two_way::{self, Copy, Done, Position, key_value};
 use super::work::Work;
@@ -235,7 +235,9 @@ fn both<'a>(
     if alias(local).is_some() {
         return below_alias(work, versions, local, theirs, place);
     }
+    let is_retagged = own_tag(local) != own_tag(theirs);
     work.guarded(local, theirs, |work| match (local.kind(), theirs.kind()) {
+        _ if is_retagged => whole(work, versions, local, theirs, place),
         (NodeKind::Mapping, NodeKind::Mapping) if place.shape.mapping() != MapKind::Whole => {
             mapping(work, versions, local, theirs, place)
         }
@@ -416,7 +418,7 @@ impl<'a> Mapping<'a> {
                 Fate::Comes(fill) => {
                     let Some(theirs) = theirs else { return Ok(()) };
                     self.came = true;
-                    let key = key_value(theirs.key);
+                    let key = key_value(theirs.key, self.local);
                     work.ask(Op::Entry { mapping: self.local, after, key, fill })
                 }
             }
@@ -444,7 +446,12 @@ impl<'a> Mapping<'a> {
         }
         self.came = true;
         let fill = fill::part(work, theirs.value, Vec::new(), self.local)?;
-        work.ask(Op::Entry { mapping: self.local, after, key: key_value(theirs.key), fill })
+        work.ask(Op::Entry {
+            mapping: self.local,
+            after,
+            key: key_value(theirs.key, self.local),
+            fill,
+        })
     }
 }
 

@@ -31,7 +31,7 @@ pub(super) fn list<'a>(
     }
     let is_element = |node: NodeRef<'a>| !found.elements.contains(&node);
     let theirs: Vec<NodeRef<'a>> = source.children().filter(|it| is_element(*it)).collect();
-    let kind = kind_of(work, shape, vec![theirs, destination.children().collect()]);
+    let kind = kind_of(work, shape, &[theirs, destination.children().collect()]);
     if kind == ListKind::Whole {
         return two_way::whole(work, source, destination, shape);
     }
@@ -56,10 +56,10 @@ pub(super) fn list<'a>(
 pub(super) fn kind_of<'a>(
     work: &mut Work<'a, '_>,
     shape: &Shape<'_>,
-    versions: Vec<Vec<NodeRef<'a>>>,
+    versions: &[Vec<NodeRef<'a>>],
 ) -> ListKind {
     let path = work.field_path();
-    let found = lists::kind_of(work.rules, &path, shape, &versions);
+    let found = lists::kind_of(work.rules, &path, shape, versions);
     if let Some((node, key)) = found.double.filter(|_| found.kind == ListKind::Whole) {
         let message = format!("`{key}` stands twice in this list, which is therefore taken whole");
         work.warn(node, message);
@@ -91,7 +91,7 @@ pub(super) fn directed<'a>(
 ) -> Result<(), Diagnostic> {
     let kind = match beside.delete {
         Some(_) => ListKind::Set,
-        None => kind_of(work, shape, vec![destination.children().collect()]),
+        None => kind_of(work, shape, &[destination.children().collect()]),
     };
     let ours = Elements::of(Some(destination), &kind, |_| true);
     let mut merge = ListMerge { ours: &ours, gone: HashSet::new(), new: Vec::new() };

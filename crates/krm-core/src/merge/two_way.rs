@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use krm_yaml::{Edit, File, Graft, NodeKind, NodeRef, ScalarStyle, Value};
+use krm_yaml::{Edit, File, Graft, NodeKind, NodeRef, Resolved, ScalarStyle, Value};
 
 use super::directives::{self, MappingDirectives, Patch};
 use super::fields::{Field, Fields, share_merge_keys};
 use super::ops::{Fill, Op};
 use super::remarks::{Slot, key_step};
-use super::same::{is_null, same};
+use super::same::{is_null, own_tag, same};
 use super::shape::{MapKind, Shape};
 use super::work::Work;
 use super::{Merger, Outcome, Version, anchors, fill, two_lists};
@@ -38,8 +38,8 @@ pub(super) fn root<'a>(
     destination: NodeRef<'a>,
 ) -> Result<Outcome, Diagnostic> {
     let shape = work.shape.clone();
-    // A document of nothing says nothing; `null` says that there should be none.
-    if is_null(source) && source.text().is_empty() {
+    // A document of nothing says nothing: what goes is named by `$patch`.
+    if is_null(source) {
         return Ok(Outcome::Stays);
     }
     let done = value(work, source, destination, &shape, Beside::default())?;
@@ -65,7 +65,9 @@ pub(super) fn value<'a>(
     if is_alias(destination) {
         return below_alias(work, source, destination, shape);
     }
+    let is_retagged = own_tag(source).is_some() && own_tag(source) != own_tag(destination);
     work.guarded(destination, source, |work| match (source.kind(), destination.kind()) {
+        _ if is_retagged => whole(work, source, destination, shape),
         (NodeKind::Mapping, NodeKind::Mapping) => mapping(work, source, destination, shape),
         (NodeKind::Sequence, NodeKind::Sequence) => {
             two_lists::list(work, source, destination, shape, beside)
@@ -81,6 +83,9 @@ pub(super) fn whole<'a>(
     destination: NodeRef<'a>,
     shape: &Shape<'_>,
 ) -> Result<Done, Diagnostic> {
+    if same(source, destination) {
+        return Ok(Done::Same);
+    }
     let Some(fill) = fill::of_source(work, source, shape, destination)? else {
         return Ok(Done::Gone);
     };
@@ -287,7 +292,7 @@ fn inherited<'a>(
         Copy::Whole => added(work, field, mapping, after, &shape),
         Copy::Of(graft) => {
             let fill = Fill::Value(Value::Graft(graft));
-            work.ask(Op::Entry { mapping, after, key: key_value(field.key), fill })
+            work.ask(Op::Entry { mapping, after, key: key_value(field.key, mapping), fill })
         }
     }
 }
@@ -303,20 +308,25 @@ fn added<'a>(
     let shape = shape.clone().in_comments(work, &[(field.key, field.value)]);
     match fill::of_source(work, field.value, &shape, mapping)? {
         None => Ok(()),
-        Some(fill) => work.ask(Op::Entry { mapping, after, key: key_value(field.key), fill }),
+        Some(fill) => {
+            work.ask(Op::Entry { mapping, after, key: key_value(field.key, mapping), fill })
+        }
     }
 }
 
 /// A key as it is written anew: of a text the text, in the manners of its neighbours; of anything else the node.
-pub(super) fn key_value(key: NodeRef<'_>) -> Value<'_> {
+pub(super) fn key_value<'a>(key: NodeRef<'a>, mapping: NodeRef<'a>) -> Value<'a> {
     let key = key.resolve();
-    let is_block = key.as_scalar().is_some_and(|key| key.style().is_block());
-    let is_plain = key.as_scalar().is_some_and(|key| key.style() == ScalarStyle::Plain);
+    let is_bare = key.anchor().is_none();
+    let scalar = key.as_scalar();
+    let is_plain = scalar.is_some_and(|key| key.style() == ScalarStyle::Plain);
+    // A word such as `on` was written without quotes on purpose, or at least with success.
+    let is_word = is_plain && scalar.is_some_and(|key| key.resolve_1_1() != Resolved::String);
     match key.as_str() {
-        Some(text) if !is_plain || is_block => Value::String(text),
-        _ if key.anchor().is_some() => anchors::scalar(key).unwrap_or(Value::Node(key)),
+        Some(_) if is_word && is_bare && mapping.is_block() => Value::Node(key),
         Some(text) => Value::String(text),
-        None => Value::Node(key),
+        None if is_bare => Value::Node(key),
+        None => anchors::scalar(key).unwrap_or(Value::Node(key)),
     }
 }
 

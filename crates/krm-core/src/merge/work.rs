@@ -240,7 +240,7 @@ impl<'a, 'm> Work<'a, 'm> {
             let ground = self.ground(entry);
             let above = [ground.marks(entry.key(), entry), ground.above(entry.key(), entry)];
             let above = above.into_iter().flatten().reduce(|a, b| format!("{a}\n{b}"));
-            marks::add(&mut ops, entry, above, &mark);
+            marks::add(&mut ops, entry, above.as_ref(), &mark);
         }
         let file = self.versions[0].file;
         ops::perform(ops, edit).map_err(|error| Diagnostic::error(error.message).in_file(file))

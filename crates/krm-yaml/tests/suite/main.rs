@@ -9,3 +9,4 @@ mod laws;
 mod properties;
 mod refusals;
 mod runner;
+mod together;

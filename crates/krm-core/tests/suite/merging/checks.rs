@@ -43,11 +43,7 @@ pub(crate) fn merge3(
     );
     Ok(match merged {
         Ok(merged) => Answer::Merged(merged),
-        Err(error) => Answer::Refused(if std::env::var("REFUSED").is_ok() {
-            format!("{}\n{}", error.message, told(base.text(), local.text(), upstream.text(), ""))
-        } else {
-            error.message
-        }),
+        Err(error) => Answer::Refused(error.message),
     })
 }
 
@@ -233,4 +229,32 @@ pub(crate) fn same_documents(a: &str, b: &str) -> Result<bool, String> {
 
 fn told(base: &str, local: &str, upstream: &str, merged: &str) -> String {
     format!("--- base\n{base}--- local\n{local}--- upstream\n{upstream}--- merged\n{merged}")
+}
+
+/// All laws of three-way merges.
+pub(crate) fn all(base: &str, local: &str, upstream: &str) -> Checked {
+    merge_identity(base, local)?;
+    for on in [OnConflict::Upstream, OnConflict::Local, OnConflict::Mark] {
+        three_way_is_stable(base, local, upstream, on)?;
+    }
+    conflicts_are_values(base, local, upstream)
+}
+
+/// Whether every document of a text can be read.
+pub(crate) fn is_readable(text: &str) -> bool {
+    parse(text).is_ok_and(|file| file.errors().next().is_none())
+}
+
+/// Whether a text has a null somewhere, which clears.
+pub(crate) fn has_null(text: &str) -> bool {
+    let Ok(file) = parse(text) else { return true };
+    let mut waiting: Vec<_> = file.documents().filter_map(DocumentRef::root).collect();
+    while let Some(node) = waiting.pop() {
+        let scalar = node.resolve().as_scalar();
+        if scalar.is_some_and(|scalar| scalar.resolve() == krm_yaml::Resolved::Null) {
+            return true;
+        }
+        waiting.extend(node.children());
+    }
+    false
 }
