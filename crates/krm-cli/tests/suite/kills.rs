@@ -56,11 +56,19 @@ fn survives_kills(work: &Work) {
             package.fill(work.before);
         }
         let mut child = package.start(work.args);
-        // Half of the kills are spread over the whole run, half over the time from its first trace on.
-        if kill % 2 == 1 {
-            package.wait_for_trace(&mut child);
-        }
-        sleep(length.mul_f64(dice.roll() * if kill % 2 == 1 { 0.4 } else { 1.1 }));
+        // From its start, from its first trace, or from where it begins to rename.
+        let share = match kill % 3 {
+            0 => 1.1,
+            1 => {
+                package.wait_for(&mut child, |_| true);
+                0.4
+            }
+            _ => {
+                package.wait_for(&mut child, |journal| journal.ends_with("\ncommit\n"));
+                0.1
+            }
+        };
+        sleep(length.mul_f64(dice.roll() * share));
         let _ = child.kill();
         child.wait().unwrap();
         let (before, after) = package.tally(work);
@@ -208,10 +216,11 @@ impl Package {
         command.stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    /// Waits until a run begins to write, or ends.
-    fn wait_for_trace(&self, child: &mut Child) {
+    /// Waits until the journal of a run is so, or the run ends.
+    fn wait_for(&self, child: &mut Child, is_so: impl Fn(&str) -> bool) {
         let journal = self.folder.path().join(".krm-journal");
-        while !journal.exists() && child.try_wait().unwrap().is_none() {
+        let is_reached = || fs::read_to_string(&journal).is_ok_and(|text| is_so(&text));
+        while !is_reached() && child.try_wait().unwrap().is_none() {
             sleep(Duration::from_micros(100));
         }
     }
