@@ -4,9 +4,9 @@
 #![allow(clippy::print_stdout, reason = "a test that is skipped says so")]
 
 mod cases;
+mod git;
 mod kills;
 mod laws;
-mod git;
 mod pages;
 mod pipes;
 mod sandbox;

@@ -17,7 +17,7 @@ pub fn heading(change: &ItemChange<'_>) -> String {
     match (&change.old, &change.new) {
         (Some(old), Some(new)) => {
             let words = verbs(change).join(" and ");
-            let name = arrow(old.label(), new.label());
+            let name = arrow(&old.label(), &new.label());
             match change.is_moved {
                 true => format!("{words} {name}: {} → {}", old.place(), new.place()),
                 false => format!("{words} {name} in {}", new.place()),
@@ -30,8 +30,8 @@ pub fn heading(change: &ItemChange<'_>) -> String {
     }
 }
 
-fn arrow(old: String, new: String) -> String {
-    if old == new { new } else { format!("{old} → {new}") }
+fn arrow(old: &str, new: &str) -> String {
+    if old == new { new.to_owned() } else { format!("{old} → {new}") }
 }
 
 /// What became of a resource that both packages have.

@@ -128,7 +128,7 @@ impl<'a> PackageMerge<'a, '_> {
         self.bring(coming, fresh, &mut slots);
         let (mut changes, mut errors) = (Vec::new(), Vec::new());
         for (path, slot) in slots {
-            match finish(path, slot) {
+            match finish(path, &slot) {
                 Ok(change) => changes.extend(change),
                 Err(error) => errors.push(error),
             }
@@ -270,7 +270,7 @@ fn last_item(file: Option<&PackageFile>) -> Option<Spot> {
 
 type Finished<'a> = Option<(FileChange<'a>, Option<usize>)>;
 
-fn finish<'a>(path: PackagePath, slot: Slot<'a, '_>) -> Result<Finished<'a>, Diagnostic> {
+fn finish<'a>(path: PackagePath, slot: &Slot<'a, '_>) -> Result<Finished<'a>, Diagnostic> {
     let shown = slot.old.map_or(path.as_str(), |file| &file.shown);
     let told = |error: Diagnostic| error.in_file(shown);
     if let Some(Err(error)) = slot.old.map(|file| &file.content) {
