@@ -84,7 +84,7 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
             screen.print(&records::json(&list))?;
         }
         Format::Unified => {
-            print_files(&changes, [&old.package, &new.package], args.show_secrets, screen)?
+            print_files(&changes, [&old.package, &new.package], args.show_secrets, screen)?;
         }
     }
     Ok(if changes.is_empty() { Exit::Done } else { Exit::Findings })
