@@ -36,6 +36,12 @@ pub(super) fn is_bound(node: NodeRef<'_>, home: &Ground<'_>, destination: &Groun
     false
 }
 
+/// Whether two aliases name an anchor at the same place: what changes there changes for both.
+pub(super) fn is_same_alias(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
+    let targets = a.target().zip(b.target());
+    a.text() == b.text() && targets.is_some_and(|(a, b)| a.path() == b.path())
+}
+
 /// A value without anchors and aliases, and without some of its entries.
 pub(super) fn written_out<'a>(
     node: NodeRef<'a>,

@@ -34,6 +34,9 @@ pub struct MergedFile {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Name {
     Resource(Identity),
+    /// A resource without a name: by its kind, and which of these it is.
+    Nameless(String, usize),
+    /// Not a resource: which of these it is.
     Position(usize),
 }
 
@@ -127,15 +130,18 @@ impl<'a> Documents<'a> {
 
 fn documents<'a>(file: NamedFile<'a>) -> Result<Documents<'a>, Diagnostic> {
     let mut found = Documents { order: Vec::new(), named: BTreeMap::new() };
-    let mut others = 0;
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for document in file.file.documents() {
         let root = document.root().filter(|root| is_resource(*root));
         let identity = root.and_then(|node| Resource { node, item: None }.identity());
         let name = match identity {
             Some(identity) => Name::Resource(identity),
             None => {
-                others += 1;
-                Name::Position(others)
+                let kind = root.map(|node| Resource { node, item: None });
+                let kind = kind.map(|it| format!("{} {}", it.group(), it.kind()));
+                let count = counts.entry(kind.clone().unwrap_or_default()).or_insert(0);
+                *count += 1;
+                kind.map_or(Name::Position(*count), |kind| Name::Nameless(kind, *count))
             }
         };
         if let (Name::Resource(identity), Some(first)) = (&name, found.named.get(&name)) {

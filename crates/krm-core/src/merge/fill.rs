@@ -45,7 +45,8 @@ pub(super) fn part<'a>(
 ) -> Result<Fill<'a>, Diagnostic> {
     let is_alias = node.kind() == NodeKind::Alias;
     if is_alias || anchors::is_bound(node, &work.ground(node), &work.ground(destination)) {
-        return Ok(Fill::Value(anchors::written_out(node, &without)?));
+        let value = anchors::written_out(node, &without);
+        return value.map(Fill::Value).map_err(|error| error.in_file(work.file_of(node)));
     }
     Ok(Fill::Part { node, without, note: None })
 }

@@ -7,6 +7,9 @@ use std::rc::Rc;
 use super::marks::Marks;
 use krm_yaml::{Comment, CommentPlace, DocumentRef, NodeRef};
 
+/// Of so many documents it is remembered what was learnt; a file can have any number.
+const MOST_KNOWN: usize = 64;
+
 /// One document.
 #[derive(Debug, Default)]
 pub(super) struct Ground<'a> {
@@ -98,6 +101,9 @@ impl<'a> Grounds<'a> {
         let file: *const krm_yaml::File = document.file();
         let key = (file as usize, document.index());
         let mut known = self.known.borrow_mut();
+        if known.len() >= MOST_KNOWN && !known.contains_key(&key) {
+            known.clear();
+        }
         Rc::clone(known.entry(key).or_insert_with(|| Rc::new(Ground::of(document))))
     }
 }

@@ -11,7 +11,7 @@ use super::same::{is_null, own_tag, same, same_slot};
 use super::shape::{MapKind, Shape};
 use super::two_way::{self, Copy, Done, Position, key_value};
 use super::work::Work;
-use super::{Outcome, delta, fill, marks, three_lists};
+use super::{Outcome, anchors, delta, fill, marks, three_lists};
 use crate::Diagnostic;
 
 /// The three versions of one thing.
@@ -222,17 +222,16 @@ fn both<'a>(
     upstream: NodeRef<'a>,
     place: Place<'a, '_>,
 ) -> Result<Fate<'a>, Diagnostic> {
-    let alias = |node: NodeRef<'a>| (node.kind() == NodeKind::Alias).then(|| node.text());
-    let is_unchanged = versions.base.and_then(alias).is_some_and(|it| alias(upstream) == Some(it));
-    let is_same = alias(local).is_some_and(|it| alias(upstream) == Some(it));
-    if is_unchanged && alias(local).is_some() || is_same {
+    let is_alias = local.kind() == NodeKind::Alias;
+    let is_unchanged = versions.base.is_some_and(|base| anchors::is_same_alias(base, upstream));
+    if is_alias && is_unchanged || anchors::is_same_alias(local, upstream) {
         return Ok(KEEP);
     }
     if is_null(local) || is_null(upstream) {
         return cleared(work, versions, local, upstream, place);
     }
     let theirs = upstream.resolve();
-    if alias(local).is_some() {
+    if is_alias {
         return below_alias(work, versions, local, theirs, place);
     }
     let is_retagged = own_tag(local) != own_tag(theirs);

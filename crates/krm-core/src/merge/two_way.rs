@@ -55,7 +55,7 @@ pub(super) fn value<'a>(
     beside: Beside<'a>,
 ) -> Result<Done, Diagnostic> {
     let is_alias = |node: NodeRef<'a>| node.kind() == NodeKind::Alias;
-    if is_alias(source) && is_alias(destination) && source.text() == destination.text() {
+    if anchors::is_same_alias(source, destination) {
         return Ok(Done::Same);
     }
     let source = source.resolve();

@@ -75,7 +75,7 @@ impl<'a, 'm> Work<'a, 'm> {
     }
 
     /// The name of the file that a node is of.
-    fn file_of(&self, node: NodeRef<'a>) -> &'a str {
+    pub(super) fn file_of(&self, node: NodeRef<'a>) -> &'a str {
         let is_home =
             |it: &&Version<'a>| std::ptr::eq(it.node.document().file(), node.document().file());
         self.versions.iter().find(is_home).map_or(self.versions[0].file, |it| it.file)

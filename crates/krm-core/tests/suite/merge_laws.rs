@@ -197,3 +197,23 @@ fn unknown_survives() {
         }
     });
 }
+
+/// A hundred thousand elements: each side is looked at once, so this ends.
+#[test]
+fn long_lists_are_merged() {
+    let list = |name: &str, value: usize, count: usize| {
+        let item = |at: usize| format!("- name: {name}{at}\n  value: {value} # of {at}\n");
+        format!("list:\n{}", (0..count).map(item).collect::<String>())
+    };
+    let count = 100_000;
+    let (base, other) = (list("a", 1, count), list("a", 2, count));
+    let Ok(Answer::Merged(merged)) = checks::merge3(&base, &base, &other, OnConflict::Fail) else {
+        panic!("refused")
+    };
+    assert_eq!(merged.text, other);
+    let rules = Rules::default();
+    let Ok(Answer::Merged(merged)) = checks::merge2(&list("b", 3, count), &base, &rules) else {
+        panic!("refused")
+    };
+    assert_eq!(merged.text, format!("{base}{}", list("b", 3, count).trim_start_matches("list:\n")));
+}

@@ -220,11 +220,16 @@ fn comments(text: &str) -> Result<Vec<String>, String> {
     Ok(all.map(|comment| comment.text.trim_end().to_owned()).collect())
 }
 
+/// Whether two files have the same documents, in whatever order: a new one comes last.
 pub(crate) fn same_documents(a: &str, b: &str) -> Result<bool, String> {
     let [a, b] = [parse(a)?, parse(b)?];
     let roots = |file| File::documents(file).filter_map(DocumentRef::root).collect::<Vec<_>>();
-    let (a, b) = (roots(&a), roots(&b));
-    Ok(a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| same(*a, *b)))
+    let (mut a, b) = (roots(&a), roots(&b));
+    for root in b {
+        let Some(at) = a.iter().position(|other| same(*other, root)) else { return Ok(false) };
+        a.remove(at);
+    }
+    Ok(a.is_empty())
 }
 
 fn told(base: &str, local: &str, upstream: &str, merged: &str) -> String {
