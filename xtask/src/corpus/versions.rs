@@ -120,7 +120,7 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("krm-versions-{}", std::process::id()));
         let written = write(&folder, 200).expect("written");
         let read = |side: usize| {
-            let texts = written[side].files.iter().map(|path| fs::read_to_string(path));
+            let texts = written[side].files.iter().map(fs::read_to_string);
             texts.map(|text| text.expect("just written")).collect::<Vec<_>>().join("---\n")
         };
         let [base, upstream, local] = [0, 1, 2].map(read);
