@@ -93,7 +93,7 @@ pub(crate) fn apply(
         if node.notation() == Notation::Block {
             block::lower(&mut ground, node, change);
         } else {
-            flow::lower(&mut ground, node, change);
+            flow::lower(&mut ground, node, change)?;
         }
     }
     for (&index, name) in &edit.keys {
