@@ -2,6 +2,7 @@
 
 mod dice;
 mod resources;
+mod shuffle;
 
 use std::fs;
 use std::io::{BufWriter, Write as _};
@@ -9,6 +10,8 @@ use std::path::{Path, PathBuf};
 
 use crate::Outcome;
 use dice::Dice;
+
+pub(crate) use shuffle::shuffle;
 
 /// How the resources are spread over files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
