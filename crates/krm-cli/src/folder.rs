@@ -30,6 +30,8 @@ pub(crate) struct Loaded {
     told: Vec<Diagnostic>,
     /// Folders in which a run writes, or was interrupted.
     pub(crate) journals: Vec<PathBuf>,
+    /// Folders below this one whose files are no part of the package.
+    pub(crate) closed: Vec<String>,
 }
 
 impl Loaded {
@@ -68,9 +70,10 @@ pub(crate) fn load_with(
     };
     let root = fs::canonicalize(name).map_err(|error| told(&error))?;
     if root.is_dir() {
-        let Walked { found, told, journals, .. } = walk::files(&root, &title, sub_packages);
+        let Walked { found, told, journals, closed, .. } =
+            walk::files(&root, &title, sub_packages);
         let package = read_all(found, jobs);
-        return Ok(Loaded { package, title, origin: Origin::Folder, told, journals });
+        return Ok(Loaded { package, title, origin: Origin::Folder, told, journals, closed });
     }
     let path = root.file_name().and_then(|name| PackagePath::new(name.to_str()?).ok());
     let Some(path) = path else { return Err(walk::not_utf8(title)) };
@@ -96,7 +99,8 @@ fn stream() -> Result<Loaded, Diagnostic> {
 
 /// A package of one file.
 fn alone(package: Package, title: String, origin: Origin) -> Loaded {
-    Loaded { package, title, origin, told: Vec::new(), journals: Vec::new() }
+    let (journals, closed) = (Vec::new(), Vec::new());
+    Loaded { package, title, origin, told: Vec::new(), journals, closed }
 }
 
 /// Reads and parses; of a file with several names the first counts, and a link never comes first.

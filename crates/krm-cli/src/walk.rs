@@ -50,6 +50,8 @@ pub(crate) struct Walked {
     pub(crate) journals: Vec<PathBuf>,
     /// Files that are no YAML, with their places on disk.
     pub(crate) others: Vec<(PackagePath, PathBuf)>,
+    /// Folders whose files are not looked at: ignored ones, and packages that are left out.
+    pub(crate) closed: Vec<String>,
 }
 
 /// Walks over a folder.
@@ -160,14 +162,18 @@ impl Walk<'_> {
             }
             false => ignored,
         };
-        let entries: Vec<(PathBuf, FileType)> = entries
+        let (hidden, entries): (Vec<_>, Vec<_>) = entries
             .into_iter()
             .filter(|(name, _)| name != ".git")
             .map(|(name, kind)| (folder.join(name), kind))
-            .filter(|(path, kind)| !is_ignored(&ignored, path, kind.is_dir()))
-            .collect();
+            .partition(|(path, kind)| is_ignored(&ignored, path, kind.is_dir()));
+        let hidden = hidden.iter().filter(|(_, kind)| kind.is_dir());
+        self.came_upon.closed.extend(hidden.map(|(path, _)| lossy(path)));
         let is_sub_package = !folder.as_os_str().is_empty()
             && entries.iter().any(|(path, kind)| self.makes_package(path, *kind));
+        if is_sub_package && self.sub_packages != SubPackages::Read {
+            self.came_upon.closed.push(lossy(folder));
+        }
         let is_left_out = is_left_out || is_sub_package && self.sub_packages != SubPackages::Read;
         if is_left_out && self.sub_packages == SubPackages::LeaveOut {
             return Vec::new();
@@ -248,6 +254,11 @@ fn entries(folder: &Path) -> io::Result<Vec<(OsString, FileType)>> {
 fn is_wanted(name: &str) -> bool {
     let by_ending = [".yaml", ".yml", ".json"].iter().any(|ending| name.ends_with(ending));
     by_ending || matches!(name, "Kptfile" | "Krmfile")
+}
+
+/// A relative path with slashes, for comparing only.
+fn lossy(path: &Path) -> String {
+    path.iter().map(OsStr::to_string_lossy).collect::<Vec<_>>().join("/")
 }
 
 /// A relative path with slashes; none where it is not UTF-8.

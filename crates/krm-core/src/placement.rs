@@ -57,7 +57,7 @@ impl std::error::Error for PlaceError {}
 pub struct Places {
     /// In lower case, because some disks do not tell the cases apart.
     files: BTreeSet<String>,
-    /// Folders of packages inside this one.
+    /// Folders of packages inside this one, and others that are closed to it.
     packages: BTreeSet<String>,
 }
 
@@ -67,6 +67,24 @@ impl Places {
         let files = package.files().iter().map(|file| file.path.as_str().to_lowercase());
         let inner = package.roots().iter().filter(|root| !root.is_empty());
         Self { files: files.collect(), packages: inner.map(|root| root.to_lowercase()).collect() }
+    }
+
+    /// Closes folders to this package, as if they were packages of their own.
+    pub fn close(&mut self, folders: &[String]) {
+        self.packages.extend(folders.iter().map(|folder| folder.to_lowercase()));
+    }
+
+    /// The folder of the innermost package that a path is in, in lower case; empty for this one.
+    pub fn package_of(&self, path: &PackagePath) -> &str {
+        let lower = path.folder().to_lowercase();
+        let mut folder = lower.as_str();
+        loop {
+            match self.packages.get(folder) {
+                Some(package) => return package,
+                None if folder.is_empty() => return "",
+                None => folder = folder.rsplit_once('/').map_or("", |(above, _)| above),
+            }
+        }
     }
 
     /// A new file for a resource: `[namespace/]kind_name.yaml`, with a number where that is taken.

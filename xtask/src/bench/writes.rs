@@ -22,15 +22,17 @@ pub(super) const MOST_FLOORS: f64 = 1.6;
 struct Writer {
     name: &'static str,
     args: fn(usize) -> Vec<String>,
+    /// Whether the fields are out of order before every run.
+    wants_shuffled: bool,
 }
 
-const WRITERS: &[Writer] =
-    &[Writer { name: "annotate", args: annotate }, Writer { name: "fmt --indent", args: fmt }];
+const WRITERS: &[Writer] = &[
+    Writer { name: "annotate", args: annotate, wants_shuffled: false },
+    Writer { name: "fmt", args: fmt, wants_shuffled: true },
+];
 
-/// Two and four spaces by turns, so that every file changes in every run.
-fn fmt(run: usize) -> Vec<String> {
-    let indent = if run.is_multiple_of(2) { "2" } else { "4" };
-    ["cfg", "fmt", ".", "--indent", indent].map(str::to_owned).into()
+fn fmt(_: usize) -> Vec<String> {
+    ["cfg", "fmt", "."].map(str::to_owned).into()
 }
 
 fn annotate(run: usize) -> Vec<String> {
@@ -51,6 +53,9 @@ pub(super) fn run(options: &Options, tools: &Tools) -> Outcome {
     corpus::write(&old, RESOURCES, Layout::Many)?;
     let written = corpus::write(&new, RESOURCES, Layout::Many)?;
     changes_one_line_each(krm, &old, &new)?;
+    let shuffled = corpus::write(&folder.join("shuffled"), RESOURCES, Layout::Many)?.files;
+    corpus::shuffle(&shuffled)?;
+    changes_every_file(krm, &folder.join("shuffled"), shuffled.len())?;
     println!(
         "\n## {NAME}: {RESOURCES} resources in {} files, median of {} runs\n",
         written.files.len(),
@@ -61,6 +66,9 @@ pub(super) fn run(options: &Options, tools: &Tools) -> Outcome {
     for writer in WRITERS {
         let (mut floors, mut checks, mut times) = (Vec::new(), Vec::new(), Vec::new());
         for run in 0..options.runs {
+            if writer.wants_shuffled {
+                copy(&shuffled, &written.files)?;
+            }
             floors.push(floor(&written.files)?);
             let mut check = command(krm, &new, &(writer.args)(run + 1));
             checks.push(measure::ending_with(check.arg("--check"), 1)?.seconds);
@@ -81,6 +89,26 @@ fn command(krm: &Path, folder: &Path, args: &[String]) -> Command {
     let mut command = Command::new(krm);
     command.args(args).current_dir(folder);
     command
+}
+
+/// Puts the contents of some files into others, one by one; what follows does not pay for flushing them.
+fn copy(from: &[PathBuf], to: &[PathBuf]) -> Outcome {
+    for (from, to) in from.iter().zip(to) {
+        fs::copy(from, to)?;
+    }
+    flush(&to[0])
+}
+
+/// Formatting must have something to do in every file of the corpus that is out of order.
+fn changes_every_file(krm: &Path, folder: &Path, count: usize) -> Outcome {
+    let args: Vec<String> = fmt(0).into_iter().chain(["--check".to_owned()]).collect();
+    let said = String::from_utf8(command(krm, folder, &args).output()?.stdout)?;
+    match said.lines().count() {
+        changed if changed == count => Ok(()),
+        changed => {
+            Err(format!("fmt changes {changed} of {count} files that are out of order").into())
+        }
+    }
 }
 
 pub(super) fn middle(mut seconds: Vec<f64>) -> f64 {

@@ -2,6 +2,7 @@
 
 pub(crate) mod dice;
 mod resources;
+mod shuffle;
 pub(crate) mod versions;
 
 use std::fs;
@@ -10,6 +11,8 @@ use std::path::{Path, PathBuf};
 
 use crate::Outcome;
 use dice::Dice;
+
+pub(crate) use shuffle::shuffle;
 
 /// How the resources are spread over files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -35,6 +35,9 @@ pub(crate) fn run(mut args: lexopt::Parser) -> Outcome {
     }
     let yq = peers::find("yq").ok_or("yq is not installed: `cargo xtask peers` does it")?;
     let corpus = shell::target().join("differential");
+    if corpus.exists() {
+        fs::remove_dir_all(&corpus)?;
+    }
     let written = corpus::write(&corpus, RESOURCES, Layout::Many)?;
     let made: Vec<PathBuf> = written.files.iter().map(|file| corpus.join(file)).collect();
     let mut files = made.clone();

@@ -80,9 +80,16 @@ pub struct Renamed {
 /// the order of the package.
 ///
 /// Items of lists, JSON files and package files stay where they are, and so does a resource whose file would be one
-/// that holds something else.
-pub fn rename(package: &Package, naming: &Naming) -> Result<Renamed, Vec<Diagnostic>> {
-    moves::rename(package, naming)
+/// that holds something else, or in another package. `closed` are folders that are no part of the package, though
+/// they are below it.
+///
+/// No comment is lost: what is the file's own stays while something else does, and goes with its document otherwise.
+pub fn rename(
+    package: &Package,
+    closed: &[String],
+    naming: &Naming,
+) -> Result<Renamed, Vec<Diagnostic>> {
+    moves::rename(package, closed, naming)
 }
 
 /// Notes the files of the resources of a stream in their annotations, for the tool that writes them.

@@ -22,8 +22,14 @@ fn same_name(path: &PackagePath) -> String {
     path.as_str().to_lowercase()
 }
 
-pub(super) fn rename(package: &Package, naming: &Naming) -> Result<Renamed, Vec<Diagnostic>> {
-    let Wanted { mut moves, home, mut told } = wanted(package, naming)?;
+pub(super) fn rename(
+    package: &Package,
+    closed: &[String],
+    naming: &Naming,
+) -> Result<Renamed, Vec<Diagnostic>> {
+    let mut places = Places::of(package);
+    places.close(closed);
+    let Wanted { mut moves, home, mut told } = wanted(package, &places, naming)?;
     // A resource that cannot go may stand in the way of others.
     loop {
         let (go, stay): (Vec<_>, Vec<_>) = {
@@ -52,9 +58,12 @@ struct Wanted<'a> {
     told: Vec<Diagnostic>,
 }
 
-fn wanted<'a>(package: &'a Package, naming: &Naming) -> Result<Wanted<'a>, Vec<Diagnostic>> {
+fn wanted<'a>(
+    package: &'a Package,
+    places: &Places,
+    naming: &Naming,
+) -> Result<Wanted<'a>, Vec<Diagnostic>> {
     let (mut wanted, mut errors) = (Wanted::default(), Vec::new());
-    let places = Places::of(package);
     let resources = package.resources().filter(|placed| may_leave(placed.file));
     for placed in resources.filter(|placed| naming.is_wanted(placed.resource)) {
         let Some(path) = naming.pattern.path(placed.resource) else {
@@ -66,8 +75,16 @@ fn wanted<'a>(package: &'a Package, naming: &Naming) -> Result<Wanted<'a>, Vec<D
         let from = same_name(&placed.file.path);
         match places.check(&path) {
             Ok(to) if same_name(&to) == from => _ = wanted.home.insert((from, placed.index)),
+            Ok(to) if places.package_of(&to) != root.to_lowercase() => {
+                let words = format!("the resource stays in its file: `{to}` is not in its package");
+                wanted.told.push(said(&placed, words));
+            }
             Ok(_) if !placed.resource.document().directives().is_empty() => {
                 let words = "the resource has directives, and stays in its file";
+                wanted.told.push(said(&placed, words));
+            }
+            Ok(_) if has_comment_behind(placed.resource.document()) => {
+                let words = "a comment stands behind `...`, so the resource stays in its file";
                 wanted.told.push(said(&placed, words));
             }
             Ok(to) => wanted.moves.push(Move { placed, to }),
@@ -157,8 +174,19 @@ impl<'a, 'm> Work<'a, 'm> {
         matches!(self.remains(name), Ok(Remains::Nothing))
     }
 
+    /// Whether every document of a file leaves it: then nobody stays for whom the comments of the file could stay.
+    fn is_emptied(&self, name: &str) -> bool {
+        let Some(file) = self.files.get(name).and_then(|file| file.file()) else { return true };
+        let holds =
+            |document: &DocumentRef<'_>| document.root().is_some() || document.text().contains('#');
+        file.documents().filter(holds).count() == self.leaving(name).len()
+    }
+
     fn remains(&self, name: &str) -> Result<Remains, Vec<Diagnostic>> {
         let Some(file) = self.files.get(name) else { return Ok(Remains::Nothing) };
+        if self.is_emptied(name) {
+            return Ok(Remains::Nothing);
+        }
         let gone: Vec<usize> = self.leaving(name).iter().map(|it| it.placed.index).collect();
         remove(file, &gone)
     }
@@ -201,29 +229,47 @@ impl<'a, 'm> Work<'a, 'm> {
             *text = subtree::end_line(std::mem::take(text));
             text.push_str(if text.contains("\r\n") { "---\r\n" } else { "---\n" });
         }
-        text.push_str(&subtree::end_line(own_text(it.placed.resource.document())));
+        let document = it.placed.resource.document();
+        text.push_str(&subtree::end_line(own_text(document, self.is_emptied(&from))));
     }
 }
 
-/// The text of a document without its markers, and without the comments that stay in its file.
-fn own_text(document: DocumentRef<'_>) -> String {
+/// The text of a document without its markers, with the comments of its file or without.
+fn own_text(document: DocumentRef<'_>, with_comments: bool) -> String {
     let text = document.root().map(subtree::text).unwrap_or_default();
-    if document.start_marker().is_some() {
-        return text;
-    }
-    let stays =
+    let own =
         own_comments(document).trim_start_matches('\u{feff}').trim_start_matches(['\r', '\n']);
-    text.strip_prefix(stays).map(str::to_owned).unwrap_or(text)
+    match (document.start_marker(), with_comments) {
+        // A comment may stand beside the marker.
+        (Some(_), true) => format!("{own}{}", without_blanks_before_comment(&text)),
+        (Some(_), false) => without_blanks_before_comment(&text).to_owned(),
+        (None, true) => text,
+        (None, false) => text.strip_prefix(own).map(str::to_owned).unwrap_or(text),
+    }
 }
 
-/// Every resource that was there is there afterwards.
+fn without_blanks_before_comment(text: &str) -> &str {
+    let rest = text.trim_start_matches([' ', '\t']);
+    if rest.starts_with('#') { rest } else { text }
+}
+
+/// Whether a comment stands behind the end of a document, where it cannot go along.
+fn has_comment_behind(document: DocumentRef<'_>) -> bool {
+    let text = document.root().map(subtree::text).unwrap_or_default();
+    let behind = document.text().rsplit_once(&*text).map_or("", |(_, behind)| behind);
+    behind.contains('#')
+}
+
+/// Every resource and every comment that was there is there afterwards.
 fn refuse_losses(
     package: &Package,
     files: &[(PackagePath, Option<String>)],
 ) -> Result<(), Vec<Diagnostic>> {
     let names = |file: &File| -> Vec<String> {
         let all = file.documents().flat_map(crate::resource::resources);
-        all.map(|resource| crate::json::write(&krm_yaml::Value::Node(resource.node))).collect()
+        let all = all.map(|resource| crate::json::write(&krm_yaml::Value::Node(resource.node)));
+        let comments = file.documents().flat_map(DocumentRef::comments);
+        all.chain(comments.map(|comment| comment.text.trim_end().to_owned())).collect()
     };
     let changed: BTreeMap<String, ()> =
         files.iter().map(|(path, _)| (same_name(path), ())).collect();
@@ -237,6 +283,6 @@ fn refuse_losses(
     if before == after {
         return Ok(());
     }
-    let words = "the files cannot be renamed without changing resources";
+    let words = "the files cannot be renamed without changing resources or comments";
     Err(vec![Diagnostic::error(words).hint("rename them by hand")])
 }

@@ -115,7 +115,7 @@ pub(crate) fn apply<'a>(
         replace::lower(&mut ground, document.node(index), value)?;
     }
     for (&index, change) in emptied {
-        collection(&mut ground, document.node(index), change);
+        collection(&mut ground, document.node(index), change)?;
     }
     let fills = |node: NodeRef<'_>| collections.contains_key(&node.index) && count(node) == 0;
     let (filled, beside): (Vec<_>, Vec<_>) = beside
@@ -123,7 +123,7 @@ pub(crate) fn apply<'a>(
         .partition(|note| matches!(note.target, NoteTarget::Of(node, _) if fills(node)));
     ground.notes(&beside)?;
     for (&index, change) in changed {
-        collection(&mut ground, document.node(index), change);
+        collection(&mut ground, document.node(index), change)?;
     }
     ground.notes(&filled)?;
     for (&index, name) in &edit.keys {
@@ -140,11 +140,16 @@ pub(crate) fn apply<'a>(
     check::read_back(document, edit, &collections, text)
 }
 
-fn collection<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, change: &Change<'_>) {
+fn collection<'a>(
+    ground: &mut Ground<'a>,
+    node: NodeRef<'a>,
+    change: &Change<'_>,
+) -> Result<(), EditError> {
     match node.notation() {
         Notation::Block => block::lower(ground, node, change),
-        _ => flow::lower(ground, node, change),
+        _ => flow::lower(ground, node, change)?,
     }
+    Ok(())
 }
 
 /// The changes of the collections, with removals carried upward where a collection becomes empty.

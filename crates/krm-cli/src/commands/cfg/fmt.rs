@@ -167,7 +167,7 @@ fn renamed(
         }
     }
     let new = Package::new(new);
-    let moved = match filenames::rename(&new, &args.naming()) {
+    let moved = match filenames::rename(&new, &session.loaded.closed, &args.naming()) {
         Ok(moved) => moved,
         Err(why) => {
             errors.extend(why);
