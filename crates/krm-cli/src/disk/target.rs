@@ -38,6 +38,11 @@ impl Target<'_> {
         }
     }
 
+    /// Where its new content is until then.
+    pub(super) fn staged_path(&self) -> PathBuf {
+        self.path.with_file_name(&self.staged)
+    }
+
     /// Somebody else may have written since; their work is not ours to overwrite.
     pub(super) fn is_as_it_was_read(&self) -> Result<(), Diagnostic> {
         let now = match fs::read(&self.path) {
