@@ -18,8 +18,9 @@ Examples:
   krm cfg grep 'spec.template.spec.containers.*.resources.limits.memory>1Gi' shop
   krm cfg grep 'metadata.annotations.\"example.com/owner\"' shop --invert-match
 
-= and != take a regular expression that may match anywhere: ^3$ is only 3. <, <=, > and >= compare numbers and
-quantities. A path alone asks whether the field is there. && joins conditions.";
+= and != take a regular expression that may match anywhere: ^3$ is only 3.
+<, <=, > and >= compare numbers and quantities. A path alone asks whether the field is there.
+&& joins conditions.";
 
 /// Print the resources for which conditions hold.
 ///
