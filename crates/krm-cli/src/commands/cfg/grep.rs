@@ -4,8 +4,8 @@ use krm_core::Resource;
 use krm_core::listing::{Entry, Look};
 use krm_core::query::Query;
 
+use super::Input;
 use super::printing::{Printer, ResourceFormat, texts};
-use super::{Input, finish};
 use crate::cli::{Global, yes_or_no};
 use crate::show::Screen;
 use crate::{Exit, Outcome};
@@ -57,9 +57,7 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     let look = Look { annotated: args.annotate, ..Look::default() };
     let mut printer = Printer::new(args.output);
     for file in files {
-        for text in texts(file, args.output, look, keep)? {
-            printer.print(&text, screen)?;
-        }
+        printer.file(texts(file, args.output, look, keep), screen)?;
     }
     let count = printer.count;
     if count == 0 && !args.invert_match {
@@ -67,5 +65,5 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
         screen.tell_all(args.query.near_miss(&all).as_slice());
     }
     let exit = if count == 0 { Exit::Findings } else { Exit::Done };
-    finish(&loaded, exit, global, screen)
+    printer.finish(&loaded, exit, global, screen)
 }
