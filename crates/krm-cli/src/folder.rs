@@ -54,6 +54,11 @@ impl Loaded {
         (self.origin != Origin::Stdin).then(|| self.shown(root))
     }
 
+    /// Why a new file would not be read as part of the package; none where it would.
+    pub(crate) fn left_out(&self, path: &PackagePath) -> Option<&'static str> {
+        walk::left_out(&fs::canonicalize(&self.title).ok()?, path, self.package.roots())
+    }
+
     /// The changes of a plan under all names of their files.
     pub(crate) fn under_all_names(&self, mut plan: Plan) -> Plan {
         let others = |change: &Change| {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use krm_core::ignore::Patterns;
-use krm_core::{Diagnostic, PackagePath};
+use krm_core::{Diagnostic, PackagePath, filenames};
 
 use crate::disk;
 use crate::folder::joined;
@@ -62,6 +62,33 @@ pub(crate) fn files(root: &Path, title: &str, sub_packages: SubPackages) -> Walk
     walk.came_upon
 }
 
+/// Why a file that is not there yet would not be found in a folder, with these packages in it; none where it would.
+pub(crate) fn left_out(root: &Path, file: &PackagePath, known: &[String]) -> Option<&'static str> {
+    let mut walk =
+        Walk { root, title: "", sub_packages: SubPackages::Read, came_upon: Walked::default() };
+    let mut ignored = walk.ignored_from_above();
+    let parts: Vec<&str> = file.as_str().split('/').collect();
+    for depth in 0..parts.len() {
+        let folder = parts[..depth].join("/");
+        let ignore_file = root.join(&folder).join(IGNORE_FILE);
+        if ignore_file.symlink_metadata().is_ok() {
+            ignored = walk.layer(&ignore_file, depth, String::new(), ignored);
+        }
+        if is_package(&root.join(&folder)) && depth > 0 && !known.contains(&folder) {
+            return Some(filenames::OTHER_PACKAGE);
+        }
+        let next = PathBuf::from(parts[..=depth].join("/"));
+        if is_ignored(&ignored, &next, depth + 1 < parts.len()) {
+            return Some("a .krmignore leaves it out");
+        }
+    }
+    None
+}
+
+fn is_package(folder: &Path) -> bool {
+    ["Kptfile", "Krmfile"].iter().any(|name| folder.join(name).is_file())
+}
+
 /// One ignore file and those above it. The nearest that speaks about a path counts.
 struct Ignored {
     patterns: Patterns,
@@ -104,9 +131,7 @@ impl Walk<'_> {
     fn ignored_from_above(&mut self) -> Layers {
         let root = self.root;
         let above: Vec<&Path> = root.ancestors().skip(1).collect();
-        let is_package =
-            |folder: &&Path| ["Kptfile", "Krmfile"].iter().any(|name| folder.join(name).is_file());
-        let outermost = above.iter().rposition(is_package);
+        let outermost = above.iter().rposition(|folder| is_package(folder));
         let within = outermost.map_or(&above[..0], |at| &above[..=at]);
         within.iter().rev().fold(None, |layers, folder| {
             let way_down = root.strip_prefix(folder).unwrap_or(root).to_string_lossy();

@@ -80,10 +80,18 @@ pub struct Renamed {
 /// the order of the package.
 ///
 /// Items of lists, JSON files and package files stay where they are, and so does a resource whose file would be one
-/// that holds something else.
-pub fn rename(package: &Package, naming: &Naming) -> Result<Renamed, Vec<Diagnostic>> {
-    moves::rename(package, naming)
+/// that holds something else. A file that would be no part of its package is an error; `left_out` says why one that is
+/// new would not.
+pub fn rename(
+    package: &Package,
+    naming: &Naming,
+    left_out: impl Fn(&PackagePath) -> Option<&'static str>,
+) -> Result<Renamed, Vec<Diagnostic>> {
+    moves::rename(package, naming, &left_out)
 }
+
+/// Why a file would not do: resources do not change their package by a new name.
+pub const OTHER_PACKAGE: &str = "it would be part of another package";
 
 /// Notes the files of the resources of a stream in their annotations, for the tool that writes them.
 pub fn annotated(file: &PackageFile, naming: &Naming) -> Result<Option<String>, Vec<Diagnostic>> {

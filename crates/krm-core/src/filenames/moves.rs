@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use krm_yaml::{DocumentRef, File};
 
-use super::{Naming, Renamed};
+use super::{Naming, OTHER_PACKAGE, Renamed};
 use crate::package::{Package, PackageFile, Placed};
 use crate::package_path::PackagePath;
 use crate::placement::Places;
@@ -22,8 +22,15 @@ fn same_name(path: &PackagePath) -> String {
     path.as_str().to_lowercase()
 }
 
-pub(super) fn rename(package: &Package, naming: &Naming) -> Result<Renamed, Vec<Diagnostic>> {
-    let Wanted { mut moves, home, mut told } = wanted(package, naming)?;
+/// Why a new file would be no part of the package.
+type LeftOut<'f> = &'f dyn Fn(&PackagePath) -> Option<&'static str>;
+
+pub(super) fn rename(
+    package: &Package,
+    naming: &Naming,
+    left_out: LeftOut<'_>,
+) -> Result<Renamed, Vec<Diagnostic>> {
+    let Wanted { mut moves, home, mut told } = wanted(package, naming, left_out)?;
     // A resource that cannot go may stand in the way of others.
     loop {
         let (go, stay): (Vec<_>, Vec<_>) = {
@@ -52,7 +59,11 @@ struct Wanted<'a> {
     told: Vec<Diagnostic>,
 }
 
-fn wanted<'a>(package: &'a Package, naming: &Naming) -> Result<Wanted<'a>, Vec<Diagnostic>> {
+fn wanted<'a>(
+    package: &'a Package,
+    naming: &Naming,
+    left_out: LeftOut<'_>,
+) -> Result<Wanted<'a>, Vec<Diagnostic>> {
     let (mut wanted, mut errors) = (Wanted::default(), Vec::new());
     let places = Places::of(package);
     let resources = package.resources().filter(|placed| may_leave(placed.file));
@@ -70,14 +81,28 @@ fn wanted<'a>(package: &'a Package, naming: &Naming) -> Result<Wanted<'a>, Vec<D
                 let words = "the resource has directives, and stays in its file";
                 wanted.told.push(said(&placed, words));
             }
-            Ok(to) => wanted.moves.push(Move { placed, to }),
-            Err(error) => {
-                let error = Diagnostic::error(error.to_string());
-                errors.push(error.hint("choose another --pattern"));
-            }
+            Ok(to) => match no_part(package, root, &to, left_out) {
+                None => wanted.moves.push(Move { placed, to }),
+                Some(why) => errors.push(wrong(&placed, format!("`{to}` will not do: {why}"))),
+            },
+            Err(error) => errors.push(wrong(&placed, error.to_string())),
         }
     }
     if errors.is_empty() { Ok(wanted) } else { Err(errors) }
+}
+
+/// Why a file would be no part of the package at `root`.
+fn no_part(
+    package: &Package,
+    root: &str,
+    to: &PackagePath,
+    left_out: LeftOut<'_>,
+) -> Option<&'static str> {
+    if package.root_of(to) != root {
+        return Some(OTHER_PACKAGE);
+    }
+    let is_there = package.files().binary_search_by(|file| file.path.cmp(to)).is_ok();
+    if is_there { None } else { left_out(to) }
 }
 
 /// Whether resources may be taken out of a file.
@@ -87,10 +112,18 @@ fn may_leave(file: &PackageFile) -> bool {
 }
 
 fn said(placed: &Placed<'_>, words: impl Into<String>) -> Diagnostic {
-    let warning = Diagnostic::warning(words.into()).in_file(&*placed.file.shown);
+    at(placed, Diagnostic::warning(words.into()))
+}
+
+fn wrong(placed: &Placed<'_>, words: String) -> Diagnostic {
+    at(placed, Diagnostic::error(words)).hint("choose another --pattern")
+}
+
+fn at(placed: &Placed<'_>, diagnostic: Diagnostic) -> Diagnostic {
+    let diagnostic = diagnostic.in_file(&*placed.file.shown);
     match placed.file.file() {
-        Some(file) => warning.at(file, placed.resource.node.full_span()),
-        None => warning,
+        Some(file) => diagnostic.at(file, placed.resource.node.full_span()),
+        None => diagnostic,
     }
 }
 

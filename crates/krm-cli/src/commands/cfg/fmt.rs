@@ -158,7 +158,8 @@ fn renamed(
         }
     }
     let new = Package::new(new);
-    let moved = match filenames::rename(&new, &args.naming()) {
+    let left_out = |path: &PackagePath| session.loaded.left_out(path);
+    let moved = match filenames::rename(&new, &args.naming(), left_out) {
         Ok(moved) => moved,
         Err(why) => {
             errors.extend(why);
