@@ -10,8 +10,8 @@ use krm_core::{Diagnostic, Plan};
 
 use super::journal::{self, Step};
 use super::lock::{Lock, Tell, has_journal, shared};
-use super::target::{Finder, Target};
-use super::{cannot_write, flush, from_here, number, place, recover, undo};
+use super::target::{Finder, Target, by_number};
+use super::{cannot_write, flush, from_here, place, recover, undo};
 use crate::parallel;
 
 /// How many files are renamed at a time.
@@ -187,27 +187,6 @@ fn stage(unit: &mut Unit<'_>) -> Result<(), Diagnostic> {
         // What were names of one file stay so, where the file system lets them.
         fs::hard_link(first.staged_path(), target.staged_path()).or_else(|_| stage(&target))
     })
-}
-
-type Again<'t, 'a> = Vec<(&'t Target<'a>, &'t Target<'a>)>;
-
-/// Each file once, and its further names, with the target that has the same new content.
-fn by_number<'t, 'a>(targets: &'t [Target<'a>]) -> (Vec<&'t Target<'a>>, Again<'t, 'a>) {
-    let mut seen: BTreeMap<(u64, u64), &Target<'a>> = BTreeMap::new();
-    let (mut first, mut again) = (Vec::new(), Vec::new());
-    for target in targets {
-        let number = target.metadata.as_ref().and_then(number);
-        match number.and_then(|number| seen.get(&number)) {
-            Some(other) if target.change.new.is_some() && target.change.new == other.change.new => {
-                again.push((target, *other));
-            }
-            _ => {
-                first.push(target);
-                seen.extend(number.map(|number| (number, target)));
-            }
-        }
-    }
-    (first, again)
 }
 
 /// Writes a new file, with the mode and, where allowed, the owner of the one that it stands in for.
