@@ -1,12 +1,12 @@
 //! A package on disk: which files of a folder belong to it, read side by side and in a stable order.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Read};
 use std::num::NonZeroUsize;
 use std::path::{Component, Path, PathBuf};
 
-use krm_core::{Diagnostic, Package, PackageFile, PackagePath};
+use krm_core::{Change, Diagnostic, Package, PackageFile, PackagePath, Plan};
 use krm_yaml::{File, ReadOptions};
 
 use crate::walk::{self, Found, SubPackages, Walked};
@@ -20,6 +20,8 @@ pub(crate) enum Origin {
     Stdin,
 }
 
+type OtherNames = BTreeMap<String, Vec<String>>;
+
 /// A package as it was read.
 pub(crate) struct Loaded {
     pub(crate) package: Package,
@@ -28,6 +30,8 @@ pub(crate) struct Loaded {
     pub(crate) origin: Origin,
     /// Links that lead nowhere, folders and patterns that cannot be read.
     told: Vec<Diagnostic>,
+    /// Further names of files (hard links), by the name that the file was read under.
+    other_names: OtherNames,
     /// Folders in which a run writes, or was interrupted.
     pub(crate) journals: Vec<PathBuf>,
     /// Folders below this one whose files are no part of the package.
@@ -37,7 +41,31 @@ pub(crate) struct Loaded {
 impl Loaded {
     /// Everything that there is to say about reading.
     pub(crate) fn diagnostics(&self) -> Vec<Diagnostic> {
-        self.told.iter().cloned().chain(self.package.errors()).collect()
+        let mut told: Vec<Diagnostic> =
+            self.told.iter().cloned().chain(self.package.errors()).collect();
+        if self.package.files().is_empty() && told.is_empty() {
+            let words = Diagnostic::warning("there is nothing to read in this folder");
+            let hint = "*.yaml, *.yml, *.json, Kptfile and Krmfile are read";
+            told.push(words.in_file(&*self.title).hint(hint));
+        }
+        told
+    }
+
+    /// What people call a package that is read, or one inside it; a stream has no name.
+    pub(crate) fn package_name(&self, root: &str) -> Option<String> {
+        (self.origin != Origin::Stdin).then(|| self.shown(root))
+    }
+
+    /// The changes of a plan under all names of their files.
+    pub(crate) fn under_all_names(&self, mut plan: Plan) -> Plan {
+        let others = |change: &Change| {
+            let names = self.other_names.get(&change.path).into_iter().flatten();
+            let again = |name: &String| Change { path: name.clone(), ..change.clone() };
+            names.map(again).collect::<Vec<Change>>()
+        };
+        let more: Vec<Change> = plan.changes().flat_map(others).collect();
+        more.into_iter().for_each(|change| plan.add(change));
+        plan
     }
 
     /// A folder of the package from where the user stands.
@@ -72,14 +100,15 @@ pub(crate) fn load_with(
     if root.is_dir() {
         let Walked { found, told, journals, closed, .. } =
             walk::files(&root, &title, sub_packages);
-        let package = read_all(found, jobs);
-        return Ok(Loaded { package, title, origin: Origin::Folder, told, journals, closed });
+        let (package, other_names) = read_all(found, jobs);
+        let origin = Origin::Folder;
+        return Ok(Loaded { package, title, origin, told, other_names, journals, closed });
     }
     let path = root.file_name().and_then(|name| PackagePath::new(name.to_str()?).ok());
     let Some(path) = path else { return Err(walk::not_utf8(title)) };
     let found =
         vec![Found { shown: title.clone(), path, disk: root, is_link: false, is_outside: false }];
-    Ok(alone(read_all(found, jobs), title, Origin::File))
+    Ok(alone(read_all(found, jobs).0, title, Origin::File))
 }
 
 /// The files of a folder that are no YAML, with their places on disk; none for anything but a folder.
@@ -99,23 +128,37 @@ fn stream() -> Result<Loaded, Diagnostic> {
 
 /// A package of one file.
 fn alone(package: Package, title: String, origin: Origin) -> Loaded {
-    let (journals, closed) = (Vec::new(), Vec::new());
-    Loaded { package, title, origin, told: Vec::new(), journals, closed }
+    Loaded {
+        package,
+        title,
+        origin,
+        told: Vec::new(),
+        other_names: OtherNames::new(),
+        journals: Vec::new(),
+        closed: Vec::new(),
+    }
 }
 
 /// Reads and parses; of a file with several names the first counts, and a link never comes first.
-fn read_all(mut found: Vec<Found>, jobs: Option<NonZeroUsize>) -> Package {
+fn read_all(mut found: Vec<Found>, jobs: Option<NonZeroUsize>) -> (Package, OtherNames) {
     found.sort_by(|a, b| (a.is_link, &a.path).cmp(&(b.is_link, &b.path)));
     let read = parallel::map(&found, jobs, |found| read(&found.disk));
-    let mut seen = BTreeSet::new();
+    let mut seen: BTreeMap<(u64, u64), String> = BTreeMap::new();
+    let mut other_names = OtherNames::new();
     let mut files = Vec::with_capacity(found.len());
-    for (found, (content, name)) in found.into_iter().zip(read) {
-        if name.is_none_or(|name| seen.insert(name)) {
-            let Found { path, shown, is_outside, .. } = found;
-            files.push(PackageFile { path, shown, is_outside, content });
+    for (found, (content, number)) in found.into_iter().zip(read) {
+        let Found { path, shown, is_outside, is_link, .. } = found;
+        if let Some(first) = number.and_then(|number| seen.get(&number)) {
+            // A link shows what its target becomes; any other name has to be led to it.
+            if !is_link {
+                other_names.entry(first.clone()).or_default().push(shown);
+            }
+            continue;
         }
+        seen.extend(number.map(|number| (number, shown.clone())));
+        files.push(PackageFile { path, shown, is_outside, content });
     }
-    Package::new(files)
+    (Package::new(files), other_names)
 }
 
 /// A file's content, and what tells it apart from files of other names.
@@ -125,7 +168,7 @@ fn read(path: &Path) -> (Result<File, Diagnostic>, Option<(u64, u64)>) {
         let metadata = file.metadata()?;
         bytes.reserve_exact(usize::try_from(metadata.len()).unwrap_or(0).min(1 << 30));
         file.read_to_end(&mut bytes)?;
-        Ok(number(&metadata))
+        Ok(disk::number(&metadata))
     });
     match opened {
         Ok(name) => (parse(bytes), name),
@@ -138,17 +181,6 @@ fn read(path: &Path) -> (Result<File, Diagnostic>, Option<(u64, u64)>) {
 
 fn parse(bytes: Vec<u8>) -> Result<File, Diagnostic> {
     File::from_bytes(bytes).map_err(|error| Diagnostic::from(&error))
-}
-
-#[cfg(unix)]
-fn number(metadata: &fs::Metadata) -> Option<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt;
-    Some((metadata.dev(), metadata.ino()))
-}
-
-#[cfg(not(unix))]
-fn number(_: &fs::Metadata) -> Option<(u64, u64)> {
-    None
 }
 
 /// What the user typed, without `./`, doubled slashes and the folder they stand in.

@@ -219,7 +219,9 @@ impl Walk<'_> {
                 Ok(target) => is_outside = !target.starts_with(self.root),
                 Err(error) => {
                     let words = format!("the link leads nowhere: {}", disk::reason(&error));
-                    return self.came_upon.told.push(Diagnostic::warning(words).in_file(shown));
+                    let hint = "remove it, or name it in .krmignore";
+                    let told = Diagnostic::warning(words).in_file(shown).hint(hint);
+                    return self.came_upon.told.push(told);
                 }
             }
         } else if !kind.is_file() {

@@ -280,9 +280,10 @@ impl From<&ReadError> for Diagnostic {
     fn from(error: &ReadError) -> Self {
         let diagnostic = Self::error(error.to_string());
         match error {
-            ReadError::Utf16 => {
-                diagnostic.hint("save the file as UTF-8, for example with `iconv -t UTF-8`")
-            }
+            ReadError::Utf16 => diagnostic
+                .hint("save the file as UTF-8, for example with `iconv -f UTF-16 -t UTF-8`"),
+            ReadError::InvalidUtf8 { .. } => diagnostic
+                .hint("save the file as UTF-8, for example with `iconv -f LATIN1 -t UTF-8`"),
             _ => diagnostic,
         }
     }

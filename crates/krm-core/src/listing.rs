@@ -1,10 +1,10 @@
 //! What a package holds, text by text, as it is printed: as it is written, or with what somebody asked to be added or left out.
 
-use krm_yaml::{Edit, EditError, File, NodeRef, Resolved};
+use krm_yaml::{Edit, EditError, File, NodeRef};
 
 use crate::annotate::add;
 use crate::format::{Options, format};
-use crate::resource::{Resource, resources};
+use crate::resource::{Resource, is_null, resources};
 use crate::{Diagnostic, PackageFile, subtree};
 
 /// Spec: where a resource came from, for tools that put it back; the first two are what older ones read.
@@ -35,7 +35,7 @@ pub fn entries(file: &PackageFile) -> Vec<Entry<'_>> {
     let (mut entries, mut count) = (Vec::new(), 0);
     for document in file.file().into_iter().flat_map(File::documents) {
         let found = resources(document);
-        let root = document.root().filter(|root| found.is_empty() && !is_nothing(*root));
+        let root = document.root().filter(|root| found.is_empty() && !is_null(*root));
         entries.extend(root.map(|node| Entry { node, resource: None }));
         for resource in found {
             entries.push(Entry { node: resource.node, resource: Some((resource, count)) });
@@ -43,10 +43,6 @@ pub fn entries(file: &PackageFile) -> Vec<Entry<'_>> {
         }
     }
     entries
-}
-
-fn is_nothing(root: NodeRef<'_>) -> bool {
-    root.as_scalar().is_some_and(|scalar| scalar.resolve() == Resolved::Null)
 }
 
 /// The texts of entries as they are written, in order; each ends with a line break.
@@ -84,27 +80,24 @@ impl Look {
 
     /// The file after one edit and the other.
     fn dress(self, file: &PackageFile, kept: &[bool]) -> Result<PackageFile, Vec<Diagnostic>> {
-        let mut file = read_again(file, file.file().map_or("", File::text).to_owned())?;
+        let mut file = file.with_text(file.file().map_or("", File::text).to_owned())?;
         if let (true, Some(source)) = (self.formatted, file.file()) {
             let options = Options { json: file.path.is_json(), ..Options::default() };
-            if let Some(text) = format(source, options)?.text {
-                file = read_again(&file, text)?;
+            let told = |told: Vec<Diagnostic>| {
+                told.into_iter().map(|it| it.in_file(&*file.shown)).collect::<Vec<_>>()
+            };
+            if let Some(text) = format(source, options).map_err(told)?.text {
+                file = file.with_text(text)?;
             }
         }
         if self.annotated {
-            file = read_again(&file, annotated(&file, kept)?)?;
+            file = file.with_text(annotated(&file, kept)?)?;
         }
         if self.without_comments {
-            file = read_again(&file, without_comments(&file)?)?;
+            file = file.with_text(without_comments(&file)?)?;
         }
         Ok(file)
     }
-}
-
-fn read_again(file: &PackageFile, text: String) -> Result<PackageFile, Vec<Diagnostic>> {
-    let content = File::parse(text).map_err(|error| Diagnostic::from(&error));
-    let (path, shown) = (file.path.clone(), file.shown.clone());
-    Ok(PackageFile { path, shown, is_outside: file.is_outside, content })
 }
 
 /// The annotations that say where a resource is from. A stream has no path.

@@ -46,6 +46,14 @@ impl PackageFile {
         resources.map(move |(index, resource)| Placed { file: self, index, resource })
     }
 
+    /// The same file with another text.
+    pub fn with_text(&self, text: String) -> Result<Self, Vec<Diagnostic>> {
+        let told = |error| vec![Diagnostic::from(&error).in_file(&*self.shown)];
+        let content = Ok(File::parse(text).map_err(told)?);
+        let (path, shown) = (self.path.clone(), self.shown.clone());
+        Ok(Self { path, shown, is_outside: self.is_outside, content })
+    }
+
     /// Why the file, or documents of it, could not be read.
     pub fn errors(&self) -> Vec<Diagnostic> {
         let errors = match &self.content {

@@ -137,6 +137,11 @@ pub fn resources(document: DocumentRef<'_>) -> Vec<Resource<'_>> {
     }
 }
 
+/// Whether a node is there and says nothing.
+pub(crate) fn is_null(node: NodeRef<'_>) -> bool {
+    node.as_scalar().is_some_and(|scalar| scalar.resolve() == Resolved::Null)
+}
+
 /// A field as a reader sees it: through aliases and `<<` keys.
 pub(crate) fn field<'a>(node: NodeRef<'a>, name: &str) -> Option<NodeRef<'a>> {
     let mapping = node.resolve().as_mapping()?;

@@ -7,7 +7,9 @@ pub(crate) mod merging;
 pub(crate) mod writing;
 pub(crate) mod yaml;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches};
+use krm_core::nearest::nearest;
 
 use crate::cli::{Cli, Command};
 use crate::show::Screen;
@@ -18,7 +20,7 @@ pub(crate) fn main() -> Exit {
     let parsed = command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
         Ok(cli) => cli,
-        Err(error) => return crate::show::usage(&error),
+        Err(error) => return crate::show::usage(&suggesting(error)),
     };
     let mut screen = Screen::new(&cli.global);
     let outcome = run(&cli, &mut screen).and_then(|exit| {
@@ -35,6 +37,22 @@ pub(crate) fn main() -> Exit {
             exit
         }
     }
+}
+
+/// Adds the command that was probably meant, where clap knows of none: it has no eye for two letters that were swapped.
+fn suggesting(mut error: clap::Error) -> clap::Error {
+    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) else {
+        return error;
+    };
+    let root = command();
+    let words = std::env::args_os().skip(1).take_while(|word| *word != **typed);
+    let group = words.fold(&root, |group, word| group.find_subcommand(word).unwrap_or(group));
+    let meant = nearest(group.get_subcommands().map(clap::Command::get_name), typed);
+    if let (None, Some(meant)) = (error.get(ContextKind::SuggestedSubcommand), meant) {
+        let meant = ContextValue::Strings(vec![meant.to_owned()]);
+        error.insert(ContextKind::SuggestedSubcommand, meant);
+    }
+    error
 }
 
 /// As a plugin of kubectl the program is called by two words.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io;
 
-use krm_core::{Diagnostic, Plan};
+use krm_core::{Change, Diagnostic, Plan};
 
 use crate::cli::Preview;
 use crate::disk::Lock;
@@ -62,15 +62,20 @@ pub(crate) fn finish(
     let piped = plan.take(disk::STDIN);
     disk::write(&plan, lock, &mut |diagnostic| screen.tell(diagnostic)).map_err(Failure::input)?;
     for change in plan.changes() {
-        let verb = match (&change.old, &change.new) {
-            (None, _) => "made",
-            (_, None) => "removed",
-            _ => "changed",
-        };
-        screen.note(&format!("{verb} {}", change.path));
+        let (_, done) = verbs(change);
+        screen.note(&format!("{done} {}", change.path));
     }
     screen.print(piped.and_then(|change| change.new).as_deref().unwrap_or_default())?;
     Ok(Exit::Done)
+}
+
+/// What is to be done to a file, and what was done.
+fn verbs(change: &Change) -> (&'static str, &'static str) {
+    match (&change.old, &change.new) {
+        (None, _) => ("make", "made"),
+        (_, None) => ("remove", "removed"),
+        _ => ("change", "changed"),
+    }
 }
 
 fn show(plan: &Plan, preview: &Preview, screen: &mut Screen) -> Outcome {
@@ -80,7 +85,8 @@ fn show(plan: &Plan, preview: &Preview, screen: &mut Screen) -> Outcome {
         } else if preview.check {
             screen.print(&format!("{}\n", disk::shown(&change.path)))?;
         } else {
-            screen.print(&format!("would change {}\n", disk::shown(&change.path)))?;
+            let (verb, _) = verbs(change);
+            screen.print(&format!("would {verb} {}\n", disk::shown(&change.path)))?;
         }
     }
     if plan.is_empty() && !preview.check {

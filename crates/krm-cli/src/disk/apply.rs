@@ -10,7 +10,7 @@ use krm_core::{Diagnostic, Plan};
 
 use super::journal::{self, Step};
 use super::lock::{Lock, Tell, has_journal, shared};
-use super::target::{Finder, Target};
+use super::target::{Finder, Target, by_number};
 use super::{cannot_write, flush, from_here, place, recover, undo};
 use crate::parallel;
 
@@ -176,13 +176,17 @@ fn stage(unit: &mut Unit<'_>) -> Result<(), Diagnostic> {
             fs::create_dir(unit.folder.join(path)).map_err(failed)?;
         }
     }
-    let stage = |target: &Target<'_>| {
+    let (first, again) = by_number(&unit.targets);
+    let stage = |target: &&Target<'_>| {
         let Some(text) = &target.change.new else { return Ok(()) };
-        let path = target.path.with_file_name(&target.staged);
-        content(&path, text, target.metadata.as_ref())
+        content(&target.staged_path(), text, target.metadata.as_ref())
             .map_err(|error| cannot_write(&error).in_file(&*target.change.path))
     };
-    parallel::map(&unit.targets, None, stage).into_iter().collect()
+    parallel::map(&first, None, stage).into_iter().collect::<Result<(), _>>()?;
+    again.into_iter().try_for_each(|(target, first)| {
+        // What were names of one file stay so, where the file system lets them.
+        fs::hard_link(first.staged_path(), target.staged_path()).or_else(|_| stage(&target))
+    })
 }
 
 /// Writes a new file, with the mode and, where allowed, the owner of the one that it stands in for.

@@ -65,6 +65,18 @@ fn read(name: &str) -> Result<Vec<u8>, Diagnostic> {
     })
 }
 
+/// The number of a file, which all its names share.
+#[cfg(unix)]
+pub(crate) fn number(metadata: &fs::Metadata) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    Some((metadata.dev(), metadata.ino()))
+}
+
+#[cfg(not(unix))]
+pub(crate) fn number(_: &fs::Metadata) -> Option<(u64, u64)> {
+    None
+}
+
 fn cannot_write(error: &io::Error) -> Diagnostic {
     Diagnostic::error(format!("it cannot be written: {}", reason(error)))
 }

@@ -61,9 +61,10 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     };
     let session = Session::open(&args.target, &args.editing, global, screen)?;
     let is_meant = |placed: Placed<'_>| chosen.has(placed.resource);
-    if !session.loaded.package.resources().any(is_meant) {
+    let package = &session.loaded.package;
+    if !package.files().is_empty() && !package.resources().any(is_meant) {
         let nothing = Diagnostic::warning("there is no such resource, and nothing changes");
-        let near = args.kind.as_deref().and_then(|it| nearest::kind(&session.loaded.package, it));
+        let near = args.kind.as_deref().and_then(|it| nearest::kind(package, it));
         screen.tell(
             &near.into_iter().fold(nothing, |nothing, kind| {
                 nothing.hint(format!("did you mean `--kind {kind}`?"))

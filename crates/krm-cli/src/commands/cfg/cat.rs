@@ -109,10 +109,9 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
         (None, None) => {
             let mut printer = Printer::new(args.format());
             for file in files(&loaded) {
-                for text in args.texts(file)? {
-                    printer.print(&text, screen)?;
-                }
+                printer.file(args.texts(file), screen)?;
             }
+            return printer.finish(&loaded, Exit::Done, global, screen);
         }
     }
     finish(&loaded, Exit::Done, global, screen)
@@ -127,7 +126,7 @@ impl Args {
         if self.style.is_empty() { self.output } else { ResourceFormat::Json }
     }
 
-    fn texts(&self, file: &PackageFile) -> Result<Vec<String>, Failure> {
+    fn texts(&self, file: &PackageFile) -> Result<Vec<String>, Vec<Diagnostic>> {
         let look = Look {
             annotated: self.annotate,
             formatted: self.format,
@@ -155,10 +154,16 @@ impl Args {
             version: self.wrapping.wrap_version.as_deref().unwrap_or(version).to_owned(),
             function_config: config.map(function_config).transpose().map_err(Failure::input)?,
         };
-        let texts: Vec<Vec<String>> =
-            files(loaded).map(|file| self.texts(file)).collect::<Result<_, _>>()?;
+        let texts: Result<Vec<Vec<String>>, _> =
+            files(loaded).map(|file| self.texts(file)).collect();
+        let texts = texts.map_err(not_whole)?;
         wrapper.wrap(&texts.concat()).map_err(Failure::input)
     }
+}
+
+/// One list, or a folder to be written, is whole or not made.
+fn not_whole(told: Vec<Diagnostic>) -> Failure {
+    Failure::Told(Exit::Input, told)
 }
 
 /// The text of the one object in a file.
@@ -189,7 +194,7 @@ fn write(
 ) -> Outcome {
     let mut plan = Plan::default();
     for file in files(loaded) {
-        let texts = args.texts(file)?;
+        let texts = args.texts(file).map_err(not_whole)?;
         if texts.len() > 1 && file.path.is_json() {
             let words = "it holds several resources, and a JSON file is only one";
             return Err(Failure::input(Diagnostic::error(words).in_file(&*file.shown)));

@@ -44,7 +44,7 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
             true => kinds.into_iter().map(|(kind, count)| (Some(kind), count)).collect(),
             false => vec![(None, kinds.values().sum())],
         };
-        let name = (loaded.origin != Origin::Stdin).then(|| loaded.shown(root));
+        let name = loaded.package_name(root);
         if args.output.is_some() {
             records
                 .extend(counts.into_iter().map(|(kind, count)| record(name.clone(), kind, count)));

@@ -170,6 +170,7 @@ impl<'a> Session<'a> {
 
     /// Shows the plan, or carries it out.
     pub(super) fn finish(self, plan: Plan, screen: &mut Screen) -> Outcome {
+        let plan = self.loaded.under_all_names(plan);
         let exit = writing::finish(plan, &self.editing.preview, &self.lock, screen)?;
         Ok(if self.has_errors { Exit::Input } else { exit })
     }

@@ -127,16 +127,7 @@ fn one(
 /// A stream with the files of its resources in their annotations.
 fn with_paths(file: &PackageFile, args: &Args) -> Result<Option<PackageFile>, Vec<Diagnostic>> {
     let text = filenames::annotated(file, &args.naming())?;
-    text.map(|text| again(file, &text)).transpose()
-}
-
-/// The same file with another text.
-fn again(file: &PackageFile, text: &str) -> Result<PackageFile, Vec<Diagnostic>> {
-    let content = File::parse(text.to_owned());
-    let content = content.map_err(|error| vec![Diagnostic::from(&error).in_file(&*file.shown)])?;
-    let PackageFile { path, shown, is_outside, .. } = file;
-    let (path, shown) = (path.clone(), shown.clone());
-    Ok(PackageFile { path, shown, is_outside: *is_outside, content: Ok(content) })
+    text.map(|text| file.with_text(text)).transpose()
 }
 
 /// Formats a folder and moves its resources into the files that are named after them.
@@ -153,8 +144,8 @@ fn renamed(
         let is_ours = file.errors().is_empty() && !file.is_outside;
         let (text, told) =
             if is_ours { formatted(file, args, schema)? } else { (None, Vec::new()) };
-        let text = text.as_deref().unwrap_or(content.text());
-        Ok((Some(again(file, text)?), told))
+        let text = text.unwrap_or_else(|| content.text().to_owned());
+        Ok((Some(file.with_text(text)?), told))
     });
     let (mut new, mut told, mut errors) = (Vec::new(), Vec::new(), Vec::new());
     for result in results {

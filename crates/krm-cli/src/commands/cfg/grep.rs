@@ -4,8 +4,8 @@ use krm_core::Resource;
 use krm_core::listing::{Entry, Look};
 use krm_core::query::Query;
 
+use super::Input;
 use super::printing::{Printer, ResourceFormat, texts};
-use super::{Input, finish};
 use crate::cli::{Global, yes_or_no};
 use crate::show::Screen;
 use crate::{Exit, Outcome};
@@ -18,8 +18,9 @@ Examples:
   krm cfg grep 'spec.template.spec.containers.*.resources.limits.memory>1Gi' shop
   krm cfg grep 'metadata.annotations.\"example.com/owner\"' shop --invert-match
 
-= and != take a regular expression that may match anywhere: ^3$ is only 3. <, <=, > and >= compare numbers and
-quantities. A path alone asks whether the field is there. && joins conditions.";
+= and != take a regular expression that may match anywhere: ^3$ is only 3.
+<, <=, > and >= compare numbers and quantities. A path alone asks whether the field is there.
+&& joins conditions.";
 
 /// Print the resources for which conditions hold.
 ///
@@ -56,9 +57,7 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     let look = Look { annotated: args.annotate, ..Look::default() };
     let mut printer = Printer::new(args.output);
     for file in files {
-        for text in texts(file, args.output, look, keep)? {
-            printer.print(&text, screen)?;
-        }
+        printer.file(texts(file, args.output, look, keep), screen)?;
     }
     let count = printer.count;
     if count == 0 && !args.invert_match {
@@ -66,5 +65,5 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
         screen.tell_all(args.query.near_miss(&all).as_slice());
     }
     let exit = if count == 0 { Exit::Findings } else { Exit::Done };
-    finish(&loaded, exit, global, screen)
+    printer.finish(&loaded, exit, global, screen)
 }

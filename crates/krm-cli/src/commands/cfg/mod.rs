@@ -141,11 +141,6 @@ impl Format {
 fn finish(loaded: &Loaded, exit: Exit, global: &Global, screen: &mut Screen) -> Outcome {
     screen.flush()?;
     let mut told = loaded.diagnostics();
-    if loaded.package.files().is_empty() && told.is_empty() {
-        let words = Diagnostic::warning("there is nothing to read in this folder");
-        let hint = "*.yaml, *.yml, *.json, Kptfile and Krmfile are read";
-        told.push(words.in_file(&*loaded.title).hint(hint));
-    }
     if global.verbose {
         told.extend(loaded.package.duplicates());
     }

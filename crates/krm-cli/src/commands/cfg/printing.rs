@@ -1,12 +1,15 @@
 //! How `cat` and `grep` print resources.
 
 use clap::ValueEnum;
-use krm_core::PackageFile;
 use krm_core::listing::{self, Entry, Look};
+use krm_core::{Diagnostic, PackageFile};
 use krm_yaml::Value;
 
+use super::finish;
+use crate::cli::Global;
+use crate::folder::Loaded;
 use crate::show::Screen;
-use crate::{Exit, Failure};
+use crate::{Exit, Failure, Outcome};
 
 /// How resources are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -23,12 +26,12 @@ pub(super) fn texts(
     format: ResourceFormat,
     look: Look,
     keep: impl Fn(&Entry<'_>) -> bool,
-) -> Result<Vec<String>, Failure> {
+) -> Result<Vec<String>, Vec<Diagnostic>> {
     let print = |entries: &[Entry<'_>]| match format {
         ResourceFormat::Json => entries.iter().map(json).collect(),
         ResourceFormat::Yaml => listing::texts(entries),
     };
-    listing::with_entries(file, look, keep, print).map_err(|told| Failure::Told(Exit::Input, told))
+    listing::with_entries(file, look, keep, print)
 }
 
 fn json(entry: &Entry<'_>) -> String {
@@ -39,14 +42,43 @@ fn json(entry: &Entry<'_>) -> String {
 pub(super) struct Printer {
     format: ResourceFormat,
     pub(super) count: usize,
+    /// Why files could not be printed in the way that was asked for.
+    left_out: Vec<Diagnostic>,
 }
 
 impl Printer {
     pub(super) fn new(format: ResourceFormat) -> Self {
-        Self { format, count: 0 }
+        Self { format, count: 0, left_out: Vec::new() }
     }
 
-    pub(super) fn print(&mut self, text: &str, screen: &mut Screen) -> Result<(), Failure> {
+    /// Prints what a file holds. Where that fails, the other files are printed nevertheless.
+    pub(super) fn file(
+        &mut self,
+        texts: Result<Vec<String>, Vec<Diagnostic>>,
+        screen: &mut Screen,
+    ) -> Result<(), Failure> {
+        let texts = texts.unwrap_or_else(|told| {
+            self.left_out.extend(told);
+            Vec::new()
+        });
+        texts.iter().try_for_each(|text| self.print(text, screen))
+    }
+
+    /// Says what was not printed, and what could not be read; that counts more than `exit`.
+    pub(super) fn finish(
+        self,
+        loaded: &Loaded,
+        exit: Exit,
+        global: &Global,
+        screen: &mut Screen,
+    ) -> Outcome {
+        screen.flush()?;
+        screen.tell_all(&self.left_out);
+        let exit = if self.left_out.is_empty() { exit } else { Exit::Input };
+        finish(loaded, exit, global, screen)
+    }
+
+    fn print(&mut self, text: &str, screen: &mut Screen) -> Result<(), Failure> {
         if self.count > 0 && self.format == ResourceFormat::Yaml {
             screen.print("---\n")?;
         }
