@@ -18,9 +18,12 @@ pub(super) fn unchanged<'a>(
     shape: &Shape<'_>,
     keys: &[String],
 ) -> Option<Vec<NodeRef<'a>>> {
-    let (base, upstream) = (base.resolve(), upstream.resolve());
     if same(base, upstream) {
         return None;
+    }
+    // What an alias stands for may hold the alias: it comes whole.
+    if base.kind() == NodeKind::Alias || upstream.kind() == NodeKind::Alias {
+        return Some(Vec::new());
     }
     match (base.kind(), upstream.kind()) {
         (NodeKind::Mapping, NodeKind::Mapping) if shape.mapping() != MapKind::Whole => {
