@@ -98,8 +98,7 @@ pub(crate) fn load_with(
     };
     let root = fs::canonicalize(name).map_err(|error| told(&error))?;
     if root.is_dir() {
-        let Walked { found, told, journals, closed, .. } =
-            walk::files(&root, &title, sub_packages);
+        let Walked { found, told, journals, closed, .. } = walk::files(&root, &title, sub_packages);
         let (package, other_names) = read_all(found, jobs);
         let origin = Origin::Folder;
         return Ok(Loaded { package, title, origin, told, other_names, journals, closed });
