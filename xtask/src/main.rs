@@ -39,7 +39,7 @@ const WORDS: &[Word] = &[
     },
     Word {
         name: "corpus",
-        usage: "OUT N [--layout many|one]",
+        usage: "OUT N [--layout many|one] [--shuffled]",
         help: "write N made-up resources under OUT, the same ones every time",
         run: corpus::run,
     },

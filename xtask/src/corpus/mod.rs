@@ -39,7 +39,7 @@ pub(crate) struct Written {
 }
 
 pub(crate) fn run(mut args: lexopt::Parser) -> Outcome {
-    let (mut out, mut count, mut layout) = (None, None, Layout::Many);
+    let (mut out, mut count, mut layout, mut is_shuffled) = (None, None, Layout::Many, false);
     while let Some(arg) = args.next()? {
         match arg {
             lexopt::Arg::Value(value) if out.is_none() => out = Some(PathBuf::from(value)),
@@ -48,6 +48,7 @@ pub(crate) fn run(mut args: lexopt::Parser) -> Outcome {
                 count =
                     Some(text.parse().map_err(|_| format!("{text} is not a number of resources"))?);
             }
+            lexopt::Arg::Long("shuffled") => is_shuffled = true,
             lexopt::Arg::Long("layout") => {
                 layout = match args.value()?.to_str() {
                     Some("many") => Layout::Many,
@@ -68,6 +69,9 @@ pub(crate) fn run(mut args: lexopt::Parser) -> Outcome {
         return Err("corpus needs OUT and N".into());
     };
     let written = write(&out, count, layout)?;
+    if is_shuffled {
+        shuffle(&written.files)?;
+    }
     println!(
         "{}: {count} resources, {} files, {} bytes",
         out.display(),
