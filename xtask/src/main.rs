@@ -40,7 +40,7 @@ const WORDS: &[Word] = &[
     },
     Word {
         name: "corpus",
-        usage: "OUT N [--layout many|one] [--versions]",
+        usage: "OUT N [--layout many|one] [--shuffled] [--versions]",
         help: "write N made-up resources under OUT, the same ones every time, or three versions of them",
         run: corpus::run,
     },

@@ -34,16 +34,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_document_changes_and_twice_is_as_before() {
+    fn no_document_begins_with_its_first_field_and_no_line_is_lost() {
         let text = super::super::documents(0..200, true);
         let turned = shuffled(text.clone()).expect("the corpus can be turned around");
-        let heads = |text: &str| text.matches("apiVersion: ").count();
-        assert_eq!(heads(&turned), heads(&text));
         let file = File::parse(turned.clone()).expect("it is YAML");
         let first =
             |node: NodeRef<'_>| node.children().next()?.as_str().map(|key| key.into_owned());
         let firsts = file.documents().filter_map(|document| document.root().and_then(first));
         assert_eq!(firsts.filter(|key| key != "apiVersion").count(), 200);
-        assert_eq!(shuffled(turned).expect("and back"), text);
+        // What stands behind a dash changes, and the order in brackets.
+        let words = |text: &str| {
+            let mut words: Vec<String> = text
+                .split(|c: char| c.is_whitespace() || "{},".contains(c))
+                .map(str::to_owned)
+                .collect();
+            words.retain(|word| !word.is_empty());
+            words.sort_unstable();
+            words
+        };
+        assert_eq!(words(&turned), words(&text));
     }
 }

@@ -35,11 +35,10 @@ pub(crate) fn lower<'a>(
         work.empty_or_refill(ground);
         return Ok(());
     }
-    let cramped = work.cramped(ground.text);
-    if (work.is_mixed() || cramped.is_some()) && work.rebuild(ground) {
+    if work.is_mixed() && work.rebuild(ground) {
         return Ok(());
     }
-    if let Some(entry) = cramped {
+    if let Some(entry) = work.cramped(ground.text) {
         let words =
             "this cannot be changed here without harm: a comment would stand at another entry";
         return Err(EditError::at(entry.key.unwrap_or(entry.value), words));

@@ -120,3 +120,28 @@ impl<'a> Work<'a, '_> {
         (entry.start < entry.head).then(|| format!("{}{indent}", ground.manners.line_break))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Edit, File, WhenEmpty};
+
+    /// A list with the first two items in the other order, and without the last one.
+    fn turned(text: &str) -> String {
+        let file = File::parse(text.to_owned()).unwrap();
+        let list = file.document(0).unwrap().root().unwrap();
+        let mut edit = Edit::new(&file);
+        edit.remove(list.children().last().unwrap(), WhenEmpty::Keep).unwrap();
+        edit.reorder(
+            list,
+            (0..list.children().count()).map(|at| at ^ usize::from(at < 2)).collect(),
+        )
+        .unwrap();
+        edit.apply().unwrap()
+    }
+
+    #[test]
+    fn a_comment_above_an_entry_begins_a_line() {
+        assert_eq!(turned("[\n  # of a\n  a, b, c\n]\n"), "[\n  b,\n  # of a\n  a\n]\n");
+        assert_eq!(turned("[ a,\n  # of b\n  b, c ]\n"), "[\n  # of b\n  b, a ]\n");
+    }
+}
