@@ -7,7 +7,7 @@ use super::dice::Dice;
 use super::{Written, file_at, resources};
 use crate::Outcome;
 
-/// The names of the folders, in the order of [`write`]'s result.
+/// The names of the folders, in the order of [`write()`]'s result.
 pub(crate) const NAMES: [&str; 3] = ["base", "upstream", "local"];
 
 /// In a hundred resources, how many are gone on a side and how many are new.
