@@ -101,3 +101,104 @@ fn is_simple_plain(text: &str) -> bool {
     let is_inner = |byte: &u8| byte.is_ascii_alphanumeric() || b"._/-:".contains(byte);
     is_edge(bytes.first()) && is_edge(bytes.last()) && bytes.iter().all(is_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+    use proptest::test_runner::{Config, RngSeed, TestRunner};
+
+    use super::*;
+    use crate::edit::{check, splice};
+    use crate::file::File;
+
+    /// Scalars in many places; any of them is swapped.
+    const TEXTS: &[&str] = &[
+        "a: old\nb: 1\n",
+        "a: old",
+        "a: old # c\n # d\nb: c#d \t\n",
+        "a:\n  old\nb:\n    'old'\n\n  # c\nc: 1\n",
+        "- old\n- - 'x'\n  - \"y\"\n-\n  z\n",
+        "a:\n- old\n- b: c\n  d: \"e\" # f\n",
+        "? old\n: x\n? - k\n  - l: m\n: - y\n",
+        "%YAML 1.2\n---\na: old\n...\n",
+        "--- old\n",
+        "--- 'old'\n# c\n",
+        "a: [old, 'x', {y: z}, p: q]\nb: {c, d: e, \"f\":g}\n",
+        "[a, b]: c\n{d: e}: f\n",
+        "a: &x old\nb: *x\nc: !!str 1\nd: ! y\n",
+        "a: |\n  old\nb: >-\n  x\n\nc: y\n",
+        "a: x\n  y\nb: 'x\n  y'\nc: \"x\\\n  y\"\n",
+        "a: old\r\nb: x\r\n",
+        "a: \"\"\nb: ''\nc:\nd: ~\n",
+        "\"a\": \"old\"\n'b': 'x'\n",
+        "<<: old\na: x\na: y\n",
+        "{\"a\": \"old\", \"b\": [1, true]}\n",
+        "a:\told\n-b: x\n?c: y\n",
+    ];
+
+    /// What has a meaning in YAML, and what has none.
+    const PIECES: &[&str] = &[
+        "a", "Z", "0", "7", ".", "_", "/", "-", ":", "x1", "true", "null", "1.5", " ", "\t", "\n",
+        "\r", ",", "[", "]", "{", "}", "#", "&", "*", "!", "|", ">", "'", "\"", "%", "@", "`",
+        "\\", "~", "?", "=", "é", "---", "...", ": ", " #", "- ", "''", "\\n", "<<",
+    ];
+
+    /// What a text that somebody wrote in this style would mean, if nothing in it had a meaning of its own.
+    fn meant(raw: &str, style: ScalarStyle) -> Value<'_> {
+        if style != ScalarStyle::Plain {
+            return Value::from(raw.get(1..raw.len().saturating_sub(1)).unwrap_or_default());
+        }
+        match resolve(raw) {
+            Resolved::Null => Value::Null,
+            Resolved::Bool(value) => Value::Bool(value),
+            Resolved::Int(_) | Resolved::Float(_) => Value::Number(raw.into()),
+            Resolved::String => Value::from(raw),
+        }
+    }
+
+    /// Puts any text in the place of any scalar, as no writer would; whether that was certain. Then it reads back.
+    fn swapped(file: &File, at: usize, content: &str) -> Result<bool, TestCaseError> {
+        let document = file.document(0).expect("there is one");
+        let node = document.node((at % document.node_count()) as u32);
+        let Some(scalar) = node.as_scalar() else { return Ok(false) };
+        let raw = match scalar.style() {
+            ScalarStyle::SingleQuoted => format!("'{content}'"),
+            ScalarStyle::DoubleQuoted => format!("\"{content}\""),
+            _ => content.to_owned(),
+        };
+        let values = BTreeMap::from([(node.index, meant(&raw, scalar.style()))]);
+        let edit = DocumentEdit { values, ..DocumentEdit::default() };
+        let splices = vec![Splice::new(node.span(), raw.clone())];
+        let is_certain = is_certain(document, &edit, &splices);
+        if is_certain {
+            let new = splice::apply(file.text(), document.span(), splices).expect("it is one");
+            let read = check::read_back(document, &edit, &BTreeMap::new(), new.clone());
+            prop_assert!(read.is_ok(), "{raw:?} in {:?}: {new:?} {read:?}", file.text());
+        }
+        Ok(is_certain)
+    }
+
+    #[test]
+    fn any_text_that_is_certain_is_read_back() {
+        let files: Vec<File> =
+            TEXTS.iter().map(|text| File::parse((*text).to_owned()).expect("small")).collect();
+        let pieces = proptest::collection::vec(proptest::sample::select(PIECES), 0..5);
+        let rng_seed = RngSeed::Fixed(0x6b72_6d00);
+        let config =
+            Config { cases: 500_000, failure_persistence: None, rng_seed, ..Config::default() };
+        let certain = Cell::new(0);
+        let tried = TestRunner::new(config).run(
+            &(0..files.len(), 0..64_usize, pieces),
+            |(file, at, pieces)| {
+                let is_certain = swapped(&files[file], at, &pieces.concat())?;
+                certain.set(certain.get() + u32::from(is_certain));
+                Ok(())
+            },
+        );
+        assert_eq!(tried, Ok(()));
+        assert!(certain.get() > 20_000, "only {} were certain", certain.get());
+    }
+}
