@@ -6,10 +6,11 @@ use std::rc::Rc;
 use super::splice::{Splice, apply as splice};
 use super::{
     CollectionEdit, DocumentEdit, EditError, Insertion, Note, NoteTarget, Positions, WhenEmpty,
-    block, check, ending, flow, meeting, notes, replace, sharing,
+    block, check, ending, flow, meeting, notes, plain_swap, replace, sharing,
 };
 use crate::brackets::BracketManners;
 use crate::document::DocumentRef;
+use crate::file::File;
 use crate::layout::{self, EntryLayout};
 use crate::manners::{EntryManners, Manners};
 use crate::node::Notation;
@@ -80,13 +81,52 @@ impl<'a> Ground<'a> {
     }
 }
 
-/// Makes the changes of one document: its new text.
+/// Makes the changes of one document: its new text, read back unless what it means is certain.
 pub(crate) fn apply<'a>(
     document: DocumentRef<'a>,
     edit: &DocumentEdit<'a>,
     allow_shared: bool,
     json: bool,
 ) -> Result<String, EditError> {
+    let Lowered { splices, collections } = lower(document, edit, allow_shared, json)?;
+    let is_certain = plain_swap::is_certain(document, edit, &splices);
+    let text = splice(document.file.text(), document.span(), splices).map_err(|overlap| {
+        EditError::new(Span::empty(overlap.at), "two changes of one edit touch the same text here")
+    })?;
+    if !is_certain || File::is_too_large(&text) {
+        return check::read_back(document, edit, &collections, text);
+    }
+    debug_assert_eq!(
+        check::read_back(document, edit, &collections, text.clone()).as_ref(),
+        Ok(&text),
+        "what is certain is read back the same"
+    );
+    Ok(text)
+}
+
+/// Whether the changes of one document can be made, and what it means then is certain without reading it back.
+pub(crate) fn is_certain<'a>(
+    document: DocumentRef<'a>,
+    edit: &DocumentEdit<'a>,
+    allow_shared: bool,
+    json: bool,
+) -> bool {
+    lower(document, edit, allow_shared, json)
+        .is_ok_and(|lowered| plain_swap::is_certain(document, edit, &lowered.splices))
+}
+
+/// The changes of one document as splices, and what becomes of its collections.
+struct Lowered<'e> {
+    splices: Vec<Splice>,
+    collections: BTreeMap<u32, Change<'e>>,
+}
+
+fn lower<'a, 'e>(
+    document: DocumentRef<'a>,
+    edit: &'e DocumentEdit<'a>,
+    allow_shared: bool,
+    json: bool,
+) -> Result<Lowered<'e>, EditError> {
     let mut manners = Manners::of(document);
     manners.json |= json;
     let mut ground = Ground {
@@ -134,10 +174,7 @@ pub(crate) fn apply<'a>(
     }
     ending::mend(&mut ground);
     meeting::keep_insertions(&mut ground);
-    let text = splice(ground.text, document.span(), ground.splices).map_err(|overlap| {
-        EditError::new(Span::empty(overlap.at), "two changes of one edit touch the same text here")
-    })?;
-    check::read_back(document, edit, &collections, text)
+    Ok(Lowered { splices: ground.splices, collections })
 }
 
 fn collection<'a>(

@@ -3,7 +3,8 @@
 //! An edit names nodes and says what should become of them. [`Edit::apply`]
 //! turns all of them into splices of the text, so that whatever nobody named is
 //! the same bytes; reads the touched documents again; and refuses the result
-//! unless it means what was asked for and nothing else changed its meaning.
+//! unless it means what was asked for and nothing else changed its meaning. Only
+//! where that is certain beforehand (`plain_swap`) nothing is read again.
 
 mod ahead;
 mod block;
@@ -17,6 +18,7 @@ mod lower;
 mod meeting;
 mod notes;
 mod path;
+mod plain_swap;
 mod rebuild;
 mod render;
 mod replace;
@@ -438,6 +440,16 @@ impl<'a> Edit<'a> {
         let text = text.map(str::to_owned);
         let notes = &mut self.documents.entry(document as u32).or_default().notes;
         notes.push(Note { target: NoteTarget::This(comment.span), text });
+    }
+
+    /// Whether all changes can be made and their outcome is certain, so that [`Edit::apply`] reads nothing back.
+    /// For the tests, which read it back all the same.
+    #[doc(hidden)]
+    pub fn is_certain(&self) -> bool {
+        self.documents.iter().all(|(&index, edit)| {
+            let document = crate::DocumentRef { file: self.file, index };
+            lower::is_certain(document, edit, self.allow_shared, self.json)
+        })
     }
 
     /// Makes all changes: the new text of the file.

@@ -2,6 +2,7 @@
 
 mod actions;
 mod cases;
+mod certain;
 mod conformance;
 mod grafts;
 mod hostile;

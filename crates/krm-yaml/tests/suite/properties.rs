@@ -1,5 +1,7 @@
 //! The laws as properties: each holds for thousands of generated documents and edits.
 
+use std::cell::Cell;
+
 use crate::laws::change::What;
 use crate::laws::draw::Draw;
 use crate::laws::editing::{self, Answer, Edited, Scope};
@@ -106,6 +108,23 @@ fn several_changes_at_once() {
         edited.untouched_stays()?;
         edited.unknown_survives()
     });
+}
+
+#[expect(clippy::print_stdout, reason = "a test says how much it tried")]
+#[test]
+fn what_is_certain_is_read_back() {
+    let (certain, all) = (Cell::new(0_u32), Cell::new(0_u32));
+    edits(Scope::Swap, |edited, _| {
+        all.set(all.get() + 1);
+        certain.set(certain.get() + u32::from(edited.is_certain));
+        edited.edit_is_read_back()?;
+        edited.untouched_stays()?;
+        edited.unknown_survives()
+    });
+    let (certain, all) = (certain.get(), all.get());
+    println!("{certain} of {all} were certain");
+    // Both kinds are tried.
+    assert!(certain > all / 10 && certain < all / 10 * 9, "{certain} of {all} were certain");
 }
 
 #[test]
