@@ -9,15 +9,21 @@ fn edited(
     text: &str,
     change: impl for<'a> Fn(&mut Edit<'a>, &dyn Fn(&str) -> NodeRef<'a>),
 ) -> (bool, String) {
-    let file = File::parse(text.to_owned()).unwrap();
-    let document = file.document(0).unwrap();
+    let file = File::parse(text.to_owned()).expect("it is small");
+    let document = file.document(0).expect("there is one");
     let mut edit = Edit::new(&file);
-    change(&mut edit, &|path| document.find(&path.parse::<Path>().unwrap()).unwrap());
-    (edit.is_certain(), edit.apply().unwrap())
+    change(&mut edit, &|path| {
+        let path = path.parse::<Path>().expect("it is a path");
+        document.find(&path).expect("it is there")
+    });
+    (edit.is_certain(), edit.apply().expect("it can be made"))
 }
 
+/// One more change of an edit; nodes are found by their paths.
+type More = for<'a> fn(&mut Edit<'a>, &dyn Fn(&str) -> NodeRef<'a>);
+
 fn set(text: &str, path: &str, value: &Value<'static>) -> (bool, String) {
-    edited(text, |edit, at| edit.write(at(path), value.clone()).unwrap())
+    edited(text, |edit, at| edit.write(at(path), value.clone()).expect("it is set once"))
 }
 
 fn text(text: &'static str) -> Value<'static> {
@@ -127,7 +133,7 @@ fn one_change_of_another_kind_has_all_of_its_document_read_back() {
         edit.set(at("b"), 2).unwrap();
     });
     assert!(swaps);
-    let others: [for<'a> fn(&mut Edit<'a>, &dyn Fn(&str) -> NodeRef<'a>); 4] = [
+    let others: [More; 4] = [
         |edit, at| edit.set(at("c[0]"), "y").unwrap(),
         |edit, at| edit.insert_key(at("."), "d", 1, Place::Last).unwrap(),
         |edit, at| edit.comment(at("a"), CommentPlace::Beside, Some("x")).unwrap(),

@@ -110,7 +110,6 @@ fn several_changes_at_once() {
     });
 }
 
-#[expect(clippy::print_stdout, reason = "a test says how much it tried")]
 #[test]
 fn what_is_certain_is_read_back() {
     let (certain, all) = (Cell::new(0_u32), Cell::new(0_u32));
