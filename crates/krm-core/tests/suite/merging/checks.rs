@@ -251,20 +251,25 @@ fn pairs_again(
     merged: &str,
     fits: fn([usize; 2], usize) -> bool,
 ) -> Result<bool, String> {
-    let sides = [names(sides[0])?, names(sides[1])?];
-    let counts = |name: &str| sides.each_ref().map(|it| it.get(name).copied().unwrap_or(0));
-    Ok(names(merged)?.iter().all(|(name, count)| fits(counts(name), *count)))
+    let [a, b, merged] = [names(sides[0])?, names(sides[1])?, names(merged)?];
+    let mut all = a.keys().chain(b.keys()).chain(merged.keys());
+    Ok(all.all(|name| {
+        let [a, b, merged] = [&a, &b, &merged].map(|it| it.get(name).copied().unwrap_or(0));
+        // A resource that has a name may go.
+        name.0 && merged == 0 || fits([a, b], merged)
+    }))
 }
 
-/// How many documents have a name; without one, a kind.
-fn names(text: &str) -> Result<BTreeMap<String, usize>, String> {
+/// How many documents have a name, or else a kind; and whether it is a name.
+fn names(text: &str) -> Result<BTreeMap<(bool, String), usize>, String> {
     let file = parse(text)?;
     let mut counts = BTreeMap::new();
     for node in file.documents().filter_map(DocumentRef::root) {
         let it = Resource { node, item: None };
         let is_resource = !it.kind().is_empty() && !it.api_version().is_empty();
-        let name = format!("{} {}", it.group(), it.label());
-        *counts.entry(if is_resource { name } else { String::new() }).or_insert(0) += 1;
+        let name = is_resource.then(|| format!("{} {}", it.group(), it.label()));
+        let is_name = is_resource && it.identity().is_some();
+        *counts.entry((is_name, name.unwrap_or_default())).or_insert(0) += 1;
     }
     Ok(counts)
 }
