@@ -148,8 +148,10 @@ impl<'a> Finder<'a> {
         if !is_first_on_line(self.text, head) {
             return head;
         }
+        // In brackets depth says nothing: the comment above is the entry's.
+        let in_block = |owner: NodeRef<'a>| owner.parent().is_some_and(NodeRef::is_block);
         let deepest = entry
-            .filter(|entry| before.is_some() && !entry.is_first)
+            .filter(|entry| before.is_some() && !entry.is_first && in_block(entry.owner))
             .map(|_| column(self.text, head));
         crate::layout::comments_above(self.text, head, gap.start, deepest)
     }

@@ -1,5 +1,8 @@
 //! The laws themselves.
 
+use std::collections::BTreeMap;
+
+use krm_core::Resource;
 use krm_core::merge::{
     MergedFile, NamedFile, OnConflict, Rules, Side, same, three_way_files, two_way_files,
 };
@@ -115,6 +118,9 @@ pub(crate) fn three_way_is_stable(
     if on == OnConflict::Mark && once.conflicts.iter().any(|it| !it.is_marked) {
         return Ok(None);
     }
+    if !pairs_again([local, upstream], &once.text, |sides, count| sides.contains(&count))? {
+        return Ok(None);
+    }
     let twice = match merge3(base, &once.text, upstream, on)? {
         Answer::Merged(merged) => merged,
         Answer::Refused(why) => {
@@ -135,6 +141,10 @@ pub(crate) fn three_way_is_stable(
 
 pub(crate) fn two_way_is_stable(source: &str, destination: &str, rules: &Rules<'_>) -> Checked {
     let once = merged!(merge2(source, destination, rules)?);
+    // Only `$patch: delete` takes documents away.
+    if !pairs_again([source, destination], &once.text, |[a, b], count| count == a.max(b))? {
+        return Ok(None);
+    }
     let twice = match merge2(source, &once.text, rules)? {
         Answer::Merged(merged) => merged,
         Answer::Refused(why) => {
@@ -230,6 +240,38 @@ pub(crate) fn same_documents(a: &str, b: &str) -> Result<bool, String> {
         a.remove(at);
     }
     Ok(a.is_empty())
+}
+
+/// Whether the documents of a merge pair again as they did.
+///
+/// Those without identity pair by position: where one is gone from between others, or became a resource,
+/// the next merge pairs others, and is not the same merge again.
+fn pairs_again(
+    sides: [&str; 2],
+    merged: &str,
+    fits: fn([usize; 2], usize) -> bool,
+) -> Result<bool, String> {
+    let [a, b, merged] = [names(sides[0])?, names(sides[1])?, names(merged)?];
+    let mut all = a.keys().chain(b.keys()).chain(merged.keys());
+    Ok(all.all(|name| {
+        let [a, b, merged] = [&a, &b, &merged].map(|it| it.get(name).copied().unwrap_or(0));
+        // A resource that has a name may go.
+        name.0 && merged == 0 || fits([a, b], merged)
+    }))
+}
+
+/// How many documents have a name, or else a kind; and whether it is a name.
+fn names(text: &str) -> Result<BTreeMap<(bool, String), usize>, String> {
+    let file = parse(text)?;
+    let mut counts = BTreeMap::new();
+    for node in file.documents().filter_map(DocumentRef::root) {
+        let it = Resource { node, item: None };
+        let is_resource = !it.kind().is_empty() && !it.api_version().is_empty();
+        let name = is_resource.then(|| format!("{} {}", it.group(), it.label()));
+        let is_name = is_resource && it.identity().is_some();
+        *counts.entry((is_name, name.unwrap_or_default())).or_insert(0) += 1;
+    }
+    Ok(counts)
 }
 
 fn told(base: &str, local: &str, upstream: &str, merged: &str) -> String {
