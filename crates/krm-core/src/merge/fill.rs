@@ -1,5 +1,8 @@
 //! What comes whole from the other side, without what is no value: nulls that clear, and directives.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
 use krm_yaml::{NodeKind, NodeRef};
 
 use super::directives::{self, Patch};
@@ -67,15 +70,18 @@ fn is_value<'a>(
             let shape = &shape.or_resource(work.rules, node);
             without.extend(&found.entries);
             let entries = node.as_mapping().into_iter().flat_map(|mapping| mapping.entries());
-            for entry in entries {
-                if found.entries.contains(&entry.value) {
-                    continue;
-                }
+            let mut names: BTreeMap<Cow<'a, str>, Vec<NodeRef<'a>>> = BTreeMap::new();
+            for entry in entries.filter(|entry| !found.entries.contains(&entry.value)) {
                 let name = super::fields::key_name(entry.key);
                 let shape = shape.field(&name);
-                let step = krm_yaml::Segment::Key(name.into_owned());
+                let step = krm_yaml::Segment::Key(name.clone().into_owned());
                 let keep = work.below(step, |work| is_value(work, entry.value, &shape, without))?;
-                if !keep {
+                let before = names.entry(name).or_default();
+                if keep {
+                    before.push(entry.value);
+                } else {
+                    // Of duplicate keys the last counts, and what it hides does not come alive without it.
+                    without.append(before);
                     without.push(entry.value);
                 }
             }
