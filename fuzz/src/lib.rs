@@ -7,9 +7,20 @@
 #[allow(dead_code, reason = "the property tests use more of it")]
 #[path = "../../crates/krm-yaml/tests/suite/laws/mod.rs"]
 mod laws;
+#[allow(dead_code, reason = "the property tests use more of it")]
 #[path = "../../crates/krm-core/tests/suite/schemas.rs"]
 mod schemas;
 
+#[path = "../../crates/krm-core/tests/suite/formatting.rs"]
+mod formatting;
+
+#[allow(dead_code, reason = "the property tests use more of it")]
+#[path = "../../crates/krm-core/tests/suite/merging/mod.rs"]
+mod merging;
+
+use krm_core::PackageFile;
+use krm_core::merge::{OnConflict, Rules};
+use krm_core::setters::{Found, Pattern, find_fields, parse_reference};
 use krm_yaml::{Path, Segment};
 use laws::draw::Draw;
 use laws::editing::{self, Answer, Edited, Scope};
@@ -84,6 +95,19 @@ pub fn unknown_survives(data: &[u8]) {
     edited(data, Edited::unknown_survives);
 }
 
+/// A formatted file means the same, has all its comments, and is formatted.
+pub fn format(data: &[u8]) {
+    let choice = match data.strip_prefix(&[0xff]) {
+        Some(choices) => formatting::choose(&mut Draw::new(choices)),
+        None => text_of(data).map(formatting::as_it_is),
+    };
+    let Some(choice) = choice else { return };
+    holds(choice.same_input_same_bytes());
+    holds(choice.twice_is_once());
+    holds(choice.same_meaning());
+    holds(choice.unknown_survives());
+}
+
 /// A path is printed as it was parsed, and one that is built from its steps parses to the same steps.
 pub fn path(data: &[u8]) {
     let Some(text) = text_of(data) else { return };
@@ -94,7 +118,8 @@ pub fn path(data: &[u8]) {
         built.push(segment.clone());
     }
     let printed = built.to_string();
-    let again = printed.parse::<Path>().unwrap_or_else(|error| panic!("{printed:?} of {text:?}: {error}"));
+    let again =
+        printed.parse::<Path>().unwrap_or_else(|error| panic!("{printed:?} of {text:?}: {error}"));
     assert_eq!(again.segments(), path.segments(), "{printed:?} of {text:?}");
     if let Some((parent, last)) = path.split_last() {
         let whole: Vec<Segment> = parent.segments().iter().chain([last]).cloned().collect();
@@ -109,5 +134,68 @@ pub fn schema(data: &[u8]) {
     }
     if let Some(text) = text_of(data) {
         holds(schemas::survives(text));
+    }
+}
+
+/// The texts that an input holds, one behind the other with a zero between them.
+fn texts(data: &[u8], count: usize) -> Option<Vec<&str>> {
+    let texts: Vec<&str> = data.split(|byte| *byte == 0).map(text_of).collect::<Option<_>>()?;
+    (texts.len() == count).then_some(texts)
+}
+
+#[track_caller]
+fn merges(checked: merging::checks::Checked) {
+    if let Err(why) = checked {
+        panic!("{why}");
+    }
+}
+
+/// A two-way merge of any texts can be read, and the same merge again changes nothing.
+pub fn merge2(data: &[u8]) {
+    let Some(texts) = texts(data, 2) else { return };
+    if texts.iter().all(|text| merging::checks::is_readable(text)) {
+        merges(merging::checks::two_way_is_stable(texts[0], texts[1], &Rules::default()));
+    }
+}
+
+/// A three-way merge of any texts, or of made-up resources, keeps its laws.
+pub fn merge3(data: &[u8]) {
+    if let Some(choices) = data.strip_prefix(&[0xff]) {
+        let (style, content) = choices.split_at(choices.len() / 4);
+        let [base, local, upstream] =
+            merging::three_texts(&mut Draw::new(content), &mut Draw::new(style));
+        return merges(merging::checks::all(&base, &local, &upstream));
+    }
+    let Some(texts) = texts(data, 3) else { return };
+    let fits = |text: &&str| merging::checks::is_readable(text) && !merging::checks::has_null(text);
+    // Null clears what is there, and what is not there may come again.
+    if !texts.iter().all(fits) {
+        return;
+    }
+    let upstream = OnConflict::Upstream;
+    merges(merging::checks::three_way_is_stable(texts[0], texts[1], texts[2], upstream));
+    merges(merging::checks::merge_identity(texts[0], texts[1]));
+}
+
+/// A reference reads the same without the words around it; a value that a pattern was filled with is read back from it.
+pub fn reference(data: &[u8]) {
+    let Some(text) = text_of(data) else { return };
+    if let Found::Reference(found) = parse_reference(text) {
+        let alone = &text[found.range.clone()];
+        let Found::Reference(again) = parse_reference(alone) else { panic!("{alone:?} of {text:?}") };
+        assert_eq!((again.form, again.target), (found.form, found.target), "{text:?}");
+    }
+    if let Ok(file) = PackageFile::of_text("a.yaml", text) {
+        for field in find_fields(&file).fields {
+            assert!(field.comment.text.get(field.reference.range.clone()).is_some(), "{text:?}");
+        }
+    }
+    if let Ok(pattern) = Pattern::with_names(text) {
+        let value = |name: &str| Some(name.chars().rev().collect::<String>());
+        let filled = pattern.fill(value).expect("every marker has a value");
+        if let Ok(read) = pattern.derive(&filled, |_| None) {
+            let wrong = read.iter().find(|(name, read)| value(name).as_ref() != Some(*read));
+            assert_eq!(wrong, None, "{text:?}");
+        }
     }
 }

@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
+use crate::engine::Engine;
 use crate::{Outcome, shell};
 
 pub(crate) fn run(mut args: lexopt::Parser) -> Outcome {
@@ -26,7 +27,14 @@ pub(crate) fn run(mut args: lexopt::Parser) -> Outcome {
                 .args(["--", "-D", "warnings"]),
         )
     })?;
-    step("tests", || tests(&mut cargo(&["test", "--workspace"], in_ci), &mut tally))?;
+    let mut engine = None;
+    step("container engine", || container_engine(in_ci, &mut engine))?;
+    step("tests", || {
+        let mut command = cargo(&["test", "--workspace"], in_ci);
+        engine.iter().for_each(|engine| engine.lend(&mut command));
+        tests(&mut command, &mut tally)
+    })?;
+    drop(engine);
     step("documentation", || {
         let args = ["doc", "--workspace", "--no-deps", "--document-private-items"];
         shell::run(cargo(&args, in_ci).env("RUSTDOCFLAGS", "-D warnings"))
@@ -53,6 +61,21 @@ fn cargo(args: &[&str], locked: bool) -> Command {
         command.arg("--locked");
     }
     command
+}
+
+/// CI fails without an engine; a person's machine need not have one, and the tests say what they left out.
+fn container_engine(in_ci: bool, engine: &mut Option<Engine>) -> Outcome {
+    match Engine::start(in_ci) {
+        Ok(found) => *engine = Some(found),
+        Err(error) if in_ci => return Err(error),
+        Err(error) => println!("containers are not tested: {error}"),
+    }
+    // For the modules of Rust; without it their tests say that they were left out.
+    let mut rustup = shell::program("rustup");
+    if let Err(error) = shell::output(rustup.args(["target", "add", "wasm32-wasip1"])) {
+        println!("modules of Rust are not tested: {error}");
+    }
+    Ok(())
 }
 
 fn step(name: &str, work: impl FnOnce() -> Outcome) -> Outcome {

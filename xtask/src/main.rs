@@ -5,6 +5,7 @@ mod bench;
 mod ci;
 mod corpus;
 mod differential;
+mod engine;
 mod fuzz;
 mod peers;
 mod schema;
@@ -39,7 +40,7 @@ const WORDS: &[Word] = &[
     },
     Word {
         name: "corpus",
-        usage: "OUT N [--layout many|one] [--versions]",
+        usage: "OUT N [--layout many|one] [--shuffled] [--versions]",
         help: "write N made-up resources under OUT, the same ones every time, or three versions of them",
         run: corpus::run,
     },
@@ -63,8 +64,8 @@ const WORDS: &[Word] = &[
     },
     Word {
         name: "differential",
-        usage: "",
-        help: "read and edit the same files with krm-yaml and with yq, and say where they differ",
+        usage: "[--merge]",
+        help: "read and edit with krm-yaml and with yq, merge with krm and with kyaml, and say where they differ",
         run: differential::run,
     },
     Word {
@@ -72,6 +73,12 @@ const WORDS: &[Word] = &[
         usage: "[VERSION]",
         help: "renew the table of Kubernetes' own kinds, from the newest version or this one",
         run: schema::run,
+    },
+    Word {
+        name: "engine",
+        usage: "COMMAND…",
+        help: "run a command, such as the tests of krm-run, with a container engine of its own",
+        run: engine::run,
     },
     Word {
         name: "fuzz",

@@ -47,6 +47,14 @@ const PEERS: &[Peer] = &[
         versions: &["latest"],
         hello: "version",
     },
+    // The function that kpt sets fields with, as a program.
+    Peer {
+        name: "apply-setters",
+        module: "github.com/kptdev/krm-functions-catalog/functions/go/apply-setters",
+        program: "apply-setters",
+        versions: &["latest", "v0.2.4", "v0.2.0"],
+        hello: "--help",
+    },
 ];
 
 /// Our own small program around Go's YAML readers.

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{cfg, yaml};
+use crate::commands::{cfg, completion, man, yaml};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -45,6 +45,8 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: yaml::Command,
     },
+    Completion(completion::Args),
+    Man(man::Args),
 }
 
 /// Flags that every command has.
@@ -60,7 +62,7 @@ pub(crate) struct Global {
     pub(crate) verbose: bool,
 
     /// How many files are worked on at a time [default: one for each processor]
-    #[arg(short, long, global = true, value_name = "N")]
+    #[arg(short, long, global = true, value_name = "N", value_parser = positive)]
     pub(crate) jobs: Option<NonZeroUsize>,
 
     /// When to use colours
@@ -72,6 +74,28 @@ pub(crate) struct Global {
         hide_possible_values = false
     )]
     pub(crate) color: Color,
+
+    /// How errors and warnings are told
+    #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
+    pub(crate) error_format: ErrorFormat,
+
+    /// Show the values of Secrets in errors and diffs
+    #[arg(long, global = true)]
+    pub(crate) show_secrets: bool,
+
+    /// Taken because kustomize takes it; errors here say what is wrong
+    #[arg(long, global = true, hide = true)]
+    pub(crate) stack_trace: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ErrorFormat {
+    /// With the source line, for people
+    Text,
+    /// One JSON object a line
+    Json,
+    /// Commands that the workflows of GitHub show beside the line
+    Github,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -99,10 +123,6 @@ pub(crate) struct Preview {
     /// List the files that would change, and exit with 1 if there are any
     #[arg(long)]
     pub(crate) check: bool,
-
-    /// Show the values of Secrets in diffs
-    #[arg(long)]
-    pub(crate) show_secrets: bool,
 }
 
 impl Preview {
@@ -112,12 +132,30 @@ impl Preview {
     }
 }
 
+/// A flag that may be given a word, as in kustomize: `--kind`, `--kind=true`, `--kind=false`.
+pub(crate) fn yes_or_no(flag: clap::Arg) -> clap::Arg {
+    flag.action(clap::ArgAction::Set)
+        .value_name("BOOL")
+        .num_args(0..=1)
+        .require_equals(true)
+        .default_missing_value("true")
+        .hide_possible_values(true)
+}
+
 /// Which documents of a file are meant.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Documents {
     /// Only this document of the file, counted from 0 [default: all]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number)]
     pub(crate) doc: Option<usize>,
+}
+
+fn number(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| "a whole number is wanted, and 0 is the first".to_owned())
+}
+
+fn positive(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| "a whole number from 1 is wanted".to_owned())
 }
 
 #[cfg(test)]

@@ -1,19 +1,16 @@
 //! A package on disk: which files of a folder belong to it, read side by side and in a stable order.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Read};
 use std::num::NonZeroUsize;
 use std::path::{Component, Path, PathBuf};
 
-use ignore::{DirEntry, WalkBuilder};
-use krm_core::{Diagnostic, Package, PackageFile, PackagePath};
+use krm_core::{Change, Diagnostic, Package, PackageFile, PackagePath, Plan};
 use krm_yaml::{File, ReadOptions};
 
+use crate::walk::{self, Found, SubPackages, Walked};
 use crate::{disk, parallel};
-
-/// Says which files are left out, in the syntax of gitignore.
-const IGNORE_FILE: &str = ".krmignore";
 
 /// What was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +20,8 @@ pub(crate) enum Origin {
     Stdin,
 }
 
+type OtherNames = BTreeMap<String, Vec<String>>;
+
 /// A package as it was read.
 pub(crate) struct Loaded {
     pub(crate) package: Package,
@@ -31,14 +30,42 @@ pub(crate) struct Loaded {
     pub(crate) origin: Origin,
     /// Links that lead nowhere, folders and patterns that cannot be read.
     told: Vec<Diagnostic>,
+    /// Further names of files (hard links), by the name that the file was read under.
+    other_names: OtherNames,
     /// Folders in which a run writes, or was interrupted.
     pub(crate) journals: Vec<PathBuf>,
+    /// Folders below this one whose files are no part of the package.
+    pub(crate) closed: Vec<String>,
 }
 
 impl Loaded {
     /// Everything that there is to say about reading.
     pub(crate) fn diagnostics(&self) -> Vec<Diagnostic> {
-        self.told.iter().cloned().chain(self.package.errors()).collect()
+        let mut told: Vec<Diagnostic> =
+            self.told.iter().cloned().chain(self.package.errors()).collect();
+        if self.package.files().is_empty() && told.is_empty() {
+            let words = Diagnostic::warning("there is nothing to read in this folder");
+            let hint = "*.yaml, *.yml, *.json, Kptfile and Krmfile are read";
+            told.push(words.in_file(&*self.title).hint(hint));
+        }
+        told
+    }
+
+    /// What people call a package that is read, or one inside it; a stream has no name.
+    pub(crate) fn package_name(&self, root: &str) -> Option<String> {
+        (self.origin != Origin::Stdin).then(|| self.shown(root))
+    }
+
+    /// The changes of a plan under all names of their files.
+    pub(crate) fn under_all_names(&self, mut plan: Plan) -> Plan {
+        let others = |change: &Change| {
+            let names = self.other_names.get(&change.path).into_iter().flatten();
+            let again = |name: &String| Change { path: name.clone(), ..change.clone() };
+            names.map(again).collect::<Vec<Change>>()
+        };
+        let more: Vec<Change> = plan.changes().flat_map(others).collect();
+        more.into_iter().for_each(|change| plan.add(change));
+        plan
     }
 
     /// A folder of the package from where the user stands.
@@ -49,6 +76,15 @@ impl Loaded {
 
 /// Reads a folder, a single file, or standard input.
 pub(crate) fn load(name: &str, jobs: Option<NonZeroUsize>) -> Result<Loaded, Diagnostic> {
+    load_with(name, jobs, SubPackages::Read)
+}
+
+/// Reads a folder with the packages inside it, or without.
+pub(crate) fn load_with(
+    name: &str,
+    jobs: Option<NonZeroUsize>,
+    sub_packages: SubPackages,
+) -> Result<Loaded, Diagnostic> {
     if name == disk::STDIN {
         return stream();
     }
@@ -62,43 +98,22 @@ pub(crate) fn load(name: &str, jobs: Option<NonZeroUsize>) -> Result<Loaded, Dia
     };
     let root = fs::canonicalize(name).map_err(|error| told(&error))?;
     if root.is_dir() {
-        let (found, told, journals) = Default::default();
-        let mut walk = Walk { root: &root, title: &title, found, told, journals };
-        walk.run();
-        let Walk { found, told, journals, .. } = walk;
-        let package = read_all(found, jobs);
-        return Ok(Loaded { package, title, origin: Origin::Folder, told, journals });
+        let Walked { found, told, journals, closed, .. } = walk::files(&root, &title, sub_packages);
+        let (package, other_names) = read_all(found, jobs);
+        let origin = Origin::Folder;
+        return Ok(Loaded { package, title, origin, told, other_names, journals, closed });
     }
     let path = root.file_name().and_then(|name| PackagePath::new(name.to_str()?).ok());
-    let Some(path) = path else { return Err(not_utf8(title)) };
+    let Some(path) = path else { return Err(walk::not_utf8(title)) };
     let found =
         vec![Found { shown: title.clone(), path, disk: root, is_link: false, is_outside: false }];
-    Ok(alone(read_all(found, jobs), title, Origin::File))
+    Ok(alone(read_all(found, jobs).0, title, Origin::File))
 }
 
 /// The files of a folder that are no YAML, with their places on disk; none for anything but a folder.
 pub(crate) fn others(name: &str) -> BTreeMap<PackagePath, PathBuf> {
     let Ok(root) = fs::canonicalize(name) else { return BTreeMap::new() };
-    let entries = entries(&root).flatten();
-    let plain = entries.filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
-    let other = plain.filter_map(|entry| {
-        let name = entry.file_name().to_str()?;
-        let inside = slashed(entry.path().strip_prefix(&root).ok()?)?;
-        let is_other = !is_wanted(name) && !disk::is_own(name);
-        let path = PackagePath::new(&inside).ok().filter(|_| is_other)?;
-        Some((path, entry.path().to_owned()))
-    });
-    other.collect()
-}
-
-/// A folder's files and folders, without those that are left out.
-fn entries(root: &Path) -> ignore::Walk {
-    WalkBuilder::new(root)
-        .standard_filters(false)
-        .add_custom_ignore_filename(IGNORE_FILE)
-        .filter_entry(|entry| entry.file_name() != ".git")
-        .sort_by_file_name(|a, b| a.cmp(b))
-        .build()
+    walk::files(&root, "", SubPackages::Read).others.into_iter().collect()
 }
 
 fn stream() -> Result<Loaded, Diagnostic> {
@@ -112,139 +127,37 @@ fn stream() -> Result<Loaded, Diagnostic> {
 
 /// A package of one file.
 fn alone(package: Package, title: String, origin: Origin) -> Loaded {
-    Loaded { package, title, origin, told: Vec::new(), journals: Vec::new() }
-}
-
-/// A file that belongs to the package.
-struct Found {
-    path: PackagePath,
-    shown: String,
-    disk: PathBuf,
-    is_link: bool,
-    is_outside: bool,
-}
-
-struct Walk<'a> {
-    root: &'a Path,
-    title: &'a str,
-    found: Vec<Found>,
-    told: Vec<Diagnostic>,
-    journals: Vec<PathBuf>,
-}
-
-impl Walk<'_> {
-    fn run(&mut self) {
-        for entry in entries(self.root) {
-            match entry {
-                Ok(entry) => self.entry(&entry),
-                Err(error) => self.told.push(self.unreadable(&error)),
-            }
-        }
+    Loaded {
+        package,
+        title,
+        origin,
+        told: Vec::new(),
+        other_names: OtherNames::new(),
+        journals: Vec::new(),
+        closed: Vec::new(),
     }
-
-    fn entry(&mut self, entry: &DirEntry) {
-        if let Some(error) = entry.error() {
-            let words = format!("a pattern of {IGNORE_FILE} is not understood: {}", pattern(error));
-            self.told.push(Diagnostic::warning(words).in_file(self.shown(entry.path())));
-        }
-        let Some(kind) = entry.file_type().filter(|kind| !kind.is_dir()) else {
-            // Asked for by name: a pattern may leave hidden files out.
-            if disk::has_journal(entry.path()) {
-                self.journals.push(entry.path().to_owned());
-            }
-            return;
-        };
-        if !is_wanted(entry.file_name().to_string_lossy().as_ref()) {
-            return;
-        }
-        let inside = entry.path().strip_prefix(self.root).ok().and_then(slashed);
-        let path = match inside.map(|inside| PackagePath::new(&inside)) {
-            Some(Ok(path)) => path,
-            Some(Err(error)) => {
-                let words = format!("it is not read: {error}");
-                return self.told.push(Diagnostic::error(words).in_file(self.shown(entry.path())));
-            }
-            None => return self.told.push(not_utf8(self.shown(entry.path()))),
-        };
-        let mut found = Found {
-            shown: joined(self.title, path.as_str()),
-            path,
-            disk: entry.path().to_owned(),
-            is_link: kind.is_symlink(),
-            is_outside: false,
-        };
-        if found.is_link {
-            match fs::canonicalize(entry.path()) {
-                Ok(target) if !target.is_file() => return,
-                Ok(target) => found.is_outside = !target.starts_with(self.root),
-                Err(error) => {
-                    let words = format!("the link leads nowhere: {}", disk::reason(&error));
-                    self.told.push(Diagnostic::warning(words).in_file(found.shown));
-                    return;
-                }
-            }
-        } else if !kind.is_file() {
-            return;
-        }
-        self.found.push(found);
-    }
-
-    fn unreadable(&self, error: &ignore::Error) -> Diagnostic {
-        let (path, reason) = place(error);
-        let reason = reason.map_or_else(
-            || "the folder cannot be read".to_owned(),
-            |reason| format!("it cannot be read: {}", disk::reason(reason)),
-        );
-        Diagnostic::error(reason)
-            .in_file(path.map_or(self.title.to_owned(), |path| self.shown(path)))
-    }
-
-    fn shown(&self, path: &Path) -> String {
-        let inside = path.strip_prefix(self.root).unwrap_or(path);
-        joined(self.title, &inside.to_string_lossy())
-    }
-}
-
-/// Where an error of the walk happened, and the operating system's word for it.
-fn place(error: &ignore::Error) -> (Option<&Path>, Option<&io::Error>) {
-    match error {
-        ignore::Error::WithPath { path, err } => (Some(path), place(err).1),
-        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => {
-            place(err)
-        }
-        ignore::Error::Io(error) => (None, Some(error)),
-        _ => (None, None),
-    }
-}
-
-/// What is wrong with a pattern, without the file's full path.
-fn pattern(error: &ignore::Error) -> String {
-    match error {
-        ignore::Error::Partial(errors) => errors.iter().map(pattern).collect::<Vec<_>>().join("; "),
-        ignore::Error::WithPath { err, .. } => pattern(err),
-        ignore::Error::WithLineNumber { line, err } => format!("line {line}: {}", pattern(err)),
-        other => other.to_string(),
-    }
-}
-
-fn is_wanted(name: &str) -> bool {
-    let by_ending = [".yaml", ".yml", ".json"].iter().any(|ending| name.ends_with(ending));
-    by_ending || matches!(name, "Kptfile" | "Krmfile")
 }
 
 /// Reads and parses; of a file with several names the first counts, and a link never comes first.
-fn read_all(mut found: Vec<Found>, jobs: Option<NonZeroUsize>) -> Package {
+fn read_all(mut found: Vec<Found>, jobs: Option<NonZeroUsize>) -> (Package, OtherNames) {
     found.sort_by(|a, b| (a.is_link, &a.path).cmp(&(b.is_link, &b.path)));
     let read = parallel::map(&found, jobs, |found| read(&found.disk));
-    let mut seen = BTreeSet::new();
+    let mut seen: BTreeMap<(u64, u64), String> = BTreeMap::new();
+    let mut other_names = OtherNames::new();
     let mut files = Vec::with_capacity(found.len());
-    for (found, (content, name)) in found.into_iter().zip(read) {
-        if name.is_none_or(|name| seen.insert(name)) {
-            let Found { path, shown, is_outside, .. } = found;
-            files.push(PackageFile { path, shown, is_outside, content });
+    for (found, (content, number)) in found.into_iter().zip(read) {
+        let Found { path, shown, is_outside, is_link, .. } = found;
+        if let Some(first) = number.and_then(|number| seen.get(&number)) {
+            // A link shows what its target becomes; any other name has to be led to it.
+            if !is_link {
+                other_names.entry(first.clone()).or_default().push(shown);
+            }
+            continue;
         }
+        seen.extend(number.map(|number| (number, shown.clone())));
+        files.push(PackageFile { path, shown, is_outside, content });
     }
-    Package::new(files)
+    (Package::new(files), other_names)
 }
 
 /// A file's content, and what tells it apart from files of other names.
@@ -254,7 +167,7 @@ fn read(path: &Path) -> (Result<File, Diagnostic>, Option<(u64, u64)>) {
         let metadata = file.metadata()?;
         bytes.reserve_exact(usize::try_from(metadata.len()).unwrap_or(0).min(1 << 30));
         file.read_to_end(&mut bytes)?;
-        Ok(number(&metadata))
+        Ok(disk::number(&metadata))
     });
     match opened {
         Ok(name) => (parse(bytes), name),
@@ -267,17 +180,6 @@ fn read(path: &Path) -> (Result<File, Diagnostic>, Option<(u64, u64)>) {
 
 fn parse(bytes: Vec<u8>) -> Result<File, Diagnostic> {
     File::from_bytes(bytes).map_err(|error| Diagnostic::from(&error))
-}
-
-#[cfg(unix)]
-fn number(metadata: &fs::Metadata) -> Option<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt;
-    Some((metadata.dev(), metadata.ino()))
-}
-
-#[cfg(not(unix))]
-fn number(_: &fs::Metadata) -> Option<(u64, u64)> {
-    None
 }
 
 /// What the user typed, without `./`, doubled slashes and the folder they stand in.
@@ -294,23 +196,12 @@ fn title(name: &str) -> String {
     }
 }
 
-fn joined(title: &str, path: &str) -> String {
+pub(crate) fn joined(title: &str, path: &str) -> String {
     match (title, path) {
         (title, "") => title.to_owned(),
         (".", path) => path.to_owned(),
         (title, path) => format!("{}/{path}", title.trim_end_matches('/')),
     }
-}
-
-/// A relative path with slashes; none where it is not UTF-8.
-fn slashed(path: &Path) -> Option<String> {
-    let parts: Option<Vec<&str>> =
-        path.components().map(|part| part.as_os_str().to_str()).collect();
-    parts.map(|parts| parts.join("/"))
-}
-
-fn not_utf8(shown: String) -> Diagnostic {
-    Diagnostic::error("the name is not UTF-8, and files of such names are not read").in_file(shown)
 }
 
 #[cfg(test)]
@@ -321,13 +212,12 @@ mod tests {
     /// is to be written. The number of files.
     fn round_trips(root: &Path) -> usize {
         let mut count = 0;
-        let folders = WalkBuilder::new(root).standard_filters(false).build().flatten();
-        for folder in folders.filter(|entry| entry.file_type().is_some_and(|kind| kind.is_dir())) {
-            let loaded = load(folder.path().to_str().unwrap(), None).unwrap();
+        for folder in folders(root) {
+            let loaded = load(folder.to_str().unwrap(), None).unwrap();
             let mut plan = krm_core::Plan::default();
             for file in loaded.package.into_files() {
                 let Ok(content) = file.content else { continue };
-                let bytes = fs::read(folder.path().join(file.path.as_str())).unwrap();
+                let bytes = fs::read(folder.join(file.path.as_str())).unwrap();
                 assert_eq!(content.text().as_bytes(), bytes, "{}", file.shown);
                 let edited = krm_yaml::Edit::new(&content).apply().unwrap();
                 plan.write(file.shown, content.into_text(), edited);
@@ -337,6 +227,20 @@ mod tests {
             assert!(plan.is_empty());
         }
         count
+    }
+
+    /// A folder and all below it.
+    fn folders(root: &Path) -> Vec<PathBuf> {
+        let mut all = vec![root.to_owned()];
+        let mut at = 0;
+        while at < all.len() {
+            let entries = fs::read_dir(&all[at]).unwrap().map(|entry| entry.unwrap());
+            let below = entries.filter(|entry| entry.file_type().unwrap().is_dir());
+            let below: Vec<PathBuf> = below.map(|entry| entry.path()).collect();
+            all.extend(below);
+            at += 1;
+        }
+        all
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod disk;
 mod folder;
 mod parallel;
 mod show;
+mod walk;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;

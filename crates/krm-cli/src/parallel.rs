@@ -4,6 +4,8 @@ use std::num::NonZeroUsize;
 
 use rayon::prelude::*;
 
+use crate::show::Progress;
+
 /// Does `work` for each item. Threads are started only where there is something to share among them.
 pub(crate) fn map<T: Sync, R: Send>(
     items: &[T],
@@ -17,6 +19,12 @@ pub(crate) fn map<T: Sync, R: Send>(
             let threads = jobs.map_or(0, |jobs| jobs.get().min(items.len()));
             rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok()
         }
+    };
+    let progress = Progress::of(items.len());
+    let work = |item: &T| {
+        let result = work(item);
+        progress.step();
+        result
     };
     match pool {
         Some(pool) => pool.install(|| items.par_iter().map(&work).collect()),

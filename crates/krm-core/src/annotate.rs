@@ -1,8 +1,9 @@
 //! Annotations that are added to resources, or get new values, and nothing else.
 
-use krm_yaml::{Edit, EditError, NodeKind, NodeRef, Place, Resolved, Segment, Value};
+use krm_yaml::{Edit, EditError, NodeKind, NodeRef, Place, Segment, Value};
 
 use crate::package::PackageFile;
+use crate::resource::is_null;
 use crate::{Diagnostic, Resource};
 
 /// Which resources are meant: all for which every given word is theirs.
@@ -119,10 +120,6 @@ fn own<'a>(node: NodeRef<'a>, name: &str) -> Result<Option<NodeRef<'a>>, EditErr
             _ => Ok(None),
         },
     }
-}
-
-fn is_null(node: NodeRef<'_>) -> bool {
-    node.as_scalar().is_some_and(|scalar| scalar.resolve() == Resolved::Null)
 }
 
 #[cfg(test)]

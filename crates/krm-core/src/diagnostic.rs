@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use krm_yaml::{EditError, File, PathEditError, ReadError, Span, SyntaxError, Value};
 
+use crate::secrets;
+
 /// How many bytes of a line are shown to each side of a place: a file can be one line of megabytes.
 const MOST_CONTEXT: usize = 160;
 
@@ -43,10 +45,21 @@ pub struct Location {
     pub marked: Range<usize>,
     /// What there is to say about this very place.
     pub label: Option<String>,
+    /// What is written there, where values of a Secret are hidden.
+    clear: Option<Box<Clear>>,
+}
+
+/// A source line as it is written, and what of it nobody should see.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Clear {
+    text: String,
+    marked: Range<usize>,
+    hidden: Vec<Range<usize>>,
 }
 
 impl Location {
-    /// The place of a span. One that covers several lines is cut at the end of its first.
+    /// The place of a span. One that covers several lines is cut at the end of its first. Values of Secrets are hidden
+    /// until somebody asks to [`Diagnostic::reveal`] them.
     pub fn of(file: &File, span: Span) -> Self {
         let position = file.position(span.start);
         let line = file.line_at(span.start);
@@ -58,13 +71,35 @@ impl Location {
         let text = source[from..to].trim_start_matches('\u{feff}');
         let shift = to - text.len();
         let marked = start.saturating_sub(shift)..end.min(to).saturating_sub(shift);
-        Self {
-            line: position.line,
-            column: position.column,
-            text: text.to_owned(),
-            marked,
-            label: None,
+        let (line_start, text) = (line.start as usize + shift, text.to_owned());
+        let inside = |at: u32| (at as usize).saturating_sub(line_start).min(text.len());
+        let hidden = secrets::hidden(file, line).into_iter();
+        let hidden = hidden.map(|span| inside(span.start)..inside(span.end)).collect();
+        let (line, column) = (position.line, position.column);
+        Self { line, column, text, marked, label: None, clear: None }.masked(hidden)
+    }
+
+    fn masked(mut self, hidden: Vec<Range<usize>>) -> Self {
+        if !hidden.is_empty() {
+            let (text, marked) = secrets::mask_line(&self.text, &self.marked, &hidden);
+            let text = std::mem::replace(&mut self.text, text);
+            let marked = std::mem::replace(&mut self.marked, marked);
+            self.clear = Some(Box::new(Clear { text, marked, hidden }));
         }
+        self
+    }
+
+    fn reveal(&mut self) {
+        if let Some(clear) = self.clear.take() {
+            (self.text, self.marked) = (clear.text, clear.marked);
+        }
+    }
+
+    /// Words about this place that quote nothing of what is hidden in it.
+    fn redact(&self, words: String) -> String {
+        let Some(clear) = &self.clear else { return words };
+        let hidden: Vec<&str> = clear.hidden.iter().map(|it| &clear.text[it.clone()]).collect();
+        secrets::redact(&words, &hidden)
     }
 
     /// The same place with words of its own.
@@ -153,7 +188,9 @@ impl Diagnostic {
     /// Names the place.
     #[must_use]
     pub fn at(mut self, file: &File, span: Span) -> Self {
-        self.location = Some(Box::new(Location::of(file, span)));
+        let place = Location::of(file, span);
+        self.message = place.redact(self.message);
+        self.location = Some(Box::new(place));
         self
     }
 
@@ -174,8 +211,18 @@ impl Diagnostic {
     /// Says what to do.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hints.push(hint.into());
+        let hint = hint.into();
+        self.hints.push(match &self.location {
+            Some(place) => place.redact(hint),
+            None => hint,
+        });
         self
+    }
+
+    /// Shows the source lines as they are written, values of Secrets with them.
+    pub fn reveal(&mut self) {
+        let places = [&mut self.location, &mut self.related];
+        places.into_iter().flatten().for_each(|place| place.reveal());
     }
 
     /// Why a document cannot be read.
@@ -184,8 +231,10 @@ impl Diagnostic {
         if let Some((span, label)) = &error.related {
             diagnostic = diagnostic.related(file, *span, label);
         }
-        diagnostic.hints.extend(error.hint.clone());
-        diagnostic
+        match &error.hint {
+            Some(hint) => diagnostic.hint(hint),
+            None => diagnostic,
+        }
     }
 
     /// Why an edit is refused.
@@ -231,9 +280,10 @@ impl From<&ReadError> for Diagnostic {
     fn from(error: &ReadError) -> Self {
         let diagnostic = Self::error(error.to_string());
         match error {
-            ReadError::Utf16 => {
-                diagnostic.hint("save the file as UTF-8, for example with `iconv -t UTF-8`")
-            }
+            ReadError::Utf16 => diagnostic
+                .hint("save the file as UTF-8, for example with `iconv -f UTF-16 -t UTF-8`"),
+            ReadError::InvalidUtf8 { .. } => diagnostic
+                .hint("save the file as UTF-8, for example with `iconv -f LATIN1 -t UTF-8`"),
             _ => diagnostic,
         }
     }

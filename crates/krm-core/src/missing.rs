@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use krm_yaml::{DocumentRef, NodeRef, Path, Segment};
 
 use crate::Diagnostic;
+use crate::nearest::nearest;
 
 /// How many names are listed at most.
 const MOST_NAMES: usize = 8;
@@ -60,7 +61,7 @@ impl<'a> Missing<'a> {
         }
         let near = match rest.first() {
             Some(Segment::Key(wanted)) | Some(Segment::Match { value: wanted, .. }) => {
-                nearest(&names, wanted)
+                nearest(names.iter().map(|name| &**name), wanted)
             }
             _ => None,
         };
@@ -147,39 +148,6 @@ fn dotted<'n>(names: &'n [Cow<'_, str>], rest: &[Segment]) -> Option<&'n str> {
     None
 }
 
-/// The name that is spelled most like `wanted`, where one is near enough.
-fn nearest<'n>(names: &'n [Cow<'_, str>], wanted: &str) -> Option<&'n str> {
-    let most = (wanted.chars().count() / 3).min(3);
-    let near = names.iter().take(1000).filter_map(|name| {
-        let distance =
-            if name.eq_ignore_ascii_case(wanted) { 0 } else { distance(name, wanted, most)? };
-        Some((distance, &**name))
-    });
-    near.min_by_key(|(distance, _)| *distance).map(|(_, name)| name)
-}
-
-/// How many letters must be put in, taken out, changed or swapped with their neighbour; none beyond `most`.
-fn distance(a: &str, b: &str, most: usize) -> Option<usize> {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    if a.len().abs_diff(b.len()) > most {
-        return None;
-    }
-    let mut before: Vec<usize> = Vec::new();
-    let mut above: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, y) in b.iter().enumerate() {
-            let mut best = (above[j] + usize::from(x != y)).min(above[j + 1] + 1).min(row[j] + 1);
-            if i > 0 && j > 0 && *x == b[j - 1] && a[i - 1] == *y {
-                best = best.min(before[j - 1] + 1);
-            }
-            row.push(best);
-        }
-        before = std::mem::replace(&mut above, row);
-    }
-    above.last().copied().filter(|distance| *distance <= most)
-}
-
 fn listed(names: &[Cow<'_, str>]) -> String {
     let shown: Vec<&str> = names.iter().take(MOST_NAMES).map(|name| &**name).collect();
     match names.len() {
@@ -229,12 +197,5 @@ mod tests {
             hint("spec.containers[name=zzzz]"),
             "`spec.containers` has items with name: web, side"
         );
-    }
-
-    #[test]
-    fn distances_count_swaps_once() {
-        assert_eq!(distance("ab", "ba", 3), Some(1));
-        assert_eq!(distance("replica", "replicas", 3), Some(1));
-        assert_eq!(distance("abc", "xyz", 2), None);
     }
 }

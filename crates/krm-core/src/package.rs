@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use krm_yaml::File;
 
-use crate::package_path::PackagePath;
+use crate::Diagnostic;
+use crate::package_path::{PackagePath, PackagePathError};
 use crate::resource::{Identity, Resource, resources};
-use crate::{Diagnostic, subtree};
 
 /// One file of a package, read or not.
 #[derive(Debug)]
@@ -23,6 +23,13 @@ pub struct PackageFile {
 }
 
 impl PackageFile {
+    /// A file of this path and text, known by its path.
+    pub fn of_text(path: &str, text: impl Into<String>) -> Result<Self, PackagePathError> {
+        let content = File::parse(text.into()).map_err(|error| Diagnostic::from(&error));
+        let path = PackagePath::new(path)?;
+        Ok(Self { shown: path.as_str().to_owned(), path, is_outside: false, content })
+    }
+
     /// The file's text and index; none where its bytes could not be read as text.
     pub fn file(&self) -> Option<&File> {
         self.content.as_ref().ok()
@@ -39,15 +46,12 @@ impl PackageFile {
         resources.map(move |(index, resource)| Placed { file: self, index, resource })
     }
 
-    /// The texts of resources, as they are written, in order; each ends with a line break.
-    pub fn texts(&self, keep: impl Fn(Resource<'_>) -> bool) -> Vec<String> {
-        let documents = self.file().into_iter().flat_map(File::documents);
-        let texts = documents.flat_map(|document| {
-            let nodes: Vec<_> =
-                resources(document).into_iter().filter(|it| keep(*it)).map(|it| it.node).collect();
-            subtree::texts(&nodes)
-        });
-        texts.map(subtree::end_line).collect()
+    /// The same file with another text.
+    pub fn with_text(&self, text: String) -> Result<Self, Vec<Diagnostic>> {
+        let told = |error| vec![Diagnostic::from(&error).in_file(&*self.shown)];
+        let content = Ok(File::parse(text).map_err(told)?);
+        let (path, shown) = (self.path.clone(), self.shown.clone());
+        Ok(Self { path, shown, is_outside: self.is_outside, content })
     }
 
     /// Why the file, or documents of it, could not be read.

@@ -43,7 +43,8 @@ pub struct Pair<'a, const N: usize> {
 impl Pairing {
     /// Pairs the resources of packages: those of the last package in its order, then what only others have.
     ///
-    /// For three packages the first is what the others come from: only what it has can have been renamed.
+    /// Of three packages the first is what the others come from: only what it has, and both others kept, can have been
+    /// renamed.
     /// Resources that are twice in one package are an error that names both places.
     ///
     /// ```
@@ -132,11 +133,10 @@ impl<'a, const N: usize> Slot<'a, N> {
         keys
     }
 
-    /// What the resource is apart from its name: where the first package has it, as it stands there.
+    /// What the resource is apart from its name, on each side.
     fn contents(&self, pairing: Pairing) -> Vec<(u64, String, String, String)> {
-        let first = self.sides[0].as_ref();
-        let looked_at = self.found().filter(|_| first.is_none()).chain(first);
-        let mut contents: Vec<_> = looked_at
+        let mut contents: Vec<_> = self
+            .found()
             .filter_map(|(placed, key)| {
                 let content = fingerprint::of_content(placed.resource.node, &key.name)?;
                 let place = if pairing.by_path { key.place.clone() } else { String::new() };
@@ -257,8 +257,8 @@ impl<'a, const N: usize> Slots<'a, N> {
                 }
             }
         }
-        // Two that were added with the same content are two.
-        if reason == Reason::Content && sides[0].is_none() {
+        // Two that were added with the same content are two, and what one side deleted was not renamed by the other.
+        if reason == Reason::Content && sides.iter().any(Option::is_none) {
             return;
         }
         group.iter().for_each(|at| self.0[*at] = None);

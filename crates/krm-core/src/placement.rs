@@ -57,7 +57,7 @@ impl std::error::Error for PlaceError {}
 pub struct Places {
     /// In lower case, because some disks do not tell the cases apart.
     files: BTreeSet<String>,
-    /// Folders of packages inside this one.
+    /// Folders of packages inside this one, and others that are closed to it.
     packages: BTreeSet<String>,
 }
 
@@ -67,6 +67,24 @@ impl Places {
         let files = package.files().iter().map(|file| file.path.as_str().to_lowercase());
         let inner = package.roots().iter().filter(|root| !root.is_empty());
         Self { files: files.collect(), packages: inner.map(|root| root.to_lowercase()).collect() }
+    }
+
+    /// Closes folders to this package, as if they were packages of their own.
+    pub fn close(&mut self, folders: &[String]) {
+        self.packages.extend(folders.iter().map(|folder| folder.to_lowercase()));
+    }
+
+    /// The folder of the innermost package that a path is in, in lower case; empty for this one.
+    pub fn package_of(&self, path: &PackagePath) -> &str {
+        let lower = path.folder().to_lowercase();
+        let mut folder = lower.as_str();
+        loop {
+            match self.packages.get(folder) {
+                Some(package) => return package,
+                None if folder.is_empty() => return "",
+                None => folder = folder.rsplit_once('/').map_or("", |(above, _)| above),
+            }
+        }
     }
 
     /// A new file for a resource: `[namespace/]kind_name.yaml`, with a number where that is taken.
@@ -103,7 +121,8 @@ impl Places {
         Ok(path)
     }
 
-    fn check(&self, path: &str) -> Result<PackagePath, PlaceError> {
+    /// Whether a file can stand at a path that somebody names; nothing is taken.
+    pub fn check(&self, path: &str) -> Result<PackagePath, PlaceError> {
         let path = PackagePath::new(path).map_err(PlaceError::Path)?;
         let lower = path.as_str().to_lowercase();
         let is_reserved = |part: &str| part == ".git" || part.starts_with(".krm-");
@@ -126,7 +145,7 @@ impl Places {
 }
 
 /// Lower case, and only what every disk and shell takes; never hidden, never a dot segment.
-fn safe(text: &str) -> String {
+pub(crate) fn safe(text: &str) -> String {
     let plain = text.chars().flat_map(char::to_lowercase).map(|c| match c {
         'a'..='z' | '0'..='9' | '.' | '-' => c,
         _ => '-',

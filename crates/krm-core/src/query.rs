@@ -1,13 +1,15 @@
 //! Queries about resources: `spec.replicas>=3 && spec.template.spec.containers[name=web].image=nginx`.
 
-use std::fmt;
 use std::str::FromStr;
 
-use krm_yaml::{NodeRef, Path, Segment};
+use krm_yaml::NodeRef;
 use regex_lite::Regex;
 
 use crate::quantity::Quantity;
-use crate::resource::{Resource, scalar_text};
+use crate::resource::Resource;
+pub use crate::selector::{QueryError, Selector};
+use crate::selector::{near, pattern};
+use crate::{Diagnostic, secrets};
 
 /// Conditions that must all hold.
 ///
@@ -31,54 +33,6 @@ struct Condition {
     test: Test,
 }
 
-/// A path that leads to all nodes that it fits: `*` is any key or item, and `[name=web]` holds a pattern.
-#[derive(Clone, Debug)]
-pub struct Selector {
-    steps: Vec<Step>,
-    text: String,
-}
-
-impl Selector {
-    /// Every node that the path leads to from here, in order.
-    pub fn find<'a>(&self, node: NodeRef<'a>) -> Vec<NodeRef<'a>> {
-        self.steps.iter().fold(vec![node.resolve()], |found, step| {
-            found.into_iter().flat_map(|node| advance(node, step)).map(NodeRef::resolve).collect()
-        })
-    }
-
-    /// The key that it begins with, where it begins with one.
-    pub fn first_key(&self) -> Option<&str> {
-        match self.steps.first()? {
-            Step::Plain(Segment::Key(key)) => Some(key),
-            _ => None,
-        }
-    }
-}
-
-impl fmt::Display for Selector {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-impl FromStr for Selector {
-    type Err = QueryError;
-
-    fn from_str(text: &str) -> Result<Self, QueryError> {
-        Ok(Self { steps: steps(text)?, text: text.to_owned() })
-    }
-}
-
-#[derive(Clone, Debug)]
-enum Step {
-    /// As in any path.
-    Plain(Segment),
-    /// Every entry: `*`.
-    All,
-    /// Every item whose field matches. Compat: kustomize reads `[name=web]` as a pattern.
-    Match { key: Segment, value: Regex },
-}
-
 #[derive(Clone, Debug)]
 enum Test {
     Exists,
@@ -95,18 +49,6 @@ enum Comparison {
     GreaterOrEqual,
 }
 
-/// A query that cannot be read: what is wrong with it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct QueryError(String);
-
-impl fmt::Display for QueryError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for QueryError {}
-
 impl Query {
     /// Whether all conditions hold for a resource.
     pub fn matches(&self, resource: Resource<'_>) -> bool {
@@ -114,6 +56,32 @@ impl Query {
             let found = condition.path.find(resource.node);
             found.into_iter().any(|node| condition.test.holds(node))
         })
+    }
+}
+
+impl Query {
+    /// A warning with the field or value that was probably meant, where no resource matches and one is like it.
+    pub fn near_miss(&self, resources: &[Resource<'_>]) -> Option<Diagnostic> {
+        self.conditions.iter().find_map(|condition| {
+            let nodes = || resources.iter().map(|resource| resource.node);
+            condition.path.near_miss(nodes()).or_else(|| condition.near_value(resources))
+        })
+    }
+}
+
+impl Condition {
+    /// The same for a value that no resource has: `kind=Deploymnet`.
+    fn near_value(&self, resources: &[Resource<'_>]) -> Option<Diagnostic> {
+        let Test::Matches(wanted) = &self.test else { return None };
+        let shown = resources.iter().filter(|it| !secrets::is_kept(**it, self.path.first_key()));
+        let found: Vec<NodeRef<'_>> = shown.flat_map(|it| self.path.find(it.node)).collect();
+        if found.iter().any(|node| self.test.holds(*node)) {
+            return None;
+        }
+        let (path, wanted) = (&self.path, wanted.as_str());
+        let meant = near(found.into_iter(), wanted)?;
+        let words = format!("no resource has `{path}={wanted}`");
+        Some(Diagnostic::warning(words).hint(format!("did you mean `{path}={meant}`?")))
     }
 }
 
@@ -186,43 +154,6 @@ fn test(operator: &str, value: &str) -> Result<Test, QueryError> {
         )));
     };
     Ok(Test::Compares(comparison, quantity))
-}
-
-fn pattern(text: &str) -> Result<Regex, QueryError> {
-    Regex::new(text)
-        .map_err(|error| QueryError(format!("`{text}` is no regular expression: {error}")))
-}
-
-fn steps(path: &str) -> Result<Vec<Step>, QueryError> {
-    let parsed: Path = path.parse().map_err(|error| QueryError(format!("{error}: `{path}`")))?;
-    let step = |segment: &Segment| {
-        Ok(match segment {
-            Segment::Key(key) if key == "*" => Step::All,
-            Segment::Match { key, value } => {
-                Step::Match { key: Segment::Key(key.clone()), value: pattern(value)? }
-            }
-            plain => Step::Plain(plain.clone()),
-        })
-    };
-    parsed.segments().iter().map(step).collect()
-}
-
-fn advance<'a>(node: NodeRef<'a>, step: &Step) -> Vec<NodeRef<'a>> {
-    match step {
-        Step::Plain(segment) => node.step(segment).into_iter().collect(),
-        Step::All => match node.as_mapping() {
-            Some(mapping) => mapping.entries().map(|entry| entry.value).collect(),
-            None => node.children().collect(),
-        },
-        Step::Match { key, value } => {
-            let items = node.as_sequence().map(|list| list.items()).into_iter().flatten();
-            let fits = |item: &NodeRef<'a>| {
-                let field = item.step(key).and_then(scalar_text);
-                field.is_some_and(|field| value.is_match(&field))
-            };
-            items.filter(fits).collect()
-        }
-    }
 }
 
 impl Test {

@@ -43,7 +43,7 @@ pub fn yaml(records: &[Record<'_>]) -> String {
 }
 
 /// Whether a text needs no quotes, whoever reads it.
-fn is_plain(text: &str) -> bool {
+pub(crate) fn is_plain(text: &str) -> bool {
     let words = ["y", "n", "yes", "no", "on", "off", "true", "false", "null"];
     text.starts_with(|c: char| c.is_ascii_alphabetic())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./".contains(&byte))

@@ -137,6 +137,11 @@ pub fn resources(document: DocumentRef<'_>) -> Vec<Resource<'_>> {
     }
 }
 
+/// Whether a node is there and says nothing.
+pub(crate) fn is_null(node: NodeRef<'_>) -> bool {
+    node.as_scalar().is_some_and(|scalar| scalar.resolve() == Resolved::Null)
+}
+
 /// A field as a reader sees it: through aliases and `<<` keys.
 pub(crate) fn field<'a>(node: NodeRef<'a>, name: &str) -> Option<NodeRef<'a>> {
     let mapping = node.resolve().as_mapping()?;
@@ -162,7 +167,7 @@ pub(crate) fn is_resource(node: NodeRef<'_>) -> bool {
 }
 
 /// The items of a `List` or `ResourceList`, and of a `…List` whose items are resources: a kind may just be named so.
-fn list_items(node: NodeRef<'_>) -> Option<NodeRef<'_>> {
+pub(crate) fn list_items(node: NodeRef<'_>) -> Option<NodeRef<'_>> {
     let kind = field(node, "kind")?.as_str()?;
     let list = field(node, "items").filter(|_| kind.ends_with("List"))?;
     let mut items = list.as_sequence()?.items();

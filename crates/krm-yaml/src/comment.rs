@@ -40,17 +40,17 @@ pub(crate) fn strip_breaks(text: &str) -> String {
 
 /// The texts of all comments that go with a node: above its entry, beside it, and inside.
 pub(crate) fn texts_with(node: NodeRef<'_>) -> Vec<&str> {
-    let holder = node.parent().map(crate::layout::entries).unwrap_or_default();
-    let holder = holder.into_iter().find(|entry| entry.value == node);
-    let span = holder.map_or(node.span(), |entry| entry.extent());
+    let span = crate::layout::entry(node).map_or(node.span(), |entry| entry.extent());
+    if !span.of(node.source()).contains('#') {
+        return Vec::new();
+    }
     let comments = node.document.comments().into_iter();
     comments.filter(|comment| span.contains(comment.span)).map(|comment| comment.text).collect()
 }
 
 /// The comment lines directly above the entry that holds a node.
 pub(crate) fn above(node: NodeRef<'_>) -> Vec<&str> {
-    let holder = node.parent().map(crate::layout::entries).unwrap_or_default();
-    let holder = holder.into_iter().find(|entry| entry.value == node);
+    let holder = crate::layout::entry(node);
     let lines = holder.map_or("", |entry| Span::new(entry.start, entry.head).of(node.source()));
     crate::scalar::lines(lines).map(str::trim).filter(|line| line.starts_with('#')).collect()
 }
@@ -63,12 +63,14 @@ impl<'a> DocumentRef<'a> {
         let mut at = self.span().start;
         for index in 0..self.table().nodes.len() as u32 {
             let node = self.node(index);
-            if node.is_collection() {
+            let is_empty = node.node().subtree_end(index) == index + 1;
+            if node.is_collection() && !is_empty {
                 continue;
             }
             finder.gap(Span::new(at, node.start()), before, Some(node));
             finder.header(node);
-            at = node.end().max(at);
+            // Comments may stand inside brackets that hold nothing else.
+            at = if node.is_collection() { node.start() + 1 } else { node.end().max(at) };
             before = Some(node);
         }
         if self.root().is_some() {
@@ -146,17 +148,22 @@ impl<'a> Finder<'a> {
         if !is_first_on_line(self.text, head) {
             return head;
         }
+        // In brackets depth says nothing: the comment above is the entry's.
+        let in_block = |owner: NodeRef<'a>| owner.parent().is_some_and(NodeRef::is_block);
         let deepest = entry
-            .filter(|entry| before.is_some() && !entry.is_first)
+            .filter(|entry| before.is_some() && !entry.is_first && in_block(entry.owner))
             .map(|_| column(self.text, head));
         crate::layout::comments_above(self.text, head, gap.start, deepest)
     }
 
     fn is_document_head(&self, gap: Span, run: u32, before: Option<NodeRef<'a>>) -> bool {
         let from = self.document.start_marker().map_or(gap.start, |marker| marker.end);
+        // Behind a bracket or a dash it is no longer the document's.
         before.is_none()
-            && !Gap::new(self.text, Span::new(from, run)).any(|(trivia, span)| {
-                trivia == Trivia::Comment && is_first_on_line(self.text, span.start)
+            && !Gap::new(self.text, Span::new(from, run)).any(|(trivia, span)| match trivia {
+                Trivia::Comment => is_first_on_line(self.text, span.start),
+                Trivia::Indicator(_) => true,
+                _ => false,
             })
     }
 
@@ -168,19 +175,9 @@ impl<'a> Finder<'a> {
         after: Option<NodeRef<'a>>,
     ) -> Option<NodeRef<'a>> {
         let line = line_start(self.text, span.start);
-        match before {
-            Some(leaf) if leaf.end() > line => {
-                // Past the brackets that close behind the leaf on this line.
-                let mut owner = leaf;
-                while let Some(parent) = owner.parent().filter(|p| {
-                    p.notation() != Notation::Block
-                        && p.end() <= span.start
-                        && p.end() > owner.end()
-                }) {
-                    owner = parent;
-                }
-                Some(owner)
-            }
+        match before.map(|leaf| closed_before(leaf, span.start)) {
+            Some(owner) if owner.end() > line => Some(owner),
+            Some(owner) if self.is_behind_comma(Span::new(owner.end(), span.start)) => Some(owner),
             _ => {
                 // Only an indicator stands before it: a dash, a bracket or the document's marker.
                 let marker = self
@@ -199,6 +196,14 @@ impl<'a> Finder<'a> {
                 Some(owner)
             }
         }
+    }
+
+    /// Whether nothing but a comma stands in a gap.
+    fn is_behind_comma(&self, gap: Span) -> bool {
+        let mut indicators =
+            Gap::new(self.text, gap).filter(|(trivia, _)| *trivia != Trivia::Break);
+        indicators.next().is_some_and(|(trivia, _)| trivia == Trivia::Indicator(b','))
+            && indicators.next().is_none()
     }
 
     /// A comment line that is not directly above an entry.
@@ -268,6 +273,18 @@ impl<'a> Finder<'a> {
     }
 }
 
+/// A node, or what is closed by the brackets between it and `at`.
+fn closed_before(node: NodeRef<'_>, at: u32) -> NodeRef<'_> {
+    let mut owner = node;
+    while let Some(parent) = owner.parent().filter(|parent| {
+        let end = if parent.notation() == Notation::Block { at + 1 } else { parent.end() };
+        end <= at && end >= owner.end()
+    }) {
+        owner = parent;
+    }
+    owner
+}
+
 /// The entry that begins with a leaf.
 #[derive(Clone, Copy)]
 struct StartingEntry<'a> {
@@ -297,9 +314,10 @@ fn starting_entry(leaf: NodeRef<'_>, from: u32) -> StartingEntry<'_> {
     }
     let text = leaf.source();
     let full = owner.full_span().start;
-    let indicator = Gap::new(text, Span::new(from, full))
-        .find(b"-?", b":,{[]}")
-        .filter(|_| owner.parent().is_some_and(|parent| parent.notation() == Notation::Block));
+    let indicator = Gap::new(text, Span::new(from, full)).find(b"-?", b":,{[]}").filter(|span| {
+        let in_block = owner.parent().is_some_and(|p| p.notation() == Notation::Block);
+        in_block || span.of(text) == "?"
+    });
     let is_value = owner.parent().is_some_and(|p| p.kind() == NodeKind::Mapping);
     let head = indicator.map_or(full, |indicator| {
         if is_value && indicator.of(text) == "-" { full } else { indicator.start }

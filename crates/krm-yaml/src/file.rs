@@ -35,11 +35,16 @@ impl File {
 
     /// Reads a text.
     pub fn parse_with(text: String, options: ReadOptions) -> Result<Self, ReadError> {
-        if text.len() >= u32::MAX as usize {
+        if Self::is_too_large(&text) {
             return Err(ReadError::TooLarge { bytes: text.len() as u64 });
         }
         let documents = index(&text, options);
         Ok(Self { text, documents, lines: OnceLock::new() })
+    }
+
+    /// Whether offsets in a text are more than an index can hold.
+    pub(crate) fn is_too_large(text: &str) -> bool {
+        text.len() >= u32::MAX as usize
     }
 
     /// Reads bytes: UTF-8, with or without a byte-order mark. Other encodings are refused by name.

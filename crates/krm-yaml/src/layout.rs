@@ -33,36 +33,73 @@ impl EntryLayout<'_> {
     }
 }
 
+/// Where an entry ends, for the one that comes behind it.
+#[derive(Clone, Copy)]
+struct Edge {
+    end: u32,
+    comma: Option<u32>,
+    tail: u32,
+}
+
+impl Edge {
+    /// The end of the entry with this value.
+    fn of(collection: NodeRef<'_>, value: NodeRef<'_>) -> Self {
+        let end = value.end().max(value.key().map_or(0, NodeRef::end));
+        if collection.notation() == Notation::Block {
+            return Self { end, comma: None, tail: end };
+        }
+        let (comma, tail) = flow_tail(collection, end);
+        Self { end, comma, tail }
+    }
+}
+
 /// The layout of every entry of a collection, in order.
 pub(crate) fn entries<'a>(collection: NodeRef<'a>) -> Vec<EntryLayout<'a>> {
     let is_mapping = collection.kind() == NodeKind::Mapping;
-    let is_block = collection.notation() == Notation::Block;
     let mut out: Vec<EntryLayout<'a>> = Vec::new();
     let mut children = collection.children();
     while let Some(first) = children.next() {
         let value = if is_mapping { children.next().unwrap_or(first) } else { first };
-        let before = out.last();
-        let gap =
-            before.map_or(collection.start(), |entry| entry.comma.map_or(entry.end, |at| at + 1));
-        let head = head_of(collection, first, gap);
-        let mut entry = EntryLayout {
-            key: is_mapping.then_some(first),
-            value,
-            head,
-            start: head,
-            end: value.end().max(first.end()),
-            tail: 0,
-            comma: None,
-            own_line: is_first_on_line(collection.source(), head),
-        };
-        if is_block {
-            place_block_entry(collection, before.map(|entry| entry.end), &mut entry);
-        } else {
-            place_flow_entry(collection, before.map(|entry| entry.tail), &mut entry);
-        }
-        out.push(entry);
+        let before = out.last().map(|it| Edge { end: it.end, comma: it.comma, tail: it.tail });
+        let key = is_mapping.then_some(first);
+        out.push(lay_out(collection, key, value, before));
     }
     out
+}
+
+/// The layout of the entry with this value alone: a list can be long.
+pub(crate) fn entry(value: NodeRef<'_>) -> Option<EntryLayout<'_>> {
+    let collection = value.parent()?;
+    let key = value.key();
+    let before = key.unwrap_or(value).previous().map(|last| Edge::of(collection, last));
+    Some(lay_out(collection, key, value, before))
+}
+
+fn lay_out<'a>(
+    collection: NodeRef<'a>,
+    key: Option<NodeRef<'a>>,
+    value: NodeRef<'a>,
+    before: Option<Edge>,
+) -> EntryLayout<'a> {
+    let first = key.unwrap_or(value);
+    let gap = before.map_or(collection.start(), |it| it.comma.map_or(it.end, |at| at + 1));
+    let head = head_of(collection, first, gap);
+    let mut entry = EntryLayout {
+        key,
+        value,
+        head,
+        start: head,
+        end: value.end().max(first.end()),
+        tail: 0,
+        comma: None,
+        own_line: is_first_on_line(collection.source(), head),
+    };
+    if collection.notation() == Notation::Block {
+        place_block_entry(collection, before.map(|it| it.end), &mut entry);
+    } else {
+        place_flow_entry(collection, before.map(|it| it.tail), &mut entry);
+    }
+    entry
 }
 
 /// The first byte of an entry whose first node is `first`.
@@ -95,21 +132,25 @@ fn place_block_entry(collection: NodeRef<'_>, before: Option<u32>, entry: &mut E
 }
 
 fn place_flow_entry(collection: NodeRef<'_>, before: Option<u32>, entry: &mut EntryLayout<'_>) {
-    let text = collection.source();
-    entry.comma = Gap::from(text, entry.end).find(b",", b"").map(|comma| comma.start);
-    if collection.notation() == Notation::Pair {
-        entry.comma = None;
-    }
     if entry.own_line {
         let floor = before.unwrap_or(collection.start() + 1);
-        entry.start = comments_above(text, entry.head, floor, None);
+        entry.start = comments_above(collection.source(), entry.head, floor, None);
     }
-    let beside = comment_beside(text, entry.end);
-    let beside = match entry.comma {
+    (entry.comma, entry.tail) = flow_tail(collection, entry.end);
+}
+
+/// The comma behind an entry in brackets, and where what it owns ends.
+fn flow_tail(collection: NodeRef<'_>, end: u32) -> (Option<u32>, u32) {
+    let text = collection.source();
+    let is_pair = collection.notation() == Notation::Pair;
+    let comma = Gap::from(text, end).find(b",", b"").map(|comma| comma.start);
+    let comma = comma.filter(|_| !is_pair);
+    let beside = comment_beside(text, end);
+    let beside = match comma {
         Some(comma) if beside.is_empty() => comment_beside(text, comma + 1),
         _ => beside,
     };
-    entry.tail = beside.end.max(entry.comma.map_or(entry.end, |comma| comma + 1));
+    (comma, beside.end.max(comma.map_or(end, |comma| comma + 1)))
 }
 
 /// The comment that follows `at` on its line; empty at `at` where there is none.
@@ -201,13 +242,12 @@ pub(crate) fn value_floor(value: NodeRef<'_>) -> u32 {
     };
     match parent.kind() {
         NodeKind::Mapping => {
-            let key = parent.children().take_while(|child| child.index < value.index).last();
+            let key = value.previous();
             let key_end = key.map_or(parent.start(), NodeRef::end);
             Gap::from(text, key_end).find(b":", b"").map_or(key_end, |colon| colon.end)
         }
         _ if parent.notation() == Notation::Block => {
-            let before = parent.children().take_while(|child| child.index < value.index).last();
-            let from = before.map_or(parent.start(), NodeRef::end);
+            let from = value.previous().map_or(parent.start(), NodeRef::end);
             Gap::from(text, from).find(b"-", b"").map_or(value.start(), |dash| dash.end)
         }
         _ => value.start(),

@@ -135,16 +135,23 @@ impl<'a> Value<'a> {
                         .zip(entries.iter().flat_map(|(key, value)| [key, value]))
                         .all(|(node, value)| value.is_written_by(node))
             }
-            scalar => node.as_scalar().is_some_and(|node| match (scalar, node.resolve()) {
-                (Self::Null, Resolved::Null) => true,
-                (Self::Bool(value), Resolved::Bool(other)) => *value == other,
-                (Self::Number(text), other @ (Resolved::Int(_) | Resolved::Float(_))) => {
-                    node.value() == *text
-                        || (other != Resolved::Int(None) && crate::scalar::resolve(text) == other)
-                }
-                (Self::String(text), Resolved::String) => node.value() == *text,
-                _ => false,
-            }),
+            _ => node
+                .as_scalar()
+                .is_some_and(|scalar| self.is_meant_by_text(&scalar.value(), scalar.resolve())),
+        }
+    }
+
+    /// Whether a scalar that reads `text`, and is read as `resolved`, means this value.
+    pub(crate) fn is_meant_by_text(&self, text: &str, resolved: Resolved) -> bool {
+        match (self, resolved) {
+            (Self::Null, Resolved::Null) => true,
+            (Self::Bool(value), Resolved::Bool(other)) => *value == other,
+            (Self::Number(number), other @ (Resolved::Int(_) | Resolved::Float(_))) => {
+                text == *number
+                    || (other != Resolved::Int(None) && crate::scalar::resolve(number) == other)
+            }
+            (Self::String(wanted), Resolved::String) => text == *wanted,
+            _ => false,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Views of nodes: what stands here, without copying anything.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use crate::document::DocumentRef;
 use crate::gap::Gap;
@@ -38,13 +39,13 @@ impl<'a> NodeRef<'a> {
         self.document.file.text()
     }
 
-    /// Which node of its document this is, from zero in the order of the text.
+    /// Which node of its document this is, from zero in the order of the text: a parent comes before its children.
     pub fn index(self) -> usize {
         self.index as usize
     }
 
     /// The child of the same parent that stands before this one; a value's is its key.
-    fn previous(self) -> Option<NodeRef<'a>> {
+    pub(crate) fn previous(self) -> Option<NodeRef<'a>> {
         let parent = self.parent()?;
         let mut last = self.document.node(self.index - 1);
         while last != parent && last.node().parent != parent.index {
@@ -150,6 +151,17 @@ impl<'a> NodeRef<'a> {
         Children { document: self.document, next: self.index + 1, end }
     }
 
+    /// The indices of the node and of all nodes inside it.
+    pub fn subtree(self) -> Range<usize> {
+        self.index()..self.node().subtree_end(self.index) as usize
+    }
+
+    /// The node and all nodes inside it, in document order.
+    pub fn descendants(self) -> impl Iterator<Item = NodeRef<'a>> {
+        let nodes = self.index..self.node().subtree_end(self.index);
+        nodes.map(move |index| self.document.node(index))
+    }
+
     pub(crate) fn properties(self) -> Option<Properties> {
         if !self.node().has_properties() {
             return None;
@@ -166,6 +178,21 @@ impl<'a> NodeRef<'a> {
     /// The tag as written.
     pub fn tag(self) -> Option<&'a str> {
         Some(self.properties()?.tag?.of(self.source()))
+    }
+
+    /// For a key: its value.
+    ///
+    /// ```
+    /// let file = krm_yaml::File::parse("a: {b: c}\n".to_owned())?;
+    /// let root = file.document(0).and_then(|document| document.root()).expect("there is one");
+    /// let key = root.children().next().expect("it has a key");
+    /// let value = key.value_of_key().expect("it is a key");
+    /// assert_eq!((value.text(), value.value_of_key()), ("{b: c}", None));
+    /// # Ok::<(), krm_yaml::ReadError>(())
+    /// ```
+    pub fn value_of_key(self) -> Option<NodeRef<'a>> {
+        let node = self.node();
+        node.is_key().then(|| self.document.node(node.subtree_end(self.index)))
     }
 
     /// For an alias: the node that it stands for.

@@ -1,8 +1,10 @@
 //! `cargo xtask bench`: krm beside its peers, on the same work, in one run, in one table.
 
+mod fmt;
 mod measure;
 mod merge;
 pub(crate) mod parse;
+mod setters;
 mod startup;
 mod table;
 mod works;
@@ -42,11 +44,17 @@ pub(crate) fn run(args: lexopt::Parser) -> Outcome {
         startup::run(&options, &tools)?;
     }
     works::run(&options, &tools, &mut corpora)?;
+    if options.wants(fmt::NAME) {
+        fmt::run(&options, &tools)?;
+    }
     if options.wants(merge::NAME) {
         merge::run(&options, &tools)?;
     }
     if options.wants(writes::NAME) {
         writes::run(&options, &tools)?;
+    }
+    if options.wants(setters::NAME) {
+        setters::run(&options, &tools)?;
     }
     if options.wants(parse::NAME) {
         parse::run(&options, &mut corpora)?;
@@ -91,7 +99,8 @@ impl Tools {
             Some(path) => _ = programs.insert(KRM, path),
             None => println!("krm is not there: this checkout has no crates/krm-cli"),
         }
-        for name in works::peers().into_iter().chain([merge::PEER]) {
+        let others = [fmt::PEER, merge::PEER];
+        for name in works::peers().into_iter().chain(others).chain(setters::PEERS.iter().copied()) {
             match peers::find(name) {
                 Some(path) => _ = programs.insert(name, path),
                 None => println!("{name} is not installed: `cargo xtask peers` does it"),

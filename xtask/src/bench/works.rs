@@ -13,11 +13,21 @@ use crate::corpus::Layout::{self, Many, One};
 /// One thing to do with a corpus, and how each tool is asked to do it.
 struct Work {
     name: &'static str,
+    on: On,
     layout: Layout,
     calls: &'static [Call],
 }
 
-/// A tool's arguments, up to the files of the corpus, which come last.
+/// What a tool is pointed at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum On {
+    /// The files of the corpus, one by one.
+    Files,
+    /// The folder that holds them.
+    Folder,
+}
+
+/// A tool's arguments, up to the files or the folder of the corpus, which come last.
 struct Call {
     tool: &'static str,
     args: &'static [&'static str],
@@ -36,11 +46,23 @@ const SET: &[Call] = &[
     call("yq", &["e", ".metadata.annotations.x = \"1\""]),
 ];
 
+/// Compat: the last kustomize that has all of `cfg`.
+const KUSTOMIZE: &str = "kustomize-4.5.7";
+const COUNT: &[Call] = &[call(KRM, &["cfg", "count"]), call(KUSTOMIZE, &["cfg", "count"])];
+const CAT: &[Call] = &[call(KRM, &["cfg", "cat"]), call(KUSTOMIZE, &["cfg", "cat"])];
+const TREE: &[Call] = &[
+    call(KRM, &["cfg", "tree", "--image", "--replicas"]),
+    call(KUSTOMIZE, &["cfg", "tree", "--image", "--replicas"]),
+];
+
 const WORKS: &[Work] = &[
-    Work { name: "check", layout: One, calls: CHECK },
-    Work { name: "check", layout: Many, calls: CHECK },
-    Work { name: "get", layout: One, calls: GET },
-    Work { name: "set", layout: One, calls: SET },
+    Work { name: "check", on: On::Files, layout: One, calls: CHECK },
+    Work { name: "check", on: On::Files, layout: Many, calls: CHECK },
+    Work { name: "get", on: On::Files, layout: One, calls: GET },
+    Work { name: "set", on: On::Files, layout: One, calls: SET },
+    Work { name: "count", on: On::Folder, layout: Many, calls: COUNT },
+    Work { name: "cat", on: On::Folder, layout: Many, calls: CAT },
+    Work { name: "tree", on: On::Folder, layout: Many, calls: TREE },
 ];
 
 const SIZES: &[usize] = &[100, 1_000, 10_000];
@@ -108,7 +130,7 @@ fn compare(
     for _ in 0..runs {
         for (call, samples) in work.calls.iter().zip(&mut samples) {
             let Ok(list) = samples else { continue };
-            match once(call, corpus, tools) {
+            match once(call, work.on, corpus, tools) {
                 Ok(sample) => list.push(sample),
                 Err(reason) => *samples = Err(reason),
             }
@@ -120,10 +142,12 @@ fn compare(
     work.calls.iter().map(|call| call.tool).zip(medians).collect()
 }
 
-fn once(call: &Call, corpus: &Corpus, tools: &Tools) -> Verdict {
+fn once(call: &Call, on: On, corpus: &Corpus, tools: &Tools) -> Verdict {
     let program = tools.programs.get(call.tool).ok_or("not installed")?;
-    let files: Vec<OsString> =
-        corpus.files.iter().map(|file| file.clone().into_os_string()).collect();
+    let files: Vec<OsString> = match on {
+        On::Files => corpus.files.iter().map(|file| file.clone().into_os_string()).collect(),
+        On::Folder => vec![".".into()],
+    };
     // Each argument also costs its pointer and its final zero.
     if files.iter().map(|file| file.len() + 9).sum::<usize>() > MOST_ARGUMENT_BYTES {
         return Err("too many files for one command line".to_owned());
@@ -207,7 +231,7 @@ mod tests {
     #[test]
     fn a_missing_or_failing_tool_is_a_verdict_and_not_an_error() {
         const CALLS: &[Call] = &[call("true", &[]), call("false", &[]), call("gone", &[])];
-        let work = Work { name: "w", layout: One, calls: CALLS };
+        let work = Work { name: "w", on: On::Files, layout: One, calls: CALLS };
         let programs = ["true", "false"].map(|name| (name, PathBuf::from(name))).into();
         let corpus = Corpus { folder: std::env::temp_dir(), files: vec![], bytes: 1 };
         let results = compare(&work, &corpus, &Tools { programs }, 2);

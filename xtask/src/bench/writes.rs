@@ -16,15 +16,24 @@ pub(super) const NAME: &str = "write";
 const RESOURCES: usize = 10_000;
 
 /// A command that writes may take this many times the floor, and the time of its own `--check`.
-const MOST_FLOORS: f64 = 1.6;
+pub(super) const MOST_FLOORS: f64 = 1.6;
 
 /// A command that changes every file of the corpus; the number is another one in every run.
 struct Writer {
     name: &'static str,
     args: fn(usize) -> Vec<String>,
+    /// Whether the fields are out of order before every run.
+    wants_shuffled: bool,
 }
 
-const WRITERS: &[Writer] = &[Writer { name: "annotate", args: annotate }];
+const WRITERS: &[Writer] = &[
+    Writer { name: "annotate", args: annotate, wants_shuffled: false },
+    Writer { name: "fmt", args: fmt, wants_shuffled: true },
+];
+
+fn fmt(_: usize) -> Vec<String> {
+    ["cfg", "fmt", "."].map(str::to_owned).into()
+}
 
 fn annotate(run: usize) -> Vec<String> {
     ["cfg", "annotate", ".", "--kv"]
@@ -44,6 +53,9 @@ pub(super) fn run(options: &Options, tools: &Tools) -> Outcome {
     corpus::write(&old, RESOURCES, Layout::Many)?;
     let written = corpus::write(&new, RESOURCES, Layout::Many)?;
     changes_one_line_each(krm, &old, &new)?;
+    let shuffled = corpus::write(&folder.join("shuffled"), RESOURCES, Layout::Many)?.files;
+    corpus::shuffle(&shuffled)?;
+    changes_every_file(krm, &folder.join("shuffled"), shuffled.len())?;
     println!(
         "\n## {NAME}: {RESOURCES} resources in {} files, median of {} runs\n",
         written.files.len(),
@@ -54,6 +66,9 @@ pub(super) fn run(options: &Options, tools: &Tools) -> Outcome {
     for writer in WRITERS {
         let (mut floors, mut checks, mut times) = (Vec::new(), Vec::new(), Vec::new());
         for run in 0..options.runs {
+            if writer.wants_shuffled {
+                copy(&shuffled, &written.files)?;
+            }
             floors.push(floor(&written.files)?);
             let mut check = command(krm, &new, &(writer.args)(run + 1));
             checks.push(measure::ending_with(check.arg("--check"), 1)?.seconds);
@@ -76,13 +91,33 @@ fn command(krm: &Path, folder: &Path, args: &[String]) -> Command {
     command
 }
 
-fn middle(mut seconds: Vec<f64>) -> f64 {
+/// Puts the contents of some files into others, one by one; what follows does not pay for flushing them.
+fn copy(from: &[PathBuf], to: &[PathBuf]) -> Outcome {
+    for (from, to) in from.iter().zip(to) {
+        fs::copy(from, to)?;
+    }
+    flush(&to[0])
+}
+
+/// Formatting must have something to do in every file of the corpus that is out of order.
+fn changes_every_file(krm: &Path, folder: &Path, count: usize) -> Outcome {
+    let args: Vec<String> = fmt(0).into_iter().chain(["--check".to_owned()]).collect();
+    let said = String::from_utf8(command(krm, folder, &args).output()?.stdout)?;
+    match said.lines().count() {
+        changed if changed == count => Ok(()),
+        changed => {
+            Err(format!("fmt changes {changed} of {count} files that are out of order").into())
+        }
+    }
+}
+
+pub(super) fn middle(mut seconds: Vec<f64>) -> f64 {
     seconds.sort_by(f64::total_cmp);
     seconds[seconds.len() / 2]
 }
 
 /// Seconds to write the contents beside the files, flush them in one go, rename them, and flush that.
-fn floor(files: &[PathBuf]) -> Outcome<f64> {
+pub(super) fn floor(files: &[PathBuf]) -> Outcome<f64> {
     let contents: Vec<Vec<u8>> = files.iter().map(fs::read).collect::<Result<_, _>>()?;
     let staged: Vec<PathBuf> = files.iter().map(|path| path.with_extension("staged")).collect();
     let start = Instant::now();
@@ -124,7 +159,7 @@ fn changes_one_line_each(krm: &Path, old: &Path, new: &Path) -> Outcome {
 }
 
 /// What `git diff --numstat` says between two folders: lines that are new, and lines that are gone.
-fn numstat(old: &Path, new: &Path) -> Outcome<(usize, usize)> {
+pub(super) fn numstat(old: &Path, new: &Path) -> Outcome<(usize, usize)> {
     let mut git = shell::program("git");
     let said = git.args(["diff", "--no-index", "--numstat"]).arg(old).arg(new).output()?;
     let said = String::from_utf8(said.stdout)?;

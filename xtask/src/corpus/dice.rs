@@ -1,7 +1,7 @@
 //! Small deterministic randomness: one seed per resource, so that resource N never depends on N-1.
 
 /// SplitMix64: a counter and a mixer, good enough to make files look varied.
-pub(super) struct Dice {
+pub(crate) struct Dice {
     state: u64,
 }
 
@@ -9,7 +9,7 @@ const GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
 
 impl Dice {
     /// The dice for one thing (`purpose`, number), the same on every machine.
-    pub(super) fn new(purpose: &str, number: usize) -> Self {
+    pub(crate) fn new(purpose: &str, number: usize) -> Self {
         let seed = purpose.bytes().fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
         });
@@ -19,7 +19,7 @@ impl Dice {
         dice
     }
 
-    pub(super) fn throw(&mut self) -> u64 {
+    pub(crate) fn throw(&mut self) -> u64 {
         self.state = self.state.wrapping_add(GAMMA);
         let mut z = self.state;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -28,16 +28,16 @@ impl Dice {
     }
 
     /// A number from `low` to `high`, both among them.
-    pub(super) fn between(&mut self, low: u64, high: u64) -> u64 {
+    pub(crate) fn between(&mut self, low: u64, high: u64) -> u64 {
         low + self.throw() % (high - low + 1)
     }
 
     /// True in `percent` of a hundred throws.
-    pub(super) fn chance(&mut self, percent: u64) -> bool {
+    pub(crate) fn chance(&mut self, percent: u64) -> bool {
         self.throw() % 100 < percent
     }
 
-    pub(super) fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
+    pub(crate) fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
         let last = from.len() as u64 - 1;
         from[usize::try_from(self.between(0, last)).expect("an index fits")]
     }

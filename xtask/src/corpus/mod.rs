@@ -1,7 +1,8 @@
 //! `cargo xtask corpus`: deterministic folders of Kubernetes resources for benchmarks and tests.
 
-mod dice;
+pub(crate) mod dice;
 mod resources;
+mod shuffle;
 pub(crate) mod versions;
 
 use std::fs;
@@ -10,6 +11,8 @@ use std::path::{Path, PathBuf};
 
 use crate::Outcome;
 use dice::Dice;
+
+pub(crate) use shuffle::shuffle;
 
 /// How the resources are spread over files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,7 +40,8 @@ pub(crate) struct Written {
 }
 
 pub(crate) fn run(mut args: lexopt::Parser) -> Outcome {
-    let (mut out, mut count, mut layout, mut three) = (None, None, Layout::Many, false);
+    let (mut out, mut count, mut layout) = (None, None, Layout::Many);
+    let (mut three, mut is_shuffled) = (false, false);
     while let Some(arg) = args.next()? {
         match arg {
             lexopt::Arg::Value(value) if out.is_none() => out = Some(PathBuf::from(value)),
@@ -47,6 +51,7 @@ pub(crate) fn run(mut args: lexopt::Parser) -> Outcome {
                     Some(text.parse().map_err(|_| format!("{text} is not a number of resources"))?);
             }
             lexopt::Arg::Long("versions") => three = true,
+            lexopt::Arg::Long("shuffled") => is_shuffled = true,
             lexopt::Arg::Long("layout") => {
                 layout = match args.value()?.to_str() {
                     Some("many") => Layout::Many,
@@ -73,6 +78,9 @@ pub(crate) fn run(mut args: lexopt::Parser) -> Outcome {
         return Ok(());
     }
     let written = write(&out, count, layout)?;
+    if is_shuffled {
+        shuffle(&written.files)?;
+    }
     println!(
         "{}: {count} resources, {} files, {} bytes",
         out.display(),

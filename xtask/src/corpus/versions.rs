@@ -7,7 +7,7 @@ use super::dice::Dice;
 use super::{Written, file_at, resources};
 use crate::Outcome;
 
-/// The names of the folders, in the order of [`write`]'s result.
+/// The names of the folders, in the order of [`write()`]'s result.
 pub(crate) const NAMES: [&str; 3] = ["base", "upstream", "local"];
 
 /// In a hundred resources, how many are gone on a side and how many are new.
@@ -120,7 +120,7 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("krm-versions-{}", std::process::id()));
         let written = write(&folder, 200).expect("written");
         let read = |side: usize| {
-            let texts = written[side].files.iter().map(|path| fs::read_to_string(path));
+            let texts = written[side].files.iter().map(fs::read_to_string);
             texts.map(|text| text.expect("just written")).collect::<Vec<_>>().join("---\n")
         };
         let [base, upstream, local] = [0, 1, 2].map(read);

@@ -2,7 +2,12 @@
 
 use clap::{Args, ValueEnum};
 use krm_core::merge::{self, Conflict, Rules};
+use krm_core::schema::Schema;
 use krm_core::{Diagnostic, Severity};
+use krm_yaml::{File, ReadOptions};
+
+use crate::show::Screen;
+use crate::{Exit, Failure, disk};
 
 /// How lists merge.
 #[derive(Clone, Debug, Args)]
@@ -14,6 +19,10 @@ pub(crate) struct ListFlags {
     /// Keys of the list at a path, as in spec.rules=host,port; items are left out of the path
     #[arg(long, value_name = "PATH=KEY[,KEY]", value_parser = list_key)]
     list_key: Vec<(String, Vec<String>)>,
+
+    /// A CustomResourceDefinition or an OpenAPI document that knows the keys of lists
+    #[arg(long, value_name = "FILE")]
+    schema: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -83,14 +92,36 @@ fn list_key(text: &str) -> Result<(String, Vec<String>), String> {
 }
 
 impl ListFlags {
+    /// The schema of Kubernetes' own kinds, of what the files say, and of what was named for it.
+    pub(crate) fn schema(&self, files: &[&File], screen: &mut Screen) -> Result<Schema, Failure> {
+        let mut schema = Schema::kubernetes();
+        for file in files {
+            screen.tell_all(&merge::learn(&mut schema, file));
+        }
+        for name in &self.schema {
+            let file = disk::parse(name, ReadOptions::default()).map_err(Failure::input)?;
+            let mut faults: Vec<Diagnostic> =
+                file.errors().map(|error| Diagnostic::from_syntax(error, &file)).collect();
+            faults.extend(merge::learn_schema(&mut schema, &file));
+            let faults: Vec<Diagnostic> =
+                faults.into_iter().map(|fault| fault.in_file(disk::shown(name))).collect();
+            if faults.iter().any(Diagnostic::is_error) {
+                return Err(Failure::Told(Exit::Input, faults));
+            }
+            screen.tell_all(&faults);
+        }
+        Ok(schema)
+    }
+
     /// The rules that these flags give.
-    pub(crate) fn rules(&self) -> Rules<'static> {
+    pub(crate) fn rules<'r>(&self, schema: &'r Schema) -> Rules<'r> {
         Rules {
             list_keys: match self.list_keys {
                 ListKeys::Infer => merge::ListKeys::Infer,
                 ListKeys::Schema => merge::ListKeys::Schema,
             },
             keys_at: self.list_key.clone(),
+            schema: Some(schema),
             ..Rules::default()
         }
     }

@@ -1,11 +1,15 @@
 //! One module for each group of commands; this one takes the command line apart.
 
 pub(crate) mod cfg;
+pub(crate) mod completion;
+pub(crate) mod man;
 pub(crate) mod merging;
 pub(crate) mod writing;
 pub(crate) mod yaml;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches};
+use krm_core::nearest::nearest;
 
 use crate::cli::{Cli, Command};
 use crate::show::Screen;
@@ -16,7 +20,7 @@ pub(crate) fn main() -> Exit {
     let parsed = command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
         Ok(cli) => cli,
-        Err(error) => return crate::show::usage(&error),
+        Err(error) => return crate::show::usage(&suggesting(error)),
     };
     let mut screen = Screen::new(&cli.global);
     let outcome = run(&cli, &mut screen).and_then(|exit| {
@@ -35,6 +39,22 @@ pub(crate) fn main() -> Exit {
     }
 }
 
+/// Adds the command that was probably meant, where clap knows of none: it has no eye for two letters that were swapped.
+fn suggesting(mut error: clap::Error) -> clap::Error {
+    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) else {
+        return error;
+    };
+    let root = command();
+    let words = std::env::args_os().skip(1).take_while(|word| *word != **typed);
+    let group = words.fold(&root, |group, word| group.find_subcommand(word).unwrap_or(group));
+    let meant = nearest(group.get_subcommands().map(clap::Command::get_name), typed);
+    if let (None, Some(meant)) = (error.get(ContextKind::SuggestedSubcommand), meant) {
+        let meant = ContextValue::Strings(vec![meant.to_owned()]);
+        error.insert(ContextKind::SuggestedSubcommand, meant);
+    }
+    error
+}
+
 /// As a plugin of kubectl the program is called by two words.
 fn command() -> clap::Command {
     let called = std::env::args_os().next().map(std::path::PathBuf::from);
@@ -51,6 +71,8 @@ fn run(cli: &Cli, screen: &mut Screen) -> Outcome {
         }
         Some(Command::Cfg { command }) => cfg::run(command, &cli.global, screen),
         Some(Command::Yaml { command }) => yaml::run(command, &cli.global, screen),
+        Some(Command::Completion(args)) => completion::run(args, screen),
+        Some(Command::Man(args)) => man::run(args, screen),
         None => Ok(crate::show::help(&mut command())),
     }
 }

@@ -1,6 +1,9 @@
 //! The end of every command that writes: a plan is shown, or carried out.
 
-use krm_core::Plan;
+use std::fs;
+use std::io;
+
+use krm_core::{Change, Diagnostic, Plan};
 
 use crate::cli::Preview;
 use crate::disk::Lock;
@@ -20,6 +23,32 @@ pub(crate) fn lock(
     Lock::files(files, &mut |diagnostic| screen.tell(diagnostic)).map_err(Failure::input)
 }
 
+/// The right to write into a folder, which is made where it is missing.
+pub(crate) fn lock_folder(
+    folder: &str,
+    preview: &Preview,
+    screen: &mut Screen,
+) -> Result<Lock, Failure> {
+    if !preview.is_on() {
+        fs::create_dir_all(folder).map_err(|error| cannot("made", folder, &error))?;
+    }
+    lock(&[folder.to_owned()], preview, screen)
+}
+
+/// The content of a file that may be there.
+pub(crate) fn content(path: &str) -> Result<Option<String>, Failure> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(cannot("read", path, &error)),
+    }
+}
+
+fn cannot(what: &str, name: &str, error: &io::Error) -> Failure {
+    let words = format!("it cannot be {what}: {}", disk::reason(error));
+    Failure::input(Diagnostic::error(words).in_file(name))
+}
+
 /// Shows the plan where a preview is asked for, and writes it otherwise.
 pub(crate) fn finish(
     mut plan: Plan,
@@ -33,25 +62,31 @@ pub(crate) fn finish(
     let piped = plan.take(disk::STDIN);
     disk::write(&plan, lock, &mut |diagnostic| screen.tell(diagnostic)).map_err(Failure::input)?;
     for change in plan.changes() {
-        let verb = match (&change.old, &change.new) {
-            (None, _) => "made",
-            (_, None) => "removed",
-            _ => "changed",
-        };
-        screen.note(&format!("{verb} {}", change.path));
+        let (_, done) = verbs(change);
+        screen.note(&format!("{done} {}", change.path));
     }
     screen.print(piped.and_then(|change| change.new).as_deref().unwrap_or_default())?;
     Ok(Exit::Done)
 }
 
+/// What is to be done to a file, and what was done.
+fn verbs(change: &Change) -> (&'static str, &'static str) {
+    match (&change.old, &change.new) {
+        (None, _) => ("make", "made"),
+        (_, None) => ("remove", "removed"),
+        _ => ("change", "changed"),
+    }
+}
+
 fn show(plan: &Plan, preview: &Preview, screen: &mut Screen) -> Outcome {
     for change in plan.changes() {
         if preview.diff {
-            screen.diff(change, preview.show_secrets)?;
+            screen.diff(change)?;
         } else if preview.check {
             screen.print(&format!("{}\n", disk::shown(&change.path)))?;
         } else {
-            screen.print(&format!("would change {}\n", disk::shown(&change.path)))?;
+            let (verb, _) = verbs(change);
+            screen.print(&format!("would {verb} {}\n", disk::shown(&change.path)))?;
         }
     }
     if plan.is_empty() && !preview.check {

@@ -3,21 +3,25 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, Write};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use krm_core::{Diagnostic, Plan};
 
 use super::journal::{self, Step};
-use super::lock::{Lock, Tell, shared};
-use super::target::{Finder, Target};
-use super::{cannot_write, flush, place, recover, undo};
+use super::lock::{Lock, Tell, has_journal, shared};
+use super::target::{Finder, Target, by_number};
+use super::{cannot_write, flush, from_here, place, recover, undo};
 use crate::parallel;
+
+/// How many files are renamed at a time.
+const AT_ONCE: Option<NonZeroUsize> = NonZeroUsize::new(4);
 
 /// Makes every change of the plan, or none of them. The lock says where it may.
 pub(crate) fn write(plan: &Plan, lock: &Lock, tell: Tell<'_>) -> Result<(), Diagnostic> {
     let mut begun = Vec::new();
     for (folder, targets) in units(targets(plan, lock)?) {
-        if recover::is_due(&folder) {
+        if has_journal(&folder) {
             recover::folder(&folder, tell)?;
         }
         begun.push(Unit::new(folder, targets));
@@ -54,8 +58,8 @@ pub(super) struct Unit<'a> {
     /// The folders to be made, and then one step for each target.
     pub(super) steps: Vec<Step>,
     pub(super) journal: Option<journal::Open>,
-    /// How many of the steps were made.
-    pub(super) made: usize,
+    /// Which of the targets were changed.
+    pub(super) made: Vec<bool>,
 }
 
 impl<'a> Unit<'a> {
@@ -65,12 +69,7 @@ impl<'a> Unit<'a> {
         let mut steps: Vec<Step> =
             missing.iter().map(|path| Step::Folder { path: relative(path) }).collect();
         steps.extend(targets.iter().map(|target| target.step(&folder)));
-        Self { folder, targets, steps, journal: None, made: 0 }
-    }
-
-    /// How many files were changed.
-    pub(super) fn made_files(&self) -> usize {
-        (self.made + self.targets.len()).saturating_sub(self.steps.len())
+        Self { folder, targets, steps, journal: None, made: Vec::new() }
     }
 
     /// Each target with its step.
@@ -150,10 +149,10 @@ fn prepare(units: &mut [Unit<'_>]) -> Result<(), Diagnostic> {
             staged.push(unit.folder.join(journal::NAME));
         }
     }
-    let folder = units.first().map(|unit| unit.folder.to_string_lossy().into_owned());
+    let folder = units.first().map(|unit| from_here(&unit.folder));
     let unflushed =
         |error: io::Error| cannot_write(&error).in_file(folder.clone().unwrap_or_default());
-    flush::files(&staged).map_err(unflushed)?;
+    if count > 1 { flush::files(&staged) } else { flush::contents(&staged) }.map_err(unflushed)?;
     for unit in &*units {
         let check = |target: &Target<'_>| {
             let told = |diagnostic: Diagnostic| diagnostic.in_file(&*target.change.path);
@@ -177,13 +176,17 @@ fn stage(unit: &mut Unit<'_>) -> Result<(), Diagnostic> {
             fs::create_dir(unit.folder.join(path)).map_err(failed)?;
         }
     }
-    let stage = |target: &Target<'_>| {
+    let (first, again) = by_number(&unit.targets);
+    let stage = |target: &&Target<'_>| {
         let Some(text) = &target.change.new else { return Ok(()) };
-        let path = target.path.with_file_name(&target.staged);
-        content(&path, text, target.metadata.as_ref())
+        content(&target.staged_path(), text, target.metadata.as_ref())
             .map_err(|error| cannot_write(&error).in_file(&*target.change.path))
     };
-    parallel::map(&unit.targets, None, stage).into_iter().collect()
+    parallel::map(&first, None, stage).into_iter().collect::<Result<(), _>>()?;
+    again.into_iter().try_for_each(|(target, first)| {
+        // What were names of one file stay so, where the file system lets them.
+        fs::hard_link(first.staged_path(), target.staged_path()).or_else(|_| stage(&target))
+    })
 }
 
 /// Writes a new file, with the mode and, where allowed, the owner of the one that it stands in for.
@@ -224,26 +227,26 @@ fn dress(file: &fs::File, like: &fs::Metadata) -> io::Result<()> {
     file.set_permissions(like.permissions())
 }
 
-/// Makes all changes; where one fails, those before it are taken back.
+/// Makes all changes, several at a time, as each of them waits for the disk; where one fails, all are taken back.
 pub(super) fn rename(units: &mut [Unit<'_>]) -> Result<(), Diagnostic> {
     for at in 0..units.len() {
         let unit = &mut units[at];
-        while let Some(step) = unit.steps.get(unit.made) {
-            let Err(error) = place::make(step, &unit.folder) else {
-                unit.made += 1;
-                continue;
-            };
-            let name = unit.files().find(|(_, other)| *other == step);
-            let name = name.map(|(target, _)| target.change.path.clone()).unwrap_or_default();
-            let told = cannot_write(&error).in_file(name);
-            return Err(match undo::take_back(units) {
-                Ok(()) => told,
-                Err(error) => told.hint(format!(
-                    "what was written before it cannot be taken back ({}); the next command that writes there will finish it",
-                    super::reason(&error)
-                )),
-            });
-        }
+        let steps: Vec<&Step> = unit.files().map(|(_, step)| step).collect();
+        let made = parallel::map(&steps, AT_ONCE, |step| place::make(step, &unit.folder));
+        unit.made = made.iter().map(Result::is_ok).collect();
+        let failed = made.into_iter().zip(&unit.targets);
+        let failed = failed.filter_map(|(made, target)| Some((made.err()?, &target.change.path)));
+        let Some(told) = failed.map(|(error, path)| cannot_write(&error).in_file(&**path)).next()
+        else {
+            continue;
+        };
+        return Err(match undo::take_back(units) {
+            Ok(()) => told,
+            Err(error) => told.hint(format!(
+                "what was written before cannot be taken back ({}); the next command that writes there will finish it",
+                super::reason(&error)
+            )),
+        });
     }
     Ok(())
 }

@@ -20,6 +20,11 @@ pub(super) fn files(paths: &[PathBuf]) -> io::Result<()> {
     names(&folders)
 }
 
+/// Flushes these files, and leaves their names for later.
+pub(super) fn contents(paths: &[PathBuf]) -> io::Result<()> {
+    each(paths)
+}
+
 /// Flushes folders: which names are in them.
 pub(super) fn names(folders: &BTreeSet<PathBuf>) -> io::Result<()> {
     if folders.len() > MANY && at_once(folders)? {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use krm_core::Diagnostic;
 
-use super::{STDIN, holder, journal, recover};
+use super::{STDIN, from_here, holder, journal, recover};
 
 /// How long a writer waits for another one.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
@@ -97,7 +97,7 @@ fn hold(root: &Path, wait: Duration, tell: Tell<'_>) -> Result<Lock, Diagnostic>
 
 /// Takes the locks from the top down; everybody takes them in this order, so that no two wait for each other.
 fn acquire(root: &Path, wait: Duration, tell: Tell<'_>) -> Result<Lock, Diagnostic> {
-    let mut waiting = Waiting { since: Instant::now(), longest: wait, told: false };
+    let mut waiting = Waiting { since: Instant::now(), longest: wait, looks: 0 };
     let mut held = Vec::new();
     let mut folders: Vec<&Path> = root.ancestors().collect();
     folders.reverse();
@@ -118,7 +118,8 @@ fn acquire(root: &Path, wait: Duration, tell: Tell<'_>) -> Result<Lock, Diagnost
 struct Waiting {
     since: Instant,
     longest: Duration,
-    told: bool,
+    /// How often it was asked who holds the lock.
+    looks: usize,
 }
 
 impl Waiting {
@@ -137,25 +138,35 @@ impl Waiting {
                 Err(TryLockError::WouldBlock) => {}
                 Err(error) => return Err(error),
             }
-            let holder = if self.is_long() { holder::of(file) } else { None };
-            // `flock FOLDER krm …`: whoever started us holds it for us.
-            if holder.as_ref().is_some_and(|holder| holder::is_above(holder.pid)) {
-                return Ok(Ok(()));
-            }
-            let who = holder.map_or("another program".to_owned(), |holder| holder.to_string());
-            if self.since.elapsed() >= self.longest {
-                return Ok(Err(busy(root, &who, self.longest)));
-            }
-            if self.is_long() && !std::mem::replace(&mut self.told, true) {
-                let words = format!("waiting for {who}, which writes there");
-                tell(&Diagnostic::warning(words).in_file(root.to_string_lossy()));
+            let is_over = self.since.elapsed() >= self.longest;
+            if is_over || self.is_time_to_look() {
+                let holder = holder::of(file);
+                // `flock FOLDER krm …`: whoever started us holds it for us.
+                if holder.as_ref().is_some_and(|holder| holder::is_above(holder.pid)) {
+                    return Ok(Ok(()));
+                }
+                let who = holder.map_or("another program".to_owned(), |holder| holder.to_string());
+                if is_over {
+                    return Ok(Err(busy(root, &who, self.longest)));
+                }
+                if self.looks > 1 {
+                    let words = format!("waiting for {who}, which writes there");
+                    tell(&Diagnostic::warning(words).in_file(from_here(root)));
+                }
             }
             std::thread::sleep(PAUSE);
         }
     }
 
-    fn is_long(&self) -> bool {
-        self.since.elapsed() >= SILENT_WAIT.min(self.longest)
+    /// At once, and again when it takes long.
+    fn is_time_to_look(&mut self) -> bool {
+        let is_due = match self.looks {
+            0 => true,
+            1 => self.since.elapsed() >= SILENT_WAIT,
+            _ => false,
+        };
+        self.looks += usize::from(is_due);
+        is_due
     }
 }
 
@@ -164,16 +175,14 @@ fn busy(root: &Path, who: &str, longest: Duration) -> Diagnostic {
         "{who} writes there, and did not end within {} seconds; nothing was written",
         longest.as_secs()
     );
-    Diagnostic::error(words)
-        .in_file(root.to_string_lossy())
-        .hint("wait until it is done, or end it")
+    Diagnostic::error(words).in_file(from_here(root)).hint("wait until it is done, or end it")
 }
 
 fn without_lock(root: &Path) -> Diagnostic {
     Diagnostic::warning(
         "this file system has no locks; see that nobody else writes there meanwhile",
     )
-    .in_file(root.to_string_lossy())
+    .in_file(from_here(root))
 }
 
 /// Whether a run writes in a folder, or was interrupted there.

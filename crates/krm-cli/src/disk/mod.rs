@@ -12,6 +12,7 @@ mod undo;
 
 use std::fs;
 use std::io::{self, Read};
+use std::path::Path;
 
 use krm_core::Diagnostic;
 use krm_yaml::{File, ReadOptions};
@@ -30,6 +31,16 @@ pub(crate) fn is_own(name: &str) -> bool {
 /// The name that messages give a file.
 pub(crate) fn shown(name: &str) -> &str {
     if name == STDIN { "<stdin>" } else { name }
+}
+
+/// A path of the disk as people know it: from where they stand.
+fn from_here(path: &Path) -> String {
+    let here = std::env::current_dir().and_then(fs::canonicalize).unwrap_or_default();
+    match path.strip_prefix(here) {
+        Ok(inside) if inside.as_os_str().is_empty() => ".".to_owned(),
+        Ok(inside) => inside.to_string_lossy().into_owned(),
+        Err(_) => path.to_string_lossy().into_owned(),
+    }
 }
 
 /// Reads and parses a file, or standard input.
@@ -52,6 +63,18 @@ fn read(name: &str) -> Result<Vec<u8>, Diagnostic> {
             .hint(format!("name its files: {}/*.yaml", name.trim_end_matches('/'))),
         _ => Diagnostic::error(format!("it cannot be read: {}", reason(&error))),
     })
+}
+
+/// The number of a file, which all its names share.
+#[cfg(unix)]
+pub(crate) fn number(metadata: &fs::Metadata) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    Some((metadata.dev(), metadata.ino()))
+}
+
+#[cfg(not(unix))]
+pub(crate) fn number(_: &fs::Metadata) -> Option<(u64, u64)> {
+    None
 }
 
 fn cannot_write(error: &io::Error) -> Diagnostic {

@@ -8,7 +8,7 @@ use krm_core::Diagnostic;
 
 use super::journal::{self, Journal, Step, digest};
 use super::lock::{Tell, has_journal};
-use super::{flush, place, reason};
+use super::{flush, from_here, place, reason};
 
 /// Whether a run of this user left something here. The caller holds the folder, so that the run is dead.
 pub(super) fn is_due(folder: &Path) -> bool {
@@ -18,7 +18,7 @@ pub(super) fn is_due(folder: &Path) -> bool {
 /// Finishes or undoes what a dead run left in a folder that the caller holds.
 pub(super) fn folder(folder: &Path, tell: Tell<'_>) -> Result<(), Diagnostic> {
     let path = folder.join(journal::NAME);
-    let shown = path.to_string_lossy().into_owned();
+    let shown = from_here(&path);
     if !is_ours(&path) {
         let words = "an interrupted run of another user left this, and nothing was written";
         return Err(Diagnostic::error(words)
@@ -40,7 +40,7 @@ pub(super) fn folder(folder: &Path, tell: Tell<'_>) -> Result<(), Diagnostic> {
     journal::end(folder).map_err(failed)?;
     for target in left {
         let words = "an interrupted run was to write this file, which somebody else has changed since; it is left as it is";
-        tell(&Diagnostic::warning(words).in_file(target.to_string_lossy()));
+        tell(&Diagnostic::warning(words).in_file(from_here(&target)));
     }
     Ok(())
 }

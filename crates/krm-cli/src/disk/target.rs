@@ -8,9 +8,9 @@ use std::path::{Component, Path, PathBuf};
 
 use krm_core::{Action, Change, Diagnostic};
 
-use super::cannot_write;
 use super::journal::{STAGED, Step, digest};
 use super::lock::Lock;
+use super::{cannot_write, number};
 
 /// A change with the file that it is made to.
 #[derive(Debug)]
@@ -38,6 +38,11 @@ impl Target<'_> {
         }
     }
 
+    /// Where its new content is until then.
+    pub(super) fn staged_path(&self) -> PathBuf {
+        self.path.with_file_name(&self.staged)
+    }
+
     /// Somebody else may have written since; their work is not ours to overwrite.
     pub(super) fn is_as_it_was_read(&self) -> Result<(), Diagnostic> {
         let now = match fs::read(&self.path) {
@@ -50,6 +55,27 @@ impl Target<'_> {
         Err(Diagnostic::error("the file changed on disk while it was edited; nothing was written")
             .hint("run the command again"))
     }
+}
+
+pub(super) type Again<'t, 'a> = Vec<(&'t Target<'a>, &'t Target<'a>)>;
+
+/// Each file once, and its further names, with the target that has the same new content.
+pub(super) fn by_number<'t, 'a>(targets: &'t [Target<'a>]) -> (Vec<&'t Target<'a>>, Again<'t, 'a>) {
+    let mut seen: BTreeMap<(u64, u64), &Target<'a>> = BTreeMap::new();
+    let (mut first, mut again) = (Vec::new(), Vec::new());
+    for target in targets {
+        let number = target.metadata.as_ref().and_then(number);
+        match number.and_then(|number| seen.get(&number)) {
+            Some(other) if target.change.new.is_some() && target.change.new == other.change.new => {
+                again.push((target, *other));
+            }
+            _ => {
+                first.push(target);
+                seen.extend(number.map(|number| (number, target)));
+            }
+        }
+    }
+    (first, again)
 }
 
 /// Finds the files of changes; folders that many of them are in are looked up once.

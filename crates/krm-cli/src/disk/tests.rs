@@ -1,7 +1,7 @@
 //! Plans on disk: all or nothing, also where something fails or is killed in between.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use krm_core::{Change, Diagnostic, Plan};
 

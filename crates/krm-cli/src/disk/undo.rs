@@ -28,8 +28,7 @@ pub(super) fn take_back(units: &[Unit<'_>]) -> io::Result<()> {
             let _ = recover::back(&steps, &unit.folder);
         }
         staged?;
-        let made = unit.made_files();
-        let rest = unit.files().skip(made).filter_map(|(_, step)| step.staged());
+        let rest = made(unit, false).filter_map(|(_, step)| step.staged());
         steps.extend(rest.map(|staged| Step::Drop { staged }));
         journal::replace(&unit.folder, &steps)?;
         recover::forward(&steps, &unit.folder)?;
@@ -39,9 +38,18 @@ pub(super) fn take_back(units: &[Unit<'_>]) -> io::Result<()> {
     Ok(())
 }
 
+/// The files that were changed, or those that were not.
+fn made<'u, 'a>(
+    unit: &'u Unit<'a>,
+    wanted: bool,
+) -> impl Iterator<Item = (&'u Target<'a>, &'u Step)> {
+    let all = unit.made.iter().copied().chain(std::iter::repeat(false));
+    unit.files().zip(all).filter(move |(_, made)| *made == wanted).map(|(file, _)| file)
+}
+
 /// Stages the old contents of all files that were changed.
 fn stage(unit: &Unit<'_>, steps: &mut Vec<Step>) -> io::Result<()> {
-    for (target, step) in unit.files().take(unit.made_files()) {
+    for (target, step) in made(unit, true) {
         let step = inverse(target, step);
         steps.push(step.clone());
         if let Some(staged) = step.staged() {

@@ -1,8 +1,9 @@
 //! Writers that are killed at random points, and writers that come at once.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -55,11 +56,19 @@ fn survives_kills(work: &Work) {
             package.fill(work.before);
         }
         let mut child = package.start(work.args);
-        // Half of the kills are spread over the whole run, half over the time from its first trace on.
-        if kill % 2 == 1 {
-            package.wait_for_trace(&mut child);
-        }
-        sleep(length.mul_f64(dice.roll() * if kill % 2 == 1 { 0.4 } else { 1.1 }));
+        // From its start, from its first trace, or from where it begins to rename.
+        let share = match kill % 3 {
+            0 => 1.1,
+            1 => {
+                package.wait_for(&mut child, |_| true);
+                0.4
+            }
+            _ => {
+                package.wait_for(&mut child, |journal| journal.ends_with("\ncommit\n"));
+                0.1
+            }
+        };
+        sleep(length.mul_f64(dice.roll() * share));
         let _ = child.kill();
         child.wait().unwrap();
         let (before, after) = package.tally(work);
@@ -118,6 +127,48 @@ fn two_writers_at_once_never_mix() {
     }
 }
 
+#[test]
+fn a_second_writer_waits_and_says_for_whom() {
+    let package = Package::new(1);
+    package.fill(ANNOTATE.before);
+    let mut first = Command::new("flock");
+    first.args(["-o", ".", "cat"]).current_dir(package.folder.path()).stdin(Stdio::piped());
+    let Ok(mut first) = first.spawn() else {
+        println!("skipped: there is no `flock`");
+        return;
+    };
+    let folder = fs::File::open(package.folder.path()).unwrap();
+    while folder.try_lock_shared().is_ok() {
+        folder.unlock().unwrap();
+        sleep(Duration::from_millis(1));
+    }
+    let mut second = package.start(ANNOTATE.args);
+    let mut told = BufReader::new(second.stderr.take().unwrap()).lines();
+    let line = told.next().unwrap().unwrap();
+    assert!(line.contains("waiting for `flock` (process "), "{line}");
+    assert!(line.ends_with("), which writes there"), "{line}");
+    assert_eq!(package.tally(&ANNOTATE), (1, 0));
+    drop(first.stdin.take());
+    first.wait().unwrap();
+    assert!(second.wait().unwrap().success());
+    assert_eq!(package.tally(&ANNOTATE), (0, 1));
+}
+
+#[test]
+fn whoever_starts_krm_may_hold_the_lock_for_it() {
+    let package = Package::new(1);
+    package.fill(ANNOTATE.before);
+    let mut outer = Command::new("flock");
+    outer.arg(".").arg(env!("CARGO_BIN_EXE_krm")).args(ANNOTATE.args);
+    match outer.current_dir(package.folder.path()).output() {
+        Ok(output) => {
+            assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+            assert_eq!(package.tally(&ANNOTATE), (0, 1));
+        }
+        Err(_) => println!("skipped: there is no `flock`"),
+    }
+}
+
 /// A folder of many small files, in memory where there is such a place.
 struct Package {
     folder: tempfile::TempDir,
@@ -165,10 +216,11 @@ impl Package {
         command.stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    /// Waits until a run begins to write, or ends.
-    fn wait_for_trace(&self, child: &mut Child) {
+    /// Waits until the journal of a run is so, or the run ends.
+    fn wait_for(&self, child: &mut Child, is_so: impl Fn(&str) -> bool) {
         let journal = self.folder.path().join(".krm-journal");
-        while !journal.exists() && child.try_wait().unwrap().is_none() {
+        let is_reached = || fs::read_to_string(&journal).is_ok_and(|text| is_so(&text));
+        while !is_reached() && child.try_wait().unwrap().is_none() {
             sleep(Duration::from_micros(100));
         }
     }

@@ -4,9 +4,13 @@
 #![allow(clippy::print_stdout, reason = "a test that is skipped says so")]
 
 mod cases;
+mod git;
+mod ignoring;
 mod kills;
 mod laws;
 mod pages;
 mod pipes;
 mod sandbox;
+mod shells;
 mod storage;
+mod terminal;

@@ -8,14 +8,20 @@ use std::time::{Duration, Instant};
 use crate::sandbox::{Sandbox, krm};
 
 fn many(count: usize) -> String {
-    (0..count).map(|n| format!("---\nkind: A\nspec: # {n}\n  n: {n}\n")).collect()
+    (0..count).map(|n| format!("---\napiVersion: v1\nkind: A\nspec: # {n}\n  n: {n}\n")).collect()
 }
 
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
     let sandbox = Sandbox::new();
     sandbox.write("many.yaml", many(10_000).as_bytes());
-    let commands: [&[&str]; 4] = [
+    let commands: [&[&str]; 10] = [
+        &["cfg", "cat", "many.yaml"],
+        &["cfg", "cat", "many.yaml", "--wrap-kind", "List", "--annotate"],
+        &["cfg", "grep", "kind=A", "many.yaml"],
+        &["cfg", "tree", "many.yaml"],
+        &["completion", "bash"],
+        &["man", "cfg", "cat"],
         &["yaml", "get", "spec", "many.yaml"],
         &["yaml", "events", "many.yaml"],
         &["yaml", "set", "spec.n", "7", "many.yaml", "--diff"],

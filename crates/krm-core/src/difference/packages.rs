@@ -29,6 +29,11 @@ impl Item<'_> {
         }
     }
 
+    /// The file's path in its package; a stream by its name.
+    pub fn place(&self) -> &str {
+        if self.file.path.is_stream() { &self.file.shown } else { self.file.path.as_str() }
+    }
+
     /// Whether nobody should see its values.
     pub fn is_secret(&self) -> bool {
         self.resource.is_some_and(|resource| resource.kind() == "Secret")

@@ -17,21 +17,21 @@ pub fn heading(change: &ItemChange<'_>) -> String {
     match (&change.old, &change.new) {
         (Some(old), Some(new)) => {
             let words = verbs(change).join(" and ");
-            let name = arrow(old.label(), new.label());
+            let name = arrow(&old.label(), &new.label());
             match change.is_moved {
-                true => format!("{words} {name}: {} → {}", old.file.path, new.file.path),
-                false => format!("{words} {name} in {}", new.file.path),
+                true => format!("{words} {name}: {} → {}", old.place(), new.place()),
+                false => format!("{words} {name} in {}", new.place()),
             }
         }
-        (Some(old), None) => format!("removed {} in {}", old.label(), old.file.path),
+        (Some(old), None) => format!("removed {} in {}", old.label(), old.place()),
         (_, new) => new
             .as_ref()
-            .map_or(String::new(), |new| format!("added {} in {}", new.label(), new.file.path)),
+            .map_or(String::new(), |new| format!("added {} in {}", new.label(), new.place())),
     }
 }
 
-fn arrow(old: String, new: String) -> String {
-    if old == new { new } else { format!("{old} → {new}") }
+fn arrow(old: &str, new: &str) -> String {
+    if old == new { new.to_owned() } else { format!("{old} → {new}") }
 }
 
 /// What became of a resource that both packages have.
@@ -177,7 +177,7 @@ fn entry<'a>(name: &'static str, value: impl Into<Value<'a>>) -> (Value<'a>, Val
 }
 
 fn item_record<'a>(item: &Item<'a>) -> Entries<'a> {
-    let mut entries = vec![entry("file", Value::string(item.file.path.as_str()))];
+    let mut entries = vec![entry("file", Value::string(item.place().to_owned()))];
     let line = i64::from(item.node.position().line);
     entries.push(entry("line", line));
     if let Some(resource) = item.resource {

@@ -6,6 +6,7 @@ use krm_yaml::{NodeKind, NodeRef, Resolved, Value};
 
 use super::fields::Fields;
 use super::ground::Ground;
+use super::same::own_tag;
 use crate::Diagnostic;
 
 /// How many nodes a value may have once its aliases are written out.
@@ -35,18 +36,41 @@ pub(super) fn is_bound(node: NodeRef<'_>, home: &Ground<'_>, destination: &Groun
     false
 }
 
+/// Whether two aliases name an anchor at the same place: what changes there changes for both.
+pub(super) fn is_same_alias(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
+    let targets = a.target().zip(b.target());
+    a.text() == b.text() && targets.is_some_and(|(a, b)| a.path() == b.path())
+}
+
 /// A value without anchors and aliases, and without some of its entries.
 pub(super) fn written_out<'a>(
     node: NodeRef<'a>,
     without: &[NodeRef<'a>],
 ) -> Result<Value<'a>, Diagnostic> {
     let without: HashSet<usize> = without.iter().map(|node| node.index()).collect();
+    let refuse =
+        |message: String| Diagnostic::error(message).at(node.document().file(), node.full_span());
+    if let Some(tag) = tag_inside(node) {
+        let message = format!("`{tag}` leans on an anchor and cannot be written out with its tag");
+        return Err(refuse(message).hint("give the anchor another name, or write the values out"));
+    }
     let mut left = MOST_NODES;
     value(node, &without, &mut left, DEEPEST).ok_or_else(|| {
-        Diagnostic::error(format!("its aliases stand for more than {MOST_NODES} nodes"))
-            .at(node.document().file(), node.full_span())
+        refuse(format!("its aliases stand for more than {MOST_NODES} nodes"))
             .hint("write out less with aliases in the source")
     })
+}
+
+/// A tag of somebody's own in a node; a value that is written out could not have it.
+fn tag_inside(node: NodeRef<'_>) -> Option<&str> {
+    let mut waiting = vec![node.resolve()];
+    while let Some(next) = waiting.pop() {
+        if let Some(tag) = own_tag(next) {
+            return Some(tag);
+        }
+        waiting.extend(next.children());
+    }
+    None
 }
 
 fn value<'a>(

@@ -102,21 +102,26 @@ impl Conflict {
             (Side::Local, _) => "local's was kept",
             (Side::Upstream, _) => "upstream's was taken",
         };
-        let path = if self.path.is_empty() { "the document" } else { &format!("`{}`", self.path) };
+        let path = match (&*self.path, &*self.resource) {
+            ("", "") => "the document".to_owned(),
+            ("", resource) => resource.to_owned(),
+            (path, _) => format!("`{path}`"),
+        };
         let message = format!("{path} {}; {taken}", self.kind.sentence());
         let mut warning = Diagnostic::warning(message).field(self.path.as_str());
         warning.resource = (!self.resource.is_empty()).then(|| self.resource.as_str().into());
         if let Some(at) = &self.local_at {
             warning = warning.in_file(at.file.as_str());
-            warning.location = Some(Box::new(at.location.clone()));
+            // The line of a Secret would show its value.
+            warning.location = (!self.is_secret).then(|| Box::new(at.location.clone()));
         }
-        let of = self.upstream_at.as_ref();
-        let upstream_place = of.map_or(String::new(), |at| {
-            format!(" ({}:{}:{})", at.file, at.location.line, at.location.column)
-        });
-        warning
-            .hint(format!("local: {local}"))
-            .hint(format!("upstream: {upstream}{upstream_place}"))
+        let place = |at: &Option<ConflictPlace>| match at {
+            Some(at) => format!(" ({}:{}:{})", at.file, at.location.line, at.location.column),
+            None => String::new(),
+        };
+        let here = if self.is_secret { place(&self.local_at) } else { String::new() };
+        let there = place(&self.upstream_at);
+        warning.hint(format!("local: {local}{here}")).hint(format!("upstream: {upstream}{there}"))
     }
 
     fn shown(&self, value: &Option<String>) -> String {

@@ -5,7 +5,7 @@ use krm_yaml::{NodeKind, NodeRef};
 use super::element::Elements;
 use super::fields::Fields;
 use super::remarks::key_step;
-use super::same::same;
+use super::same::{is_null, same};
 use super::shape::{ListKind, MapKind, Shape};
 use super::two_lists::{kind_of, step};
 use super::work::Work;
@@ -15,12 +15,15 @@ pub(super) fn unchanged<'a>(
     work: &mut Work<'a, '_>,
     base: NodeRef<'a>,
     upstream: NodeRef<'a>,
-    shape: &Shape,
+    shape: &Shape<'_>,
     keys: &[String],
 ) -> Option<Vec<NodeRef<'a>>> {
-    let (base, upstream) = (base.resolve(), upstream.resolve());
     if same(base, upstream) {
         return None;
+    }
+    // What an alias stands for may hold the alias: it comes whole.
+    if base.kind() == NodeKind::Alias || upstream.kind() == NodeKind::Alias {
+        return Some(Vec::new());
     }
     match (base.kind(), upstream.kind()) {
         (NodeKind::Mapping, NodeKind::Mapping) if shape.mapping() != MapKind::Whole => {
@@ -35,13 +38,19 @@ fn of_mapping<'a>(
     work: &mut Work<'a, '_>,
     base: NodeRef<'a>,
     upstream: NodeRef<'a>,
-    shape: &Shape,
+    shape: &Shape<'_>,
     keys: &[String],
 ) -> Option<Vec<NodeRef<'a>>> {
+    let shape = &shape.or_resource(work.rules, upstream);
     let (old, new) = (Fields::of(base, true), Fields::of(upstream, true));
     let mut without = Vec::new();
     let mut changed = false;
     for (name, field) in new.iter() {
+        // Nothing comes back as `null`: that says that it is cleared.
+        if is_null(field.value) {
+            without.push(field.value);
+            continue;
+        }
         let is_key = keys.iter().any(|key| key == name);
         let Some(before) = old.get(name) else {
             changed = true;
@@ -66,9 +75,9 @@ fn of_list<'a>(
     work: &mut Work<'a, '_>,
     base: NodeRef<'a>,
     upstream: NodeRef<'a>,
-    shape: &Shape,
+    shape: &Shape<'_>,
 ) -> Option<Vec<NodeRef<'a>>> {
-    let kind = kind_of(work, shape, vec![base.children().collect(), upstream.children().collect()]);
+    let kind = kind_of(work, shape, &[base.children().collect(), upstream.children().collect()]);
     let keys: Vec<String> = match &kind {
         ListKind::Whole => return Some(Vec::new()),
         ListKind::Keyed(keys) => keys.iter().map(|key| key.name.clone()).collect(),

@@ -88,7 +88,7 @@ fn is_data(name: &str, destination: Option<NodeRef<'_>>) -> bool {
 
 fn unknown<'a>(work: &Work<'a, '_>, key: NodeRef<'a>, name: &str) -> Diagnostic {
     let known = "$patch, $retainKeys, $deleteFromPrimitiveList/FIELD and $setElementOrder/FIELD";
-    work.error_there(key, format!("`{name}` is no directive of a merge"))
+    work.error(key, format!("`{name}` is no directive of a merge"))
         .hint(format!("there are {known}"))
 }
 
@@ -99,7 +99,7 @@ fn patch<'a>(work: &Work<'a, '_>, value: NodeRef<'a>) -> Result<Patch, Diagnosti
         Some("merge") => Ok(Patch::Merge),
         _ => {
             let message = format!("`$patch: {}` is no way to merge", value.text());
-            Err(work.error_there(value, message).hint("there are delete, replace and merge"))
+            Err(work.error(value, message).hint("there are delete, replace and merge"))
         }
     }
 }
@@ -111,7 +111,7 @@ fn list<'a>(
 ) -> Result<NodeRef<'a>, Diagnostic> {
     match value.kind() {
         NodeKind::Sequence => Ok(value),
-        _ => Err(work.error_there(key, format!("`{}` wants a list", key_name(key)))),
+        _ => Err(work.error(key, format!("`{}` wants a list", key_name(key)))),
     }
 }
 
@@ -143,7 +143,7 @@ pub(super) fn of_whole_item<'a>(
     if found.patch == Some(Patch::Delete) {
         let message = "an element of this list cannot be deleted by name: the list is taken whole";
         let hint = "name its key with --list-key, or write the whole list";
-        return Err(work.error_there(item, message).hint(hint));
+        return Err(work.error(item, message).hint(hint));
     }
     without.extend(found.entries);
     Ok(true)

@@ -1,5 +1,6 @@
 //! Whole files: their documents pair by identity where they are resources and by position where they are not.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use krm_yaml::{DocumentRef, Edit, File};
@@ -33,6 +34,9 @@ pub struct MergedFile {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Name {
     Resource(Identity),
+    /// A resource without a name: by its kind, and which of these it is.
+    Nameless(String, usize),
+    /// Not a resource: which of these it is.
     Position(usize),
 }
 
@@ -61,7 +65,10 @@ pub fn two_way_files(
     for (name, document) in theirs.iter() {
         let Some(source_root) = version(source, *document) else { continue };
         match ours.get(name).and_then(|document| version(destination, *document)) {
-            None => merge.come(*document),
+            None => {
+                let text = merge.merger.coming(source_root)?;
+                merge.new.extend(text.map(|text| (*document, text)));
+            }
             Some(here) => {
                 let report = merge.merger.two_way(source_root, here, &mut merge.edit)?;
                 merge.note(here, report);
@@ -90,7 +97,8 @@ pub fn three_way_files(
             (Some(here), _) => merge.note(here, report),
             (None, Some(there)) => {
                 if report.outcome == Outcome::Comes {
-                    merge.come(there.node.document());
+                    let document = there.node.document();
+                    merge.new.push((document, Cow::Borrowed(document.text())));
                 }
                 merge.tell(report.conflicts, report.warnings);
             }
@@ -122,15 +130,18 @@ impl<'a> Documents<'a> {
 
 fn documents<'a>(file: NamedFile<'a>) -> Result<Documents<'a>, Diagnostic> {
     let mut found = Documents { order: Vec::new(), named: BTreeMap::new() };
-    let mut others = 0;
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for document in file.file.documents() {
         let root = document.root().filter(|root| is_resource(*root));
         let identity = root.and_then(|node| Resource { node, item: None }.identity());
         let name = match identity {
             Some(identity) => Name::Resource(identity),
             None => {
-                others += 1;
-                Name::Position(others)
+                let kind = root.map(|node| Resource { node, item: None });
+                let kind = kind.map(|it| format!("{} {}", it.group(), it.kind()));
+                let count = counts.entry(kind.clone().unwrap_or_default()).or_insert(0);
+                *count += 1;
+                kind.map_or(Name::Position(*count), |kind| Name::Nameless(kind, *count))
             }
         };
         if let (Name::Resource(identity), Some(first)) = (&name, found.named.get(&name)) {
@@ -164,8 +175,8 @@ struct Merge<'a, 'r> {
     edit: Edit<'a>,
     /// Documents of the destination that go, by their place in it.
     gone: BTreeSet<usize>,
-    /// Documents that come.
-    new: Vec<&'a str>,
+    /// Documents that come, with their texts as they come.
+    new: Vec<(DocumentRef<'a>, Cow<'a, str>)>,
     conflicts: Vec<Conflict>,
     warnings: Vec<Diagnostic>,
 }
@@ -182,10 +193,6 @@ impl<'a, 'r> Merge<'a, 'r> {
             conflicts: Vec::new(),
             warnings: Vec::new(),
         }
-    }
-
-    fn come(&mut self, document: DocumentRef<'a>) {
-        self.new.push(document.text());
     }
 
     fn note(&mut self, here: Version<'a>, report: super::Report) {
@@ -208,14 +215,28 @@ impl<'a, 'r> Merge<'a, 'r> {
                 Diagnostic::from_edit(&error, file).in_file(self.destination.name)
             })?,
         };
+        let count = file.documents().count() - self.gone.len() + self.new.len();
         if !self.gone.is_empty() {
             text = without(text, &self.gone)?;
         }
-        for document in self.new {
-            append(&mut text, document);
+        for (document, new) in &self.new {
+            append(&mut text, *document, new);
+        }
+        if !(self.gone.is_empty() && self.new.is_empty()) {
+            read_back(self.destination, &text, count)?;
         }
         Ok(MergedFile { text, conflicts: self.conflicts, warnings: self.warnings })
     }
+}
+
+/// Documents that come and go must leave the others documents.
+fn read_back(destination: NamedFile<'_>, text: &str, count: usize) -> Result<(), Diagnostic> {
+    let file = File::parse(text.to_owned()).map_err(|error| Diagnostic::from(&error))?;
+    if file.errors().next().is_none() && file.documents().count() == count {
+        return Ok(());
+    }
+    let message = "documents cannot come to this file or go from it without harm to the others";
+    Err(Diagnostic::error(message).in_file(destination.name))
 }
 
 /// A text without some of its documents.
@@ -226,20 +247,22 @@ fn without(text: String, gone: &BTreeSet<usize>) -> Result<String, Diagnostic> {
 }
 
 /// Adds a document behind the others.
-fn append(text: &mut String, document: &str) {
+fn append(text: &mut String, document: DocumentRef<'_>, new: &str) {
     let is_crlf = text.contains("\r\n");
-    let document = document.trim_start_matches('\u{feff}').replace("\r\n", "\n");
-    let mut new = String::new();
+    let new = new.trim_start_matches('\u{feff}').replace("\r\n", "\n");
+    let mut lines = String::new();
     if !text.is_empty() && !text.ends_with('\n') {
-        new.push('\n');
+        lines.push('\n');
     }
-    let is_separated = document.lines().any(|line| line.starts_with("---"));
-    if !text.trim().is_empty() && !is_separated {
-        new.push_str("---\n");
+    let is_empty = text.trim().is_empty();
+    if !document.directives().is_empty() && !is_empty && !text.trim_end().ends_with("\n...") {
+        lines.push_str("...\n");
+    } else if document.start_marker().is_none() && !is_empty {
+        lines.push_str("---\n");
     }
-    new.push_str(&document);
-    if !new.ends_with('\n') {
-        new.push('\n');
+    lines.push_str(&new);
+    if !lines.ends_with('\n') {
+        lines.push('\n');
     }
-    text.push_str(&if is_crlf { new.replace('\n', "\r\n") } else { new });
+    text.push_str(&if is_crlf { lines.replace('\n', "\r\n") } else { lines });
 }

@@ -1,5 +1,8 @@
 //! What comes whole from the other side, without what is no value: nulls that clear, and directives.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
 use krm_yaml::{NodeKind, NodeRef};
 
 use super::directives::{self, Patch};
@@ -14,7 +17,7 @@ use crate::Diagnostic;
 pub(super) fn of_source<'a>(
     work: &mut Work<'a, '_>,
     source: NodeRef<'a>,
-    shape: &Shape,
+    shape: &Shape<'_>,
     destination: NodeRef<'a>,
 ) -> Result<Option<Fill<'a>>, Diagnostic> {
     let mut without = Vec::new();
@@ -22,6 +25,18 @@ pub(super) fn of_source<'a>(
         return Ok(None);
     }
     part(work, source, without, destination).map(Some)
+}
+
+/// What is no value in a whole document; none where all of it is none.
+pub(super) fn left_out<'a>(
+    work: &mut Work<'a, '_>,
+    root: NodeRef<'a>,
+) -> Result<Option<Vec<NodeRef<'a>>>, Diagnostic> {
+    let mut without = Vec::new();
+    let shape = work.shape.clone();
+    // A document of nothing is one, too: others are counted from it.
+    let is_some = is_value(work, root, &shape, &mut without)? || is_null(root);
+    Ok(is_some.then_some(without))
 }
 
 /// A node as it stands, without some of its entries.
@@ -33,7 +48,8 @@ pub(super) fn part<'a>(
 ) -> Result<Fill<'a>, Diagnostic> {
     let is_alias = node.kind() == NodeKind::Alias;
     if is_alias || anchors::is_bound(node, &work.ground(node), &work.ground(destination)) {
-        return Ok(Fill::Value(anchors::written_out(node, &without)?));
+        let value = anchors::written_out(node, &without);
+        return value.map(Fill::Value).map_err(|error| error.in_file(work.file_of(node)));
     }
     Ok(Fill::Part { node, without, note: None })
 }
@@ -42,7 +58,7 @@ pub(super) fn part<'a>(
 fn is_value<'a>(
     work: &mut Work<'a, '_>,
     node: NodeRef<'a>,
-    shape: &Shape,
+    shape: &Shape<'_>,
     without: &mut Vec<NodeRef<'a>>,
 ) -> Result<bool, Diagnostic> {
     match node.kind() {
@@ -51,17 +67,21 @@ fn is_value<'a>(
             if found.patch == Some(Patch::Delete) {
                 return Ok(false);
             }
+            let shape = &shape.or_resource(work.rules, node);
             without.extend(&found.entries);
             let entries = node.as_mapping().into_iter().flat_map(|mapping| mapping.entries());
-            for entry in entries {
-                if found.entries.contains(&entry.value) {
-                    continue;
-                }
+            let mut names: BTreeMap<Cow<'a, str>, Vec<NodeRef<'a>>> = BTreeMap::new();
+            for entry in entries.filter(|entry| !found.entries.contains(&entry.value)) {
                 let name = super::fields::key_name(entry.key);
                 let shape = shape.field(&name);
-                let step = krm_yaml::Segment::Key(name.into_owned());
+                let step = krm_yaml::Segment::Key(name.clone().into_owned());
                 let keep = work.below(step, |work| is_value(work, entry.value, &shape, without))?;
-                if !keep {
+                let before = names.entry(name).or_default();
+                if keep {
+                    before.push(entry.value);
+                } else {
+                    // Of duplicate keys the last counts, and what it hides does not come alive without it.
+                    without.append(before);
                     without.push(entry.value);
                 }
             }

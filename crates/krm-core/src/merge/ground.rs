@@ -4,13 +4,19 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
+use super::marks::Marks;
 use krm_yaml::{Comment, CommentPlace, DocumentRef, NodeRef};
+
+/// Of so many documents it is remembered what was learnt; a file can have any number.
+const MOST_KNOWN: usize = 64;
 
 /// One document.
 #[derive(Debug, Default)]
 pub(super) struct Ground<'a> {
     /// Comments by the index of their owner.
     above: HashMap<usize, Vec<&'a str>>,
+    /// Marks of earlier conflicts, which are no comments of anybody's.
+    marks: HashMap<usize, Vec<&'a str>>,
     beside: HashMap<usize, &'a str>,
     /// The comments at the head of the document.
     pub(super) head: Vec<Comment<'a>>,
@@ -26,8 +32,14 @@ impl<'a> Ground<'a> {
     fn of(document: DocumentRef<'a>) -> Self {
         let mut ground = Self::default();
         let Some(root) = document.root() else { return ground };
+        let mut marks = Marks::default();
         for comment in document.comments() {
+            let is_mark = marks.holds(comment.text);
             match (comment.owner, comment.place) {
+                (Some(owner), CommentPlace::Above) if is_mark => {
+                    ground.marks.entry(owner.index()).or_default().push(comment.text);
+                }
+                _ if is_mark => {}
                 (None, CommentPlace::Above) => ground.head.push(comment),
                 (Some(owner), CommentPlace::Above) => {
                     ground.above.entry(owner.index()).or_default().push(comment.text);
@@ -51,6 +63,11 @@ impl<'a> Ground<'a> {
     pub(super) fn above(&self, key: Option<NodeRef<'a>>, value: NodeRef<'a>) -> Option<String> {
         let lines = self.above.get(&key.unwrap_or(value).index())?;
         Some(lines.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n"))
+    }
+
+    /// The marks of earlier conflicts above an entry.
+    pub(super) fn marks(&self, key: Option<NodeRef<'a>>, value: NodeRef<'a>) -> Option<String> {
+        self.marks.get(&key.unwrap_or(value).index()).map(|lines| lines.join("\n"))
     }
 
     /// The comment beside an entry, with its `#`.
@@ -84,6 +101,9 @@ impl<'a> Grounds<'a> {
         let file: *const krm_yaml::File = document.file();
         let key = (file as usize, document.index());
         let mut known = self.known.borrow_mut();
+        if known.len() >= MOST_KNOWN && !known.contains_key(&key) {
+            known.clear();
+        }
         Rc::clone(known.entry(key).or_insert_with(|| Rc::new(Ground::of(document))))
     }
 }

@@ -27,7 +27,7 @@ pub(super) struct Found<'a> {
 pub(super) fn kind_of<'a>(
     rules: &Rules<'_>,
     path: &str,
-    shape: &Shape,
+    shape: &Shape<'_>,
     lists: &[Vec<NodeRef<'a>>],
 ) -> Found<'a> {
     let known = |kind| Found { kind, double: None };

@@ -39,7 +39,7 @@ fn framed(id: &str, what: &str, text: &str) -> String {
 pub(super) fn add<'a>(
     ops: &mut Vec<Op<'a>>,
     entry: NodeRef<'a>,
-    above: Option<String>,
+    above: Option<&String>,
     mark: &str,
 ) {
     let joined = |old: Option<&String>| match old {
@@ -54,7 +54,28 @@ pub(super) fn add<'a>(
             return;
         }
     }
-    ops.push(Op::Note(entry, CommentPlace::Above, Some(joined(above.as_ref()))));
+    ops.push(Op::Note(entry, CommentPlace::Above, Some(joined(above))));
+}
+
+/// Tells marks from other comments, line by line.
+#[derive(Debug, Default)]
+pub(super) struct Marks {
+    /// Whether the frame of a mark is open.
+    is_open: bool,
+}
+
+impl Marks {
+    /// Whether the next line is of a mark.
+    pub(super) fn holds(&mut self, line: &str) -> bool {
+        let what = head(line).map(|(_, what)| what);
+        let was_open = self.is_open;
+        self.is_open = match what {
+            Some("end") => false,
+            Some(what) => what.ends_with(':'),
+            None => was_open,
+        };
+        was_open || what.is_some()
+    }
 }
 
 /// What a mark keeps.
@@ -91,15 +112,15 @@ pub fn find(document: DocumentRef<'_>) -> Vec<Mark<'_>> {
         let Some((id, what)) = head(first.text) else { continue };
         let mut lines = vec![first];
         let mut texts = Vec::new();
-        let is_framed = what.ends_with(':');
-        while is_framed {
-            let Some(line) = comments.next() else { break };
-            lines.push(line);
-            if head(line.text) == Some((id, "end")) {
-                break;
+        if what.ends_with(':') {
+            for line in comments.by_ref() {
+                lines.push(line);
+                if head(line.text) == Some((id, "end")) {
+                    break;
+                }
+                let text = line.text.strip_prefix("#   ");
+                texts.push(text.unwrap_or_else(|| line.text.trim_start_matches(['#', ' '])));
             }
-            let text = line.text.strip_prefix("#   ");
-            texts.push(text.unwrap_or_else(|| line.text.trim_start_matches(['#', ' '])));
         }
         let text = texts.join("\n");
         let kind = match what {

@@ -23,6 +23,7 @@ mod element;
 mod fields;
 mod fill;
 mod ground;
+mod learn;
 mod lists;
 mod marks;
 mod ops;
@@ -36,10 +37,13 @@ mod two_lists;
 mod two_way;
 mod work;
 
+use std::borrow::Cow;
+
 use krm_yaml::{Edit, NodeRef};
 
 pub use conflict::{Conflict, ConflictKind, ConflictPlace};
 pub use documents::{MergedFile, NamedFile, three_way_files, two_way_files};
+pub use learn::{learn, learn_schema};
 pub use marks::{Mark, MarkKind, find as find_marks, settle as settle_marks};
 pub use rules::{ListKeys, NewItems, OnConflict, Restore, Rules, Side};
 pub use same::same;
@@ -114,12 +118,31 @@ impl<'a, 'r> Merger<'a, 'r> {
         destination: Version<'a>,
         edit: &mut Edit<'a>,
     ) -> Result<Report, Diagnostic> {
-        let mut work = Work::new(self.rules, &self.grounds, destination, source);
+        let mut work = Work::new(self.rules, &self.grounds, destination, source, None);
         let outcome = two_way::root(&mut work, source.node, destination.node)?;
         if outcome == Outcome::Stays {
             work.perform(edit)?;
         }
         Ok(work.report(outcome))
+    }
+
+    /// The text of a source's document that has no counterpart, as it comes: without nulls and directives. None where it
+    /// says that there should be nothing.
+    pub fn coming(&mut self, source: Version<'a>) -> Result<Option<Cow<'a, str>>, Diagnostic> {
+        let mut work = Work::new(self.rules, &self.grounds, source, source, None);
+        let document = source.node.document();
+        match fill::left_out(&mut work, source.node)? {
+            None => Ok(None),
+            Some(without) if without.is_empty() => Ok(Some(Cow::Borrowed(document.text()))),
+            Some(without) => {
+                let pruned = krm_yaml::Pruned::new(document, &without, &[]);
+                let pruned = pruned.map_err(|error| {
+                    Diagnostic::from_edit(&error, document.file()).in_file(source.file)
+                })?;
+                let root = pruned.graft(source.node);
+                Ok(Some(Cow::Owned(root.node().document().text().to_owned())))
+            }
+        }
     }
 
     /// Merges what changed between base and upstream into local: collects the edits on local's file.
@@ -136,7 +159,7 @@ impl<'a, 'r> Merger<'a, 'r> {
         let (Some(ours), Some(theirs)) = (local.or(upstream), upstream.or(base).or(local)) else {
             return Ok(Report::new(Outcome::Stays));
         };
-        let mut work = Work::new(self.rules, &self.grounds, ours, theirs);
+        let mut work = Work::new(self.rules, &self.grounds, ours, theirs, base);
         let node = |version: Option<Version<'a>>| version.map(|version| version.node);
         let outcome = three_way::root(&mut work, node(base), node(local), node(upstream))?;
         if local.is_some() && outcome == Outcome::Stays {

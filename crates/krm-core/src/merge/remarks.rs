@@ -21,6 +21,17 @@ impl<'a> Slot<'a> {
     }
 }
 
+/// What was taken of upstream's entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// Its value, or what changed in it.
+    Value,
+    /// All of it as it stands, with the comment beside it.
+    Graft,
+    /// Nothing: local's was kept.
+    Nothing,
+}
+
 const PLACES: [CommentPlace; 2] = [CommentPlace::Above, CommentPlace::Beside];
 
 impl<'a> Work<'a, '_> {
@@ -66,6 +77,13 @@ impl<'a> Work<'a, '_> {
             self.warn(slot.value, "a comment of the other side has no room here and is left out");
             return Ok(());
         }
+        let marks = self.ground(slot.value).marks(slot.key, slot.value);
+        let text = match (place, marks) {
+            (CommentPlace::Above, Some(marks)) => {
+                Some(text.map_or(marks.clone(), |text| format!("{marks}\n{text}")))
+            }
+            _ => text,
+        };
         self.ask(Op::Note(slot.value, place, text))
     }
 
@@ -82,7 +100,8 @@ impl<'a> Work<'a, '_> {
                 continue;
             }
             let Some(new) = self.comment(source, place) else { continue };
-            if self.comment(destination, place).as_ref() != Some(&new) {
+            let old = self.comment(destination, place);
+            if old.as_ref() != Some(&new) && !is_held(destination, &old, &new) {
                 self.note(destination, place, Some(new))?;
             }
         }
@@ -95,19 +114,21 @@ impl<'a> Work<'a, '_> {
         base: Option<Slot<'a>>,
         local: Slot<'a>,
         upstream: Slot<'a>,
-        is_grafted: bool,
+        taken: Taken,
     ) -> Result<(), Diagnostic> {
         for place in PLACES {
             let old = base.and_then(|base| self.comment(base, place));
             let ours = self.comment(local, place);
             let theirs = self.comment(upstream, place);
-            if theirs == old || theirs == ours {
+            let is_held = theirs.as_ref().is_some_and(|theirs| is_held(local, &ours, theirs));
+            if theirs == old || theirs == ours || is_held {
                 continue;
             }
             if ours != old && theirs.is_none() && base.is_none() {
                 continue;
             }
-            let is_here = is_grafted && place == CommentPlace::Beside && theirs.is_some();
+            let is_here =
+                taken == Taken::Graft && place == CommentPlace::Beside && theirs.is_some();
             if ours != old {
                 let side = self.comment_clash([&old, &ours, &theirs], local, upstream);
                 if side == Side::Local {
@@ -120,7 +141,7 @@ impl<'a> Work<'a, '_> {
                     self.mark(local.value, marks::of_comment(&id, place, &ours));
                 }
             }
-            if !is_here {
+            if !is_here && taken != Taken::Nothing {
                 self.note(local, place, theirs)?;
             }
         }
@@ -196,6 +217,13 @@ impl<'a> Work<'a, '_> {
             (None, None) => Ok(()),
         }
     }
+}
+
+/// Whether an entry in brackets has a comment among others: in one line they all stand above.
+fn is_held(slot: Slot<'_>, ours: &Option<String>, theirs: &str) -> bool {
+    let in_brackets = slot.value.parent().is_some_and(|it| it.notation() != Notation::Block);
+    let has = |line: &str| ours.as_ref().is_some_and(|ours| ours.lines().any(|it| it == line));
+    in_brackets && theirs.lines().all(has)
 }
 
 /// The step to a field.

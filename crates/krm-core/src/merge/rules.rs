@@ -1,5 +1,7 @@
 //! What a merge is told: how lists pair, where new items go, and who wins.
 
+use crate::schema::Schema;
+
 /// Where the keys of lists come from when neither a comment nor a schema knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ListKeys {
@@ -68,7 +70,6 @@ pub struct Rules<'r> {
     pub on_conflict: OnConflict,
     /// How much comes back.
     pub restore: Restore,
-    /// Keeps the place of the schemas.
-    #[doc(hidden)]
-    pub marker: std::marker::PhantomData<&'r ()>,
+    /// What is known of the types of resources.
+    pub schema: Option<&'r Schema>,
 }

@@ -1,14 +1,17 @@
 //! Whether two nodes mean the same, however they are written.
 
+use std::collections::HashSet;
+
 use krm_yaml::{NodeKind, NodeRef, Resolved, Scalar};
 
 use super::fields::Fields;
 
-/// How many nodes are looked at before two of them count as different: aliases can make a small text endless.
-const MOST_LOOKS: usize = 5_000_000;
-
-/// How deep is looked.
+/// How deep is looked: no text nests deeper, and aliases lead to each pair of nodes once.
 const DEEPEST: usize = 1000;
+
+/// Pairs of nodes that aliases led to. One that comes again is the same as long as nothing else differs: so cycles end,
+/// and so do small texts whose aliases stand for endless ones.
+type Met = HashSet<(usize, usize)>;
 
 /// Whether two nodes mean the same: types and values, with aliases followed and the order of keys left aside.
 ///
@@ -23,7 +26,7 @@ const DEEPEST: usize = 1000;
 /// # Ok::<(), krm_yaml::ReadError>(())
 /// ```
 pub fn same(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
-    look(a, b, &mut MOST_LOOKS.clone(), DEEPEST)
+    look(a, b, &mut Met::new(), DEEPEST)
 }
 
 /// The same for what may be missing.
@@ -35,15 +38,13 @@ pub(super) fn same_slot(a: Option<NodeRef<'_>>, b: Option<NodeRef<'_>>) -> bool 
     }
 }
 
-fn look(a: NodeRef<'_>, b: NodeRef<'_>, left: &mut usize, depth: usize) -> bool {
+fn look(a: NodeRef<'_>, b: NodeRef<'_>, met: &mut Met, depth: usize) -> bool {
+    let has_alias = a.kind() == NodeKind::Alias || b.kind() == NodeKind::Alias;
     let (a, b) = (a.resolve(), b.resolve());
-    if a == b {
+    if a == b || has_alias && !met.insert((a.index(), b.index())) {
         return true;
     }
-    let (Some(fewer), Some(depth)) = (left.checked_sub(1), depth.checked_sub(1)) else {
-        return false;
-    };
-    *left = fewer;
+    let Some(depth) = depth.checked_sub(1) else { return false };
     if own_tag(a) != own_tag(b) {
         return false;
     }
@@ -53,7 +54,7 @@ fn look(a: NodeRef<'_>, b: NodeRef<'_>, left: &mut usize, depth: usize) -> bool 
             a.len() == b.len()
                 && a.iter().all(|(name, field)| {
                     let other = b.get(name);
-                    other.is_some_and(|other| look(field.value, other.value, left, depth))
+                    other.is_some_and(|other| look(field.value, other.value, met, depth))
                 })
         }
         (NodeKind::Sequence, NodeKind::Sequence) => {
@@ -61,7 +62,7 @@ fn look(a: NodeRef<'_>, b: NodeRef<'_>, left: &mut usize, depth: usize) -> bool 
             loop {
                 match (a.next(), b.next()) {
                     (None, None) => break true,
-                    (Some(a), Some(b)) if look(a, b, left, depth) => {}
+                    (Some(a), Some(b)) if look(a, b, met, depth) => {}
                     _ => break false,
                 }
             }
@@ -74,7 +75,7 @@ fn look(a: NodeRef<'_>, b: NodeRef<'_>, left: &mut usize, depth: usize) -> bool 
 }
 
 /// A tag that is not one of YAML's own, which say no more than the value's type.
-fn own_tag(node: NodeRef<'_>) -> Option<&str> {
+pub(super) fn own_tag(node: NodeRef<'_>) -> Option<&str> {
     node.tag().filter(|tag| !tag.starts_with("!!") && *tag != "!")
 }
 
@@ -123,5 +124,8 @@ mod tests {
             text.push_str(&format!("a{n}: &a{n} [*a{0}, *a{0}]\n", n - 1));
         }
         assert!(!are_same(&text, &text.replace("[x]", "[y]")));
+        assert!(are_same(&text, &text.replace("[x]", "['x']")));
+        assert!(are_same("a: &a [*a, 1]\n", "a: &b [*b, 1]\n"));
+        assert!(!are_same("a: &a [*a, 1]\n", "a: &a [*a, 2]\n"));
     }
 }

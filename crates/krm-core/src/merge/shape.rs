@@ -1,5 +1,12 @@
 //! What is known of a field before it is looked at: how its list pairs, and whether it is taken whole.
 
+use krm_yaml::NodeRef;
+
+use super::rules::Rules;
+use super::work::Work;
+use crate::resource::{Resource, is_resource};
+use crate::schema::{ListRule, MappingRule, Type, in_comment};
+
 /// How the elements of a list are told apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ListKind {
@@ -38,33 +45,94 @@ pub(super) enum MapKind {
     RetainKeys,
 }
 
-/// The type of a node, as far as a schema knows it.
+/// The type of a node, as far as a comment or a schema knows it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Shape;
+pub(super) struct Shape<'s> {
+    known: Option<Type<'s>>,
+    /// What a comment says of a list.
+    list: Option<ListKind>,
+    /// What a comment says of a mapping.
+    mapping: Option<MapKind>,
+}
 
-impl Shape {
-    pub(super) fn field(&self, _name: &str) -> Self {
-        Self
+impl<'s> Shape<'s> {
+    /// The type of a resource; nothing is known of any other node.
+    pub(super) fn of_resource(rules: &Rules<'s>, node: NodeRef<'_>) -> Self {
+        let resource = is_resource(node).then_some(Resource { node, item: None });
+        let known = resource.zip(rules.schema).and_then(|(resource, schema)| {
+            schema.of_resource(&resource.api_version(), &resource.kind())
+        });
+        Self { known, ..Self::default() }
+    }
+
+    /// The same, or that of the resource that stands where nothing is known.
+    pub(super) fn or_resource(&self, rules: &Rules<'s>, node: NodeRef<'_>) -> Self {
+        if self.known.is_some() { self.clone() } else { Self::of_resource(rules, node) }
+    }
+
+    pub(super) fn field(&self, name: &str) -> Self {
+        let known = self.known.and_then(|known| known.field(name));
+        Self { known, ..Self::default() }
     }
 
     pub(super) fn item(&self) -> Self {
-        Self
+        let known = self.known.and_then(Type::item);
+        Self { known, ..Self::default() }
     }
 
     /// The same with what a comment on one of the entries says.
     pub(super) fn in_comments<'a>(
-        &self,
-        _work: &super::work::Work<'a, '_>,
-        _entries: &[(krm_yaml::NodeRef<'a>, krm_yaml::NodeRef<'a>)],
+        mut self,
+        work: &Work<'a, '_>,
+        entries: &[(NodeRef<'a>, NodeRef<'a>)],
     ) -> Self {
-        self.clone()
+        for (key, value) in entries.iter().filter(|(_, value)| value.resolve().is_collection()) {
+            let ground = work.ground(*value);
+            let beside = ground.beside(Some(*key), *value).map(str::to_owned);
+            let above = ground.above(Some(*key), *value);
+            let texts = beside.iter().chain(&above).flat_map(|text| text.lines());
+            if let Some(said) = texts.filter_map(in_comment).next() {
+                let known = said.get();
+                self.list = known.list().and_then(|rule| list_kind(known, rule));
+                self.mapping = map_kind(known.mapping());
+                return self;
+            }
+        }
+        self
     }
 
     pub(super) fn list(&self) -> Option<ListKind> {
-        None
+        let known = || self.known.and_then(|known| list_kind(known, known.list()?));
+        self.list.clone().or_else(known)
     }
 
     pub(super) fn mapping(&self) -> MapKind {
-        MapKind::Fields
+        let known = || map_kind(self.known?.mapping());
+        self.mapping.or_else(known).unwrap_or(MapKind::Fields)
+    }
+}
+
+/// How a list of this type pairs; none where its schema is silent.
+fn list_kind(known: Type<'_>, rule: ListRule<'_>) -> Option<ListKind> {
+    match rule {
+        ListRule::Unknown => None,
+        ListRule::Whole => Some(ListKind::Whole),
+        ListRule::Set => Some(ListKind::Set),
+        ListRule::Keyed(keys) => {
+            let key = |name: &str| KeyField {
+                name: name.to_owned(),
+                default: known.key_default(name).map(str::to_owned),
+            };
+            Some(ListKind::Keyed(keys.iter().map(key).collect()))
+        }
+    }
+}
+
+/// How a mapping merges; one that is atomic for the server still merges by its fields.
+fn map_kind(rule: MappingRule) -> Option<MapKind> {
+    match rule {
+        MappingRule::Merge | MappingRule::Atomic => None,
+        MappingRule::Replace => Some(MapKind::Whole),
+        MappingRule::RetainKeys => Some(MapKind::RetainKeys),
     }
 }

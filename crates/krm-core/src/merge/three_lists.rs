@@ -8,7 +8,7 @@ use super::arrange::{Final, Slot as At};
 use super::conflict::ConflictKind;
 use super::element::{ElementId, Elements};
 use super::ops::{Fill, Op};
-use super::remarks::Slot;
+use super::remarks::{Slot, Taken};
 use super::rules::Side;
 use super::shape::{ListKind, Shape};
 use super::three_way::{self, Fate, KEEP, Place, Versions};
@@ -28,8 +28,8 @@ pub(super) fn list<'a>(
     place: Place<'a, '_>,
 ) -> Result<Fate<'a>, Diagnostic> {
     let base = versions.base.map(NodeRef::resolve).filter(|it| it.as_sequence().is_some());
-    let all = [base, Some(local), Some(upstream)].map(children).to_vec();
-    let kind = kind_of(work, place.shape, all);
+    let all = [base, Some(local), Some(upstream)].map(children);
+    let kind = kind_of(work, place.shape, &all);
     if kind == ListKind::Whole {
         return three_way::whole(work, versions, local, upstream, place);
     }
@@ -71,9 +71,9 @@ pub(super) fn elements_left<'a>(
     work: &mut Work<'a, '_>,
     base: NodeRef<'a>,
     local: NodeRef<'a>,
-    shape: &Shape,
+    shape: &Shape<'_>,
 ) -> Result<Fate<'a>, Diagnostic> {
-    let kind = kind_of(work, shape, vec![children(Some(base)), children(Some(local))]);
+    let kind = kind_of(work, shape, &[children(Some(base)), children(Some(local))]);
     if kind == ListKind::Whole {
         return Ok(Fate::Goes);
     }
@@ -130,9 +130,10 @@ impl<'a> ListMerge<'a, '_> {
             match (fate, versions.local, versions.upstream) {
                 (Fate::Stays { grafted }, Some(local), Some(upstream)) => {
                     let base = versions.base.map(Slot::item);
-                    work.merge_comments(base, Slot::item(local), Slot::item(upstream), grafted)?;
+                    let taken = if grafted { Taken::Graft } else { Taken::Value };
+                    work.merge_comments(base, Slot::item(local), Slot::item(upstream), taken)?;
                 }
-                (Fate::Stays { .. }, _, _) => {}
+                (Fate::Stays { .. } | Fate::Kept, _, _) => {}
                 (Fate::Goes, _, _) => {
                     work.rewind(&checkpoint);
                     self.gone.extend(found);

@@ -5,13 +5,13 @@ use krm_yaml::{NodeKind, NodeRef};
 use super::conflict::ConflictKind;
 use super::fields::{Field, Fields, share_merge_keys};
 use super::ops::{Fill, Op};
-use super::remarks::{Slot, key_step};
+use super::remarks::{Slot, Taken, key_step};
 use super::rules::{Restore, Side};
-use super::same::{is_null, same, same_slot};
+use super::same::{is_null, own_tag, same, same_slot};
 use super::shape::{MapKind, Shape};
 use super::two_way::{self, Copy, Done, Position, key_value};
 use super::work::Work;
-use super::{Outcome, delta, fill, marks, three_lists};
+use super::{Outcome, anchors, delta, fill, marks, three_lists};
 use crate::Diagnostic;
 
 /// The three versions of one thing.
@@ -33,6 +33,8 @@ impl<'a> Versions<'a> {
 pub(super) enum Fate<'a> {
     /// It stays, with what was asked for inside it.
     Stays { grafted: bool },
+    /// It stays as it is, with its comments: upstream's was not taken.
+    Kept,
     /// It goes.
     Goes,
     /// It is not there and comes.
@@ -46,7 +48,7 @@ pub(super) const KEEP: Fate<'static> = Fate::Stays { grafted: false };
 pub(super) struct Place<'a, 's> {
     /// The mappings or lists of local and upstream that hold it.
     pub(super) holders: [Option<NodeRef<'a>>; 2],
-    pub(super) shape: &'s Shape,
+    pub(super) shape: &'s Shape<'s>,
     /// The fields that name it, where it is an element of a list.
     pub(super) keys: Option<&'s [String]>,
 }
@@ -220,20 +222,21 @@ fn both<'a>(
     upstream: NodeRef<'a>,
     place: Place<'a, '_>,
 ) -> Result<Fate<'a>, Diagnostic> {
-    let alias = |node: NodeRef<'a>| (node.kind() == NodeKind::Alias).then(|| node.text());
-    let is_unchanged = versions.base.and_then(alias).is_some_and(|it| alias(upstream) == Some(it));
-    let is_same = alias(local).is_some_and(|it| alias(upstream) == Some(it));
-    if is_unchanged && alias(local).is_some() || is_same {
+    let is_alias = local.kind() == NodeKind::Alias;
+    let is_unchanged = versions.base.is_some_and(|base| anchors::is_same_alias(base, upstream));
+    if is_alias && is_unchanged || anchors::is_same_alias(local, upstream) {
         return Ok(KEEP);
     }
     if is_null(local) || is_null(upstream) {
         return cleared(work, versions, local, upstream, place);
     }
     let theirs = upstream.resolve();
-    if alias(local).is_some() {
+    if is_alias {
         return below_alias(work, versions, local, theirs, place);
     }
+    let is_retagged = own_tag(local) != own_tag(theirs);
     work.guarded(local, theirs, |work| match (local.kind(), theirs.kind()) {
+        _ if is_retagged => whole(work, versions, local, theirs, place),
         (NodeKind::Mapping, NodeKind::Mapping) if place.shape.mapping() != MapKind::Whole => {
             mapping(work, versions, local, theirs, place)
         }
@@ -259,11 +262,11 @@ fn cleared<'a>(
     if is_at_odds && !same(local, upstream) {
         let side = work.clash(ConflictKind::Changed, versions.nodes(), place.holders);
         if side == Side::Local && !is_null(local) {
-            return Ok(KEEP);
+            return Ok(Fate::Kept);
         }
         if let Some(id) = work.mark_wanted().filter(|_| !is_null(local)) {
             work.mark(local, marks::of_deleted_upstream(&id));
-            return Ok(KEEP);
+            return Ok(Fate::Kept);
         }
     }
     Ok(Fate::Goes)
@@ -287,7 +290,7 @@ pub(super) fn whole<'a>(
             None => ConflictKind::Added,
         };
         if work.clash(kind, versions.nodes(), place.holders) == Side::Local {
-            return Ok(KEEP);
+            return Ok(Fate::Kept);
         }
         if let Some(id) = work.mark_wanted() {
             work.mark(local, marks::of_value(&id, local));
@@ -317,7 +320,7 @@ fn below_alias<'a>(
     }
     let side = work.clash(ConflictKind::Changed, versions.nodes(), place.holders);
     if side == Side::Local {
-        return Ok(KEEP);
+        return Ok(Fate::Kept);
     }
     match two_way::merged_copy(work, upstream, local)? {
         Copy::Of(graft) => {
@@ -345,16 +348,17 @@ fn mapping<'a>(
     let with_merged = !share_merge_keys(&[local, upstream]);
     let old = base.map(|base| Fields::of(base, with_merged)).unwrap_or_default();
     let (ours, theirs) = (Fields::of(local, with_merged), Fields::of(upstream, with_merged));
+    let shape = place.shape.or_resource(work.rules, local);
     let checkpoint = work.checkpoint();
     let mut merge = Mapping { local, upstream, old, ours, gone: 0, came: false };
     let mut position = Position::new(&theirs, &merge.ours);
     for (name, field) in theirs.iter() {
         position.step(name, &merge.ours);
-        merge.field(work, name, Some(field), place.shape, position.after)?;
+        merge.field(work, name, Some(field), &shape, position.after)?;
     }
     let only: Vec<String> = merge.ours.iter().map(|(name, _)| name.to_owned()).collect();
     for name in only.iter().filter(|name| theirs.get(name).is_none()) {
-        merge.field(work, name, None, place.shape, None)?;
+        merge.field(work, name, None, &shape, None)?;
     }
     let is_emptied = merge.gone > 0 && merge.gone == merge.ours.len() && !merge.came;
     if is_emptied && !theirs.is_empty() && local.parent().is_some() {
@@ -382,7 +386,7 @@ impl<'a> Mapping<'a> {
         work: &mut Work<'a, '_>,
         name: &str,
         theirs: Option<Field<'a>>,
-        shape: &Shape,
+        shape: &Shape<'_>,
         after: Option<usize>,
     ) -> Result<(), Diagnostic> {
         let (old, ours) = (self.old.get(name), self.ours.get(name));
@@ -399,7 +403,9 @@ impl<'a> Mapping<'a> {
             let holders = [Some(self.local), Some(self.upstream)];
             let checkpoint = work.checkpoint();
             match slot(work, versions, Place { holders, shape: &shape, keys: None })? {
-                Fate::Stays { grafted } => comments(work, old, ours, theirs, grafted),
+                Fate::Kept => comments(work, old, ours, theirs, Taken::Nothing),
+                Fate::Stays { grafted: true } => comments(work, old, ours, theirs, Taken::Graft),
+                Fate::Stays { .. } => comments(work, old, ours, theirs, Taken::Value),
                 Fate::Goes => {
                     work.rewind(&checkpoint);
                     if ours.is_some_and(|ours| ours.own.is_none()) {
@@ -411,7 +417,7 @@ impl<'a> Mapping<'a> {
                 Fate::Comes(fill) => {
                     let Some(theirs) = theirs else { return Ok(()) };
                     self.came = true;
-                    let key = key_value(theirs.key);
+                    let key = key_value(theirs.key, self.local);
                     work.ask(Op::Entry { mapping: self.local, after, key, fill })
                 }
             }
@@ -439,7 +445,12 @@ impl<'a> Mapping<'a> {
         }
         self.came = true;
         let fill = fill::part(work, theirs.value, Vec::new(), self.local)?;
-        work.ask(Op::Entry { mapping: self.local, after, key: key_value(theirs.key), fill })
+        work.ask(Op::Entry {
+            mapping: self.local,
+            after,
+            key: key_value(theirs.key, self.local),
+            fill,
+        })
     }
 }
 
@@ -448,11 +459,11 @@ fn comments<'a>(
     old: Option<Field<'a>>,
     ours: Option<Field<'a>>,
     theirs: Option<Field<'a>>,
-    grafted: bool,
+    taken: Taken,
 ) -> Result<(), Diagnostic> {
     let slot = |field: Field<'a>| Slot { key: Some(field.key), value: field.value };
     let (Some(ours), Some(theirs)) = (ours.filter(|it| it.own.is_some()), theirs) else {
         return Ok(());
     };
-    work.merge_comments(old.map(slot), slot(ours), slot(theirs), grafted)
+    work.merge_comments(old.map(slot), slot(ours), slot(theirs), taken)
 }

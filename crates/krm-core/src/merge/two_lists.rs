@@ -20,7 +20,7 @@ pub(super) fn list<'a>(
     work: &mut Work<'a, '_>,
     source: NodeRef<'a>,
     destination: NodeRef<'a>,
-    shape: &Shape,
+    shape: &Shape<'_>,
     beside: Beside<'a>,
 ) -> Result<Done, Diagnostic> {
     let found = directives::of_list(work, source)?;
@@ -31,7 +31,7 @@ pub(super) fn list<'a>(
     }
     let is_element = |node: NodeRef<'a>| !found.elements.contains(&node);
     let theirs: Vec<NodeRef<'a>> = source.children().filter(|it| is_element(*it)).collect();
-    let kind = kind_of(work, shape, vec![theirs, destination.children().collect()]);
+    let kind = kind_of(work, shape, &[theirs, destination.children().collect()]);
     if kind == ListKind::Whole {
         return two_way::whole(work, source, destination, shape);
     }
@@ -55,11 +55,11 @@ pub(super) fn list<'a>(
 /// How a list pairs, with a word where an ambiguous key made it a list that is taken whole.
 pub(super) fn kind_of<'a>(
     work: &mut Work<'a, '_>,
-    shape: &Shape,
-    versions: Vec<Vec<NodeRef<'a>>>,
+    shape: &Shape<'_>,
+    versions: &[Vec<NodeRef<'a>>],
 ) -> ListKind {
     let path = work.field_path();
-    let found = lists::kind_of(work.rules, &path, shape, &versions);
+    let found = lists::kind_of(work.rules, &path, shape, versions);
     if let Some((node, key)) = found.double.filter(|_| found.kind == ListKind::Whole) {
         let message = format!("`{key}` stands twice in this list, which is therefore taken whole");
         work.warn(node, message);
@@ -71,11 +71,14 @@ pub(super) fn kind_of<'a>(
 pub(super) fn tell_odd<'a>(work: &mut Work<'a, '_>, theirs: &Elements<'a>, ours: &Elements<'a>) {
     let twice = "an element with the same key stands before this one; they pair in their order";
     let none = "this element has no key; it pairs with an equal one only";
-    for (node, message) in [(ours.double, twice), (ours.keyless, none)] {
+    let odd = [
+        (ours.double, twice),
+        (ours.keyless, none),
+        (theirs.double, twice),
+        (theirs.keyless, none),
+    ];
+    for (node, message) in odd {
         node.into_iter().for_each(|node| work.warn(node, message));
-    }
-    for (node, message) in [(theirs.double, twice), (theirs.keyless, none)] {
-        node.into_iter().for_each(|node| work.warn_there(node, message));
     }
 }
 
@@ -83,12 +86,12 @@ pub(super) fn tell_odd<'a>(work: &mut Work<'a, '_>, theirs: &Elements<'a>, ours:
 pub(super) fn directed<'a>(
     work: &mut Work<'a, '_>,
     destination: NodeRef<'a>,
-    shape: &Shape,
+    shape: &Shape<'_>,
     beside: Beside<'a>,
 ) -> Result<(), Diagnostic> {
     let kind = match beside.delete {
         Some(_) => ListKind::Set,
-        None => kind_of(work, shape, vec![destination.children().collect()]),
+        None => kind_of(work, shape, &[destination.children().collect()]),
     };
     let ours = Elements::of(Some(destination), &kind, |_| true);
     let mut merge = ListMerge { ours: &ours, gone: HashSet::new(), new: Vec::new() };
@@ -121,7 +124,7 @@ impl<'a> ListMerge<'a, '_> {
         work: &mut Work<'a, '_>,
         (id, source): (&ElementId, NodeRef<'a>),
         (after, destination): (Option<usize>, NodeRef<'a>),
-        shape: &Shape,
+        shape: &Shape<'_>,
         kind: &ListKind,
     ) -> Result<(), Diagnostic> {
         let shape = shape.item();

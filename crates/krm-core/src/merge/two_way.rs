@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use krm_yaml::{Edit, File, Graft, NodeKind, NodeRef, ScalarStyle, Value};
+use krm_yaml::{Edit, File, Graft, NodeKind, NodeRef, Resolved, ScalarStyle, Value};
 
 use super::directives::{self, MappingDirectives, Patch};
 use super::fields::{Field, Fields, share_merge_keys};
 use super::ops::{Fill, Op};
 use super::remarks::{Slot, key_step};
-use super::same::{is_null, same};
+use super::same::{is_null, own_tag, same};
 use super::shape::{MapKind, Shape};
 use super::work::Work;
 use super::{Merger, Outcome, Version, anchors, fill, two_lists};
@@ -38,8 +38,8 @@ pub(super) fn root<'a>(
     destination: NodeRef<'a>,
 ) -> Result<Outcome, Diagnostic> {
     let shape = work.shape.clone();
-    // A document of nothing says nothing; `null` says that there should be none.
-    if is_null(source) && source.text().is_empty() {
+    // A document of nothing says nothing: what goes is named by `$patch`.
+    if is_null(source) {
         return Ok(Outcome::Stays);
     }
     let done = value(work, source, destination, &shape, Beside::default())?;
@@ -51,11 +51,11 @@ pub(super) fn value<'a>(
     work: &mut Work<'a, '_>,
     source: NodeRef<'a>,
     destination: NodeRef<'a>,
-    shape: &Shape,
+    shape: &Shape<'_>,
     beside: Beside<'a>,
 ) -> Result<Done, Diagnostic> {
     let is_alias = |node: NodeRef<'a>| node.kind() == NodeKind::Alias;
-    if is_alias(source) && is_alias(destination) && source.text() == destination.text() {
+    if anchors::is_same_alias(source, destination) {
         return Ok(Done::Same);
     }
     let source = source.resolve();
@@ -65,7 +65,9 @@ pub(super) fn value<'a>(
     if is_alias(destination) {
         return below_alias(work, source, destination, shape);
     }
+    let is_retagged = own_tag(source).is_some() && own_tag(source) != own_tag(destination);
     work.guarded(destination, source, |work| match (source.kind(), destination.kind()) {
+        _ if is_retagged => whole(work, source, destination, shape),
         (NodeKind::Mapping, NodeKind::Mapping) => mapping(work, source, destination, shape),
         (NodeKind::Sequence, NodeKind::Sequence) => {
             two_lists::list(work, source, destination, shape, beside)
@@ -79,8 +81,11 @@ pub(super) fn whole<'a>(
     work: &mut Work<'a, '_>,
     source: NodeRef<'a>,
     destination: NodeRef<'a>,
-    shape: &Shape,
+    shape: &Shape<'_>,
 ) -> Result<Done, Diagnostic> {
+    if same(source, destination) {
+        return Ok(Done::Same);
+    }
     let Some(fill) = fill::of_source(work, source, shape, destination)? else {
         return Ok(Done::Gone);
     };
@@ -104,11 +109,13 @@ pub(super) fn set<'a>(
     let source = source.resolve();
     let is_plain = source.as_scalar().is_some_and(|it| !it.style().is_block());
     let is_block = destination.as_scalar().is_some_and(|it| it.style().is_block());
+    let fits = destination.as_scalar().is_some() && source.tag().is_none();
     let fill = match anchors::scalar(source) {
-        Some(value) if source.tag().is_none() && (is_plain || is_block) => Fill::Value(value),
+        Some(value) if fits && (is_plain || is_block) => Fill::Value(value),
         _ => fill,
     };
-    let grafted = matches!(fill, Fill::Part { .. });
+    // Where lines make room for a value there is no place of its own for a comment.
+    let grafted = matches!(fill, Fill::Part { .. }) || destination.is_block();
     work.ask(Op::Set(destination, fill))?;
     Ok(Done::Changed { grafted })
 }
@@ -146,7 +153,7 @@ fn below_alias<'a>(
     work: &mut Work<'a, '_>,
     source: NodeRef<'a>,
     alias: NodeRef<'a>,
-    shape: &Shape,
+    shape: &Shape<'_>,
 ) -> Result<Done, Diagnostic> {
     let there = alias.resolve();
     match merged_copy(work, source, there)? {
@@ -202,9 +209,10 @@ fn mapping<'a>(
     work: &mut Work<'a, '_>,
     source: NodeRef<'a>,
     destination: NodeRef<'a>,
-    shape: &Shape,
+    shape: &Shape<'_>,
 ) -> Result<Done, Diagnostic> {
     let found = directives::of_mapping(work, source, Some(destination))?;
+    let shape = &shape.or_resource(work.rules, destination);
     match found.patch {
         Some(Patch::Delete) => return Ok(Done::Gone),
         Some(Patch::Replace) => return whole(work, source, destination, shape),
@@ -251,10 +259,11 @@ fn own<'a>(
     old: Field<'a>,
     ours: &Fields<'a>,
     name: &str,
-    shape: &Shape,
+    shape: &Shape<'_>,
     beside: Beside<'a>,
 ) -> Result<(), Diagnostic> {
-    let shape = shape.in_comments(work, &[(field.key, field.value), (old.key, old.value)]);
+    let entries = [(field.key, field.value), (old.key, old.value)];
+    let shape = shape.clone().in_comments(work, &entries);
     match value(work, field.value, old.value, &shape, beside)? {
         Done::Same => Ok(()),
         Done::Gone => ours.all(name).into_iter().try_for_each(|it| work.ask(Op::Remove(it))),
@@ -283,7 +292,7 @@ fn inherited<'a>(
         Copy::Whole => added(work, field, mapping, after, &shape),
         Copy::Of(graft) => {
             let fill = Fill::Value(Value::Graft(graft));
-            work.ask(Op::Entry { mapping, after, key: key_value(field.key), fill })
+            work.ask(Op::Entry { mapping, after, key: key_value(field.key, mapping), fill })
         }
     }
 }
@@ -294,25 +303,30 @@ fn added<'a>(
     field: Field<'a>,
     mapping: NodeRef<'a>,
     after: Option<usize>,
-    shape: &Shape,
+    shape: &Shape<'_>,
 ) -> Result<(), Diagnostic> {
-    let shape = shape.in_comments(work, &[(field.key, field.value)]);
+    let shape = shape.clone().in_comments(work, &[(field.key, field.value)]);
     match fill::of_source(work, field.value, &shape, mapping)? {
         None => Ok(()),
-        Some(fill) => work.ask(Op::Entry { mapping, after, key: key_value(field.key), fill }),
+        Some(fill) => {
+            work.ask(Op::Entry { mapping, after, key: key_value(field.key, mapping), fill })
+        }
     }
 }
 
 /// A key as it is written anew: of a text the text, in the manners of its neighbours; of anything else the node.
-pub(super) fn key_value(key: NodeRef<'_>) -> Value<'_> {
+pub(super) fn key_value<'a>(key: NodeRef<'a>, mapping: NodeRef<'a>) -> Value<'a> {
     let key = key.resolve();
-    let is_block = key.as_scalar().is_some_and(|key| key.style().is_block());
-    let is_plain = key.as_scalar().is_some_and(|key| key.style() == ScalarStyle::Plain);
+    let is_bare = key.anchor().is_none();
+    let scalar = key.as_scalar();
+    let is_plain = scalar.is_some_and(|key| key.style() == ScalarStyle::Plain);
+    // A word such as `on` was written without quotes on purpose, or at least with success.
+    let is_word = is_plain && scalar.is_some_and(|key| key.resolve_1_1() != Resolved::String);
     match key.as_str() {
-        Some(text) if !is_plain || is_block => Value::String(text),
-        _ if key.anchor().is_some() => anchors::scalar(key).unwrap_or(Value::Node(key)),
+        Some(_) if is_word && is_bare && mapping.is_block() => Value::Node(key),
         Some(text) => Value::String(text),
-        None => Value::Node(key),
+        None if is_bare => Value::Node(key),
+        None => anchors::scalar(key).unwrap_or(Value::Node(key)),
     }
 }
 
@@ -322,7 +336,7 @@ fn only_directives<'a>(
     found: &MappingDirectives<'a>,
     theirs: &Fields<'a>,
     ours: &Fields<'a>,
-    shape: &Shape,
+    shape: &Shape<'_>,
 ) -> Result<(), Diagnostic> {
     let mut names: Vec<&String> =
         found.delete_from.iter().chain(&found.order).map(|(name, _)| name).collect();
@@ -343,7 +357,7 @@ fn unretained<'a>(
     found: &MappingDirectives<'a>,
     theirs: &Fields<'a>,
     ours: &Fields<'a>,
-    shape: &Shape,
+    shape: &Shape<'_>,
 ) -> BTreeSet<String> {
     let retained: Box<dyn Fn(&str) -> bool> = match (&found.retain, shape.mapping()) {
         (Some(keys), _) => Box::new(|name| keys.iter().any(|key| key == name)),

@@ -18,11 +18,11 @@ use crate::resource::{Resource, is_resource};
 pub(super) struct Work<'a, 'm> {
     pub(super) rules: &'m Rules<'m>,
     grounds: &'m Grounds<'a>,
-    /// The names of the destination's file and of the other one.
-    files: [&'a str; 2],
+    /// The destination, what is merged into it, and the base where there is one.
+    versions: [Version<'a>; 3],
     resource: String,
     is_secret: bool,
-    pub(super) shape: Shape,
+    pub(super) shape: Shape<'m>,
     pub(super) trail: Vec<Segment>,
     ops: Vec<Op<'a>>,
     /// Comments that hold what was not taken, with the entries that they stand above.
@@ -45,15 +45,17 @@ impl<'a, 'm> Work<'a, 'm> {
         grounds: &'m Grounds<'a>,
         ours: Version<'a>,
         theirs: Version<'a>,
+        base: Option<Version<'a>>,
     ) -> Self {
+        let shape = Shape::of_resource(rules, ours.node).or_resource(rules, theirs.node);
         let resource = is_resource(ours.node).then_some(Resource { node: ours.node, item: None });
         Self {
             rules,
             grounds,
-            files: [ours.file, theirs.file],
+            versions: [ours, theirs, base.unwrap_or(theirs)],
             resource: resource.map(Resource::label).unwrap_or_default(),
             is_secret: resource.is_some_and(|resource| resource.kind() == "Secret"),
-            shape: Shape,
+            shape,
             trail: Vec::new(),
             ops: Vec::new(),
             marks: Vec::new(),
@@ -67,9 +69,16 @@ impl<'a, 'm> Work<'a, 'm> {
         self.grounds.of(node)
     }
 
-    /// Another merge of the same rules, into a text of its own.
+    /// The names of the destination's file and of the other one.
     pub(super) fn files(&self) -> [&'a str; 2] {
-        self.files
+        [self.versions[0].file, self.versions[1].file]
+    }
+
+    /// The name of the file that a node is of.
+    pub(super) fn file_of(&self, node: NodeRef<'a>) -> &'a str {
+        let is_home =
+            |it: &&Version<'a>| std::ptr::eq(it.node.document().file(), node.document().file());
+        self.versions.iter().find(is_home).map_or(self.versions[0].file, |it| it.file)
     }
 
     pub(super) fn path(&self) -> Path {
@@ -144,26 +153,16 @@ impl<'a, 'm> Work<'a, 'm> {
     }
 
     pub(super) fn error(&self, at: NodeRef<'a>, message: impl Into<String>) -> Diagnostic {
-        self.told(Diagnostic::error(message), at, 0)
-    }
-
-    /// An error at a place of the other side.
-    pub(super) fn error_there(&self, at: NodeRef<'a>, message: impl Into<String>) -> Diagnostic {
-        self.told(Diagnostic::error(message), at, 1)
+        self.told(Diagnostic::error(message), at)
     }
 
     pub(super) fn warn(&mut self, at: NodeRef<'a>, message: impl Into<String>) {
-        let warning = self.told(Diagnostic::warning(message), at, 0);
+        let warning = self.told(Diagnostic::warning(message), at);
         self.warnings.push(warning);
     }
 
-    pub(super) fn warn_there(&mut self, at: NodeRef<'a>, message: impl Into<String>) {
-        let warning = self.told(Diagnostic::warning(message), at, 1);
-        self.warnings.push(warning);
-    }
-
-    fn told(&self, diagnostic: Diagnostic, at: NodeRef<'a>, side: usize) -> Diagnostic {
-        let told = diagnostic.in_file(self.files[side]).at(at.document().file(), at.full_span());
+    fn told(&self, diagnostic: Diagnostic, at: NodeRef<'a>) -> Diagnostic {
+        let told = diagnostic.in_file(self.file_of(at)).at(at.document().file(), at.full_span());
         told.field(self.path().to_string())
     }
 
@@ -189,8 +188,8 @@ impl<'a, 'm> Work<'a, 'm> {
             base,
             local,
             upstream,
-            local_at: here.map(|node| place_of(node, self.files[0])),
-            upstream_at: there.map(|node| place_of(node, self.files[1])),
+            local_at: here.map(|node| place_of(node, self.versions[0].file)),
+            upstream_at: there.map(|node| place_of(node, self.versions[1].file)),
             taken,
             is_marked: false,
             is_secret: self.is_secret,
@@ -218,9 +217,13 @@ impl<'a, 'm> Work<'a, 'm> {
 
     /// Puts a mark above an entry of the destination; not where no comment can stand.
     pub(super) fn mark(&mut self, entry: NodeRef<'a>, mark: String) {
-        if self.takes_note(entry, CommentPlace::Above) {
+        if !self.takes_note(entry, CommentPlace::Above) {
+            return;
+        }
+        self.marked();
+        let there = self.ground(entry).marks(entry.key(), entry);
+        if !there.is_some_and(|there| there.contains(&mark)) {
             self.marks.push((entry, mark));
-            self.marked();
         }
     }
 
@@ -234,10 +237,12 @@ impl<'a, 'm> Work<'a, 'm> {
     pub(super) fn perform(&mut self, edit: &mut Edit<'a>) -> Result<(), Diagnostic> {
         let mut ops = std::mem::take(&mut self.ops);
         for (entry, mark) in std::mem::take(&mut self.marks) {
-            let above = self.ground(entry).above(entry.key(), entry);
-            marks::add(&mut ops, entry, above, &mark);
+            let ground = self.ground(entry);
+            let above = [ground.marks(entry.key(), entry), ground.above(entry.key(), entry)];
+            let above = above.into_iter().flatten().reduce(|a, b| format!("{a}\n{b}"));
+            marks::add(&mut ops, entry, above.as_ref(), &mark);
         }
-        let file = self.files[0];
+        let file = self.versions[0].file;
         ops::perform(ops, edit).map_err(|error| Diagnostic::error(error.message).in_file(file))
     }
 

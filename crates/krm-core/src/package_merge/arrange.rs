@@ -121,7 +121,7 @@ impl Arrangement<'_> {
         emptied: &BTreeSet<usize>,
     ) -> Result<String, EditError> {
         let mut texts: BTreeMap<Option<usize>, Vec<String>> = BTreeMap::new();
-        for addition in self.added.iter().filter(|it| it.after.is_none_or(|it| it.item.is_none())) {
+        for addition in self.added.iter().filter(|it| !is_item(it, file)) {
             let text = subtree::texts(&[addition.node]).concat();
             let after = addition.after.map(|spot| spot.document);
             texts.entry(after).or_default().push(subtree::end_line(text));
@@ -167,6 +167,11 @@ impl Arrangement<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether a resource comes into a list.
+fn is_item(addition: &Addition<'_>, file: &File) -> bool {
+    addition.after.is_some_and(|spot| spot.item.is_some() && list_at(file, spot).is_some())
 }
 
 fn list_at(file: &File, spot: Spot) -> Option<NodeRef<'_>> {

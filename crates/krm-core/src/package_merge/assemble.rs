@@ -20,6 +20,8 @@ struct Slot<'a, 's> {
     /// The text before resources come and go; none for a file that is not there yet, or goes.
     text: Option<&'s str>,
     arrangement: Arrangement<'s>,
+    /// Which work the text is the result of; it is moved from there and not copied.
+    work: Option<usize>,
 }
 
 type Slots<'a, 's> = BTreeMap<PackagePath, Slot<'a, 's>>;
@@ -51,8 +53,13 @@ impl<'a> PackageMerge<'a, '_> {
         if !errors.is_empty() {
             return Err(errors);
         }
-        let changes = self.changes(&results, &coming, &fresh)?;
-        let mut merged = Merged { changes, ..Merged::default() };
+        let mut merged = Merged::default();
+        for (mut change, work) in self.changes(&results, &coming, &fresh)? {
+            if let Some(at) = work {
+                change.new = results[at].text.take();
+            }
+            merged.changes.push(change);
+        }
         for done in results.into_iter().chain([rest]) {
             merged.conflicts.extend(done.conflicts);
             merged.warnings.extend(done.warnings);
@@ -93,9 +100,15 @@ impl<'a> PackageMerge<'a, '_> {
         let mut merger = Merger::new(self.how.rules);
         let report =
             merger.two_way(part.version(), Version::new(root, &part.file.shown), &mut edit)?;
+        // What stands above the first key is the document's.
+        let text = crate::subtree::texts(&[part.node]).concat();
+        let head = text.split_inclusive('\n').take_while(|line| line.starts_with('#'));
         let text = match report.outcome {
             Outcome::Goes => String::new(),
-            _ => edit.apply().map_err(|error| Diagnostic::from_edit(&error, &stub))?,
+            _ => {
+                head.collect::<String>()
+                    + &edit.apply().map_err(|error| Diagnostic::from_edit(&error, &stub))?
+            }
         };
         read(text)
     }
@@ -105,17 +118,17 @@ impl<'a> PackageMerge<'a, '_> {
         results: &[Done],
         coming: &[&Unit<'a>],
         fresh: &[Option<File>],
-    ) -> Result<Vec<FileChange<'a>>, Vec<Diagnostic>> {
+    ) -> Result<Vec<(FileChange<'a>, Option<usize>)>, Vec<Diagnostic>> {
         // Parsed again only where something is taken out of the text or put into it.
         let parsed: Vec<Option<File>> = self.works.iter().zip(results).map(again).collect();
         let mut slots = Slots::new();
-        for ((work, done), parsed) in self.works.iter().zip(results).zip(&parsed) {
-            self.take_apart(work, done, parsed.as_ref(), &mut slots);
+        for (at, (done, parsed)) in results.iter().zip(&parsed).enumerate() {
+            self.take_apart(at, done, parsed.as_ref(), &mut slots);
         }
-        self.bring(coming, fresh, results, &mut slots);
+        self.bring(coming, fresh, &mut slots);
         let (mut changes, mut errors) = (Vec::new(), Vec::new());
         for (path, slot) in slots {
-            match finish(path, slot) {
+            match finish(path, &slot) {
                 Ok(change) => changes.extend(change),
                 Err(error) => errors.push(error),
             }
@@ -126,28 +139,32 @@ impl<'a> PackageMerge<'a, '_> {
     /// Takes what goes out of its file, and puts what is moved into another.
     fn take_apart<'s>(
         &self,
-        work: &Work<'a>,
+        at: usize,
         done: &'s Done,
         parsed: Option<&'s File>,
         slots: &mut Slots<'a, 's>,
     ) where
         'a: 's,
     {
+        let work = &self.works[at];
         let path = &work.file.path;
+        let edited = done.text.as_ref().map(|_| at);
         let text = done.text.as_deref().or(work.file.file().map(File::text));
         if done.text.is_none() && done.gone.is_empty() && done.moved.is_empty() {
             return;
         }
         let gone: BTreeSet<Spot> = done.gone.iter().copied().collect();
-        if let Some(target) = self.whole_move(work, done) {
-            slots.entry(path.clone()).or_default().old = Some(work.file);
+        let is_taken = |target: &PackagePath| slots.get(target).is_some_and(|it| it.text.is_some());
+        if let Some(target) = self.whole_move(work, done).filter(|target| !is_taken(target)) {
+            let left = slots.entry(path.clone()).or_default();
+            (left.old, left.text, left.work) = (Some(work.file), None, None);
             let slot = slots.entry(target.clone()).or_default();
-            slot.text = text;
+            (slot.text, slot.work) = (text, edited);
             slot.arrangement.removed = gone;
             return;
         }
         let slot = slots.entry(path.clone()).or_default();
-        (slot.old, slot.text) = (Some(work.file), text);
+        (slot.old, slot.text, slot.work) = (Some(work.file), text, edited);
         slot.arrangement.removed = gone;
         slot.arrangement.removed.extend(done.moved.iter().map(|(spot, _)| *spot));
         let file = parsed.or(work.file.file());
@@ -182,13 +199,8 @@ impl<'a> PackageMerge<'a, '_> {
     }
 
     /// Puts what comes into the files where it belongs.
-    fn bring<'s>(
-        &self,
-        coming: &[&Unit<'a>],
-        fresh: &'s [Option<File>],
-        results: &[Done],
-        slots: &mut Slots<'a, 's>,
-    ) where
+    fn bring<'s>(&self, coming: &[&Unit<'a>], fresh: &'s [Option<File>], slots: &mut Slots<'a, 's>)
+    where
         'a: 's,
     {
         let units = self.works.iter().flat_map(|work| &work.units).chain(coming.iter().copied());
@@ -197,22 +209,16 @@ impl<'a> PackageMerge<'a, '_> {
         for upstream in coming.iter().filter_map(|unit| unit.upstream) {
             *counts.entry(&upstream.file.path).or_default() += 1;
         }
-        let renamed: BTreeMap<&PackagePath, &PackagePath> = self
-            .works
-            .iter()
-            .zip(results)
-            .filter_map(|(work, done)| Some((&work.file.path, self.whole_move(work, done)?)))
-            .collect();
         let mut places = Places::of(self.local);
         for (unit, fresh) in coming.iter().zip(fresh) {
             let Some(upstream) = unit.upstream else { continue };
-            let target = neighbours.target(&upstream, self.local);
+            let target = neighbours.target(unit, &upstream, self.local);
             let only = self.local.files().first().filter(|_| !self.how.has_paths);
             let identity = upstream.resource.and_then(|it| it.identity());
             let made = identity.filter(|_| only.is_none() && upstream.file.path.is_stream());
             let made = made.map(|identity| places.make(&identity));
             let path = only.map_or(target.path, |file| &file.path);
-            let path = made.as_ref().unwrap_or(renamed.get(path).copied().unwrap_or(path));
+            let path = made.as_ref().unwrap_or(path);
             let old = self.local_file(path);
             let slot = slots.entry(path.clone()).or_default();
             if slot.old.is_none() && slot.text.is_none() {
@@ -228,7 +234,9 @@ impl<'a> PackageMerge<'a, '_> {
             if whole && is_new && fresh.is_none() && made.is_none() {
                 slot.text = self.text_of(Some(upstream.file));
             } else if let Some(node) = node.filter(|_| !self.is_copied(slot, upstream.file)) {
+                // A file that moved away has no neighbours any more.
                 let after = target.after.map(|part| part.spot).or_else(|| last_item(slot.old));
+                let after = after.filter(|_| slot.text.is_some());
                 slot.arrangement.added.push(Addition { node, after });
             }
         }
@@ -237,7 +245,7 @@ impl<'a> PackageMerge<'a, '_> {
     /// Whether a file of the other side was taken over as a whole.
     fn is_copied(&self, slot: &Slot<'_, '_>, file: &PackageFile) -> bool {
         let theirs = file.file().map(File::text);
-        slot.old.is_none() && slot.text.zip(theirs).is_some_and(|(a, b)| std::ptr::eq(a, b))
+        slot.text.zip(theirs).is_some_and(|(a, b)| std::ptr::eq(a, b))
     }
 }
 
@@ -260,13 +268,17 @@ fn last_item(file: Option<&PackageFile>) -> Option<Spot> {
     spots.last().copied().filter(|_| is_list)
 }
 
-fn finish<'a>(path: PackagePath, slot: Slot<'a, '_>) -> Result<Option<FileChange<'a>>, Diagnostic> {
+type Finished<'a> = Option<(FileChange<'a>, Option<usize>)>;
+
+fn finish<'a>(path: PackagePath, slot: &Slot<'a, '_>) -> Result<Finished<'a>, Diagnostic> {
     let shown = slot.old.map_or(path.as_str(), |file| &file.shown);
     let told = |error: Diagnostic| error.in_file(shown);
     if let Some(Err(error)) = slot.old.map(|file| &file.content) {
         return Err(told(error.clone()));
     }
+    let work = slot.work.filter(|_| slot.arrangement.is_empty());
     let new = match (slot.text, slot.arrangement.is_empty()) {
+        (_, true) if work.is_some() => None,
         (text, true) => text.map(str::to_owned),
         (text, false) => {
             let file = File::parse(text.unwrap_or_default().to_owned());
@@ -276,7 +288,7 @@ fn finish<'a>(path: PackagePath, slot: Slot<'a, '_>) -> Result<Option<FileChange
         }
     };
     let was = slot.old.and_then(PackageFile::file).map(File::text);
-    if was == new.as_deref() {
+    if was == new.as_deref() && work.is_none() {
         return Ok(None);
     }
     if slot.old.is_some_and(|file| file.is_outside) {
@@ -284,5 +296,5 @@ fn finish<'a>(path: PackagePath, slot: Slot<'a, '_>) -> Result<Option<FileChange
         let hint = "name it in .krmignore, or edit the file that it leads to";
         return Err(told(Diagnostic::error(words).hint(hint)));
     }
-    Ok(Some(FileChange { path, old: slot.old, new }))
+    Ok(Some((FileChange { path, old: slot.old, new }, work)))
 }

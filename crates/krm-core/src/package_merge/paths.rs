@@ -8,7 +8,7 @@ use crate::{Package, PackagePath};
 
 /// What stands in each file of upstream, in its order, and where the destination has it.
 pub(super) struct Neighbours<'a> {
-    files: BTreeMap<&'a PackagePath, Vec<(Spot, Option<Part<'a>>)>>,
+    files: BTreeMap<&'a PackagePath, Vec<(Spot, Unit<'a>)>>,
 }
 
 /// Where something goes.
@@ -24,10 +24,10 @@ impl<'a> Neighbours<'a> {
     where
         'a: 'u,
     {
-        let mut files: BTreeMap<&PackagePath, Vec<(Spot, Option<Part<'a>>)>> = BTreeMap::new();
+        let mut files: BTreeMap<&PackagePath, Vec<(Spot, Unit<'a>)>> = BTreeMap::new();
         for unit in units {
             if let Some(upstream) = unit.upstream {
-                files.entry(&upstream.file.path).or_default().push((upstream.spot, unit.local));
+                files.entry(&upstream.file.path).or_default().push((upstream.spot, *unit));
             }
         }
         files.values_mut().for_each(|spots| spots.sort_by_key(|(spot, _)| *spot));
@@ -40,14 +40,23 @@ impl<'a> Neighbours<'a> {
     }
 
     /// The file of the same path; where the destination has moved all that stood in it, the file that it is in now.
-    pub(super) fn target(&self, upstream: &Part<'a>, local: &Package) -> Target<'a> {
+    pub(super) fn target(
+        &self,
+        unit: &Unit<'a>,
+        upstream: &Part<'a>,
+        local: &Package,
+    ) -> Target<'a> {
         let path = &upstream.file.path;
         let none = Vec::new();
         let spots = self.files.get(path).unwrap_or(&none);
         let at = spots.partition_point(|(spot, _)| *spot < upstream.spot);
-        let before = spots[..at].iter().rev().filter_map(|(_, part)| *part);
-        let is_there = local.files().binary_search_by(|file| file.path.cmp(path)).is_ok();
-        let moved = spots.iter().find_map(|(_, part)| *part).filter(|_| !is_there);
+        let before = spots[..at].iter().rev().filter_map(|(_, unit)| unit.local);
+        // What upstream moved goes where upstream has it.
+        let stays = unit.base.is_none_or(|base| base.file.path == *path);
+        let is_there = !stays || local.files().binary_search_by(|file| file.path.cmp(path)).is_ok();
+        let was_here = |unit: &Unit<'a>| unit.base.is_some_and(|base| base.file.path == *path);
+        let mut moved = spots.iter().filter(|(_, unit)| was_here(unit) && !is_there);
+        let moved = moved.find_map(|(_, unit)| unit.local);
         let path = moved.map_or(path, |part| &part.file.path);
         let after = before.into_iter().find(|part| part.file.path == *path);
         Target { path, after }

@@ -151,3 +151,113 @@ fn renamed_locally_and_edited_upstream_is_one_resource() {
         (vec![format!("f: {}", map("b", "2"))], vec![])
     );
 }
+
+/// A made-up package: which resource stands in which file, and what it holds.
+#[derive(Clone, Debug)]
+struct Made(Vec<(usize, usize, u8, bool)>);
+
+impl Made {
+    /// With `named` contents, no two resources have the same, and nothing looks renamed.
+    fn package(&self, named: bool) -> Package {
+        let mut files: std::collections::BTreeMap<String, String> = Default::default();
+        for (name, file, value, has_comment) in &self.0 {
+            let text = files.entry(format!("dir{}/f{file}.yaml", file % 2)).or_default();
+            text.push_str(if text.is_empty() { "" } else { "---\n" });
+            text.push_str(if *has_comment { "# why\n" } else { "" });
+            text.push_str(&map(
+                &format!("n{name}"),
+                &match named {
+                    true => format!("n{name}v{value}"),
+                    false => format!("v{value}"),
+                },
+            ));
+        }
+        let files: Vec<(&str, &str)> =
+            files.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+        package(&files)
+    }
+}
+
+fn made() -> impl proptest::strategy::Strategy<Value = Made> {
+    use proptest::prelude::*;
+    let resource = (0..4_usize, 0..6_u8, any::<bool>());
+    let all = proptest::collection::vec(proptest::option::of(resource), 6);
+    all.prop_map(|all| {
+        let named = all.into_iter().enumerate().filter_map(|(name, it)| Some((name, it?)));
+        Made(named.map(|(name, (file, value, comment))| (name, file, value, comment)).collect())
+    })
+}
+
+/// Local's files after a merge.
+fn after(packages: [&Package; 3]) -> Vec<(String, String)> {
+    let rules = Rules::default();
+    let how = How { rules: &rules, by_path: false, only_common: false, has_paths: true };
+    let merge = PackageMerge::three_way(packages, how).unwrap();
+    let done = merge.works().iter().map(|work| merge.run(work)).collect();
+    let text = |file: &PackageFile| file.file().unwrap().text().to_owned();
+    let local = packages[2].files().iter();
+    let mut files: std::collections::BTreeMap<String, String> =
+        local.map(|file| (file.path.to_string(), text(file))).collect();
+    for change in merge.finish(done).unwrap().changes {
+        match change.new {
+            Some(new) => _ = files.insert(change.path.to_string(), new),
+            None => _ = files.remove(change.path.as_str()),
+        }
+    }
+    files.into_iter().collect()
+}
+
+fn texts(package: &Package) -> Vec<(String, String)> {
+    let files = package.files().iter();
+    files.map(|it| (it.path.to_string(), it.file().unwrap().text().to_owned())).collect()
+}
+
+/// Every resource with its file.
+fn contents(files: &[(String, String)]) -> Vec<(String, String, u64)> {
+    let files: Vec<(&str, &str)> = files.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+    let package = package(&files);
+    let item = |it: crate::Placed<'_>| {
+        let print = crate::fingerprint::of(it.resource.node);
+        (it.resource.name().into_owned(), it.file.path.to_string(), print)
+    };
+    let mut all: Vec<_> = package.resources().map(item).collect();
+    all.sort();
+    all
+}
+
+proptest::proptest! {
+    #[test]
+    fn merge_identity(base in made(), other in made()) {
+        let (base, other) = (base.package(false), other.package(false));
+        proptest::prop_assert_eq!(after([&base, &base, &other]), texts(&other));
+        proptest::prop_assert_eq!(after([&base, &other, &other]), texts(&other));
+        proptest::prop_assert_eq!(contents(&after([&base, &other, &base])), contents(&texts(&other)));
+    }
+
+    #[test]
+    fn merge_is_stable(base in made(), upstream in made(), local in made()) {
+        let [base, upstream, local] = [base, upstream, local].map(|it| it.package(true));
+        let once = after([&base, &upstream, &local]);
+        let files: Vec<(&str, &str)> = once.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+        proptest::prop_assert_eq!(after([&base, &upstream, &package(&files)]), once);
+    }
+}
+
+#[test]
+fn long_lists_are_merged_in_one_go() {
+    let list = |change: usize, value: &str| -> String {
+        let items = (0..100_000).map(|n| {
+            let value = if n % 1000 == change { value } else { "v" };
+            format!("  - name: n{n}\n    value: {value}\n")
+        });
+        let items: String = items.collect();
+        format!(
+            "apiVersion: example.com/v1\nkind: Long\nmetadata: {{name: l}}\nspec:\n  l:\n{items}"
+        )
+    };
+    let (base, upstream, local) = (list(0, "v"), list(1, "up"), list(2, "mine"));
+    let (changes, conflicts) = merged(&[("f", &base)], &[("f", &upstream)], &[("f", &local)]);
+    assert_eq!((changes.len(), conflicts.len()), (1, 0));
+    assert_eq!(changes[0].matches("value: up").count(), 100);
+    assert_eq!(changes[0].matches("value: mine").count(), 100);
+}

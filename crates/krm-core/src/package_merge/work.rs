@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use krm_yaml::{Edit, File};
+use krm_yaml::{Edit, File, NodeRef, Resolved};
 
 use super::PackageMerge;
 use super::arrange::Spot;
 use super::moves;
-use super::unit::Unit;
+use super::unit::{Part, Unit};
 use crate::merge::{Conflict, Merger, Outcome};
 use crate::{Diagnostic, PackageFile, PackagePath};
 
@@ -41,6 +41,26 @@ pub(super) fn by_file(units: Vec<Unit<'_>>) -> Vec<Work<'_>> {
     works.into_values().collect()
 }
 
+/// Whether upstream has the very document that base has, so that local stays as it is.
+///
+/// Spec: a `null` of local is cleared even then.
+fn is_unchanged(unit: &Unit<'_>) -> bool {
+    let (base, upstream) = (whole(unit.base), whole(unit.upstream));
+    base.is_some() && base == upstream && unit.local.is_some_and(|local| !has_null(local.node))
+}
+
+/// The document that a unit is all of.
+fn whole(part: Option<Part<'_>>) -> Option<&str> {
+    part.filter(|part| part.spot.item.is_none()).map(|part| part.node.document().text())
+}
+
+fn has_null(node: NodeRef<'_>) -> bool {
+    match node.as_scalar() {
+        Some(scalar) => scalar.resolve() == Resolved::Null,
+        None => node.children().any(has_null),
+    }
+}
+
 impl<'a> PackageMerge<'a, '_> {
     /// Does the work on one file.
     pub fn run(&self, work: &Work<'a>) -> Result<Done, Diagnostic> {
@@ -67,22 +87,28 @@ impl<'a> PackageMerge<'a, '_> {
         done: &mut Done,
     ) -> Result<(), Diagnostic> {
         let Some(local) = unit.local else { return Ok(()) };
-        let version = |part: Option<super::unit::Part<'a>>| part.map(|part| part.version());
+        let version = |part: Option<Part<'a>>| part.map(|part| part.version());
         let report = match (self.is_three_way, unit.upstream) {
             // Nobody else has it, and nobody had it.
             (true, None) if unit.base.is_none() => return Ok(()),
             (false, None) => return Ok(()),
-            (true, upstream) => merger.three_way(
+            (true, Some(_)) if is_unchanged(unit) => None,
+            (true, upstream) => Some(merger.three_way(
                 version(unit.base),
                 version(unit.local),
                 version(upstream),
                 edit,
-            )?,
-            (false, Some(source)) => merger.two_way(source.version(), local.version(), edit)?,
+            )?),
+            (false, Some(source)) => {
+                Some(merger.two_way(source.version(), local.version(), edit)?)
+            }
         };
-        done.conflicts.extend(report.conflicts);
-        done.warnings.extend(report.warnings);
-        if report.outcome == Outcome::Goes {
+        let goes = report.as_ref().is_some_and(|report| report.outcome == Outcome::Goes);
+        if let Some(report) = report {
+            done.conflicts.extend(report.conflicts);
+            done.warnings.extend(report.warnings);
+        }
+        if goes {
             done.gone.push(local.spot);
         } else if self.is_three_way
             && self.how.has_paths

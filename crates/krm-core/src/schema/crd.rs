@@ -42,9 +42,9 @@ fn is_crd(resource: Resource<'_>) -> bool {
 
 impl Reader<'_> {
     fn crd(&mut self, crd: NodeRef<'_>) {
-        let Some(spec) = field(crd, "spec") else {
-            return self.tell(crd, "a CustomResourceDefinition needs a `spec`");
-        };
+        // A patch of a definition, as kustomize has them, says nothing about types.
+        let says = |word| field(crd, "spec").filter(|spec| field(*spec, word).is_some());
+        let Some(spec) = says("versions").or_else(|| says("validation")) else { return };
         let group = field(spec, "group").and_then(scalar_text).unwrap_or_default();
         if group.is_empty() {
             return self.tell(spec, "a CustomResourceDefinition needs `spec.group`");
@@ -71,32 +71,23 @@ impl Reader<'_> {
 
     /// The names of the versions, each with its schema.
     fn versions<'a>(&mut self, spec: NodeRef<'a>) -> Vec<(String, Option<NodeRef<'a>>)> {
-        let single = field(spec, "version").and_then(scalar_text);
-        let list = field(spec, "versions");
-        let (Some(list), None) = (list.and_then(NodeRef::as_sequence), &single) else {
-            return self.single_version(spec, single.as_deref());
-        };
         let mut versions = Vec::new();
-        for item in list.items() {
-            match field(item, "name").and_then(scalar_text).filter(|name| !name.is_empty()) {
-                Some(name) => versions.push((name.into_owned(), schema_of(item))),
-                None => self.tell(item, "a version of a CustomResourceDefinition needs a `name`"),
+        if let Some(list) = field(spec, "versions").and_then(NodeRef::as_sequence) {
+            for item in list.items() {
+                match field(item, "name").and_then(scalar_text).filter(|name| !name.is_empty()) {
+                    Some(name) => versions.push((name.into_owned(), schema_of(item))),
+                    None => {
+                        self.tell(item, "a version of a CustomResourceDefinition needs a `name`");
+                    }
+                }
             }
-        }
-        versions
-    }
-
-    fn single_version<'a>(
-        &mut self,
-        spec: NodeRef<'a>,
-        name: Option<&str>,
-    ) -> Vec<(String, Option<NodeRef<'a>>)> {
-        let Some(name) = name else {
+        } else if let Some(name) = field(spec, "version").and_then(scalar_text) {
+            versions.push((name.into_owned(), None));
+        } else {
             let at = field(spec, "versions").unwrap_or(spec);
             self.tell(at, "a CustomResourceDefinition needs a list of `spec.versions`");
-            return Vec::new();
-        };
-        vec![(name.to_owned(), None)]
+        }
+        versions
     }
 
     /// The type at the root of a custom resource has metadata, whatever its schema says.

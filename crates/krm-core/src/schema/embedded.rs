@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use super::node::{NodeId, Nodes};
-use super::table::{Entry, contents};
+use super::table::{Entry, entries, packages};
 use super::types::Spot;
 
 pub(super) const TEXT: &str = include_str!("kubernetes.txt");
 
 /// An index of a table, and what was read of it so far. Reading changes no answer, so one is enough for a process.
-#[derive(Debug)]
 pub(super) struct Embedded {
     /// Sorted by name.
     pub(super) types: Vec<Definition>,
@@ -20,10 +19,15 @@ pub(super) struct Embedded {
     pub(super) packages: BTreeMap<&'static str, &'static str>,
 }
 
-#[derive(Debug)]
 pub(super) struct Definition {
     pub(super) entry: Entry,
     nodes: OnceLock<(Nodes, NodeId)>,
+}
+
+impl std::fmt::Debug for Embedded {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Embedded({} types)", self.types.len())
+    }
 }
 
 impl Embedded {
@@ -33,18 +37,14 @@ impl Embedded {
         EMBEDDED.get_or_init(|| Self::new(TEXT))
     }
 
-    pub(super) fn new(text: &'static str) -> Self {
-        let contents = contents(text);
+    fn new(table: &'static str) -> Self {
+        let definition = |entry| Definition { entry, nodes: OnceLock::new() };
+        let types: Vec<Definition> = entries(table).map(definition).collect();
         let mut kinds = BTreeMap::new();
-        for (index, entry) in contents.entries.iter().enumerate() {
+        for (index, Definition { entry, .. }) in types.iter().enumerate() {
             kinds.extend(entry.api_versions().map(|version| ((version, entry.kind()), index)));
         }
-        let definition = |entry| Definition { entry, nodes: OnceLock::new() };
-        Self {
-            types: contents.entries.into_iter().map(definition).collect(),
-            kinds,
-            packages: contents.packages.into_iter().collect(),
-        }
+        Self { types, kinds, packages: packages(table).collect() }
     }
 
     pub(super) fn kinds(&self) -> impl Iterator<Item = (&str, &str)> {

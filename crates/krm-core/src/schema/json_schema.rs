@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use krm_yaml::{NodeRef, Resolved};
 
-use super::node::{Facts, Field, ListType, Node, NodeId, Shape, Strategy, Tables, Text};
+use super::node::{Facts, Field, ListType, Node, NodeId, Shape, Tables};
+use super::words::{either, is_true, owned};
 use crate::resource::scalar_text;
 use crate::{Diagnostic, Severity};
 
@@ -71,27 +72,28 @@ impl<'t> Reader<'t> {
         all: &mut Vec<(Cow<'a, str>, NodeRef<'a>)>,
         depth: usize,
     ) {
-        let Some(mapping) = node.resolve().as_mapping() else { return };
-        let start = all.len();
+        let Some(mapping) = node.resolve().as_mapping().filter(|_| depth > 0) else { return };
+        let mut own = Vec::new();
         for entry in mapping.entries() {
             if !self.spend(node) {
-                return;
+                break;
             }
             let Some(name) = scalar_text(entry.key) else { continue };
             if name != "<<" {
-                all.push((name, entry.value.resolve()));
-            } else if depth > 0 {
-                let mut merged = Vec::new();
-                for source in merge_sources(entry.value.resolve()) {
-                    self.collect(source, &mut merged, depth - 1);
+                own.push((name, entry.value.resolve()));
+                continue;
+            }
+            for source in merge_sources(entry.value.resolve()) {
+                if self.spend(node) {
+                    self.collect(source, all, depth - 1);
                 }
-                all.splice(start..start, merged);
             }
         }
+        all.append(&mut own);
     }
 
-    /// Pays for one entry; nothing is left after a text whose aliases expand to too much.
-    fn spend(&mut self, at: NodeRef<'_>) -> bool {
+    /// Pays for one entry or item; nothing is left after a text whose aliases expand to too much.
+    pub(super) fn spend(&mut self, at: NodeRef<'_>) -> bool {
         match self.budget {
             0 => return false,
             1 => self.tell(at, "the aliases of this document expand to too much to be a schema"),
@@ -132,10 +134,14 @@ impl<'t> Reader<'t> {
         let facts = &mut draft.facts;
         match word {
             "$ref" => draft.node.reference = self.reference(at),
-            "type" => draft.node.shape = self.shape(at).unwrap_or(draft.node.shape),
+            "type" => {
+                let (shape, nullable) = self.shape(at);
+                draft.node.shape = shape;
+                facts.is_nullable |= nullable;
+            }
             "format" => facts.format = owned(at),
             "default" => facts.default = owned(at),
-            "nullable" => facts.is_nullable = is_true(at),
+            "nullable" => facts.is_nullable |= is_true(at),
             "enum" => {
                 (facts.enumeration, facts.is_nullable) = self.enumeration(at, facts.is_nullable);
             }
@@ -146,7 +152,7 @@ impl<'t> Reader<'t> {
                 draft.values = Some(self.read_below(at, depth));
             }
             "additionalProperties" => facts.keeps_unknown |= is_true(at),
-            "allOf" => self.all_of(draft, at),
+            "allOf" => draft.node.reference = self.all_of(at).or(draft.node.reference.take()),
             "oneOf" | "anyOf" => draft.alternatives = self.alternatives(at),
             "x-kubernetes-int-or-string" if is_true(at) => draft.node.shape = Shape::IntOrString,
             "x-kubernetes-preserve-unknown-fields" => facts.keeps_unknown |= is_true(at),
@@ -238,154 +244,11 @@ impl<'t> Reader<'t> {
         };
         fields.into_iter().map(field).collect()
     }
-
-    /// The texts of a list.
-    fn texts<'a>(&mut self, at: NodeRef<'a>, what: &str) -> Vec<Cow<'a, str>> {
-        let mut texts = Vec::new();
-        let Some(list) = at.as_sequence() else {
-            // Compat: some old definitions say `required: true` beside the field.
-            if !is_true(at) || what != "`required`" {
-                self.tell(at, format!("{what} must be a list of names"));
-            }
-            return texts;
-        };
-        for item in list.items() {
-            if !self.spend(at) {
-                break;
-            }
-            match scalar_text(item) {
-                Some(text) => texts.push(text),
-                None => self.tell(item, format!("{what} must be a list of names")),
-            }
-        }
-        texts
-    }
-
-    /// The values of an enumeration, and whether null is one; one of mappings or lists is taken for none.
-    fn enumeration(&mut self, at: NodeRef<'_>, mut nullable: bool) -> (Vec<Text>, bool) {
-        let mut values = Vec::new();
-        let Some(list) = at.as_sequence() else {
-            self.tell(at, "`enum` must be a list of values");
-            return (values, nullable);
-        };
-        for item in list.items().map(NodeRef::resolve) {
-            match item.as_scalar() {
-                Some(scalar) if scalar.resolve() == Resolved::Null => nullable = true,
-                Some(scalar) if self.spend(at) => values.push(scalar.value().into_owned().into()),
-                _ => return (Vec::new(), nullable),
-            }
-        }
-        (values, nullable)
-    }
-
-    /// Spec: `allOf` around one reference is how OpenAPI writes facts beside it; what else stands there restricts values only.
-    fn all_of(&mut self, draft: &mut Draft<'_>, at: NodeRef<'_>) {
-        let Some(list) = at.as_sequence() else { return };
-        let mut references = Vec::new();
-        for item in list.items() {
-            for (_, value) in self.entries(item).into_iter().filter(|(word, _)| word == "$ref") {
-                references.extend(self.reference(value));
-            }
-        }
-        if references.len() == 1 {
-            draft.node.reference = references.pop();
-        }
-    }
-
-    fn alternatives(&mut self, at: NodeRef<'_>) -> Vec<Shape> {
-        let mut shapes = Vec::new();
-        for item in at.as_sequence().into_iter().flat_map(|list| list.items()) {
-            for (_, value) in self.entries(item).into_iter().filter(|(word, _)| word == "type") {
-                shapes.extend(self.shape(value));
-            }
-        }
-        shapes
-    }
-
-    /// The definition that a reference names.
-    fn reference(&mut self, at: NodeRef<'_>) -> Option<Text> {
-        let text = scalar_text(at).unwrap_or_default();
-        let homes = ["#/definitions/", "#/components/schemas/"];
-        let name = homes.iter().find_map(|home| text.strip_prefix(home));
-        let name = name.filter(|name| !name.is_empty()).map(unescape);
-        if name.is_none() {
-            self.tell(
-                at,
-                "only references to `#/definitions/…` and `#/components/schemas/…` are understood",
-            );
-        }
-        name
-    }
-
-    /// Spec: OpenAPI 3.1 writes a nullable type as a list.
-    fn shape(&mut self, at: NodeRef<'_>) -> Option<Shape> {
-        let words: Vec<NodeRef<'_>> = match at.as_sequence() {
-            Some(list) => list.items().take(8).map(NodeRef::resolve).collect(),
-            None => vec![at],
-        };
-        let mut shapes = Vec::new();
-        for word in words {
-            let text = scalar_text(word).unwrap_or_default();
-            match Shape::of_type(&text) {
-                Some(shape) => shapes.push(shape),
-                None if text == "null" => {}
-                None => {
-                    let known = "array, boolean, integer, number, object or string";
-                    self.tell(word, format!("a type is one of {known}"));
-                }
-            }
-        }
-        match shapes[..] {
-            [shape] => Some(shape),
-            _ => Some(either(&shapes)),
-        }
-    }
-
-    fn list_type(&mut self, at: NodeRef<'_>) -> Option<ListType> {
-        match scalar_text(at).as_deref() {
-            Some("atomic") => Some(ListType::Atomic),
-            Some("set") => Some(ListType::Set),
-            Some("map") => Some(ListType::Map),
-            _ => {
-                self.tell(at, "a list type is one of atomic, map or set");
-                None
-            }
-        }
-    }
-
-    fn is_atomic(&mut self, at: NodeRef<'_>) -> bool {
-        match scalar_text(at).as_deref() {
-            Some("atomic") => true,
-            Some("granular") => false,
-            _ => {
-                self.tell(at, "a map type is atomic or granular");
-                false
-            }
-        }
-    }
-
-    fn strategy(&mut self, at: NodeRef<'_>) -> Strategy {
-        let strategy = scalar_text(at).and_then(|words| Strategy::parse(&words));
-        if strategy.is_none() {
-            self.tell(at, "a patch strategy is made of merge, replace and retainKeys");
-        }
-        strategy.unwrap_or_default()
-    }
 }
 
 /// Whether the facts are those of a list.
 fn is_for_lists(facts: &Facts) -> bool {
     facts.list_type.is_some() || facts.merge_key.is_some()
-}
-
-/// What a value is that may be one of several.
-fn either(shapes: &[Shape]) -> Shape {
-    let only = |other: Shape| shapes.iter().all(|it| *it == other || *it == Shape::String);
-    match shapes.contains(&Shape::String) {
-        true if shapes.contains(&Shape::Integer) && only(Shape::Integer) => Shape::IntOrString,
-        true if shapes.contains(&Shape::Number) && only(Shape::Number) => Shape::NumberOrString,
-        _ => Shape::Any,
-    }
 }
 
 /// The mappings that a `<<` key names.
@@ -395,17 +258,4 @@ fn merge_sources(value: NodeRef<'_>) -> Vec<NodeRef<'_>> {
         Some(list) => list.items().collect::<Vec<_>>().into_iter().rev().collect(),
         None => vec![value],
     }
-}
-
-fn is_true(node: NodeRef<'_>) -> bool {
-    node.as_scalar().is_some_and(|scalar| scalar.resolve() == Resolved::Bool(true))
-}
-
-fn owned(node: NodeRef<'_>) -> Option<Text> {
-    scalar_text(node).map(|text| text.into_owned().into())
-}
-
-/// Spec: in a JSON pointer `~1` is a slash and `~0` a tilde.
-fn unescape(name: &str) -> Text {
-    name.replace("~1", "/").replace("~0", "~").into()
 }

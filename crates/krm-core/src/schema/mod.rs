@@ -12,6 +12,7 @@ mod rules;
 mod table;
 mod table_text;
 mod types;
+mod words;
 
 #[cfg(test)]
 mod tests;

@@ -15,38 +15,41 @@ impl Schema {
     /// Adds the definitions of an OpenAPI document: `definitions` of version 2, `components.schemas` of version 3, either of
     /// them also below `openAPI`, as Krmfiles and Kptfiles have it. What is wrong is an error with its place, and the rest is added.
     pub fn add_openapi(&mut self, document: NodeRef<'_>) -> Vec<Diagnostic> {
-        let home = field(document, "openAPI").unwrap_or(document);
-        let definitions =
-            field(home, "definitions").or_else(|| field(field(home, "components")?, "schemas"));
-        let mut reader = Reader::new(&mut self.own, document, Severity::Error);
-        match definitions {
-            Some(definitions) if definitions.as_mapping().is_none() => {
-                reader.tell(definitions, "definitions must be a mapping of names to schemas");
-            }
-            Some(definitions) => reader.definitions(definitions),
-            None => {
-                reader
-                    .tell(document, "there are no `definitions` and no `components.schemas` here");
-            }
-        }
-        reader.into_faults()
+        self.read_openapi(document, Severity::Error)
     }
 
     /// Adds what the files of a package say: its CustomResourceDefinitions, and the OpenAPI definitions of Krmfiles and Kptfiles.
+    /// What is wrong in them is a warning with its place.
     pub fn add_package(&mut self, package: &Package) -> Vec<Diagnostic> {
         let mut faults = Vec::new();
         for file in package.files().iter().filter(|file| file.path.is_package_file()) {
-            for resource in file.resources() {
-                if field(resource.node, "openAPI")
-                    .is_some_and(|it| field(it, "definitions").is_some())
-                {
-                    let found = self.add_openapi(resource.node).into_iter();
+            let has_definitions =
+                |node| Some(field(field(node, "openAPI")?, "definitions").is_some());
+            for node in file.resources().map(|resource| resource.node) {
+                if has_definitions(node) == Some(true) {
+                    let found = self.read_openapi(node, Severity::Warning).into_iter();
                     faults.extend(found.map(|fault| fault.in_file(&*file.shown)));
                 }
             }
         }
         faults.extend(self.add_crds(package));
         faults
+    }
+
+    fn read_openapi(&mut self, document: NodeRef<'_>, severity: Severity) -> Vec<Diagnostic> {
+        let home = field(document, "openAPI").unwrap_or(document);
+        let definitions =
+            field(home, "definitions").or_else(|| field(field(home, "components")?, "schemas"));
+        let mut reader = Reader::new(&mut self.own, document, severity);
+        let nothing = "there are no `definitions` and no `components.schemas` here";
+        match definitions {
+            Some(definitions) if definitions.as_mapping().is_none() => {
+                reader.tell(definitions, "definitions must be a mapping of names to schemas");
+            }
+            Some(definitions) => reader.definitions(definitions),
+            None => reader.tell(document, nothing),
+        }
+        reader.into_faults()
     }
 }
 
@@ -55,6 +58,9 @@ impl Reader<'_> {
         for (name, schema) in self.entries(definitions) {
             if name.starts_with(SETTERS) {
                 continue;
+            }
+            if !self.spend(schema) {
+                break;
             }
             let id = self.read(schema);
             self.tables.definitions.insert(name.clone().into_owned().into(), id);

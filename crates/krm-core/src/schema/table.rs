@@ -14,21 +14,13 @@
 
 use super::node::{Facts, Field, ListType, Node, NodeId, Nodes, Shape, Strategy, Text};
 
-/// A line that is not understood.
+/// Why something is no table, or cannot be written as one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TableError {
-    /// The line, from one; zero where something cannot be written as a table.
-    pub line: usize,
-    /// What is wrong.
-    pub message: String,
-}
+pub struct TableError(pub(super) String);
 
 impl std::fmt::Display for TableError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.line {
-            0 => f.write_str(&self.message),
-            line => write!(f, "line {line}: {}", self.message),
-        }
+        f.write_str(&self.0)
     }
 }
 
@@ -40,53 +32,22 @@ pub(super) struct Entry {
     /// The short name.
     pub(super) name: &'static str,
     /// What is said of it, and its fields.
-    pub(super) text: &'static str,
-    /// The line of its name, from one.
-    line: usize,
+    text: &'static str,
 }
 
-/// What stands in a table, in order: types, and the full names of packages with their short ones.
-#[derive(Debug, Default)]
-pub(super) struct Contents {
-    pub(super) packages: Vec<(&'static str, &'static str)>,
-    pub(super) entries: Vec<Entry>,
+/// The types of a table, in its order. What they say is read by [`Entry::read`] once somebody asks.
+pub(super) fn entries(table: &'static str) -> impl Iterator<Item = Entry> {
+    table.split("\ntype ").skip(1).map(|text| {
+        let (name, text) = text.split_at(text.find([' ', '\n']).unwrap_or(text.len()));
+        Entry { name, text }
+    })
 }
 
-/// Finds the types of a table. What they say is read by [`Entry::read`] once somebody asks.
-pub(super) fn contents(text: &'static str) -> Contents {
-    let mut contents =
-        Contents { packages: Vec::with_capacity(64), entries: Vec::with_capacity(1024) };
-    let mut open: Option<(usize, &'static str, usize)> = None;
-    let mut start = 0;
-    for (number, line) in text.split_inclusive('\n').enumerate() {
-        let at = start;
-        start += line.len();
-        if line.starts_with(' ') {
-            continue;
-        }
-        contents.close(text, open.take(), at);
-        if let Some(rest) = line.strip_prefix("type ") {
-            let name = rest.split([' ', '\n']).next().unwrap_or_default();
-            open = Some((number + 1, name, start - rest.len() + name.len()));
-        } else if let Some(words) = line.trim_end().strip_prefix("package ") {
-            let (short, full) = words.split_once(' ').unwrap_or_default();
-            contents.packages.push((full, short));
-        }
-    }
-    contents.close(text, open, start);
-    contents
-}
-
-impl Contents {
-    fn close(
-        &mut self,
-        text: &'static str,
-        open: Option<(usize, &'static str, usize)>,
-        end: usize,
-    ) {
-        let entry = open.map(|(line, name, start)| Entry { name, text: &text[start..end], line });
-        self.entries.extend(entry);
-    }
+/// The full names of packages, which stand above the types, and their short ones.
+pub(super) fn packages(table: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let lines = table.lines().take_while(|line| !line.starts_with("type "));
+    let words = lines.filter_map(|line| line.strip_prefix("package ")?.split_once(' '));
+    words.map(|(short, full)| (full, short))
 }
 
 impl Entry {
@@ -103,20 +64,18 @@ impl Entry {
 
     /// Reads the type: its nodes, and which of them it is.
     pub(super) fn read(&self) -> Result<(Nodes, NodeId), TableError> {
-        let fault = |line: usize, what: &str| TableError {
-            line: self.line + line,
-            message: format!("not a {what}"),
-        };
+        let fault =
+            |line: &str| TableError(format!("{}: cannot read `{}`", self.name, line.trim()));
         let mut nodes = Nodes::new();
         let mut lines = self.text.lines();
         let head = lines.next().unwrap_or_default();
-        let mut draft = draft(&mut nodes, head).ok_or_else(|| fault(0, "type"))?;
+        let mut draft = draft(&mut nodes, head).ok_or_else(|| fault(head))?;
         if !draft.is_shaped {
             draft.node.shape = Shape::Object;
         }
-        for (number, line) in lines.enumerate() {
+        for line in lines {
             let field = field(&mut nodes, line.trim_start());
-            draft.node.fields.push(field.ok_or_else(|| fault(number + 1, "field"))?);
+            draft.node.fields.push(field.ok_or_else(|| fault(line))?);
         }
         let id = add(&mut nodes, draft);
         Ok((nodes, id))

@@ -100,7 +100,7 @@ pub(super) fn digest(bytes: &[u8]) -> u64 {
 }
 
 fn fault(message: String) -> TableError {
-    TableError { line: 0, message }
+    TableError(message)
 }
 
 /// Short names for the packages: the last word of the full name, and the one before it where that is a version.

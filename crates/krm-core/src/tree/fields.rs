@@ -3,9 +3,9 @@
 use krm_yaml::NodeRef;
 
 use super::Branch;
-use crate::flow;
 use crate::query::Selector;
 use crate::resource::{Resource, field};
+use crate::{flow, secrets};
 
 /// Where workloads hold the specification of their pods.
 const PODS: [&[&str]; 3] = [
@@ -69,12 +69,12 @@ fn line(name: &str, value: NodeRef<'_>) -> Branch {
 /// The line of a path that somebody asked for, and one below it for each of several values. What a Secret keeps is
 /// not shown.
 fn named(resource: Resource<'_>, path: &Selector) -> Option<Branch> {
-    let is_kept = path.first_key().is_none_or(|key| key == "data" || key == "stringData");
+    let is_kept = secrets::is_kept(resource, path.first_key());
     let found = path.find(resource.node);
     let name = path.to_string();
     match found.as_slice() {
         [] => None,
-        _ if is_kept && resource.kind() == "Secret" => Some(Branch::new(format!("{name}: ***"))),
+        _ if is_kept => Some(Branch::new(format!("{name}: ***"))),
         [value] => Some(line(&name, *value)),
         values => {
             let children = values.iter().map(|value| Branch::new(flow::text(*value))).collect();

@@ -3,7 +3,6 @@
 pub mod annotations;
 pub mod incoming;
 pub mod matching;
-pub mod outgoing;
 pub mod results;
 pub mod sending;
 pub mod version;

@@ -2,11 +2,12 @@
 
 use krm_yaml::{Edit, EditError, File, NodeRef, Value};
 
+use super::Version;
 use super::annotations::{ID, INDEX, INTERNAL, LEGACY_INDEX, LEGACY_PATH, PATH};
 use super::matching::Sent;
-use super::{Version, outgoing};
 use crate::package::{PackageFile, Placed};
 use crate::resource::{field, resources, scalar_text};
+use crate::wrapper::Wrapper;
 use crate::{Diagnostic, Package, Resource, annotate, json, subtree};
 
 /// What is sent to a function.
@@ -72,8 +73,17 @@ impl<'a> Sending<'a> {
     }
 
     /// The `ResourceList` that goes to the function.
-    pub fn list(&self, version: Version, function_config: Option<&str>) -> String {
-        outgoing::list(&version.api_version(), "ResourceList", &self.texts, function_config)
+    pub fn list(
+        &self,
+        version: Version,
+        function_config: Option<&str>,
+    ) -> Result<String, Diagnostic> {
+        let wrapper = Wrapper {
+            kind: "ResourceList".to_owned(),
+            version: version.api_version(),
+            function_config: function_config.map(str::to_owned),
+        };
+        wrapper.wrap(&self.texts)
     }
 }
 
@@ -126,7 +136,7 @@ mod tests {
 
     fn sent(text: &str) -> String {
         let package = package(&[("a/b.yaml", text)]);
-        Sending::of(&package, |_| true).unwrap().list(Version::V1, None)
+        Sending::of(&package, |_| true).unwrap().list(Version::V1, None).unwrap()
     }
 
     #[test]

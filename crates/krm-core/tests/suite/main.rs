@@ -1,9 +1,14 @@
 //! The one test binary of `krm-core`: laws on generated resources.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod corpora;
+mod format;
+mod formatting;
 #[allow(dead_code, reason = "the tests of krm-yaml use more of it")]
 #[path = "../../../krm-yaml/tests/suite/laws/mod.rs"]
 mod laws;
+mod merge_laws;
+mod merging;
 #[allow(dead_code, reason = "the tests of krm-yaml use more of it")]
 #[path = "../../../krm-yaml/tests/suite/runner.rs"]
 mod runner;

@@ -28,8 +28,9 @@ fn documents_that_are_no_schemas_are_survived() {
 fn generated_schemas_have_types() {
     let mut keyed = 0;
     for seed in 0..=255_u8 {
-        let choices: Vec<u8> =
-            (0..600_u32).map(|at| ((at + 7) * (u32::from(seed) * 2 + 1) * 31 >> 3) as u8).collect();
+        let choices: Vec<u8> = (0..600_u32)
+            .map(|at| (((at + 7) * (u32::from(seed) * 2 + 1) * 31) >> 3) as u8)
+            .collect();
         keyed += usize::from(crate::schemas::has_keys(&sample(&mut Draw::new(&choices))));
     }
     assert!(keyed > 5, "only {keyed} of 256 have a list with keys");

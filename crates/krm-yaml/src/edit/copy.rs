@@ -148,8 +148,8 @@ pub(super) fn copy_block(node: NodeRef<'_>, to: u32) -> Vec<String> {
     let (Some(first), Some(last)) = (entries.first(), entries.last()) else { return Vec::new() };
     let from = column(source, first.head);
     // Comments below the last entry are the collection's: they end with the entry that holds it.
-    let holder = node.parent().filter(|parent| parent.is_block()).map(layout::entries);
-    let holder = holder.and_then(|all| all.into_iter().find(|entry| entry.value == node));
+    let in_block = node.parent().is_some_and(NodeRef::is_block);
+    let holder = layout::entry(node).filter(|entry| in_block && entry.key != Some(node));
     let text = Span::new(first.start, holder.map_or(last.tail, |holder| holder.tail)).of(source);
     let shift = i64::from(to) - i64::from(from);
     let begins = (i64::from(column(source, first.start)) + shift).max(0) as usize;
@@ -175,11 +175,8 @@ fn shift_line(line: &str, shift: i64) -> String {
 
 /// The comment lines directly above the entry that holds a node.
 pub(super) fn comments_above(node: NodeRef<'_>) -> Vec<String> {
-    let Some(parent) = node.parent().filter(|parent| parent.notation() == Notation::Block) else {
-        return Vec::new();
-    };
-    let entry = layout::entries(parent).into_iter().find(|entry| entry.value == node);
-    let Some(entry) = entry else { return Vec::new() };
+    let in_block = node.parent().is_some_and(|parent| parent.notation() == Notation::Block);
+    let Some(entry) = layout::entry(node).filter(|_| in_block) else { return Vec::new() };
     let text = Span::new(entry.start, entry.head).of(node.source());
     lines(text).map(str::trim).filter(|line| line.starts_with('#')).map(strip_breaks).collect()
 }

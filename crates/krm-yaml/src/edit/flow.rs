@@ -2,40 +2,51 @@
 
 use super::lower::{Change, Ground, Listing};
 use super::splice::Splice;
-use super::{Insertion, fill};
+use super::{EditError, Insertion, fill};
 use crate::comment;
 use crate::layout::{EntryLayout, comment_beside};
 use crate::manners::indentation;
 use crate::node::Notation;
 use crate::span::{
-    Span, is_first_on_line, line_end, line_start, next_line, past_blanks, skip_blanks_back,
+    Span, is_first_on_line, line_end, line_start, next_line, past_blanks, skip_blanks,
+    skip_blanks_back,
 };
 use crate::value::Value;
 use crate::view::NodeRef;
 
-pub(crate) fn lower<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, change: &Change<'_>) {
+pub(crate) fn lower<'a>(
+    ground: &mut Ground<'a>,
+    node: NodeRef<'a>,
+    change: &Change<'_>,
+) -> Result<(), EditError> {
     let listing = ground.listing(node);
     let entries = &listing.entries;
     if entries.is_empty() {
         first_entries(ground, node, change);
-        return;
+        return Ok(());
     }
     let kept: Vec<usize> = (0..entries.len()).filter(|at| !change.removed.contains(at)).collect();
     let work = Work { node, change, listing: &listing, entries, kept };
     if node.notation() == Notation::Pair {
         work.give_braces(ground);
-        return;
+        return Ok(());
     }
     if work.kept.is_empty() {
         work.empty_or_refill(ground);
-        return;
+        return Ok(());
     }
     if work.is_mixed() && work.rebuild(ground) {
-        return;
+        return Ok(());
+    }
+    if let Some(entry) = work.cramped(ground.text) {
+        let words =
+            "this cannot be changed here without harm: a comment would stand at another entry";
+        return Err(EditError::at(entry.key.unwrap_or(entry.value), words));
     }
     work.reorder(ground);
     work.remove(ground);
     work.insert(ground);
+    Ok(())
 }
 
 /// The first entries of an empty collection.
@@ -98,8 +109,11 @@ pub(crate) fn lines_above<'a>(
     value: &Value<'_>,
 ) -> String {
     let Some(node) = value.node() else { return String::new() };
+    if ground.manners.json {
+        return String::new();
+    }
     let comments = comment::texts_with(node);
-    if comments.is_empty() || ground.manners.json {
+    if comments.is_empty() {
         return String::new();
     }
     let line = indentation(ground.text, collection.start()).len();
@@ -188,6 +202,23 @@ impl<'a> Work<'a, '_> {
         let own = self.node.index;
         ground.splices.push(Splice::insert(core.start, format!("{{{ahead}")).of(own));
         ground.splices.push(Splice::insert(core.end, format!("{behind}}}")).of(own));
+    }
+
+    /// An entry with a comment that has no room where the entry goes: one above it needs a line to begin there, and one
+    /// beside it a line to end.
+    fn cramped(&self, text: &str) -> Option<&EntryLayout<'a>> {
+        let order = self.change.kept(self.entries.len());
+        let moved = self.kept.iter().zip(order).filter(|(slot, entry)| **slot != *entry);
+        let mut moved = moved.map(|(slot, entry)| (&self.entries[*slot], &self.entries[entry]));
+        let ends_line = |entry: &EntryLayout<'_>| {
+            let end = line_end(text, entry.tail);
+            skip_blanks(text, entry.tail, end) == end
+        };
+        let found = moved.find(|(slot, entry)| {
+            let above = entry.start < entry.head && !slot.own_line;
+            above || !beside(text, entry).is_empty() && !ends_line(slot)
+        });
+        found.map(|(_, entry)| entry)
     }
 
     fn reorder(&self, ground: &mut Ground<'a>) {

@@ -5,11 +5,12 @@ use std::rc::Rc;
 
 use super::splice::{Splice, apply as splice};
 use super::{
-    CollectionEdit, DocumentEdit, EditError, Insertion, Positions, WhenEmpty, block, check, ending,
-    flow, notes, replace, sharing,
+    CollectionEdit, DocumentEdit, EditError, Insertion, Note, NoteTarget, Positions, WhenEmpty,
+    block, check, ending, flow, meeting, notes, plain_swap, replace, sharing,
 };
 use crate::brackets::BracketManners;
 use crate::document::DocumentRef;
+use crate::file::File;
 use crate::layout::{self, EntryLayout};
 use crate::manners::{EntryManners, Manners};
 use crate::node::Notation;
@@ -25,6 +26,8 @@ pub(crate) struct Ground<'a> {
     pub(crate) manners: Manners,
     listings: BTreeMap<u32, Rc<Listing<'a>>>,
     pub(crate) splices: Vec<Splice>,
+    /// The comments, or none, that are to stand beside values which are written anew.
+    pub(crate) beside: BTreeMap<u32, Option<String>>,
 }
 
 /// The entries of a collection and how they are written.
@@ -55,6 +58,20 @@ impl<'a> Ground<'a> {
         Rc::clone(listing)
     }
 
+    /// Lowers the comments beside nodes that were not written anew with their values.
+    fn notes(&mut self, notes: &[&Note<'a>]) -> Result<(), EditError> {
+        for note in notes {
+            let is_waiting = match note.target {
+                NoteTarget::Of(node, _) => self.beside.contains_key(&node.index),
+                NoteTarget::This(_) => true,
+            };
+            if is_waiting {
+                notes::lower(self, note)?;
+            }
+        }
+        Ok(())
+    }
+
     /// The entry that a key, a value or an item belongs to.
     pub(crate) fn entry_of(&mut self, node: NodeRef<'a>) -> Option<EntryLayout<'a>> {
         let parent = node.parent()?;
@@ -64,13 +81,52 @@ impl<'a> Ground<'a> {
     }
 }
 
-/// Makes the changes of one document: its new text.
-pub(crate) fn apply(
-    document: DocumentRef<'_>,
-    edit: &DocumentEdit<'_>,
+/// Makes the changes of one document: its new text, read back unless what it means is certain.
+pub(crate) fn apply<'a>(
+    document: DocumentRef<'a>,
+    edit: &DocumentEdit<'a>,
     allow_shared: bool,
     json: bool,
 ) -> Result<String, EditError> {
+    let Lowered { splices, collections } = lower(document, edit, allow_shared, json)?;
+    let is_certain = plain_swap::is_certain(document, edit, &splices);
+    let text = splice(document.file.text(), document.span(), splices).map_err(|overlap| {
+        EditError::new(Span::empty(overlap.at), "two changes of one edit touch the same text here")
+    })?;
+    if !is_certain || File::is_too_large(&text) {
+        return check::read_back(document, edit, &collections, text);
+    }
+    debug_assert_eq!(
+        check::read_back(document, edit, &collections, text.clone()).as_ref(),
+        Ok(&text),
+        "what is certain is read back the same"
+    );
+    Ok(text)
+}
+
+/// Whether the changes of one document can be made, and what it means then is certain without reading it back.
+pub(crate) fn is_certain<'a>(
+    document: DocumentRef<'a>,
+    edit: &DocumentEdit<'a>,
+    allow_shared: bool,
+    json: bool,
+) -> bool {
+    lower(document, edit, allow_shared, json)
+        .is_ok_and(|lowered| plain_swap::is_certain(document, edit, &lowered.splices))
+}
+
+/// The changes of one document as splices, and what becomes of its collections.
+struct Lowered<'e> {
+    splices: Vec<Splice>,
+    collections: BTreeMap<u32, Change<'e>>,
+}
+
+fn lower<'a, 'e>(
+    document: DocumentRef<'a>,
+    edit: &'e DocumentEdit<'a>,
+    allow_shared: bool,
+    json: bool,
+) -> Result<Lowered<'e>, EditError> {
     let mut manners = Manners::of(document);
     manners.json |= json;
     let mut ground = Ground {
@@ -79,34 +135,58 @@ pub(crate) fn apply(
         manners,
         listings: BTreeMap::new(),
         splices: Vec::new(),
+        beside: BTreeMap::new(),
     };
     let mut positions = Positions::default();
     let collections = cascade(document, edit, &mut positions);
     sharing::check(document, edit, &collections, allow_shared)?;
     refuse_lost_edits(document, edit, &collections, &mut positions)?;
-    // At one place a value comes before what is inserted behind it, and the inner before the outer.
+    // At one place a value comes before what is inserted behind it, and the inner before the outer. The comment beside an
+    // entry comes before new entries, the one above it behind them.
+    let (above, beside): (Vec<_>, Vec<_>) = edit.notes.iter().partition(|note| note.is_above());
+    let empties = |(index, change): &(&u32, &Change<'_>)| change.empties(document.node(**index));
+    let (emptied, changed): (Vec<_>, Vec<_>) = collections.iter().rev().partition(empties);
+    for note in &beside {
+        if let NoteTarget::Of(node, _) = note.target {
+            ground.beside.insert(node.index, note.text.clone());
+        }
+    }
     for (&index, value) in &edit.values {
         replace::lower(&mut ground, document.node(index), value)?;
     }
-    for (&index, change) in collections.iter().rev() {
-        let node = document.node(index);
-        if node.notation() == Notation::Block {
-            block::lower(&mut ground, node, change);
-        } else {
-            flow::lower(&mut ground, node, change);
-        }
+    for (&index, change) in emptied {
+        collection(&mut ground, document.node(index), change)?;
     }
+    let fills = |node: NodeRef<'_>| collections.contains_key(&node.index) && count(node) == 0;
+    let (filled, beside): (Vec<_>, Vec<_>) = beside
+        .into_iter()
+        .partition(|note| matches!(note.target, NoteTarget::Of(node, _) if fills(node)));
+    ground.notes(&beside)?;
+    for (&index, change) in changed {
+        collection(&mut ground, document.node(index), change)?;
+    }
+    ground.notes(&filled)?;
     for (&index, name) in &edit.keys {
         replace::rename(&mut ground, document.node(index), name);
     }
-    for note in &edit.notes {
+    for note in above {
         notes::lower(&mut ground, note)?;
     }
     ending::mend(&mut ground);
-    let text = splice(ground.text, document.span(), ground.splices).map_err(|overlap| {
-        EditError::new(Span::empty(overlap.at), "two changes of one edit touch the same text here")
-    })?;
-    check::read_back(document, edit, &collections, text)
+    meeting::keep_insertions(&mut ground);
+    Ok(Lowered { splices: ground.splices, collections })
+}
+
+fn collection<'a>(
+    ground: &mut Ground<'a>,
+    node: NodeRef<'a>,
+    change: &Change<'_>,
+) -> Result<(), EditError> {
+    match node.notation() {
+        Notation::Block => block::lower(ground, node, change),
+        _ => flow::lower(ground, node, change)?,
+    }
+    Ok(())
 }
 
 /// The changes of the collections, with removals carried upward where a collection becomes empty.
@@ -124,7 +204,7 @@ fn cascade<'e>(
     while let Some(index) = queue.pop() {
         let node = document.node(index);
         let change = &changes[&index];
-        let empties = change.inserted.is_empty() && change.removed.len() == count(node);
+        let empties = change.empties(node);
         let (Some(parent), true) =
             (node.parent(), empties && change.when_empty == WhenEmpty::Remove)
         else {
@@ -167,6 +247,11 @@ impl<'e> Change<'e> {
             order: edit.order.as_deref(),
             when_empty: edit.when_empty,
         }
+    }
+
+    /// Whether all entries go and none comes.
+    fn empties(&self, node: NodeRef<'_>) -> bool {
+        self.inserted.is_empty() && self.removed.len() == count(node)
     }
 
     /// The old entries that stay, in their new order.

@@ -3,7 +3,8 @@
 //! An edit names nodes and says what should become of them. [`Edit::apply`]
 //! turns all of them into splices of the text, so that whatever nobody named is
 //! the same bytes; reads the touched documents again; and refuses the result
-//! unless it means what was asked for and nothing else changed its meaning.
+//! unless it means what was asked for and nothing else changed its meaning. Only
+//! where that is certain beforehand (`plain_swap`) nothing is read again.
 
 mod ahead;
 mod block;
@@ -14,8 +15,10 @@ mod ending;
 mod fill;
 mod flow;
 mod lower;
+mod meeting;
 mod notes;
 mod path;
+mod plain_swap;
 mod rebuild;
 mod render;
 mod replace;
@@ -33,6 +36,7 @@ use crate::span::Span;
 use crate::value::Value;
 use crate::view::NodeRef;
 
+pub(crate) use check::read_back;
 pub use path::PathEditError;
 
 /// Where a new key goes.
@@ -127,6 +131,13 @@ pub(crate) struct Note<'a> {
     pub(crate) text: Option<String>,
 }
 
+impl Note<'_> {
+    /// Whether it stands on lines of its own above an entry.
+    pub(crate) fn is_above(&self) -> bool {
+        matches!(self.target, NoteTarget::Of(_, CommentPlace::Above))
+    }
+}
+
 #[derive(Debug)]
 pub(crate) enum NoteTarget<'a> {
     /// By its owner.
@@ -212,6 +223,17 @@ impl<'a> Edit<'a> {
         if value.is_meant_by(node) {
             return Ok(());
         }
+        self.write(node, value)
+    }
+
+    /// Writes a value anew, also where it is meant already: a text gets quotes where some reader takes it for something
+    /// else.
+    pub fn write(
+        &mut self,
+        node: NodeRef<'a>,
+        value: impl Into<Value<'a>>,
+    ) -> Result<(), EditError> {
+        let value = value.into();
         match self.document(node).values.insert(node.index, value) {
             None => Ok(()),
             Some(_) => Err(EditError::at(node, "this value is set twice in one edit")),
@@ -418,6 +440,16 @@ impl<'a> Edit<'a> {
         let text = text.map(str::to_owned);
         let notes = &mut self.documents.entry(document as u32).or_default().notes;
         notes.push(Note { target: NoteTarget::This(comment.span), text });
+    }
+
+    /// Whether all changes can be made and their outcome is certain, so that [`Edit::apply`] reads nothing back.
+    /// For the tests, which read it back all the same.
+    #[doc(hidden)]
+    pub fn is_certain(&self) -> bool {
+        self.documents.iter().all(|(&index, edit)| {
+            let document = crate::DocumentRef { file: self.file, index };
+            lower::is_certain(document, edit, self.allow_shared, self.json)
+        })
     }
 
     /// Makes all changes: the new text of the file.

@@ -26,7 +26,7 @@ pub(crate) fn lower<'a>(ground: &mut Ground<'a>, note: &Note<'a>) -> Result<(), 
     }
 }
 
-fn hashed(line: &str) -> String {
+pub(super) fn hashed(line: &str) -> String {
     match line.trim_end() {
         "" => "#".to_owned(),
         line if line.starts_with('#') => line.to_owned(),

@@ -5,7 +5,7 @@ use super::flow::{Work, beside, inserted_texts};
 use super::lower::Ground;
 use super::splice::{Part, Splice};
 use crate::manners::indentation;
-use crate::span::{Span, line_end};
+use crate::span::{Span, line_end, skip_blanks_back};
 
 /// One entry of a list that is written anew.
 enum Slot {
@@ -48,7 +48,14 @@ impl<'a> Work<'a, '_> {
                 list.extend(kept.next().map(Slot::Old));
             }
         }
+        let mut span = Span::new(self.entries[0].start, last.tail);
         let mut parts = Vec::new();
+        if let Some(line) = self.line_of_comment(ground, list.first())
+            && !self.entries[0].own_line
+        {
+            span.start = skip_blanks_back(text, span.start, self.node.start());
+            parts.push(Part::New(line));
+        }
         for (at, slot) in list.iter().enumerate() {
             let next = list.get(at + 1);
             match slot {
@@ -72,7 +79,6 @@ impl<'a> Work<'a, '_> {
             }
             parts.extend(self.between(ground, slot, next));
         }
-        let span = Span::new(self.entries[0].start, last.tail);
         ground.splices.push(Splice::rebuilt(span, parts, self.node.index));
         true
     }
@@ -94,12 +100,48 @@ impl<'a> Work<'a, '_> {
         parts.extend(comment.map(Part::Keep));
         let starts_line = matches!(next, Some(Slot::New(text)) if text.starts_with(['\n', '\r']));
         let is_open = next.is_some() || line_end(text, last.tail) != last.tail;
-        if comment.is_some() && is_open && !starts_line {
-            let indent = indentation(text, self.entries[0].head);
+        if let Some(line) = self.line_of_comment(ground, next) {
+            parts.push(Part::New(line));
+        } else if comment.is_some() && is_open && !starts_line {
+            let like = self.entries.iter().find(|entry| entry.own_line).unwrap_or(&self.entries[0]);
+            let indent = indentation(text, like.head);
             parts.push(Part::New(format!("{}{indent}", ground.manners.line_break)));
         } else if next.is_some() && !starts_line {
             parts.push(Part::New(self.glue(ground)[1..].to_owned()));
         }
         parts
+    }
+
+    /// The line that begins before an entry with a comment above it.
+    fn line_of_comment(&self, ground: &Ground<'a>, slot: Option<&Slot>) -> Option<String> {
+        let Some(Slot::Old(index)) = slot else { return None };
+        let entry = &self.entries[*index];
+        let indent = indentation(ground.text, entry.start);
+        (entry.start < entry.head).then(|| format!("{}{indent}", ground.manners.line_break))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Edit, File, WhenEmpty};
+
+    /// A list with the first two items in the other order, and without the last one.
+    fn turned(text: &str) -> String {
+        let file = File::parse(text.to_owned()).unwrap();
+        let list = file.document(0).unwrap().root().unwrap();
+        let mut edit = Edit::new(&file);
+        edit.remove(list.children().last().unwrap(), WhenEmpty::Keep).unwrap();
+        edit.reorder(
+            list,
+            (0..list.children().count()).map(|at| at ^ usize::from(at < 2)).collect(),
+        )
+        .unwrap();
+        edit.apply().unwrap()
+    }
+
+    #[test]
+    fn a_comment_above_an_entry_begins_a_line() {
+        assert_eq!(turned("[\n  # of a\n  a, b, c\n]\n"), "[\n  b,\n  # of a\n  a\n]\n");
+        assert_eq!(turned("[ a,\n  # of b\n  b, c ]\n"), "[\n  # of b\n  b, a ]\n");
     }
 }

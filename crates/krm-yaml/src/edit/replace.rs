@@ -2,6 +2,7 @@
 
 use super::ahead::Ahead;
 use super::lower::Ground;
+use super::notes::hashed;
 use super::render::Rendered;
 use super::splice::{Part, Splice};
 use super::{EditError, block_text, flow, root};
@@ -160,7 +161,7 @@ fn in_entry<'a>(
         ground.splices.push(Splice::new(span, behind.to_owned()));
         return;
     }
-    let rendered = match (value, style) {
+    let mut rendered = match (value, style) {
         (Value::String(new), Some(old)) if old.is_block() => {
             if let Some(splice) = block_text::rechomp(ground, node, new) {
                 ground.splices.push(splice);
@@ -171,6 +172,14 @@ fn in_entry<'a>(
         _ if is_item => renderer.item_value(value, depth, style),
         _ => renderer.block_value(value, depth, style),
     };
+    let mut comment = old.comment;
+    if !(rendered.head.is_empty() && new_line)
+        && ground.beside.get(&node.index).is_some_and(|note| !has_lines(note.as_deref()))
+    {
+        comment = None;
+        let note = ground.beside.remove(&node.index).flatten();
+        rendered.comment = note.map(|text| hashed(&text));
+    }
     let from = match (rendered.head.is_empty(), node.is_block()) {
         (true, false) if new_line => {
             own_line_value(ground, node, &front, &old, &rendered);
@@ -202,11 +211,16 @@ fn in_entry<'a>(
         };
         parts.push(Part::New(format!("{lead}{}", rendered.head)));
     }
-    push_comment(&mut parts, &rendered, old.comment);
+    push_comment(&mut parts, &rendered, comment);
     for line in &rendered.lines {
         parts.push(Part::New(format!("{eol}{line}")));
     }
     ground.splices.push(Splice::parts(Span::new(from, end), parts));
+}
+
+/// A comment of several lines, which cannot stand beside anything.
+fn has_lines(text: Option<&str>) -> bool {
+    text.is_some_and(|text| text.contains(['\n', '\r']))
 }
 
 /// A flow collection or a scalar that is taken over as it stands.

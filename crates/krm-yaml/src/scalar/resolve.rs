@@ -30,6 +30,16 @@ impl PartialEq for Resolved {
 }
 
 impl Resolved {
+    /// What a plain scalar of this text is by YAML 1.2's core schema.
+    pub fn of_plain(text: &str) -> Self {
+        resolve(text)
+    }
+
+    /// What YAML 1.1, as Kubernetes' own reader follows it, takes a plain scalar of this text for.
+    pub fn of_plain_1_1(text: &str) -> Self {
+        resolve_1_1(text)
+    }
+
     /// The name of the type, as schemas call it.
     pub fn type_name(self) -> &'static str {
         match self {

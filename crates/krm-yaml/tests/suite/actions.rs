@@ -2,8 +2,8 @@
 
 use krm_testkit::Case;
 use krm_yaml::{
-    CommentPlace, DocumentRef, Edit, File, Located, NodeRef, Path, PathEditError, Place, Segment,
-    Value, WhenEmpty,
+    CommentPlace, DocumentRef, Edit, EditError, File, Indentation, ListIndent, Located, NodeRef,
+    Path, PathEditError, Place, Segment, Value, WhenEmpty,
 };
 
 /// Makes the edit that an action tells: the new text, or why not.
@@ -15,6 +15,9 @@ pub(crate) fn edit(
 ) -> Result<String, String> {
     let (verb, rest) = action.split_once(' ').unwrap_or((action, ""));
     let document = file.document(document).ok_or("there is no such document")?;
+    if verb == "indent" {
+        return indent(document, rest).map_err(|error| with_place(file, &error.into()));
+    }
     let (path, rest) = split_path(rest);
     let target: Path = path.parse().map_err(|error| format!("{error}"))?;
     let json = case.input().file_name().is_some_and(|name| name.ends_with(".json"));
@@ -27,6 +30,19 @@ pub(crate) fn edit(
     let job = Job { document, target: &target, rest, other: &other };
     job.run(verb, &mut edit).map_err(|error| with_place(file, &error))?;
     edit.apply().map_err(|error| with_place(file, &PathEditError::Refused(error)))
+}
+
+/// Indents a document by the numbers and words given; `-` leaves mappings as they are.
+fn indent(document: DocumentRef<'_>, words: &str) -> Result<String, EditError> {
+    let list = match words.split_whitespace().nth(1) {
+        Some("wide") => Some(ListIndent::Wide),
+        Some("compact") => Some(ListIndent::Compact),
+        _ => None,
+    };
+    let mapping = words.split_whitespace().next().and_then(|number| number.parse().ok());
+    let (text, span) = (document.file().text(), document.span());
+    let new = document.reindented(Indentation { mapping, list })?;
+    Ok(format!("{}{new}{}", &text[..span.start as usize], &text[span.end as usize..]))
 }
 
 fn with_place(file: &File, error: &PathEditError) -> String {

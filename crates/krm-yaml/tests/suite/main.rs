@@ -2,6 +2,7 @@
 
 mod actions;
 mod cases;
+mod certain;
 mod conformance;
 mod grafts;
 mod hostile;
@@ -9,3 +10,4 @@ mod laws;
 mod properties;
 mod refusals;
 mod runner;
+mod together;

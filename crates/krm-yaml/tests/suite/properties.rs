@@ -1,10 +1,12 @@
 //! The laws as properties: each holds for thousands of generated documents and edits.
 
+use std::cell::Cell;
+
 use crate::laws::change::What;
 use crate::laws::draw::Draw;
 use crate::laws::editing::{self, Answer, Edited, Scope};
 use crate::laws::emit::{self, Sample};
-use crate::laws::{Verdict, mutate, reading};
+use crate::laws::{Verdict, indentation, mutate, reading};
 use crate::refusals::Refusals;
 use crate::runner::{holds, is_survey};
 
@@ -109,10 +111,44 @@ fn several_changes_at_once() {
 }
 
 #[test]
+fn what_is_certain_is_read_back() {
+    let (certain, all) = (Cell::new(0_u32), Cell::new(0_u32));
+    edits(Scope::Swap, |edited, _| {
+        all.set(all.get() + 1);
+        certain.set(certain.get() + u32::from(edited.is_certain));
+        edited.edit_is_read_back()?;
+        edited.untouched_stays()?;
+        edited.unknown_survives()
+    });
+    let (certain, all) = (certain.get(), all.get());
+    println!("{certain} of {all} were certain");
+    // Both kinds are tried.
+    assert!(certain > all / 10 && certain < all / 10 * 9, "{certain} of {all} were certain");
+}
+
+#[test]
 fn every_mapping_in_a_new_order() {
     edits(Scope::Format, |edited, _| {
         edited.edit_is_read_back()?;
         edited.untouched_stays()?;
         edited.unknown_survives()
     });
+}
+
+#[test]
+fn any_indentation() {
+    let refusals = Refusals::default();
+    holds(|bytes| {
+        let (choices, document) = bytes.split_at(bytes.len().min(EDIT_CHOICES));
+        let sample = sample(document);
+        match indentation::change(&mut Draw::new(choices), &sample.text)? {
+            None => refusals.count(None),
+            Some(why) if is_survey() => return Err(why),
+            Some(why) => refusals.count(Some((&why, why.clone()))),
+        }
+        Ok(())
+    });
+    let (told, share) = refusals.told();
+    println!("{:.2} % refused\n{told}", share * 100.0);
+    assert!(share < 0.02, "too many documents were refused: {:.2} %\n{told}", share * 100.0);
 }

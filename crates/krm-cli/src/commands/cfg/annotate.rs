@@ -1,7 +1,7 @@
 //! `krm cfg annotate`: resources get annotations, one line for each.
 
 use krm_core::annotate::{Chosen, annotate};
-use krm_core::{Diagnostic, Placed};
+use krm_core::{Diagnostic, Placed, nearest};
 
 use super::editing::{Editing, Session, Target};
 use crate::cli::Global;
@@ -61,8 +61,15 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     };
     let session = Session::open(&args.target, &args.editing, global, screen)?;
     let is_meant = |placed: Placed<'_>| chosen.has(placed.resource);
-    if !session.loaded.package.resources().any(is_meant) {
-        screen.tell(&Diagnostic::warning("there is no such resource, and nothing changes"));
+    let package = &session.loaded.package;
+    if !package.files().is_empty() && !package.resources().any(is_meant) {
+        let nothing = Diagnostic::warning("there is no such resource, and nothing changes");
+        let near = args.kind.as_deref().and_then(|it| nearest::kind(package, it));
+        screen.tell(
+            &near.into_iter().fold(nothing, |nothing, kind| {
+                nothing.hint(format!("did you mean `--kind {kind}`?"))
+            }),
+        );
     }
     session.each_file(global, screen, |file| annotate(file, &chosen, &args.kv))
 }

@@ -5,7 +5,7 @@ use krm_core::records::Record;
 use krm_yaml::Value;
 
 use super::{Format, Input, finish};
-use crate::cli::Global;
+use crate::cli::{Global, yes_or_no};
 use crate::folder::Origin;
 use crate::show::Screen;
 use crate::{Exit, Outcome};
@@ -21,22 +21,13 @@ Examples:
 ///
 /// Each package is counted on its own; of standard input there is one count.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("kind", yes_or_no))]
 pub(crate) struct Args {
     #[command(flatten)]
     input: Input,
 
     /// Whether each kind has a number of its own
-    #[arg(
-        long,
-        value_name = "BOOL",
-        num_args = 0..=1,
-        require_equals = true,
-        default_value_t = true,
-        default_missing_value = "true",
-        action = clap::ArgAction::Set,
-        hide_possible_values = true
-    )]
+    #[arg(long, default_value = "true")]
     kind: bool,
 
     /// Print the counts in this format
@@ -53,7 +44,7 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
             true => kinds.into_iter().map(|(kind, count)| (Some(kind), count)).collect(),
             false => vec![(None, kinds.values().sum())],
         };
-        let name = (loaded.origin != Origin::Stdin).then(|| loaded.shown(root));
+        let name = loaded.package_name(root);
         if args.output.is_some() {
             records
                 .extend(counts.into_iter().map(|(kind, count)| record(name.clone(), kind, count)));

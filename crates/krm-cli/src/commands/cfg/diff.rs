@@ -41,10 +41,6 @@ pub(crate) struct Args {
     /// Leave out comments and formatting; they are no difference, then
     #[arg(long)]
     only_meaning: bool,
-
-    /// Show the values of Secrets
-    #[arg(long)]
-    show_secrets: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -79,12 +75,13 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
         Format::Text => print_text(&changes, args, screen)?,
         Format::Json => {
             let records = changes.iter();
-            let list: Vec<_> =
-                records.map(|it| text::record(it, args.show_secrets, args.only_meaning)).collect();
+            let list: Vec<_> = records
+                .map(|it| text::record(it, screen.shows_secrets(), args.only_meaning))
+                .collect();
             screen.print(&records::json(&list))?;
         }
         Format::Unified => {
-            print_files(&changes, [&old.package, &new.package], args.show_secrets, screen)?
+            print_files(&changes, [&old.package, &new.package], screen)?;
         }
     }
     Ok(if changes.is_empty() { Exit::Done } else { Exit::Findings })
@@ -98,7 +95,7 @@ fn print_text(
     let mut gap = "";
     for change in changes.iter().filter(|change| change.is_of_meaning()) {
         screen.print(&format!("{gap}{}\n", text::heading(change)))?;
-        for line in text::fields(change, args.show_secrets) {
+        for line in text::fields(change, screen.shows_secrets()) {
             screen.print(&format!("  {line}\n"))?;
         }
         gap = "\n";
@@ -108,10 +105,10 @@ fn print_text(
     }
     let mut title = format!("{gap}only comments and formatting\n");
     for change in changes {
-        let lines = text::apart(change, args.show_secrets);
+        let lines = text::apart(change, screen.shows_secrets());
         let Some(item) = change.new.filter(|_| !lines.is_empty()) else { continue };
         screen.print(&std::mem::take(&mut title))?;
-        screen.print(&format!("  {} in {}\n", item.label(), item.file.path))?;
+        screen.print(&format!("  {} in {}\n", item.label(), item.place()))?;
         for line in lines {
             screen.print(&format!("    {line}\n"))?;
         }
@@ -123,7 +120,6 @@ fn print_text(
 fn print_files(
     changes: &[&ItemChange<'_>],
     packages: [&Package; 2],
-    show_secrets: bool,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
     let text = |file: Option<&PackageFile>| {
@@ -132,7 +128,7 @@ fn print_files(
     let name =
         |file: Option<&PackageFile>| file.map_or("/dev/null".to_owned(), |file| file.shown.clone());
     for [old, new] in files(changes, packages) {
-        screen.compare((&name(old), &text(old)), (&name(new), &text(new)), show_secrets)?;
+        screen.compare((&name(old), &text(old)), (&name(new), &text(new)))?;
     }
     Ok(())
 }

@@ -2,11 +2,12 @@
 
 use krm_core::{Diagnostic, PackageFile, Plan};
 
-use crate::cli::{Global, Preview};
+use crate::cli::{Global, Preview, yes_or_no};
 use crate::commands::writing;
 use crate::disk::Lock;
 use crate::folder::{self, Loaded, Origin};
 use crate::show::Screen;
+use crate::walk::SubPackages;
 use crate::{Exit, Failure, Outcome, disk, parallel};
 
 /// What a command edits.
@@ -16,19 +17,33 @@ pub(super) struct Target {
     #[arg(value_name = "DIR", default_value = disk::STDIN, hide_default_value = true)]
     dir: String,
 
+    #[command(flatten)]
+    recursion: Recursion,
+}
+
+/// What a command edits that takes several folders, one after the other.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Targets {
+    /// The folders or files; - or nothing edits standard input to standard output
+    #[arg(value_name = "DIR", default_value = disk::STDIN, hide_default_value = true)]
+    dirs: Vec<String>,
+
+    #[command(flatten)]
+    recursion: Recursion,
+}
+
+impl Targets {
+    pub(super) fn each(&self) -> impl Iterator<Item = Target> {
+        let recursion = &self.recursion;
+        self.dirs.iter().map(|dir| Target { dir: dir.clone(), recursion: recursion.clone() })
+    }
+}
+
+#[derive(Clone, Debug, clap::Args)]
+#[command(mut_arg("recurse_subpackages", yes_or_no))]
+struct Recursion {
     /// Edit packages inside the package, too
-    #[arg(
-        short = 'R',
-        long,
-        value_name = "BOOL",
-        num_args = 0..=1,
-        require_equals = true,
-        default_value_t = false,
-        default_missing_value = "true",
-        action = clap::ArgAction::Set,
-        hide_possible_values = true,
-        hide_default_value = true
-    )]
+    #[arg(short = 'R', long, default_value = "false", hide_default_value = true)]
     recurse_subpackages: bool,
 }
 
@@ -40,7 +55,7 @@ pub(super) struct Editing {
     pub(super) keep_going: bool,
 
     #[command(flatten)]
-    preview: Preview,
+    pub(super) preview: Preview,
 }
 
 /// A package that is being edited.
@@ -60,25 +75,37 @@ impl<'a> Session<'a> {
         global: &Global,
         screen: &mut Screen,
     ) -> Result<Self, Failure> {
-        Self::open_at(&target.dir, target.recurse_subpackages, editing, global, screen)
+        Self::open_at(
+            &target.dir,
+            &[],
+            target.recursion.recurse_subpackages,
+            editing,
+            global,
+            screen,
+        )
     }
 
-    /// The same for a folder that another argument names.
+    /// The same for a folder that another argument names. The other files may be written, too.
     pub(super) fn open_at(
         dir: &str,
+        others: &[String],
         recurse_subpackages: bool,
         editing: &'a Editing,
         global: &Global,
         screen: &mut Screen,
     ) -> Result<Self, Failure> {
-        let lock = writing::lock(&[dir.to_owned()], &editing.preview, screen)?;
-        let mut loaded = folder::load(dir, global.jobs).map_err(Failure::input)?;
+        let names: Vec<String> =
+            [dir.to_owned()].into_iter().chain(others.iter().cloned()).collect();
+        let lock = writing::lock(&names, &editing.preview, screen)?;
+        let wanted = match recurse_subpackages {
+            true => SubPackages::Read,
+            false => SubPackages::LookForJournals,
+        };
+        let load = || folder::load_with(dir, global.jobs, wanted).map_err(Failure::input);
+        let mut loaded = load()?;
         let tell = &mut |diagnostic: &Diagnostic| screen.tell(diagnostic);
         if lock.recover(&loaded.journals, tell).map_err(Failure::input)? {
-            loaded = folder::load(dir, global.jobs).map_err(Failure::input)?;
-        }
-        if !recurse_subpackages {
-            loaded.package = loaded.package.without_sub_packages();
+            loaded = load()?;
         }
         let told = loaded.diagnostics();
         let has_errors = told.iter().any(Diagnostic::is_error);
@@ -143,6 +170,7 @@ impl<'a> Session<'a> {
 
     /// Shows the plan, or carries it out.
     pub(super) fn finish(self, plan: Plan, screen: &mut Screen) -> Outcome {
+        let plan = self.loaded.under_all_names(plan);
         let exit = writing::finish(plan, &self.editing.preview, &self.lock, screen)?;
         Ok(if self.has_errors { Exit::Input } else { exit })
     }

@@ -1,10 +1,12 @@
 //! `krm cfg grep`: the resources for which conditions hold.
 
 use krm_core::Resource;
+use krm_core::listing::{Entry, Look};
 use krm_core::query::Query;
 
-use super::{Input, ResourceFormat, finish, print};
-use crate::cli::Global;
+use super::Input;
+use super::printing::{Printer, ResourceFormat, texts};
+use crate::cli::{Global, yes_or_no};
 use crate::show::Screen;
 use crate::{Exit, Outcome};
 
@@ -16,14 +18,15 @@ Examples:
   krm cfg grep 'spec.template.spec.containers.*.resources.limits.memory>1Gi' shop
   krm cfg grep 'metadata.annotations.\"example.com/owner\"' shop --invert-match
 
-= and != take a regular expression that may match anywhere: ^3$ is only 3. <, <=, > and >= compare numbers and
-quantities. A path alone asks whether the field is there. && joins conditions.";
+= and != take a regular expression that may match anywhere: ^3$ is only 3.
+<, <=, > and >= compare numbers and quantities. A path alone asks whether the field is there.
+&& joins conditions.";
 
 /// Print the resources for which conditions hold.
 ///
 /// The exit code is 1 where there is none.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("annotate", yes_or_no))]
 pub(crate) struct Args {
     /// What must hold: PATH, PATH=REGEX, PATH!=REGEX, PATH>NUMBER and the like, joined by &&
     query: Query,
@@ -35,6 +38,10 @@ pub(crate) struct Args {
     #[arg(long)]
     invert_match: bool,
 
+    /// Add annotations that say which file a resource is from, and where in it it stands
+    #[arg(long, default_value = "false", hide_default_value = true)]
+    annotate: bool,
+
     /// How to print resources
     #[arg(short, long, value_name = "FORMAT", default_value = "yaml", hide_default_value = true)]
     output: ResourceFormat,
@@ -43,8 +50,20 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
     let loaded = args.input.load(global)?;
     let files = loaded.package.by_root().into_iter().flat_map(|(_, files)| files);
-    let keep = |resource: Resource<'_>| args.query.matches(resource) != args.invert_match;
-    let count = print(files, args.output, keep, screen)?;
+    let keep = |entry: &Entry<'_>| {
+        let is_found = |resource| args.query.matches(resource) != args.invert_match;
+        entry.resource.is_some_and(|(resource, _)| is_found(resource))
+    };
+    let look = Look { annotated: args.annotate, ..Look::default() };
+    let mut printer = Printer::new(args.output);
+    for file in files {
+        printer.file(texts(file, args.output, look, keep), screen)?;
+    }
+    let count = printer.count;
+    if count == 0 && !args.invert_match {
+        let all: Vec<Resource<'_>> = loaded.package.resources().map(|it| it.resource).collect();
+        screen.tell_all(args.query.near_miss(&all).as_slice());
+    }
     let exit = if count == 0 { Exit::Findings } else { Exit::Done };
-    finish(&loaded, exit, global, screen)
+    printer.finish(&loaded, exit, global, screen)
 }

@@ -39,7 +39,10 @@ pub(super) fn run(args: &Args, screen: &mut Screen) -> Outcome {
         dir => format!("{dir}/{NAME}"),
     };
     if !Path::new(&args.dir).is_dir() {
-        let words = Diagnostic::error("there is no such folder").hint("make it first");
+        let words = match Path::new(&args.dir).exists() {
+            true => Diagnostic::error("this is a file, and a folder is wanted"),
+            false => Diagnostic::error("there is no such folder").hint("make it first"),
+        };
         return Err(Failure::input(words.in_file(&*args.dir)));
     }
     let lock = writing::lock(std::slice::from_ref(&args.dir), &args.preview, screen)?;

@@ -65,7 +65,7 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
         let twice = Diagnostic::error("standard input can be named only once");
         return Err(Failure::Told(Exit::Usage, vec![twice]));
     }
-    let mut session = Session::open_at(destination, true, &args.editing, global, screen)?;
+    let mut session = Session::open_at(destination, &[], true, &args.editing, global, screen)?;
     // The last one that is merged wins.
     let mut loaded = Vec::new();
     for name in sources {
@@ -78,7 +78,9 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     if sources.is_empty() {
         loaded = take_apart(&mut session.loaded, &mut before)?;
     }
-    let rules = Rules { new_items: args.new_items.rule(), ..args.lists.rules() };
+    let known: Vec<&Package> = [&session.loaded.package].into_iter().chain(&loaded).collect();
+    let schema = packages::schema(&args.lists, &known, screen)?;
+    let rules = Rules { new_items: args.new_items.rule(), ..args.lists.rules(&schema) };
     for source in &loaded {
         let has_paths = session.loaded.origin == Origin::Folder;
         let only_common = session.has_errors;

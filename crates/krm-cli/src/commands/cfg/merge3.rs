@@ -80,7 +80,7 @@ enum Resolve {
 }
 
 pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
-    let mut session = Session::open_at(&args.to, true, &args.editing, global, screen)?;
+    let mut session = Session::open_at(&args.to, &[], true, &args.editing, global, screen)?;
     if let Some(side) = args.resolve {
         return resolve(session, side, global, screen);
     }
@@ -88,7 +88,9 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     once(&[names[0], names[1], &args.to])?;
     let base = packages::load(names[0], &mut session, &args.editing, global, screen)?;
     let upstream = packages::load(names[1], &mut session, &args.editing, global, screen)?;
-    let rules = args.conflicts.rules(args.lists.rules());
+    let known = [&base.package, &session.loaded.package, &upstream.package];
+    let schema = packages::schema(&args.lists, &known, screen)?;
+    let rules = args.conflicts.rules(args.lists.rules(&schema));
     let (plan, conflicts, warnings) =
         merge(args, [&base, &upstream, &session.loaded], &rules, session.has_errors, global)?;
     screen.tell_all(&warnings);

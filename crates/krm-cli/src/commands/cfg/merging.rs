@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 
 use krm_core::package_merge::{FileChange, Merged, PackageMerge};
+use krm_core::schema::Schema;
 use krm_core::{Change, Diagnostic, Package, PackageFile, PackagePath, Plan};
+use krm_yaml::File;
 
 use super::editing::{Editing, Session};
 use crate::cli::Global;
+use crate::commands::merging::ListFlags;
 use crate::folder::{self, Loaded, Origin};
 use crate::show::Screen;
 use crate::{Exit, Failure, disk, parallel};
@@ -39,6 +42,24 @@ fn at_one_path(package: Package, like: &Package) -> Package {
     let mut files = package.into_files();
     files.iter_mut().for_each(|file| file.path = path.clone());
     Package::new(files)
+}
+
+/// What Kubernetes, the packages themselves and `--schema` say about types; of packages the last counts most.
+pub(super) fn schema(
+    lists: &ListFlags,
+    packages: &[&Package],
+    screen: &mut Screen,
+) -> Result<Schema, Failure> {
+    let files = packages.iter().flat_map(|package| package.files());
+    let may_tell = |path: &PackagePath, file: &File| {
+        path.is_package_file() || file.text().contains("CustomResourceDefinition")
+    };
+    let files: Vec<&File> = files
+        .filter_map(|file| Some((&file.path, file.file()?)))
+        .filter(|(path, file)| may_tell(path, file))
+        .map(|(_, file)| file)
+        .collect();
+    lists.schema(&files, screen)
 }
 
 /// Does all works of a merge, side by side.
@@ -90,10 +111,10 @@ pub(super) fn applied(
     for (path, new) in changes {
         let old = files.remove(&path);
         let shown = old.as_ref().map_or_else(|| loaded.shown(path.as_str()), |it| it.shown.clone());
-        let text = old.and_then(|file| file.content.ok()).map(krm_yaml::File::into_text);
+        let text = old.and_then(|file| file.content.ok()).map(File::into_text);
         before.entry(path.clone()).or_insert(text);
         let Some(new) = new else { continue };
-        let content = krm_yaml::File::parse(new);
+        let content = File::parse(new);
         let content = content.map_err(|error| Failure::input(Diagnostic::from(&error)))?;
         let file =
             PackageFile { path: path.clone(), shown, is_outside: false, content: Ok(content) };

@@ -3,23 +3,35 @@
 mod annotate;
 mod cat;
 mod count;
+mod create_setter;
+mod create_subst;
+mod delete_setter;
+mod delete_subst;
 mod diff;
 mod editing;
+mod fmt;
+mod get;
 mod grep;
 mod init;
+mod list_setters;
 mod merge;
 mod merge3;
 mod merging;
+mod migrate_setters;
+mod printing;
+mod rename_setter;
+mod set;
+mod setters;
 mod tree;
 
 use clap::{Subcommand, ValueEnum};
 use krm_core::records::{self, Record};
-use krm_core::{Diagnostic, PackageFile, Resource};
-use krm_yaml::Value;
+use krm_core::{Diagnostic, Resource};
 
-use crate::cli::Global;
+use crate::cli::{Global, yes_or_no};
 use crate::folder::{self, Loaded};
 use crate::show::Screen;
+use crate::walk::SubPackages;
 use crate::{Exit, Failure, Outcome, disk};
 
 #[derive(Debug, Subcommand)]
@@ -31,8 +43,18 @@ pub(crate) enum Command {
     Merge(merge::Args),
     Merge3(merge3::Args),
     Tree(tree::Args),
+    Fmt(fmt::Args),
     Init(init::Args),
     Annotate(annotate::Args),
+    Set(set::Args),
+    Get(get::Args),
+    ListSetters(list_setters::Args),
+    CreateSetter(create_setter::Args),
+    CreateSubst(create_subst::Args),
+    DeleteSetter(delete_setter::Args),
+    DeleteSubst(delete_subst::Args),
+    RenameSetter(rename_setter::Args),
+    MigrateSetters(migrate_setters::Args),
 }
 
 pub(crate) fn run(command: &Command, global: &Global, screen: &mut Screen) -> Outcome {
@@ -44,40 +66,38 @@ pub(crate) fn run(command: &Command, global: &Global, screen: &mut Screen) -> Ou
         Command::Merge(args) => merge::run(args, global, screen),
         Command::Merge3(args) => merge3::run(args, global, screen),
         Command::Tree(args) => tree::run(args, global, screen),
+        Command::Fmt(args) => fmt::run(args, global, screen),
         Command::Init(args) => init::run(args, screen),
         Command::Annotate(args) => annotate::run(args, global, screen),
+        Command::Set(args) => set::run(args, global, screen),
+        Command::Get(args) => get::run(args, global, screen),
+        Command::ListSetters(args) => list_setters::run(args, global, screen),
+        Command::CreateSetter(args) => create_setter::run(args, global, screen),
+        Command::CreateSubst(args) => create_subst::run(args, global, screen),
+        Command::DeleteSetter(args) => delete_setter::run(args, global, screen),
+        Command::DeleteSubst(args) => delete_subst::run(args, global, screen),
+        Command::RenameSetter(args) => rename_setter::run(args, global, screen),
+        Command::MigrateSetters(args) => migrate_setters::run(args, global, screen),
     }
 }
 
 /// What a command looks at.
 #[derive(Clone, Debug, clap::Args)]
+#[command(mut_arg("recurse_subpackages", yes_or_no))]
 struct Input {
     /// The folder or file; - or nothing for standard input
     #[arg(value_name = "DIR", default_value = disk::STDIN, hide_default_value = true)]
     dir: String,
 
     /// Whether packages inside the package are looked at, too
-    #[arg(
-        short = 'R',
-        long,
-        value_name = "BOOL",
-        num_args = 0..=1,
-        require_equals = true,
-        default_value_t = true,
-        default_missing_value = "true",
-        action = clap::ArgAction::Set,
-        hide_possible_values = true
-    )]
+    #[arg(short = 'R', long, default_value = "true")]
     recurse_subpackages: bool,
 }
 
 impl Input {
     fn load(&self, global: &Global) -> Result<Loaded, Failure> {
-        let mut loaded = folder::load(&self.dir, global.jobs).map_err(Failure::input)?;
-        if !self.recurse_subpackages {
-            loaded.package = loaded.package.without_sub_packages();
-        }
-        Ok(loaded)
+        let wanted = SubPackages::wanted(self.recurse_subpackages);
+        folder::load_with(&self.dir, global.jobs, wanted).map_err(Failure::input)
     }
 }
 
@@ -115,41 +135,6 @@ impl Format {
             Self::Yaml => records::yaml(records),
         }
     }
-}
-
-/// How resources are printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ResourceFormat {
-    /// Compact JSON, one resource a line, aliases and merge keys resolved
-    Json,
-    /// As they are written, with their comments
-    Yaml,
-}
-
-/// Prints the resources of these files that are wanted, and says how many there are.
-fn print<'a>(
-    files: impl Iterator<Item = &'a PackageFile>,
-    format: ResourceFormat,
-    keep: impl Fn(Resource<'_>) -> bool,
-    screen: &mut Screen,
-) -> Result<usize, Failure> {
-    let mut count = 0;
-    for file in files {
-        if format == ResourceFormat::Json {
-            for resource in file.resources().filter(|resource| keep(*resource)) {
-                screen
-                    .print(&format!("{}\n", krm_core::json::write(&Value::Node(resource.node))))?;
-                count += 1;
-            }
-            continue;
-        }
-        for text in file.texts(&keep) {
-            screen.print(if count > 0 { "---\n" } else { "" })?;
-            screen.print(&text)?;
-            count += 1;
-        }
-    }
-    Ok(count)
 }
 
 /// Says what could not be read; that counts more than `exit`.

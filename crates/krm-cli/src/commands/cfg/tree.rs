@@ -1,10 +1,10 @@
 //! `krm cfg tree`: resources by folder or by owner, with the fields that one asks for.
 
 use clap::ValueEnum;
+use krm_core::Placed;
 use krm_core::query::Selector;
 use krm_core::records::Record;
 use krm_core::tree::{self, Fields};
-use krm_core::{Package, Placed};
 use krm_yaml::Value;
 
 use super::{Format, Local, finish};
@@ -125,11 +125,15 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     let resources: Vec<Placed<'_>> = kept.collect();
     match args.output {
         Some(format) => {
-            let package = &loaded.package;
-            let records: Vec<Record<'_>> = resources.iter().map(|it| record(it, package)).collect();
+            let records: Vec<Record<'_>> = resources.iter().map(|it| record(it, &loaded)).collect();
             screen.print(&format.write(&records))?;
         }
         None => draw(args, &loaded, &resources, screen)?,
+    }
+    screen.flush()?;
+    for path in &args.shown.field {
+        let nodes = resources.iter().map(|placed| placed.resource.node);
+        screen.tell_all(path.near_miss(nodes).as_slice());
     }
     finish(&loaded, Exit::Done, global, screen)
 }
@@ -163,18 +167,21 @@ fn draw(
 }
 
 /// A resource with its place.
-fn record<'a>(placed: &Placed<'a>, package: &'a Package) -> Record<'a> {
+fn record<'a>(placed: &Placed<'a>, loaded: &Loaded) -> Record<'a> {
     let (file, resource) = (placed.file, placed.resource);
+    let package = loaded.package_name(loaded.package.root_of(&file.path));
     let mut record = vec![
         ("file", Value::string(&*file.shown)),
         ("document", number(resource.document().index())),
         ("line", Value::int(resource.position().line.into())),
-        ("package", Value::string(package.root_of(&file.path))),
+    ];
+    record.extend(package.map(|package| ("package", Value::string(package))));
+    record.extend([
         ("apiVersion", Value::string(resource.api_version())),
         ("kind", Value::string(resource.kind())),
         ("namespace", Value::string(resource.namespace())),
         ("name", Value::string(resource.name())),
-    ];
+    ]);
     record.extend(resource.item.map(|item| ("item", number(item))));
     if file.is_outside {
         record.push(("outside", Value::from(true)));

@@ -52,7 +52,10 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     let options = ReadOptions { strict_indentation: args.strict, ..ReadOptions::default() };
     let old_words = args.yaml_1_1 || global.verbose;
     let found = parallel::map(&args.files, global.jobs, |name| check(name, options, old_words));
-    let found: Vec<Diagnostic> = found.into_iter().flatten().collect();
+    let mut found: Vec<Diagnostic> = found.into_iter().flatten().collect();
+    if global.show_secrets {
+        found.iter_mut().for_each(Diagnostic::reveal);
+    }
     match args.output {
         Some(Format::Json) => screen.print(&list(&found))?,
         None => screen.tell_all(&found),

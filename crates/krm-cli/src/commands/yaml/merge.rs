@@ -55,7 +55,8 @@ pub(super) fn run(args: &Args, screen: &mut Screen) -> Outcome {
         false => Lock::nothing(),
     };
     let [source, destination] = [whole::read(names[0])?, whole::read(names[1])?];
-    let rules = Rules { new_items: args.new_items.rule(), ..args.lists.rules() };
+    let schema = args.lists.schema(&[&source, &destination], screen)?;
+    let rules = Rules { new_items: args.new_items.rule(), ..args.lists.rules(&schema) };
     let named = |name, file| NamedFile { name: disk::shown(name), file };
     let merged = two_way_files(named(names[0], &source), named(names[1], &destination), &rules)
         .map_err(Failure::input)?;

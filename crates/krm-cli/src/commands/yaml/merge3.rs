@@ -97,7 +97,8 @@ pub(super) fn run(args: &Args, screen: &mut Screen) -> Outcome {
     let [base, local, upstream] =
         [whole::read(names[0])?, whole::read(names[1])?, whole::read(names[2])?];
     let shown = args.name.as_deref().unwrap_or(disk::shown(names[1]));
-    let rules = args.conflicts.rules(args.lists.rules());
+    let schema = args.lists.schema(&[&base, &local, &upstream], screen)?;
+    let rules = args.conflicts.rules(args.lists.rules(&schema));
     let merged = three_way_files(
         NamedFile { name: disk::shown(names[0]), file: &base },
         NamedFile { name: shown, file: &local },

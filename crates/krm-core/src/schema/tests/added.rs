@@ -125,11 +125,36 @@ spec:
 "
         )
     };
-    for versions in ["version: v1", "versions: [{name: v1}, {name: v2}]"] {
+    let both = "version: v1\n  versions: [{name: v1}]";
+    for versions in ["version: v1", "versions: [{name: v1}, {name: v2}]", both] {
         let mut schema = Schema::empty();
         assert_eq!(add(&mut schema, &text(versions), Schema::add_crd), [""; 0]);
         assert_eq!(rule(at(&schema, "example.com/v1 Fleet", "ships")), "set");
         assert_eq!(rule(at(&schema, "example.com/v1 Armada", "items.[].ships")), "set");
+    }
+}
+
+#[test]
+fn alternatives_give_one_shape_or_any() {
+    let shapes = [
+        ("{type: [string, null]}", Shape::String, true),
+        ("{type: ['null', integer]}", Shape::Integer, true),
+        ("{type: [string, integer]}", Shape::IntOrString, false),
+        ("{oneOf: [{type: string}, {type: number}]}", Shape::NumberOrString, false),
+        ("{anyOf: [{type: boolean}]}", Shape::Boolean, false),
+        ("{oneOf: [{type: string}, {type: boolean}]}", Shape::Any, false),
+        ("{format: int-or-string, type: string}", Shape::IntOrString, false),
+        ("{enum: [a, null], type: string}", Shape::String, true),
+        ("{items: {}}", Shape::Array, false),
+        ("{properties: {a: {}}}", Shape::Object, false),
+        ("{}", Shape::Any, false),
+    ];
+    for (text, shape, nullable) in shapes {
+        let mut schema = Schema::empty();
+        let text = format!("definitions: {{a: {text}}}");
+        assert_eq!(add(&mut schema, &text, Schema::add_openapi), [""; 0], "{text}");
+        let found = schema.definition("a").unwrap();
+        assert_eq!((found.shape(), found.is_nullable()), (shape, nullable), "{text}");
     }
 }
 
@@ -187,45 +212,56 @@ fn a_broken_definition_is_told_with_its_place() {
 fn a_definition_without_its_frame_is_told_with_its_place() {
     let faults = [
         (
-            "kind: CustomResourceDefinition\n",
-            "1:1: warning: a CustomResourceDefinition needs a `spec`",
-        ),
-        (
-            "spec:\n  names: {kind: A}\n",
+            "names: {kind: A}\n  versions: []",
             "2:3: warning: a CustomResourceDefinition needs `spec.group`",
         ),
         (
-            "spec:\n  group: a\n  names: {plural: as}\n",
+            "group: a\n  versions: []",
+            "2:3: warning: a CustomResourceDefinition needs `spec.names.kind`",
+        ),
+        (
+            "group: a\n  names: {plural: as}\n  versions: []",
             "3:10: warning: a CustomResourceDefinition needs `spec.names.kind`",
         ),
         (
-            "spec:\n  group: a\n  names: {kind: A}\n",
+            "group: a\n  names: {kind: A}\n  validation: {}",
             "2:3: warning: a CustomResourceDefinition needs a list of `spec.versions`",
         ),
         (
-            "spec:\n  group: a\n  names: {kind: A}\n  versions: v1\n",
+            "group: a\n  names: {kind: A}\n  versions: v1",
             "4:13: warning: a CustomResourceDefinition needs a list of `spec.versions`",
         ),
         (
-            "spec:\n  group: a\n  names: {kind: A}\n  versions: [{schema: {}}]\n",
+            "group: a\n  names: {kind: A}\n  versions: [{schema: {}}]",
             "4:14: warning: a version of a CustomResourceDefinition needs a `name`",
         ),
     ];
-    for (text, expected) in faults {
-        assert_eq!(add(&mut Schema::empty(), text, Schema::add_crd), [expected], "{text}");
+    for (spec, expected) in faults {
+        let text = format!("spec:\n  {spec}\n");
+        assert_eq!(add(&mut Schema::empty(), &text, Schema::add_crd), [expected], "{text}");
+    }
+}
+
+#[test]
+fn a_patch_of_a_definition_says_nothing() {
+    for text in
+        ["metadata: {name: a}", "spec: {conversion: {strategy: Webhook}}", "spec: {group: a}", "[]"]
+    {
+        assert_eq!(add(&mut Schema::empty(), text, Schema::add_crd), [""; 0], "{text}");
     }
 }
 
 #[test]
 fn a_package_brings_its_definitions() {
-    let krmfile = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions:\n    io.k8s.cli.setters.replicas:\n      x-k8s-cli: {setter: {name: replicas, value: 3}}\n    com.example.Box:\n      x-kubernetes-group-version-kind: [{group: example.com, version: v1, kind: Box}]\n      properties:\n        lids: {type: array, items: {type: string}, x-kubernetes-patch-strategy: merge}\n";
+    let krmfile = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions:\n    io.k8s.cli.setters.replicas:\n      x-k8s-cli: {setter: {name: replicas, value: 3}}\n    com.example.Box:\n      x-kubernetes-group-version-kind: [{group: example.com, version: v1, kind: Box}]\n      properties:\n        lids: {type: array, items: {type: string}, x-kubernetes-patch-strategy: merge}\n        key: {type: iron}\n";
     let broken = crd("a: 5");
     let package =
         crate::package::tests::package(&[("Krmfile", krmfile), ("crds/fleet.yaml", &broken)]);
     let mut schema = Schema::kubernetes();
     let faults = schema.add_package(&package);
     let names: Vec<_> = faults.iter().map(|fault| fault.file.as_deref().unwrap()).collect();
-    assert_eq!(names, ["crds/fleet.yaml"]);
+    assert_eq!(names, ["Krmfile", "crds/fleet.yaml"]);
+    assert!(faults.iter().all(|fault| !fault.is_error()), "nobody named these schemas");
     assert_eq!(rule(at(&schema, "example.com/v1 Box", "lids")), "set");
     assert!(schema.of_resource("example.com/v1", "Fleet").is_some());
     assert!(schema.definition("io.k8s.cli.setters.replicas").is_none());

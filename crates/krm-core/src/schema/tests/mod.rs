@@ -180,13 +180,12 @@ fn every_reference_of_the_committed_table_leads_somewhere() {
 
 #[test]
 fn a_line_that_is_no_part_of_a_table_is_named() {
-    let fault = |text| {
-        let entries = table::contents(text).entries;
-        entries.iter().find_map(|entry| entry.read().err()).expect("it is wrong").to_string()
-    };
-    assert_eq!(fault("# x\ntype a\n b string\n c strin\n"), "line 4: not a field");
-    assert_eq!(fault("type a bold\n"), "line 1: not a type");
-    assert_eq!(fault("type a\n b\n"), "line 2: not a field");
+    let fault = |text| table::entries(text).find_map(|entry| entry.read().err());
+    let told = |text| fault(text).expect("it is wrong").to_string();
+    assert_eq!(told("# x\ntype a\n b string\n c strin\n"), "a: cannot read `c strin`");
+    assert_eq!(told("\ntype a bold\n"), "a: cannot read `bold`");
+    assert_eq!(told("\ntype a\ntype b\n c\n"), "b: cannot read `c`");
+    assert_eq!(fault("\ntype a\n b string\n"), None);
 }
 
 mod added;

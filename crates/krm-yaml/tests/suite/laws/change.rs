@@ -62,6 +62,22 @@ impl Change {
         Some(Self { path, what })
     }
 
+    /// A new scalar in the place of a scalar, as a setter does it.
+    pub(crate) fn swap(draw: &mut Draw<'_>, tree: &Tree, json: bool) -> Option<Self> {
+        let mut targets = Vec::new();
+        collect(tree, &mut Vec::new(), &mut targets);
+        targets.retain(|path| {
+            let is_key = parent_is_mapping(tree, path) && path.last().is_some_and(|at| at % 2 == 0);
+            !is_key && at_path(tree, path).as_text().is_some()
+        });
+        if !draw.once_in(4) {
+            let in_words = |text: &str| text.bytes().all(|b| b.is_ascii_alphanumeric());
+            targets.retain(|path| at_path(tree, path).as_text().is_some_and(in_words));
+        }
+        let path = targets.get(draw.below(targets.len()))?.clone();
+        Some(Self { path, what: What::Set(generate::swapped(draw, json)) })
+    }
+
     /// Every mapping in a new order, as a formatter does it.
     pub(crate) fn sort_all(draw: &mut Draw<'_>, tree: &Tree) -> Vec<Self> {
         let mut targets = Vec::new();

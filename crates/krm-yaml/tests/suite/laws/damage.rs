@@ -13,7 +13,7 @@ const OLD: &str =
 fn is_seen(new: &str) -> bool {
     let changes = vec![Change { path: vec![3], what: What::Set(Tree::text("new")) }];
     let old = File::parse(OLD.to_owned()).expect("it is small");
-    let edited = Edited { old, document: 0, changes, new: new.to_owned() };
+    let edited = Edited { old, document: 0, changes, new: new.to_owned(), is_certain: false };
     let verdicts =
         [edited.untouched_stays(), edited.edit_is_read_back(), edited.unknown_survives()];
     verdicts.iter().any(Result::is_err)

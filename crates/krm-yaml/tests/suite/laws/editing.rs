@@ -18,6 +18,8 @@ pub(crate) struct Edited {
     pub(crate) document: usize,
     pub(crate) changes: Vec<Change>,
     pub(crate) new: String,
+    /// Whether the engine was certain of the outcome, and did not read it back.
+    pub(crate) is_certain: bool,
 }
 
 /// How an edit was answered.
@@ -39,6 +41,8 @@ pub(crate) enum Scope {
     One,
     /// A few that do not collide.
     Few,
+    /// New scalars in the place of a few scalars.
+    Swap,
     /// A new order for every mapping, and a few changes inside.
     Format,
 }
@@ -65,11 +69,16 @@ pub(crate) fn edit(draw: &mut Draw<'_>, text: &str, scope: Scope, json: bool) ->
         if scope == Scope::Format { Change::sort_all(draw, &tree) } else { Vec::new() };
     let (first, most) = match scope {
         Scope::One => (0, 1),
+        Scope::Swap => (0, 2),
         Scope::Few => (0, 5),
         Scope::Format => (1, 4),
     };
     for number in first..most {
-        let Some(change) = Change::choose(draw, &tree, Wish { number, json }) else { continue };
+        let chosen = match scope {
+            Scope::Swap => Change::swap(draw, &tree, json),
+            _ => Change::choose(draw, &tree, Wish { number, json }),
+        };
+        let Some(change) = chosen else { continue };
         if !changes.iter().any(|other| other.covers(&change) || change.covers(other)) {
             changes.push(change);
         }
@@ -77,11 +86,14 @@ pub(crate) fn edit(draw: &mut Draw<'_>, text: &str, scope: Scope, json: bool) ->
     let applied = {
         let mut edit = Edit::new(&old);
         let asked = changes.iter().try_for_each(|change| change.request(document, &mut edit));
-        asked.and_then(|()| edit.apply())
+        let is_certain = edit.is_certain();
+        asked.and_then(|()| edit.apply()).map(|new| (new, is_certain))
     };
     match applied {
         _ if changes.is_empty() => Answer::Nothing,
-        Ok(new) => Answer::Done(Box::new(Edited { document: index, changes, new, old })),
+        Ok((new, is_certain)) => {
+            Answer::Done(Box::new(Edited { document: index, changes, new, is_certain, old }))
+        }
         Err(error) => {
             let brief =
                 changes.iter().map(|change| change.brief(&tree)).collect::<Vec<_>>().join(", ");

@@ -240,6 +240,61 @@ pub(crate) fn tree(draw: &mut Draw<'_>, taste: Taste) -> Tree {
     }
 }
 
+/// A scalar in the place of another: mostly simple, and some that are nearly so.
+pub(crate) fn swapped(draw: &mut Draw<'_>, json: bool) -> Tree {
+    const SIMPLE: &[&str] =
+        &["x", "nginx", "nginx:1.25.3", "a::b", "a/b_c-d.e", "v1", "10.0.0.1", "a--b"];
+    const NEARLY: &[&str] = &[
+        "",
+        " ",
+        "x:",
+        ":x",
+        "x-",
+        "-x",
+        "- x",
+        "a: b",
+        "a:\tb",
+        "a #b",
+        "a#b",
+        "#a",
+        "---",
+        "...",
+        "--- a",
+        "don't",
+        "say \"x\"",
+        "a\\b",
+        "a\nb",
+        "a,b",
+        "[x]",
+        "{x}",
+        "*x",
+        "&x",
+        "!x",
+        "%x",
+        "yes",
+        "1",
+        "1.5",
+        "null",
+        "true",
+        "0x1f",
+        "1:30",
+        "2001-01-01",
+        "é",
+        "<<",
+        "=",
+        "x y",
+    ];
+    const PLAIN: &[&str] =
+        &["4711", "47.11", "true", "null", "-4711", "4.7e11", "0x4711", "0o4711"];
+    match draw.below(8) {
+        0..=3 => Tree::text(draw.pick(SIMPLE)),
+        4 | 5 => Tree::plain(draw.pick(if json { &PLAIN[..5] } else { PLAIN })),
+        6 => Tree::text(draw.pick(NEARLY)),
+        // Longer than a key may be.
+        _ => Tree::text(&"long".repeat(draw.pick(&[250, 256, 257, 300]))),
+    }
+}
+
 /// A value for an edit: small.
 pub(crate) fn value(draw: &mut Draw<'_>, json: bool) -> Tree {
     let taste = Taste { json, nodes: 6 };

@@ -8,6 +8,7 @@ pub(crate) mod editing;
 pub(crate) mod emit;
 pub(crate) mod generate;
 pub(crate) mod ground;
+pub(crate) mod indentation;
 pub(crate) mod model;
 pub(crate) mod mutate;
 pub(crate) mod outcome;

@@ -1,7 +1,13 @@
-//! `cargo xtask differential`: reads and edits the same files with krm-yaml and with yq, and says where they differ.
+//! `cargo xtask differential`: reads and edits the same files with krm-yaml and with yq, merges with krm and with kyaml, and
+//! says where they differ.
 //!
 //! yq stands on go-yaml, as Kubernetes' own tools do. A difference is a place to
 //! look, not a verdict: go-yaml follows YAML 1.1 in places.
+
+mod classes;
+mod fmt;
+mod merge;
+mod tree;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,17 +21,51 @@ const RESOURCES: usize = 100;
 const ANNOTATION: &str = "example.com/differential";
 
 pub(crate) fn run(mut args: lexopt::Parser) -> Outcome {
-    if let Some(arg) = args.next()? {
-        return Err(arg.unexpected().into());
+    let mut only_merge = false;
+    while let Some(arg) = args.next()? {
+        match arg {
+            lexopt::Arg::Long("merge") => only_merge = true,
+            _ => return Err(arg.unexpected().into()),
+        }
+    }
+    let gopeer = peers::find("gopeer").ok_or("gopeer is not built: `cargo xtask peers` does it")?;
+    merge::run(&gopeer)?;
+    if only_merge {
+        return Ok(());
     }
     let yq = peers::find("yq").ok_or("yq is not installed: `cargo xtask peers` does it")?;
     let corpus = shell::target().join("differential");
+    if corpus.exists() {
+        fs::remove_dir_all(&corpus)?;
+    }
     let written = corpus::write(&corpus, RESOURCES, Layout::Many)?;
     let made: Vec<PathBuf> = written.files.iter().map(|file| corpus.join(file)).collect();
     let mut files = made.clone();
     files.extend(suite_files()?);
     reading(&yq, &files)?;
-    editing(&yq, &made)
+    editing(&yq, &made)?;
+    let kustomize = peers::find("kustomize-4.5.7").ok_or("kustomize is not installed")?;
+    let mut resources = made;
+    resources.extend(corpora_files()?);
+    fmt::run(&kustomize, &resources)
+}
+
+/// The YAML files of packages that people wrote, where their folder is named.
+fn corpora_files() -> Outcome<Vec<PathBuf>> {
+    let (mut found, mut folders) = (Vec::new(), Vec::new());
+    folders.extend(std::env::var_os("KRM_CORPORA").map(PathBuf::from));
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "yaml") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
 }
 
 /// The valid inputs of the yaml-test-suite, where its folder is named.

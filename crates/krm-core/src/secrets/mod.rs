@@ -1,11 +1,16 @@
 //! Values of Secrets, hidden before a text is shown to people.
 
+mod excerpt;
+mod kept;
+
 use std::collections::BTreeMap;
 
-use krm_yaml::{DocumentRef, File, NodeRef, ScalarStyle, Span};
+use krm_yaml::{DocumentRef, File, NodeRef, Span};
 
-/// The fields of a Secret whose values nobody should see.
-const FIELDS: [&str; 2] = ["data", "stringData"];
+use crate::Resource;
+use crate::resource::resources;
+pub(crate) use excerpt::{hidden, mask as mask_line, redact};
+use kept::{Kept, content, find};
 
 /// Both texts with the values of their Secrets hidden: `***`, and where a value changed, which side it is of.
 ///
@@ -25,27 +30,34 @@ pub fn mask(old: &File, new: &File) -> (String, String) {
     (hide(old, &before, &after, "*** (before)"), hide(new, &after, &before, "*** (after)"))
 }
 
-/// Whether a document is a Secret.
+/// Whether a document is a Secret, or a list with one in it.
 pub fn is_secret(document: DocumentRef<'_>) -> bool {
-    let kind = document.root().and_then(|root| root.as_mapping()?.get("kind"));
-    kind.is_some_and(|kind| kind.as_str().as_deref() == Some("Secret"))
+    resources(document).iter().any(|resource| resource.kind() == "Secret")
 }
 
-/// Which value this is: of which document, field and key.
-type Name = (usize, &'static str, String);
+/// Whether a path that begins with this key leads to what a Secret keeps; none is any key.
+pub(crate) fn is_kept(resource: Resource<'_>, first_key: Option<&str>) -> bool {
+    resource.kind() == "Secret" && first_key.is_none_or(|key| kept::FIELDS.contains(&key))
+}
+
+/// Which value this is: of which Secret, field and key, and which of several that have all of these.
+type Name = (String, &'static str, String, usize);
 
 fn values(file: &File) -> BTreeMap<Name, NodeRef<'_>> {
-    let mut found = BTreeMap::new();
-    for document in file.documents().filter(|document| is_secret(*document)) {
-        let Some(root) = document.root().and_then(NodeRef::as_mapping) else { continue };
-        for field in FIELDS {
-            let entries = root.get(field).map(NodeRef::resolve).and_then(NodeRef::as_mapping);
-            for entry in
-                entries.into_iter().flat_map(|mapping| mapping.entries().collect::<Vec<_>>())
-            {
-                let key = entry.key.resolve().as_scalar().map(|key| key.value().into_owned());
-                found.insert((document.index(), field, key.unwrap_or_default()), entry.value);
-            }
+    let (mut found, mut count) = (BTreeMap::new(), BTreeMap::new());
+    for document in file.documents() {
+        let mut all = Vec::new();
+        if let Some(root) = document.root() {
+            find(root, document.span(), &mut all);
+        }
+        for Kept { secret, name: (field, key), value } in all {
+            let secret = Resource { node: secret.node(), item: None };
+            let name = format!("{} {}/{}", document.index(), secret.namespace(), secret.name());
+            let nth = *count
+                .entry((name.clone(), field, key.clone()))
+                .and_modify(|n| *n += 1)
+                .or_insert(0);
+            found.insert((name, field, key, nth), value);
         }
     }
     found
@@ -76,17 +88,6 @@ fn hide(
     out
 }
 
-/// The bytes of a value, without the line breaks that end a block scalar.
-fn content(value: NodeRef<'_>) -> Span {
-    let span = value.span();
-    let is_block = value
-        .as_scalar()
-        .is_some_and(|scalar| matches!(scalar.style(), ScalarStyle::Literal | ScalarStyle::Folded));
-    let text = value.text();
-    let kept = if is_block { text.len() - text.trim_end().len() } else { 0 };
-    Span::new(span.start, span.end - kept as u32)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,5 +109,27 @@ mod tests {
         let text =
             "kind: ConfigMap\ndata: {a: b}\n---\nkind: Secret\ntype: Opaque\ndata:\n---\n[\n";
         assert_eq!(masked(text, text), (text.to_owned(), text.to_owned()));
+    }
+
+    #[test]
+    fn secrets_in_lists_are_hidden_and_told_apart_by_name() {
+        let list = |first: &str, value: &str| {
+            format!(
+                "kind: List\nitems:\n{first}- kind: Secret\n  metadata: {{name: b}}\n  data: {{x: {value}}}\n"
+            )
+        };
+        let first = "- kind: Secret\n  metadata: {name: a}\n  data: {x: one}\n";
+        let (before, after) = masked(&list(first, "two"), &list("", "two"));
+        assert_eq!(before, list(&first.replace("one", "***"), "***"));
+        assert_eq!(after, list("", "***"));
+        let (before, after) = masked(&list("", "two"), &list("", "three"));
+        assert_eq!((before, after), (list("", "*** (before)"), list("", "*** (after)")));
+    }
+
+    #[test]
+    fn the_copy_that_kubectl_keeps_is_hidden_too() {
+        let text = "kind: Secret\nmetadata:\n  annotations:\n    kubectl.kubernetes.io/last-applied-configuration: |\n      {\"data\":{\"x\":\"aGk=\"}}\ndata: {x: oops}\ndata: oops\n";
+        let (before, _) = masked(text, text);
+        assert!(!before.contains("aGk=") && !before.contains("oops"), "{before}");
     }
 }

@@ -1,0 +1,224 @@
+//! `krm cfg fmt`: the fields of resources in the order that people know.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use clap::ValueEnum;
+use krm_core::filenames::{self, Naming, Pattern, Renamed};
+use krm_core::format::{Options, format};
+use krm_core::schema::Schema;
+use krm_core::{Change, Diagnostic, Package, PackageFile, PackagePath, Plan};
+use krm_yaml::{File, Indentation, ListIndent};
+
+use super::editing::{Editing, Session, Target, Targets};
+use crate::cli::Global;
+use crate::folder::Origin;
+use crate::show::Screen;
+use crate::{Exit, Failure, Outcome, parallel};
+
+const EXAMPLES: &str = "\
+Examples:
+  krm cfg fmt shop
+  krm cfg fmt shop base --check
+  krm cfg fmt - < deployment.yaml";
+
+/// Put the fields of resources in order.
+///
+/// Every mapping of a resource is ordered, known fields first and the others by name; nothing else changes: comments,
+/// blank lines, quotes and lists stay as they are. What is no resource is left alone, and so is a resource with the
+/// annotation config.kubernetes.io/formatting: none.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    targets: Targets,
+
+    /// Move every resource into the file that --pattern names; on standard output, note the file in its annotations
+    #[arg(long)]
+    set_filenames: bool,
+
+    /// How files are named: %n is the name of the resource, %k its kind, %s its namespace
+    #[arg(long, value_name = "PATTERN", default_value = "%n_%k.yaml")]
+    pattern: Pattern,
+
+    /// Move resources, too, whose annotations name a file
+    #[arg(long = "override")]
+    overrides: bool,
+
+    /// Keep the annotations that name files, which are kept anyway
+    #[arg(long)]
+    keep_annotations: bool,
+
+    /// Indent mappings, and texts in them, by this many spaces
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=9))]
+    indent: Option<u32>,
+
+    /// Indent lists as mappings (wide), or not at all (compact)
+    #[arg(long, value_name = "STYLE")]
+    seq_indent: Option<SeqIndent>,
+
+    /// Sort containers by name, and the operations of webhooks
+    #[arg(long)]
+    sort_lists: bool,
+
+    /// Give text its quotes, and take them from numbers and booleans, as the schemas of Kubernetes say
+    #[arg(long)]
+    use_schema: bool,
+
+    #[command(flatten)]
+    editing: Editing,
+}
+
+impl Args {
+    fn naming(&self) -> Naming {
+        Naming { pattern: self.pattern.clone(), overrides: self.overrides }
+    }
+}
+
+/// How much deeper lists stand than their keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum SeqIndent {
+    /// As deep as mappings
+    Wide,
+    /// Not deeper
+    Compact,
+}
+
+pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
+    let schema = args.use_schema.then(Schema::kubernetes);
+    let mut exit = Exit::Done;
+    for target in args.targets.each() {
+        exit = worse(exit, one(&target, args, schema.as_ref(), global, screen)?);
+    }
+    Ok(exit)
+}
+
+fn one(
+    target: &Target,
+    args: &Args,
+    schema: Option<&Schema>,
+    global: &Global,
+    screen: &mut Screen,
+) -> Outcome {
+    let session = Session::open(target, &args.editing, global, screen)?;
+    if args.set_filenames && session.loaded.origin == Origin::File {
+        let words = Diagnostic::error("--set-filenames wants a folder, and this is a file");
+        return Err(Failure::Told(Exit::Usage, vec![words.in_file(session.loaded.title.as_str())]));
+    }
+    if args.set_filenames && session.loaded.origin == Origin::Folder {
+        return renamed(session, args, schema, global, screen);
+    }
+    let told: Mutex<BTreeMap<PackagePath, Vec<Diagnostic>>> = Mutex::default();
+    let exit = session.each_file(global, screen, |file| {
+        let named = if args.set_filenames { with_paths(file, args)? } else { None };
+        let (text, words) = formatted(named.as_ref().unwrap_or(file), args, schema)?;
+        if let Ok(mut told) = told.lock() {
+            told.insert(file.path.clone(), words);
+        }
+        let named = named.and_then(|file| file.content.ok()).map(File::into_text);
+        Ok(text.or(named))
+    });
+    let told = told.into_inner().unwrap_or_default();
+    screen.flush()?;
+    told.values().for_each(|told| screen.tell_all(told));
+    exit
+}
+
+/// A stream with the files of its resources in their annotations.
+fn with_paths(file: &PackageFile, args: &Args) -> Result<Option<PackageFile>, Vec<Diagnostic>> {
+    let text = filenames::annotated(file, &args.naming())?;
+    text.map(|text| file.with_text(text)).transpose()
+}
+
+/// Formats a folder and moves its resources into the files that are named after them.
+fn renamed(
+    mut session: Session<'_>,
+    args: &Args,
+    schema: Option<&Schema>,
+    global: &Global,
+    screen: &mut Screen,
+) -> Outcome {
+    let files = session.loaded.package.files();
+    let results = parallel::map(files, global.jobs, |file| {
+        let Some(content) = file.file() else { return Ok((None, Vec::new())) };
+        let is_ours = file.errors().is_empty() && !file.is_outside;
+        let (text, told) =
+            if is_ours { formatted(file, args, schema)? } else { (None, Vec::new()) };
+        let text = text.unwrap_or_else(|| content.text().to_owned());
+        Ok((Some(file.with_text(text)?), told))
+    });
+    let (mut new, mut told, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+    for result in results {
+        match result {
+            Ok((file, more)) => {
+                new.extend(file);
+                told.extend(more);
+            }
+            Err(why) => errors.extend::<Vec<Diagnostic>>(why),
+        }
+    }
+    let new = Package::new(new);
+    let moved = match filenames::rename(&new, &session.loaded.closed, &args.naming()) {
+        Ok(moved) => moved,
+        Err(why) => {
+            errors.extend(why);
+            Renamed::default()
+        }
+    };
+    told.extend(moved.told);
+    session.tell(errors, screen)?;
+    let plan = planned(&session, &new, &moved.files);
+    let exit = session.finish(plan, screen)?;
+    screen.flush()?;
+    screen.tell_all(&told);
+    Ok(exit)
+}
+
+/// The files that were formatted, and those that were renamed.
+fn planned(session: &Session<'_>, new: &Package, moved: &[(PackagePath, Option<String>)]) -> Plan {
+    let text = |file: &PackageFile| file.file().map(|file| file.text().to_owned());
+    let all = |package: &Package| -> BTreeMap<PackagePath, Option<String>> {
+        package.files().iter().map(|file| (file.path.clone(), text(file))).collect()
+    };
+    let (mut old, mut files) = (all(&session.loaded.package), all(new));
+    files.extend(moved.iter().cloned());
+    let mut plan = Plan::default();
+    for (path, new) in files {
+        let old = old.remove(&path).flatten();
+        if old != new {
+            plan.add(Change { path: session.loaded.shown(path.as_str()), old, new });
+        }
+    }
+    plan
+}
+
+/// The new text of a file, and what there is to say about it.
+fn formatted(
+    file: &PackageFile,
+    args: &Args,
+    schema: Option<&Schema>,
+) -> Result<(Option<String>, Vec<Diagnostic>), Vec<Diagnostic>> {
+    // Compat: a Kptfile or Krmfile has an order of its own, which its tools write.
+    let Some(content) = file.file().filter(|_| !file.path.is_package_file()) else {
+        return Ok((None, Vec::new()));
+    };
+    let json = file.path.is_json();
+    let indentation = Indentation {
+        mapping: args.indent,
+        list: args.seq_indent.map(|style| match style {
+            SeqIndent::Wide => ListIndent::Wide,
+            SeqIndent::Compact => ListIndent::Compact,
+        }),
+    };
+    let options = Options { json, sort_lists: args.sort_lists, indentation, schema };
+    let named = |told: Vec<Diagnostic>| {
+        told.into_iter().map(|diagnostic| diagnostic.in_file(&*file.shown)).collect::<Vec<_>>()
+    };
+    let formatted = format(content, options).map_err(named)?;
+    Ok((formatted.text, named(formatted.told)))
+}
+
+/// What could not be read counts more than what would change.
+fn worse(a: Exit, b: Exit) -> Exit {
+    if a == Exit::Input || b == Exit::Done { a } else { b }
+}

@@ -1,0 +1,163 @@
+//! `krm cfg list-setters`: which setters there are, what they hold, and which fields follow them.
+
+use krm_core::Diagnostic;
+use krm_core::records::Record;
+use krm_core::setters::{Field, List, Listed, Setters, Target, places, references};
+use krm_yaml::Value;
+
+use super::setters::{self, Where};
+use super::{Format, finish};
+use crate::cli::Global;
+use crate::show::{Screen, Table};
+use crate::{Exit, Outcome};
+
+const EXAMPLES: &str = "\
+Examples:
+  krm cfg list-setters shop
+  krm cfg list-setters shop replicas -o json
+  krm cfg list-setters shop --include-subst --markdown
+  krm cfg list-setters shop -R --unused";
+
+/// List setters, their values, and how many fields follow them.
+///
+/// COUNT is the number of fields that `krm cfg set` would write. With -o json every one of them is listed with its place.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    at: Where,
+
+    /// Only this setter
+    name: Option<String>,
+
+    /// Print tables of Markdown
+    #[arg(long, conflicts_with = "output")]
+    markdown: bool,
+
+    /// List substitutions, too
+    #[arg(long)]
+    include_subst: bool,
+
+    /// Only setters that no field follows
+    #[arg(long, conflicts_with = "undefined")]
+    unused: bool,
+
+    /// Only references to setters and substitutions that are not defined
+    #[arg(long)]
+    undefined: bool,
+
+    /// Print the list in this format
+    #[arg(short, long, value_name = "FORMAT")]
+    output: Option<Format>,
+}
+
+pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
+    let (loaded, openapi) = args.at.load(global)?;
+    let parts = setters::read(&loaded, &openapi, global);
+    let mut told: Vec<Diagnostic> = Vec::new();
+    let mut records: Vec<Record<'_>> = Vec::new();
+    for (at, part) in parts.iter().enumerate() {
+        let list = List { name: args.name.clone(), unused: args.unused };
+        let listed = list.on(&part.setters);
+        told.extend(part.setters.errors().iter().chain(part.setters.warnings()).cloned());
+        if args.output.is_some() {
+            records.extend(data(args, &listed, &part.setters).into_iter().map(|record| {
+                let package =
+                    ("package", Value::string(part.shown.trim_end_matches('/').to_owned()));
+                [vec![package], record].concat()
+            }));
+            continue;
+        }
+        let gap = if at > 0 { "\n" } else { "" };
+        screen.print(&format!("{gap}{}\n", part.shown))?;
+        for table in tables(args, &listed, &part.setters) {
+            screen.print(&table.render(args.markdown))?;
+        }
+    }
+    if let Some(format) = args.output {
+        screen.print(&format.write(&records))?;
+    }
+    screen.flush()?;
+    screen.tell_all(&told);
+    let exit = if told.iter().any(Diagnostic::is_error) { Exit::Input } else { Exit::Done };
+    finish(&loaded, exit, global, screen)
+}
+
+fn data(args: &Args, listed: &Listed<'_, '_>, setters: &Setters<'_>) -> Vec<Record<'static>> {
+    if args.undefined {
+        let nothing = setters.undefined();
+        return nothing.iter().map(|field| with_places(&target(field), &[field])).collect();
+    }
+    let mut records: Vec<Record<'static>> = listed.setters.iter().map(|it| it.record()).collect();
+    if args.include_subst {
+        records.extend(listed.substitutions.iter().map(|it| {
+            let names = references(it, setters).into_iter().map(Value::string);
+            vec![
+                ("substitution", Value::string(it.name.clone())),
+                ("pattern", Value::string(it.pattern.as_str().to_owned())),
+                ("references", Value::Sequence(names.collect())),
+                ("defined", Value::string(it.place.shown())),
+            ]
+        }));
+    }
+    records.extend(listed.foreign.iter().map(|(name, fields)| {
+        let mut record = with_places(name, fields);
+        record[0].0 = "imagePolicy";
+        record
+    }));
+    records
+}
+
+fn with_places(name: &str, fields: &[&Field<'_>]) -> Record<'static> {
+    vec![("name", Value::string(name.to_owned())), ("fields", places(fields))]
+}
+
+fn target(field: &Field<'_>) -> String {
+    match &field.reference.target {
+        Target::Setter(name) | Target::Substitution(name) | Target::Named(name) => name.clone(),
+        Target::Pattern(pattern) => pattern.to_string(),
+        Target::Foreign(name) => name.clone(),
+    }
+}
+
+fn tables(args: &Args, listed: &Listed<'_, '_>, setters: &Setters<'_>) -> Vec<Table> {
+    if args.undefined {
+        let mut table = Table::new(&["NAME", "FIELD"]);
+        for field in setters.undefined() {
+            table.row(vec![target(&field), field.place().shown()]);
+        }
+        return vec![table];
+    }
+    let header = ["NAME", "VALUE", "SET BY", "DESCRIPTION", "COUNT", "REQUIRED", "IS SET"];
+    let mut table = Table::new(&header);
+    let yes = |it: bool| if it { "Yes" } else { "No" }.to_owned();
+    for it in &listed.setters {
+        let setter = it.setter;
+        table.row(vec![
+            setter.name.clone(),
+            setter.value.shown(),
+            setter.set_by.clone().unwrap_or_default(),
+            setter.description.clone().unwrap_or_default(),
+            it.fields.len().to_string(),
+            yes(setter.required),
+            yes(setter.is_set),
+        ]);
+    }
+    let mut tables = vec![table];
+    if args.include_subst && !listed.substitutions.is_empty() {
+        let mut table = Table::new(&["SUBSTITUTION", "PATTERN", "REFERENCES"]);
+        for it in &listed.substitutions {
+            let names = format!("[{}]", references(it, setters).join(","));
+            table.row(vec![it.name.clone(), it.pattern.to_string(), names]);
+        }
+        tables.push(table);
+    }
+    if !listed.foreign.is_empty() {
+        let mut table = Table::new(&["IMAGE POLICY", "COUNT"]);
+        for (name, fields) in &listed.foreign {
+            table.row(vec![name.clone(), fields.len().to_string()]);
+        }
+        tables.push(table);
+    }
+    tables
+}

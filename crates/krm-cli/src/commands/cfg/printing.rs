@@ -1,0 +1,88 @@
+//! How `cat` and `grep` print resources.
+
+use clap::ValueEnum;
+use krm_core::listing::{self, Entry, Look};
+use krm_core::{Diagnostic, PackageFile};
+use krm_yaml::Value;
+
+use super::finish;
+use crate::cli::Global;
+use crate::folder::Loaded;
+use crate::show::Screen;
+use crate::{Exit, Failure, Outcome};
+
+/// How resources are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum ResourceFormat {
+    /// Compact JSON, one resource a line, aliases and merge keys resolved
+    Json,
+    /// As they are written, with their comments
+    Yaml,
+}
+
+/// The texts of the entries of one file that are wanted.
+pub(super) fn texts(
+    file: &PackageFile,
+    format: ResourceFormat,
+    look: Look,
+    keep: impl Fn(&Entry<'_>) -> bool,
+) -> Result<Vec<String>, Vec<Diagnostic>> {
+    let print = |entries: &[Entry<'_>]| match format {
+        ResourceFormat::Json => entries.iter().map(json).collect(),
+        ResourceFormat::Yaml => listing::texts(entries),
+    };
+    listing::with_entries(file, look, keep, print)
+}
+
+fn json(entry: &Entry<'_>) -> String {
+    format!("{}\n", krm_core::json::write(&Value::Node(entry.node)))
+}
+
+/// Prints texts one after the other, and counts them.
+pub(super) struct Printer {
+    format: ResourceFormat,
+    pub(super) count: usize,
+    /// Why files could not be printed in the way that was asked for.
+    left_out: Vec<Diagnostic>,
+}
+
+impl Printer {
+    pub(super) fn new(format: ResourceFormat) -> Self {
+        Self { format, count: 0, left_out: Vec::new() }
+    }
+
+    /// Prints what a file holds. Where that fails, the other files are printed nevertheless.
+    pub(super) fn file(
+        &mut self,
+        texts: Result<Vec<String>, Vec<Diagnostic>>,
+        screen: &mut Screen,
+    ) -> Result<(), Failure> {
+        let texts = texts.unwrap_or_else(|told| {
+            self.left_out.extend(told);
+            Vec::new()
+        });
+        texts.iter().try_for_each(|text| self.print(text, screen))
+    }
+
+    /// Says what was not printed, and what could not be read; that counts more than `exit`.
+    pub(super) fn finish(
+        self,
+        loaded: &Loaded,
+        exit: Exit,
+        global: &Global,
+        screen: &mut Screen,
+    ) -> Outcome {
+        screen.flush()?;
+        screen.tell_all(&self.left_out);
+        let exit = if self.left_out.is_empty() { exit } else { Exit::Input };
+        finish(loaded, exit, global, screen)
+    }
+
+    fn print(&mut self, text: &str, screen: &mut Screen) -> Result<(), Failure> {
+        if self.count > 0 && self.format == ResourceFormat::Yaml {
+            screen.print("---\n")?;
+        }
+        self.count += 1;
+        screen.print(text)
+    }
+}

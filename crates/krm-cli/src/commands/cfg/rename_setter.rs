@@ -1,0 +1,50 @@
+//! `krm cfg rename-setter`: a setter gets another name, everywhere.
+
+use krm_core::setters::{Changes, Rename, Setters};
+
+use super::editing::Editing;
+use super::setters::{self, Where};
+use crate::Outcome;
+use crate::cli::Global;
+use crate::show::Screen;
+
+const EXAMPLES: &str = "\
+Examples:
+  krm cfg rename-setter shop replicas web-replicas
+  krm cfg rename-setter shop tag image-tag -R --diff";
+
+/// Give a setter another name, in its definition, in substitutions and in every reference.
+///
+/// Each reference keeps its form, and the fields keep their values.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    at: Where,
+
+    /// The name that it has
+    name: String,
+
+    /// The name that it gets
+    new_name: String,
+
+    #[command(flatten)]
+    editing: Editing,
+}
+
+pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
+    let opened = args.at.open(&args.editing, global, screen)?;
+    let parts = setters::read(&opened.session.loaded, &opened.openapi, global);
+    let rename = Rename { from: args.name.clone(), to: args.new_name.clone() };
+    let is_meant = |it: &Setters<'_>| it.definitions().setter(&args.name).is_some();
+    let done = setters::each(&parts, is_meant, |it| rename.on(it))?;
+    let (mut changes, mut said) = (Changes::default(), Vec::new());
+    for (part, renamed) in done {
+        said.extend(setters::headline(&parts, part));
+        let fields = setters::fields(&renamed.fields);
+        said.push(format!("renamed setter \"{}\" to \"{}\" in {fields}", args.name, args.new_name));
+        changes.merge(renamed.changes);
+    }
+    let planned = setters::plan(&changes, global);
+    setters::finish(opened.session, planned, &said, &args.editing, screen)
+}

@@ -1,0 +1,33 @@
+//! `krm completion`: the script that teaches a shell the commands and flags of krm.
+
+use clap::CommandFactory;
+use clap_complete::Shell;
+
+use crate::cli::Cli;
+use crate::show::Screen;
+use crate::{Exit, Outcome};
+
+const EXAMPLES: &str = "\
+Examples:
+  source <(krm completion bash)
+  krm completion bash > ~/.local/share/bash-completion/completions/krm
+  krm completion zsh > ~/.zfunc/_krm
+  krm completion fish > ~/.config/fish/completions/krm.fish
+  krm completion powershell >> $PROFILE";
+
+/// Print a script that completes commands and flags.
+///
+/// The script is made from the same source as the help, so it is as new as the program that prints it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The shell
+    shell: Shell,
+}
+
+pub(super) fn run(args: &Args, screen: &mut Screen) -> Outcome {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "krm", &mut script);
+    screen.print(&String::from_utf8_lossy(&script))?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,274 @@
+//! The walk over a folder: which files belong to the package, and which its ignore files leave out.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, FileType};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use krm_core::ignore::Patterns;
+use krm_core::{Diagnostic, PackagePath};
+
+use crate::disk;
+use crate::folder::joined;
+
+/// Says which files are left out, in the syntax of gitignore.
+const IGNORE_FILE: &str = ".krmignore";
+
+/// What becomes of packages inside the package.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SubPackages {
+    Read,
+    LeaveOut,
+    /// Their files are left out, but not what a dead run left among them.
+    LookForJournals,
+}
+
+impl SubPackages {
+    pub(crate) fn wanted(are_wanted: bool) -> Self {
+        if are_wanted { Self::Read } else { Self::LeaveOut }
+    }
+}
+
+/// A file that belongs to the package.
+pub(crate) struct Found {
+    pub(crate) path: PackagePath,
+    pub(crate) shown: String,
+    pub(crate) disk: PathBuf,
+    pub(crate) is_link: bool,
+    pub(crate) is_outside: bool,
+}
+
+/// What a walk came upon.
+#[derive(Default)]
+pub(crate) struct Walked {
+    /// Files, in any order.
+    pub(crate) found: Vec<Found>,
+    /// What there is to say about the way.
+    pub(crate) told: Vec<Diagnostic>,
+    /// Folders in which a run left its journal.
+    pub(crate) journals: Vec<PathBuf>,
+    /// Files that are no YAML, with their places on disk.
+    pub(crate) others: Vec<(PackagePath, PathBuf)>,
+    /// Folders whose files are not looked at: ignored ones, and packages that are left out.
+    pub(crate) closed: Vec<String>,
+}
+
+/// Walks over a folder.
+pub(crate) fn files(root: &Path, title: &str, sub_packages: SubPackages) -> Walked {
+    let mut walk = Walk { root, title, sub_packages, came_upon: Walked::default() };
+    let above = walk.ignored_from_above();
+    let mut waiting = vec![(PathBuf::new(), above, false)];
+    while let Some((folder, ignored, is_left_out)) = waiting.pop() {
+        let below = walk.folder(&folder, ignored, is_left_out);
+        waiting.extend(below.into_iter().rev());
+    }
+    walk.came_upon
+}
+
+/// One ignore file and those above it. The nearest that speaks about a path counts.
+struct Ignored {
+    patterns: Patterns,
+    /// How many names of a path lead from the folder that is walked to the one that holds the file.
+    depth: usize,
+    /// For a file above the folder that is walked: the way down to that folder.
+    way_down: String,
+    above: Layers,
+}
+
+type Layers = Option<Rc<Ignored>>;
+
+/// A folder that comes next, what is ignored in it, and whether its files are left out.
+type Waiting = (PathBuf, Layers, bool);
+
+/// Whether a path is left out. What is above it was asked before, and is not.
+fn is_ignored(layers: &Layers, path: &Path, is_folder: bool) -> bool {
+    let names: Vec<_> = path.iter().map(OsStr::to_string_lossy).collect();
+    let mut next = layers.as_ref();
+    while let Some(layer) = next {
+        let path = format!("{}{}", layer.way_down, names[layer.depth..].join("/"));
+        if let Some(verdict) = layer.patterns.verdict(&path, is_folder) {
+            return verdict;
+        }
+        next = layer.above.as_ref();
+    }
+    false
+}
+
+struct Walk<'a> {
+    root: &'a Path,
+    title: &'a str,
+    sub_packages: SubPackages,
+    came_upon: Walked,
+}
+
+impl Walk<'_> {
+    /// The ignore files between the outermost package that holds the folder, and the folder: it makes no difference to
+    /// a file from where one looks at it.
+    fn ignored_from_above(&mut self) -> Layers {
+        let root = self.root;
+        let above: Vec<&Path> = root.ancestors().skip(1).collect();
+        let is_package =
+            |folder: &&Path| ["Kptfile", "Krmfile"].iter().any(|name| folder.join(name).is_file());
+        let outermost = above.iter().rposition(is_package);
+        let within = outermost.map_or(&above[..0], |at| &above[..=at]);
+        within.iter().rev().fold(None, |layers, folder| {
+            let way_down = root.strip_prefix(folder).unwrap_or(root).to_string_lossy();
+            let file = folder.join(IGNORE_FILE);
+            match fs::symlink_metadata(&file) {
+                Ok(_) => self.layer(&file, 0, format!("{way_down}/"), layers),
+                Err(_) => layers,
+            }
+        })
+    }
+
+    fn layer(&mut self, file: &Path, depth: usize, way_down: String, above: Layers) -> Layers {
+        let patterns = match fs::read(file) {
+            Ok(bytes) => Patterns::parse(&String::from_utf8_lossy(&bytes)),
+            Err(error) => {
+                self.came_upon.told.push(self.unreadable(file, &error));
+                return above;
+            }
+        };
+        for (line, text) in patterns.never() {
+            let words = format!("line {line} matches nothing: `{text}`");
+            let hint = "close its bracket, or put a backslash before what is meant as it stands";
+            self.came_upon
+                .told
+                .push(Diagnostic::warning(words).in_file(self.shown(file)).hint(hint));
+        }
+        Some(Rc::new(Ignored { patterns, depth, way_down, above }))
+    }
+
+    /// Takes the files of one folder, and gives the folders in it that come next.
+    fn folder(&mut self, folder: &Path, ignored: Layers, is_left_out: bool) -> Vec<Waiting> {
+        let entries = match entries(&self.root.join(folder)) {
+            Ok(entries) => entries,
+            Err(_) if is_left_out => return Vec::new(),
+            Err(error) => {
+                self.came_upon.told.push(self.unreadable(&self.root.join(folder), &error));
+                return Vec::new();
+            }
+        };
+        // Asked for by name: a pattern may leave hidden files out.
+        if disk::has_journal(&self.root.join(folder)) {
+            self.came_upon.journals.push(self.root.join(folder));
+        }
+        let has_ignore_file = entries.iter().any(|(name, _)| name == IGNORE_FILE);
+        let ignored = match has_ignore_file {
+            true => {
+                let file = self.root.join(folder).join(IGNORE_FILE);
+                self.layer(&file, folder.iter().count(), String::new(), ignored)
+            }
+            false => ignored,
+        };
+        let (hidden, entries): (Vec<_>, Vec<_>) = entries
+            .into_iter()
+            .filter(|(name, _)| name != ".git")
+            .map(|(name, kind)| (folder.join(name), kind))
+            .partition(|(path, kind)| is_ignored(&ignored, path, kind.is_dir()));
+        let hidden = hidden.iter().filter(|(_, kind)| kind.is_dir());
+        self.came_upon.closed.extend(hidden.map(|(path, _)| lossy(path)));
+        let is_sub_package = !folder.as_os_str().is_empty()
+            && entries.iter().any(|(path, kind)| self.makes_package(path, *kind));
+        if is_sub_package && self.sub_packages != SubPackages::Read {
+            self.came_upon.closed.push(lossy(folder));
+        }
+        let is_left_out = is_left_out || is_sub_package && self.sub_packages != SubPackages::Read;
+        if is_left_out && self.sub_packages == SubPackages::LeaveOut {
+            return Vec::new();
+        }
+        let (folders, files): (Vec<_>, Vec<_>) =
+            entries.into_iter().partition(|(_, kind)| kind.is_dir());
+        if !is_left_out {
+            files.iter().for_each(|(path, kind)| self.file(path, *kind));
+        }
+        folders.into_iter().map(|(path, _)| (path, ignored.clone(), is_left_out)).collect()
+    }
+
+    fn makes_package(&self, path: &Path, kind: FileType) -> bool {
+        let is_named = path.file_name().is_some_and(|name| name == "Kptfile" || name == "Krmfile");
+        is_named && (kind.is_file() || kind.is_symlink() && self.root.join(path).is_file())
+    }
+
+    fn file(&mut self, inside: &Path, kind: FileType) {
+        let name = inside.file_name().unwrap_or_default().to_string_lossy();
+        let disk = self.root.join(inside);
+        if !is_wanted(&name) {
+            let path = slashed(inside).and_then(|inside| PackagePath::new(&inside).ok());
+            let path = path.filter(|_| kind.is_file() && !disk::is_own(&name));
+            return self.came_upon.others.extend(path.map(|path| (path, disk)));
+        }
+        let path = match slashed(inside).map(|inside| PackagePath::new(&inside)) {
+            Some(Ok(path)) => path,
+            Some(Err(error)) => {
+                let words = format!("it is not read: {error}");
+                return self
+                    .came_upon
+                    .told
+                    .push(Diagnostic::error(words).in_file(self.shown(&disk)));
+            }
+            None => return self.came_upon.told.push(not_utf8(self.shown(&disk))),
+        };
+        let shown = joined(self.title, path.as_str());
+        let is_link = kind.is_symlink();
+        let mut is_outside = false;
+        if is_link {
+            match fs::canonicalize(&disk) {
+                Ok(target) if !target.is_file() => return,
+                Ok(target) => is_outside = !target.starts_with(self.root),
+                Err(error) => {
+                    let words = format!("the link leads nowhere: {}", disk::reason(&error));
+                    let hint = "remove it, or name it in .krmignore";
+                    let told = Diagnostic::warning(words).in_file(shown).hint(hint);
+                    return self.came_upon.told.push(told);
+                }
+            }
+        } else if !kind.is_file() {
+            return;
+        }
+        self.came_upon.found.push(Found { path, shown, disk, is_link, is_outside });
+    }
+
+    fn unreadable(&self, path: &Path, error: &io::Error) -> Diagnostic {
+        let words = format!("it cannot be read: {}", disk::reason(error));
+        Diagnostic::error(words).in_file(self.shown(path))
+    }
+
+    fn shown(&self, path: &Path) -> String {
+        match path.strip_prefix(self.root) {
+            Ok(inside) => joined(self.title, &inside.to_string_lossy()),
+            Err(_) => path.to_string_lossy().into_owned(),
+        }
+    }
+}
+
+/// The names in a folder in their order, and what they are.
+fn entries(folder: &Path) -> io::Result<Vec<(OsString, FileType)>> {
+    let read = fs::read_dir(folder)?;
+    let mut entries: Vec<(OsString, FileType)> = read
+        .map(|entry| entry.and_then(|entry| Ok((entry.file_name(), entry.file_type()?))))
+        .collect::<io::Result<_>>()?;
+    entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+    Ok(entries)
+}
+
+fn is_wanted(name: &str) -> bool {
+    let by_ending = [".yaml", ".yml", ".json"].iter().any(|ending| name.ends_with(ending));
+    by_ending || matches!(name, "Kptfile" | "Krmfile")
+}
+
+/// A relative path with slashes, for comparing only.
+fn lossy(path: &Path) -> String {
+    path.iter().map(OsStr::to_string_lossy).collect::<Vec<_>>().join("/")
+}
+
+/// A relative path with slashes; none where it is not UTF-8.
+fn slashed(path: &Path) -> Option<String> {
+    let parts: Option<Vec<&str>> = path.iter().map(OsStr::to_str).collect();
+    parts.map(|parts| parts.join("/"))
+}
+
+pub(crate) fn not_utf8(shown: String) -> Diagnostic {
+    Diagnostic::error("the name is not UTF-8, and files of such names are not read").in_file(shown)
+}

@@ -1,0 +1,166 @@
+//! The order of fields: known ones as kustomize's users know it, the others by their bytes.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use krm_yaml::{NodeRef, ScalarStyle};
+
+/// Compat: the order of kustomize's `cfg fmt`, with the places that count of the names it lists twice.
+const KNOWN: &[&str] = &[
+    "name",
+    "generateName",
+    "namespace",
+    "clusterName",
+    "apiVersion",
+    "kind",
+    "metadata",
+    "type",
+    "labels",
+    "annotations",
+    "spec",
+    "status",
+    "stringData",
+    "data",
+    "binaryData",
+    "parallelism",
+    "completions",
+    "backoffLimit",
+    "replicas",
+    "selector",
+    "manualSelector",
+    "template",
+    "ttlSecondsAfterFinished",
+    "volumeClaimTemplates",
+    "service",
+    "serviceName",
+    "podManagementPolicy",
+    "updateStrategy",
+    "strategy",
+    "minReadySeconds",
+    "revision",
+    "revisionHistoryLimit",
+    "paused",
+    "progressDeadlineSeconds",
+    "restartPolicy",
+    "terminationGracePeriodSeconds",
+    "activeDeadlineSeconds",
+    "dnsPolicy",
+    "serviceAccountName",
+    "serviceAccount",
+    "automountServiceAccountToken",
+    "nodeName",
+    "hostNetwork",
+    "hostPID",
+    "hostIPC",
+    "shareProcessNamespace",
+    "hostname",
+    "subdomain",
+    "schedulerName",
+    "priorityClassName",
+    "priority",
+    "runtimeClassName",
+    "enableServiceLinks",
+    "nodeSelector",
+    "hostAliases",
+    "initContainers",
+    "containers",
+    "volumes",
+    "imagePullSecrets",
+    "affinity",
+    "tolerations",
+    "dnsConfig",
+    "readinessGates",
+    "image",
+    "command",
+    "args",
+    "workingDir",
+    "ports",
+    "envFrom",
+    "env",
+    "resources",
+    "volumeMounts",
+    "volumeDevices",
+    "livenessProbe",
+    "readinessProbe",
+    "lifecycle",
+    "terminationMessagePath",
+    "terminationMessagePolicy",
+    "imagePullPolicy",
+    "securityContext",
+    "stdin",
+    "stdinOnce",
+    "tty",
+    "clusterIP",
+    "externalIPs",
+    "loadBalancerIP",
+    "loadBalancerSourceRanges",
+    "externalName",
+    "externalTrafficPolicy",
+    "sessionAffinity",
+    "protocol",
+    "port",
+    "targetPort",
+    "hostPort",
+    "containerPort",
+    "hostIP",
+    "readOnly",
+    "mountPath",
+    "subPath",
+    "subPathExpr",
+    "mountPropagation",
+    "value",
+    "valueFrom",
+    "fieldRef",
+    "resourceFieldRef",
+    "configMapKeyRef",
+    "secretKeyRef",
+    "prefix",
+    "configMapRef",
+    "secretRef",
+];
+
+/// Where a field stands among its neighbours: by its rank, and by its bytes where many share one.
+pub(super) type FieldOrder<'a> = (usize, Cow<'a, str>);
+
+/// The known names by their bytes, each with its rank.
+static RANKS: LazyLock<Vec<(&str, usize)>> = LazyLock::new(|| {
+    let mut ranks: Vec<_> = KNOWN.iter().enumerate().map(|(at, name)| (*name, at + 1)).collect();
+    ranks.sort_unstable();
+    ranks
+});
+
+/// Where the field of a key stands; none where the key is no text.
+///
+/// A merge key comes first, where people look for it and where most of them stand.
+pub(super) fn order_of(key: NodeRef<'_>) -> Option<FieldOrder<'_>> {
+    let scalar = key.resolve().as_scalar()?;
+    let name = match scalar.style() {
+        ScalarStyle::Plain if !scalar.raw().contains(['\n', '\r']) => Cow::Borrowed(scalar.raw()),
+        _ => scalar.value(),
+    };
+    let rank = match RANKS.binary_search_by_key(&&*name, |(known, _)| known) {
+        Ok(at) => RANKS[at].1,
+        Err(_) if name == "<<" && scalar.style() == ScalarStyle::Plain => 0,
+        Err(_) => usize::MAX,
+    };
+    Some((rank, name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_field_is_listed_twice() {
+        assert!(RANKS.windows(2).all(|pair| pair[0].0 < pair[1].0));
+    }
+
+    #[test]
+    fn known_fields_come_before_others_and_merge_keys_before_all() {
+        let text = "{<<: {}, 'name': 1, kind: 1, secretRef: 1, '<<': 1, B: 1, a: 1}";
+        let file = krm_yaml::File::parse(text.to_owned()).unwrap();
+        let root = file.document(0).unwrap().root().unwrap();
+        let keys = root.as_mapping().unwrap().entries().map(|entry| order_of(entry.key).unwrap());
+        assert!(keys.collect::<Vec<_>>().is_sorted());
+    }
+}

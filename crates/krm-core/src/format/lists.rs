@@ -1,0 +1,75 @@
+//! The lists that `--sort-lists` sorts, and nothing else does: containers by name, and operations of webhooks.
+//!
+//! The order of containers means something (the first one is the default), so nobody sorts them unasked.
+
+use std::borrow::Cow;
+
+use krm_yaml::NodeRef;
+
+use super::order::{Wish, of_items};
+use super::ties::Ties;
+use crate::resource::{Resource, scalar_text};
+
+/// Compat: the kinds and versions whose lists kustomize sorts.
+const KINDS: &[&str] = &[
+    "CronJob",
+    "DaemonSet",
+    "Deployment",
+    "Job",
+    "ReplicaSet",
+    "StatefulSet",
+    "ValidatingWebhookConfiguration",
+];
+const VERSIONS: &[&str] = &[
+    "apps/v1",
+    "apps/v1beta1",
+    "apps/v1beta2",
+    "batch/v1",
+    "batch/v1beta1",
+    "extensions/v1beta1",
+    "v1",
+    "admissionregistration.k8s.io/v1",
+];
+
+/// The lists of a resource that should stand in another order.
+pub(super) fn wishes<'a>(resource: Resource<'a>, ties: &Ties) -> Vec<Wish<'a>> {
+    let is_known =
+        KINDS.contains(&&*resource.kind()) && VERSIONS.contains(&&*resource.api_version());
+    if !is_known {
+        return Vec::new();
+    }
+    let containers = down(resource.node, &["spec", "template", "spec", "containers"]);
+    let containers = containers.into_iter().filter_map(|list| by_name(list, ties));
+    let operations = down(resource.node, &["webhooks", "rules", "operations"]);
+    containers.chain(operations.into_iter().filter_map(|list| by_value(list, ties))).collect()
+}
+
+/// The nodes that a path of fields leads to, through every item of the lists on its way, over own ground only.
+fn down<'a>(node: NodeRef<'a>, path: &[&str]) -> Vec<NodeRef<'a>> {
+    path.iter().fold(vec![node], |nodes, name| {
+        let items = nodes.into_iter().flat_map(|node| match node.as_sequence() {
+            Some(list) => list.items().collect(),
+            None => vec![node],
+        });
+        items.filter_map(|node| node.as_mapping()?.get(name)).collect()
+    })
+}
+
+fn by_name<'a>(list: NodeRef<'a>, ties: &Ties) -> Option<Wish<'a>> {
+    let name = |item: NodeRef<'a>| scalar_text(item.resolve().as_mapping()?.get("name")?);
+    sorted(list, ties, name)
+}
+
+fn by_value<'a>(list: NodeRef<'a>, ties: &Ties) -> Option<Wish<'a>> {
+    sorted(list, ties, scalar_text)
+}
+
+/// Sorted by a text that every item has; otherwise as it is.
+fn sorted<'a>(
+    list: NodeRef<'a>,
+    ties: &Ties,
+    text: impl Fn(NodeRef<'a>) -> Option<Cow<'a, str>>,
+) -> Option<Wish<'a>> {
+    let texts: Option<Vec<Cow<'a, str>>> = list.as_sequence()?.items().map(text).collect();
+    of_items(list, &texts?, ties)
+}

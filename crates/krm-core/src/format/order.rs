@@ -1,0 +1,108 @@
+//! In which order the entries of a collection should stand, and why some are left as they are.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use krm_yaml::NodeRef;
+
+use super::fields::{FieldOrder, order_of};
+use super::ties::Ties;
+
+/// A collection whose entries should stand in another order.
+#[derive(Debug)]
+pub(super) struct Wish<'a> {
+    pub(super) node: NodeRef<'a>,
+    pub(super) order: Vec<usize>,
+}
+
+/// Why the fields of a mapping are left as they are.
+#[derive(Debug)]
+pub(super) struct Left<'a> {
+    pub(super) node: NodeRef<'a>,
+    pub(super) why: String,
+}
+
+/// The order that the fields of a mapping should have; none where they have it.
+pub(super) fn of_fields<'a>(
+    mapping: NodeRef<'a>,
+    ties: &Ties,
+) -> Result<Option<Wish<'a>>, Left<'a>> {
+    if in_order(mapping) {
+        return Ok(None);
+    }
+    let left = |node, why: String| Err(Left { node, why });
+    let mut keys: Vec<FieldOrder<'a>> = Vec::new();
+    for entry in mapping.as_mapping().into_iter().flat_map(|mapping| mapping.entries()) {
+        match order_of(entry.key) {
+            Some(order) => keys.push(order),
+            None => return left(entry.key, "a key is no text".to_owned()),
+        }
+    }
+    let sorted = sorted(&keys, ties.pairs(mapping));
+    if let Some(pair) = sorted.windows(2).find(|pair| keys[pair[0]] == keys[pair[1]]) {
+        let again = mapping.children().nth(2 * pair[0].max(pair[1])).unwrap_or(mapping);
+        return left(again, format!("the key `{}` is there twice", keys[pair[0]].1));
+    }
+    Ok(wish(mapping, sorted))
+}
+
+/// The order that the items of a list should have by these texts; none where they have it.
+pub(super) fn of_items<'a>(list: NodeRef<'a>, texts: &[impl Ord], ties: &Ties) -> Option<Wish<'a>> {
+    wish(list, sorted(texts, ties.pairs(list)))
+}
+
+fn wish(node: NodeRef<'_>, order: Vec<usize>) -> Option<Wish<'_>> {
+    (!order.is_sorted()).then_some(Wish { node, order })
+}
+
+/// Whether the keys of a mapping stand in order, each once.
+fn in_order(mapping: NodeRef<'_>) -> bool {
+    let mut before: Option<FieldOrder<'_>> = None;
+    let entries = mapping.as_mapping().into_iter().flat_map(|mapping| mapping.entries());
+    entries.enumerate().all(|(at, entry)| {
+        let order = order_of(entry.key);
+        let after = match (&before, &order) {
+            (Some(before), Some(order)) => before <= order,
+            _ => at == 0,
+        };
+        before = order;
+        after
+    })
+}
+
+/// The least order in which every tied pair keeps its own; entries that compare alike stay as they are.
+fn sorted<T: Ord>(keys: &[T], pairs: &[(usize, usize)]) -> Vec<usize> {
+    let mut waiting = vec![0_usize; keys.len()];
+    let mut after: Vec<Vec<usize>> =
+        vec![Vec::new(); if pairs.is_empty() { 0 } else { keys.len() }];
+    for &(first, second) in pairs {
+        waiting[second] += 1;
+        after[first].push(second);
+    }
+    let free = (0..keys.len()).filter(|at| waiting[*at] == 0);
+    let mut ready: BinaryHeap<Reverse<(&T, usize)>> =
+        free.map(|at| Reverse((&keys[at], at))).collect();
+    let mut order = Vec::with_capacity(keys.len());
+    while let Some(Reverse((_, at))) = ready.pop() {
+        order.push(at);
+        for &next in after.get(at).into_iter().flatten() {
+            waiting[next] -= 1;
+            if waiting[next] == 0 {
+                ready.push(Reverse((&keys[next], next)));
+            }
+        }
+    }
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tied_entries_keep_their_order_and_the_others_find_theirs() {
+        assert_eq!(sorted(&["c", "b", "a"], &[]), [2, 1, 0]);
+        assert_eq!(sorted(&["c", "b", "a"], &[(0, 2)]), [1, 0, 2]);
+        assert_eq!(sorted(&["b", "a", "b"], &[]), [1, 0, 2]);
+    }
+}

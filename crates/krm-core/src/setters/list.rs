@@ -1,0 +1,162 @@
+//! `List`: setters and substitutions with every field that they reach.
+
+use std::collections::BTreeMap;
+
+use krm_yaml::Value;
+
+use super::definition::{Home, Setter, SetterValue, Substitution};
+use super::definitions::Known;
+use super::fields::Field;
+use super::reference::{Reference, Target};
+use super::{Form, Setters};
+use crate::records::Record;
+
+/// Lists what a package has.
+///
+/// ```
+/// use krm_core::setters::{List, Setters};
+/// use krm_core::{Package, PackageFile};
+///
+/// let package = Package::new(vec![
+///     PackageFile::of_text("Krmfile",
+///       "openAPI:\n  definitions:\n    io.k8s.cli.setters.replicas: {x-k8s-cli: {setter: {name: replicas, value: '4'}}}\n")?,
+///     PackageFile::of_text("a.yaml", "replicas: 4 # {\"$openapi\":\"replicas\"}\n")?,
+/// ]);
+/// let setters = Setters::read(&package);
+/// let listed = List::default().on(&setters);
+/// assert_eq!(listed.setters[0].fields[0].place().shown(), "a.yaml:1:11");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct List {
+    /// Only the setter of this name.
+    pub name: Option<String>,
+    /// Only setters that no field follows.
+    pub unused: bool,
+}
+
+/// What a package has.
+#[derive(Debug, Default)]
+pub struct Listed<'s, 'a> {
+    /// The setters in the order of their names.
+    pub setters: Vec<ListedSetter<'s, 'a>>,
+    /// The substitutions in the order of their names.
+    pub substitutions: Vec<&'s Substitution<'a>>,
+    /// What other tools set, by what they call it.
+    pub foreign: BTreeMap<String, Vec<&'s Field<'a>>>,
+}
+
+/// A setter and the fields that a `set` would write.
+#[derive(Debug)]
+pub struct ListedSetter<'s, 'a> {
+    /// The setter.
+    pub setter: &'s Setter<'a>,
+    /// The fields that follow it, through substitutions, too.
+    pub fields: Vec<&'s Field<'a>>,
+}
+
+impl List {
+    /// What a package has.
+    pub fn on<'s, 'a>(&self, setters: &'s Setters<'a>) -> Listed<'s, 'a> {
+        let mut reached: BTreeMap<String, Vec<&'s Field<'a>>> = BTreeMap::new();
+        let mut listed = Listed::default();
+        for field in setters.fields() {
+            if let Target::Foreign(name) = &field.reference.target {
+                listed.foreign.entry(name.clone()).or_default().push(field);
+            }
+            for name in setters.definitions().followed(&field.reference) {
+                reached.entry(name).or_default().push(field);
+            }
+        }
+        let is_meant = |name: &str| self.name.as_deref().is_none_or(|wanted| wanted == name);
+        for setter in setters.definitions().setters().filter(|setter| is_meant(&setter.name)) {
+            let fields = reached.remove(&setter.name).unwrap_or_default();
+            if !self.unused || fields.is_empty() {
+                listed.setters.push(ListedSetter { setter, fields });
+            }
+        }
+        if self.unused {
+            listed.foreign.clear();
+        }
+        let follows = |it: &&Substitution<'a>| {
+            self.name.as_deref().is_none_or(|name| it.name == name || uses(setters, it, name))
+        };
+        listed.substitutions = setters.definitions().substitutions().filter(follows).collect();
+        listed.foreign.retain(|name, _| is_meant(name));
+        listed
+    }
+}
+
+/// Whether a substitution changes with a setter.
+fn uses(setters: &Setters<'_>, substitution: &Substitution<'_>, name: &str) -> bool {
+    let target = Target::Substitution(substitution.name.clone());
+    let reference = Reference { form: Form::Ref, target, range: 0..0 };
+    setters.definitions().followed(&reference).contains(name)
+}
+
+impl ListedSetter<'_, '_> {
+    /// The setter as data, with every place that it touches.
+    pub fn record(&self) -> Record<'static> {
+        let setter = self.setter;
+        let text = |text: &Option<String>| Value::string(text.clone().unwrap_or_default());
+        let value = match &setter.value {
+            SetterValue::Unset => Value::Null,
+            SetterValue::Text(text) => Value::string(text.clone()),
+            SetterValue::List(items) => {
+                Value::Sequence(items.iter().map(|item| Value::string(item.clone())).collect())
+            }
+        };
+        let home = match setter.home {
+            Home::OpenApi { .. } => "openapi",
+            Home::Function { .. } => "function",
+            Home::Fields => "fields",
+        };
+        vec![
+            ("name", Value::string(setter.name.clone())),
+            ("value", value),
+            ("type", Value::from(setter.schema_type().unwrap_or_default())),
+            ("setBy", text(&setter.set_by)),
+            ("description", text(&setter.description)),
+            ("count", count(self.fields.len())),
+            ("required", Value::Bool(setter.required)),
+            ("isSet", Value::Bool(setter.is_set)),
+            ("home", Value::from(home)),
+            ("defined", setter.place.map_or(Value::Null, |place| Value::string(place.shown()))),
+            ("fields", places(&self.fields)),
+        ]
+    }
+}
+
+/// A number of things.
+fn count(count: usize) -> Value<'static> {
+    Value::int(i64::try_from(count).unwrap_or(i64::MAX))
+}
+
+/// Fields as data: where they stand, and what.
+pub fn places(fields: &[&Field<'_>]) -> Value<'static> {
+    let entry = |name: &'static str, value: Value<'static>| (Value::from(name), value);
+    let place = |field: &&Field<'_>| {
+        let at = field.node.position();
+        Value::Mapping(vec![
+            entry("file", Value::string(field.file.shown.clone())),
+            entry("line", Value::int(at.line.into())),
+            entry("column", Value::int(at.column.into())),
+            entry("field", Value::string(field.node.path().to_string())),
+            entry(
+                "reference",
+                Value::string(field.comment.text[field.reference.range.clone()].to_owned()),
+            ),
+        ])
+    };
+    Value::Sequence(fields.iter().map(place).collect())
+}
+
+/// The names that a substitution is made of, in order.
+pub fn references(substitution: &Substitution<'_>, setters: &Setters<'_>) -> Vec<String> {
+    let name = |target: &Target| match setters.definitions().get(target) {
+        Some(Known::Setter(setter)) => setter.name.clone(),
+        Some(Known::Substitution(inner)) => inner.name.clone(),
+        None => String::new(),
+    };
+    substitution.values.iter().map(|value| name(&value.target)).collect()
+}

@@ -1,0 +1,186 @@
+//! Formatting generated resources, and what must hold of it; property tests and the fuzz target call the same checks.
+
+use std::collections::BTreeMap;
+
+use krm_core::format::{Formatted, Options, format};
+use krm_yaml::{
+    CommentPlace, DocumentRef, Edit, File, Indentation, ListIndent, NodeKind, NodeRef, Place,
+};
+
+use crate::laws::draw::Draw;
+use crate::laws::model::{Shape, Tree};
+use crate::laws::{Verdict, emit, ensure};
+
+/// A file, and how it is to be formatted.
+pub(crate) struct Choice {
+    pub(crate) text: String,
+    pub(crate) options: Options<'static>,
+}
+
+/// A generated file whose documents are resources where they can be, and options for it.
+pub(crate) fn choose(draw: &mut Draw<'_>) -> Option<Choice> {
+    let indentation = Indentation {
+        mapping: draw.pick(&[None, None, None, Some(2), Some(4)]),
+        list: draw.pick(&[None, None, None, Some(ListIndent::Wide), Some(ListIndent::Compact)]),
+    };
+    let options = Options { sort_lists: draw.once_in(4), indentation, ..Options::default() };
+    let at_end = draw.once_in(2);
+    let sample = emit::sample(draw);
+    let text = as_resources(sample.text, at_end, sample.json)?;
+    Some(Choice { text, options: Options { json: sample.json, ..options } })
+}
+
+/// Any text, as it is.
+#[allow(dead_code, reason = "the fuzz target calls it")]
+pub(crate) fn as_it_is(text: &str) -> Choice {
+    Choice { text: text.to_owned(), options: Options::default() }
+}
+
+/// The file with `apiVersion` and `kind` in every document that is a mapping.
+fn as_resources(text: String, at_end: bool, json: bool) -> Option<String> {
+    let file = File::parse(text).ok()?;
+    let mut edit = Edit::new(&file).json(json).allow_shared(true);
+    for root in file.documents().filter_map(|document| document.root()) {
+        if root.kind() == NodeKind::Mapping {
+            let place = if at_end { Place::Last } else { Place::First };
+            edit.insert_key(root, "kind", "Deployment", place).ok()?;
+            edit.insert_key(root, "apiVersion", "apps/v1", Place::Last).ok()?;
+        }
+    }
+    edit.apply().ok()
+}
+
+impl Choice {
+    fn file(&self) -> Result<File, String> {
+        File::parse(self.text.clone()).map_err(|error| format!("{error:?}"))
+    }
+
+    fn formatted(&self) -> Result<Formatted, String> {
+        format(&self.file()?, self.options).map_err(|told| format!("{told:?}{}", self.told("")))
+    }
+
+    fn new_text(&self) -> Result<String, String> {
+        Ok(self.formatted()?.text.unwrap_or_else(|| self.text.clone()))
+    }
+
+    fn told(&self, new: &str) -> String {
+        format!(
+            "\n{:?}\n--- from\n{}\n--- to\n{new}\n---\n{:?}",
+            self.options, self.text, self.text
+        )
+    }
+
+    /// Whether there is something to change.
+    #[allow(dead_code, reason = "the fuzz target does not ask")]
+    pub(crate) fn changes(&self) -> bool {
+        self.formatted().is_ok_and(|formatted| formatted.text.is_some())
+    }
+
+    /// Formatting what is formatted changes nothing.
+    pub(crate) fn twice_is_once(&self) -> Verdict {
+        let once = self.new_text()?;
+        let again = Self { text: once.clone(), options: self.options }.new_text()?;
+        ensure!(once == again, "twice is not once{}\n--- again\n{again}", self.told(&once));
+        Ok(())
+    }
+
+    /// The same file is formatted in the same way every time, with the same words.
+    pub(crate) fn same_input_same_bytes(&self) -> Verdict {
+        let [first, second] = [self.formatted()?, self.formatted()?];
+        ensure!(
+            first == second,
+            "two runs differ{}",
+            self.told(first.text.as_deref().unwrap_or(""))
+        );
+        Ok(())
+    }
+
+    /// The file means the same, but for the order of keys.
+    pub(crate) fn same_meaning(&self) -> Verdict {
+        let new = self.new_text()?;
+        let (old, file) = (self.file()?, File::parse(new.clone()).map_err(|e| format!("{e:?}"))?);
+        ensure!(old.documents().len() == file.documents().len(), "documents{}", self.told(&new));
+        for (before, after) in old.documents().zip(file.documents()) {
+            let (Some(before), Some(after)) = (before.root(), after.root()) else { continue };
+            let (mut before, mut after) = (Tree::read(before), Tree::read(after));
+            ordered(&mut before, self.options.sort_lists);
+            ordered(&mut after, self.options.sort_lists);
+            let difference = before.difference(&after);
+            ensure!(difference.is_none(), "{}{}", difference.unwrap_or_default(), self.told(&new));
+        }
+        Ok(())
+    }
+
+    /// Every comment is there, with its owner, and so is every line of space and every directive.
+    pub(crate) fn unknown_survives(&self) -> Verdict {
+        let new = self.new_text()?;
+        let (old, file) = (self.file()?, File::parse(new.clone()).map_err(|e| format!("{e:?}"))?);
+        // A text at the end of a file without a final line break may need one, or a `-`, elsewhere.
+        let bytes = |text: &str| {
+            let mut bytes = text.as_bytes().to_vec();
+            let moves = self.options.indentation != Indentation::default();
+            let may_change = |byte: &u8| moves && (*byte == b' ' || byte.is_ascii_digit());
+            bytes.retain(|byte| !matches!(byte, b'\n' | b'\r' | b'-') && !may_change(byte));
+            bytes.sort_unstable();
+            bytes
+        };
+        ensure!(bytes(&self.text) == bytes(&new), "bytes came or went{}", self.told(&new));
+        for (before, after) in old.documents().zip(file.documents()) {
+            let now = owners(after);
+            for (text, was) in owners(before) {
+                let is = now.get(text).cloned().unwrap_or_default();
+                let same = was.len() == is.len()
+                    && was.iter().zip(&is).all(|(was, is)| is_same(*was, *is));
+                ensure!(same, "{text:?} was {was:?} and is {is:?}{}", self.told(&new));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether two nodes are one, seen before and after. What comes to stand at the head of a document is the document's
+/// then, and what comes behind a dash the item's.
+fn is_same(was: Option<NodeRef<'_>>, is: Option<NodeRef<'_>>) -> bool {
+    let begins_with = |node: NodeRef<'_>, first: NodeRef<'_>| {
+        let mut firsts = std::iter::successors(Some(node), |node| node.children().next());
+        firsts.any(|node| node.path() == first.path())
+    };
+    match (was, is) {
+        (None, None) => true,
+        (Some(was), None) => was.parent().is_some_and(|parent| parent.parent().is_none()),
+        (None, Some(_)) => false,
+        (Some(was), Some(is)) => begins_with(is, was) || begins_with(was, is),
+    }
+}
+
+/// The comments with their owners, where whose they are does not hang on a blank line.
+fn owners(document: DocumentRef<'_>) -> BTreeMap<&str, Vec<Option<NodeRef<'_>>>> {
+    let mut all: BTreeMap<&str, Vec<Option<NodeRef<'_>>>> = BTreeMap::new();
+    for comment in document.comments() {
+        let is_sure = matches!(comment.place, CommentPlace::Above | CommentPlace::Beside);
+        all.entry(comment.text).or_default().push(comment.owner.filter(|_| is_sure));
+    }
+    let path = |owner: &Option<NodeRef<'_>>| owner.map(|owner| owner.path().to_string());
+    all.values_mut().for_each(|owners| owners.sort_by_cached_key(path));
+    all
+}
+
+/// The tree with the keys of every mapping in one order.
+fn ordered(tree: &mut Tree, lists: bool) {
+    match &mut tree.shape {
+        Shape::Mapping { entries, .. } => {
+            entries.iter_mut().for_each(|(key, value)| {
+                ordered(key, lists);
+                ordered(value, lists);
+            });
+            entries.sort_by_cached_key(|(key, _)| format!("{key:?}"));
+        }
+        Shape::Sequence { items, .. } => {
+            items.iter_mut().for_each(|item| ordered(item, lists));
+            if lists {
+                items.sort_by_cached_key(|item| format!("{item:?}"));
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,219 @@
+//! The laws as properties: each holds for thousands of made-up resources and changes.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+
+use krm_core::merge::{NewItems, OnConflict, Rules};
+use proptest::prelude::any;
+use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
+
+use crate::laws::draw::Draw;
+use crate::merging::checks::{self, Answer, Checked};
+use crate::merging::model::{self, Model};
+use crate::merging::{change, emit, three_texts};
+
+/// How many cases a law is tried with; `PROPTEST_CASES` may say otherwise.
+const CASES: u32 = 4_000;
+
+/// Tries a law with many choices, the first few of which are about style.
+fn holds(law: impl Fn(&mut Draw<'_>, &mut Draw<'_>) -> Checked) {
+    holds_but_for(1, law);
+}
+
+/// The same where up to so many of a hundred merges may be refused.
+fn holds_but_for(percent: u32, law: impl Fn(&mut Draw<'_>, &mut Draw<'_>) -> Checked) {
+    let mut config =
+        Config { failure_persistence: None, max_shrink_iters: 4_000, ..Config::default() };
+    if std::env::var_os("PROPTEST_CASES").is_none() {
+        config.cases = CASES;
+    }
+    if std::env::var_os("PROPTEST_RNG_SEED").is_none() {
+        config.rng_seed = RngSeed::Fixed(0x6d65_7267);
+    }
+    let (tried, refused) = (Cell::new(0_u32), Cell::new(0_u32));
+    let reasons: RefCell<BTreeMap<String, u32>> = RefCell::default();
+    let choices = proptest::collection::vec(any::<u8>(), 0..400);
+    let outcome = TestRunner::new(config).run(&choices, |bytes| {
+        let (style, content) = bytes.split_at(bytes.len() / 4);
+        tried.set(tried.get() + 1);
+        match law(&mut Draw::new(content), &mut Draw::new(style)) {
+            Ok(None) => Ok(()),
+            Ok(Some(why)) => {
+                *reasons.borrow_mut().entry(why).or_insert(0) += 1;
+                refused.set(refused.get() + 1);
+                Ok(())
+            }
+            Err(why) => Err(TestCaseError::fail(why)),
+        }
+    });
+    match outcome {
+        Ok(()) => {}
+        Err(TestError::Fail(why, bytes)) => panic!("{why}\nchoices: {bytes:?}"),
+        Err(TestError::Abort(why)) => panic!("{why}"),
+    }
+    let few = refused.get() * 100 <= tried.get() * percent;
+    assert!(few, "{} of {} refused: {:#?}", refused.get(), tried.get(), reasons.borrow());
+}
+
+/// Documents of all kinds, anchors and odd keys among them: most merges of strangers replace nearly everything.
+#[test]
+fn merge_identity_of_any_documents() {
+    holds_but_for(8, |draw, style| {
+        let (base, other) = (crate::laws::emit::sample(draw), crate::laws::emit::sample(style));
+        let texts = [&base.text, &other.text];
+        if !texts.iter().all(|text| checks::is_readable(text) && !checks::has_null(text)) {
+            return Ok(None);
+        }
+        checks::merge_identity(texts[0], texts[1])
+    });
+}
+
+#[test]
+fn merge_is_stable_for_any_documents() {
+    holds_but_for(8, |draw, style| {
+        let (one, other) = (crate::laws::emit::sample(draw), crate::laws::emit::sample(style));
+        let texts = [&one.text, &other.text];
+        if !texts.iter().all(|text| checks::is_readable(text)) {
+            return Ok(None);
+        }
+        checks::two_way_is_stable(texts[0], texts[1], &Rules::default())
+    });
+}
+
+#[test]
+fn merge_identity() {
+    holds(|draw, style| {
+        let [base, local, _] = three_texts(draw, style);
+        checks::merge_identity(&base, &local)
+    });
+}
+
+#[test]
+fn merge_identity_of_strangers() {
+    holds(|draw, style| {
+        let (base, other) = (model::resource(draw), model::resource(draw));
+        checks::merge_identity(&emit::text(&base, style), &emit::text(&other, style))
+    });
+}
+
+#[test]
+fn merge_is_stable() {
+    holds(|draw, style| {
+        let [base, local, upstream] = three_texts(draw, style);
+        for on in [OnConflict::Upstream, OnConflict::Local, OnConflict::Mark] {
+            if let Some(why) = checks::three_way_is_stable(&base, &local, &upstream, on)? {
+                return Ok(Some(why));
+            }
+        }
+        for new_items in [NewItems::Last, NewItems::First, NewItems::SourceOrder] {
+            let rules = Rules { new_items, ..Rules::default() };
+            if let Some(why) = checks::two_way_is_stable(&upstream, &local, &rules)? {
+                return Ok(Some(why));
+            }
+        }
+        Ok(None)
+    });
+}
+
+#[test]
+fn conflicts_are_values() {
+    holds(|draw, style| {
+        let [base, local, upstream] = three_texts(draw, style);
+        checks::all(&base, &local, &upstream)
+    });
+}
+
+/// A number is changed in one place: one line changes.
+#[test]
+fn untouched_stays() {
+    holds(|draw, style| {
+        let base = model::resource(draw);
+        let local = change::some(&base, draw, 4);
+        let mut upstream = base.clone();
+        let Model::Map(entries) = &mut upstream else { return Ok(None) };
+        let Model::Map(spec) = &mut entries[3].value else { return Ok(None) };
+        let added = model::Entry {
+            key: "added".to_owned(),
+            value: Model::Number(draw.below(99) as i64),
+            above: None,
+            beside: None,
+        };
+        spec.insert(draw.below(spec.len() + 1), added);
+        let [base, local, upstream] = [&base, &local, &upstream].map(|it| emit::text(it, style));
+        match checks::merge3(&base, &local, &upstream, OnConflict::Upstream)? {
+            Answer::Refused(why) => Ok(Some(why)),
+            Answer::Merged(merged) => {
+                // An empty spec in brackets becomes two lines.
+                checks::untouched_stays(&local, &merged.text, 2)?;
+                checks::comments_survive(&local, &merged.text)?;
+                Ok(None)
+            }
+        }
+    });
+}
+
+/// Two-way with a source that only adds: all that the destination has is there, comments first of all.
+#[test]
+fn unknown_survives() {
+    holds(|draw, style| {
+        let local = change::some(&model::resource(draw), draw, 4);
+        let added = model::Entry {
+            key: "added".to_owned(),
+            value: model::value(draw, 2),
+            above: Some("theirs".to_owned()),
+            beside: None,
+        };
+        let named = |key: &str, value: Model| model::Entry {
+            key: key.to_owned(),
+            value,
+            above: None,
+            beside: None,
+        };
+        let source = Model::Map(vec![
+            named("apiVersion", Model::Text("example.com/v1".to_owned())),
+            named("kind", Model::Text("Thing".to_owned())),
+            named("metadata", Model::Map(vec![named("name", Model::Text("web".to_owned()))])),
+            named("spec", Model::Map(vec![added])),
+        ]);
+        let (source, destination) = (emit::text(&source, style), emit::text(&local, style));
+        match checks::merge2(&source, &destination, &Rules::default())? {
+            Answer::Refused(why) => Ok(Some(why)),
+            Answer::Merged(merged) => {
+                checks::comments_survive(&destination, &merged.text)?;
+                checks::comments_survive("# theirs\na: 1\n", &merged.text)?;
+                // Taking it out again gives the destination back in meaning.
+                let out = "apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: web}\nspec: {added: null}\n";
+                match checks::merge2(out, &merged.text, &Rules::default())? {
+                    Answer::Refused(why) => Ok(Some(why)),
+                    Answer::Merged(back) if checks::same_documents(&back.text, &destination)? => {
+                        Ok(None)
+                    }
+                    Answer::Merged(back) => Err(format!(
+                        "not the same\n{destination}---\n{}---\n{}",
+                        merged.text, back.text
+                    )),
+                }
+            }
+        }
+    });
+}
+
+/// A hundred thousand elements: each side is looked at once, so this ends.
+#[test]
+fn long_lists_are_merged() {
+    let list = |name: &str, value: usize, count: usize| {
+        let item = |at: usize| format!("- name: {name}{at}\n  value: {value} # of {at}\n");
+        format!("list:\n{}", (0..count).map(item).collect::<String>())
+    };
+    let count = 100_000;
+    let (base, other) = (list("a", 1, count), list("a", 2, count));
+    let Ok(Answer::Merged(merged)) = checks::merge3(&base, &base, &other, OnConflict::Fail) else {
+        panic!("refused")
+    };
+    assert_eq!(merged.text, other);
+    let rules = Rules::default();
+    let Ok(Answer::Merged(merged)) = checks::merge2(&list("b", 3, count), &base, &rules) else {
+        panic!("refused")
+    };
+    assert_eq!(merged.text, format!("{base}{}", list("b", 3, count).trim_start_matches("list:\n")));
+}

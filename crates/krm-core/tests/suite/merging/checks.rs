@@ -1,0 +1,307 @@
+//! The laws themselves.
+
+use std::collections::BTreeMap;
+
+use krm_core::Resource;
+use krm_core::merge::{
+    MergedFile, NamedFile, OnConflict, Rules, Side, same, three_way_files, two_way_files,
+};
+use krm_yaml::{DocumentRef, File};
+
+use super::Verdict;
+
+/// Ends a check with the reason where a condition does not hold.
+macro_rules! ensure {
+    ($holds:expr, $($why:tt)+) => {
+        if !$holds {
+            return Err(format!($($why)+));
+        }
+    };
+}
+
+fn parse(text: &str) -> Result<File, String> {
+    File::parse(text.to_owned()).map_err(|error| error.to_string())
+}
+
+/// What a merge gave: a refusal is no broken law.
+pub(crate) enum Answer {
+    Merged(MergedFile),
+    Refused(String),
+}
+
+pub(crate) fn merge3(
+    base: &str,
+    local: &str,
+    upstream: &str,
+    on_conflict: OnConflict,
+) -> Result<Answer, String> {
+    let [base, local, upstream] = [parse(base)?, parse(local)?, parse(upstream)?];
+    let named = |name, file| NamedFile { name, file };
+    let rules = Rules { on_conflict, ..Rules::default() };
+    let merged = three_way_files(
+        named("base.yaml", &base),
+        named("local.yaml", &local),
+        named("upstream.yaml", &upstream),
+        &rules,
+    );
+    Ok(match merged {
+        Ok(merged) => Answer::Merged(merged),
+        Err(error) => Answer::Refused(error.message),
+    })
+}
+
+pub(crate) fn merge2(source: &str, destination: &str, rules: &Rules<'_>) -> Result<Answer, String> {
+    let [source, destination] = [parse(source)?, parse(destination)?];
+    let named = |name, file| NamedFile { name, file };
+    let merged = two_way_files(
+        named("source.yaml", &source),
+        named("destination.yaml", &destination),
+        rules,
+    );
+    Ok(match merged {
+        Ok(merged) => Answer::Merged(merged),
+        Err(error) => Answer::Refused(error.message),
+    })
+}
+
+/// Refused merges are counted by whoever calls.
+macro_rules! merged {
+    ($answer:expr) => {
+        match $answer {
+            Answer::Merged(merged) => merged,
+            Answer::Refused(why) => return Ok(Some(why)),
+        }
+    };
+}
+
+/// A verdict, and why the merge was refused where it was.
+pub(crate) type Checked = Result<Option<String>, String>;
+
+/// `merge_identity`: what only one side changed is that side's, what both changed alike is theirs.
+pub(crate) fn merge_identity(base: &str, x: &str) -> Checked {
+    let local = merged!(merge3(base, x, base, OnConflict::Upstream)?);
+    ensure!(local.text == x, "only local changed\n{}", told(base, x, base, &local.text));
+    ensure!(
+        local.conflicts.is_empty(),
+        "a conflict where only local changed: {:?}",
+        local.conflicts
+    );
+    let alike = merged!(merge3(base, x, x, OnConflict::Upstream)?);
+    ensure!(alike.text == x, "both changed alike\n{}", told(base, x, x, &alike.text));
+    ensure!(
+        alike.conflicts.is_empty(),
+        "a conflict where both changed alike: {:?}",
+        alike.conflicts
+    );
+    let upstream = merged!(merge3(base, base, x, OnConflict::Fail)?);
+    ensure!(
+        same_documents(&upstream.text, x)?,
+        "only upstream changed\n{}",
+        told(base, base, x, &upstream.text)
+    );
+    ensure!(
+        upstream.conflicts.is_empty(),
+        "a conflict where only upstream changed: {:?}",
+        upstream.conflicts
+    );
+    Ok(None)
+}
+
+/// `merge_is_stable`: the same merge again changes nothing.
+pub(crate) fn three_way_is_stable(
+    base: &str,
+    local: &str,
+    upstream: &str,
+    on: OnConflict,
+) -> Checked {
+    let once = merged!(merge3(base, local, upstream, on)?);
+    if on == OnConflict::Mark && once.conflicts.iter().any(|it| !it.is_marked) {
+        return Ok(None);
+    }
+    if !pairs_again([local, upstream], &once.text, |sides, count| sides.contains(&count))? {
+        return Ok(None);
+    }
+    let twice = match merge3(base, &once.text, upstream, on)? {
+        Answer::Merged(merged) => merged,
+        Answer::Refused(why) => {
+            return Err(format!(
+                "refused again: {why}\n{}",
+                told(base, local, upstream, &once.text)
+            ));
+        }
+    };
+    ensure!(
+        twice.text == once.text,
+        "not stable\n{}--- again\n{}",
+        told(base, local, upstream, &once.text),
+        twice.text
+    );
+    Ok(None)
+}
+
+pub(crate) fn two_way_is_stable(source: &str, destination: &str, rules: &Rules<'_>) -> Checked {
+    let once = merged!(merge2(source, destination, rules)?);
+    // Only `$patch: delete` takes documents away.
+    if !pairs_again([source, destination], &once.text, |[a, b], count| count == a.max(b))? {
+        return Ok(None);
+    }
+    let twice = match merge2(source, &once.text, rules)? {
+        Answer::Merged(merged) => merged,
+        Answer::Refused(why) => {
+            return Err(format!(
+                "refused again: {why}\n--- source\n{source}--- destination\n{destination}--- merged\n{}",
+                once.text
+            ));
+        }
+    };
+    ensure!(
+        twice.text == once.text,
+        "not stable\n--- source\n{source}--- destination\n{destination}--- merged\n{}--- again\n{}",
+        once.text,
+        twice.text
+    );
+    Ok(None)
+}
+
+/// `conflicts_are_values`: the same conflicts are told whichever side is taken, each with values and places.
+pub(crate) fn conflicts_are_values(base: &str, local: &str, upstream: &str) -> Checked {
+    let theirs = merged!(merge3(base, local, upstream, OnConflict::Upstream)?);
+    let ours = merged!(merge3(base, local, upstream, OnConflict::Local)?);
+    let ids = |merged: &MergedFile| {
+        merged
+            .conflicts
+            .iter()
+            .map(|it| format!("{} {} {:?}", it.id, it.path, it.kind))
+            .collect::<Vec<_>>()
+    };
+    ensure!(
+        ids(&theirs) == ids(&ours),
+        "other conflicts\n{:?}\n{:?}\n{}",
+        ids(&theirs),
+        ids(&ours),
+        told(base, local, upstream, &theirs.text)
+    );
+    for conflict in theirs.conflicts.iter().chain(&ours.conflicts) {
+        ensure!(conflict.local != conflict.upstream, "both are the same: {conflict:?}");
+        ensure!(conflict.local != conflict.base, "local did not change it: {conflict:?}");
+        ensure!(conflict.upstream != conflict.base, "upstream did not change it: {conflict:?}");
+        ensure!(
+            conflict.local_at.is_some() && conflict.upstream_at.is_some(),
+            "no place: {conflict:?}"
+        );
+    }
+    ensure!(theirs.conflicts.iter().all(|it| it.taken == Side::Upstream), "wrong side");
+    ensure!(ours.conflicts.iter().all(|it| it.taken == Side::Local), "wrong side");
+    // Without conflicts nothing hangs on the side.
+    if theirs.conflicts.is_empty() {
+        ensure!(theirs.text == ours.text, "the side counts without a conflict");
+    }
+    Ok(None)
+}
+
+/// `untouched_stays`: lines of local that the result does not have belong to what the merge changed; so few changes
+/// change few lines.
+pub(crate) fn untouched_stays(local: &str, result: &str, allowed: usize) -> Verdict {
+    let (old, new): (Vec<&str>, Vec<&str>) = (local.lines().collect(), result.lines().collect());
+    let ahead = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
+    let behind = old[ahead..]
+        .iter()
+        .rev()
+        .zip(new[ahead..].iter().rev())
+        .take_while(|(a, b)| a == b)
+        .count();
+    let changed = (old.len() - ahead - behind).max(new.len() - ahead - behind);
+    ensure!(changed <= allowed, "{changed} lines changed\n--- local\n{local}--- merged\n{result}");
+    Ok(())
+}
+
+/// `unknown_survives`: every comment of local that upstream did not touch is there.
+pub(crate) fn comments_survive(before: &str, after: &str) -> Verdict {
+    let (before, after) = (comments(before)?, comments(after)?);
+    for comment in &before {
+        ensure!(after.contains(comment), "lost {comment:?}");
+    }
+    Ok(())
+}
+
+fn comments(text: &str) -> Result<Vec<String>, String> {
+    let file = parse(text)?;
+    let all = file.documents().flat_map(DocumentRef::comments);
+    Ok(all.map(|comment| comment.text.trim_end().to_owned()).collect())
+}
+
+/// Whether two files have the same documents, in whatever order: a new one comes last.
+pub(crate) fn same_documents(a: &str, b: &str) -> Result<bool, String> {
+    let [a, b] = [parse(a)?, parse(b)?];
+    let roots = |file| File::documents(file).filter_map(DocumentRef::root).collect::<Vec<_>>();
+    let (mut a, b) = (roots(&a), roots(&b));
+    for root in b {
+        let Some(at) = a.iter().position(|other| same(*other, root)) else { return Ok(false) };
+        a.remove(at);
+    }
+    Ok(a.is_empty())
+}
+
+/// Whether the documents of a merge pair again as they did.
+///
+/// Those without identity pair by position: where one is gone from between others, or became a resource,
+/// the next merge pairs others, and is not the same merge again.
+fn pairs_again(
+    sides: [&str; 2],
+    merged: &str,
+    fits: fn([usize; 2], usize) -> bool,
+) -> Result<bool, String> {
+    let [a, b, merged] = [names(sides[0])?, names(sides[1])?, names(merged)?];
+    let mut all = a.keys().chain(b.keys()).chain(merged.keys());
+    Ok(all.all(|name| {
+        let [a, b, merged] = [&a, &b, &merged].map(|it| it.get(name).copied().unwrap_or(0));
+        // A resource that has a name may go.
+        name.0 && merged == 0 || fits([a, b], merged)
+    }))
+}
+
+/// How many documents have a name, or else a kind; and whether it is a name.
+fn names(text: &str) -> Result<BTreeMap<(bool, String), usize>, String> {
+    let file = parse(text)?;
+    let mut counts = BTreeMap::new();
+    for node in file.documents().filter_map(DocumentRef::root) {
+        let it = Resource { node, item: None };
+        let is_resource = !it.kind().is_empty() && !it.api_version().is_empty();
+        let name = is_resource.then(|| format!("{} {}", it.group(), it.label()));
+        let is_name = is_resource && it.identity().is_some();
+        *counts.entry((is_name, name.unwrap_or_default())).or_insert(0) += 1;
+    }
+    Ok(counts)
+}
+
+fn told(base: &str, local: &str, upstream: &str, merged: &str) -> String {
+    format!("--- base\n{base}--- local\n{local}--- upstream\n{upstream}--- merged\n{merged}")
+}
+
+/// All laws of three-way merges.
+pub(crate) fn all(base: &str, local: &str, upstream: &str) -> Checked {
+    merge_identity(base, local)?;
+    for on in [OnConflict::Upstream, OnConflict::Local, OnConflict::Mark] {
+        three_way_is_stable(base, local, upstream, on)?;
+    }
+    conflicts_are_values(base, local, upstream)
+}
+
+/// Whether every document of a text can be read.
+pub(crate) fn is_readable(text: &str) -> bool {
+    parse(text).is_ok_and(|file| file.errors().next().is_none())
+}
+
+/// Whether a text has a null somewhere, which clears.
+pub(crate) fn has_null(text: &str) -> bool {
+    let Ok(file) = parse(text) else { return true };
+    let mut waiting: Vec<_> = file.documents().filter_map(DocumentRef::root).collect();
+    while let Some(node) = waiting.pop() {
+        let scalar = node.resolve().as_scalar();
+        if scalar.is_some_and(|scalar| scalar.resolve() == krm_yaml::Resolved::Null) {
+            return true;
+        }
+        waiting.extend(node.children());
+    }
+    false
+}

@@ -1,0 +1,43 @@
+//! What a function may take: time, output, memory, processes and steps.
+
+use std::time::Duration;
+
+const MIB: u64 = 1024 * 1024;
+
+/// What a function may take before it is stopped.
+///
+/// ```
+/// use std::time::Duration;
+/// use krm_run::Limits;
+///
+/// let limits = Limits { time: Duration::from_secs(10), ..Limits::default() };
+/// assert_eq!(limits.memory, 2 * 1024 * 1024 * 1024);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// From start to end, for every runtime. Five minutes unless told otherwise. Getting an image does not count.
+    pub time: Duration,
+    /// Bytes of standard output, for every runtime; 256 MiB. A function that writes more has failed.
+    pub output: usize,
+    /// Bytes of standard error that are kept, for every runtime: the last 64 KiB. A function may write more.
+    pub stderr: usize,
+    /// Bytes of memory, for containers and WASI modules; 2 GiB.
+    pub memory: u64,
+    /// Processes and threads, for containers; 512.
+    pub processes: u32,
+    /// Steps of the interpreter, for WASI modules; a trillion, which no sensible function reaches within the time.
+    pub steps: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            time: Duration::from_secs(300),
+            output: 256 * MIB as usize,
+            stderr: 64 * 1024,
+            memory: 2048 * MIB,
+            processes: 512,
+            steps: 1_000_000_000_000,
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! One process from start to end: fed and listened to, and stopped when it takes too much.
+
+use std::io;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::group::Group;
+use super::streams::Streams;
+use crate::function::{End, Ran};
+use crate::{Interrupt, Limits, Reason};
+
+/// How often an interrupt is looked for.
+const TICK: Duration = Duration::from_millis(50);
+/// The same where the end of a child cannot be waited for.
+const SHORT_TICK: Duration = Duration::from_millis(5);
+/// What a process gets to end by itself once it was asked to.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// Runs a command to its end. Its standard streams are pipes, and it leads a process group.
+pub(crate) fn run(
+    mut command: Command,
+    input: &[u8],
+    limits: &Limits,
+    interrupt: &Interrupt,
+) -> io::Result<Ran> {
+    let start = Instant::now();
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    if interrupt.is_interrupted() {
+        return Ok(never_started(limits));
+    }
+    let mut group = Group::spawn(&mut command)?;
+    let mut streams = Streams::new(group.child(), input, limits)?;
+    let stopped = watch(&group, &mut streams, start, limits, interrupt)?;
+    let end = group.reap()?;
+    streams.drain();
+    let over = streams.is_over().then_some(Reason::TooMuchOutput(limits.output));
+    let mut stdout = streams.output;
+    stdout.truncate(limits.output);
+    Ok(Ran {
+        stdout,
+        stderr: streams.tail,
+        time: start.elapsed(),
+        end: over.or(stopped).map_or(end, End::Stopped),
+    })
+}
+
+fn never_started(limits: &Limits) -> Ran {
+    Ran {
+        stdout: Vec::new(),
+        stderr: crate::Tail::new(limits.stderr),
+        time: Duration::ZERO,
+        end: End::Stopped(Reason::Interrupted),
+    }
+}
+
+/// Serves the pipes until the child ended, and says why it was stopped if it was.
+fn watch(
+    group: &Group,
+    streams: &mut Streams<'_>,
+    start: Instant,
+    limits: &Limits,
+    interrupt: &Interrupt,
+) -> io::Result<Option<Reason>> {
+    let tick = if group.exit().is_some() { TICK } else { SHORT_TICK };
+    let mut stopping: Option<(Reason, Instant)> = None;
+    while !group.has_ended() {
+        match &stopping {
+            None => {
+                let reason = reason_to_stop(streams, start, limits, interrupt);
+                stopping = reason.map(|reason| (reason, Instant::now()));
+                if stopping.is_some() {
+                    group.ask();
+                }
+            }
+            Some((_, since)) if since.elapsed() >= GRACE => group.kill(),
+            Some(_) => {}
+        }
+        let left = limits.time.saturating_sub(start.elapsed());
+        let wait = if stopping.is_some() { tick } else { tick.min(left) };
+        streams.wait(group.exit(), wait)?;
+        streams.serve();
+    }
+    Ok(stopping.map(|(reason, _)| reason))
+}
+
+fn reason_to_stop(
+    streams: &Streams<'_>,
+    start: Instant,
+    limits: &Limits,
+    interrupt: &Interrupt,
+) -> Option<Reason> {
+    if streams.is_over() {
+        Some(Reason::TooMuchOutput(limits.output))
+    } else if interrupt.is_interrupted() {
+        Some(Reason::Interrupted)
+    } else {
+        (start.elapsed() >= limits.time).then_some(Reason::Timeout(limits.time))
+    }
+}

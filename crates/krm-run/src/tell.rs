@@ -1,0 +1,65 @@
+//! A failure as people are told it: what happened, the last lines that the function said, and what to do.
+
+use krm_core::Diagnostic;
+
+use crate::failure::{Failure, Reason, bytes};
+
+/// How many lines of standard error are shown.
+const LINES: usize = 10;
+
+/// ```
+/// use krm_core::Diagnostic;
+/// # use krm_run::{Environment, Exec, ExecSettings};
+///
+/// # let settings = ExecSettings {
+/// #     allow_exec: false,
+/// #     stands: "/".into(),
+/// #     folder: "/".into(),
+/// #     environment: Environment::default(),
+/// #     variables: Vec::new(),
+/// # };
+/// let failure = Exec::new("./generate.sh", settings).expect_err("nobody allowed it");
+/// let diagnostic = Diagnostic::from(&failure);
+/// assert_eq!(diagnostic.message, "function `./generate.sh` is a command, and commands are not allowed here");
+/// assert_eq!(diagnostic.hints, ["allow commands with `--allow-exec`, if you trust this package"]);
+/// ```
+impl From<&Failure> for Diagnostic {
+    fn from(failure: &Failure) -> Self {
+        let mut message = failure.to_string();
+        let lines = failure.stderr().last_lines(LINES);
+        if !lines.is_empty() {
+            message += "; it said last:";
+            lines.iter().for_each(|line| message += &format!("\n  {line}"));
+        }
+        let diagnostic = Self::error(message);
+        hints(failure).into_iter().fold(diagnostic, Self::hint)
+    }
+}
+
+fn hints(failure: &Failure) -> Vec<String> {
+    let hint = match &failure.reason {
+        Reason::ExecNotAllowed => {
+            "allow commands with `--allow-exec`, if you trust this package".to_owned()
+        }
+        Reason::NetworkNotAllowed => {
+            "allow it with `--network`, if you trust this function".to_owned()
+        }
+        Reason::NotExecutable(path) => format!("make it so with `chmod +x {path}`"),
+        // 128 + SIGKILL is what a shell and a container engine make of it.
+        Reason::Exit(137) | Reason::Signal(9) => {
+            "something killed it; too little memory is the usual cause".to_owned()
+        }
+        Reason::Timeout(_) => "give it more time with `--timeout`".to_owned(),
+        Reason::TooMuchMemory(_) => "give it more with `--memory`".to_owned(),
+        Reason::Empty => "a function writes a ResourceList to standard output".to_owned(),
+        Reason::TooMuchOutput(_) => {
+            let wrote = bytes(failure.stdout().len() as u64);
+            format!("it was stopped after {wrote}; does it write without end?")
+        }
+        Reason::NoEngine(_) => {
+            "install docker, podman or nerdctl, or name one with `--runtime`".to_owned()
+        }
+        _ => return Vec::new(),
+    };
+    vec![hint]
+}

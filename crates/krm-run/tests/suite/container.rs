@@ -1,0 +1,318 @@
+//! A real engine: what a function sees from inside its container, and that no container is left.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+use std::sync::OnceLock;
+use std::thread;
+use std::time::Duration;
+
+use krm_core::Diagnostic;
+use krm_run::{
+    Container, ContainerSettings, Engine, Environment, Failure, Function, Interrupt, Limits, Mount,
+    Network, Outcome, Pull, Reason, User,
+};
+
+use crate::programs::{INPUT, Scripts, probe, skipped, static_probe};
+use crate::stopping::wait_until;
+
+const IMAGE: &str = "krm-run-tests:probe";
+
+/// The engine with the probe's image, or the reason why there is none.
+fn engine() -> Option<&'static Engine> {
+    static ENGINE: OnceLock<Option<Engine>> = OnceLock::new();
+    let engine = ENGINE.get_or_init(|| match start() {
+        Ok(engine) => Some(engine),
+        Err(why) if std::env::var_os("KRM_REQUIRE_ENGINE").is_some() => {
+            panic!("KRM_REQUIRE_ENGINE is set, and there is no container engine: {why}")
+        }
+        Err(why) => {
+            skipped("containers", why.lines().next().unwrap_or_default());
+            None
+        }
+    });
+    engine.as_ref()
+}
+
+fn start() -> Result<Engine, String> {
+    if !cfg!(target_os = "linux") {
+        return Err("the probe is a program for Linux only where this is Linux".to_owned());
+    }
+    let environment = Environment::from_iter(std::env::vars_os());
+    let engine = Engine::find(IMAGE, None, &environment).map_err(|failure| failure.to_string())?;
+    import(&engine)?;
+    Ok(engine)
+}
+
+/// An image of one static program, without a registry.
+fn import(engine: &Engine) -> Result<(), String> {
+    let root = tempfile::tempdir().unwrap();
+    fs::copy(static_probe()?, root.path().join("probe")).unwrap();
+    // Everybody may write there: if it cannot be written, the container is closed.
+    fs::create_dir(root.path().join("open")).unwrap();
+    fs::set_permissions(root.path().join("open"), fs::Permissions::from_mode(0o777)).unwrap();
+    let archive = tempfile::NamedTempFile::new().unwrap();
+    let mut tar = Command::new("tar");
+    tar.arg("-C").arg(root.path()).arg("-cf").arg(archive.path()).arg(".");
+    assert!(tar.status().unwrap().success());
+    // The one of an earlier run would stay without a name.
+    let _ = Command::new(engine.name()).args(["rmi", "--force", IMAGE]).output();
+    let output = Command::new(engine.name())
+        .args(["import", "--change", "ENTRYPOINT [\"/probe\"]"])
+        .arg(archive.path())
+        .arg(IMAGE)
+        .output()
+        .map_err(|error| error.to_string())?;
+    if output.status.success() {
+        Ok(())
+    } else {
+        Err(String::from_utf8_lossy(&output.stderr).into_owned())
+    }
+}
+
+fn function(engine: &Engine, args: &[&str], settings: ContainerSettings) -> Container {
+    let args = args.iter().map(|arg| (*arg).to_owned()).collect();
+    let settings = ContainerSettings { args, pull: Pull::Never, ..settings };
+    Container::new(IMAGE, engine.clone(), settings).unwrap()
+}
+
+fn run(engine: &Engine, args: &[&str], settings: ContainerSettings) -> Result<Outcome, Failure> {
+    function(engine, args, settings).run(INPUT, &Limits::default(), &Interrupt::new())
+}
+
+/// What the probe sees, by name.
+fn look(engine: &Engine, settings: ContainerSettings) -> BTreeMap<String, String> {
+    let outcome = run(engine, &["look"], settings).unwrap();
+    let facts = outcome.stdout.lines().filter_map(|line| line.split_once(": "));
+    facts.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+}
+
+/// A folder that everybody may write.
+fn open_folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    fs::write(folder.path().join("config.yaml"), "kind: Config\n").unwrap();
+    folder
+}
+
+#[test]
+fn the_environment_is_what_the_specification_promises() {
+    let Some(engine) = engine() else { return };
+    let folder = open_folder();
+    let settings =
+        ContainerSettings { local: Some(folder.path().into()), ..ContainerSettings::default() };
+    let facts = look(engine, settings);
+    let fact = |name: &str| facts.get(name).map_or("not told", String::as_str);
+    assert_eq!(fact("Uid"), "65534 65534 65534 65534");
+    assert_eq!(fact("Gid"), "65534 65534 65534 65534");
+    assert_eq!(fact("devices"), "lo");
+    assert_eq!(fact("NoNewPrivs"), "1");
+    for set in ["CapEff", "CapPrm", "CapBnd"] {
+        assert_eq!(fact(set), "0000000000000000", "{set}");
+    }
+    assert_eq!(fact("write /open/"), "ReadOnlyFilesystem");
+    assert_eq!(fact("write /local/"), "ReadOnlyFilesystem");
+    assert_eq!(fact("write /tmp/"), "works");
+    assert_eq!(fact("local"), "kind: Config");
+    let variables: Vec<&str> =
+        fact("variables").split(' ').filter_map(|it| it.split('=').next()).collect();
+    // Engines set these for every container.
+    let usual = ["HOME", "HOSTNAME", "PATH", "TERM", "container"];
+    assert!(variables.iter().all(|name| usual.contains(name)), "{variables:?}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn input_goes_in_and_output_comes_out() {
+    let Some(engine) = engine() else { return };
+    let input = "kind: List # größer\n".repeat(50_000);
+    let function = function(engine, &["upper"], ContainerSettings::default());
+    let outcome = function.run(input.as_bytes(), &Limits::default(), &Interrupt::new()).unwrap();
+    assert!(outcome.stdout == input.to_uppercase(), "{} bytes", outcome.stdout.len());
+    let image = outcome.image.unwrap();
+    let known = Command::new(engine.name())
+        .args(["images", "--no-trunc", "--quiet", IMAGE])
+        .output()
+        .unwrap();
+    let known = String::from_utf8(known.stdout).unwrap();
+    assert!(
+        image.id.starts_with("sha256:") && known.contains(image.id.trim_start_matches("sha256:")),
+        "{image}"
+    );
+}
+
+#[test]
+fn each_opening_opens_one_thing() {
+    let Some(engine) = engine() else { return };
+    let closed = look(engine, ContainerSettings::default());
+    let differences = |settings: ContainerSettings| {
+        let facts = look(engine, settings);
+        let changed = facts.into_iter().filter(|(name, value)| closed.get(name) != Some(value));
+        // The engine gives each container a name.
+        changed.filter(|(name, _)| name != "variables").collect::<Vec<_>>()
+    };
+    let writable = ContainerSettings { writable_root: true, ..ContainerSettings::default() };
+    assert_eq!(differences(writable), [("write /open/".to_owned(), "works".to_owned())]);
+
+    let open = ContainerSettings {
+        network: Network::Host,
+        allow_network: true,
+        ..ContainerSettings::default()
+    };
+    let here = fs::read_to_string("/proc/net/dev").unwrap();
+    let here: Vec<&str> =
+        here.lines().skip(2).filter_map(|line| line.split(':').next()).map(str::trim).collect();
+    if here != ["lo"] {
+        assert_eq!(differences(open), [("devices".to_owned(), here.join(" "))]);
+    }
+
+    let user =
+        look(engine, ContainerSettings { user: User::Current, ..ContainerSettings::default() });
+    let me = Command::new("id").arg("-u").output().unwrap();
+    let me = String::from_utf8(me.stdout).unwrap();
+    assert_eq!(user["Uid"], [me.trim(); 4].join(" "));
+    assert_eq!((user["CapEff"].as_str(), user["NoNewPrivs"].as_str()), ("0000000000000000", "1"));
+}
+
+#[test]
+fn variables_and_mounts_are_those_that_were_asked_for() {
+    let Some(engine) = engine() else { return };
+    let folder = open_folder();
+    let mount = |options: &str| {
+        let text = format!("type=bind,src={},dst=/mine{options}", folder.path().display());
+        vec![Mount::parse(&text, Path::new("/")).unwrap()]
+    };
+    let settings = |mounts| ContainerSettings {
+        mounts,
+        variables: ["GREETING=hello", "CARGO_MANIFEST_DIR"]
+            .map(|text| text.parse().unwrap())
+            .to_vec(),
+        ..ContainerSettings::default()
+    };
+    let facts = look(engine, settings(mount("")));
+    let passed = format!("CARGO_MANIFEST_DIR={}", env!("CARGO_MANIFEST_DIR"));
+    let variables: Vec<&str> = facts["variables"].split(' ').collect();
+    assert!(
+        variables.contains(&"GREETING=hello") && variables.contains(&passed.as_str()),
+        "{variables:?}"
+    );
+
+    let write = |mounts| run(engine, &["write", "/mine/new"], settings(mounts)).unwrap().stdout;
+    assert_eq!(write(mount("")), "ReadOnlyFilesystem");
+    assert_eq!(write(mount(",rw=true")), "works");
+    assert_eq!(fs::read_to_string(folder.path().join("new")).unwrap(), "x");
+}
+
+#[test]
+fn an_exit_code_comes_through() {
+    let Some(engine) = engine() else { return };
+    let failure = run(engine, &["exit", "3"], ContainerSettings::default()).unwrap_err();
+    assert_eq!(
+        (failure.reason.clone(), failure.stdout()),
+        (Reason::Exit(3), &b"results: []\n"[..])
+    );
+    let told = Diagnostic::from(&failure).message;
+    assert_eq!(
+        told,
+        "function `krm-run-tests:probe` ended with exit code 3; it said last:\n  this is no good"
+    );
+}
+
+#[test]
+fn too_much_memory_ends_it() {
+    let Some(engine) = engine() else { return };
+    let limits = Limits { memory: 64 << 20, ..Limits::default() };
+    let greedy = function(engine, &["eat", "200"], ContainerSettings::default());
+    let failure = greedy.run(INPUT, &limits, &Interrupt::new()).unwrap_err();
+    assert_eq!(failure.reason, Reason::Exit(137));
+    let modest = function(engine, &["eat", "20"], ContainerSettings::default());
+    assert_eq!(modest.run(INPUT, &limits, &Interrupt::new()).unwrap().stdout, "held: 20\n");
+}
+
+#[test]
+fn too_many_processes_are_refused() {
+    let Some(engine) = engine() else { return };
+    let limits = Limits { processes: 20, ..Limits::default() };
+    let function = function(engine, &["threads", "100"], ContainerSettings::default());
+    let outcome = function.run(INPUT, &limits, &Interrupt::new()).unwrap();
+    let count: u32 = outcome.stdout.trim().trim_start_matches("threads: ").parse().unwrap();
+    assert!((5..20).contains(&count), "{count}");
+}
+
+#[test]
+fn words_without_end_take_no_memory() {
+    let Some(engine) = engine() else { return };
+    let outcome = run(engine, &["spam", "100"], ContainerSettings::default()).unwrap();
+    assert!(outcome.stderr.total() > 100 << 20);
+    assert_eq!(outcome.stderr.last_lines(1), ["the last words"]);
+}
+
+#[test]
+fn a_missing_image_is_told() {
+    let Some(engine) = engine() else { return };
+    // Nobody listens there: it is refused at once.
+    let reason = |pull| {
+        let settings = ContainerSettings { pull, ..ContainerSettings::default() };
+        let function =
+            Container::new("localhost:1/krm/no-such-image:v1", engine.clone(), settings).unwrap();
+        function.run(INPUT, &Limits::default(), &Interrupt::new()).unwrap_err().reason
+    };
+    assert_eq!(reason(Pull::Never), Reason::NoImage("it is not to be pulled".into()));
+    assert!(matches!(reason(Pull::IfNotPresent), Reason::NoImage(_)));
+}
+
+/// Whether a container with this word in its command is there, running or not.
+fn exists(engine: &Engine, word: &str) -> bool {
+    let list = ["ps", "--all", "--no-trunc", "--format={{.Command}} {{.Status}}"];
+    let output = Command::new(engine.name()).args(list).output().unwrap();
+    assert!(output.status.success());
+    String::from_utf8_lossy(&output.stdout).lines().any(|line| line.contains(word))
+}
+
+#[test]
+fn a_container_whose_time_is_up_is_gone() {
+    let Some(engine) = engine() else { return };
+    let function = function(engine, &["sleep", "until-time-is-up"], ContainerSettings::default());
+    let limits = Limits { time: Duration::from_secs(3), ..Limits::default() };
+    let failure = function.run(INPUT, &limits, &Interrupt::new()).unwrap_err();
+    assert_eq!(failure.reason, Reason::Timeout(limits.time));
+    assert!(!exists(engine, "until-time-is-up"));
+}
+
+#[test]
+fn an_interrupted_container_is_gone() {
+    let Some(engine) = engine() else { return };
+    let function = function(engine, &["sleep", "until-interrupted"], ContainerSettings::default());
+    let interrupt = Interrupt::new();
+    thread::scope(|scope| {
+        let run = scope.spawn(|| function.run(INPUT, &Limits::default(), &interrupt));
+        wait_until("the container runs", || exists(engine, "until-interrupted"));
+        interrupt.interrupt();
+        assert_eq!(run.join().unwrap().unwrap_err().reason, Reason::Interrupted);
+    });
+    assert!(!exists(engine, "until-interrupted"));
+}
+
+#[test]
+fn a_container_that_is_stopped_before_it_runs_is_gone_too() {
+    let Some(engine) = engine() else { return };
+    let function = function(engine, &["sleep", "hardly-begun"], ContainerSettings::default());
+    for milliseconds in [5, 30, 60, 100, 200, 400] {
+        let limits = Limits { time: Duration::from_millis(milliseconds), ..Limits::default() };
+        let failure = function.run(INPUT, &limits, &Interrupt::new()).unwrap_err();
+        assert_eq!(failure.reason, Reason::Timeout(limits.time));
+    }
+    assert!(!exists(engine, "hardly-begun"));
+}
+
+#[test]
+fn one_source_gives_the_same_as_a_process_and_in_a_container() {
+    let Some(engine) = engine() else { return };
+    let scripts = Scripts::new();
+    let process = scripts.exec(&format!("{} upper", probe().display())).unwrap();
+    let process = process.run(INPUT, &Limits::default(), &Interrupt::new()).unwrap();
+    let container = run(engine, &["upper"], ContainerSettings::default()).unwrap();
+    assert_eq!(container.stdout, process.stdout);
+}

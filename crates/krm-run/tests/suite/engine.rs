@@ -1,0 +1,296 @@
+//! Engines that only pretend: which one is chosen, which words it gets, and what happens when it fails.
+
+use std::fs;
+
+use krm_run::{
+    Container, ContainerSettings, Engine, Environment, Function, Interrupt, Limits, Mount, Network,
+    Pull, Reason, User,
+};
+
+use crate::programs::{INPUT, Scripts};
+
+const IMAGE: &str = "example.com/set-labels:v1";
+
+/// An engine that notes its words and knows every image.
+const WILLING: &str = r#"echo "$(basename $0) $*" >>$NOTES
+case "$1" in
+    run) touch stray; cat ;;
+    image) echo example.com/set-labels@sha256:12; echo sha256:34 ;;
+esac"#;
+
+fn environment(scripts: &Scripts, more: &[(&str, &str)]) -> Environment {
+    let path = format!("{}/bin:/usr/bin:/bin", scripts.path().display());
+    let notes = scripts.path().join("notes").display().to_string();
+    let fixed = [("PATH", path.as_str()), ("NOTES", notes.as_str())];
+    Environment::from_iter(fixed.into_iter().chain(more.iter().copied()))
+}
+
+/// The path of a machine on which only these engines are installed.
+fn only(scripts: &Scripts, more: &[(&str, &str)]) -> Environment {
+    for tool in ["sh", "cat", "basename", "grep", "touch", "sleep"] {
+        let there = ["/bin", "/usr/bin"].map(|folder| format!("{folder}/{tool}"));
+        let there = there.iter().find(|path| fs::exists(path).unwrap()).unwrap();
+        let _ = std::os::unix::fs::symlink(there, scripts.path().join("bin").join(tool));
+    }
+    let path = format!("{}/bin", scripts.path().display());
+    Environment::from_iter(
+        environment(scripts, more)
+            .iter()
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .chain([("PATH".into(), path.into())]),
+    )
+}
+
+fn notes(scripts: &Scripts) -> Vec<String> {
+    let text = fs::read_to_string(scripts.path().join("notes")).unwrap_or_default();
+    text.lines().map(str::to_owned).collect()
+}
+
+fn container(engine: Engine, settings: ContainerSettings) -> Container {
+    Container::new(IMAGE, engine, settings).unwrap()
+}
+
+fn find(
+    scripts: &Scripts,
+    named: Option<&str>,
+    more: &[(&str, &str)],
+) -> Result<&'static str, Reason> {
+    let found = Engine::find(IMAGE, named, &only(scripts, more));
+    found.map(|engine| engine.name()).map_err(|failure| failure.reason)
+}
+
+#[test]
+fn the_engine_is_the_one_that_was_named() {
+    let scripts = Scripts::new();
+    for name in ["docker", "podman", "nerdctl"] {
+        scripts.write(&format!("bin/{name}"), WILLING);
+    }
+    let podman = [("KRM_FN_RUNTIME", "podman")];
+    assert_eq!(find(&scripts, Some("nerdctl"), &podman), Ok("nerdctl"));
+    assert_eq!(find(&scripts, None, &podman), Ok("podman"));
+    assert_eq!(find(&scripts, None, &[("KRM_FN_RUNTIME", "")]), Ok("docker"));
+    let words = "`lxc` is none; there are docker, podman, nerdctl";
+    assert_eq!(find(&scripts, Some("lxc"), &[]), Err(Reason::NoEngine(words.into())));
+}
+
+#[test]
+fn without_a_name_it_is_the_first_that_answers() {
+    let scripts = Scripts::new();
+    fs::create_dir(scripts.path().join("bin")).unwrap();
+    let none = "none of docker, podman, nerdctl is on PATH";
+    assert_eq!(find(&scripts, None, &[]), Err(Reason::NoEngine(none.into())));
+    assert_eq!(
+        find(&scripts, Some("podman"), &[]),
+        Err(Reason::NoEngine("podman is not on PATH".into()))
+    );
+    // The only one is taken without a question.
+    scripts.write("bin/docker", "echo asked >>$NOTES; exit 1");
+    assert_eq!((find(&scripts, None, &[]), notes(&scripts).len()), (Ok("docker"), 0));
+    scripts.write("bin/podman", "exit 1");
+    let dead = "none of docker, podman answers";
+    assert_eq!(find(&scripts, None, &[]), Err(Reason::NoEngine(dead.into())));
+    scripts.write("bin/nerdctl", WILLING);
+    assert_eq!(find(&scripts, None, &[]), Ok("nerdctl"));
+    assert_eq!(notes(&scripts).last().map(String::as_str), Some("nerdctl version"));
+}
+
+/// The words of the one `run`, with the random name replaced.
+fn words(name: &str, settings: ContainerSettings, limits: &Limits) -> Vec<String> {
+    let scripts = Scripts::new();
+    scripts.write(&format!("bin/{name}"), WILLING);
+    let engine = Engine::find(IMAGE, Some(name), &environment(&scripts, &[])).unwrap();
+    let outcome = container(engine, settings).run(INPUT, limits, &Interrupt::new()).unwrap();
+    assert_eq!(outcome.stdout.as_bytes(), INPUT);
+    assert!(!fs::exists("stray").unwrap(), "the engine stood where we stand");
+    let notes = notes(&scripts);
+    let run = notes.iter().find(|line| line.starts_with(&format!("{name} run "))).unwrap();
+    run.split(' ')
+        .map(|word| if word.starts_with("--name=krm-") { "--name=…" } else { word }.to_owned())
+        .collect()
+}
+
+#[test]
+fn everything_is_closed() {
+    let words = words("docker", ContainerSettings::default(), &Limits::default());
+    let expected = [
+        "docker",
+        "run",
+        "--rm",
+        "--interactive",
+        "--pull=never",
+        "--name=…",
+        "--network=none",
+        "--user=65534:65534",
+        "--security-opt=no-new-privileges",
+        "--cap-drop=ALL",
+        "--read-only",
+        "--tmpfs=/tmp:rw,noexec,nosuid,nodev,size=256m,mode=1777",
+        "--memory=2147483648",
+        "--pids-limit=512",
+        "--log-driver=none",
+        IMAGE,
+    ];
+    assert_eq!(words, expected);
+}
+
+#[test]
+fn what_is_opened_is_what_was_named() {
+    let closed = words("podman", ContainerSettings::default(), &Limits::default());
+    let settings = ContainerSettings {
+        local: Some("/package".into()),
+        network: Network::Named("build".into()),
+        allow_network: true,
+        mounts: vec![Mount::parse("type=bind,src=x,dst=/x,rw=true", "/home/me".as_ref()).unwrap()],
+        variables: ["A=b", "TOKEN"].map(|text| text.parse().unwrap()).to_vec(),
+        user: User::Current,
+        writable_root: true,
+        pull: Pull::Never,
+        args: vec!["--help".to_owned()],
+    };
+    let limits = Limits { memory: 64 << 20, processes: 7, ..Limits::default() };
+    let opened = words("podman", settings, &limits);
+    let new: Vec<&String> = opened.iter().filter(|word| !closed.contains(word)).collect();
+    let ids = |flag: &str| {
+        let output = std::process::Command::new("id").arg(flag).output().unwrap();
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    let expected = [
+        "--network=build".to_owned(),
+        format!("--user={}:{}", ids("-u"), ids("-g")),
+        format!("--memory={}", 64 << 20),
+        "--pids-limit=7".to_owned(),
+        "--mount=type=bind,source=/package,target=/local,readonly".to_owned(),
+        "--mount=type=bind,source=/home/me/x,target=/x".to_owned(),
+        "--env=A=b".to_owned(),
+        "--env=TOKEN".to_owned(),
+        "--help".to_owned(),
+    ];
+    assert_eq!(new, expected.iter().collect::<Vec<_>>());
+    assert!(!opened.contains(&"--read-only".to_owned()));
+}
+
+#[test]
+fn podman_ends_a_container_whose_krm_is_gone() {
+    let limits = Limits { time: std::time::Duration::from_millis(1500), ..Limits::default() };
+    let words = words("podman", ContainerSettings::default(), &limits);
+    assert!(words.contains(&"--timeout=11".to_owned()), "{words:?}");
+}
+
+#[test]
+fn nerdctl_gets_no_word_that_it_does_not_know() {
+    let words = words("nerdctl", ContainerSettings::default(), &Limits::default());
+    assert!(!words.iter().any(|word| word.starts_with("--log-driver")), "{words:?}");
+}
+
+#[test]
+fn the_digest_of_the_image_is_reported() {
+    let scripts = Scripts::new();
+    scripts.write("bin/docker", WILLING);
+    let engine = Engine::find(IMAGE, Some("docker"), &environment(&scripts, &[])).unwrap();
+    let function = container(engine, ContainerSettings::default());
+    let image = function.run(INPUT, &Limits::default(), &Interrupt::new()).unwrap().image.unwrap();
+    assert_eq!(
+        (image.to_string().as_str(), &*image.id),
+        ("example.com/set-labels@sha256:12", "sha256:34")
+    );
+}
+
+#[test]
+fn a_name_that_the_engine_could_take_for_a_flag_is_refused() {
+    let scripts = Scripts::new();
+    scripts.write("bin/docker", WILLING);
+    let engine = Engine::find(IMAGE, Some("docker"), &environment(&scripts, &[])).unwrap();
+    for image in ["", "--privileged", "-v=/:/host", "a b", "a\nb", "/x", "a\u{7}"] {
+        let refused = Container::new(image, engine.clone(), ContainerSettings::default());
+        assert!(matches!(refused.unwrap_err().reason, Reason::Unusable(_)), "{image:?}");
+    }
+    let relative =
+        ContainerSettings { local: Some("package".into()), ..ContainerSettings::default() };
+    assert!(matches!(
+        Container::new(IMAGE, engine, relative).unwrap_err().reason,
+        Reason::Unusable(_)
+    ));
+}
+
+/// An engine that has the image once it was pulled.
+const EMPTY: &str = r#"echo "$*" >>$NOTES
+case "$1" in
+    run) if [ -e $NOTES.pulled ]; then cat; else echo no such image >&2; exit 125; fi ;;
+    image) if [ -e $NOTES.pulled ]; then echo sha256:34; else exit 1; fi ;;
+    pull) touch $NOTES.pulled ;;
+esac"#;
+
+fn pulls(policy: Pull, engine: &str) -> (Result<String, Reason>, usize) {
+    let scripts = Scripts::new();
+    scripts.write("bin/docker", engine);
+    let engine = Engine::find(IMAGE, Some("docker"), &environment(&scripts, &[])).unwrap();
+    let settings = ContainerSettings { pull: policy, ..ContainerSettings::default() };
+    let outcome = container(engine, settings).run(INPUT, &Limits::default(), &Interrupt::new());
+    let pulls = notes(&scripts).iter().filter(|line| line.contains("pull --quiet ")).count();
+    (outcome.map(|outcome| outcome.stdout).map_err(|failure| failure.reason), pulls)
+}
+
+#[test]
+fn an_image_is_fetched_when_the_policy_says_so() {
+    let input = String::from_utf8(INPUT.to_vec()).unwrap();
+    assert_eq!(pulls(Pull::IfNotPresent, EMPTY), (Ok(input.clone()), 1));
+    assert_eq!(pulls(Pull::Always, EMPTY), (Ok(input.clone()), 1));
+    assert_eq!(pulls(Pull::Always, WILLING), (Ok(input.clone()), 1));
+    assert_eq!(pulls(Pull::IfNotPresent, WILLING), (Ok(input), 0));
+    let never = Reason::NoImage("it is not to be pulled".into());
+    assert_eq!(pulls(Pull::Never, EMPTY), (Err(never), 0));
+}
+
+#[test]
+fn a_function_that_failed_is_not_run_again() {
+    let broken = r#"echo "$*" >>$NOTES; case "$1" in run) exit 1 ;; image) exit 1 ;; esac"#;
+    assert_eq!(pulls(Pull::IfNotPresent, broken), (Err(Reason::Exit(1)), 0));
+}
+
+#[test]
+fn an_image_that_does_not_come_says_what_the_engine_said() {
+    let scripts = Scripts::new();
+    scripts.write(
+        "bin/docker",
+        "case $1 in version) ;; pull) echo no route to registry >&2; exit 1 ;; *) exit 125 ;; esac",
+    );
+    let engine = Engine::find(IMAGE, Some("docker"), &environment(&scripts, &[])).unwrap();
+    let function = container(engine, ContainerSettings::default());
+    let failure = function.run(INPUT, &Limits::default(), &Interrupt::new()).unwrap_err();
+    assert_eq!(failure.reason, Reason::NoImage("docker pull ended with exit code 1".into()));
+    assert_eq!(failure.stderr().last_lines(1), ["no route to registry"]);
+}
+
+#[test]
+fn an_engine_that_is_down_is_no_missing_image() {
+    let scripts = Scripts::new();
+    scripts.write("bin/docker", "echo cannot connect to the daemon >&2; exit 125");
+    let engine = Engine::find(IMAGE, Some("docker"), &environment(&scripts, &[])).unwrap();
+    let function = container(engine, ContainerSettings::default());
+    let failure = function.run(INPUT, &Limits::default(), &Interrupt::new()).unwrap_err();
+    assert_eq!(failure.reason, Reason::Engine { engine: "docker", code: 125 });
+    assert_eq!(
+        failure.to_string(),
+        "function `example.com/set-labels:v1` was not run: docker ended with exit code 125"
+    );
+    assert_eq!(failure.stderr().last_lines(1), ["cannot connect to the daemon"]);
+}
+
+#[test]
+fn a_container_whose_time_is_up_is_removed_by_name() {
+    let scripts = Scripts::new();
+    let engine = r#"echo "$*" >>$NOTES
+        case "$1" in run) sleep 1000 ;; rm) [ -e $NOTES.second ] && echo "$3"; touch $NOTES.second ;; esac"#;
+    scripts.write("bin/docker", engine);
+    let engine = Engine::find(IMAGE, Some("docker"), &environment(&scripts, &[])).unwrap();
+    let function = container(engine, ContainerSettings::default());
+    let limits = Limits { time: std::time::Duration::from_secs(2), ..Limits::default() };
+    let failure = function.run(INPUT, &limits, &Interrupt::new()).unwrap_err();
+    assert_eq!(failure.reason, Reason::Timeout(limits.time));
+    let notes = notes(&scripts);
+    let run = notes.iter().find(|line| line.starts_with("run ")).unwrap();
+    let name = run.split(' ').find_map(|word| word.strip_prefix("--name=")).unwrap();
+    // One that appears late is caught by the second try.
+    let removals = notes.iter().filter(|line| **line == format!("rm --force {name}")).count();
+    assert_eq!(removals, 2, "{notes:?}");
+}

@@ -1,0 +1,13 @@
+//! One test binary: every runtime with real processes, real modules and, where there is one, a real container engine.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod container;
+mod engine;
+mod exec;
+mod programs;
+mod stopping;
+mod streams;
+mod told;
+mod wasi;
+mod wasi_wrongs;

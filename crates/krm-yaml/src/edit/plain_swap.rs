@@ -1,0 +1,204 @@
+//! Swaps of one simple scalar for another, whose outcome is certain without reading the document back.
+//!
+//! What a swap must be:
+//!
+//! 1. The edit of the document sets values and does nothing else, and each value became one splice, which replaces
+//!    the bytes of the old scalar and no others (the comment beside it may be carried along, in its place).
+//! 2. The old scalar is an item or a value of a *block* collection, without anchor and tag. So it is no key, not the
+//!    root, and in no brackets, for brackets hold no block collections.
+//! 3. Old and new text have the same style and are simple: plain, or in quotes without anything to be escaped, and on
+//!    one line ([`simple`]).
+//! 4. The new text, decoded and resolved, is the value that was asked for.
+//!
+//! Why that is enough. A reader comes to the old scalar in some state, and in the new text to the new one in the same
+//! state, for all before it is the same. It sees a scalar of the same style begin: a letter or a digit begins a plain
+//! scalar in every state that lets one begin, and no `---`, `...` or other indicator. It reads to the end of that text
+//! and not less: no character of a simple text ends the scalar (in plain ones there is no blank, so neither ` #` nor
+//! `: `, and what follows a colon is never a blank). And it reads no more: what follows is the same bytes, and what ended
+//! or continued a scalar of this style there hangs on them, on the style and on the indentation of the collection around,
+//! not on the text. So the reader goes on in the same state, but for the column and the distance from the scalar's
+//! first character. Neither matters outside of brackets: all that can follow on the line is a comment, and the limit on
+//! the length of a key without `?` counts only where a colon follows, which would have made the old scalar a key. The
+//! rest is read as before, and the scalar itself means what 4 says.
+
+use super::DocumentEdit;
+use super::splice::{Part, Splice};
+use crate::document::DocumentRef;
+use crate::node::{Notation, ScalarStyle};
+use crate::scalar::{Resolved, resolve};
+use crate::span::Span;
+use crate::value::Value;
+use crate::view::NodeRef;
+
+/// Whether the splices of a document are swaps, all of them.
+pub(crate) fn is_certain(
+    document: DocumentRef<'_>,
+    edit: &DocumentEdit<'_>,
+    splices: &[Splice],
+) -> bool {
+    let sets_only = edit.collections.is_empty() && edit.keys.is_empty() && edit.notes.is_empty();
+    sets_only
+        && edit.values.len() == splices.len()
+        && edit
+            .values
+            .iter()
+            .zip(splices)
+            .all(|((&index, value), splice)| is_swap(document.node(index), value, splice))
+}
+
+fn is_swap(node: NodeRef<'_>, value: &Value<'_>, splice: &Splice) -> bool {
+    let is_in_block = node.parent().is_some_and(|parent| parent.notation() == Notation::Block);
+    if !is_in_block || node.node().is_key() || node.node().has_properties() {
+        return false;
+    }
+    let (Some(old), Some(new)) = (node.as_scalar(), new_text(node.span(), splice)) else {
+        return false;
+    };
+    let is_same_style = simple(old.raw(), old.style()).is_some();
+    is_same_style
+        && simple(new, old.style()).is_some_and(|content| {
+            let resolved = match old.style() {
+                ScalarStyle::Plain => resolve(content),
+                _ => Resolved::String,
+            };
+            value.is_meant_by_text(content, resolved)
+        })
+}
+
+/// What comes in the place of the bytes of `old`, where the splice changes no others.
+fn new_text(old: Span, splice: &Splice) -> Option<&str> {
+    let behind = Span::new(old.end, splice.span.end.max(old.end));
+    match splice.parts.as_slice() {
+        [Part::New(text)] if splice.span == old => Some(text),
+        [Part::New(text), Part::Keep(kept)]
+            if splice.span.start == old.start && *kept == behind =>
+        {
+            Some(text)
+        }
+        _ => None,
+    }
+}
+
+/// The content of a scalar that is written as it reads, on one line; none where there is any doubt.
+fn simple(raw: &str, style: ScalarStyle) -> Option<&str> {
+    let within = |quote: char| {
+        let content = raw.strip_prefix(quote)?.strip_suffix(quote)?;
+        let as_it_reads = |b: u8| matches!(b, b' '..=b'~') && !matches!(b, b'"' | b'\'' | b'\\');
+        content.bytes().all(as_it_reads).then_some(content)
+    };
+    match style {
+        ScalarStyle::Plain => is_simple_plain(raw).then_some(raw),
+        ScalarStyle::SingleQuoted => within('\''),
+        ScalarStyle::DoubleQuoted => within('"'),
+        ScalarStyle::Literal | ScalarStyle::Folded => None,
+    }
+}
+
+/// Letters and digits, and between them what has no meaning of its own outside of brackets.
+fn is_simple_plain(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let is_edge = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+    let is_inner = |byte: &u8| byte.is_ascii_alphanumeric() || b"._/-:".contains(byte);
+    is_edge(bytes.first()) && is_edge(bytes.last()) && bytes.iter().all(is_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+    use proptest::test_runner::{Config, RngSeed, TestRunner};
+
+    use super::*;
+    use crate::edit::{check, splice};
+    use crate::file::File;
+
+    /// Scalars in many places; any of them is swapped.
+    const TEXTS: &[&str] = &[
+        "a: old\nb: 1\n",
+        "a: old",
+        "a: old # c\n # d\nb: c#d \t\n",
+        "a:\n  old\nb:\n    'old'\n\n  # c\nc: 1\n",
+        "- old\n- - 'x'\n  - \"y\"\n-\n  z\n",
+        "a:\n- old\n- b: c\n  d: \"e\" # f\n",
+        "? old\n: x\n? - k\n  - l: m\n: - y\n",
+        "%YAML 1.2\n---\na: old\n...\n",
+        "--- old\n",
+        "--- 'old'\n# c\n",
+        "a: [old, 'x', {y: z}, p: q]\nb: {c, d: e, \"f\":g}\n",
+        "[a, b]: c\n{d: e}: f\n",
+        "a: &x old\nb: *x\nc: !!str 1\nd: ! y\n",
+        "a: |\n  old\nb: >-\n  x\n\nc: y\n",
+        "a: x\n  y\nb: 'x\n  y'\nc: \"x\\\n  y\"\n",
+        "a: old\r\nb: x\r\n",
+        "a: \"\"\nb: ''\nc:\nd: ~\n",
+        "\"a\": \"old\"\n'b': 'x'\n",
+        "<<: old\na: x\na: y\n",
+        "{\"a\": \"old\", \"b\": [1, true]}\n",
+        "a:\told\n-b: x\n?c: y\n",
+    ];
+
+    /// What has a meaning in YAML, and what has none.
+    const PIECES: &[&str] = &[
+        "a", "Z", "0", "7", ".", "_", "/", "-", ":", "x1", "true", "null", "1.5", " ", "\t", "\n",
+        "\r", ",", "[", "]", "{", "}", "#", "&", "*", "!", "|", ">", "'", "\"", "%", "@", "`",
+        "\\", "~", "?", "=", "é", "---", "...", ": ", " #", "- ", "''", "\\n", "<<",
+    ];
+
+    /// What a text that somebody wrote in this style would mean, if nothing in it had a meaning of its own.
+    fn meant(raw: &str, style: ScalarStyle) -> Value<'_> {
+        if style != ScalarStyle::Plain {
+            return Value::from(raw.get(1..raw.len().saturating_sub(1)).unwrap_or_default());
+        }
+        match resolve(raw) {
+            Resolved::Null => Value::Null,
+            Resolved::Bool(value) => Value::Bool(value),
+            Resolved::Int(_) | Resolved::Float(_) => Value::Number(raw.into()),
+            Resolved::String => Value::from(raw),
+        }
+    }
+
+    /// Puts any text in the place of any scalar, as no writer would; whether that was certain. Then it reads back.
+    fn swapped(file: &File, at: usize, content: &str) -> Result<bool, TestCaseError> {
+        let document = file.document(0).expect("there is one");
+        let node = document.node((at % document.node_count()) as u32);
+        let Some(scalar) = node.as_scalar() else { return Ok(false) };
+        let raw = match scalar.style() {
+            ScalarStyle::SingleQuoted => format!("'{content}'"),
+            ScalarStyle::DoubleQuoted => format!("\"{content}\""),
+            _ => content.to_owned(),
+        };
+        let values = BTreeMap::from([(node.index, meant(&raw, scalar.style()))]);
+        let edit = DocumentEdit { values, ..DocumentEdit::default() };
+        let splices = vec![Splice::new(node.span(), raw.clone())];
+        let is_certain = is_certain(document, &edit, &splices);
+        if is_certain {
+            let new = splice::apply(file.text(), document.span(), splices).expect("it is one");
+            let read = check::read_back(document, &edit, &BTreeMap::new(), new.clone());
+            prop_assert!(read.is_ok(), "{raw:?} in {:?}: {new:?} {read:?}", file.text());
+        }
+        Ok(is_certain)
+    }
+
+    #[test]
+    fn any_text_that_is_certain_is_read_back() {
+        let files: Vec<File> =
+            TEXTS.iter().map(|text| File::parse((*text).to_owned()).expect("small")).collect();
+        let pieces = proptest::collection::vec(proptest::sample::select(PIECES), 0..5);
+        let rng_seed = RngSeed::Fixed(0x6b72_6d00);
+        let config =
+            Config { cases: 500_000, failure_persistence: None, rng_seed, ..Config::default() };
+        let certain = Cell::new(0);
+        let tried = TestRunner::new(config).run(
+            &(0..files.len(), 0..64_usize, pieces),
+            |(file, at, pieces)| {
+                let is_certain = swapped(&files[file], at, &pieces.concat())?;
+                certain.set(certain.get() + u32::from(is_certain));
+                Ok(())
+            },
+        );
+        assert_eq!(tried, Ok(()));
+        assert!(certain.get() > 20_000, "only {} were certain", certain.get());
+    }
+}

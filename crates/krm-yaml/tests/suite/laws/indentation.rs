@@ -1,0 +1,47 @@
+//! Other indentation: twice is once, comments are kept, and no entry loses its own.
+
+use krm_yaml::{CommentPlace, DocumentRef, File, Indentation, ListIndent};
+
+use super::draw::Draw;
+use super::ensure;
+
+/// Indents every document of a text; `Ok(Some)` says why that was refused.
+pub(crate) fn change(draw: &mut Draw<'_>, text: &str) -> Result<Option<String>, String> {
+    let how = Indentation {
+        mapping: draw.pick(&[Some(2), Some(4), Some(3), None]),
+        list: draw.pick(&[Some(ListIndent::Wide), Some(ListIndent::Compact), None]),
+    };
+    let file = File::parse(text.to_owned()).map_err(|error| format!("{error:?}"))?;
+    let mut new = String::new();
+    for document in file.documents() {
+        match document.reindented(how) {
+            Ok(text) => new.push_str(&text),
+            Err(error) => {
+                return Ok(Some(format!("{}\n{how:?}\n{text}\n{text:?}", error.message)));
+            }
+        }
+    }
+    let told = format!("\n{how:?}\n--- from\n{text}\n--- to\n{new}\n---\n{text:?}");
+    let after = File::parse(new.clone()).map_err(|error| format!("{error:?}{told}"))?;
+    ensure!(file.documents().len() == after.documents().len(), "documents{told}");
+    for (old, new) in file.documents().zip(after.documents()) {
+        let [was, is] = [comments(old), comments(new)];
+        let differs = was.iter().zip(&is).find(|(was, is)| was != is);
+        ensure!(was.len() == is.len() && differs.is_none(), "comments {differs:?}{told}");
+        let again = new.reindented(how).map_err(|error| format!("again {error}{told}"))?;
+        ensure!(again == new.text(), "twice is not once{told}\n--- again\n{again}");
+    }
+    Ok(None)
+}
+
+/// The comments, each with its owner where that does not hang on blank lines or depth.
+fn comments(document: DocumentRef<'_>) -> Vec<(&str, bool, Option<usize>)> {
+    let all = document.comments();
+    let one = |comment: &krm_yaml::Comment<'_>| {
+        let is_sure = matches!(comment.place, CommentPlace::Above | CommentPlace::Beside);
+        comment.owner.filter(|_| is_sure).map(|owner| owner.index())
+    };
+    all.iter()
+        .map(|comment| (comment.text, comment.place == CommentPlace::Above, one(comment)))
+        .collect()
+}

@@ -1,0 +1,96 @@
+//! Changes of one edit that meet: cases of one action each cannot hold them.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use krm_yaml::{CommentPlace, Edit, File, NodeRef, Path, Place, Pruned, Value, WhenEmpty};
+
+fn edited(
+    text: &str,
+    change: impl for<'a> Fn(&mut Edit<'a>, &dyn Fn(&str) -> NodeRef<'a>),
+) -> String {
+    let file = File::parse(text.to_owned()).unwrap();
+    let document = file.document(0).unwrap();
+    let mut edit = Edit::new(&file);
+    change(&mut edit, &|path| document.find(&path.parse::<Path>().unwrap()).unwrap());
+    edit.apply().unwrap()
+}
+
+#[test]
+fn lines_come_behind_an_entry_whose_last_line_goes() {
+    let text = edited("b:\n  c: 1\n  d: 2\nz: 1\n", |edit, at| {
+        edit.remove(at("b.d"), WhenEmpty::Keep).unwrap();
+        edit.insert_key(at("."), "k", 1, Place::After("b")).unwrap();
+    });
+    assert_eq!(text, "b:\n  c: 1\nk: 1\nz: 1\n");
+    let text = edited("b:\n  c: 1\n", |edit, at| {
+        edit.remove(at("b.c"), WhenEmpty::Keep).unwrap();
+        edit.insert_key(at("b"), "e", 1, Place::Last).unwrap();
+        edit.insert_key(at("."), "k", 1, Place::Last).unwrap();
+    });
+    assert_eq!(text, "b:\n  e: 1\nk: 1\n");
+}
+
+#[test]
+fn a_comment_stands_beside_the_new_value() {
+    let beside = CommentPlace::Beside;
+    let text = edited("a: {}\nb: 1 # old\nc:\n  d: 1\ne:\n  f: 1\n", |edit, at| {
+        edit.insert_key(at("a"), "x", 1, Place::Last).unwrap();
+        edit.comment(at("a"), beside, Some("of a")).unwrap();
+        edit.set(at("b"), 2).unwrap();
+        edit.comment(at("b"), beside, None).unwrap();
+        edit.remove(at("c.d"), WhenEmpty::Keep).unwrap();
+        edit.comment(at("c"), beside, Some("of c")).unwrap();
+        edit.set(at("e"), 5).unwrap();
+        edit.comment(at("e"), beside, Some("of e")).unwrap();
+    });
+    assert_eq!(text, "a: # of a\n  x: 1\nb: 2\nc: {} # of c\ne: 5 # of e\n");
+}
+
+#[test]
+fn a_comment_stands_before_the_entries_that_come_behind_it() {
+    let text = edited("a: 1\nb: 1\n", |edit, at| {
+        edit.comment(at("a"), CommentPlace::Beside, Some("of a")).unwrap();
+        edit.comment(at("b"), CommentPlace::Above, Some("of b")).unwrap();
+        edit.insert_key(at("."), "k", 1, Place::After("a")).unwrap();
+    });
+    assert_eq!(text, "a: 1 # of a\nk: 1\n# of b\nb: 1\n");
+}
+
+#[test]
+fn a_comment_on_its_own_line_becomes_several() {
+    let file = File::parse("# head\na: 1 # x\n".to_owned()).unwrap();
+    let comments = file.document(0).unwrap().comments();
+    let mut edit = Edit::new(&file);
+    edit.replace_comment(0, &comments[0], Some("one\ntwo"));
+    edit.replace_comment(0, &comments[1], Some("one\ntwo"));
+    assert_eq!(edit.apply().unwrap(), "# one\n# two\na: 1 # one two\n");
+}
+
+#[test]
+fn keys_of_any_kind_are_inserted() {
+    let source = File::parse("? [a, b]\n: 1\n2: x\n".to_owned()).unwrap();
+    let keys: Vec<NodeRef<'_>> = source.document(0).unwrap().root().unwrap().children().collect();
+    let file = File::parse("a: 1\n".to_owned()).unwrap();
+    let root = file.document(0).unwrap().root().unwrap();
+    let mut edit = Edit::new(&file);
+    edit.insert_entry(root, None, keys[2], keys[3]).unwrap();
+    edit.insert_entry(root, Some(0), keys[0], keys[1]).unwrap();
+    assert_eq!(edit.apply().unwrap(), "2: x\na: 1\n[a, b]: 1\n");
+}
+
+#[test]
+fn what_is_left_out_of_a_graft_leaves_the_rest_as_it_stands() {
+    let text = "list:\n# one\n- name: a # first\n  drop: 1\n- drop\n# two\n- {name: b, drop: 1}\n";
+    let source = File::parse(text.to_owned()).unwrap();
+    let at = |path: &str| source.document(0).unwrap().find(&path.parse().unwrap()).unwrap();
+    let without = [at("list[0].drop"), at("list[1]"), at("list[2].drop")];
+    let notes = [(at("list[2]"), "# noted".to_owned())];
+    let pruned = Pruned::new(source.document(0).unwrap(), &without, &notes).unwrap();
+    let file = File::parse("x:\n  - 1\n".to_owned()).unwrap();
+    let list = file.document(0).unwrap().find(&"x".parse().unwrap()).unwrap();
+    let mut edit = Edit::new(&file);
+    for item in ["list[0]", "list[2]"] {
+        edit.append(list, Value::Graft(pruned.graft(at(item)))).unwrap();
+    }
+    let expected = "x:\n  - 1\n  # one\n  - name: a # first\n  # noted\n  # two\n  - {name: b}\n";
+    assert_eq!(edit.apply().unwrap(), expected);
+}

@@ -1,0 +1,5 @@
+//! Fuzz target: formatting keeps everything but the order, and twice is once.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| krm_fuzz::format(data));
