@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use krm_yaml::{NodeKind, NodeRef, Resolved, Scalar};
 
 use super::fields::Fields;
+use crate::resource;
 
 /// How deep is looked: no text nests deeper, and aliases lead to each pair of nodes once.
 const DEEPEST: usize = 1000;
@@ -90,7 +91,7 @@ fn same_scalar(a: Scalar<'_>, b: Scalar<'_>) -> bool {
 
 /// Whether a node is null, or nothing at all.
 pub(super) fn is_null(node: NodeRef<'_>) -> bool {
-    node.resolve().as_scalar().is_some_and(|scalar| scalar.resolve() == Resolved::Null)
+    resource::is_null(node.resolve())
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use krm_yaml::{NodeKind, NodeRef, Resolved, Value};
+use krm_yaml::{NodeKind, Value};
 
 use super::changes::Op;
 use super::definition::{Home, Setter, SetterValue, known_type, texts};
@@ -13,7 +13,7 @@ use super::pattern::{DeriveError, Pattern, Reading};
 use super::reference::Target;
 use super::typed;
 use crate::Diagnostic;
-use crate::resource::{field as field_of, scalar_text};
+use crate::resource::{field as field_of, is_null, scalar_text};
 
 /// How long a value may become that substitutions put together.
 const LONGEST: usize = 1 << 20;
@@ -220,10 +220,6 @@ impl<'d, 'a> Filler<'d, 'a> {
 /// The value of a substitution as things are; none where it has none.
 pub(super) fn value_of_substitution(definitions: &Definitions<'_>, name: &str) -> Option<String> {
     Filler::new(definitions, &Values::new()).substitution(name).ok()
-}
-
-fn is_null(node: NodeRef<'_>) -> bool {
-    node.as_scalar().is_some_and(|it| it.resolve() == Resolved::Null)
 }
 
 fn no_value(name: &str) -> String {

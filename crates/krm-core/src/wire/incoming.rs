@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use krm_yaml::{File, NodeRef, Resolved};
+use krm_yaml::{File, NodeRef};
 
 use super::annotations::{ID, INDEX, INTERNAL, LEGACY_INDEX, LEGACY_PATH, PATH};
 use super::results;
-use crate::resource::{field, scalar_text};
+use crate::resource::{field, is_null, scalar_text};
 use crate::{Diagnostic, PackagePath, Resource};
 
 /// A resource that came back, with what its annotations say about where it belongs.
@@ -151,10 +151,6 @@ impl<'a> Annotations<'a> {
         });
         others.filter_map(|(name, value)| Some((name.clone(), scalar_text(*value)?))).collect()
     }
-}
-
-fn is_null(node: NodeRef<'_>) -> bool {
-    node.as_scalar().is_some_and(|scalar| scalar.resolve() == Resolved::Null)
 }
 
 fn at(node: NodeRef<'_>, message: impl Into<String>) -> Diagnostic {

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use krm_yaml::{File, NodeRef, Resolved, Value};
+use krm_yaml::{File, NodeRef, Value};
 
 use super::Version;
-use crate::resource::{field, label, scalar_text};
+use crate::resource::{field, is_null, label, scalar_text};
 use crate::{Diagnostic, Severity};
 
 /// One result of a function.
@@ -216,10 +216,6 @@ impl<'a> Reader<'a> {
         });
         Some(FileRef { path, index: index.unwrap_or(0) })
     }
-}
-
-fn is_null(node: NodeRef<'_>) -> bool {
-    node.as_scalar().is_some_and(|scalar| scalar.resolve() == Resolved::Null)
 }
 
 fn text(node: NodeRef<'_>, name: &str) -> Option<String> {

@@ -1,6 +1,6 @@
 //! `krm cfg delete-subst`: a substitution goes, and the references to it.
 
-use krm_core::setters::{Changes, Delete, Setters};
+use krm_core::setters::{Delete, Setters};
 
 use super::editing::Editing;
 use super::setters::{self, Where};
@@ -31,17 +31,8 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
     let opened = args.at.open(&args.editing, global, screen)?;
-    let parts = setters::read(&opened.session.loaded, &opened.openapi, global);
-    let delete = Delete::substitution(&*args.name);
     let is_meant = |it: &Setters<'_>| it.definitions().substitution(&args.name).is_some();
-    let done = setters::each(&parts, is_meant, |it| delete.on(it))?;
-    let (mut changes, mut said) = (Changes::default(), Vec::new());
-    for (part, deleted) in done {
-        said.extend(setters::headline(&parts, part));
-        let fields = setters::fields(&deleted.fields);
-        said.push(format!("deleted substitution \"{}\" of {fields}", args.name));
-        changes.merge(deleted.changes);
-    }
-    let planned = setters::plan(&changes, global);
-    setters::finish(opened.session, planned, &said, &args.editing, screen)
+    let words = format!("deleted substitution \"{}\"", args.name);
+    let delete = Delete::substitution(&*args.name);
+    setters::delete(opened, &delete, is_meant, &words, &args.editing, global, screen)
 }

@@ -1,7 +1,7 @@
 //! What commands about setters have in common: packages are opened with their definitions, changed, and written.
 
 use clap::ValueEnum;
-use krm_core::setters::{Changes, FileFields, Form, Place, Setters, find_fields};
+use krm_core::setters::{Changes, Delete, FileFields, Form, Place, Setters, find_fields};
 use krm_core::{Diagnostic, PackageFile, Plan};
 
 use super::editing::{Editing, Session};
@@ -206,4 +206,25 @@ impl RefStyle {
             Self::KptSet => Form::Pattern,
         }
     }
+}
+
+/// Deletes what is meant from every package that has it: a setter, or a substitution.
+pub(super) fn delete(
+    opened: Opened<'_>,
+    delete: &Delete,
+    is_meant: impl Fn(&Setters<'_>) -> bool,
+    words: &str,
+    editing: &Editing,
+    global: &Global,
+    screen: &mut Screen,
+) -> Outcome {
+    let parts = read(&opened.session.loaded, &opened.openapi, global);
+    let (mut changes, mut said) = (Changes::default(), Vec::new());
+    for (part, deleted) in each(&parts, is_meant, |it| delete.on(it))? {
+        said.extend(headline(&parts, part));
+        said.push(format!("{words} of {}", fields(&deleted.fields)));
+        changes.merge(deleted.changes);
+    }
+    let planned = plan(&changes, global);
+    finish(opened.session, planned, &said, editing, screen)
 }
