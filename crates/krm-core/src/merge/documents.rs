@@ -71,6 +71,9 @@ pub fn two_way_files(
             }
             Some(here) => {
                 let report = merge.merger.two_way(source_root, here, &mut merge.edit)?;
+                if report.outcome == Outcome::Goes && !matches!(name, Name::Resource(_)) {
+                    return Err(nameless(source_root));
+                }
                 merge.note(here, report);
             }
         }
@@ -151,6 +154,14 @@ fn documents<'a>(file: NamedFile<'a>) -> Result<Documents<'a>, Diagnostic> {
         found.named.insert(name, document);
     }
     Ok(found)
+}
+
+/// A deletion by position would take the next document when it is made again.
+pub(crate) fn nameless(source: Version<'_>) -> Diagnostic {
+    let words = "`$patch: delete` says to delete a document that has no name to know it by";
+    let told = Diagnostic::error(words).in_file(source.file);
+    told.at(source.node.document().file(), source.node.span())
+        .hint("give `apiVersion`, `kind` and `metadata.name`, or remove the document by hand")
 }
 
 fn double(

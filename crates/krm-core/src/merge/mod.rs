@@ -18,7 +18,7 @@ mod arrange;
 pub(crate) mod conflict;
 mod delta;
 mod directives;
-mod documents;
+pub(crate) mod documents;
 mod element;
 mod fields;
 mod fill;

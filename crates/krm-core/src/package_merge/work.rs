@@ -8,6 +8,7 @@ use super::PackageMerge;
 use super::arrange::Spot;
 use super::moves;
 use super::unit::{Part, Unit};
+use crate::merge::documents::nameless;
 use crate::merge::{Conflict, Merger, Outcome};
 use crate::{Diagnostic, PackageFile, PackagePath};
 
@@ -100,7 +101,12 @@ impl<'a> PackageMerge<'a, '_> {
                 edit,
             )?),
             (false, Some(source)) => {
-                Some(merger.two_way(source.version(), local.version(), edit)?)
+                let report = merger.two_way(source.version(), local.version(), edit)?;
+                let has_name = source.resource.is_some_and(|it| it.identity().is_some());
+                if report.outcome == Outcome::Goes && !has_name {
+                    return Err(nameless(source.version()));
+                }
+                Some(report)
             }
         };
         let goes = report.as_ref().is_some_and(|report| report.outcome == Outcome::Goes);
