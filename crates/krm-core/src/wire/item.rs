@@ -1,0 +1,96 @@
+//! One resource on its way through functions: a document of its own, and where it belongs.
+
+use std::sync::Arc;
+
+use krm_yaml::{File, NodeRef};
+
+use crate::{Diagnostic, PackagePath, Resource};
+
+/// A resource as a document of its own. A copy shares the text; a change makes a new one.
+#[derive(Clone, Debug)]
+pub struct Item {
+    file: Arc<File>,
+    /// The file that it belongs to, relative to the package that declares the function.
+    pub path: Option<PackagePath>,
+    /// Which resource of that file it is.
+    pub index: Option<usize>,
+    /// Which of the resources that were read it is; none for a new one.
+    pub origin: Option<usize>,
+}
+
+impl Item {
+    /// A new resource of this text.
+    pub fn parse(text: String) -> Result<Self, Diagnostic> {
+        let file = File::parse(text).map_err(|error| Diagnostic::from(&error))?;
+        Self::of(Arc::new(file))
+    }
+
+    /// A new resource that is the one document of a file.
+    pub fn of(file: Arc<File>) -> Result<Self, Diagnostic> {
+        if let Some(error) = file.errors().next() {
+            return Err(Diagnostic::from_syntax(error, &file));
+        }
+        let roots: Vec<NodeRef<'_>> = file.documents().filter_map(|it| it.root()).collect();
+        match roots[..] {
+            [_] => {}
+            [] => return Err(Diagnostic::error("there is no resource in this text")),
+            [_, more, ..] => {
+                let message = "there is more than one document, and one resource is wanted";
+                return Err(Diagnostic::error(message).at(&file, more.span()));
+            }
+        }
+        Ok(Self { file, path: None, index: None, origin: None })
+    }
+
+    /// The same resource, in the same place, with another text.
+    pub fn with_text(&self, text: String) -> Result<Self, Diagnostic> {
+        let Self { file, .. } = Self::parse(text)?;
+        Ok(Self { file, ..self.clone() })
+    }
+
+    /// The file of this one document.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        self.file.text()
+    }
+
+    /// The node that is the resource.
+    pub fn root(&self) -> NodeRef<'_> {
+        let root = self.file.documents().find_map(|document| document.root());
+        root.expect("an item is only made of a document with a root")
+    }
+
+    /// The resource.
+    pub fn resource(&self) -> Resource<'_> {
+        Resource { node: self.root(), item: None }
+    }
+
+    /// Whether the text is the very same one, not only an equal one.
+    pub fn is_untouched(&self, before: &Self) -> bool {
+        Arc::ptr_eq(&self.file, &before.file)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_item_is_one_document() {
+        let item = Item::parse("# head\napiVersion: v1\nkind: Pod\n".to_owned()).unwrap();
+        assert_eq!(item.resource().kind(), "Pod");
+        let again = item.with_text("kind: Job\n".to_owned()).unwrap();
+        assert_eq!(again.text(), "kind: Job\n");
+        assert!(item.is_untouched(&item.clone()) && !item.is_untouched(&again));
+        for (text, message) in [
+            ("# nothing\n", "there is no resource in this text"),
+            ("a: b\n---\nc: d\n", "there is more than one document, and one resource is wanted"),
+        ] {
+            assert_eq!(Item::parse(text.to_owned()).unwrap_err().message, message);
+        }
+    }
+}
