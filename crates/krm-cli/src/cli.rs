@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{cfg, completion, man, yaml};
+use crate::commands::{cfg, completion, function, man, yaml};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -38,6 +38,12 @@ pub(crate) enum Command {
     Cfg {
         #[command(subcommand)]
         command: cfg::Command,
+    },
+    /// Run functions on packages, and be one
+    #[command(name = "fn", subcommand_required = true, arg_required_else_help = true)]
+    Function {
+        #[command(subcommand)]
+        command: function::Command,
     },
     /// Read and edit any YAML without disturbing a byte that nobody named
     #[command(subcommand_required = true, arg_required_else_help = true)]

@@ -25,6 +25,8 @@ pub(crate) enum Exit {
     Usage = 2,
     /// A file is wrong, or cannot be read or written.
     Input = 3,
+    /// A function failed, or was refused.
+    Function = 4,
     /// A bug of ours.
     Bug = 70,
 }
