@@ -30,6 +30,7 @@ mod function;
 mod interrupt;
 mod limits;
 mod process;
+mod resolution;
 mod tail;
 mod tell;
 mod wasi;
@@ -41,5 +42,8 @@ pub use failure::{Failure, Reason};
 pub use function::{Function, Outcome};
 pub use interrupt::Interrupt;
 pub use limits::Limits;
+pub use resolution::{
+    BadConstraint, CATALOG, Constraint, Resolution, Resolved, Target, UseBuiltin,
+};
 pub use tail::Tail;
 pub use wasi::{Wasi, WasiSettings};
