@@ -12,6 +12,7 @@ pub mod filenames;
 mod fingerprint;
 pub mod flow;
 pub mod format;
+pub mod hydration;
 pub mod ignore;
 pub mod image_name;
 pub mod json;
