@@ -205,7 +205,8 @@ mod tests {
     #[test]
     fn a_package_sees_paths_from_its_own_folder() {
         let tree = tree(KPTFILE);
-        let mut item = Item::parse("apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n".to_owned()).unwrap();
+        let mut item =
+            Item::parse("apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n".to_owned()).unwrap();
         item.path = PackagePath::new("a/x/p.yaml").ok();
         assert_eq!(tree.owner(item.path.as_ref().unwrap()), 2);
         let inside = tree.inward(1, vec![item.clone()]);
@@ -213,7 +214,8 @@ mod tests {
         let mut made = inside[0].clone();
         made.path = None;
         let outside = tree.outward(1, vec![inside[0].clone(), made.clone(), made]);
-        let paths: Vec<&str> = outside.iter().map(|it| it.path.as_ref().unwrap().as_str()).collect();
+        let paths: Vec<&str> =
+            outside.iter().map(|it| it.path.as_ref().unwrap().as_str()).collect();
         assert_eq!(paths, ["a/x/p.yaml", "a/pod_p.yaml", "a/pod_p_2.yaml"]);
     }
 }

@@ -30,6 +30,7 @@ mod function;
 mod interrupt;
 mod limits;
 mod process;
+pub mod render;
 mod resolution;
 mod tail;
 mod tell;
@@ -43,7 +44,7 @@ pub use function::{Function, Outcome};
 pub use interrupt::Interrupt;
 pub use limits::Limits;
 pub use resolution::{
-    BadConstraint, CATALOG, Constraint, Resolution, Resolved, Target, UseBuiltin,
+    BadConstraint, CATALOG, Configuration, Constraint, Resolution, Resolved, Target, UseBuiltin,
 };
 pub use tail::Tail;
 pub use wasi::{Wasi, WasiSettings};

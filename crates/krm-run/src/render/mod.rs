@@ -5,7 +5,7 @@ mod trace;
 pub use trace::{Changed, trace};
 
 use krm_core::hydration::Tree;
-use krm_core::kptfile::{Function, Role};
+use krm_core::kptfile::Function;
 use krm_core::wire::Item;
 use rayon::prelude::*;
 
@@ -53,7 +53,11 @@ impl<R, F: Fn(usize, &Function, Vec<Item>) -> Ended<R> + Sync> Runs<R> for F {}
 ///
 /// Packages of one level see nothing of each other and run side by side. The outcome is as if they had run one by one:
 /// what comes after a failure in that order is as if it had never run.
-pub fn render<R: Send>(tree: &Tree, items: Vec<Item>, run: &impl Runs<R>) -> Rendered<'_, R> {
+pub fn render<'t, R: Send>(
+    tree: &'t Tree,
+    items: Vec<Item>,
+    run: &impl Runs<R>,
+) -> Rendered<'t, R> {
     match tree.outermost().pipeline.breadth_first {
         true => outside_in(tree, items, run),
         false => inside_out(tree, items, run),
@@ -68,7 +72,11 @@ struct Done<'t, R> {
 }
 
 /// Sub-packages first.
-fn inside_out<'t, R: Send>(tree: &'t Tree, items: Vec<Item>, run: &impl Runs<R>) -> Rendered<'t, R> {
+fn inside_out<'t, R: Send>(
+    tree: &'t Tree,
+    items: Vec<Item>,
+    run: &impl Runs<R>,
+) -> Rendered<'t, R> {
     let own = tree.shared_out(items);
     let turns = tree.turns();
     let mut done: Vec<Option<Done<'t, R>>> = own.iter().map(|_| None).collect();
@@ -121,7 +129,11 @@ fn seen<R>(
 }
 
 /// Packages before those inside them.
-fn outside_in<'t, R: Send>(tree: &'t Tree, items: Vec<Item>, run: &impl Runs<R>) -> Rendered<'t, R> {
+fn outside_in<'t, R: Send>(
+    tree: &'t Tree,
+    items: Vec<Item>,
+    run: &impl Runs<R>,
+) -> Rendered<'t, R> {
     let mut own = tree.shared_out(items);
     let turns = tree.turns();
     let mut done: Vec<Option<Done<'t, R>>> = own.iter().map(|_| None).collect();
@@ -175,29 +187,41 @@ fn side_by_side<'t, R: Send>(
 }
 
 /// The functions of one package: each mutator on what the one before it left, and every validator on what is left.
-fn pipeline<'t, R>(tree: &'t Tree, member: usize, items: Vec<Item>, run: &impl Runs<R>) -> Done<'t, R> {
+fn pipeline<'t, R>(
+    tree: &'t Tree,
+    member: usize,
+    items: Vec<Item>,
+    run: &impl Runs<R>,
+) -> Done<'t, R> {
     let pipeline = &tree.members()[member].pipeline;
     let mut done = Done { items, steps: Vec::new(), failed: false };
-    for function in pipeline.functions() {
-        // Validators look at a result, and there is none after a failure; but all of them look.
-        if done.failed && function.role == Role::Mutator {
-            break;
+    for mutator in &pipeline.mutators {
+        match step(tree, member, mutator, &mut done, run) {
+            Some(after) => done.items = after,
+            None => return done,
         }
-        if done.failed && done.steps.iter().any(|it| it.failed && it.function.role == Role::Mutator) {
-            break;
-        }
-        let input = tree.inward(member, done.items.clone());
-        let ended = run(member, function, input);
-        let failed = ended.items.is_none();
-        let after = ended.items.map(|items| tree.outward(member, items));
-        let changes = after.as_ref().map_or_else(Vec::new, |after| trace(&done.items, after));
-        if let (Some(after), Role::Mutator) = (after, function.role) {
-            done.items = after;
-        }
-        done.failed |= failed;
-        done.steps.push(Step { member, function, failed, changes, report: ended.report });
+    }
+    for validator in &pipeline.validators {
+        step(tree, member, validator, &mut done, run);
     }
     done
+}
+
+/// Runs one function on what there is, and notes what came of it. The resources as they are after it, unless it failed.
+fn step<'t, R>(
+    tree: &'t Tree,
+    member: usize,
+    function: &'t Function,
+    done: &mut Done<'t, R>,
+    run: &impl Runs<R>,
+) -> Option<Vec<Item>> {
+    let ended = run(member, function, tree.inward(member, done.items.clone()));
+    let after = ended.items.map(|items| tree.outward(member, items));
+    let changes = after.as_ref().map_or_else(Vec::new, |after| trace(&done.items, after));
+    let failed = after.is_none();
+    done.failed |= failed;
+    done.steps.push(Step { member, function, failed, changes, report: ended.report });
+    after
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! Which function an image stands for: one that is built in, or a container.
 
+mod configuration;
 mod constraint;
 
+pub use configuration::Configuration;
 pub use constraint::{BadConstraint, Constraint};
 
 use krm_catalog::Builtin;
