@@ -4,11 +4,13 @@
 
 pub mod annotate;
 pub mod count;
+pub mod declared;
 pub mod diagnostic;
 pub mod dialect;
 pub mod difference;
 pub mod duplicates;
 pub mod filenames;
+pub mod findings;
 mod fingerprint;
 pub mod flow;
 pub mod format;
