@@ -38,7 +38,8 @@ pub(super) fn run(args: &Args, screen: &mut Screen) -> Outcome {
 pub(super) fn find(name: &str) -> Result<&'static Builtin, Failure> {
     let short = ImageName::parse(name).map_or(name, |image| image.name());
     krm_catalog::find(short).ok_or_else(|| {
-        let names = BUILTINS.iter().flat_map(|it| [it.name].into_iter().chain(it.aliases.iter().copied()));
+        let names =
+            BUILTINS.iter().flat_map(|it| [it.name].into_iter().chain(it.aliases.iter().copied()));
         let hint = match nearest(names, short) {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => "`krm fn list` shows those that are".to_owned(),

@@ -70,7 +70,8 @@ impl Images {
 
 /// Where the system wants a user's configuration to be.
 fn own_file() -> Option<PathBuf> {
-    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|it| it.is_absolute());
+    let folder =
+        |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|it| it.is_absolute());
     let home = || folder("HOME");
     let base = if cfg!(windows) {
         folder("APPDATA")

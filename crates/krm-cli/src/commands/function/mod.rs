@@ -1,6 +1,9 @@
 //! `krm fn`: functions, run on packages and by hand.
 
 pub(crate) mod configuration;
+mod doc;
+pub(crate) mod images;
+mod list;
 mod source;
 
 use clap::Subcommand;
@@ -11,11 +14,15 @@ use crate::show::Screen;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Doc(doc::Args),
+    List(list::Args),
     Source(source::Args),
 }
 
 pub(crate) fn run(command: &Command, global: &Global, screen: &mut Screen) -> Outcome {
     match command {
+        Command::Doc(args) => doc::run(args, screen),
+        Command::List(args) => list::run(args, screen),
         Command::Source(args) => source::run(args, global, screen),
     }
 }
