@@ -1,7 +1,9 @@
 //! The pipelines of a tree of packages, run one after the other or side by side, with the same outcome.
 
+mod explain;
 mod trace;
 
+pub use explain::explain;
 pub use trace::{Changed, trace};
 
 use krm_core::hydration::Tree;
