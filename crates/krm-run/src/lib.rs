@@ -30,6 +30,7 @@ mod function;
 mod interrupt;
 mod limits;
 mod process;
+mod programs;
 pub mod render;
 mod resolution;
 mod tail;
@@ -43,6 +44,7 @@ pub use failure::{Failure, Reason};
 pub use function::{Function, Outcome};
 pub use interrupt::Interrupt;
 pub use limits::Limits;
+pub use programs::{Programs, Ready};
 pub use resolution::{
     BadConstraint, CATALOG, Configuration, Constraint, Resolution, Resolved, Target, UseBuiltin,
 };

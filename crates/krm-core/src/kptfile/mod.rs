@@ -4,10 +4,12 @@ mod config;
 mod function;
 mod selection;
 mod shape;
+mod status;
 
 pub use config::config_of;
 pub use function::{Config, Function, Program, Role};
 pub use selection::{Selection, Selector};
+pub use status::with_status;
 
 use krm_yaml::{File, NodeRef};
 
