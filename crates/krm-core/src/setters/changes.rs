@@ -158,6 +158,10 @@ fn list<'a>(edit: &mut Edit<'a>, node: NodeRef<'a>, values: &[Value<'a>]) -> Res
         for value in &values[from_new + pairs..at_new] {
             edit.insert_item(node, at_old, value.clone())?;
         }
+        // One with the same letters may still be of another type.
+        if let (Some(item), Some(value)) = (old.get(at_old), values.get(at_new)) {
+            edit.set(*item, value.clone())?;
+        }
         (from_old, from_new) = (at_old + 1, at_new + 1);
     }
     Ok(())

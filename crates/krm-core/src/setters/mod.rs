@@ -38,6 +38,7 @@
 //! ```
 
 mod add;
+mod apply;
 mod changes;
 mod create;
 mod create_substitution;
@@ -64,6 +65,7 @@ mod typed;
 pub mod values;
 
 pub use add::{Add, Added};
+pub use apply::{Applied, Apply, AppliedField};
 pub use changes::Changes;
 pub use create::{CreateSetter, Created};
 pub use create_substitution::CreateSubstitution;
