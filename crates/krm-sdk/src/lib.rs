@@ -11,11 +11,15 @@
 //! }
 //! ```
 
+mod config;
 mod error;
+mod finding;
 mod list;
 mod resource;
 
+pub use config::Any;
 pub use error::Error;
+pub use finding::Finding;
 pub use krm_core::wire::{FunctionResult, Item, results};
 pub use krm_core::{Diagnostic, Severity};
 pub use krm_yaml as yaml;
