@@ -2,11 +2,12 @@
 
 mod builtin;
 pub mod no_op;
+pub mod remove_local_config_resources;
 
 pub use builtin::Builtin;
 
 /// All built-in functions, by name.
-pub const BUILTINS: &[Builtin] = &[no_op::BUILTIN];
+pub const BUILTINS: &[Builtin] = &[no_op::BUILTIN, remove_local_config_resources::BUILTIN];
 
 /// The built-in function of this short name.
 pub fn find(name: &str) -> Option<&'static Builtin> {
