@@ -15,6 +15,8 @@ use crate::{Diagnostic, PackageFile};
 pub(super) enum Op<'a> {
     /// A new value.
     Set(NodeRef<'a>, Value<'a>),
+    /// A value is written anew, though it means the same.
+    Write(NodeRef<'a>, Value<'a>),
     /// A new list in place of one: items that stay are not touched.
     List(NodeRef<'a>, Vec<Value<'a>>),
     /// A new key after the last that is there of `after`, or else before another one.
@@ -115,6 +117,7 @@ fn lower<'a>(
 ) -> Result<(), EditError> {
     match op {
         Op::Set(node, value) => edit.set(*node, value.clone()),
+        Op::Write(node, value) => edit.write(*node, value.clone()),
         Op::List(node, values) => list(edit, *node, values),
         Op::Insert { mapping, key, value, after, before } => {
             let there = mapping.as_mapping();

@@ -52,6 +52,7 @@ mod kpt;
 #[cfg(test)]
 mod laws;
 mod list;
+mod mark;
 mod matching;
 mod migrate;
 mod object;
@@ -74,6 +75,7 @@ pub use definitions::{Definitions, Known};
 pub use delete::{Delete, Deleted};
 pub use fields::{Field, FileFields, find as find_fields};
 pub use list::{List, Listed, ListedSetter, places, references};
+pub use mark::{Mark, MarkedField, MarkedFields};
 pub use matching::Wanted;
 pub use migrate::{Dialect, Migrate, Migrated};
 pub use pattern::{DeriveError, Pattern, PatternError, Reading};
