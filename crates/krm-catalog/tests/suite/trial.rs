@@ -36,7 +36,7 @@ pub(crate) fn run(name: &str, config: Option<&str>, items: Vec<Resource>) -> Res
     Ok(Trial { items: list.items, results })
 }
 
-/// The resources of a text, which `---` lines part, all in one file.
+/// The resources of a text, which `---` lines part, all in one file but those that begin with a line of their own for it.
 pub(crate) fn items(input: &str) -> Vec<Resource> {
     let texts = input.split_inclusive('\n').fold(vec![String::new()], |mut texts, line| {
         match line {
@@ -46,12 +46,23 @@ pub(crate) fn items(input: &str) -> Vec<Resource> {
         texts
     });
     let item = |(index, text): (usize, String)| {
+        let (path, text) = match named(&text) {
+            Some((path, rest)) => (path, rest.to_owned()),
+            None => (FILE, text.clone()),
+        };
         let mut item = Item::parse(text).expect("a resource of the input");
-        item.path = Some(PackagePath::new(FILE).unwrap());
+        item.path = Some(PackagePath::new(path).unwrap());
         (item.index, item.origin) = (Some(index), Some(index));
         Resource::from(item)
     };
     texts.into_iter().filter(|text| !text.trim().is_empty()).enumerate().map(item).collect()
+}
+
+/// The file that the first line names, as it does in an output, and the rest.
+fn named(text: &str) -> Option<(&str, &str)> {
+    let (path, rest) = text.strip_prefix("# ")?.split_once('\n')?;
+    let is_file = path.ends_with("Kptfile") || path.ends_with(".yaml");
+    (is_file && !path.contains(' ')).then_some((path, rest))
 }
 
 /// A resource of the output. One that has another file says so on a line of its own.
