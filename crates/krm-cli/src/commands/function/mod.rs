@@ -1,5 +1,6 @@
 //! `krm fn`: functions, run on packages and by hand.
 
+mod call;
 pub(crate) mod configuration;
 mod doc;
 pub(crate) mod images;
@@ -14,6 +15,7 @@ use crate::show::Screen;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Call(call::Args),
     Doc(doc::Args),
     List(list::Args),
     Source(source::Args),
@@ -21,6 +23,7 @@ pub(crate) enum Command {
 
 pub(crate) fn run(command: &Command, global: &Global, screen: &mut Screen) -> Outcome {
     match command {
+        Command::Call(args) => call::run(args, screen),
         Command::Doc(args) => doc::run(args, screen),
         Command::List(args) => list::run(args, screen),
         Command::Source(args) => source::run(args, global, screen),
