@@ -27,8 +27,16 @@ pub fn with_status(
         let set = edit.set_at(document, &path, value);
         set.map_err(|error| Diagnostic::from_path_edit(&error, file))
     };
-    set("status.conditions", conditions(status, failure))?;
-    set("status.renderStatus", render_status(steps))?;
+    let parts =
+        [("conditions", conditions(status, failure)), ("renderStatus", render_status(steps))];
+    match status {
+        Some(_) => {
+            for (name, value) in parts {
+                set(&format!("status.{name}"), value)?;
+            }
+        }
+        None => set("status", mapping(parts.into()))?,
+    }
     edit.apply().map_err(|error| Diagnostic::from_edit(&error, file))
 }
 
