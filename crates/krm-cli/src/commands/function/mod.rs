@@ -5,6 +5,8 @@ pub(crate) mod configuration;
 mod doc;
 pub(crate) mod images;
 mod list;
+mod render;
+mod rendering;
 mod source;
 
 use clap::Subcommand;
@@ -18,6 +20,7 @@ pub(crate) enum Command {
     Call(call::Args),
     Doc(doc::Args),
     List(list::Args),
+    Render(render::Args),
     Source(source::Args),
 }
 
@@ -26,6 +29,7 @@ pub(crate) fn run(command: &Command, global: &Global, screen: &mut Screen) -> Ou
         Command::Call(args) => call::run(args, screen),
         Command::Doc(args) => doc::run(args, screen),
         Command::List(args) => list::run(args, screen),
+        Command::Render(args) => render::run(args, global, screen),
         Command::Source(args) => source::run(args, global, screen),
     }
 }
