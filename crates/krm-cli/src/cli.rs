@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{cfg, completion, function, man, yaml};
+use crate::commands::{cfg, completion, fix, function, man, yaml};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -51,6 +51,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: yaml::Command,
     },
+    Fix(fix::Args),
     Completion(completion::Args),
     Man(man::Args),
 }

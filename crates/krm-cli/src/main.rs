@@ -44,6 +44,14 @@ impl Failure {
     pub(crate) fn input(diagnostic: Diagnostic) -> Self {
         Self::Told(Exit::Input, vec![diagnostic])
     }
+
+    pub(crate) fn usage(diagnostic: Diagnostic) -> Self {
+        Self::Told(Exit::Usage, vec![diagnostic])
+    }
+
+    pub(crate) fn function(diagnostic: Diagnostic) -> Self {
+        Self::Told(Exit::Function, vec![diagnostic])
+    }
 }
 
 /// What a command gives back.

@@ -2,6 +2,7 @@
 //!
 //! Nothing here reads a disk or prints: text and trees come in, values go out.
 
+pub mod adapter;
 pub mod annotate;
 pub mod count;
 pub mod declared;

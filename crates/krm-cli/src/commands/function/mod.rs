@@ -1,13 +1,18 @@
 //! `krm fn`: functions, run on packages and by hand.
 
 mod call;
+mod command;
 pub(crate) mod configuration;
 mod doc;
 pub(crate) mod images;
+mod interrupt;
+mod limits;
 mod list;
 mod render;
 mod rendering;
 mod source;
+mod wrap;
+mod xargs;
 
 use clap::Subcommand;
 
@@ -22,6 +27,8 @@ pub(crate) enum Command {
     List(list::Args),
     Render(render::Args),
     Source(source::Args),
+    Wrap(wrap::Args),
+    Xargs(xargs::Args),
 }
 
 pub(crate) fn run(command: &Command, global: &Global, screen: &mut Screen) -> Outcome {
@@ -31,5 +38,7 @@ pub(crate) fn run(command: &Command, global: &Global, screen: &mut Screen) -> Ou
         Command::List(args) => list::run(args, screen),
         Command::Render(args) => render::run(args, global, screen),
         Command::Source(args) => source::run(args, global, screen),
+        Command::Wrap(args) => wrap::run(args, screen),
+        Command::Xargs(args) => xargs::run(args, screen),
     }
 }

@@ -56,10 +56,12 @@ enum Output {
 
 pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
     let package = gathered(&args.dirs, global, screen)?;
-    let sending = Sending::of(&package, |_| true).map_err(Failure::input)?;
+    let taken = krm_core::wire::Items::of(&package, |_| true);
+    let items = taken.map_err(|told| Failure::Told(Exit::Input, told))?.items;
+    let sending = Sending::of(&items, &Default::default()).map_err(Failure::input)?;
     let text = match args.output {
-        Output::Unwrap => sending.texts.join("---\n"),
-        Output::Stdout => args.wrapper()?.wrap(&sending.texts).map_err(Failure::input)?,
+        Output::Unwrap => String::new(),
+        Output::Stdout => { args.wrapper()?; sending.text().to_owned() }
     };
     screen.print(&text)?;
     Ok(Exit::Done)
