@@ -4,6 +4,7 @@
 
 pub mod adapter;
 pub mod annotate;
+mod arrange;
 pub mod count;
 pub mod declared;
 pub mod diagnostic;
