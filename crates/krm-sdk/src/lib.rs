@@ -28,6 +28,7 @@ pub mod schema;
 mod selector;
 pub mod stream;
 pub mod testing;
+mod workload;
 
 pub use config::Any;
 pub use error::Error;
@@ -42,3 +43,4 @@ pub use outcome::Outcome;
 pub use process::{run, run_many};
 pub use resource::Resource;
 pub use selector::Selector;
+pub use workload::Container;

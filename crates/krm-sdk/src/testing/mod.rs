@@ -38,7 +38,12 @@ pub fn golden(folder: impl AsRef<Path>, function: impl Into<Function>) {
     let function = function.into();
     let cases = Case::all(folder.as_ref());
     assert!(!cases.is_empty(), "there is no case in {}", folder.as_ref().display());
-    let wrong: Vec<String> = cases.iter().filter_map(|case| case.check(&function).err()).collect();
+    let is_update = std::env::var_os("UPDATE_CASES").is_some();
+    let done = cases.iter().map(|case| match is_update {
+        true => case.update(&function),
+        false => case.check(&function),
+    });
+    let wrong: Vec<String> = done.filter_map(Result::err).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
