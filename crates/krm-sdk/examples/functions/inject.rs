@@ -29,7 +29,12 @@ struct Config {
 impl Default for Config {
     fn default() -> Self {
         let text = |text: &'static str| Value::from(text);
-        let logs = vec![(text("name"), text("logs")), (text("image"), text("example.com/logs:1"))];
+        let security = vec![(text("allowPrivilegeEscalation"), Value::Bool(false))];
+        let logs = vec![
+            (text("name"), text("logs")),
+            (text("image"), text("example.com/logs:1")),
+            (text("securityContext"), Value::Mapping(security)),
+        ];
         Self { init_containers: Vec::new(), containers: vec![Any(Value::Mapping(logs))] }
     }
 }

@@ -51,10 +51,15 @@ spec:
       labels:
         app: {name}
     spec:
+      securityContext:
+        runAsNonRoot: true
       containers:
       - name: nginx
+        image: nginx
         ports:
         - containerPort: 80
+        securityContext:
+          allowPrivilegeEscalation: false
 "
     ))?;
     // Values are set and not written into the text: whatever they hold, they stay what they are.

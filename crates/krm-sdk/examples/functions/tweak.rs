@@ -32,23 +32,19 @@ pub(crate) fn wait_for(list: &mut ResourceList, target: &str, host: &str) -> Res
         let path = "spec.template.spec.initContainers";
         let there = deployment.containers_at(path);
         let at = there.iter().position(|it| it.name == "wait").unwrap_or(there.len());
+        let bare = Value::Mapping(vec![(Value::from("name"), Value::from("wait"))]);
         if there.is_empty() {
-            deployment.set(
-                path,
-                Value::Sequence(vec![Value::Mapping(vec![(
-                    Value::from("name"),
-                    Value::from("wait"),
-                )])]),
-            )?;
+            deployment.set(path, Value::Sequence(vec![bare]))?;
         } else if at == there.len() {
-            let item = Value::Mapping(vec![(Value::from("name"), Value::from("wait"))]);
-            deployment.set(&format!("{path}[-]"), item)?;
+            deployment.set(&format!("{path}[-]"), bare)?;
         }
         deployment.set(&format!("{path}[{at}].image"), "busybox:1.36")?;
         let command =
             ["sh", "-c", &format!("until nc -z {host} 5432; do sleep 1; done")].map(str::to_owned);
         let command = command.into_iter().map(|word| Value::String(word.into())).collect();
         deployment.set(&format!("{path}[{at}].command"), Value::Sequence(command))?;
+        let escalation = format!("{path}[{at}].securityContext.allowPrivilegeEscalation");
+        deployment.set(&escalation, false)?;
     }
     Ok(())
 }
