@@ -25,6 +25,8 @@ pub(crate) enum Exit {
     Usage = 2,
     /// A file is wrong, or cannot be read or written.
     Input = 3,
+    /// A function failed, or was refused.
+    Function = 4,
     /// A bug of ours.
     Bug = 70,
 }
@@ -41,6 +43,14 @@ pub(crate) enum Failure {
 impl Failure {
     pub(crate) fn input(diagnostic: Diagnostic) -> Self {
         Self::Told(Exit::Input, vec![diagnostic])
+    }
+
+    pub(crate) fn usage(diagnostic: Diagnostic) -> Self {
+        Self::Told(Exit::Usage, vec![diagnostic])
+    }
+
+    pub(crate) fn function(diagnostic: Diagnostic) -> Self {
+        Self::Told(Exit::Function, vec![diagnostic])
     }
 }
 

@@ -2,13 +2,16 @@
 //!
 //! Nothing here reads a disk or prints: text and trees come in, values go out.
 
+pub mod adapter;
 pub mod annotate;
 pub mod count;
+pub mod declared;
 pub mod diagnostic;
 pub mod dialect;
 pub mod difference;
 pub mod duplicates;
 pub mod filenames;
+pub mod findings;
 mod fingerprint;
 pub mod flow;
 pub mod format;

@@ -1,0 +1,30 @@
+//! `krm fn`: functions, run on packages and by hand.
+
+mod command;
+pub(crate) mod configuration;
+mod interrupt;
+mod limits;
+mod source;
+mod wrap;
+mod xargs;
+
+use clap::Subcommand;
+
+use crate::Outcome;
+use crate::cli::Global;
+use crate::show::Screen;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Source(source::Args),
+    Wrap(wrap::Args),
+    Xargs(xargs::Args),
+}
+
+pub(crate) fn run(command: &Command, global: &Global, screen: &mut Screen) -> Outcome {
+    match command {
+        Command::Source(args) => source::run(args, global, screen),
+        Command::Wrap(args) => wrap::run(args, screen),
+        Command::Xargs(args) => xargs::run(args, screen),
+    }
+}

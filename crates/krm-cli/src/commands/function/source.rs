@@ -1,0 +1,121 @@
+//! `krm fn source`: packages as one list, as functions read it.
+
+use clap::ValueEnum;
+use krm_core::wire::sending::Sending;
+use krm_core::wrapper::Wrapper;
+use krm_core::{Diagnostic, Package, PackageFile, PackagePath};
+
+use super::configuration;
+use crate::cli::Global;
+use crate::folder::{self, Loaded};
+use crate::show::Screen;
+use crate::{Exit, Failure, Outcome};
+
+const EXAMPLES: &str = "\
+Examples:
+  krm fn source shop
+  krm fn source shop | ./function | krm fn sink shop --prune
+  krm fn source base overlay --fn-config config.yaml";
+
+/// Print the resources of packages as a function reads them.
+///
+/// One list of all resources, each with its file and its index in that file in its annotations. Of several folders each
+/// path begins with the folder.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The folders or files; nothing for the current folder, - for standard input
+    #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
+    dirs: Vec<String>,
+
+    /// Print the resources as one list, or as documents
+    #[arg(short, long, value_name = "FORMAT", default_value = "stdout", hide_default_value = true)]
+    output: Output,
+
+    /// The kind of the list
+    #[arg(long, value_name = "KIND", default_value = "ResourceList")]
+    wrap_kind: String,
+
+    /// The list's apiVersion [default: config.kubernetes.io/v1 for a ResourceList, or else v1]
+    #[arg(long, value_name = "VERSION")]
+    wrap_version: Option<String>,
+
+    /// The file of the one object that becomes functionConfig of the list
+    #[arg(long, visible_alias = "function-config", value_name = "FILE")]
+    fn_config: Option<String>,
+}
+
+/// What is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Output {
+    /// One list
+    Stdout,
+    /// Documents
+    Unwrap,
+}
+
+pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
+    let package = gathered(&args.dirs, global, screen)?;
+    let sending = Sending::of(&package, |_| true).map_err(Failure::input)?;
+    let text = match args.output {
+        Output::Unwrap => sending.texts.join("---\n"),
+        Output::Stdout => args.wrapper()?.wrap(&sending.texts).map_err(Failure::input)?,
+    };
+    screen.print(&text)?;
+    Ok(Exit::Done)
+}
+
+impl Args {
+    fn wrapper(&self) -> Result<Wrapper, Failure> {
+        let version = match self.wrap_kind.as_str() {
+            "ResourceList" => "config.kubernetes.io/v1",
+            _ => "v1",
+        };
+        let config = self.fn_config.as_deref().map(configuration::text);
+        Ok(Wrapper {
+            kind: self.wrap_kind.clone(),
+            version: self.wrap_version.as_deref().unwrap_or(version).to_owned(),
+            function_config: config.transpose().map_err(Failure::input)?,
+        })
+    }
+}
+
+/// The files of all folders as one package. A list is whole or not made.
+fn gathered(dirs: &[String], global: &Global, screen: &mut Screen) -> Result<Package, Failure> {
+    let mut files: Vec<PackageFile> = Vec::new();
+    for dir in dirs {
+        let loaded = folder::load(dir, global.jobs).map_err(Failure::input)?;
+        let told = loaded.diagnostics();
+        if told.iter().any(Diagnostic::is_error) {
+            return Err(Failure::Told(Exit::Input, told));
+        }
+        screen.tell_all(&told);
+        files.extend(if dirs.len() == 1 { loaded.package.into_files() } else { prefixed(loaded)? });
+    }
+    let package = Package::new(files);
+    match package.files().windows(2).find(|pair| pair[0].path == pair[1].path) {
+        Some(twice) => Err(Failure::Told(Exit::Usage, vec![two_at(&twice[1])])),
+        None => Ok(package),
+    }
+}
+
+/// The files with their folder before their paths; no path of the machine is told to a function.
+fn prefixed(loaded: Loaded) -> Result<Vec<PackageFile>, Failure> {
+    let title = loaded.title.clone();
+    let inside = PackagePath::new(&title).map(|path| path.as_str().to_owned());
+    let own = || title.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
+    let prefix = inside.unwrap_or_else(|_| own());
+    let renamed = |mut file: PackageFile| {
+        let path = folder::joined(&prefix, file.path.as_str());
+        file.path = PackagePath::new(&path).map_err(|error| {
+            Failure::Told(Exit::Usage, vec![Diagnostic::error(error.to_string())])
+        })?;
+        Ok(file)
+    };
+    loaded.package.into_files().into_iter().map(renamed).collect()
+}
+
+fn two_at(file: &PackageFile) -> Diagnostic {
+    let words = format!("two of these folders have a file `{}`", file.path);
+    Diagnostic::error(words).hint("name them from a folder that holds both").in_file(&*file.shown)
+}
