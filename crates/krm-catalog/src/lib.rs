@@ -3,24 +3,32 @@
 mod builtin;
 mod changes;
 mod config;
+pub mod delete_annotations;
 mod depends_on;
 mod field_spec;
 pub mod no_op;
 pub mod remove_local_config_resources;
 mod scope;
 pub mod set_annotations;
+pub mod set_enforcement_action;
+pub mod set_image;
 pub mod set_labels;
 pub mod set_namespace;
+pub mod upsert_resource;
 
 pub use builtin::Builtin;
 
 /// All built-in functions, by name.
 pub const BUILTINS: &[Builtin] = &[
+    delete_annotations::BUILTIN,
     no_op::BUILTIN,
     remove_local_config_resources::BUILTIN,
     set_annotations::BUILTIN,
+    set_enforcement_action::BUILTIN,
+    set_image::BUILTIN,
     set_labels::BUILTIN,
     set_namespace::BUILTIN,
+    upsert_resource::BUILTIN,
 ];
 
 /// The built-in function of this short name.
