@@ -1,5 +1,6 @@
 //! Functions that are built into krm, each written on `krm-sdk` as any author would.
 
+pub mod annotate_apply_time_mutations;
 mod builtin;
 mod changes;
 mod config;
@@ -20,6 +21,7 @@ pub use builtin::Builtin;
 
 /// All built-in functions, by name.
 pub const BUILTINS: &[Builtin] = &[
+    annotate_apply_time_mutations::BUILTIN,
     delete_annotations::BUILTIN,
     no_op::BUILTIN,
     remove_local_config_resources::BUILTIN,
