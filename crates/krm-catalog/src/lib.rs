@@ -6,6 +6,7 @@ mod changes;
 mod config;
 pub mod delete_annotations;
 mod depends_on;
+pub mod ensure_name_substring;
 mod field_spec;
 pub mod no_op;
 pub mod remove_local_config_resources;
@@ -23,6 +24,7 @@ pub use builtin::Builtin;
 pub const BUILTINS: &[Builtin] = &[
     annotate_apply_time_mutations::BUILTIN,
     delete_annotations::BUILTIN,
+    ensure_name_substring::BUILTIN,
     no_op::BUILTIN,
     remove_local_config_resources::BUILTIN,
     set_annotations::BUILTIN,
