@@ -93,7 +93,7 @@ fn read(
         rest = &rest[start + length..];
     }
     value.push_str(rest);
-    let is_tokenized = substitutions.first()?.token != "";
+    let is_tokenized = !substitutions.first()?.token.is_empty();
     Some((is_tokenized.then_some(value), substitutions))
 }
 

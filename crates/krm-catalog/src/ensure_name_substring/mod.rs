@@ -63,9 +63,9 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
         let is_namespaced = scopes.is_namespaced(resource);
         change(resource, |changes, resource| {
             config.set_names(changes, resource)?;
-            references.follow(changes, resource, is_namespaced, &renamed, |old| config.new(old));
+            references.follow(changes, resource, is_namespaced, &renamed, |old| config.renew(old));
             rewrite(changes, resource, |dependency| {
-                let new = config.new(&dependency.name)?;
+                let new = config.renew(&dependency.name)?;
                 renamed
                     .has_dependency(&dependency)
                     .then_some(Dependency { name: new, ..dependency })
@@ -140,7 +140,7 @@ fn check(config: &Resource, mut read: EnsureNameSubstring) -> Result<EnsureNameS
 
 impl EnsureNameSubstring {
     /// What a name becomes; none where it has the substring.
-    fn new(&self, name: &str) -> Option<String> {
+    fn renew(&self, name: &str) -> Option<String> {
         if name.contains(&self.substring) {
             return None;
         }
@@ -152,7 +152,7 @@ impl EnsureNameSubstring {
 
     /// The resources that get another name.
     fn renamed(&self, items: &[Resource], scopes: &Scopes) -> Renamed {
-        let free = items.iter().filter(|it| is_free(it) && self.new(&it.name()).is_some());
+        let free = items.iter().filter(|it| is_free(it) && self.renew(&it.name()).is_some());
         Renamed::of(free.map(|it| (it, scopes.is_namespaced(it))))
     }
 
@@ -181,7 +181,7 @@ impl EnsureNameSubstring {
             Spot::Missing(..) if makes => Some("".into()),
             Spot::Missing(..) => None,
         };
-        if let Some(new) = old.and_then(|old| self.new(&old)) {
+        if let Some(new) = old.and_then(|old| self.renew(&old)) {
             changes.set(spot, &new);
         }
     }

@@ -125,7 +125,7 @@ impl References {
         resource: &'a Resource,
         is_namespaced: bool,
         renamed: &Renamed,
-        new: impl Fn(&str) -> Option<String>,
+        renew: impl Fn(&str) -> Option<String>,
     ) {
         let Some(fields) = self.fields.get(&*resource.kind()) else { return };
         let namespace = resource.namespace();
@@ -144,7 +144,7 @@ impl References {
                     (None, false) => From::Cluster,
                 };
                 if renamed.has(group(target), target, &old, &from)
-                    && let Some(new) = new(&old)
+                    && let Some(new) = renew(&old)
                 {
                     changes.set(&Spot::There(name.node), &new);
                 }

@@ -37,7 +37,7 @@ fn mapping<'a>(edit: &mut Edit<'a>, old: NodeRef<'a>, new: NodeRef<'a>) -> Resul
     };
     for entry in old_map.entries() {
         let name = entry.key.as_scalar().map(|key| key.value());
-        if !name.is_some_and(|name| new_map.get(&name).is_some()) {
+        if name.is_none_or(|name| new_map.get(&name).is_none()) {
             edit.remove(entry.key, WhenEmpty::Keep)?;
         }
     }
