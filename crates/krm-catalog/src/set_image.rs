@@ -1,6 +1,9 @@
 //! `set-image`: the name, tag and digest of a container image, wherever it is used.
 
-use krm_sdk::{Error, ResourceList, Severity};
+use std::collections::BTreeSet;
+
+use krm_core::nearest::nearest;
+use krm_sdk::{Error, FunctionResult, ResourceList, Severity};
 use serde::Deserialize;
 
 use crate::Builtin;
@@ -51,20 +54,50 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
         lists.map(|list| FieldSpec::new("", "", kind, &format!("{spec}/{list}[]/image"), false))
     });
     let known: Vec<FieldSpec> = known.collect();
-    let mut count = 0;
+    let mut tally = Tally::default();
     for resource in &mut list.items {
-        count += change(resource, |changes, resource| {
+        change(resource, |changes, resource| {
             // Many resources have other things at these paths, which is fine; what somebody named has to be right.
             let known = known.iter().map(|field| field.find(resource, changes).unwrap_or_default());
             let mut spots: Vec<Spot<'_>> = known.flatten().collect();
             for field in &additional_image_fields {
                 spots.extend(field.find(resource, changes)?);
             }
-            Ok(image.set(changes, spots))
+            image.set(changes, &spots, &mut tally);
+            Ok(())
         })?;
     }
+    let count = tally.count;
     list.say(Severity::Info, format!("summary: updated a total of {count} image(s)"));
+    list.results.extend(no_match(list, &image, &tally));
     Ok(())
+}
+
+/// What was done and seen.
+#[derive(Default)]
+struct Tally {
+    count: usize,
+    names: BTreeSet<String>,
+}
+
+/// A warning where neither the image nor what it becomes is anywhere.
+fn no_match(list: &ResourceList, image: &Image, tally: &Tally) -> Option<FunctionResult> {
+    let config = given(list)?;
+    let is_there = |name: &str| tally.names.contains(split(name).0);
+    if tally.names.is_empty() || is_there(&image.name) || is_there(&image.new_name) {
+        return None;
+    }
+    let near = nearest(tally.names.iter().map(String::as_str), &image.name);
+    let hint = match near {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => {
+            let names: Vec<_> = tally.names.iter().take(3).map(|it| format!("`{it}`")).collect();
+            format!("there are {}", names.join(", "))
+        }
+    };
+    let message = format!("no image is named `{}`: {hint}", image.name);
+    let field = if is_config_map(config) { "data.name" } else { "image.name" };
+    Some(config.result(Severity::Warning, message).field(field).into())
 }
 
 fn read(list: &ResourceList) -> Result<SetImage, Error> {
@@ -96,24 +129,20 @@ fn read(list: &ResourceList) -> Result<SetImage, Error> {
 }
 
 impl Image {
-    /// How many values are others now.
-    fn set<'a>(&self, changes: &mut Changes<'a>, spots: Vec<Spot<'a>>) -> usize {
-        let there = spots.into_iter().filter_map(|spot| match spot {
-            Spot::There(node) => Some(node),
-            Spot::Missing(..) => None,
-        });
+    fn set<'a>(&self, changes: &mut Changes<'a>, spots: &[Spot<'a>], tally: &mut Tally) {
+        let there = spots.iter().filter_map(Spot::node);
         let nodes = there.flat_map(|node| match node.as_sequence() {
             Some(list) => list.items().collect(),
             None => vec![node],
         });
-        let mut count = 0;
         for node in nodes {
             let Some(old) = text_of(node) else { continue };
+            let bare = old.split('@').next().unwrap_or_default();
+            tally.names.insert(split(bare).0.to_owned());
             let Some(new) = self.replaced(&old).filter(|new| *new != old) else { continue };
             changes.set(&Spot::There(node.resolve()), &new);
-            count += 1;
+            tally.count += 1;
         }
-        count
     }
 
     /// What an image becomes; none for another image.

@@ -3,7 +3,7 @@
 mod comment;
 mod substitution;
 
-use krm_sdk::{Error, Resource, ResourceList, Severity};
+use krm_sdk::{Error, FunctionResult, Resource, ResourceList, Severity};
 use krm_yaml::NodeRef;
 
 use crate::Builtin;
@@ -36,6 +36,15 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
         }
         notes.push(note);
     }
+    let unmet = targets.iter().filter(|target| !list.items.iter().any(|it| target.is(it)));
+    let unmet: Vec<FunctionResult> = unmet
+        .map(|target| {
+            let message = "the target of this ApplyTimeMutation is not among the resources";
+            let of = list.items[target.item].result(Severity::Warning, message);
+            of.field("spec.targetRef").into()
+        })
+        .collect();
+    list.results.extend(unmet);
     for (at, note) in notes.iter_mut().enumerate() {
         let resource = &mut list.items[at];
         let marks = marks(resource)?;
@@ -64,14 +73,14 @@ fn targets(list: &mut ResourceList) -> Result<Vec<Target>, Error> {
         if !is_one {
             continue;
         }
-        targets.push(Target::read(resource)?);
+        targets.push(Target::read(resource, at)?);
         let message = format!("Found valid ApplyTimeMutation object (item: {at})");
         list.results.push(resource.result(Severity::Info, message).into());
     }
     Ok(targets)
 }
 
-fn wrote(resource: &Resource, at: usize) -> krm_sdk::FunctionResult {
+fn wrote(resource: &Resource, at: usize) -> FunctionResult {
     let message = format!("Wrote apply-time-mutation annotation (item: {at})");
     resource.result(Severity::Info, message).into()
 }

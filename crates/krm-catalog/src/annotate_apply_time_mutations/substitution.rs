@@ -34,11 +34,14 @@ pub(super) struct Target {
     target_ref: Reference,
     #[serde(default)]
     pub(super) substitutions: Vec<Substitution>,
+    /// Which item it is.
+    #[serde(skip)]
+    pub(super) item: usize,
 }
 
 impl Target {
-    pub(super) fn read(resource: &Resource) -> Result<Self, Error> {
-        let target: Self = resource.read_config()?;
+    pub(super) fn read(resource: &Resource, item: usize) -> Result<Self, Error> {
+        let target = Self { item, ..resource.read_config()? };
         if target.substitutions.is_empty() {
             let node = resource.get("spec").unwrap_or_else(|| resource.root());
             let message = "an ApplyTimeMutation without `substitutions` does nothing";

@@ -176,10 +176,9 @@ impl EnsureNameSubstring {
     }
 
     fn set_name<'a>(&self, changes: &mut Changes<'a>, spot: &Spot<'a>, makes: bool) {
-        let old = match spot {
-            Spot::There(node) => text_of(*node),
-            Spot::Missing(..) if makes => Some("".into()),
-            Spot::Missing(..) => None,
+        let old = match spot.node() {
+            Some(node) => text_of(node),
+            None => makes.then(|| "".into()),
         };
         if let Some(new) = old.and_then(|old| self.renew(&old)) {
             changes.set(spot, &new);

@@ -163,10 +163,10 @@ struct Name<'a> {
 
 /// The names at the end of a path: a text, a mapping with a `name`, or a list of such.
 fn names<'a>(changes: &mut Changes<'a>, spot: &Spot<'a>) -> Vec<Name<'a>> {
-    let Spot::There(node) = spot else { return Vec::new() };
+    let Some(node) = spot.node() else { return Vec::new() };
     let nodes = match node.as_sequence() {
         Some(list) => list.items().collect(),
-        None => vec![*node],
+        None => vec![node],
     };
     let name = |node: NodeRef<'a>| {
         let node = changes.resolve(node);
