@@ -1,11 +1,15 @@
 //! Functions that are built into krm, each written on `krm-sdk` as any author would.
 
+pub mod apply_replacements;
 pub mod apply_setters;
 mod builtin;
 pub mod create_setters;
+pub mod format;
+pub mod gen_pkg_context;
 pub mod list_setters;
 pub mod no_op;
 pub mod remove_local_config_resources;
+pub mod search_replace;
 mod setters_config;
 mod telling;
 
@@ -13,11 +17,15 @@ pub use builtin::Builtin;
 
 /// All built-in functions, by name.
 pub const BUILTINS: &[Builtin] = &[
+    apply_replacements::BUILTIN,
     apply_setters::BUILTIN,
     create_setters::BUILTIN,
+    format::BUILTIN,
+    gen_pkg_context::BUILTIN,
     list_setters::BUILTIN,
     no_op::BUILTIN,
     remove_local_config_resources::BUILTIN,
+    search_replace::BUILTIN,
 ];
 
 /// The built-in function of this short name.
