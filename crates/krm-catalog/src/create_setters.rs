@@ -3,7 +3,7 @@
 use krm_core::setters::{Mark, SetterValue};
 use krm_sdk::{Diagnostic, Error, FunctionResult, Resource, ResourceList};
 
-use crate::{Builtin, setters_config, telling};
+use crate::{Builtin, own_config, setters_config, telling};
 
 /// The function as it is listed.
 pub const BUILTIN: Builtin = Builtin {
@@ -26,7 +26,8 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     let mark = Mark::new(&config, data)?;
     let mut results = Vec::new();
     let mut any = false;
-    for item in &mut list.items {
+    let own = own_config::text(list);
+    for item in list.items.iter_mut().filter(|it| !own_config::is_it(it, own.as_deref())) {
         let (count, told) = set(item, &mark)?;
         any |= count > 0;
         results.extend(told);

@@ -14,7 +14,7 @@ pub const BUILTIN: Builtin = Builtin {
     aliases: &[],
     summary: "put the fields of resources in order, and quotes around text that reads as something else",
     doc: include_str!("../doc/format.md"),
-    tags: &["v0.1", "v0.1.0", "v0.1.1"],
+    tags: &["v0.1", "v0.1.0"],
     run,
 };
 
@@ -44,7 +44,8 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
         match format(item.item().file(), options) {
             Ok(formatted) => {
                 results.extend(formatted.told.iter().map(|told| {
-                    let at = told.location.as_ref().map(|at| place(item, at.line)).unwrap_or_default();
+                    let at =
+                        told.location.as_ref().map(|at| place(item, at.line)).unwrap_or_default();
                     item.result(Severity::Warning, format!("{}{at}", told.message)).into()
                 }));
                 if let Some(text) = formatted.text {

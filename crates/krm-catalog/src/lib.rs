@@ -8,6 +8,7 @@ pub mod format;
 pub mod gen_pkg_context;
 pub mod list_setters;
 pub mod no_op;
+mod own_config;
 pub mod remove_local_config_resources;
 pub mod search_replace;
 mod setters_config;

@@ -25,10 +25,12 @@ pub const BUILTIN: Builtin = Builtin {
 pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     let files: Vec<PackageFile> = list.items.iter().map(|it| it.item().package_file()).collect();
     // Compat: the values are those of this package; sub-packages have only fields.
-    let is_own = |file: &&PackageFile| file.path.name() != "Kptfile" || file.path.folder().is_empty();
+    let is_own =
+        |file: &&PackageFile| file.path.name() != "Kptfile" || file.path.folder().is_empty();
     let own = files.iter().filter(is_own).collect();
     let setters = Setters::new(own, &[], files.iter().map(patterns).collect());
-    let mut results: Vec<FunctionResult> = setters.warnings().iter().map(telling::warning).collect();
+    let mut results: Vec<FunctionResult> =
+        setters.warnings().iter().map(telling::warning).collect();
     let listed = List::default().on(&setters);
     let kept = listed.setters.iter().filter(|it| !matches!(it.setter.home, Home::OpenApi { .. }));
     let lines: BTreeMap<&str, String> =

@@ -80,7 +80,9 @@ impl Source {
 
     /// Compat: how kustomize writes it in messages: `Pod.[noVer].[noGrp]/web.[noNs]`.
     pub(super) fn id(&self) -> String {
-        let or = |text: &str, none: &str| if text.is_empty() { none.to_owned() } else { text.to_owned() };
+        let or = |text: &str, none: &str| {
+            if text.is_empty() { none.to_owned() } else { text.to_owned() }
+        };
         format!(
             "{}.{}.{}/{}.{}",
             or(&self.kind, "[noKind]"),
@@ -93,7 +95,11 @@ impl Source {
 
     /// The same with the field.
     pub(super) fn shown(&self) -> String {
-        let field = if self.field_path.is_empty() { String::new() } else { format!(":{}", self.field_path) };
+        let field = if self.field_path.is_empty() {
+            String::new()
+        } else {
+            format!(":{}", self.field_path)
+        };
         format!("{}{field}", self.id())
     }
 }

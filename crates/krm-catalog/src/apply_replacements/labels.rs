@@ -66,7 +66,9 @@ fn requirement(part: &str) -> Result<Requirement, String> {
     let made = |key: &str, values: Option<Vec<String>>, not: bool| {
         let key = key.trim().to_owned();
         match key.is_empty() || key.contains([' ', '=', '!', '(']) {
-            true => Err(format!("`{part}` is no requirement: write a=b, a!=b, a in (b, c), a or !a")),
+            true => {
+                Err(format!("`{part}` is no requirement: write a=b, a!=b, a in (b, c), a or !a"))
+            }
             false => Ok(Requirement { key, values, not }),
         }
     };

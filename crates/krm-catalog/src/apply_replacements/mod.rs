@@ -21,7 +21,7 @@ pub const BUILTIN: Builtin = Builtin {
     aliases: &[],
     summary: "copy values of fields into other fields",
     doc: include_str!("../../doc/apply-replacements.md"),
-    tags: &["v0.1", "v0.1.0", "v0.1.1"],
+    tags: &["v0.1", "v0.1.0", "v0.1.1", "v0.1.2", "v0.1.3", "v0.1.4", "v0.1.5"],
     run,
 };
 
@@ -61,7 +61,9 @@ fn take(list: &ResourceList, replacement: &Replacement, place: &str) -> Result<T
         }
         (None, None) => {
             let words = "replacements must specify a source and at least one target";
-            Err(error(list, place, words).hint("add `source` with the resource and `fieldPath`").into())
+            Err(error(list, place, words)
+                .hint("add `source` with the resource and `fieldPath`")
+                .into())
         }
     }
 }
@@ -74,7 +76,11 @@ fn from_resource(list: &ResourceList, source: &Source, place: &str) -> Result<Ta
     };
     if let Some(other) = found.next() {
         let words = format!("multiple matches for selector {}", source.shown());
-        let hint = format!("{} and {} are; say more of the one", item.view().label(), other.view().label());
+        let hint = format!(
+            "{} and {} are; say more of the one",
+            item.view().label(),
+            other.view().label()
+        );
         return Err(error(list, place, words).hint(hint).into());
     }
     let field = format!("{place}.fieldPath");
@@ -82,8 +88,11 @@ fn from_resource(list: &ResourceList, source: &Source, place: &str) -> Result<Ta
         .map_err(|why| error(list, &field, format!("`{}` is no path: {why}", source.path())))?;
     let node = path.find(item.root()).into_iter().next().filter(|node| value::is_filled(*node));
     let Some(node) = node else {
-        let words =
-            format!("fieldPath `{}` is missing for replacement source {}", source.path(), source.id());
+        let words = format!(
+            "fieldPath `{}` is missing for replacement source {}",
+            source.path(),
+            source.id()
+        );
         return Err(error(list, &field, words).hint(format!("look at {}", shown(item))).into());
     };
     Taken::new(node, &source.options).map_err(|words| error(list, place, words).into())
@@ -111,7 +120,9 @@ fn shown(item: &Resource) -> String {
 fn put(list: &mut ResourceList, taken: &Taken, target: &Target, place: &str) -> Result<(), Error> {
     let Some(select) = &target.select else {
         let hint = "add `select` with a kind, a name or labels";
-        return Err(error(list, place, "target must specify resources to select").hint(hint).into());
+        return Err(error(list, place, "target must specify resources to select")
+            .hint(hint)
+            .into());
     };
     let chosen = Chosen::new(select, target).map_err(|(field, why)| {
         error(list, &format!("{place}.{field}"), format!("this is no pattern: {why}"))

@@ -93,7 +93,8 @@ fn bracket(inside: &str) -> Result<Step, String> {
     let Some((key, value)) = inside.split_once('=') else {
         return Ok(if inside == "*" { Step::All } else { Step::Key(inside.to_owned()) });
     };
-    let regex = Regex::new(&format!("^(?:{value})$")).map_err(|error| format!("[{inside}]: {error}"))?;
+    let regex =
+        Regex::new(&format!("^(?:{value})$")).map_err(|error| format!("[{inside}]: {error}"))?;
     Ok(Step::Match { key: key.to_owned(), value: value.to_owned(), regex })
 }
 

@@ -74,7 +74,8 @@ impl One {
                 regex.map(Some).map_err(|why| (field, why.to_string()))
             }
         };
-        let labels = |field: &'static str, text: &str| Labels::new(text).map_err(|why| (field, why));
+        let labels =
+            |field: &'static str, text: &str| Labels::new(text).map_err(|why| (field, why));
         Ok(Self {
             patterns: [
                 pattern("group", &it.group)?,

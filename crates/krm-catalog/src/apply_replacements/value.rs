@@ -34,7 +34,8 @@ impl Taken {
             if !options.delimiter.is_empty() {
                 return Err(SCALARS_ONLY.to_owned());
             }
-            let whole = Pruned::new(node.document(), &[], &[]).map_err(|error| error.to_string())?;
+            let whole =
+                Pruned::new(node.document(), &[], &[]).map_err(|error| error.to_string())?;
             return Ok(Self::Tree(Value::Graft(whole.graft(node))));
         };
         let is_text = scalar.resolve() == Resolved::String;
@@ -62,7 +63,11 @@ impl Taken {
     }
 
     /// What a field becomes. A text stays a text wherever it goes, and any other scalar becomes one where one stands.
-    fn value(&self, there: Option<NodeRef<'_>>, options: &FieldOptions) -> Result<Value<'static>, String> {
+    fn value(
+        &self,
+        there: Option<NodeRef<'_>>,
+        options: &FieldOptions,
+    ) -> Result<Value<'static>, String> {
         let scalar = there.and_then(|node| node.resolve().as_scalar());
         let has_delimiter = !options.delimiter.is_empty();
         let (text, is_text) = match self {

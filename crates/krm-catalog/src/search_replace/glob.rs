@@ -131,8 +131,16 @@ mod tests {
     #[test]
     fn patterns_match_as_those_of_the_catalog() {
         for (pattern, yes, no) in [
-            ("**/baz.yaml", &["foo/bar/baz.yaml", "bar/baz.yaml", "baz.yaml"][..], &["foo/bar/bat.yaml", "foobaz.yaml"][..]),
-            ("foo/**/baz.yaml", &["foo/bar/baz.yaml", "foo/baz.yaml", "foo/a/b/baz.yaml"], &["bar/baz.yaml", "foobaz.yaml"]),
+            (
+                "**/baz.yaml",
+                &["foo/bar/baz.yaml", "bar/baz.yaml", "baz.yaml"][..],
+                &["foo/bar/bat.yaml", "foobaz.yaml"][..],
+            ),
+            (
+                "foo/**/baz.yaml",
+                &["foo/bar/baz.yaml", "foo/baz.yaml", "foo/a/b/baz.yaml"],
+                &["bar/baz.yaml", "foobaz.yaml"],
+            ),
             ("foo/*/baz.yaml", &["foo/bar/baz.yaml"], &["foo/a/b/baz.yaml", "foo/baz.yaml"]),
             ("foo/bar/*.yaml", &["foo/bar/baz.yaml"], &["foo/bar/a/baz.yaml"]),
             ("a/**.yaml", &["a/b.yaml"], &["a/b/c.yaml"]),

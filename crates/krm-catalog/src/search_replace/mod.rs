@@ -10,7 +10,7 @@ use krm_core::setters::{has_room, typed};
 use krm_sdk::yaml::{CommentPlace, NodeRef, Path, Segment, Value};
 use krm_sdk::{Diagnostic, Error, FunctionResult, Resource, ResourceList, Severity};
 
-use crate::{Builtin, telling};
+use crate::{Builtin, own_config, telling};
 use search::Search;
 use visit::Found;
 
@@ -29,7 +29,8 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     let search = Search::read(list)?;
     let mut results = Vec::new();
     let (mut errors, mut parts) = (Vec::new(), 0);
-    for item in &mut list.items {
+    let own = own_config::text(list);
+    for item in list.items.iter_mut().filter(|it| !own_config::is_it(it, own.as_deref())) {
         let file = item.path().map(|path| path.as_str().to_owned()).unwrap_or_default();
         if !search.is_in(&file) {
             continue;
@@ -61,7 +62,11 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
 }
 
 /// Puts the value at a path of its own, which is made where it is missing.
-fn put_at(item: &mut Resource, search: &Search, names: &[&str]) -> Result<Vec<FunctionResult>, Error> {
+fn put_at(
+    item: &mut Resource,
+    search: &Search,
+    names: &[&str],
+) -> Result<Vec<FunctionResult>, Error> {
     let path = path::resolve(item.root(), names);
     let put = search.put_value.as_deref().unwrap_or_default();
     let there = item.root().document().find(&path);
@@ -97,7 +102,11 @@ fn put_comment(item: &mut Resource, path: &Path, comment: &str) -> Result<(), Er
 }
 
 /// Finds fields, and changes them where something is put.
-fn replace(item: &mut Resource, search: &Search, parts: &mut usize) -> Result<Vec<FunctionResult>, Error> {
+fn replace(
+    item: &mut Resource,
+    search: &Search,
+    parts: &mut usize,
+) -> Result<Vec<FunctionResult>, Error> {
     let found = visit::find(item, search, parts);
     if found.is_empty() {
         return Ok(Vec::new());
@@ -152,7 +161,8 @@ fn in_brackets(node: NodeRef<'_>) -> String {
         return format!("[{}]", items.join(", "));
     }
     let Some(mapping) = node.as_mapping() else { return node.text().trim_end().to_owned() };
-    let entry = |it: krm_sdk::yaml::Entry<'_>| format!("{}: {}", it.key.text(), in_brackets(it.value));
+    let entry =
+        |it: krm_sdk::yaml::Entry<'_>| format!("{}: {}", it.key.text(), in_brackets(it.value));
     let entries: Vec<String> = mapping.entries().map(entry).collect();
     format!("{{{}}}", entries.join(", "))
 }
@@ -175,7 +185,8 @@ fn shape(item: &Resource, path: &Path) -> Option<Shape> {
         _ => None,
     });
     let keys: Vec<&str> = keys.collect::<Option<_>>()?;
-    if let ["metadata", "name" | "namespace"] | ["metadata", "labels" | "annotations", _] = keys[..] {
+    if let ["metadata", "name" | "namespace"] | ["metadata", "labels" | "annotations", _] = keys[..]
+    {
         return Some(Shape::String);
     }
     let schema = Schema::kubernetes();

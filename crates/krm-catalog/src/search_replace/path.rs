@@ -82,9 +82,8 @@ impl PathPattern {
                     (Step::Any, Way::Key(_)) => before(1),
                     // Compat: `*` is a key together with its item.
                     (Step::Any, Way::Item(..)) => before(0) && i > 0,
-                    (Step::Name(_), Way::Key(key)) => {
-                        (1..=j + 1).any(|back| before(back) && self.is_key(j + 1 - back, j + 1, key))
-                    }
+                    (Step::Name(_), Way::Key(key)) => (1..=j + 1)
+                        .any(|back| before(back) && self.is_key(j + 1 - back, j + 1, key)),
                     (Step::Index(index), Way::Item(at, _)) => index == at && before(1),
                     (Step::AnyIndex, Way::Item(..)) => before(1),
                     (Step::Match(key, value), Way::Item(_, item)) => {
@@ -163,7 +162,11 @@ mod tests {
 
     /// The paths of all scalars that a pattern fits.
     fn found(pattern: &str, text: &str) -> String {
-        fn visit<'a>(node: NodeRef<'a>, way: &mut Vec<Way<'a>>, fit: &mut dyn FnMut(NodeRef<'a>, &[Way<'a>])) {
+        fn visit<'a>(
+            node: NodeRef<'a>,
+            way: &mut Vec<Way<'a>>,
+            fit: &mut dyn FnMut(NodeRef<'a>, &[Way<'a>]),
+        ) {
             for (at, item) in node.as_sequence().into_iter().flat_map(|it| it.items()).enumerate() {
                 way.push(Way::Item(at, item));
                 visit(item, way, fit);

@@ -81,7 +81,9 @@ impl Search {
         let groups = regex.as_ref().map(|(whole, _)| whole.captures_len());
         let puts = [("put-value", &config.put_value), ("put-comment", &config.put_comment)];
         let lacking = puts.iter().find(|(_, text)| {
-            let is_missing = |number: &str| !number.parse().is_ok_and(|it| (1..groups.unwrap_or(0)).contains(&it));
+            let is_missing = |number: &str| {
+                !number.parse().is_ok_and(|it| (1..groups.unwrap_or(0)).contains(&it))
+            };
             groups.is_some() && numbers(text).iter().any(|(_, number)| is_missing(number))
         });
         let missing_group =

@@ -1,8 +1,8 @@
 //! Goes through a resource and finds the fields that are looked for.
 
 use krm_core::setters::has_room;
-use krm_sdk::yaml::{CommentPlace, NodeKind, NodeRef, Path};
 use krm_sdk::Resource;
+use krm_sdk::yaml::{CommentPlace, NodeKind, NodeRef, Path};
 
 use super::path::Way;
 use super::search::Search;

@@ -88,7 +88,8 @@ impl<'a> Apply<'a> {
             // Compat: the comment beside the value counts, and none on a line of its own.
             let Target::Pattern(pattern) = &field.reference.target else { continue };
             let is_given = |name: &&str| self.definitions.setter(name).is_some();
-            if field.comment.place != CommentPlace::Beside || !pattern.markers().iter().any(is_given)
+            if field.comment.place != CommentPlace::Beside
+                || !pattern.markers().iter().any(is_given)
             {
                 continue;
             }

@@ -67,7 +67,9 @@ impl Mark {
             let is_mapping =
                 setter.home_value().is_some_and(|it| it.resolve().kind() == NodeKind::Mapping);
             match setter.value {
-                _ if is_mapping => errors.extend(error(format!("the value of `{name}` is a mapping"))),
+                _ if is_mapping => {
+                    errors.extend(error(format!("the value of `{name}` is a mapping")))
+                }
                 SetterValue::List(items) => mark.lists.push((name, sorted(items))),
                 SetterValue::Text(text) if !text.trim().is_empty() => match kpt::list(&text) {
                     Some(items) => mark.lists.push((name, sorted(items))),
@@ -86,7 +88,8 @@ impl Mark {
 
     /// What it comes to in a file.
     pub fn on<'a>(&self, file: &'a PackageFile) -> MarkedFields<'a> {
-        let mut walk = Walk { mark: self, file, beside: Beside::new(), out: MarkedFields::default() };
+        let mut walk =
+            Walk { mark: self, file, beside: Beside::new(), out: MarkedFields::default() };
         // JSON has no comments.
         let text = file.file().filter(|_| !file.path.is_json());
         for document in text.into_iter().flat_map(File::documents) {
@@ -229,7 +232,12 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// The whole comment with the reference. One that is there stays, with names in place of more of its text.
-    fn comment(&mut self, node: NodeRef<'a>, fresh: &Pattern, value: SetterValue) -> Option<String> {
+    fn comment(
+        &mut self,
+        node: NodeRef<'a>,
+        fresh: &Pattern,
+        value: SetterValue,
+    ) -> Option<String> {
         let there: Option<Comment<'a>> = self.beside.get(&node.start()).copied();
         let words = there.map(|comment| comment.text);
         let (words, pattern) = match words.map(reference::parse) {

@@ -66,7 +66,7 @@ mod typed;
 pub mod values;
 
 pub use add::{Add, Added, has_room};
-pub use apply::{Applied, Apply, AppliedField};
+pub use apply::{Applied, AppliedField, Apply};
 pub use changes::Changes;
 pub use create::{CreateSetter, Created};
 pub use create_substitution::CreateSubstitution;
