@@ -4,6 +4,7 @@ pub mod apply_replacements;
 pub mod apply_setters;
 mod builtin;
 pub mod create_setters;
+mod field_type;
 pub mod format;
 pub mod gen_pkg_context;
 pub mod list_setters;

@@ -1,10 +1,13 @@
 //! The value of a replacement: taken from one field, in whole or in part, and put into others.
 
+use krm_core::schema::Shape;
+use krm_core::setters::typed;
 use krm_sdk::yaml::{NodeKind, NodeRef, PathEditError, Pruned, Resolved, Value};
 use krm_sdk::{Diagnostic, Error, Resource};
 
 use super::config::FieldOptions;
 use super::path::FieldPath;
+use crate::field_type;
 
 /// A value on its way.
 #[derive(Clone, Debug)]
@@ -62,10 +65,12 @@ impl Taken {
         }
     }
 
-    /// What a field becomes. A text stays a text wherever it goes, and any other scalar becomes one where one stands.
+    /// What a field becomes. The type of what stands there stays, as far as the value allows; a new field has the type of its schema,
+    /// or that of the source.
     fn value(
         &self,
         there: Option<NodeRef<'_>>,
+        shape: Option<Shape>,
         options: &FieldOptions,
     ) -> Result<Value<'static>, String> {
         let scalar = there.and_then(|node| node.resolve().as_scalar());
@@ -82,7 +87,11 @@ impl Taken {
             true => joined(&scalar.map(|it| it.value()).unwrap_or_default(), text, options),
             false => text.clone(),
         };
-        let is_text = is_text || scalar.is_some_and(|it| it.resolve() == Resolved::String);
+        if let Some(scalar) = scalar.filter(|it| it.resolve() != Resolved::Null) {
+            return Ok(typed(scalar.node(), &text, shape.map(Shape::name)));
+        }
+        let is_number = matches!(shape, Some(Shape::Integer | Shape::Number | Shape::Boolean));
+        let is_text = shape == Some(Shape::String) || is_text && !is_number;
         Ok(if is_text { Value::string(text) } else { Value::plain(text) })
     }
 }
@@ -115,7 +124,7 @@ pub(super) fn put(
     let found = path.find(item.root());
     let mut new = Vec::new();
     for node in &found {
-        let value = taken.value(Some(*node), options);
+        let value = taken.value(Some(*node), field_type::of(item, &node.path()), options);
         let value = value.map_err(|words| refused(item, *node, words))?;
         // A value that is there already is left as it is.
         new.push((node.path(), value));
@@ -135,7 +144,9 @@ pub(super) fn put(
         return Ok(true);
     }
     let Some(path) = path.to_make(item.root()).filter(|_| options.create) else { return Ok(false) };
-    let value = taken.value(None, options).map_err(|words| refused(item, item.root(), words))?;
+    let value = taken
+        .value(None, field_type::of(item, &path), options)
+        .map_err(|words| refused(item, item.root(), words))?;
     item.edit(|edit, root| match edit.set_at(root.document(), &path, value) {
         Err(PathEditError::Refused(error)) => Err(error),
         _ => Ok(()),

@@ -5,12 +5,12 @@ mod path;
 mod search;
 mod visit;
 
-use krm_core::schema::{Schema, Shape, Type};
+use krm_core::schema::Shape;
 use krm_core::setters::{has_room, typed};
-use krm_sdk::yaml::{CommentPlace, NodeRef, Path, Segment, Value};
+use krm_sdk::yaml::{CommentPlace, NodeRef, Path, Value};
 use krm_sdk::{Diagnostic, Error, FunctionResult, Resource, ResourceList, Severity};
 
-use crate::{Builtin, own_config, telling};
+use crate::{Builtin, field_type, own_config, telling};
 use search::Search;
 use visit::Found;
 
@@ -75,8 +75,8 @@ fn put_at(
         return Err(refused(item, node, words));
     }
     let value = match there.and_then(|node| node.resolve().as_scalar()) {
-        Some(scalar) => typed(scalar.node(), put, shape(item, &path).map(Shape::name)),
-        None => new_value(put, shape(item, &path)),
+        Some(scalar) => typed(scalar.node(), put, field_type::of(item, &path).map(Shape::name)),
+        None => new_value(put, field_type::of(item, &path)),
     };
     item.edit(|edit, root| match edit.set_at(root.document(), &path, value.clone()) {
         Ok(()) => Ok(()),
@@ -176,25 +176,6 @@ fn refused(item: &Resource, node: NodeRef<'_>, words: String) -> Error {
     error.file = item.path().map(|path| path.as_str().into());
     error.resource = Some(item.view().label().into());
     error.hint("name the field in it that is meant").into()
-}
-
-/// What a field is, by its schema: names, labels and annotations are texts everywhere.
-fn shape(item: &Resource, path: &Path) -> Option<Shape> {
-    let keys = path.segments().iter().map(|step| match step {
-        Segment::Key(key) => Some(key.as_str()),
-        _ => None,
-    });
-    let keys: Vec<&str> = keys.collect::<Option<_>>()?;
-    if let ["metadata", "name" | "namespace"] | ["metadata", "labels" | "annotations", _] = keys[..]
-    {
-        return Some(Shape::String);
-    }
-    let schema = Schema::kubernetes();
-    let root = schema.of_resource(&item.api_version(), &item.kind())?;
-    let step = |at: Type<'_>, key: &&str| at.field(key).map(|it| it.shape());
-    let (last, before) = keys.split_last()?;
-    let holder = before.iter().try_fold(root, |at, key| at.field(key))?;
-    step(holder, last)
 }
 
 fn new_value(text: &str, shape: Option<Shape>) -> Value<'static> {

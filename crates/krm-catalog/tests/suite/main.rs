@@ -3,4 +3,5 @@
 
 mod cases;
 mod pages;
+mod setters;
 mod trial;
