@@ -4,4 +4,5 @@
 mod cases;
 mod corpora;
 mod pages;
+mod setters;
 mod trial;
