@@ -29,11 +29,10 @@ const OF_LISTS: [&str; 4] = ["apiVersion", "kind", "metadata", "items"];
 ///
 /// ```
 /// use krm_core::removal::{Remains, remove};
-/// use krm_core::{PackageFile, PackagePath};
+/// use krm_core::PackageFile;
 ///
 /// let text = "apiVersion: v1\nkind: A\n---\n# second\napiVersion: v1\nkind: B\n".to_owned();
-/// let content = Ok(krm_yaml::File::parse(text)?);
-/// let file = PackageFile { path: PackagePath::new("a.yaml")?, shown: "a.yaml".into(), is_outside: false, content };
+/// let file = PackageFile::of_text("a.yaml", text)?;
 /// assert_eq!(remove(&file, &[0]), Ok(Remains::Text("# second\napiVersion: v1\nkind: B\n".into())));
 /// assert_eq!(remove(&file, &[1]), Ok(Remains::Text("apiVersion: v1\nkind: A\n".into())));
 /// assert_eq!(remove(&file, &[0, 1]), Ok(Remains::Nothing));
