@@ -18,7 +18,7 @@ pub struct Acted {
     pub items: Option<Vec<Item>>,
     /// What it has to say.
     pub results: Vec<FunctionResult>,
-    /// Why it failed, where it did not say so in its results.
+    /// Why it failed, with places; of a built-in function its results say so, too.
     pub errors: Vec<Diagnostic>,
     /// What was odd.
     pub warnings: Vec<Diagnostic>,
@@ -68,7 +68,8 @@ fn inside(builtin: &Builtin, config: Option<Item>, items: Vec<Item>, seen: &[usi
         Ok(Err(error)) => error.diagnostics,
         Err(_) => vec![Diagnostic::error(format!("the function `{}` crashed", builtin.name))],
     };
-    let ResourceList { items: returned, results, .. } = list;
+    let ResourceList { items: returned, mut results, .. } = list;
+    results.extend(errors.iter().map(|it| FunctionResult::new(it.severity, &*it.message)));
     let failed = !errors.is_empty() || results.iter().any(|it| it.severity == Severity::Error);
     let items = (!failed).then(|| put_back(items, seen, returned.into_iter().map(Item::from)));
     Acted { items, results, errors, exit_code: failed.into(), ..Acted::default() }

@@ -61,7 +61,10 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     let sending = Sending::of(&items, &Default::default()).map_err(Failure::input)?;
     let text = match args.output {
         Output::Unwrap => String::new(),
-        Output::Stdout => { args.wrapper()?; sending.text().to_owned() }
+        Output::Stdout => {
+            args.wrapper()?;
+            sending.text().to_owned()
+        }
     };
     screen.print(&text)?;
     Ok(Exit::Done)

@@ -23,7 +23,8 @@ pub(super) fn tell(work: &Work<'_>, rendered: &Rendered<'_, Told>, screen: &mut 
         }
         screen.say(&line(step, screen.is_verbose()));
         step.report.warnings.iter().for_each(|told| screen.tell(told));
-        for result in &step.report.ran.results {
+        let is_error = |it: &&FunctionResult| step.report.errors.iter().any(|e| e.message == it.message);
+        for result in step.report.ran.results.iter().filter(|it| !is_error(it)) {
             match result.severity {
                 Severity::Info => screen.say(&format!("  [info] {}", one_line(result))),
                 _ => screen.tell(&finder.tell(&step.report.ran.package, result)),
