@@ -4,6 +4,7 @@
 
 pub mod annotate;
 mod arrange;
+pub mod assemble;
 pub mod count;
 pub mod diagnostic;
 pub mod dialect;
