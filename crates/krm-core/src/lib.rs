@@ -5,6 +5,7 @@
 pub mod adapter;
 pub mod annotate;
 mod arrange;
+pub mod assemble;
 pub mod count;
 pub mod declared;
 pub mod diagnostic;

@@ -23,7 +23,8 @@ pub(super) fn tell(work: &Work<'_>, rendered: &Rendered<'_, Told>, screen: &mut 
         }
         screen.say(&line(step, screen.is_verbose()));
         step.report.warnings.iter().for_each(|told| screen.tell(told));
-        let is_error = |it: &&FunctionResult| step.report.errors.iter().any(|e| e.message == it.message);
+        let is_error =
+            |it: &&FunctionResult| step.report.errors.iter().any(|e| e.message == it.message);
         for result in step.report.ran.results.iter().filter(|it| !is_error(it)) {
             match result.severity {
                 Severity::Info => screen.say(&format!("  [info] {}", one_line(result))),
@@ -112,7 +113,10 @@ pub(super) fn failures(rendered: &Rendered<'_, Told>, loaded: &Loaded) -> Vec<Di
         let package = loaded.shown(&report.ran.package);
         let mut errors = report.errors.iter();
         let words = match (errors.next(), errors_of(report)) {
-            (Some(first), _) if first.location.is_none() => first.message.clone(),
+            (Some(first), _) if first.location.is_none() => {
+                let own = format!("function `{}` ", report.ran.name);
+                first.message.trim_start_matches(&own).to_owned()
+            }
             (Some(_), _) => "it cannot run".to_owned(),
             (None, 1) => "1 error".to_owned(),
             (None, count) => format!("{count} errors"),
