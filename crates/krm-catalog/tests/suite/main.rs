@@ -3,5 +3,6 @@
 
 mod cases;
 mod corpora;
+mod laws;
 mod pages;
 mod trial;
