@@ -76,7 +76,9 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
 fn read(list: &ResourceList) -> Result<SetAnnotations, Error> {
     let not_taken =
         "failed to configure function: `functionConfig` must be a `ConfigMap` or `SetAnnotations`";
-    let Some(config) = given(list) else { return Err(missing(BUILTIN.name, not_taken)) };
+    let Some(config) = given(list) else {
+        return Err(missing::<SetAnnotations>(list, BUILTIN.name, not_taken));
+    };
     let read = match config {
         config if is_config_map(config) => {
             SetAnnotations { annotations: config.read_config()?, ..SetAnnotations::default() }

@@ -102,7 +102,7 @@ fn no_match(list: &ResourceList, image: &Image, tally: &Tally) -> Option<Functio
 
 fn read(list: &ResourceList) -> Result<SetImage, Error> {
     let Some(config) = given(list) else {
-        return Err(missing(BUILTIN.name, "must specify `name`"));
+        return Err(missing::<SetImage>(list, BUILTIN.name, "must specify `name`"));
     };
     let (read, prefix) = match config {
         config if is_config_map(config) => {

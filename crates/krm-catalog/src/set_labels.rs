@@ -130,7 +130,7 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
 
 fn labels(list: &ResourceList) -> Result<BTreeMap<String, String>, Error> {
     let Some(config) = given(list) else {
-        return Err(missing(BUILTIN.name, "`FunctionConfig` is not given"));
+        return Err(missing::<SetLabels>(list, BUILTIN.name, "`FunctionConfig` is not given"));
     };
     if is_config_map(config) {
         return config.read_config();

@@ -99,7 +99,7 @@ fn no_match(list: &ResourceList, config: &SetNamespace, tally: &Tally) -> Option
 fn read(list: &ResourceList) -> Result<SetNamespace, Error> {
     let Some(config) = given(list) else {
         let message = "FunctionConfig is missing. Expect `ConfigMap.v1` or `SetNamespace.v1alpha1.fn.kpt.dev`";
-        return Err(missing(BUILTIN.name, message));
+        return Err(missing::<SetNamespace>(list, BUILTIN.name, message));
     };
     if is_config_map(config) && config.name() == PACKAGE_CONTEXT {
         return read_context(config);
