@@ -19,7 +19,7 @@ pub const BUILTIN: Builtin = Builtin {
     aliases: &[],
     summary: "set annotations, also in templates of pods and jobs",
     doc: include_str!("../doc/set-annotations.md"),
-    tags: &["v0.1", "v0.1.0", "v0.1.1", "v0.1.2", "v0.1.3", "v0.1.4", "v0.1.5", "v0.1.6"],
+    tags: &["v0.1", "v0.1.0", "v0.1.1", "v0.1.2", "v0.1.3", "v0.1.4", "v0.1.5"],
     run,
 };
 

@@ -14,7 +14,7 @@ pub const BUILTIN: Builtin = Builtin {
     aliases: &[],
     summary: "set what Gatekeeper's constraints do about a violation",
     doc: include_str!("../doc/set-enforcement-action.md"),
-    tags: &["v0.1", "v0.1.0", "v0.1.1"],
+    tags: &["v0.1", "v0.1.0"],
     run,
 };
 

@@ -17,7 +17,7 @@ pub const BUILTIN: Builtin = Builtin {
     aliases: &[],
     summary: "set name, tag or digest of a container image",
     doc: include_str!("../doc/set-image.md"),
-    tags: &["v0.1", "v0.1.0", "v0.1.1", "v0.1.2"],
+    tags: &["v0.1", "v0.1.0", "v0.1.1", "v0.1.2", "v0.1.3", "v0.1.4"],
     run,
 };
 

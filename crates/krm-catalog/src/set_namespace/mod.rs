@@ -20,7 +20,8 @@ pub const BUILTIN: Builtin = Builtin {
     aliases: &[],
     summary: "set the namespace of resources, and of references to one",
     doc: include_str!("../../doc/set-namespace.md"),
-    tags: &["v0.4", "v0.4.0", "v0.4.1", "v0.4.2", "v0.4.3", "v0.4.4", "v0.4.5"],
+    // Up to v0.4.1 kinds that nobody knows got a namespace, too.
+    tags: &["v0.4", "v0.4.2", "v0.4.3", "v0.4.4", "v0.4.5"],
     run,
 };
 
