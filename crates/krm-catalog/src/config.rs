@@ -2,6 +2,7 @@
 
 use krm_core::nearest::nearest;
 use krm_sdk::{Diagnostic, Error, Resource, ResourceList};
+use serde::de::DeserializeOwned;
 
 /// The API version of the catalog's own kinds.
 pub(crate) const API_VERSION: &str = "fn.kpt.dev/v1alpha1";
@@ -26,8 +27,14 @@ pub(crate) fn is_custom(config: &Resource, kind: &str) -> bool {
     config.kind() == kind && config.api_version() == API_VERSION
 }
 
-/// There is no functionConfig.
-pub(crate) fn missing(name: &str, message: impl Into<String>) -> Error {
+/// There is no functionConfig of this type.
+pub(crate) fn missing<T: DeserializeOwned>(
+    list: &ResourceList,
+    name: &str,
+    message: impl Into<String>,
+) -> Error {
+    // Who wants the schema calls the function with nothing, and sees which type it asks for. The words are ours.
+    let _ = list.config::<T>();
     let hint = format!("`krm fn doc {name}` shows what it takes");
     Diagnostic::error(message).hint(hint).into()
 }

@@ -49,7 +49,9 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
 fn names(list: &ResourceList) -> Result<Vec<String>, Error> {
     let message =
         "annotationKeys was not provided as part of the config or paramters to the function";
-    let Some(config) = given(list) else { return Err(missing(BUILTIN.name, message)) };
+    let Some(config) = given(list) else {
+        return Err(missing::<DeleteAnnotations>(list, BUILTIN.name, message));
+    };
     let DeleteAnnotations { annotation_keys } = config.read_config()?;
     let names = annotation_keys.split(',').map(str::trim).filter(|name| !name.is_empty());
     let names: Vec<String> = names.map(str::to_owned).collect();

@@ -19,7 +19,7 @@ pub const BUILTIN: Builtin = Builtin {
     aliases: &[],
     summary: "set annotations, also in templates of pods and jobs",
     doc: include_str!("../doc/set-annotations.md"),
-    tags: &["v0.1", "v0.1.0", "v0.1.1", "v0.1.2", "v0.1.3", "v0.1.4", "v0.1.5", "v0.1.6"],
+    tags: &["v0.1", "v0.1.0", "v0.1.1", "v0.1.2", "v0.1.3", "v0.1.4", "v0.1.5"],
     run,
 };
 
@@ -76,7 +76,9 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
 fn read(list: &ResourceList) -> Result<SetAnnotations, Error> {
     let not_taken =
         "failed to configure function: `functionConfig` must be a `ConfigMap` or `SetAnnotations`";
-    let Some(config) = given(list) else { return Err(missing(BUILTIN.name, not_taken)) };
+    let Some(config) = given(list) else {
+        return Err(missing::<SetAnnotations>(list, BUILTIN.name, not_taken));
+    };
     let read = match config {
         config if is_config_map(config) => {
             SetAnnotations { annotations: config.read_config()?, ..SetAnnotations::default() }

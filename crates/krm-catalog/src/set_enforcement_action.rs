@@ -14,7 +14,7 @@ pub const BUILTIN: Builtin = Builtin {
     aliases: &[],
     summary: "set what Gatekeeper's constraints do about a violation",
     doc: include_str!("../doc/set-enforcement-action.md"),
-    tags: &["v0.1", "v0.1.0", "v0.1.1"],
+    tags: &["v0.1", "v0.1.0"],
     run,
 };
 
@@ -59,7 +59,9 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
 
 fn action(list: &ResourceList) -> Result<String, Error> {
     let needed = "expecting exactly 1 enforcementAction as part of the ConfigMap";
-    let Some(config) = given(list) else { return Err(missing(BUILTIN.name, needed)) };
+    let Some(config) = given(list) else {
+        return Err(missing::<SetEnforcementAction>(list, BUILTIN.name, needed));
+    };
     let SetEnforcementAction { enforcement_action } = config.read_config()?;
     let hint = "one of `deny`, `warn` and `dryrun`";
     match enforcement_action.as_str() {

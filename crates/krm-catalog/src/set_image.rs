@@ -17,7 +17,7 @@ pub const BUILTIN: Builtin = Builtin {
     aliases: &[],
     summary: "set name, tag or digest of a container image",
     doc: include_str!("../doc/set-image.md"),
-    tags: &["v0.1", "v0.1.0", "v0.1.1", "v0.1.2"],
+    tags: &["v0.1", "v0.1.0", "v0.1.1", "v0.1.2", "v0.1.3", "v0.1.4"],
     run,
 };
 
@@ -102,7 +102,7 @@ fn no_match(list: &ResourceList, image: &Image, tally: &Tally) -> Option<Functio
 
 fn read(list: &ResourceList) -> Result<SetImage, Error> {
     let Some(config) = given(list) else {
-        return Err(missing(BUILTIN.name, "must specify `name`"));
+        return Err(missing::<SetImage>(list, BUILTIN.name, "must specify `name`"));
     };
     let (read, prefix) = match config {
         config if is_config_map(config) => {

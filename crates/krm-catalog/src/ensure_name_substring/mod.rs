@@ -23,7 +23,7 @@ pub const BUILTIN: Builtin = Builtin {
     aliases: &[],
     summary: "give names a prefix or suffix, and references with them",
     doc: include_str!("../../doc/ensure-name-substring.md"),
-    tags: &["v0.2", "v0.2.0", "v0.2.1"],
+    tags: &["v0.2", "v0.2.0"],
     run,
 };
 
@@ -79,7 +79,7 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
 fn read(list: &ResourceList) -> Result<EnsureNameSubstring, Error> {
     let Some(config) = given(list) else {
         let message = "failed to load the `functionConfig`: there is none";
-        return Err(missing(BUILTIN.name, message));
+        return Err(missing::<EnsureNameSubstring>(list, BUILTIN.name, message));
     };
     let read = match config {
         config if is_config_map(config) => from_config_map(config)?,

@@ -20,7 +20,8 @@ pub const BUILTIN: Builtin = Builtin {
     aliases: &[],
     summary: "set the namespace of resources, and of references to one",
     doc: include_str!("../../doc/set-namespace.md"),
-    tags: &["v0.4", "v0.4.0", "v0.4.1", "v0.4.2", "v0.4.3", "v0.4.4", "v0.4.5"],
+    // Up to v0.4.1 kinds that nobody knows got a namespace, too.
+    tags: &["v0.4", "v0.4.2", "v0.4.3", "v0.4.4", "v0.4.5"],
     run,
 };
 
@@ -99,7 +100,7 @@ fn no_match(list: &ResourceList, config: &SetNamespace, tally: &Tally) -> Option
 fn read(list: &ResourceList) -> Result<SetNamespace, Error> {
     let Some(config) = given(list) else {
         let message = "FunctionConfig is missing. Expect `ConfigMap.v1` or `SetNamespace.v1alpha1.fn.kpt.dev`";
-        return Err(missing(BUILTIN.name, message));
+        return Err(missing::<SetNamespace>(list, BUILTIN.name, message));
     };
     if is_config_map(config) && config.name() == PACKAGE_CONTEXT {
         return read_context(config);

@@ -3,7 +3,7 @@
 mod align;
 
 use krm_core::{PackagePath, subtree};
-use krm_sdk::{Diagnostic, Error, Resource, ResourceList};
+use krm_sdk::{Any, Diagnostic, Error, Resource, ResourceList};
 use krm_yaml::{NodeRef, WhenEmpty};
 
 use crate::Builtin;
@@ -29,7 +29,7 @@ const FUNCTIONS: [&str; 2] = ["config.kubernetes.io/function", "config.k8s.io/fu
 pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     let Some(config) = list.function_config.clone() else {
         let message = "failed to upsert resource: there is no functionConfig";
-        return Err(missing(BUILTIN.name, message));
+        return Err(missing::<Any>(list, BUILTIN.name, message));
     };
     for resource in resources(&config)? {
         let Wanted { resource, path } = resource;

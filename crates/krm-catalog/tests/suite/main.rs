@@ -3,6 +3,7 @@
 
 mod cases;
 mod corpora;
+mod laws;
 mod pages;
 mod setters;
 mod trial;
