@@ -1,13 +1,30 @@
 //! Functions that are built into krm, each written on `krm-sdk` as any author would.
 
 mod builtin;
+#[cfg(feature = "gatekeeper")]
+pub mod gatekeeper;
+pub mod kubeconform;
+mod look;
 pub mod no_op;
 pub mod remove_local_config_resources;
+#[cfg(any(feature = "gatekeeper", feature = "starlark"))]
+mod script_place;
+#[cfg(feature = "starlark")]
+pub mod starlark;
 
 pub use builtin::Builtin;
 
 /// All built-in functions, by name.
-pub const BUILTINS: &[Builtin] = &[no_op::BUILTIN, remove_local_config_resources::BUILTIN];
+pub const BUILTINS: &[Builtin] = &[
+    #[cfg(feature = "gatekeeper")]
+    gatekeeper::BUILTIN,
+    kubeconform::BUILTIN,
+    kubeconform::KUBEVAL,
+    no_op::BUILTIN,
+    remove_local_config_resources::BUILTIN,
+    #[cfg(feature = "starlark")]
+    starlark::BUILTIN,
+];
 
 /// The built-in function of this short name.
 pub fn find(name: &str) -> Option<&'static Builtin> {

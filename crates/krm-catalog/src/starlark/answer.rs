@@ -1,0 +1,60 @@
+//! What a script is given and what it gives back: resources on the same wire as those of functions outside.
+
+use krm_core::format::{self, Options};
+use krm_core::json;
+use krm_core::wire::{Answer, SendOptions, Sending};
+use krm_sdk::{Diagnostic, Error, Item, Resource, ResourceList};
+use krm_yaml::{File, NodeRef, Value};
+
+/// The list as a script sees it.
+pub(super) fn list_of(sending: &Sending<'_>) -> Result<Value<'static>, Error> {
+    let file = File::parse(sending.text().to_owned()).map_err(|it| Diagnostic::from(&it))?;
+    let root = file.documents().find_map(|document| document.root());
+    let value = root.map_or(Ok(Value::Null), NodeRef::to_value).and_then(Value::into_owned);
+    value.map_err(|error| Error::new(error.to_string()))
+}
+
+/// How a list is sent to a script.
+pub(super) fn options(list: &ResourceList) -> SendOptions<'_> {
+    let function_config = list.function_config.as_ref().map(Resource::item);
+    SendOptions { function_config, ..SendOptions::default() }
+}
+
+/// The resources as they are after the script: those that it did not change are the very same.
+pub(super) fn taken(sending: &Sending<'_>, list: &Value<'_>) -> Result<Vec<Resource>, Error> {
+    // A place in what a script gave back is no place that anybody can look at.
+    let told = |error: Diagnostic| Diagnostic { location: None, related: None, ..error };
+    let answer = sending.answer(text_of(list)?).map_err(|refused| told(refused.error))?;
+    let Answer { items, from, .. } = answer;
+    items.into_iter().zip(from).map(|(item, from)| in_order(item, from.is_none())).collect()
+}
+
+/// The list as text, a line for each resource, so that what is wrong has a place.
+fn text_of(list: &Value<'_>) -> Result<String, Error> {
+    let items = match list {
+        Value::Mapping(entries) => entries.iter().find(|(key, _)| is_items(key)),
+        _ => None,
+    };
+    match items {
+        Some((_, Value::Sequence(items))) => {
+            let lines: Vec<String> = items.iter().map(json::write).collect();
+            Ok(format!("{{\"kind\":\"ResourceList\",\"items\":[\n{}\n]}}\n", lines.join(",\n")))
+        }
+        Some(_) => Err(Error::new("the script left something in `items` that is no list")),
+        None => Err(Error::new("the script left no `items` in `ctx.resource_list`")),
+    }
+}
+
+fn is_items(key: &Value<'_>) -> bool {
+    matches!(key, Value::String(name) if name == "items")
+}
+
+/// A new resource gets its fields in the usual order: that of a dict is nobody's wish.
+fn in_order(item: Item, is_new: bool) -> Result<Resource, Error> {
+    let mut resource = Resource::from(item);
+    if is_new {
+        let formatted = format::format(resource.item().file(), Options::default())?;
+        resource.replace(formatted.text.unwrap_or_else(|| resource.text().to_owned()))?;
+    }
+    Ok(resource)
+}
