@@ -13,7 +13,9 @@ pub(crate) fn child<'a>(node: NodeRef<'a>, name: &str) -> Option<NodeRef<'a>> {
 /// What stands under a row of names.
 #[cfg(feature = "gatekeeper")]
 pub(crate) fn below<'a>(node: NodeRef<'a>, names: &[&str]) -> Option<NodeRef<'a>> {
-    names.iter().try_fold(node, |node, name| Some(node.resolve().as_mapping()?.get(name)?.resolve()))
+    names
+        .iter()
+        .try_fold(node, |node, name| Some(node.resolve().as_mapping()?.get(name)?.resolve()))
 }
 
 /// The items of a list under a name.

@@ -3,12 +3,15 @@
 /// The policy with `data.lib.hosts.of(…)` where it says `hosts.of(…)` after `import data.lib.hosts`. Lines stay lines.
 pub(super) fn written_out(policy: &str) -> String {
     let imports: Vec<(&str, &str)> = policy.lines().filter_map(import).collect();
-    policy.split_inclusive('\n').map(|line| match line.trim() {
-        // It means nothing, and the interpreter would say so on stderr.
-        "import input" => "\n".to_owned(),
-        text if text.starts_with("import ") || imports.is_empty() => line.to_owned(),
-        _ => expanded(line, &imports),
-    }).collect()
+    policy
+        .split_inclusive('\n')
+        .map(|line| match line.trim() {
+            // It means nothing, and the interpreter would say so on stderr.
+            "import input" => "\n".to_owned(),
+            text if text.starts_with("import ") || imports.is_empty() => line.to_owned(),
+            _ => expanded(line, &imports),
+        })
+        .collect()
 }
 
 /// The name and the path of an import.

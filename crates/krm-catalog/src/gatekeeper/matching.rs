@@ -66,7 +66,8 @@ fn source(selection: NodeRef<'_>) -> bool {
 /// A resource that has no namespace cannot be told apart by it.
 fn namespaces(selection: NodeRef<'_>, resource: &Resource) -> bool {
     let Some(namespace) = namespace(resource) else { return true };
-    let (wanted, unwanted) = (texts(selection, "namespaces"), texts(selection, "excludedNamespaces"));
+    let (wanted, unwanted) =
+        (texts(selection, "namespaces"), texts(selection, "excludedNamespaces"));
     let is_among = |all: &[Cow<'_, str>]| all.iter().any(|it| is_like(it, &namespace));
     (wanted.is_empty() || is_among(&wanted)) && !is_among(&unwanted)
 }
@@ -107,9 +108,7 @@ fn is_like(pattern: &str, name: &str) -> bool {
 
 /// Spec: `matchLabels` and `matchExpressions`, all of them.
 fn selects(selector: NodeRef<'_>, resource: &Resource) -> bool {
-    let label = |name: &str| {
-        text(below(resource.root(), &["metadata", "labels"])?, name)
-    };
+    let label = |name: &str| text(below(resource.root(), &["metadata", "labels"])?, name);
     let labels = child(selector, "matchLabels").and_then(NodeRef::as_mapping);
     let mut labels = labels.into_iter().flat_map(|it| it.entries());
     let mut expressions = items(selector, "matchExpressions");

@@ -31,8 +31,7 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     let mut templates = templates
         .map(|it| Ok((template::kind(it)?, Template::of(it)?)))
         .collect::<Result<BTreeMap<String, Template<'_>>, Error>>()?;
-    let constraints: Vec<Constraint<'_>> =
-        list.items.iter().filter_map(Constraint::of).collect();
+    let constraints: Vec<Constraint<'_>> = list.items.iter().filter_map(Constraint::of).collect();
     for constraint in &constraints {
         if !templates.contains_key(&constraint.kind) {
             return Err(no_template(constraint, templates.keys()));
@@ -50,7 +49,9 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
             match matching::fits(constraint, review, &reviews) {
                 Ok(true) => results.extend(constraint.check(template, review)?),
                 Ok(false) => {}
-                Err(message) => results.push(review.resource.result(Severity::Error, message).into()),
+                Err(message) => {
+                    results.push(review.resource.result(Severity::Error, message).into())
+                }
             }
         }
     }
@@ -59,10 +60,7 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     Ok(())
 }
 
-fn no_template<'n>(
-    constraint: &Constraint<'_>,
-    known: impl Iterator<Item = &'n String>,
-) -> Error {
+fn no_template<'n>(constraint: &Constraint<'_>, known: impl Iterator<Item = &'n String>) -> Error {
     let kind = &constraint.kind;
     let message = format!("there is no ConstraintTemplate for constraints of kind `{kind}`");
     let node = constraint.resource.get("kind").unwrap_or(constraint.resource.root());

@@ -109,6 +109,7 @@ fn tree(places: Vec<(Vec<String>, Value)>) -> Value {
         let first = path.remove(0);
         below.entry(first).or_default().push((path, value));
     }
-    let entries = below.into_iter().map(|(name, places)| (Value::from(name.as_str()), tree(places)));
+    let entries =
+        below.into_iter().map(|(name, places)| (Value::from(name.as_str()), tree(places)));
     Value::from(entries.collect::<BTreeMap<Value, Value>>())
 }

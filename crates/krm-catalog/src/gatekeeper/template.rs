@@ -92,7 +92,8 @@ impl<'a> Template<'a> {
             let mut parts = line.trim().strip_prefix("--> ")?.rsplitn(3, ':');
             let (column, line) = (parts.next()?.parse::<usize>(), parts.next()?.parse::<usize>());
             let script: usize = parts.next()?.parse().ok()?;
-            let at = At { line: line.ok()?.checked_sub(1)?, column: column.ok()?.saturating_sub(1) };
+            let at =
+                At { line: line.ok()?.checked_sub(1)?, column: column.ok()?.saturating_sub(1) };
             Some((*self.scripts.get(script)?, at))
         });
         let message = format!("the policy cannot be evaluated: {words}");
@@ -100,7 +101,12 @@ impl<'a> Template<'a> {
             Some((node, at)) => {
                 let text = node.as_scalar().map(|it| it.value()).unwrap_or_default();
                 let end = At { column: at.column + 1, ..at };
-                script_place::tell(Diagnostic::error(message), self.resource, node, (&text, at, end))
+                script_place::tell(
+                    Diagnostic::error(message),
+                    self.resource,
+                    node,
+                    (&text, at, end),
+                )
             }
             None => tell(self.resource, self.scripts[0], &message),
         }
@@ -143,11 +149,14 @@ impl<'a> Policy<'a> {
 fn refuse(resource: &Resource, code: NodeRef<'_>) -> Diagnostic {
     let name = text(code, "engine").unwrap_or_default();
     let words = match &*name {
-        "K8sNativeValidation" => "the policy is written in CEL, and only Rego is built in".to_owned(),
+        "K8sNativeValidation" => {
+            "the policy is written in CEL, and only Rego is built in".to_owned()
+        }
         name => format!("the policy is for the engine `{name}`, and only Rego is built in"),
     };
-    tell(resource, code, &words)
-        .hint("give the template a `rego` policy, too, or run the image itself, with `--no-builtin`")
+    tell(resource, code, &words).hint(
+        "give the template a `rego` policy, too, or run the image itself, with `--no-builtin`",
+    )
 }
 
 fn tell(resource: &Resource, node: NodeRef<'_>, words: &str) -> Diagnostic {

@@ -39,8 +39,7 @@ impl<'a> Limit<'a> {
         let number = |word| text(schema, word)?.parse::<f64>().ok();
         // Spec: `exclusiveMinimum: true` makes `minimum` exclusive.
         let is_exclusive = |word| text(schema, word).is_some_and(|it| it == "true");
-        for (word, exclusive) in
-            [("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")]
+        for (word, exclusive) in [("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")]
         {
             let word = if is_exclusive(exclusive) { (exclusive, word) } else { (word, word) };
             limits.extend(number(word.1).map(|bound| Self::Range(word.0, bound)));
@@ -73,8 +72,7 @@ impl<'a> Limit<'a> {
             }
             Self::Size(word, bound) => {
                 let found = size(word, value)?;
-                let fits =
-                    if word.starts_with("min") { found >= *bound } else { found <= *bound };
+                let fits = if word.starts_with("min") { found >= *bound } else { found <= *bound };
                 (!fits).then(|| format!("{word}: got {found}, want {bound}"))
             }
             Self::Pattern(pattern) => {

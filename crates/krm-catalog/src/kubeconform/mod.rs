@@ -84,8 +84,7 @@ impl Config {
             ("additional_schema_locations", &self.additional_schema_locations),
         ];
         let known = |text: &str| matches!(text.trim(), "" | "default");
-        let Some((name, _)) =
-            locations.into_iter().find(|(_, text)| !text.split(',').all(known))
+        let Some((name, _)) = locations.into_iter().find(|(_, text)| !text.split(',').all(known))
         else {
             return Ok(());
         };
@@ -178,7 +177,8 @@ impl<'a> Definitions<'a> {
 
     fn rules(&self, resource: &Resource) -> Option<Rules<'_>> {
         let (api_version, kind) = (resource.api_version(), resource.kind());
-        let custom = self.custom.get(&(api_version.clone().into_owned(), kind.clone().into_owned()));
+        let custom =
+            self.custom.get(&(api_version.clone().into_owned(), kind.clone().into_owned()));
         if let Some(schema) = custom {
             let (schema, table) = (*schema, &self.table);
             return Some(Rules::Written { schema, table, is_resource: true });

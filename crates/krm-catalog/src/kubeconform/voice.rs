@@ -15,7 +15,11 @@ pub(super) enum Voice {
 
 impl Voice {
     /// The results for the faults of a resource, in the order of this voice.
-    pub(super) fn results(self, resource: &Resource, mut faults: Vec<Fault<'_>>) -> Vec<FunctionResult> {
+    pub(super) fn results(
+        self,
+        resource: &Resource,
+        mut faults: Vec<Fault<'_>>,
+    ) -> Vec<FunctionResult> {
         if self == Self::Kubeval {
             // What is wrong with a mapping itself comes before what is wrong in it.
             faults.sort_by_key(|fault| {

@@ -108,7 +108,9 @@ fn text_length(source: &str) -> usize {
         match byte {
             b'\\' => at += 2,
             b'\n' if quotes.len() == 1 => return at,
-            _ if source.as_bytes()[at..].starts_with(quotes.as_bytes()) => return at + quotes.len(),
+            _ if source.as_bytes()[at..].starts_with(quotes.as_bytes()) => {
+                return at + quotes.len();
+            }
             _ => at += 1,
         }
     }

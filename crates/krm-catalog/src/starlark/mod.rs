@@ -46,9 +46,11 @@ enum Config {
 pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     let config = list.function_config.clone();
     let Some(config) = config.filter(|config| config.root().as_mapping().is_some()) else {
-        return Err(Diagnostic::error("FunctionConfig is missing. Expect `ConfigMap` or `StarlarkRun`")
-            .hint(format!("make a `{KIND}` of `{API_VERSION}` with the script as `source`"))
-            .into());
+        return Err(Diagnostic::error(
+            "FunctionConfig is missing. Expect `ConfigMap` or `StarlarkRun`",
+        )
+        .hint(format!("make a `{KIND}` of `{API_VERSION}` with the script as `source`"))
+        .into());
     };
     let text = source(&config)?;
     let name = config.name();
@@ -97,7 +99,9 @@ fn source(config: &Resource) -> Result<String, Error> {
     };
     if source.trim().is_empty() {
         let told = Diagnostic::error("`source` must not be empty");
-        return Err(at(told.hint("put the script there, behind `source: |`"), config, "source").into());
+        return Err(
+            at(told.hint("put the script there, behind `source: |`"), config, "source").into()
+        );
     }
     Ok(source)
 }

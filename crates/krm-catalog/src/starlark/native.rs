@@ -136,7 +136,10 @@ pub(super) fn natives(builder: &mut GlobalsBuilder) {
     }
 
     /// A function of numbers, by its name.
-    fn _math(name: &str, #[starlark(args)] numbers: UnpackTuple<UnpackFloat>) -> anyhow::Result<f64> {
+    fn _math(
+        name: &str,
+        #[starlark(args)] numbers: UnpackTuple<UnpackFloat>,
+    ) -> anyhow::Result<f64> {
         let numbers: Vec<f64> = numbers.items.iter().map(|it| it.0).collect();
         let told = || fault(format!("math.{name}: wrong number of arguments"));
         calculate(name, &numbers).ok_or_else(told)
@@ -273,7 +276,11 @@ fn base64(name: &str) -> anyhow::Result<Encoding> {
         "standard_raw" => BASE64_NOPAD,
         "url" => BASE64URL,
         "url_raw" => BASE64URL_NOPAD,
-        other => return Err(fault(format!("base64: `{other}` is no encoding; known are standard, standard_raw, url, url_raw"))),
+        other => {
+            return Err(fault(format!(
+                "base64: `{other}` is no encoding; known are standard, standard_raw, url, url_raw"
+            )));
+        }
     })
 }
 

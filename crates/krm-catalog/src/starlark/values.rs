@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use krm_yaml::{Resolved, Value};
 use num_bigint::BigInt;
 use starlark::values::dict::{AllocDict, DictRef};
-use starlark::values::list::AllocList;
 use starlark::values::float::StarlarkFloat;
+use starlark::values::list::AllocList;
 use starlark::values::{Heap, UnpackValue, Value as Script};
 
 /// How deep a value of a script may be; a list can hold itself.
