@@ -1,29 +1,52 @@
 //! Functions that are built into krm, each written on `krm-sdk` as any author would.
 
+pub mod annotate_apply_time_mutations;
 mod builtin;
+mod changes;
+mod config;
+pub mod delete_annotations;
+mod depends_on;
+pub mod ensure_name_substring;
+mod field_spec;
 #[cfg(feature = "gatekeeper")]
 pub mod gatekeeper;
 pub mod kubeconform;
 mod look;
 pub mod no_op;
 pub mod remove_local_config_resources;
+mod scope;
 #[cfg(any(feature = "gatekeeper", feature = "starlark"))]
 mod script_place;
+pub mod set_annotations;
+pub mod set_enforcement_action;
+pub mod set_image;
+pub mod set_labels;
+pub mod set_namespace;
 #[cfg(feature = "starlark")]
 pub mod starlark;
+pub mod upsert_resource;
 
 pub use builtin::Builtin;
 
 /// All built-in functions, by name.
 pub const BUILTINS: &[Builtin] = &[
+    annotate_apply_time_mutations::BUILTIN,
+    delete_annotations::BUILTIN,
+    ensure_name_substring::BUILTIN,
     #[cfg(feature = "gatekeeper")]
     gatekeeper::BUILTIN,
     kubeconform::BUILTIN,
     kubeconform::KUBEVAL,
     no_op::BUILTIN,
     remove_local_config_resources::BUILTIN,
+    set_annotations::BUILTIN,
+    set_enforcement_action::BUILTIN,
+    set_image::BUILTIN,
+    set_labels::BUILTIN,
+    set_namespace::BUILTIN,
     #[cfg(feature = "starlark")]
     starlark::BUILTIN,
+    upsert_resource::BUILTIN,
 ];
 
 /// The built-in function of this short name.

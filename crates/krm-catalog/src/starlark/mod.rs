@@ -71,8 +71,7 @@ fn run_source(source: Source<'_>, list: &mut ResourceList) -> Result<(), Error> 
     let given = answer::list_of(&sending)?;
     let outcome = engine::execute(source.name, &script.text, &given, engine::LIMITS);
     let outcome = outcome.map_err(|error| source.explain(&error, &script))?;
-    let items = answer::taken(&sending, &outcome.list)?;
-    list.items = items;
+    list.items = answer::taken(&sending, &given, outcome.list)?;
     list.log.extend(outcome.printed);
     Ok(())
 }
