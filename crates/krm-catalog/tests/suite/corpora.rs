@@ -247,6 +247,10 @@ fn apply(case: &Path, steps: &[(String, Step)]) -> Result<(Vec<Resource>, Vec<St
         }
         said.extend(trial.messages);
         items = trial.items;
+        // A new resource belongs to the package whose function made it.
+        for new in items.iter_mut().filter(|it| it.path().is_none()) {
+            new.move_to(PackagePath::new(&format!("{folder}new.yaml")).unwrap());
+        }
         items.extend(kept);
     }
     Ok((items, said))
