@@ -3,6 +3,8 @@
 //! Nothing here reads a disk or prints: text and trees come in, values go out.
 
 pub mod annotate;
+mod arrange;
+pub mod assemble;
 pub mod count;
 pub mod diagnostic;
 pub mod dialect;

@@ -1,10 +1,8 @@
 //! The text of a resource that a function made: without the annotations of the wire, and by lines where it is YAML.
 
-use std::collections::BTreeMap;
-
 use krm_yaml::{Edit, EditError, File, NodeRef, Value, WhenEmpty};
 
-use super::content;
+use super::content::{self, Known};
 use super::same::At;
 use crate::merge::Fields;
 use crate::{Diagnostic, json, subtree};
@@ -19,7 +17,7 @@ pub(super) fn text(node: NodeRef<'_>, is_json: bool) -> Result<String, Diagnosti
             return Ok(text);
         }
     }
-    let value = content::value(node, At::Root, &BTreeMap::new()).map_err(told)?;
+    let value = content::value(node, At::Root, &Known::default()).map_err(told)?;
     if is_json {
         return Ok(json::write(&value) + "\n");
     }

@@ -23,7 +23,7 @@ use super::sending::{Sending, Sent};
 use super::{FunctionResult, Item};
 use crate::{Diagnostic, PackagePath};
 use remarks::Remarks;
-pub(crate) use revise::revise_element;
+pub(crate) use revise::{replace_element, revise_element};
 
 /// What a function answered.
 #[derive(Clone, Debug, Default)]

@@ -1,13 +1,12 @@
 //! Revises the text of an item: edits where they can be made, and larger parts where they cannot, until it means what it should.
 
-use std::collections::BTreeMap;
-
 use krm_yaml::{Edit, EditError, NodeRef, Span};
 
+use super::content::{self, Known};
+use super::fresh;
 use super::remarks::Remarks;
 use super::same::{At, is_same};
 use super::update::{How, Stop, Update};
-use super::{content, fresh};
 use crate::wire::Item;
 use crate::{Diagnostic, PackagePath};
 
@@ -112,5 +111,5 @@ pub(crate) fn replace_element<'a>(
     element: NodeRef<'a>,
     item: &'a Item,
 ) -> Result<(), EditError> {
-    edit.set(element, content::value(item.root(), At::Below, &BTreeMap::new())?)
+    edit.set(element, content::value(item.root(), At::Below, &Known::default())?)
 }

@@ -1,11 +1,11 @@
 //! What a function changed in a resource, as edits on the text of that resource.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
 use krm_yaml::{CommentPlace, Edit, EditError, NodeKind, NodeRef, Notation, Path, Segment, Value};
 
-use super::content;
+use super::content::{self, Known};
 use super::pairs;
 use super::remarks::{Remarks, Slot};
 use super::same::{At, is_dropped, is_noise, is_retagged, is_same};
@@ -242,23 +242,25 @@ impl<'a, 'h> Update<'a, 'h> {
 
     /// Brings what comes, without comments that stand here already.
     fn bring(&mut self) -> Result<(), Stop> {
-        let staying = self.ours.staying(&self.gone);
+        let comments = match self.how.exact_comments {
+            true => BTreeMap::new(),
+            false => self.ours.staying(&self.gone),
+        };
+        let known = Known { comments };
         for coming in std::mem::take(&mut self.coming) {
             match coming {
                 Coming::Set(node, value, at) => {
-                    self.edit.set(node, content::value(value, at, &staying)?)?;
+                    self.edit.set(node, content::value(value, at, &known)?)?;
                 }
                 Coming::Entry { mapping, after, field, at } => {
-                    let key = content::key(field.key);
-                    let value = content::value(field.value, at, &staying)?;
-                    self.edit.insert_entry(mapping, after, key, value)?;
+                    let slot = Slot { key: Some(field.key), value: field.value };
+                    let value = content::entry(slot, at, self.theirs, &known)?;
+                    self.edit.insert_entry(mapping, after, content::key(field.key), value)?;
                 }
                 Coming::Item { list, before, item } => {
-                    self.edit.insert_item(
-                        list,
-                        before,
-                        content::value(item, At::Below, &staying)?,
-                    )?;
+                    let slot = Slot { key: None, value: item };
+                    let value = content::entry(slot, At::Below, self.theirs, &known)?;
+                    self.edit.insert_item(list, before, value)?;
                 }
             }
         }
