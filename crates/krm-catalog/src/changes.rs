@@ -10,7 +10,11 @@ use krm_yaml::{Edit, EditError, NodeKind, NodeRef, Place, Resolved, Segment, Val
 pub(crate) struct Changes<'a> {
     values: BTreeMap<usize, (NodeRef<'a>, Value<'static>)>,
     new: BTreeMap<usize, (NodeRef<'a>, Branch)>,
+    /// Aliases that somebody went through.
     aliases: BTreeSet<usize>,
+    /// Where paths ended that went through none, and those that did.
+    direct: BTreeSet<usize>,
+    indirect: BTreeSet<usize>,
 }
 
 /// Keys of a mapping that are to be made, in order.
@@ -60,22 +64,38 @@ impl<'a> Changes<'a> {
         node.resolve()
     }
 
+    /// Notes that a path ends at a node, and whether it went through an alias.
+    pub(crate) fn arrive(&mut self, node: NodeRef<'a>, is_shared: bool) {
+        let ends = if is_shared { &mut self.indirect } else { &mut self.direct };
+        ends.insert(node.index());
+    }
+
+    /// Whether a node was only reached through an alias, or is one.
+    pub(crate) fn is_shared(&self, node: NodeRef<'a>) -> bool {
+        let index = node.resolve().index();
+        let is_indirect = self.indirect.contains(&index) && !self.direct.contains(&index);
+        node.kind() == NodeKind::Alias || is_indirect
+    }
+
     /// Follows keys down from a node. None where something on the way is neither a mapping nor null.
     pub(crate) fn follow(&mut self, from: NodeRef<'a>, keys: &[&str]) -> Option<Spot<'a>> {
+        let mut is_shared = self.is_shared(from);
         let mut node = self.resolve(from);
         for (at, key) in keys.iter().enumerate() {
-            let missing = || keys[at..].iter().map(|key| (*key).to_owned()).collect();
-            if is_null(node) {
-                return Some(Spot::Missing(node, missing()));
+            let next = if is_null(node) { None } else { self.step(node, key)? };
+            let Some(next) = next else {
+                self.arrive(node, is_shared);
+                let missing = keys[at..].iter().map(|key| (*key).to_owned());
+                return Some(Spot::Missing(node, missing.collect()));
+            };
+            if at + 1 == keys.len() && next.parent() != Some(node) {
+                self.arrive(node, is_shared);
+                return Some(Spot::Merged(next.resolve(), node, (*key).to_owned()));
             }
-            match self.step(node, key)? {
-                Some(next) if at + 1 == keys.len() && next.parent() != Some(node) => {
-                    return Some(Spot::Merged(next.resolve(), node, (*key).to_owned()));
-                }
-                Some(next) => node = self.resolve(next),
-                None => return Some(Spot::Missing(node, missing())),
-            }
+            is_shared |= next.kind() == NodeKind::Alias || next.parent() != Some(node);
+            node = self.resolve(next);
         }
+        self.arrive(node, is_shared);
         Some(Spot::There(node))
     }
 
@@ -122,18 +142,18 @@ impl<'a> Changes<'a> {
         Ok(())
     }
 
-    /// Whether everything that shares a changed node was asked to change as well, as in `labels: *labels`.
+    /// Whether everything that shares a changed node was asked to change as well, as in `labels: *labels`: the node by a path of
+    /// its own, and every alias of it.
     fn is_asked_of_all(&self, root: NodeRef<'a>) -> bool {
         if self.aliases.is_empty() {
             return false;
         }
         let changed: Vec<usize> = self.values.keys().chain(self.new.keys()).copied().collect();
-        let shares = |node: NodeRef<'a>| {
-            let target = node.target().map(NodeRef::subtree);
-            target.is_some_and(|target| changed.iter().any(|it| target.contains(it)))
-        };
-        let mut others = root.descendants().filter(|node| !self.aliases.contains(&node.index()));
-        !others.any(shares)
+        let mut aliases = root.descendants().filter_map(|it| Some((it, it.target()?.subtree())));
+        aliases.all(|(alias, target)| {
+            let mut shared = changed.iter().filter(|it| target.contains(it));
+            shared.all(|it| self.direct.contains(it) && self.aliases.contains(&alias.index()))
+        })
     }
 }
 

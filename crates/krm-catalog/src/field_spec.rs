@@ -1,7 +1,7 @@
 //! Fields by kind: which resources a path is for, where it leads in them, and whether it is made where it is missing.
 
 use krm_sdk::{Error, Resource};
-use krm_yaml::NodeRef;
+use krm_yaml::{NodeKind, NodeRef};
 use serde::Deserialize;
 
 use crate::changes::{Changes, Spot, at, is_null};
@@ -65,7 +65,7 @@ impl FieldSpec {
             return Ok(Vec::new());
         }
         let mut walk = Walk { resource, changes, create: self.create, spots: Vec::new() };
-        walk.go(resource.root(), &keys(&self.path))?;
+        walk.go(resource.root(), &keys(&self.path), false)?;
         Ok(walk.spots)
     }
 }
@@ -100,32 +100,35 @@ struct Walk<'w, 'a> {
 
 impl<'a> Walk<'_, 'a> {
     /// Paths are as short as people write them, so this goes no deeper than lists in lists do.
-    fn go(&mut self, node: NodeRef<'a>, keys: &[String]) -> Result<(), Error> {
+    fn go(&mut self, node: NodeRef<'a>, keys: &[String], is_shared: bool) -> Result<(), Error> {
+        let is_shared = is_shared || node.kind() == NodeKind::Alias;
         let node = self.changes.resolve(node);
         let Some((key, rest)) = keys.split_first() else {
+            self.changes.arrive(node, is_shared);
             self.spots.push(Spot::There(node));
             return Ok(());
         };
         if let Some(list) = node.as_sequence() {
-            return list.items().try_for_each(|item| self.go(item, keys));
+            return list.items().try_for_each(|item| self.go(item, keys, is_shared));
         }
         let (name, is_list) = match key.strip_suffix("[]") {
             Some(name) => (name, true),
             None => (key.as_str(), false),
         };
         if is_null(node) {
-            self.missing(node, keys);
+            self.missing(node, keys, is_shared);
             return Ok(());
         }
         match self.changes.step(node, name) {
             Some(Some(next)) if is_null(next) && rest.is_empty() => {
                 let may = self.create && !is_list;
+                self.changes.arrive(next, is_shared);
                 self.spots.extend(may.then_some(Spot::There(next)));
                 Ok(())
             }
-            Some(Some(next)) => self.go(next, rest),
+            Some(Some(next)) => self.go(next, rest, is_shared || next.parent() != Some(node)),
             Some(None) => {
-                self.missing(node, keys);
+                self.missing(node, keys, is_shared);
                 Ok(())
             }
             None => {
@@ -135,8 +138,9 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    fn missing(&mut self, node: NodeRef<'a>, keys: &[String]) {
+    fn missing(&mut self, node: NodeRef<'a>, keys: &[String], is_shared: bool) {
         if self.create && !keys.iter().any(|key| key.ends_with("[]")) {
+            self.changes.arrive(node, is_shared);
             self.spots.push(Spot::Missing(node, keys.to_vec()));
         }
     }

@@ -197,12 +197,21 @@ fn within<'a>(
     }
     let path = path.strip_suffix("[]").unwrap_or(path);
     let spots = FieldSpec::new("", "", "", path, false).find(resource, changes)?;
-    let nodes = spots.iter().filter_map(Spot::node);
-    let items = nodes.flat_map(|node| match node.as_sequence() {
-        Some(list) => list.items().collect(),
-        None => vec![node],
-    });
-    Ok(items.filter(|node| node.resolve().as_mapping().is_some()).collect())
+    let mut nodes = Vec::new();
+    for node in spots.iter().filter_map(Spot::node) {
+        let Some(list) = node.as_sequence() else {
+            nodes.push(node);
+            continue;
+        };
+        let is_shared = changes.is_shared(node);
+        for item in list.items() {
+            let is_shared = is_shared || changes.is_shared(item);
+            let node = changes.resolve(item);
+            changes.arrive(node, is_shared);
+            nodes.push(item);
+        }
+    }
+    Ok(nodes.into_iter().filter(|node| node.resolve().as_mapping().is_some()).collect())
 }
 
 fn apply<'a>(

@@ -23,7 +23,7 @@ pub const BUILTIN: Builtin = Builtin {
     aliases: &[],
     summary: "give names a prefix or suffix, and references with them",
     doc: include_str!("../../doc/ensure-name-substring.md"),
-    tags: &["v0.1", "v0.1.0", "v0.1.1", "v0.2", "v0.2.0"],
+    tags: &["v0.2", "v0.2.0"],
     run,
 };
 
