@@ -11,21 +11,29 @@ pub mod delete_annotations;
 mod depends_on;
 pub mod ensure_name_substring;
 mod field_spec;
+#[cfg(feature = "gatekeeper")]
 mod field_type;
 pub mod format;
+pub mod gatekeeper;
 pub mod gen_pkg_context;
+pub mod kubeconform;
 pub mod list_setters;
+mod look;
 pub mod no_op;
 mod own_config;
 pub mod remove_local_config_resources;
 mod scope;
+#[cfg(any(feature = "gatekeeper", feature = "starlark"))]
+mod script_place;
 pub mod search_replace;
 pub mod set_annotations;
 pub mod set_enforcement_action;
 pub mod set_image;
 pub mod set_labels;
 pub mod set_namespace;
+#[cfg(feature = "starlark")]
 mod setters_config;
+pub mod starlark;
 mod telling;
 pub mod upsert_resource;
 
@@ -39,8 +47,12 @@ pub const BUILTINS: &[Builtin] = &[
     create_setters::BUILTIN,
     delete_annotations::BUILTIN,
     ensure_name_substring::BUILTIN,
+    #[cfg(feature = "gatekeeper")]
     format::BUILTIN,
+    gatekeeper::BUILTIN,
     gen_pkg_context::BUILTIN,
+    kubeconform::BUILTIN,
+    kubeconform::KUBEVAL,
     list_setters::BUILTIN,
     no_op::BUILTIN,
     remove_local_config_resources::BUILTIN,
@@ -50,6 +62,8 @@ pub const BUILTINS: &[Builtin] = &[
     set_image::BUILTIN,
     set_labels::BUILTIN,
     set_namespace::BUILTIN,
+    #[cfg(feature = "starlark")]
+    starlark::BUILTIN,
     upsert_resource::BUILTIN,
 ];
 

@@ -14,6 +14,8 @@ pub struct ResourceList {
     pub function_config: Option<Resource>,
     /// What the function has to say.
     pub results: Vec<FunctionResult>,
+    /// What the function prints for people to read, a line each: an outside one writes it to stderr.
+    pub log: Vec<String>,
 }
 
 impl ResourceList {

@@ -241,8 +241,16 @@ fn apply(case: &Path, steps: &[(String, Step)]) -> Result<(Vec<Resource>, Vec<St
         };
         let (seen, kept): (Vec<_>, Vec<_>) = items.into_iter().partition(is_meant);
         let trial = run(&step.name, step.config.as_deref(), seen)?;
+        // A function with errors among its results has failed.
+        if trial.results.iter().any(|it| it.starts_with("error: ")) {
+            return Err(trial.results.join("\n"));
+        }
         said.extend(trial.messages);
         items = trial.items;
+        // A new resource belongs to the package whose function made it.
+        for new in items.iter_mut().filter(|it| it.path().is_none()) {
+            new.move_to(PackagePath::new(&format!("{folder}new.yaml")).unwrap());
+        }
         items.extend(kept);
     }
     Ok((items, said))

@@ -32,7 +32,7 @@ impl Trial {
 pub(crate) fn run(name: &str, config: Option<&str>, items: Vec<Resource>) -> Result<Trial, String> {
     let builtin = find(name).unwrap_or_else(|| panic!("no function is called `{name}`"));
     let function_config = config.map(|text| Resource::parse(text).expect("the functionConfig"));
-    let mut list = ResourceList { items, function_config, results: Vec::new() };
+    let mut list = ResourceList { items, function_config, ..ResourceList::default() };
     (builtin.run)(&mut list).map_err(|error| told(&error))?;
     let results = list.results.iter().map(line).collect();
     let messages = list.results.into_iter().map(|result| result.message).collect();

@@ -1,0 +1,209 @@
+//! `kubeconform`: does every resource fit its schema? Kubernetes' own from the embedded table, custom ones from their definitions.
+
+mod check;
+mod limits;
+mod rules;
+mod voice;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use krm_core::json;
+use krm_core::schema::{Schema, kubernetes_version};
+use krm_sdk::{Diagnostic, Error, FunctionResult, Resource, ResourceList, Severity};
+use krm_yaml::{NodeRef, Value};
+use serde::Deserialize;
+
+use crate::Builtin;
+use crate::look::{child, items, text};
+use rules::Rules;
+use voice::Voice;
+
+/// The function as it is listed.
+pub const BUILTIN: Builtin = Builtin {
+    name: "kubeconform",
+    aliases: &[],
+    summary: "check every resource against the schema of its kind",
+    doc: include_str!("../../doc/kubeconform.md"),
+    tags: &["v0.1", "v0.1.0", "v0.1.1"],
+    run,
+};
+
+/// The older function of the same work, as it is listed.
+pub const KUBEVAL: Builtin = Builtin {
+    name: "kubeval",
+    aliases: &[],
+    summary: "check every resource against the schema of its kind, in the words of the older function",
+    doc: include_str!("../../doc/kubeval.md"),
+    tags: &["v0.1", "v0.2", "v0.3", "v0.3.0"],
+    run: kubeval,
+};
+
+/// Checks all resources; what is wrong are results.
+pub fn run(list: &mut ResourceList) -> Result<(), Error> {
+    check_all(list, Voice::Kubeconform)
+}
+
+/// The same in the words of the older function.
+pub fn kubeval(list: &mut ResourceList) -> Result<(), Error> {
+    check_all(list, Voice::Kubeval)
+}
+
+/// Compat: the keys of the catalog's functionConfig.
+#[derive(Deserialize, Debug, Default)]
+#[serde(default)]
+struct Config {
+    schema_location: String,
+    additional_schema_locations: String,
+    ignore_missing_schemas: Option<bool>,
+    skip_kinds: String,
+    strict: bool,
+}
+
+fn check_all(list: &mut ResourceList, voice: Voice) -> Result<(), Error> {
+    let config: Config = list.config_or_default()?;
+    config.refuse_locations(list.function_config.as_ref())?;
+    let definitions = Definitions::of(&list.items);
+    let mut results = Vec::new();
+    for resource in list.items.iter().filter(|it| !config.skips(it)) {
+        match definitions.rules(resource) {
+            Some(rules) => results.extend(faults(resource, rules, config.strict, voice)),
+            None if config.tells_missing(resource, voice) => results.push(missing(resource)),
+            None => {}
+        }
+    }
+    list.results.append(&mut results);
+    Ok(())
+}
+
+impl Config {
+    /// Schemas from elsewhere would need the disk or the network.
+    fn refuse_locations(&self, config: Option<&Resource>) -> Result<(), Error> {
+        let locations = [
+            ("schema_location", &self.schema_location),
+            ("additional_schema_locations", &self.additional_schema_locations),
+        ];
+        let known = |text: &str| matches!(text.trim(), "" | "default");
+        let Some((name, _)) = locations.into_iter().find(|(_, text)| !text.split(',').all(known))
+        else {
+            return Ok(());
+        };
+        let message = format!("`{name}`: the built-in function reads no schemas from elsewhere");
+        let mut told = Diagnostic::error(message)
+            .hint(format!(
+                "it knows the kinds of Kubernetes {} and those of the CustomResourceDefinitions in the package: put the definitions there",
+                kubernetes_version()
+            ))
+            .hint("or run the image itself, with `--no-builtin`");
+        if let Some(config) = config {
+            let node = config.get(name).or_else(|| config.get(&format!("data.{name}")));
+            if let Some(node) = node {
+                told = told.at(config.item().file(), node.span());
+            }
+            told.file = config.path().map(|path| path.as_str().into());
+        }
+        Err(told.into())
+    }
+
+    /// A kind is named alone or behind its `apiVersion`: `Pod`, `v1/Pod`.
+    fn skips(&self, resource: &Resource) -> bool {
+        let full = format!("{}/{}", resource.api_version(), resource.kind());
+        let mut names = self.skip_kinds.split(',').map(str::trim);
+        names.any(|name| name == resource.kind() || name == full)
+    }
+
+    /// Compat: the newer function says nothing about kinds that it does not know; ours does where it is asked to. The
+    /// older one does unless it is asked not to. What never reaches a cluster needs no schema.
+    fn tells_missing(&self, resource: &Resource, voice: Voice) -> bool {
+        let is_asked = match voice {
+            Voice::Kubeconform => self.ignore_missing_schemas == Some(false),
+            Voice::Kubeval => self.ignore_missing_schemas != Some(true),
+        };
+        let is_package_file = matches!(&*resource.kind(), "Kptfile" | "Krmfile");
+        is_asked && !is_package_file && !resource.view().is_local()
+    }
+}
+
+fn missing(resource: &Resource) -> FunctionResult {
+    let message = format!(
+        "no schema is known for {} {}; add its CustomResourceDefinition, or set `ignore_missing_schemas` or `skip_kinds`",
+        resource.api_version(),
+        resource.kind()
+    );
+    resource.result(Severity::Error, message).into()
+}
+
+/// What is wrong in one resource. One that names other parts of itself is looked at written out.
+fn faults(
+    resource: &Resource,
+    rules: Rules<'_>,
+    is_strict: bool,
+    voice: Voice,
+) -> Vec<FunctionResult> {
+    let root = resource.root();
+    let has_aliases = root.document().aliases().next().is_some();
+    if !has_aliases {
+        return voice.results(resource, check::check(root, rules, is_strict));
+    }
+    match Resource::parse(json::write(&Value::Node(root))) {
+        Ok(written_out) => {
+            let found = check::check(written_out.root(), rules, is_strict);
+            voice.results(resource, found)
+        }
+        Err(error) => {
+            let message = format!("cannot be checked: {error}");
+            vec![resource.result(Severity::Error, message).into()]
+        }
+    }
+}
+
+/// What is known about kinds: the table, and the CustomResourceDefinitions among the resources.
+struct Definitions<'a> {
+    table: Schema,
+    custom: BTreeMap<(String, String), NodeRef<'a>>,
+}
+
+impl<'a> Definitions<'a> {
+    fn of(resources: &'a [Resource]) -> Self {
+        let mut custom = BTreeMap::new();
+        let is_definition = |it: &&Resource| {
+            it.kind() == "CustomResourceDefinition" && it.view().group() == "apiextensions.k8s.io"
+        };
+        for resource in resources.iter().filter(is_definition) {
+            custom.extend(kinds(resource.root()).unwrap_or_default());
+        }
+        Self { table: Schema::kubernetes(), custom }
+    }
+
+    fn rules(&self, resource: &Resource) -> Option<Rules<'_>> {
+        let (api_version, kind) = (resource.api_version(), resource.kind());
+        let custom =
+            self.custom.get(&(api_version.clone().into_owned(), kind.clone().into_owned()));
+        if let Some(schema) = custom {
+            let (schema, table) = (*schema, &self.table);
+            return Some(Rules::Written { schema, table, is_resource: true });
+        }
+        self.table.of_resource(&api_version, &kind).map(Rules::Known)
+    }
+}
+
+/// The kinds of a CustomResourceDefinition with their schemas.
+fn kinds(definition: NodeRef<'_>) -> Option<Vec<((String, String), NodeRef<'_>)>> {
+    let spec = child(definition, "spec")?;
+    let group = text(spec, "group")?;
+    let kind = text(child(spec, "names")?, "kind")?;
+    let schema_in = |node, name| child(child(node, name)?, "openAPIV3Schema");
+    // Spec: v1beta1 may have one schema for all versions, and its one version's name beside the group.
+    let common = schema_in(spec, "validation");
+    let mut versions: Vec<(Cow<'_, str>, Option<NodeRef<'_>>)> = Vec::new();
+    for version in items(spec, "versions") {
+        versions.push((text(version, "name")?, schema_in(version, "schema").or(common)));
+    }
+    if versions.is_empty() {
+        versions.push((text(spec, "version")?, common));
+    }
+    let named = |(version, schema): (Cow<'_, str>, Option<_>)| {
+        Some(((format!("{group}/{version}"), kind.clone().into_owned()), schema?))
+    };
+    Some(versions.into_iter().filter_map(named).collect())
+}

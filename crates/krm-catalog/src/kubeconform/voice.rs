@@ -1,0 +1,92 @@
+//! The two functions of the catalog that this one stands for, and how each tells what is wrong.
+
+use krm_sdk::{FunctionResult, Resource, Severity, results::FieldRef};
+
+use super::check::{Fault, What};
+
+/// Which of the two is speaking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Voice {
+    /// The newer one.
+    Kubeconform,
+    /// Compat: the older one, in its words and its order.
+    Kubeval,
+}
+
+impl Voice {
+    /// The results for the faults of a resource, in the order of this voice.
+    pub(super) fn results(
+        self,
+        resource: &Resource,
+        mut faults: Vec<Fault<'_>>,
+    ) -> Vec<FunctionResult> {
+        if self == Self::Kubeval {
+            // What is wrong with a mapping itself comes before what is wrong in it.
+            faults.sort_by_key(|fault| {
+                let is_own = matches!(fault.what, What::Unknown(_) | What::Missing(_));
+                (fault.node.start(), !is_own)
+            });
+        }
+        faults.iter().flat_map(|fault| self.fault(resource, fault)).collect()
+    }
+
+    fn fault(self, resource: &Resource, fault: &Fault<'_>) -> Vec<FunctionResult> {
+        let by_name = |names: &[String], say: fn(&str) -> String| {
+            let one = |name: &String| named(resource, say(name), name);
+            names.iter().map(one).collect()
+        };
+        match (&fault.what, self) {
+            (What::Missing(names), Self::Kubeval) => {
+                by_name(names, |name| format!("{name} is required"))
+            }
+            (What::Unknown(names), Self::Kubeval) => {
+                by_name(names, |name| format!("Additional property {name} is not allowed"))
+            }
+            (what, voice) => {
+                let finding = resource.result(Severity::Error, voice.words(what));
+                let mut result = FunctionResult::from(finding.at(fault.node));
+                let is_whole = |field: &FieldRef| field.path.is_empty();
+                let is_scalar = fault.node.as_scalar().is_some();
+                if let Some(field) = &mut result.field {
+                    field.current = field.current.take().filter(|_| is_scalar);
+                }
+                result.field = result.field.filter(|field| !is_whole(field));
+                vec![result]
+            }
+        }
+    }
+
+    fn words(self, what: &What) -> String {
+        match (what, self) {
+            (What::Missing(names), _) => match &names[..] {
+                [name] => format!("missing property '{name}'"),
+                names => format!("missing properties {}", quoted(names)),
+            },
+            (What::Unknown(names), _) => {
+                format!("additional properties {} not allowed", quoted(names))
+            }
+            (What::Type { found, wanted }, Self::Kubeconform) => {
+                format!("got {found}, want {}", wanted.join(" or "))
+            }
+            (What::Type { found, wanted }, Self::Kubeval) => {
+                let (null, types): (Vec<&str>, Vec<&str>) =
+                    wanted.iter().partition(|kind| **kind == "null");
+                let types = [types, null].concat();
+                format!("Invalid type. Expected: [{}], given: {found}", types.join(","))
+            }
+            (What::Rule(words), _) => words.clone(),
+        }
+    }
+}
+
+fn quoted(names: &[String]) -> String {
+    names.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ")
+}
+
+/// A result about a field that is named, and not where it stands.
+fn named(resource: &Resource, message: String, name: &str) -> FunctionResult {
+    let mut result = FunctionResult::from(resource.result(Severity::Error, message));
+    let path = name.to_owned();
+    result.field = Some(FieldRef { path, current: None, proposed: Vec::new() });
+    result
+}

@@ -1,0 +1,116 @@
+//! `starlark`: a script of the package changes its resources, or says what is wrong with them.
+
+mod answer;
+mod engine;
+mod loops;
+mod native;
+mod place;
+mod render;
+mod values;
+
+use std::collections::BTreeMap;
+
+use krm_core::wire::Sending;
+use krm_sdk::{Any, Diagnostic, Error, Resource, ResourceList};
+use serde::Deserialize;
+
+use crate::Builtin;
+use place::Source;
+
+/// The function as it is listed.
+pub const BUILTIN: Builtin = Builtin {
+    name: "starlark",
+    aliases: &[],
+    summary: "run a Starlark script of the functionConfig on the resources",
+    doc: include_str!("../../doc/starlark.md"),
+    tags: &["v0.1", "v0.2", "v0.3", "v0.4", "v0.4.3", "v0.5", "v0.5.0"],
+    run,
+};
+
+const API_VERSION: &str = "fn.kpt.dev/v1alpha1";
+const KIND: &str = "StarlarkRun";
+
+/// The functionConfig.
+#[derive(Deserialize)]
+enum Config {
+    StarlarkRun {
+        #[serde(default)]
+        source: String,
+        #[serde(default, rename = "params")]
+        _params: Option<Any>,
+    },
+    ConfigMap(BTreeMap<String, String>),
+}
+
+/// Runs the script of the functionConfig.
+pub fn run(list: &mut ResourceList) -> Result<(), Error> {
+    let config = list.function_config.clone();
+    let Some(config) = config.filter(|config| config.root().as_mapping().is_some()) else {
+        return Err(Diagnostic::error(
+            "FunctionConfig is missing. Expect `ConfigMap` or `StarlarkRun`",
+        )
+        .hint(format!("make a `{KIND}` of `{API_VERSION}` with the script as `source`"))
+        .into());
+    };
+    let text = source(&config)?;
+    let name = config.name();
+    let name = if name.is_empty() { "starlark-function-run" } else { &name };
+    let node = config.get("source").or_else(|| config.get("data.source"));
+    let field = node.map(|node| (&config, node));
+    run_source(Source { name, text: &text, field }, list)
+}
+
+/// Runs a script that is a file of its own, as `krm fn eval --starlark FILE` does. The functionConfig may be anything.
+pub fn run_file(name: &str, text: &str, list: &mut ResourceList) -> Result<(), Error> {
+    run_source(Source { name, text, field: None }, list)
+}
+
+fn run_source(source: Source<'_>, list: &mut ResourceList) -> Result<(), Error> {
+    let sending = Sending::of(list.items.iter().map(Resource::item), &answer::options(list))?;
+    let script = loops::without_while(source.text);
+    let given = answer::list_of(&sending)?;
+    let outcome = engine::execute(source.name, &script.text, &given, engine::LIMITS);
+    let outcome = outcome.map_err(|error| source.explain(&error, &script))?;
+    list.items = answer::taken(&sending, &given, outcome.list)?;
+    list.log.extend(outcome.printed);
+    Ok(())
+}
+
+/// The script of a functionConfig.
+fn source(config: &Resource) -> Result<String, Error> {
+    let (api_version, kind) = (config.api_version(), config.kind());
+    if !matches!((&*api_version, &*kind), ("v1", "ConfigMap") | (API_VERSION, KIND)) {
+        let named = |api_version: &str, kind: &str| {
+            let group = if api_version.contains('/') { "" } else { "/" };
+            format!("{group}{api_version}, Kind={kind}")
+        };
+        let message = format!(
+            "`functionConfig` must be either {} or {}, but we got: {}",
+            named("v1", "ConfigMap"),
+            named(API_VERSION, KIND),
+            named(&api_version, &kind),
+        );
+        return Err(at(Diagnostic::error(message), config, "kind").into());
+    }
+    let source = match config.read_config()? {
+        Config::StarlarkRun { source, .. } => source,
+        Config::ConfigMap(mut data) => data.remove("source").unwrap_or_default(),
+    };
+    if source.trim().is_empty() {
+        let told = Diagnostic::error("`source` must not be empty");
+        return Err(
+            at(told.hint("put the script there, behind `source: |`"), config, "source").into()
+        );
+    }
+    Ok(source)
+}
+
+/// Names the place of a field, or of the resource where it has none.
+fn at(told: Diagnostic, config: &Resource, field: &str) -> Diagnostic {
+    let node = config.get(field).or_else(|| config.get(&format!("data.{field}")));
+    let told = told.at(config.item().file(), node.unwrap_or(config.root()).span());
+    match config.path() {
+        Some(path) => told.in_file(path.as_str()),
+        None => told,
+    }
+}

@@ -1,0 +1,303 @@
+//! What scripts can do that Starlark itself cannot: the functions behind the libraries, none of which touches anything outside.
+
+use data_encoding::{BASE64, BASE64_NOPAD, BASE64URL, BASE64URL_NOPAD, Encoding, HEXLOWER};
+use krm_core::json;
+use krm_yaml::{File, NodeRef, Value};
+use md5::{Digest, Md5};
+use regex_lite::Regex;
+use sha1::Sha1;
+use sha2::Sha256;
+use starlark::environment::GlobalsBuilder;
+use starlark::starlark_module;
+use starlark::values::dict::DictRef;
+use starlark::values::float::UnpackFloat;
+use starlark::values::list::AllocList;
+use starlark::values::none::NoneType;
+use starlark::values::tuple::{AllocTuple, UnpackTuple};
+use starlark::values::{Heap, Value as Script};
+
+use super::render;
+use super::values::{from_script, to_script};
+
+/// What a function of a library cannot do, in words for the person who called it.
+fn fault(message: impl std::fmt::Display) -> anyhow::Error {
+    anyhow::anyhow!("{message}")
+}
+
+/// The functions behind `lib/*.star`. Only those files see them.
+#[starlark_module]
+pub(super) fn natives(builder: &mut GlobalsBuilder) {
+    /// Entries are sorted by their names, as everywhere in JSON that is compared.
+    fn _json_encode<'v>(value: Script<'v>, heap: Heap<'v>) -> anyhow::Result<String> {
+        Ok(json::write(&sorted(from_script(value, heap).map_err(fault)?)))
+    }
+
+    fn _json_decode<'v>(text: &str, heap: Heap<'v>) -> anyhow::Result<Script<'v>> {
+        let first = text.trim_start().chars().next().unwrap_or_default();
+        let is_json = matches!(first, '{' | '[' | '"' | '-' | '0'..='9' | 't' | 'f' | 'n');
+        let text = is_json.then(|| text.to_owned());
+        read(text.ok_or_else(|| fault("json.decode: this is no JSON"))?, heap)
+    }
+
+    fn _json_indent(
+        text: &str,
+        #[starlark(default = "")] prefix: &str,
+        #[starlark(default = "\t")] indent: &str,
+    ) -> anyhow::Result<String> {
+        Ok(indented(text, prefix, indent))
+    }
+
+    fn _yaml_loads<'v>(text: &str, heap: Heap<'v>) -> anyhow::Result<Script<'v>> {
+        read(text.to_owned(), heap)
+    }
+
+    fn _yaml_dumps<'v>(value: Script<'v>, heap: Heap<'v>) -> anyhow::Result<String> {
+        let value = sorted(from_script(value, heap).map_err(fault)?);
+        render::block(&value).map_err(fault)
+    }
+
+    fn _base64_encode(
+        data: &str,
+        #[starlark(default = "standard")] encoding: &str,
+    ) -> anyhow::Result<String> {
+        Ok(base64(encoding)?.encode(data.as_bytes()))
+    }
+
+    fn _base64_decode(
+        data: &str,
+        #[starlark(default = "standard")] encoding: &str,
+    ) -> anyhow::Result<String> {
+        let bytes = base64(encoding)?.decode(data.as_bytes());
+        let bytes = bytes.map_err(|error| fault(format!("base64.decode: {error}")))?;
+        String::from_utf8(bytes).map_err(|_| fault("base64.decode: the data is no UTF-8 text"))
+    }
+
+    fn _hash(name: &str, text: &str) -> anyhow::Result<String> {
+        Ok(match name {
+            "md5" => HEXLOWER.encode(&Md5::digest(text)),
+            "sha1" => HEXLOWER.encode(&Sha1::digest(text)),
+            _ => HEXLOWER.encode(&Sha256::digest(text)),
+        })
+    }
+
+    fn _re_findall<'v>(
+        pattern: &str,
+        text: &str,
+        #[starlark(default = 0)] flags: i32,
+        heap: Heap<'v>,
+    ) -> anyhow::Result<Script<'v>> {
+        no_flags(flags)?;
+        let pattern = regex(pattern)?;
+        Ok(heap.alloc(AllocTuple(pattern.find_iter(text).map(|it| it.as_str()))))
+    }
+
+    /// Every match with its groups.
+    fn _re_match<'v>(
+        pattern: &str,
+        text: &str,
+        #[starlark(default = 0)] flags: i32,
+        heap: Heap<'v>,
+    ) -> anyhow::Result<Script<'v>> {
+        no_flags(flags)?;
+        let pattern = regex(pattern)?;
+        let groups = pattern.captures_iter(text).map(|found| {
+            let texts = (0..found.len()).map(|at| found.get(at).map_or("", |it| it.as_str()));
+            heap.alloc(AllocTuple(texts.map(str::to_owned).collect::<Vec<_>>()))
+        });
+        Ok(heap.alloc(AllocList(groups)))
+    }
+
+    fn _re_split<'v>(
+        pattern: &str,
+        text: &str,
+        #[starlark(default = 0)] most: i32,
+        #[starlark(default = 0)] flags: i32,
+        heap: Heap<'v>,
+    ) -> anyhow::Result<Script<'v>> {
+        no_flags(flags)?;
+        let pattern = regex(pattern)?;
+        let parts: Vec<&str> = match usize::try_from(most) {
+            Ok(most) if most > 0 => pattern.splitn(text, most).collect(),
+            _ => pattern.split(text).collect(),
+        };
+        Ok(heap.alloc(AllocTuple(parts)))
+    }
+
+    fn _re_sub(
+        pattern: &str,
+        with: &str,
+        text: &str,
+        #[starlark(default = 0)] count: i32,
+        #[starlark(default = 0)] flags: i32,
+    ) -> anyhow::Result<String> {
+        no_flags(flags)?;
+        let most = usize::try_from(count).unwrap_or(0);
+        Ok(regex(pattern)?.replacen(text, most, with).into_owned())
+    }
+
+    /// A function of numbers, by its name.
+    fn _math(
+        name: &str,
+        #[starlark(args)] numbers: UnpackTuple<UnpackFloat>,
+    ) -> anyhow::Result<f64> {
+        let numbers: Vec<f64> = numbers.items.iter().map(|it| it.0).collect();
+        let told = || fault(format!("math.{name}: wrong number of arguments"));
+        calculate(name, &numbers).ok_or_else(told)
+    }
+
+    fn _match_gvk(resource: DictRef<'_>, api_version: &str, kind: &str) -> anyhow::Result<bool> {
+        let is = |name, text| resource.get_str(name).and_then(Script::unpack_str) == Some(text);
+        Ok(is("apiVersion", api_version) && is("kind", kind))
+    }
+
+    fn _match_name(resource: DictRef<'_>, name: &str) -> anyhow::Result<bool> {
+        Ok(metadata(&resource, "name") == name)
+    }
+
+    fn _match_namespace(resource: DictRef<'_>, namespace: &str) -> anyhow::Result<bool> {
+        Ok(metadata(&resource, "namespace") == namespace)
+    }
+
+    /// What scripts of the catalog may load, and krm does not do.
+    fn _refused(
+        name: &str,
+        why: &str,
+        #[starlark(args)] _args: Script<'_>,
+        #[starlark(kwargs)] _kwargs: Script<'_>,
+    ) -> anyhow::Result<NoneType> {
+        Err(fault(format!("{name}: {why}; run the image itself, with `--no-builtin`")))
+    }
+}
+
+fn metadata<'v>(resource: &DictRef<'v>, name: &str) -> &'v str {
+    let metadata = resource.get_str("metadata").and_then(DictRef::from_value);
+    metadata.and_then(|it| it.get_str(name)?.unpack_str()).unwrap_or_default()
+}
+
+/// Flags stand in the pattern: `(?i)`.
+fn no_flags(flags: i32) -> anyhow::Result<()> {
+    if flags == 0 { Ok(()) } else { Err(fault("re: flags stand in the pattern: `(?i)`")) }
+}
+
+/// JSON with a line for each entry.
+fn indented(text: &str, prefix: &str, indent: &str) -> String {
+    let (mut out, mut depth, mut in_text, mut is_escaped) = (String::new(), 0_usize, false, false);
+    let line = |out: &mut String, depth: usize| {
+        out.push('\n');
+        out.push_str(prefix);
+        out.push_str(&indent.repeat(depth));
+    };
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        if in_text {
+            in_text = c != '"' || is_escaped;
+            is_escaped = c == '\\' && !is_escaped;
+            out.push(c);
+            continue;
+        }
+        match c {
+            '{' | '[' => {
+                while rest.next_if(|c| c.is_whitespace()).is_some() {}
+                out.push(c);
+                match rest.next_if(|c| matches!(c, '}' | ']')) {
+                    Some(close) => out.push(close),
+                    None => {
+                        depth += 1;
+                        line(&mut out, depth);
+                    }
+                }
+            }
+            '}' | ']' => {
+                depth = depth.saturating_sub(1);
+                line(&mut out, depth);
+                out.push(c);
+            }
+            ',' => {
+                out.push(c);
+                line(&mut out, depth);
+            }
+            ':' => out.push_str(": "),
+            c if c.is_whitespace() => {}
+            c => {
+                in_text = c == '"';
+                out.push(c);
+            }
+        }
+    }
+    out
+}
+
+fn calculate(name: &str, numbers: &[f64]) -> Option<f64> {
+    Some(match (name, numbers) {
+        ("ceil", [x]) => x.ceil(),
+        ("fabs", [x]) => x.abs(),
+        ("floor", [x]) => x.floor(),
+        ("round", [x]) => x.round(),
+        ("exp", [x]) => x.exp(),
+        ("sqrt", [x]) => x.sqrt(),
+        ("log", [x]) => x.ln(),
+        ("log", [x, base]) => x.log(*base),
+        ("pow", [x, y]) => x.powf(*y),
+        ("mod", [x, y]) => x % y,
+        ("acos", [x]) => x.acos(),
+        ("asin", [x]) => x.asin(),
+        ("atan", [x]) => x.atan(),
+        ("atan2", [y, x]) => y.atan2(*x),
+        ("cos", [x]) => x.cos(),
+        ("hypot", [x, y]) => x.hypot(*y),
+        ("sin", [x]) => x.sin(),
+        ("tan", [x]) => x.tan(),
+        ("degrees", [x]) => x.to_degrees(),
+        ("radians", [x]) => x.to_radians(),
+        ("acosh", [x]) => x.acosh(),
+        ("asinh", [x]) => x.asinh(),
+        ("atanh", [x]) => x.atanh(),
+        ("cosh", [x]) => x.cosh(),
+        ("sinh", [x]) => x.sinh(),
+        ("tanh", [x]) => x.tanh(),
+        _ => return None,
+    })
+}
+
+/// What a text of YAML or JSON means.
+fn read<'v>(text: String, heap: Heap<'v>) -> anyhow::Result<Script<'v>> {
+    let file = File::parse(text).map_err(fault)?;
+    if let Some(error) = file.errors().next() {
+        return Err(fault(&error.message));
+    }
+    let root = file.documents().find_map(|document| document.root());
+    let value = root.map_or(Ok(Value::Null), NodeRef::to_value).map_err(fault)?;
+    Ok(to_script(&value, heap))
+}
+
+fn base64(name: &str) -> anyhow::Result<Encoding> {
+    Ok(match name {
+        "standard" | "" => BASE64,
+        "standard_raw" => BASE64_NOPAD,
+        "url" => BASE64URL,
+        "url_raw" => BASE64URL_NOPAD,
+        other => {
+            return Err(fault(format!(
+                "base64: `{other}` is no encoding; known are standard, standard_raw, url, url_raw"
+            )));
+        }
+    })
+}
+
+fn regex(pattern: &str) -> anyhow::Result<Regex> {
+    Regex::new(pattern).map_err(|error| fault(format!("re: `{pattern}`: {error}")))
+}
+
+/// The same value with the entries of all mappings in the order of their names.
+fn sorted(value: Value<'static>) -> Value<'static> {
+    match value {
+        Value::Sequence(items) => Value::Sequence(items.into_iter().map(sorted).collect()),
+        Value::Mapping(entries) => {
+            let entries = entries.into_iter().map(|(key, value)| (key, sorted(value)));
+            let mut entries: Vec<_> = entries.collect();
+            entries.sort_by_cached_key(|(key, _)| json::write(key));
+            Value::Mapping(entries)
+        }
+        other => other,
+    }
+}

@@ -1,0 +1,108 @@
+//! Values on their way into a script and back: no type is guessed, no digit of a whole number is lost.
+
+use std::borrow::Cow;
+
+use krm_yaml::{Resolved, Value};
+use num_bigint::BigInt;
+use starlark::values::dict::{AllocDict, DictRef};
+use starlark::values::float::StarlarkFloat;
+use starlark::values::list::AllocList;
+use starlark::values::{Heap, UnpackValue, Value as Script};
+
+/// How deep a value of a script may be; a list can hold itself.
+const MOST_DEPTH: usize = 1000;
+
+/// The value as a script sees it: dicts and lists that it may change.
+pub(super) fn to_script<'v>(value: &Value<'_>, heap: Heap<'v>) -> Script<'v> {
+    match value {
+        Value::Null => Script::new_none(),
+        Value::Bool(value) => Script::new_bool(*value),
+        Value::Number(text) => number(text, heap),
+        Value::String(text) => heap.alloc(&**text),
+        Value::Sequence(items) => {
+            heap.alloc(AllocList(items.iter().map(|item| to_script(item, heap))))
+        }
+        Value::Mapping(entries) => {
+            let entry =
+                |(name, value): &(Value<'_>, Value<'_>)| (key(name, heap), to_script(value, heap));
+            heap.alloc(AllocDict(entries.iter().map(entry)))
+        }
+        node @ (Value::Node(_) | Value::Graft(_)) => match node.clone().into_owned() {
+            Ok(value) => to_script(&value, heap),
+            Err(_) => Script::new_none(),
+        },
+    }
+}
+
+/// A key that is a scalar is itself; any other is known by its JSON.
+fn key<'v>(key: &Value<'_>, heap: Heap<'v>) -> Script<'v> {
+    match key {
+        Value::Sequence(_) | Value::Mapping(_) => heap.alloc(krm_core::json::write(key)),
+        scalar => to_script(scalar, heap),
+    }
+}
+
+fn number<'v>(text: &str, heap: Heap<'v>) -> Script<'v> {
+    match Resolved::of_plain(text) {
+        Resolved::Int(Some(value)) => match i64::try_from(value) {
+            Ok(value) => heap.alloc(value),
+            Err(_) => heap.alloc(BigInt::from(value)),
+        },
+        Resolved::Float(value) => heap.alloc(value),
+        _ => match text.parse::<BigInt>() {
+            Ok(value) => heap.alloc(value),
+            Err(_) => heap.alloc(text),
+        },
+    }
+}
+
+/// What a value of a script means as YAML.
+///
+/// # Errors
+/// What it is that has no place in a resource: a function, a value that holds itself.
+pub(super) fn from_script<'v>(value: Script<'v>, heap: Heap<'v>) -> Result<Value<'static>, String> {
+    read(value, heap, MOST_DEPTH)
+}
+
+fn read<'v>(value: Script<'v>, heap: Heap<'v>, depth: usize) -> Result<Value<'static>, String> {
+    let Some(depth) = depth.checked_sub(1) else {
+        return Err(format!("a value holds itself, or is deeper than {MOST_DEPTH} levels"));
+    };
+    if value.is_none() {
+        return Ok(Value::Null);
+    }
+    if let Some(value) = value.unpack_bool() {
+        return Ok(Value::Bool(value));
+    }
+    if let Some(text) = value.unpack_str() {
+        return Ok(Value::String(Cow::Owned(text.to_owned())));
+    }
+    let list = match value.get_type() {
+        "list" | "tuple" | "set" => value.iterate(heap).ok(),
+        _ => None,
+    };
+    if let Some(items) = list {
+        let items = items.map(|item| read(item, heap, depth));
+        return Ok(Value::Sequence(items.collect::<Result<_, _>>()?));
+    }
+    if let Some(dict) = DictRef::from_value(value) {
+        let entry = |(name, value)| Ok((read(name, heap, depth)?, read(value, heap, depth)?));
+        return Ok(Value::Mapping(dict.iter().map(entry).collect::<Result<_, String>>()?));
+    }
+    match value.get_type() {
+        "int" => Ok(Value::Number(Cow::Owned(value.to_str()))),
+        "float" => Ok(float(value)),
+        other => Err(format!("a {other} has no place in a resource")),
+    }
+}
+
+/// A number with a fraction as YAML spells it.
+fn float(value: Script<'_>) -> Value<'static> {
+    let text = match StarlarkFloat::unpack_value_opt(value).map(|it| it.0) {
+        Some(number) if number.is_nan() => ".nan".to_owned(),
+        Some(f64::INFINITY) => ".inf".to_owned(),
+        Some(f64::NEG_INFINITY) => "-.inf".to_owned(),
+        _ => value.to_str(),
+    };
+    Value::Number(Cow::Owned(text))
+}
