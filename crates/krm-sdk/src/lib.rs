@@ -11,13 +11,25 @@
 //! }
 //! ```
 
+mod comments;
+mod config;
 mod error;
+mod finding;
+mod generated;
 mod list;
+mod metadata;
+mod place;
 mod resource;
+mod selector;
+pub mod stream;
 
+pub use config::Any;
 pub use error::Error;
+pub use finding::Finding;
 pub use krm_core::wire::{FunctionResult, Item, results};
-pub use krm_core::{Diagnostic, Severity};
+pub use krm_core::{Diagnostic, PackagePath, Severity};
 pub use krm_yaml as yaml;
+pub use krm_yaml::CommentPlace;
 pub use list::ResourceList;
 pub use resource::Resource;
+pub use selector::Selector;
