@@ -72,7 +72,7 @@ impl Resource {
     }
 
     /// Spec: files of new resources are named `config/NAME_KIND.yaml`.
-    fn default_path(&mut self) {
+    pub(crate) fn default_path(&mut self) {
         if self.path().is_none() {
             let name = format!("{}_{}.yaml", self.name(), self.kind()).to_lowercase();
             let safe = name.replace(|c: char| !c.is_alphanumeric() && !"._-".contains(c), "-");

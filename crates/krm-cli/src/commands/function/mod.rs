@@ -10,6 +10,8 @@ mod interrupt;
 mod limits;
 mod list;
 mod permissions;
+mod render;
+mod rendering;
 mod run;
 mod running;
 mod saving;
@@ -35,6 +37,7 @@ pub(crate) enum Command {
     List(list::Args),
     Run(run::Args),
     Sink(sink::Args),
+    Render(render::Args),
     Source(source::Args),
     Wrap(wrap::Args),
     Xargs(xargs::Args),
@@ -48,6 +51,7 @@ pub(crate) fn run(command: &Command, global: &Global, screen: &mut Screen) -> Ou
         Command::List(args) => list::run(args, screen),
         Command::Run(args) => run::run(args, global, screen),
         Command::Sink(args) => sink::run(args, global, screen),
+        Command::Render(args) => render::run(args, global, screen),
         Command::Source(args) => source::run(args, global, screen),
         Command::Wrap(args) => wrap::run(args, screen),
         Command::Xargs(args) => xargs::run(args, screen),
