@@ -45,7 +45,7 @@ pub use failure::{Failure, Reason};
 pub use function::{Function, Outcome};
 pub use interrupt::Interrupt;
 pub use limits::Limits;
-pub use programs::Programs;
+pub use programs::{Programs, Ready, RunScript, Script};
 pub use resolution::{
     BadConstraint, CATALOG, Configuration, Constraint, Resolution, Resolved, Target, UseBuiltin,
 };

@@ -5,6 +5,7 @@
 
 mod cases;
 mod corpora;
+mod functions;
 mod git;
 mod ignoring;
 mod kills;

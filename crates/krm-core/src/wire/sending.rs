@@ -16,6 +16,8 @@ pub struct SendOptions<'a> {
     pub folder: &'a str,
     /// What the function is told.
     pub function_config: Option<&'a Item>,
+    /// Whether the items go without ids: who reads them again does not know this list.
+    pub without_ids: bool,
 }
 
 /// An item as it was sent.
@@ -49,6 +51,7 @@ pub struct Sending<'a> {
     text: String,
     pub(super) sent: Vec<Sent<'a>>,
     pub(super) folder: String,
+    without_ids: bool,
 }
 
 impl<'a> Sending<'a> {
@@ -59,7 +62,8 @@ impl<'a> Sending<'a> {
     ) -> Result<Self, Diagnostic> {
         let folder = options.folder.trim_matches('/').to_owned();
         let head = format!("apiVersion: {}\nkind: ResourceList\n", options.version.api_version());
-        let mut sending = Self { text: head, sent: Vec::new(), folder };
+        let without_ids = options.without_ids;
+        let mut sending = Self { text: head, sent: Vec::new(), folder, without_ids };
         sending.text.push_str("items:\n");
         for item in items {
             sending.push(item)?;
@@ -86,13 +90,19 @@ impl<'a> Sending<'a> {
             (INDEX, LEGACY_INDEX, item.index.filter(|_| path.is_some()).map(|it| it.to_string())),
         ];
         annotations.extend(place.iter().filter_map(|(name, _, it)| Some((*name, it.clone()?))));
-        annotations.push((ID, self.sent.len().to_string()));
+        if !self.without_ids {
+            annotations.push((ID, self.sent.len().to_string()));
+        }
         // Compat: a resource that has the older names gets its place in those, too.
         let has = |name: &str| own.iter().any(|(it, _)| it == name);
         let legacy = place.into_iter().filter(|(_, legacy, _)| has(legacy));
         annotations.extend(legacy.filter_map(|(_, legacy, value)| Some((legacy, value?))));
         let start = self.text.len();
-        push_item(&annotated::text(item, &annotations)?, &mut self.text);
+        let text = match annotations.is_empty() {
+            true => annotated::plain(item),
+            false => annotated::text(item, &annotations)?,
+        };
+        push_item(&text, &mut self.text);
         let lines = start..self.text.len();
         let is_other =
             |name: &str| name.starts_with(INTERNAL) && ![PATH, INDEX, ID].contains(&name);

@@ -4,14 +4,23 @@ mod call;
 mod command;
 pub(crate) mod configuration;
 mod doc;
+mod eval;
 pub(crate) mod images;
 mod interrupt;
 mod limits;
 mod list;
+mod permissions;
 mod render;
 mod rendering;
+mod run;
+mod running;
+mod saving;
+mod selection;
+mod sink;
 mod source;
+mod streams;
 mod wrap;
+mod writing_back;
 mod xargs;
 
 use clap::Subcommand;
@@ -24,7 +33,10 @@ use crate::show::Screen;
 pub(crate) enum Command {
     Call(call::Args),
     Doc(doc::Args),
+    Eval(eval::Args),
     List(list::Args),
+    Run(run::Args),
+    Sink(sink::Args),
     Render(render::Args),
     Source(source::Args),
     Wrap(wrap::Args),
@@ -35,7 +47,10 @@ pub(crate) fn run(command: &Command, global: &Global, screen: &mut Screen) -> Ou
     match command {
         Command::Call(args) => call::run(args, screen),
         Command::Doc(args) => doc::run(args, screen),
+        Command::Eval(args) => eval::run(args, global, screen),
         Command::List(args) => list::run(args, screen),
+        Command::Run(args) => run::run(args, global, screen),
+        Command::Sink(args) => sink::run(args, global, screen),
         Command::Render(args) => render::run(args, global, screen),
         Command::Source(args) => source::run(args, global, screen),
         Command::Wrap(args) => wrap::run(args, screen),
