@@ -1,6 +1,7 @@
 //! The two functions of the catalog that this one stands for, and how each tells what is wrong.
 
 use krm_sdk::{FunctionResult, Resource, Severity, results::FieldRef};
+use krm_yaml::Value;
 
 use super::check::{Fault, What};
 
@@ -43,8 +44,12 @@ impl Voice {
                 by_name(names, |name| format!("Additional property {name} is not allowed"))
             }
             (what, voice) => {
-                let finding = resource.result(Severity::Error, voice.words(what));
-                let mut result = FunctionResult::from(finding.at(fault.node));
+                let finding = resource.result(Severity::Error, voice.words(what)).at(fault.node);
+                let finding = match meant(fault) {
+                    Some(value) => finding.propose(value),
+                    None => finding,
+                };
+                let mut result = FunctionResult::from(finding);
                 let is_whole = |field: &FieldRef| field.path.is_empty();
                 let is_scalar = fault.node.as_scalar().is_some();
                 if let Some(field) = &mut result.field {
@@ -76,6 +81,22 @@ impl Voice {
             }
             (What::Rule(words), _) => words.clone(),
         }
+    }
+}
+
+/// What was probably meant: the same characters as a value of the type that is wanted.
+fn meant(fault: &Fault<'_>) -> Option<Value<'static>> {
+    let What::Type { wanted, .. } = &fault.what else { return None };
+    let text = fault.node.as_scalar()?.value().into_owned();
+    let wants = |name: &str| wanted.iter().any(|it| *it == name);
+    let is_whole = text.trim_start_matches('-').bytes().all(|byte| byte.is_ascii_digit());
+    match Value::plain(text.clone()) {
+        number @ Value::Number(_) if wants("number") || wants("integer") && is_whole => {
+            Some(number)
+        }
+        word @ Value::Bool(_) if wants("boolean") => Some(word),
+        Value::Null => None,
+        _ => wants("string").then(|| Value::string(text)),
     }
 }
 

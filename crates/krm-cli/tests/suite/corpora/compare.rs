@@ -15,6 +15,11 @@ pub(crate) fn is_yaml(name: &str) -> bool {
     last == "Kptfile" || [".yaml", ".yml", ".json"].iter().any(|end| last.ends_with(end))
 }
 
+/// Whether the words are those of Go's own reader of JSON, and no function's.
+fn is_of_reader(message: &str) -> bool {
+    message.contains("json: cannot unmarshal") || message.contains("is wanted, and this is")
+}
+
 /// Why a case is not what is wanted; nothing where it is.
 pub(crate) fn judge(case: &Case, ran: &Ran) -> Vec<String> {
     let mut why: Vec<String> = ran.stale.clone().into_iter().collect();
@@ -158,11 +163,17 @@ fn same_results(wanted: &str, is: &str) -> Vec<String> {
         why.push(format!("results of {} functions, and not of {}", is.len(), wanted.len()));
     }
     for (wanted, is) in wanted.iter().zip(&is) {
-        if wanted != is {
+        let is_same = wanted.len() == is.len() && wanted.iter().zip(is).all(|(a, b)| same(a, b));
+        if !is_same {
             why.push(format!("results are {is:#?}\n    and not {wanted:#?}"));
         }
     }
     why
+}
+
+/// Old functions give no severity.
+fn same(wanted: &str, is: &str) -> bool {
+    wanted == is || wanted.strip_suffix(" | ").is_some_and(|it| is.starts_with(&format!("{it} | ")))
 }
 
 fn functions(file: &File) -> Vec<Vec<String>> {
@@ -179,14 +190,13 @@ fn results(function: NodeRef<'_>) -> Vec<String> {
         let said = |node: Option<NodeRef<'_>>, name| node.and_then(|it| text(it, name));
         let part = |name: &str| result.as_mapping().and_then(|it| it.get(name));
         let of = [
-            // Old functions give none, and mean that it is good to know.
-            text(result, "severity").unwrap_or_else(|| "info".to_owned()),
             said(part("resourceRef"), "kind").unwrap_or_default(),
             said(part("resourceRef"), "name").unwrap_or_default(),
             said(part("field"), "path").unwrap_or_default(),
             said(part("file"), "path").unwrap_or_default(),
             said(part("file"), "index").filter(|it| it != "0").unwrap_or_default(),
-            text(result, "message").filter(|_| !is_engine).unwrap_or_default(),
+            text(result, "message").filter(|it| !is_engine && !is_of_reader(it)).unwrap_or_default(),
+            text(result, "severity").unwrap_or_default(),
         ];
         found.push(of.join(" | "));
     }

@@ -112,17 +112,17 @@ pub(super) fn failures(rendered: &Rendered<'_, Told>, loaded: &Loaded) -> Vec<Di
         let role = step.function.role.name();
         let package = loaded.shown(&report.ran.package);
         let mut errors = report.errors.iter();
-        let words = match (errors.next(), errors_of(report)) {
-            (Some(first), _) if first.location.is_none() => {
-                let own = format!("function `{}` ", report.ran.name);
-                first.message.trim_start_matches(&own).to_owned()
-            }
-            (Some(_), _) => "it cannot run".to_owned(),
-            (None, 1) => "1 error".to_owned(),
-            (None, count) => format!("{count} errors"),
+        let why = match (errors.next(), errors_of(report)) {
+            (Some(first), _) if first.location.is_none() => format!(": {}", first.message),
+            // The place and the words come before this.
+            (Some(_), _) => String::new(),
+            (None, 1) => ": 1 error".to_owned(),
+            (None, count) => format!(": {count} errors"),
         };
-        let words =
-            format!("the {role} `{}` of the package `{package}` failed: {words}", report.ran.name);
+        let words = format!(
+            "the {role} `{}` of the package `{package}` failed{why}",
+            report.ran.name
+        );
         let placed = report.errors.iter().filter(|it| it.location.is_some());
         told.extend(placed.cloned());
         let hints = report.errors.first().filter(|it| it.location.is_none());
