@@ -1,5 +1,6 @@
 //! One node as a text of its own: as it is written, moved to the left edge, with the comments inside it.
 
+use crate::wire::written;
 use krm_yaml::{Comment, CommentPlace, DocumentRef, NodeRef, ScalarStyle, Span, Value};
 
 /// The text of a node with its tag, without its anchor, and without a line break at its end.
@@ -19,12 +20,16 @@ pub fn text(node: NodeRef<'_>) -> String {
 /// The texts of several nodes of one document with the comments above them. One that leans on an anchor outside of it
 /// is written anew.
 pub fn texts(nodes: &[NodeRef<'_>]) -> Vec<String> {
+    texts_or(nodes, |node| crate::json::write(&Value::Node(node)))
+}
+
+fn texts_or(nodes: &[NodeRef<'_>], written_anew: impl Fn(NodeRef<'_>) -> String) -> Vec<String> {
     let needs = |node: &&NodeRef<'_>| node.parent().is_some() && node.is_block();
     let comments = nodes.iter().find(needs).map(|node| node.document().comments());
     let comments = comments.unwrap_or_default();
     let is_part = |node: &NodeRef<'_>| node.parent().is_some();
     let text = |node: &NodeRef<'_>| match is_part(node) && leans_outside(*node, node.span()) {
-        true => crate::json::write(&Value::Node(*node)),
+        true => written_anew(*node),
         false => above(*node, &comments) + &text_among(node.resolve(), &comments),
     };
     nodes.iter().map(text).collect()
@@ -37,7 +42,10 @@ pub fn texts(nodes: &[NodeRef<'_>]) -> Vec<String> {
 pub(crate) fn own_texts(nodes: &[NodeRef<'_>]) -> Vec<String> {
     let all = match nodes {
         [node] if node.parent().is_none() => vec![text(*node)],
-        _ => texts(nodes),
+        // A number that is none in JSON stays one.
+        _ => texts_or(nodes, |node| {
+            written::out(node).unwrap_or_else(|_| crate::json::write(&Value::Node(node)))
+        }),
     };
     let ends_file = |node: &NodeRef<'_>| node.end() as usize == node.document().file().text().len();
     let ended = |(text, node)| if ends_file(node) { text } else { end_line(text) };

@@ -2,8 +2,8 @@
 
 use krm_yaml::{DocumentRef, Edit, File, NodeRef, Span, Value};
 
-use super::Item;
 use super::annotations::is_of_the_wire;
+use super::{Item, written};
 use crate::resource::{field, is_null, scalar_text};
 use crate::{Diagnostic, annotate, json, records, subtree};
 
@@ -22,9 +22,9 @@ pub(super) fn text(item: &Item, annotations: &[Annotation<'_>]) -> Result<String
         return Ok(spliced(item.text(), body, &spot, annotations));
     }
     let pairs: Vec<(&str, &str)> = annotations.iter().map(|(name, it)| (*name, &**it)).collect();
-    let edited = body(root).and_then(|body| edited(ended(body.of(item.text())), &pairs));
-    let written_out = || edited_out(root, &pairs);
-    edited.or_else(written_out).ok_or_else(|| {
+    let as_written = body(root).and_then(|body| edited(ended(body.of(item.text())), &pairs));
+    let written_out = || written::out(root).ok().and_then(|text| edited(text, &pairs));
+    as_written.or_else(written_out).ok_or_else(|| {
         let message =
             format!("{} cannot be sent: its annotations cannot be set", item.resource().label());
         let told = Diagnostic::error(message).at(item.file(), root.span());
@@ -36,7 +36,7 @@ pub(super) fn text(item: &Item, annotations: &[Annotation<'_>]) -> Result<String
 pub(super) fn plain(item: &Item) -> String {
     match body(item.root()) {
         Some(body) => ended(body.of(item.text())),
-        None => written_out(item.root()),
+        None => written::out(item.root()).unwrap_or_else(|_| ended(item.text())),
     }
 }
 
@@ -64,14 +64,6 @@ fn ends_in_block_text(document: DocumentRef<'_>) -> bool {
 
 fn ended(text: &str) -> String {
     subtree::end_line(text.to_owned())
-}
-
-fn written_out(root: NodeRef<'_>) -> String {
-    json::write(&Value::Node(root)) + "\n"
-}
-
-fn edited_out(root: NodeRef<'_>, annotations: &[(&str, &str)]) -> Option<String> {
-    edited(written_out(root), annotations)
 }
 
 fn edited(text: String, annotations: &[(&str, &str)]) -> Option<String> {

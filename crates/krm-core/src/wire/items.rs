@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use krm_yaml::{File, NodeRef, Value};
+use krm_yaml::{File, NodeRef};
 
-use super::Item;
+use super::{Item, written};
 use crate::resource::{is_resource, resources};
-use crate::{Diagnostic, Package, PackageFile, Placed, json, subtree};
+use crate::{Diagnostic, Package, PackageFile, Placed, subtree};
 
 /// So many places are named in one line.
 const MOST_NAMED: usize = 5;
@@ -123,7 +123,7 @@ fn items(content: &Arc<File>, placed: &[(usize, Placed<'_>)]) -> Vec<Item> {
     let texts = subtree::own_texts(&nodes);
     let item = |(text, node): (String, &NodeRef<'_>)| {
         // A document that needs its directives is written out.
-        Item::parse(text).or_else(|_| Item::parse(json::write(&Value::Node(*node)) + "\n"))
+        Item::parse(text).or_else(|error| Item::parse(written::out(*node).map_err(|_| error)?))
     };
     texts.into_iter().zip(&nodes).filter_map(|it| item(it).ok()).collect()
 }
@@ -167,10 +167,7 @@ mod tests {
             "- apiVersion: v1\n  kind: A\n  x: &x [1]\n- apiVersion: v1\n  kind: B\n  x: *x\n";
         assert_eq!(
             texts(bare),
-            [
-                "apiVersion: v1\nkind: A\nx: &x [1]\n",
-                "{\"apiVersion\":\"v1\",\"kind\":\"B\",\"x\":[1]}\n"
-            ]
+            ["apiVersion: v1\nkind: A\nx: &x [1]\n", "apiVersion: v1\nkind: B\nx:\n- 1\n"]
         );
     }
 

@@ -10,6 +10,7 @@ pub mod matching;
 pub mod results;
 pub mod sending;
 pub mod version;
+pub(crate) mod written;
 
 pub use answer::{Answer, Refused};
 pub use item::Item;

@@ -1,6 +1,7 @@
 //! The one test binary of `krm-core`: laws on generated resources.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod answer_laws;
 mod corpora;
 mod format;
 mod formatting;

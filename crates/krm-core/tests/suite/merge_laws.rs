@@ -16,12 +16,12 @@ use crate::merging::{change, emit, three_texts};
 const CASES: u32 = 4_000;
 
 /// Tries a law with many choices, the first few of which are about style.
-fn holds(law: impl Fn(&mut Draw<'_>, &mut Draw<'_>) -> Checked) {
+pub(crate) fn holds(law: impl Fn(&mut Draw<'_>, &mut Draw<'_>) -> Checked) {
     holds_but_for(1, law);
 }
 
 /// The same where up to so many of a hundred merges may be refused.
-fn holds_but_for(percent: u32, law: impl Fn(&mut Draw<'_>, &mut Draw<'_>) -> Checked) {
+pub(crate) fn holds_but_for(percent: u32, law: impl Fn(&mut Draw<'_>, &mut Draw<'_>) -> Checked) {
     let mut config =
         Config { failure_persistence: None, max_shrink_iters: 4_000, ..Config::default() };
     if std::env::var_os("PROPTEST_CASES").is_none() {

@@ -1,10 +1,11 @@
 //! The text of a resource that a function made: without the annotations of the wire, and by lines where it is YAML.
 
-use krm_yaml::{Edit, EditError, File, NodeRef, Value, WhenEmpty};
+use krm_yaml::{Edit, EditError, File, NodeRef, WhenEmpty};
 
 use super::content::{self, Known};
 use super::same::At;
 use crate::merge::Fields;
+use crate::wire::written;
 use crate::{Diagnostic, json, subtree};
 
 /// A resource of an answer as a document of its own.
@@ -21,17 +22,7 @@ pub(super) fn text(node: NodeRef<'_>, is_json: bool) -> Result<String, Diagnosti
     if is_json {
         return Ok(json::write(&value) + "\n");
     }
-    by_lines(value).map_err(told)
-}
-
-/// A value as a document by lines.
-fn by_lines(value: Value<'_>) -> Result<String, EditError> {
-    let refused = |message: String| EditError { message, span: krm_yaml::Span::new(0, 0) };
-    let stub = File::parse("x\n".to_owned()).map_err(|error| refused(error.to_string()))?;
-    let root = stub.document(0).and_then(|document| document.root());
-    let mut edit = Edit::new(&stub);
-    edit.set(root.ok_or_else(|| refused("there is no root".to_owned()))?, value)?;
-    edit.apply()
+    written::by_lines(value).map_err(told)
 }
 
 /// The text without the annotations of the wire, and without what holds nothing else; none where they cannot be taken out.

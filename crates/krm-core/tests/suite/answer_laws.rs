@@ -1,0 +1,202 @@
+//! Laws of what becomes of an item when a function answers.
+
+use krm_core::annotate::{Chosen, annotate};
+use krm_core::merge::same;
+use krm_core::wire::{Item, SendOptions, Sending};
+use krm_core::{PackageFile, json};
+use krm_yaml::{File, NodeRef, Value};
+
+use crate::laws::draw::Draw;
+use crate::merge_laws::{holds, holds_but_for};
+use crate::merging::checks::{self, Checked};
+use crate::merging::model::{self, Model};
+use crate::merging::{change, emit};
+
+/// How a function writes its answer.
+#[derive(Clone, Copy)]
+enum Writer {
+    Lines,
+    Json,
+}
+
+fn root(file: &File) -> Result<NodeRef<'_>, String> {
+    file.document(0).and_then(|it| it.root()).ok_or_else(|| "no root".to_owned())
+}
+
+fn parsed(text: &str) -> Result<File, String> {
+    File::parse(text.to_owned()).map_err(|error| error.to_string())
+}
+
+/// The resource as an answer to a list of one.
+fn output(text: &str, writer: Writer) -> Result<String, String> {
+    let id = ("internal.config.kubernetes.io/krm-id".to_owned(), "0".to_owned());
+    let file = PackageFile::of_text("a.yaml", text).map_err(|error| error.to_string())?;
+    let annotated = annotate(&file, &Chosen::default(), &[id]);
+    let annotated = annotated.map_err(|errors| errors[0].message.clone())?;
+    let annotated = annotated.unwrap_or_else(|| text.to_owned());
+    let item = match writer {
+        Writer::Json => json::write(&Value::Node(root(&parsed(&annotated)?)?)) + "\n",
+        Writer::Lines => annotated,
+    };
+    let lines =
+        item.lines().map(|line| if line.is_empty() { line.into() } else { format!("  {line}") });
+    let lines: Vec<String> = lines.collect();
+    Ok(format!(
+        "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n-\n{}\n",
+        lines.join("\n")
+    ))
+}
+
+/// Whether JSON can say what a text says: it has no `0x1F` and no `.inf`.
+fn is_json(text: &str) -> Result<bool, String> {
+    let file = parsed(text)?;
+    let again = parsed(&json::write(&Value::Node(root(&file)?)))?;
+    Ok(same(root(&file)?, root(&again)?))
+}
+
+/// What becomes of a text when this comes back for it.
+fn answered(text: &str, returned: &str, writer: Writer) -> Result<Item, String> {
+    let items = [Item::parse(text.to_owned()).map_err(|error| error.message)?];
+    let sending = Sending::of(&items, &SendOptions::default()).map_err(|error| error.message)?;
+    let mut answer = sending.answer(output(returned, writer)?).map_err(|it| it.error.message)?;
+    if answer.from != [Some(0)] {
+        return Err(format!("it is not known again: {returned}"));
+    }
+    Ok(answer.items.remove(0))
+}
+
+/// After an answer the item means what came back, and nothing else of its comments went than what went with its fields.
+fn answer_means_what_was_returned(text: &str, returned: &str, writer: Writer) -> Checked {
+    if [text, returned].iter().any(|text| !checks::is_readable(text) || checks::has_null(text)) {
+        return Ok(None);
+    }
+    if !is_json(returned)? {
+        return Ok(None);
+    }
+    let item = answered(text, returned, writer)?;
+    let file = parsed(returned)?;
+    if !same(item.root(), root(&file)?) {
+        return Err(format!(
+            "--- sent\n{text}\n--- returned\n{returned}\n--- became\n{}",
+            item.text()
+        ));
+    }
+    // The same answer again changes nothing, but that a comment which stood elsewhere may come now.
+    let again = answered(item.text(), returned, Writer::Json)?;
+    match again.text() == item.text() {
+        true => Ok(None),
+        false => Err(format!("--- once\n{}\n--- again\n{}", item.text(), again.text())),
+    }
+}
+
+fn changed(draw: &mut Draw<'_>, style: &mut Draw<'_>) -> [String; 2] {
+    let model = model::resource(draw);
+    let other = change::some(&model, draw, 6);
+    [&model, &other].map(|model| emit::text(model, style))
+}
+
+#[test]
+fn answer_means_what_was_returned_by_lines() {
+    holds(|draw, style| {
+        let [text, returned] = changed(draw, style);
+        answer_means_what_was_returned(&text, &returned, Writer::Lines)
+    });
+}
+
+#[test]
+fn answer_means_what_was_returned_in_json() {
+    holds(|draw, style| {
+        let [text, returned] = changed(draw, style);
+        answer_means_what_was_returned(&text, &returned, Writer::Json)
+    });
+}
+
+#[test]
+fn answer_means_what_was_returned_for_strangers() {
+    holds(|draw, style| {
+        let [one, other] = [model::resource(draw), model::resource(draw)];
+        let [text, returned] = [one, other].map(|model| emit::text(&model, style));
+        answer_means_what_was_returned(&text, &returned, Writer::Lines)
+    });
+}
+
+/// Any documents at all, anchors, tags and odd keys among them, as fields of a resource.
+#[test]
+fn answer_means_what_was_returned_for_any_documents() {
+    holds_but_for(0, |draw, style| {
+        let wrap = |text: &str| {
+            let is_plain = !text.contains(['%', '\r', '\t', '\u{feff}'])
+                && !text.contains("---")
+                && !text.contains("...");
+            let lines = text
+                .lines()
+                .map(|line| if line.is_empty() { line.into() } else { format!("  {line}") });
+            let body = lines.collect::<Vec<String>>().join("\n");
+            let text = format!("apiVersion: v1\nkind: Any\nmetadata:\n  name: a\nspec:\n{body}\n");
+            is_plain.then_some(text).filter(|text| checks::is_readable(text))
+        };
+        let (one, other) = (crate::laws::emit::sample(draw), crate::laws::emit::sample(style));
+        let (Some(text), Some(returned)) = (wrap(&one.text), wrap(&other.text)) else {
+            return Ok(None);
+        };
+        answer_means_what_was_returned(&text, &returned, Writer::Lines)
+    });
+}
+
+/// A function that reads all and writes it anew, without comments, with other quotes and sorted keys.
+#[test]
+fn a_function_that_prints_anew_changes_nothing() {
+    holds(|draw, style| {
+        let model = model::resource(draw);
+        let text = emit::text(&model, style);
+        let mut sorted = model.clone();
+        sort(&mut sorted);
+        for writer in [Writer::Lines, Writer::Json] {
+            let item = answered(&text, &emit::text(&sorted, style), writer)?;
+            if item.text() != text {
+                return Err(format!("--- sent\n{text}\n--- became\n{}", item.text()));
+            }
+        }
+        Ok(None)
+    });
+}
+
+/// Sorts keys and drops comments.
+fn sort(model: &mut Model) {
+    match model {
+        Model::Map(entries) => {
+            entries.sort_by(|a, b| a.key.cmp(&b.key));
+            for entry in entries {
+                (entry.above, entry.beside) = (None, None);
+                sort(&mut entry.value);
+            }
+        }
+        Model::List(items) => items.iter_mut().for_each(|item| {
+            item.above = None;
+            sort(&mut item.value);
+        }),
+        _ => {}
+    }
+}
+
+/// A field is added in one place: one line comes, all others and every comment stay.
+#[test]
+fn untouched_stays() {
+    holds(|draw, style| {
+        let model = model::resource(draw);
+        let text = emit::text(&model, style);
+        let mut other = model.clone();
+        sort(&mut other);
+        let Model::Map(entries) = &mut other else { return Ok(None) };
+        let Some(spec) = entries.iter_mut().find(|it| it.key == "spec") else { return Ok(None) };
+        let Model::Map(spec) = &mut spec.value else { return Ok(None) };
+        let value = Model::Number(draw.below(99) as i64);
+        spec.push(model::Entry { key: "added".to_owned(), value, above: None, beside: None });
+        for writer in [Writer::Lines, Writer::Json] {
+            let item = answered(&text, &emit::text(&other, style), writer)?;
+            checks::untouched_stays(&text, item.text(), 2)?;
+            checks::comments_survive(&text, item.text())?;
+        }
+        Ok(None)
+    });
+}
