@@ -15,6 +15,9 @@ pub(crate) struct Changes<'a> {
     /// Where paths ended that went through none, and those that did.
     direct: BTreeSet<usize>,
     indirect: BTreeSet<usize>,
+    /// The aliases of the last path, and mappings that are to get nothing new where an alias stands for them.
+    last: Vec<usize>,
+    declined: BTreeSet<(usize, usize)>,
 }
 
 /// Keys of a mapping that are to be made, in order.
@@ -81,6 +84,10 @@ impl<'a> Changes<'a> {
     pub(crate) fn follow(&mut self, from: NodeRef<'a>, keys: &[&str]) -> Option<Spot<'a>> {
         let mut is_shared = self.is_shared(from);
         let mut node = self.resolve(from);
+        self.last.clear();
+        if is_shared {
+            self.last.extend(&self.aliases);
+        }
         for (at, key) in keys.iter().enumerate() {
             let next = if is_null(node) { None } else { self.step(node, key)? };
             let Some(next) = next else {
@@ -93,10 +100,18 @@ impl<'a> Changes<'a> {
                 return Some(Spot::Merged(next.resolve(), node, (*key).to_owned()));
             }
             is_shared |= next.kind() == NodeKind::Alias || next.parent() != Some(node);
+            self.last.extend((next.kind() == NodeKind::Alias).then(|| next.index()));
             node = self.resolve(next);
         }
         self.arrive(node, is_shared);
         Some(Spot::There(node))
+    }
+
+    /// Says that what was followed last, and is missing, is not to be made.
+    pub(crate) fn decline(&mut self, spot: &Spot<'a>) {
+        if let Spot::Missing(at, _) = spot {
+            self.declined.extend(self.last.drain(..).map(|alias| (at.index(), alias)));
+        }
     }
 
     /// Puts a text where a path ends, and makes what is missing.
@@ -151,8 +166,12 @@ impl<'a> Changes<'a> {
         let changed: Vec<usize> = self.values.keys().chain(self.new.keys()).copied().collect();
         let mut aliases = root.descendants().filter_map(|it| Some((it, it.target()?.subtree())));
         aliases.all(|(alias, target)| {
+            let alias = alias.index();
+            let mut declined = self.declined.iter().filter(|(_, it)| *it == alias);
+            let is_declined = declined.any(|(at, _)| self.new.contains_key(at));
+            let is_asked = self.aliases.contains(&alias) && !is_declined;
             let mut shared = changed.iter().filter(|it| target.contains(it));
-            shared.all(|it| self.direct.contains(it) && self.aliases.contains(&alias.index()))
+            shared.all(|it| is_asked && self.direct.contains(it))
         })
     }
 }

@@ -224,7 +224,7 @@ fn apply<'a>(
     for (name, value) in labels {
         let keys: Vec<&str> = path.iter().copied().chain([name.as_str()]).collect();
         match changes.follow(node, &keys) {
-            Some(Spot::Missing(..)) if !adds => {}
+            Some(spot @ Spot::Missing(..)) if !adds => changes.decline(&spot),
             Some(spot) => changes.set(&spot, value),
             None => {
                 let message = format!("`{}` is to hold labels, and is no mapping", path.join("."));
