@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod cases;
+mod corpora;
+mod laws;
 mod pages;
 mod setters;
 mod trial;
