@@ -47,8 +47,9 @@ impl Program {
     pub(super) fn run(&self, input: &File, with_flags: bool) -> Result<String, Failure> {
         let read = adapter::Input::new(input).map_err(Failure::input)?;
         let mut words = self.command.clone();
-        let mut variables: Vec<Variable> =
-            env::vars_os().filter_map(|(name, _)| Some(Variable::Pass(name.to_str()?.into()))).collect();
+        let mut variables: Vec<Variable> = env::vars_os()
+            .filter_map(|(name, _)| Some(Variable::Pass(name.to_str()?.into())))
+            .collect();
         if let Some(config) = read.config() {
             let set = |(name, value): (String, String)| Variable::Set(name.into(), value.into());
             variables.extend(adapter::variables(config).into_iter().map(set));

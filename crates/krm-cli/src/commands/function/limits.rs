@@ -45,7 +45,8 @@ pub(super) fn time(text: &str) -> Result<Duration, String> {
     };
     let seconds = number.parse::<f64>().ok().map(|number| number * scale);
     let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    time.filter(|time| !time.is_zero()).ok_or_else(|| "a time is wanted, such as 30s or 5m".to_owned())
+    time.filter(|time| !time.is_zero())
+        .ok_or_else(|| "a time is wanted, such as 30s or 5m".to_owned())
 }
 
 /// `512m`, `2g`, `1Gi`; a number alone is bytes.
