@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::num::NonZeroUsize;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use krm_core::{Change, Diagnostic, Package, PackageFile, PackagePath, Plan};
 use krm_yaml::{File, ReadOptions};
@@ -121,7 +122,7 @@ fn stream() -> Result<Loaded, Diagnostic> {
     let path =
         PackagePath::new(disk::STDIN).map_err(|error| Diagnostic::error(error.to_string()))?;
     let shown = disk::shown(disk::STDIN).to_owned();
-    let file = PackageFile { path, shown, is_outside: false, content: Ok(file) };
+    let file = PackageFile { path, shown, is_outside: false, content: Ok(Arc::new(file)) };
     Ok(alone(Package::new(vec![file]), ".".to_owned(), Origin::Stdin))
 }
 
@@ -155,7 +156,7 @@ fn read_all(mut found: Vec<Found>, jobs: Option<NonZeroUsize>) -> (Package, Othe
             continue;
         }
         seen.extend(number.map(|number| (number, shown.clone())));
-        files.push(PackageFile { path, shown, is_outside, content });
+        files.push(PackageFile { path, shown, is_outside, content: content.map(Arc::new) });
     }
     (Package::new(files), other_names)
 }
@@ -216,11 +217,11 @@ mod tests {
             let loaded = load(folder.to_str().unwrap(), None).unwrap();
             let mut plan = krm_core::Plan::default();
             for file in loaded.package.into_files() {
-                let Ok(content) = file.content else { continue };
+                let Ok(content) = &file.content else { continue };
                 let bytes = fs::read(folder.join(file.path.as_str())).unwrap();
                 assert_eq!(content.text().as_bytes(), bytes, "{}", file.shown);
-                let edited = krm_yaml::Edit::new(&content).apply().unwrap();
-                plan.write(file.shown, content.into_text(), edited);
+                let edited = krm_yaml::Edit::new(content).apply().unwrap();
+                plan.write(file.shown.clone(), content.text(), edited);
             }
             count += plan.files().count();
             assert!(plan.files().all(|change| change.action() == krm_core::Action::Keep));

@@ -14,10 +14,11 @@ use std::process::ExitCode;
 use krm_core::Diagnostic;
 
 /// How a run ends; other programs rely on the numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Exit {
     /// Done, also with warnings.
+    #[default]
     Done = 0,
     /// Something was found: a difference under `--check`, a path that is not there.
     Findings = 1,

@@ -35,11 +35,10 @@ impl Chosen {
 ///
 /// ```
 /// use krm_core::annotate::{Chosen, annotate};
-/// use krm_core::{PackageFile, PackagePath};
+/// use krm_core::PackageFile;
 ///
 /// let text = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a # first\n".to_owned();
-/// let content = Ok(krm_yaml::File::parse(text)?);
-/// let file = PackageFile { path: PackagePath::new("a.yaml")?, shown: "a.yaml".into(), is_outside: false, content };
+/// let file = PackageFile::of_text("a.yaml", text)?;
 /// let new = annotate(&file, &Chosen::default(), &[("by".into(), "7".into())]).expect("it can be edited");
 /// let new = new.expect("it changes");
 /// assert_eq!(new, "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a # first\n  annotations:\n    by: \"7\"\n");

@@ -4,6 +4,8 @@
 
 pub mod adapter;
 pub mod annotate;
+mod arrange;
+pub mod assemble;
 pub mod count;
 pub mod declared;
 pub mod diagnostic;
@@ -15,8 +17,11 @@ pub mod findings;
 mod fingerprint;
 pub mod flow;
 pub mod format;
+pub mod hydration;
 pub mod ignore;
+pub mod image_name;
 pub mod json;
+pub mod kptfile;
 pub mod listing;
 pub mod merge;
 pub mod missing;

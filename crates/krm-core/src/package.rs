@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use krm_yaml::File;
 
@@ -19,20 +20,21 @@ pub struct PackageFile {
     /// Whether it is a link to a file outside the package, which is looked at and never written.
     pub is_outside: bool,
     /// Its text with the index of its documents, or why there is none.
-    pub content: Result<File, Diagnostic>,
+    pub content: Result<Arc<File>, Diagnostic>,
 }
 
 impl PackageFile {
     /// A file of this path and text, known by its path.
     pub fn of_text(path: &str, text: impl Into<String>) -> Result<Self, PackagePathError> {
-        let content = File::parse(text.into()).map_err(|error| Diagnostic::from(&error));
+        let content =
+            File::parse(text.into()).map(Arc::new).map_err(|error| Diagnostic::from(&error));
         let path = PackagePath::new(path)?;
         Ok(Self { shown: path.as_str().to_owned(), path, is_outside: false, content })
     }
 
     /// The file's text and index; none where its bytes could not be read as text.
     pub fn file(&self) -> Option<&File> {
-        self.content.as_ref().ok()
+        self.content.as_deref().ok()
     }
 
     /// The resources of the file, in order.
@@ -49,9 +51,15 @@ impl PackageFile {
     /// The same file with another text.
     pub fn with_text(&self, text: String) -> Result<Self, Vec<Diagnostic>> {
         let told = |error| vec![Diagnostic::from(&error).in_file(&*self.shown)];
-        let content = Ok(File::parse(text).map_err(told)?);
+        let content = Ok(Arc::new(File::parse(text).map_err(told)?));
         let (path, shown) = (self.path.clone(), self.shown.clone());
         Ok(Self { path, shown, is_outside: self.is_outside, content })
+    }
+
+    /// Gives the text back; none where the bytes could not be read as text.
+    pub fn into_text(self) -> Option<String> {
+        let content = self.content.ok()?;
+        Some(Arc::try_unwrap(content).map_or_else(|it| it.text().to_owned(), File::into_text))
     }
 
     /// Why the file, or documents of it, could not be read.
@@ -196,7 +204,7 @@ pub(crate) mod tests {
             path: PackagePath::new(path).unwrap(),
             shown: (*path).to_owned(),
             is_outside: false,
-            content: Ok(File::parse((*text).to_owned()).unwrap()),
+            content: Ok(Arc::new(File::parse((*text).to_owned()).unwrap())),
         };
         Package::new(files.iter().map(file).collect())
     }

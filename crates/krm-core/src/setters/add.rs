@@ -123,9 +123,9 @@ impl Add {
 }
 
 /// The comments beside fields, by where the fields begin.
-type Beside<'a> = BTreeMap<u32, Comment<'a>>;
+pub(super) type Beside<'a> = BTreeMap<u32, Comment<'a>>;
 
-fn beside(document: DocumentRef<'_>) -> Beside<'_> {
+pub(super) fn beside(document: DocumentRef<'_>) -> Beside<'_> {
     let comments = document.comments().into_iter();
     let own = comments.filter(|comment| comment.place == CommentPlace::Beside);
     own.filter_map(|comment| Some((field_of(&comment)?.start(), comment))).collect()
@@ -145,7 +145,7 @@ fn taken(setters: &Setters<'_>) -> BTreeSet<Identity> {
 }
 
 /// Whether a comment can stand beside a value: only a comma, or a comment, may follow on its line.
-fn has_room(node: NodeRef<'_>) -> bool {
+pub(super) fn has_room(node: NodeRef<'_>) -> bool {
     let is_lines = node.is_block() || node.as_scalar().is_some_and(|it| it.style().is_block());
     if is_lines {
         return true;

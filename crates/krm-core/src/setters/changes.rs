@@ -15,6 +15,8 @@ use crate::{Diagnostic, PackageFile};
 pub(super) enum Op<'a> {
     /// A new value.
     Set(NodeRef<'a>, Value<'a>),
+    /// A value is written anew, though it means the same.
+    Write(NodeRef<'a>, Value<'a>),
     /// A new list in place of one: items that stay are not touched.
     List(NodeRef<'a>, Vec<Value<'a>>),
     /// A new key after the last that is there of `after`, or else before another one.
@@ -115,6 +117,7 @@ fn lower<'a>(
 ) -> Result<(), EditError> {
     match op {
         Op::Set(node, value) => edit.set(*node, value.clone()),
+        Op::Write(node, value) => edit.write(*node, value.clone()),
         Op::List(node, values) => list(edit, *node, values),
         Op::Insert { mapping, key, value, after, before } => {
             let there = mapping.as_mapping();
@@ -157,6 +160,10 @@ fn list<'a>(edit: &mut Edit<'a>, node: NodeRef<'a>, values: &[Value<'a>]) -> Res
         }
         for value in &values[from_new + pairs..at_new] {
             edit.insert_item(node, at_old, value.clone())?;
+        }
+        // One with the same letters may still be of another type.
+        if let (Some(item), Some(value)) = (old.get(at_old), values.get(at_new)) {
+            edit.set(*item, value.clone())?;
         }
         (from_old, from_new) = (at_old + 1, at_new + 1);
     }

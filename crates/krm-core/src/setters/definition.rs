@@ -127,6 +127,14 @@ impl<'a> Setter<'a> {
         }
     }
 
+    /// The value as the functionConfig of apply-setters has it.
+    pub(super) fn home_value(&self) -> Option<NodeRef<'a>> {
+        match self.home {
+            Home::Function { value } => Some(value),
+            _ => None,
+        }
+    }
+
     /// The schema that its values are checked against.
     pub fn schema(&self) -> Option<NodeRef<'a>> {
         match self.home {

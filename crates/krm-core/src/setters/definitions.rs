@@ -52,6 +52,10 @@ impl<'a> Definitions<'a> {
         if let (Some(first), Some(second)) = (first.place, setter.place) {
             self.errors.push(twice("setter", &setter.name, first, second));
         }
+        // Functions of a pipeline run one after the other, and the last one counts.
+        if matches!((first.home, setter.home), (Home::Function { .. }, Home::Function { .. })) {
+            self.setters.insert(setter.name.clone(), setter);
+        }
     }
 
     fn add_substitution(&mut self, new: Substitution<'a>) {

@@ -147,9 +147,10 @@ impl<'d, 'a> Filler<'d, 'a> {
             fields_only && !self.values.contains_key(*name)
         };
         let mut kept = Reading::new();
-        if pattern.markers().iter().any(unknown) {
+        let missing: Vec<&str> = pattern.markers().into_iter().filter(unknown).collect();
+        if !missing.is_empty() {
             kept = derive(field, pattern, self.definitions)
-                .map_err(|problem| cannot_derive(field, pattern, &problem))?;
+                .map_err(|problem| cannot_derive(field, pattern, &missing, &problem))?;
             kept.retain(|name, _| unknown(&name.as_str()));
         }
         let text = pattern.fill(|name| kept.get(name).cloned().or_else(|| known(name)));
@@ -255,9 +256,17 @@ fn derive(
     }
 }
 
-fn cannot_derive(field: &Field<'_>, pattern: &Pattern, problem: &DeriveError) -> Diagnostic {
-    let words = format!("the values of `{pattern}` cannot be told from this value: {problem}");
-    field.place().error(words).hint("give all of them values")
+/// Compat: these are the words of apply-setters, and why is told behind them.
+fn cannot_derive(
+    field: &Field<'_>,
+    pattern: &Pattern,
+    missing: &[&str],
+    problem: &DeriveError,
+) -> Diagnostic {
+    let names: Vec<String> = missing.iter().map(|name| format!("${{{name}}}")).collect();
+    let words = format!("values for setters [{}] must be provided", names.join(" "));
+    let hint = format!("they cannot be told from this value and `{pattern}`: {problem}");
+    field.place().error(words).hint(hint)
 }
 
 /// What a field tells about setters that stand in fields only.

@@ -72,12 +72,16 @@ fn values<'a>(file: &'a PackageFile, call: NodeRef<'a>, files: &[&'a PackageFile
 
 /// The setters that a call of apply-setters has values for.
 pub(super) fn setters<'a>(function: &Function<'a>) -> Vec<Setter<'a>> {
-    let data = function.data.and_then(|data| data.as_mapping());
-    let entries = data.into_iter().flat_map(|data| data.entries().collect::<Vec<_>>());
+    function.data.map(|data| of_data(function.file, data)).unwrap_or_default()
+}
+
+/// The setters that the `data` of a functionConfig has values for.
+pub(super) fn of_data<'a>(file: &'a PackageFile, data: NodeRef<'a>) -> Vec<Setter<'a>> {
+    let entries = data.as_mapping().into_iter().flat_map(|data| data.entries().collect::<Vec<_>>());
     let setter = |entry: krm_yaml::Entry<'a>| {
         let name = scalar_text(entry.key)?.into_owned();
         let mut setter = Setter::new(name, Home::Function { value: entry.value });
-        setter.place = Some(Place { file: function.file, node: entry.key });
+        setter.place = Some(Place { file, node: entry.key });
         setter.value = match entry.value.resolve().as_scalar() {
             Some(scalar) => SetterValue::Text(scalar.value().into_owned()),
             None => SetterValue::List(texts(entry.value.resolve())),
@@ -93,9 +97,23 @@ pub(super) fn list(text: &str) -> Option<Vec<String>> {
         return Some(Vec::new());
     }
     let file = File::parse(text.to_owned()).ok()?;
-    let root = file.document(0)?.root()?;
-    (root.kind() == NodeKind::Sequence && root.children().all(|it| it.as_scalar().is_some()))
-        .then(|| texts(root))
+    let root = sequence(&file)?;
+    root.children().all(|it| it.as_scalar().is_some()).then(|| texts(root))
+}
+
+/// The items of such a list, of any kind and with the types that they are written with.
+pub(super) fn items(text: &str) -> Option<Vec<Value<'static>>> {
+    if text.trim().is_empty() {
+        return Some(Vec::new());
+    }
+    let file = File::parse(text.to_owned()).ok()?;
+    let items = sequence(&file)?.children().map(|item| item.to_value()?.into_owned());
+    items.collect::<Result<_, _>>().ok()
+}
+
+fn sequence(file: &File) -> Option<NodeRef<'_>> {
+    let is_whole = file.errors().next().is_none() && file.documents().len() == 1;
+    file.document(0)?.root().filter(|root| is_whole && root.kind() == NodeKind::Sequence)
 }
 
 /// A list as a text of YAML: in brackets, or in lines where the old text has lines.

@@ -38,6 +38,7 @@
 //! ```
 
 mod add;
+mod apply;
 mod changes;
 mod create;
 mod create_substitution;
@@ -51,6 +52,7 @@ mod kpt;
 #[cfg(test)]
 mod laws;
 mod list;
+mod mark;
 mod matching;
 mod migrate;
 mod object;
@@ -64,6 +66,7 @@ mod typed;
 pub mod values;
 
 pub use add::{Add, Added};
+pub use apply::{Applied, AppliedField, Apply};
 pub use changes::Changes;
 pub use create::{CreateSetter, Created};
 pub use create_substitution::CreateSubstitution;
@@ -72,6 +75,7 @@ pub use definitions::{Definitions, Known};
 pub use delete::{Delete, Deleted};
 pub use fields::{Field, FileFields, find as find_fields};
 pub use list::{List, Listed, ListedSetter, places, references};
+pub use mark::{Mark, MarkedField, MarkedFields};
 pub use matching::Wanted;
 pub use migrate::{Dialect, Migrate, Migrated};
 pub use pattern::{DeriveError, Pattern, PatternError, Reading};

@@ -162,6 +162,15 @@ impl Pattern {
         }
     }
 
+    /// The pattern with other texts between its markers.
+    pub(super) fn with_texts(&self, change: impl Fn(&str) -> String) -> String {
+        let part = |part: &Part| match part {
+            Part::Text(text) => change(text),
+            Part::Marker(marker) => format!("${{{marker}}}"),
+        };
+        self.parts.iter().map(part).collect()
+    }
+
     /// The text with values in place of the markers, in one pass; the marker that has no value is the error.
     pub fn fill(&self, value: impl Fn(&str) -> Option<String>) -> Result<String, String> {
         let mut out = String::new();

@@ -282,7 +282,7 @@ fn write_fields<'a>(
 }
 
 /// A number, or true or false, that becomes a text.
-fn retyped(field: &Field<'_>, op: &Op<'_>) -> Option<Diagnostic> {
+pub(super) fn retyped(field: &Field<'_>, op: &Op<'_>) -> Option<Diagnostic> {
     let Op::Set(node, Value::String(text)) = op else { return None };
     let was = match node.as_scalar()?.resolve() {
         Resolved::Int(_) | Resolved::Float(_) => "a number",

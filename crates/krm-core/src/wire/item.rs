@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use krm_yaml::{File, NodeRef};
 
-use crate::{Diagnostic, PackagePath, Resource};
+use crate::{Diagnostic, PackageFile, PackagePath, Resource};
 
 /// A resource as a document of its own. A copy shares the text; a change makes a new one.
 #[derive(Clone, Debug)]
@@ -67,6 +67,14 @@ impl Item {
     /// The resource.
     pub fn resource(&self) -> Resource<'_> {
         Resource { node: self.root(), item: None }
+    }
+
+    /// The resource as a file of its own, for operations on files: it shares the text, and is known by its path.
+    pub fn package_file(&self) -> PackageFile {
+        let nameless = || PackagePath::new("resource").expect("this is a path inside a package");
+        let path = self.path.clone().unwrap_or_else(nameless);
+        let shown = path.as_str().to_owned();
+        PackageFile { path, shown, is_outside: false, content: Ok(Arc::clone(&self.file)) }
     }
 
     /// Whether the text is the very same one, not only an equal one.

@@ -137,9 +137,8 @@ impl<'a> Session<'a> {
                 errors.extend(told);
                 None
             });
-            let Ok(content) = file.content else { continue };
-            let path = if is_stream { disk::STDIN.to_owned() } else { file.shown };
-            let old = content.into_text();
+            let path = if is_stream { disk::STDIN.to_owned() } else { file.shown.clone() };
+            let Some(old) = file.into_text() else { continue };
             match new {
                 Some(new) => plan.write(path, old, new),
                 // What goes through the pipe comes out of it, changed or not.

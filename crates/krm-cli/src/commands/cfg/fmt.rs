@@ -8,7 +8,7 @@ use krm_core::filenames::{self, Naming, Pattern, Renamed};
 use krm_core::format::{Options, format};
 use krm_core::schema::Schema;
 use krm_core::{Change, Diagnostic, Package, PackageFile, PackagePath, Plan};
-use krm_yaml::{File, Indentation, ListIndent};
+use krm_yaml::{Indentation, ListIndent};
 
 use super::editing::{Editing, Session, Target, Targets};
 use crate::cli::Global;
@@ -115,7 +115,7 @@ fn one(
         if let Ok(mut told) = told.lock() {
             told.insert(file.path.clone(), words);
         }
-        let named = named.and_then(|file| file.content.ok()).map(File::into_text);
+        let named = named.and_then(PackageFile::into_text);
         Ok(text.or(named))
     });
     let told = told.into_inner().unwrap_or_default();

@@ -1,6 +1,7 @@
 //! `krm cfg merge`: what packages say is set in another one.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use krm_core::merge::Rules;
 use krm_core::package_merge::{How, PackageMerge, layers};
@@ -119,7 +120,7 @@ fn take_apart(
         let content =
             File::parse(text).map_err(|error| Failure::input(Diagnostic::from(&error)))?;
         let (path, shown) = (path.clone(), shown.clone());
-        let file = PackageFile { path, shown, is_outside: false, content: Ok(content) };
+        let file = PackageFile { path, shown, is_outside: false, content: Ok(Arc::new(content)) };
         Ok(Package::new(vec![file]))
     };
     let sources = layers.map(package).collect::<Result<_, Failure>>()?;

@@ -1,6 +1,7 @@
 //! What `merge` and `merge3` have in common: sources are loaded, files are merged side by side, and a plan is made.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use krm_core::package_merge::{FileChange, Merged, PackageMerge};
 use krm_core::schema::Schema;
@@ -111,13 +112,17 @@ pub(super) fn applied(
     for (path, new) in changes {
         let old = files.remove(&path);
         let shown = old.as_ref().map_or_else(|| loaded.shown(path.as_str()), |it| it.shown.clone());
-        let text = old.and_then(|file| file.content.ok()).map(File::into_text);
+        let text = old.and_then(PackageFile::into_text);
         before.entry(path.clone()).or_insert(text);
         let Some(new) = new else { continue };
         let content = File::parse(new);
         let content = content.map_err(|error| Failure::input(Diagnostic::from(&error)))?;
-        let file =
-            PackageFile { path: path.clone(), shown, is_outside: false, content: Ok(content) };
+        let file = PackageFile {
+            path: path.clone(),
+            shown,
+            is_outside: false,
+            content: Ok(Arc::new(content)),
+        };
         files.insert(path, file);
     }
     loaded.package = Package::new(files.into_values().collect());

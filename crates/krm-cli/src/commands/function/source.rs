@@ -1,15 +1,16 @@
 //! `krm fn source`: packages as one list, as functions read it.
 
 use clap::ValueEnum;
-use krm_core::wire::sending::Sending;
-use krm_core::wrapper::Wrapper;
+use krm_core::adapter::Input;
+use krm_core::wire::{SendOptions, Sending};
 use krm_core::{Diagnostic, Package, PackageFile, PackagePath};
+use krm_yaml::{File, Value};
 
-use super::configuration;
+use super::{configuration, eval, streams};
 use crate::cli::Global;
 use crate::folder::{self, Loaded};
 use crate::show::Screen;
-use crate::{Exit, Failure, Outcome};
+use crate::{Exit, Failure, Outcome, disk};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -43,6 +44,10 @@ pub(crate) struct Args {
     /// The file of the one object that becomes functionConfig of the list
     #[arg(long, visible_alias = "function-config", value_name = "FILE")]
     fn_config: Option<String>,
+
+    /// Refuse packages with documents that are no resources
+    #[arg(long)]
+    strict: bool,
 }
 
 /// What is printed.
@@ -55,28 +60,49 @@ enum Output {
 }
 
 pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
-    let package = gathered(&args.dirs, global, screen)?;
-    let sending = Sending::of(&package, |_| true).map_err(Failure::input)?;
-    let text = match args.output {
-        Output::Unwrap => sending.texts.join("---\n"),
-        Output::Stdout => args.wrapper()?.wrap(&sending.texts).map_err(Failure::input)?,
+    let items = match &args.dirs[..] {
+        [dir] if dir == disk::STDIN => streams::Piped::read()?.items(),
+        dirs => {
+            let package = gathered(dirs, global, screen)?;
+            eval::items(&package, args.strict, screen)?
+        }
     };
-    screen.print(&text)?;
+    let config = args.fn_config.as_deref().map(configuration::of_file).transpose();
+    let config = config.map_err(Failure::input)?;
+    let options = SendOptions {
+        function_config: config.as_ref(),
+        without_ids: true,
+        ..SendOptions::default()
+    };
+    let list = Sending::of(&items, &options).map_err(Failure::input)?;
+    match args.output {
+        Output::Stdout => screen.print(&args.with_head(list.text()))?,
+        Output::Unwrap => {
+            let file = File::parse(list.text().to_owned());
+            let file = file.map_err(|error| Failure::input(Diagnostic::from(&error)))?;
+            let texts = Input::new(&file).map_err(Failure::input)?.texts();
+            screen.print(&texts.join("---\n"))?;
+        }
+    }
     Ok(Exit::Done)
 }
 
 impl Args {
-    fn wrapper(&self) -> Result<Wrapper, Failure> {
-        let version = match self.wrap_kind.as_str() {
-            "ResourceList" => "config.kubernetes.io/v1",
-            _ => "v1",
+    /// The list with the kind and version that are asked for: its first two lines say them.
+    fn with_head(&self, list: &str) -> String {
+        let default =
+            if self.wrap_kind == "ResourceList" { "config.kubernetes.io/v1" } else { "v1" };
+        let version = self.wrap_version.as_deref().unwrap_or(default);
+        let body = list.splitn(3, '\n').nth(2).unwrap_or_default();
+        let word = |text: &str| krm_core::json::write(&Value::string(text));
+        let plain = |text: &str| match text
+            .bytes()
+            .all(|it| it.is_ascii_alphanumeric() || b"./-_".contains(&it))
+        {
+            true => text.to_owned(),
+            false => word(text),
         };
-        let config = self.fn_config.as_deref().map(configuration::text);
-        Ok(Wrapper {
-            kind: self.wrap_kind.clone(),
-            version: self.wrap_version.as_deref().unwrap_or(version).to_owned(),
-            function_config: config.transpose().map_err(Failure::input)?,
-        })
+        format!("apiVersion: {}\nkind: {}\n{body}", plain(version), plain(&self.wrap_kind))
     }
 }
 

@@ -1,0 +1,58 @@
+//! `apply-setters`: values of a ConfigMap go into the fields that name them in `kpt-set` comments.
+
+use krm_core::setters::Apply;
+use krm_sdk::{Error, FunctionResult, Resource, ResourceList, Severity};
+
+use crate::{Builtin, setters_config, telling};
+
+/// The function as it is listed.
+pub const BUILTIN: Builtin = Builtin {
+    name: "apply-setters",
+    aliases: &[],
+    summary: "set the fields that name a setter in a `kpt-set` comment",
+    doc: include_str!("../doc/apply-setters.md"),
+    tags: &["v0.1", "v0.1.0", "v0.1.1", "v0.2", "v0.2.0", "v0.2.1"],
+    run,
+};
+
+/// Sets every field that names one of the values.
+pub fn run(list: &mut ResourceList) -> Result<(), Error> {
+    let config = setters_config::file(list)?;
+    let (mut results, mut errors) = (Vec::new(), Vec::new());
+    if let Some(data) = setters_config::data(&config) {
+        let apply = Apply::new(&config, data)?;
+        for item in &mut list.items {
+            match set(item, &apply) {
+                Ok(told) => results.extend(told),
+                Err(error) => errors.extend(error.diagnostics),
+            }
+        }
+    }
+    if !errors.is_empty() {
+        return Err(errors.into());
+    }
+    if results.is_empty() {
+        list.say(Severity::Info, "no matches for input setter(s)");
+    }
+    list.results.extend(results);
+    Ok(())
+}
+
+fn set(item: &mut Resource, apply: &Apply<'_>) -> Result<Vec<FunctionResult>, Error> {
+    if !item.text().contains("kpt-set:") {
+        return Ok(Vec::new());
+    }
+    let file = item.item().package_file();
+    let applied = apply.on(&file)?;
+    let mut told = Vec::new();
+    for it in &applied.fields {
+        let value = telling::value(item, it.field.node, &it.value);
+        let message = format!("set field value to {value}");
+        told.push(telling::of_field(item, telling::path(it.field.node), message));
+    }
+    told.extend(applied.warnings.iter().map(telling::warning));
+    if let Some(text) = applied.changes.text(&file)? {
+        item.replace(text)?;
+    }
+    Ok(told)
+}

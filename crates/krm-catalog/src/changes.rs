@@ -1,0 +1,193 @@
+//! What is to change in one resource: values that are there and keys that are missing, made by one edit.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use krm_sdk::{Diagnostic, Error, Resource};
+use krm_yaml::{Edit, EditError, NodeKind, NodeRef, Place, Resolved, Segment, Value};
+
+/// The changes of one resource, collected before any of them is made.
+#[derive(Default)]
+pub(crate) struct Changes<'a> {
+    values: BTreeMap<usize, (NodeRef<'a>, Value<'static>)>,
+    new: BTreeMap<usize, (NodeRef<'a>, Branch)>,
+    aliases: BTreeSet<usize>,
+}
+
+/// Keys of a mapping that are to be made, in order.
+type Branch = Vec<(String, Tree)>;
+
+enum Tree {
+    Leaf(Value<'static>),
+    Branch(Branch),
+}
+
+/// What stands at the end of a path.
+#[derive(Clone, Debug)]
+pub(crate) enum Spot<'a> {
+    /// A node.
+    There(NodeRef<'a>),
+    /// Nothing: these keys are missing below a mapping, or below a null that can become one.
+    Missing(NodeRef<'a>, Vec<String>),
+}
+
+impl<'a> Changes<'a> {
+    /// Goes one key down, through aliases and `<<` keys. None where the node is no mapping.
+    pub(crate) fn step(&mut self, node: NodeRef<'a>, key: &str) -> Option<Option<NodeRef<'a>>> {
+        let node = self.resolve(node);
+        let mapping = node.as_mapping()?;
+        let own = mapping.get(key);
+        let merged = || mapping.get("<<").and_then(|_| node.step(&Segment::Key(key.to_owned())));
+        Some(own.or_else(merged))
+    }
+
+    /// The node that an alias stands for; who goes through an alias means what it shares.
+    pub(crate) fn resolve(&mut self, node: NodeRef<'a>) -> NodeRef<'a> {
+        if node.kind() == NodeKind::Alias {
+            self.aliases.insert(node.index());
+        }
+        node.resolve()
+    }
+
+    /// Follows keys down from a node. None where something on the way is neither a mapping nor null.
+    pub(crate) fn follow(&mut self, from: NodeRef<'a>, keys: &[&str]) -> Option<Spot<'a>> {
+        let mut node = self.resolve(from);
+        for (at, key) in keys.iter().enumerate() {
+            let missing = || keys[at..].iter().map(|key| (*key).to_owned()).collect();
+            if is_null(node) {
+                return Some(Spot::Missing(node, missing()));
+            }
+            match self.step(node, key)? {
+                Some(next) => node = self.resolve(next),
+                None => return Some(Spot::Missing(node, missing())),
+            }
+        }
+        Some(Spot::There(node))
+    }
+
+    /// Puts a text where a path ends, and makes what is missing.
+    pub(crate) fn set(&mut self, spot: &Spot<'a>, text: &str) {
+        self.set_value(spot, Value::string(text.to_owned()));
+    }
+
+    /// Puts a value where a path ends.
+    pub(crate) fn set_value(&mut self, spot: &Spot<'a>, value: Value<'static>) {
+        match spot {
+            Spot::There(node) => {
+                self.values.insert(node.index(), (*node, value));
+            }
+            Spot::Missing(at, keys) => {
+                let (_, branch) =
+                    self.new.entry(at.index()).or_insert_with(|| (*at, Branch::new()));
+                grow(branch, keys, value);
+            }
+        }
+    }
+
+    /// Whether nothing is to change.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.values.is_empty() && self.new.is_empty()
+    }
+
+    fn add_to(self, edit: &mut Edit<'a>) -> Result<(), EditError> {
+        for (_, (node, value)) in self.values {
+            edit.set(node, value)?;
+        }
+        for (_, (at, branch)) in self.new {
+            if is_null(at) {
+                edit.set(at, Tree::Branch(branch).into_value())?;
+                continue;
+            }
+            for (key, tree) in branch {
+                edit.insert_key(at, &key, tree.into_value(), Place::Last)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether everything that shares a changed node was asked to change as well, as in `labels: *labels`.
+    fn is_asked_of_all(&self, root: NodeRef<'a>) -> bool {
+        if self.aliases.is_empty() {
+            return false;
+        }
+        let changed: Vec<usize> = self.values.keys().chain(self.new.keys()).copied().collect();
+        let shares = |node: NodeRef<'a>| {
+            let target = node.target().map(NodeRef::subtree);
+            target.is_some_and(|target| changed.iter().any(|it| target.contains(it)))
+        };
+        let mut others = root.descendants().filter(|node| !self.aliases.contains(&node.index()));
+        !others.any(shares)
+    }
+}
+
+/// Changes a resource: what is to be done is collected first, and made by one edit. True where its text is another now.
+pub(crate) fn change<T>(
+    resource: &mut Resource,
+    collect: impl for<'a> FnOnce(&mut Changes<'a>, &'a Resource) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let before = resource.clone();
+    let mut changes = Changes::default();
+    let made = collect(&mut changes, &before)?;
+    if changes.is_empty() {
+        return Ok(made);
+    }
+    let file = before.item().file();
+    let is_shared = changes.is_asked_of_all(before.root());
+    let mut edit = Edit::new(file).allow_shared(is_shared);
+    let refused = |error: EditError| about(&before, Diagnostic::from_edit(&error, file));
+    changes.add_to(&mut edit).map_err(refused)?;
+    if !edit.is_empty() {
+        resource.replace(edit.apply().map_err(refused)?)?;
+    }
+    Ok(made)
+}
+
+/// An error that names the resource and its file.
+pub(crate) fn about(resource: &Resource, mut told: Diagnostic) -> Error {
+    told.file = resource.path().map(|path| path.as_str().into());
+    told.resource = Some(resource.view().label().into());
+    told.into()
+}
+
+/// An error at a node of a resource.
+pub(crate) fn at(resource: &Resource, node: NodeRef<'_>, message: impl Into<String>) -> Error {
+    let file = resource.item().file();
+    about(resource, Diagnostic::error(message).at(file, node.span()))
+}
+
+/// Whether a node is there and says nothing.
+pub(crate) fn is_null(node: NodeRef<'_>) -> bool {
+    node.as_scalar().is_some_and(|scalar| scalar.resolve() == Resolved::Null)
+}
+
+/// The text of a scalar, whatever its type; none for null and for collections.
+pub(crate) fn text_of<'a>(node: NodeRef<'a>) -> Option<std::borrow::Cow<'a, str>> {
+    let node = node.resolve();
+    node.as_scalar().filter(|_| !is_null(node)).map(|scalar| scalar.value())
+}
+
+fn grow(branch: &mut Branch, keys: &[String], value: Value<'static>) {
+    let Some((key, rest)) = keys.split_first() else { return };
+    let at = branch.iter().position(|(name, _)| name == key).unwrap_or_else(|| {
+        branch.push((key.clone(), Tree::Branch(Branch::new())));
+        branch.len() - 1
+    });
+    match (&mut branch[at].1, rest) {
+        (tree, []) => *tree = Tree::Leaf(value),
+        (Tree::Branch(branch), rest) => grow(branch, rest, value),
+        (Tree::Leaf(_), _) => {}
+    }
+}
+
+impl Tree {
+    fn into_value(self) -> Value<'static> {
+        match self {
+            Self::Leaf(value) => value,
+            Self::Branch(branch) => Value::Mapping(
+                branch
+                    .into_iter()
+                    .map(|(key, tree)| (Value::string(key), tree.into_value()))
+                    .collect(),
+            ),
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Which functionConfigs a function takes: a ConfigMap, or a kind of its own in the group of the catalog.
+
+use krm_core::nearest::nearest;
+use krm_sdk::{Diagnostic, Error, Resource, ResourceList};
+
+/// The API version of the catalog's own kinds.
+pub(crate) const API_VERSION: &str = "fn.kpt.dev/v1alpha1";
+
+/// The functionConfig, where there is one that says something.
+///
+/// Compat: kpt puts an empty ConfigMap of this name in the place of a functionConfig that nobody gave.
+pub(crate) fn given(list: &ResourceList) -> Option<&Resource> {
+    let is_placeholder = |config: &Resource| {
+        is_config_map(config) && config.name() == "function-input" && data_is_empty(config)
+    };
+    list.function_config.as_ref().filter(|config| !is_placeholder(config))
+}
+
+/// Whether it is a ConfigMap.
+pub(crate) fn is_config_map(config: &Resource) -> bool {
+    config.kind() == "ConfigMap" && config.api_version() == "v1"
+}
+
+/// Whether it is of one of the catalog's own kinds.
+pub(crate) fn is_custom(config: &Resource, kind: &str) -> bool {
+    config.kind() == kind && config.api_version() == API_VERSION
+}
+
+/// There is no functionConfig.
+pub(crate) fn missing(name: &str, message: impl Into<String>) -> Error {
+    let hint = format!("`krm fn doc {name}` shows what it takes");
+    Diagnostic::error(message).hint(hint).into()
+}
+
+/// The functionConfig is of a kind that the function does not take.
+pub(crate) fn unknown(config: &Resource, kind: &str, message: impl Into<String>) -> Error {
+    let its_kind = config.kind();
+    let hint = match nearest([kind, "ConfigMap"], &its_kind) {
+        Some(near) if near != its_kind => format!("did you mean `kind: {near}`?"),
+        Some("ConfigMap") => "a ConfigMap has `apiVersion: v1`".to_owned(),
+        Some(_) => format!("{kind} has `apiVersion: {API_VERSION}`"),
+        None => format!("take `kind: ConfigMap` of v1 or `kind: {kind}` of {API_VERSION}"),
+    };
+    wrong(config, "kind", message).hint(hint).into()
+}
+
+/// Something is wrong with a field of the functionConfig.
+pub(crate) fn wrong(config: &Resource, field: &str, message: impl Into<String>) -> Diagnostic {
+    let node = config.get(field).unwrap_or_else(|| config.root());
+    let mut told = Diagnostic::error(message).at(config.item().file(), node.span());
+    told.file = config.path().map(|path| path.as_str().into());
+    told.resource = Some(config.view().label().into());
+    told.field(field)
+}
+
+fn data_is_empty(config: &Resource) -> bool {
+    let data = config.get("data").and_then(|data| data.resolve().as_mapping());
+    data.is_none_or(|data| data.entries().next().is_none())
+}

@@ -1,0 +1,70 @@
+//! The annotation `config.kubernetes.io/depends-on`: resources by group, namespace, kind and name, parted by commas.
+
+use krm_sdk::Resource;
+
+use crate::changes::{Changes, Spot};
+
+/// The annotation.
+pub(crate) const ANNOTATION: &str = "config.kubernetes.io/depends-on";
+
+/// A resource that another one depends on.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Dependency {
+    pub(crate) group: String,
+    /// None for a resource of the whole cluster.
+    pub(crate) namespace: Option<String>,
+    pub(crate) kind: String,
+    pub(crate) name: String,
+}
+
+impl Dependency {
+    /// Reads `group/namespaces/namespace/kind/name` or `group/kind/name`.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let is_plain = |it: char| it.is_ascii_alphanumeric() || "-._".contains(it);
+        let parts: Vec<&str> = text.split('/').collect();
+        if !parts.iter().all(|part| part.chars().all(is_plain)) {
+            return None;
+        }
+        let (group, namespace, kind, name) = match parts[..] {
+            [group, "namespaces", namespace, kind, name] => (group, Some(namespace), kind, name),
+            [group, kind, name] => (group, None, kind, name),
+            _ => return None,
+        };
+        let [group, kind, name] = [group, kind, name].map(str::to_owned);
+        Some(Self { group, namespace: namespace.map(str::to_owned), kind, name })
+    }
+
+    /// The reference as it is written.
+    pub(crate) fn text(&self) -> String {
+        let Self { group, namespace, kind, name } = self;
+        match namespace {
+            Some(namespace) => format!("{group}/namespaces/{namespace}/{kind}/{name}"),
+            None => format!("{group}/{kind}/{name}"),
+        }
+    }
+}
+
+/// Changes those dependencies of a resource for which `change` has another text; what stands around them is kept.
+pub(crate) fn rewrite<'a>(
+    changes: &mut Changes<'a>,
+    resource: &'a Resource,
+    mut change: impl FnMut(Dependency) -> Option<Dependency>,
+) {
+    let Some(Spot::There(node)) =
+        changes.follow(resource.root(), &["metadata", "annotations", ANNOTATION])
+    else {
+        return;
+    };
+    let Some(text) = node.as_str() else { return };
+    let parts = text.split(',').map(|part| {
+        let old = part.trim();
+        match Dependency::parse(old).and_then(&mut change) {
+            Some(new) => part.replacen(old, &new.text(), 1),
+            None => part.to_owned(),
+        }
+    });
+    let new = parts.collect::<Vec<_>>().join(",");
+    if new != text {
+        changes.set(&Spot::There(node), &new);
+    }
+}

@@ -1,0 +1,174 @@
+//! Fields by kind: which resources a path is for, where it leads in them, and whether it is made where it is missing.
+
+use krm_sdk::{Error, Resource};
+use krm_yaml::NodeRef;
+use serde::Deserialize;
+
+use crate::changes::{Changes, Spot, at, is_null};
+
+/// A field of some resources: `spec/template/spec/containers[]/image`.
+///
+/// Lists on the way are gone through whether the path has `[]` or not; with it the list is never made. `\/` is a slash in a key.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FieldSpec {
+    #[serde(default)]
+    group: String,
+    #[serde(default)]
+    version: String,
+    #[serde(default)]
+    kind: String,
+    path: String,
+    #[serde(default)]
+    create: bool,
+}
+
+/// Whether a resource is of this group, version and kind; what is empty stands for all.
+pub(crate) fn is_of(resource: &Resource, [group, version, kind]: [&str; 3]) -> bool {
+    let api_version = resource.api_version();
+    let (its_group, its_version) = api_version.split_once('/').unwrap_or(("", &api_version));
+    let fits = |wanted: &str, there: &str| wanted.is_empty() || wanted == there;
+    fits(kind, &resource.kind()) && fits(group, its_group) && fits(version, its_version)
+}
+
+impl FieldSpec {
+    /// A field of the resources of a kind.
+    pub(crate) fn new(group: &str, version: &str, kind: &str, path: &str, create: bool) -> Self {
+        let [group, version, kind, path] = [group, version, kind, path].map(str::to_owned);
+        Self { group, version, kind, path, create }
+    }
+
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+
+    pub(crate) fn selects(&self, resource: &Resource) -> bool {
+        is_of(resource, [&self.group, &self.version, &self.kind])
+    }
+
+    /// Where the path leads in a resource; nowhere where something is missing that is not to be made.
+    ///
+    /// # Errors
+    /// A value stands where the path wants a mapping or a list.
+    pub(crate) fn find<'a>(
+        &self,
+        resource: &'a Resource,
+        changes: &mut Changes<'a>,
+    ) -> Result<Vec<Spot<'a>>, Error> {
+        if !self.selects(resource) {
+            return Ok(Vec::new());
+        }
+        let mut walk = Walk { resource, changes, create: self.create, spots: Vec::new() };
+        walk.go(resource.root(), &keys(&self.path))?;
+        Ok(walk.spots)
+    }
+}
+
+/// The keys of a path.
+pub(crate) fn keys(path: &str) -> Vec<String> {
+    let mut keys: Vec<String> = Vec::new();
+    let mut joins = false;
+    for part in path.split('/') {
+        let (part, escapes) = match part.strip_suffix('\\') {
+            Some(part) => (part, true),
+            None => (part, false),
+        };
+        match keys.last_mut().filter(|_| joins) {
+            Some(last) => {
+                last.push('/');
+                last.push_str(part);
+            }
+            None => keys.push(part.to_owned()),
+        }
+        joins = escapes;
+    }
+    keys
+}
+
+struct Walk<'w, 'a> {
+    resource: &'a Resource,
+    changes: &'w mut Changes<'a>,
+    create: bool,
+    spots: Vec<Spot<'a>>,
+}
+
+impl<'a> Walk<'_, 'a> {
+    /// Paths are as short as people write them, so this goes no deeper than lists in lists do.
+    fn go(&mut self, node: NodeRef<'a>, keys: &[String]) -> Result<(), Error> {
+        let node = self.changes.resolve(node);
+        let Some((key, rest)) = keys.split_first() else {
+            self.spots.push(Spot::There(node));
+            return Ok(());
+        };
+        if let Some(list) = node.as_sequence() {
+            return list.items().try_for_each(|item| self.go(item, keys));
+        }
+        let (name, is_list) = match key.strip_suffix("[]") {
+            Some(name) => (name, true),
+            None => (key.as_str(), false),
+        };
+        if is_null(node) {
+            self.missing(node, keys);
+            return Ok(());
+        }
+        match self.changes.step(node, name) {
+            Some(Some(next)) if is_null(next) && rest.is_empty() => {
+                let may = self.create && !is_list;
+                self.spots.extend(may.then_some(Spot::There(next)));
+                Ok(())
+            }
+            Some(Some(next)) => self.go(next, rest),
+            Some(None) => {
+                self.missing(node, keys);
+                Ok(())
+            }
+            None => {
+                let message = format!("`{name}` is to be set here, and this is no mapping");
+                Err(at(self.resource, node, message))
+            }
+        }
+    }
+
+    fn missing(&mut self, node: NodeRef<'a>, keys: &[String]) {
+        if self.create && !keys.iter().any(|key| key.ends_with("[]")) {
+            self.spots.push(Spot::Missing(node, keys.to_vec()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str, path: &str, create: bool) -> Result<Vec<String>, Error> {
+        let resource = Resource::parse(text).unwrap();
+        let spec = FieldSpec::new("", "", "", path, create);
+        let spots = spec.find(&resource, &mut Changes::default())?;
+        let told = |spot: &Spot<'_>| match spot {
+            Spot::There(node) => node.text().to_owned(),
+            Spot::Missing(at, keys) => format!("{} below {}", keys.join("."), at.position().line),
+        };
+        Ok(spots.iter().map(told).collect())
+    }
+
+    #[test]
+    fn lists_are_gone_through_and_missing_keys_are_made_on_request() {
+        let text = "kind: A\nspec:\n  list:\n  - a: 1\n  - b: 2\n";
+        for path in ["spec/list[]/a", "spec/list/a"] {
+            assert_eq!(found(text, path, false).unwrap(), ["1"]);
+            assert_eq!(found(text, path, true).unwrap(), ["1", "a below 5"]);
+        }
+        assert_eq!(found(text, "spec/none[]/a", true).unwrap(), [""; 0]);
+        assert_eq!(found(text, "x/y", true).unwrap(), ["x.y below 1"]);
+        assert_eq!(found("a: null\n", "a/b", true).unwrap(), ["b below 1"]);
+        assert_eq!(found("a: null\n", "a/b", false).unwrap(), [""; 0]);
+        let error = found(text, "kind/a", true).unwrap_err();
+        assert_eq!(error.to_string(), "`a` is to be set here, and this is no mapping");
+    }
+
+    #[test]
+    fn a_slash_in_a_key_is_escaped() {
+        assert_eq!(keys(r"a/b.c\/d/e"), ["a", "b.c/d", "e"]);
+        assert_eq!(keys("a"), ["a"]);
+    }
+}

@@ -1,0 +1,43 @@
+//! `remove-local-config-resources`: leaves out what is for tools only.
+
+use krm_sdk::results::FileRef;
+use krm_sdk::{Error, FunctionResult, Resource, ResourceList, Severity};
+
+use crate::Builtin;
+
+/// The function as it is listed.
+pub const BUILTIN: Builtin = Builtin {
+    name: "remove-local-config-resources",
+    aliases: &[],
+    summary: "remove resources that are never sent to a cluster",
+    doc: include_str!("../doc/remove-local-config-resources.md"),
+    tags: &["v0.1", "v0.1.0"],
+    run,
+};
+
+/// Removes every resource with the annotation.
+pub fn run(list: &mut ResourceList) -> Result<(), Error> {
+    let (removed, kept): (Vec<_>, Vec<_>) =
+        std::mem::take(&mut list.items).into_iter().partition(is_local);
+    list.items = kept;
+    if removed.is_empty() {
+        let message = "Found no resources to prune with the local config annotation";
+        list.say(Severity::Warning, message);
+        return Ok(());
+    }
+    list.say(Severity::Info, format!("Number of resources pruned: {}", removed.len()));
+    list.results.extend(removed.iter().map(told));
+    Ok(())
+}
+
+/// Compat: only `true`, in any case; other tools take everything but `false` for local.
+fn is_local(resource: &Resource) -> bool {
+    let value = resource.annotation("config.kubernetes.io/local-config");
+    value.is_some_and(|value| value.eq_ignore_ascii_case("true"))
+}
+
+fn told(resource: &Resource) -> FunctionResult {
+    let message = format!("Resource name: [{}]", resource.name());
+    let file = resource.path().map(|path| FileRef { path: path.to_string(), index: 0 });
+    FunctionResult { file, ..FunctionResult::new(Severity::Info, message) }
+}

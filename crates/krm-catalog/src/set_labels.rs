@@ -1,0 +1,234 @@
+//! `set-labels`: labels of resources, and of what selects and templates pods.
+
+use std::collections::BTreeMap;
+
+use krm_sdk::{Error, Resource, ResourceList, Severity};
+use krm_yaml::NodeRef;
+use serde::Deserialize;
+
+use crate::Builtin;
+use crate::changes::{Changes, Spot, at, change};
+use crate::config::{given, is_config_map, is_custom, missing, unknown};
+use crate::field_spec::{FieldSpec, is_of};
+
+/// The function as it is listed.
+pub const BUILTIN: Builtin = Builtin {
+    name: "set-labels",
+    aliases: &[],
+    summary: "set labels, also in selectors and templates of pods",
+    doc: include_str!("../doc/set-labels.md"),
+    tags: &["v0.2", "v0.2.0", "v0.2.1", "v0.2.2", "v0.2.3", "v0.2.4", "v0.2.5"],
+    run,
+};
+
+#[derive(Deserialize)]
+struct SetLabels {
+    #[serde(default)]
+    labels: BTreeMap<String, String>,
+}
+
+/// Labels of some kinds: below each node at `within`, which is not made, the mapping at `path`.
+struct Rule {
+    kinds: &'static [[&'static str; 2]],
+    within: &'static str,
+    path: &'static [&'static str],
+    /// Whether labels are added; otherwise only those that are there get another value.
+    adds: bool,
+}
+
+const LABELS: &[&str] = &["metadata", "labels"];
+const MATCH: &[&str] = &["selector", "matchLabels"];
+const POD_MATCH: &[&str] = &["podSelector", "matchLabels"];
+const LABEL_MATCH: &[&str] = &["labelSelector", "matchLabels"];
+
+const ALL: &[[&str; 2]] = &[["", ""]];
+const SELECTING: &[[&str; 2]] = &[["core", "Service"], ["core", "ReplicationController"]];
+const WORKLOADS: &[[&str; 2]] =
+    &[["", "Deployment"], ["", "ReplicaSet"], ["", "DaemonSet"], ["apps", "StatefulSet"]];
+const MATCHING: &[[&str; 2]] = &[["batch", "Job"], ["policy", "PodDisruptionBudget"]];
+const POLICIES: &[[&str; 2]] = &[["networking.k8s.io", "NetworkPolicy"]];
+const STATEFUL: &[[&str; 2]] = &[["apps", "StatefulSet"]];
+const CRON: &[[&str; 2]] = &[["batch", "CronJob"]];
+/// What has a template of a pod at `spec/template`.
+const TEMPLATED: &[[&str; 2]] = &[
+    ["core", "ReplicationController"],
+    ["", "Deployment"],
+    ["", "ReplicaSet"],
+    ["", "DaemonSet"],
+    ["apps", "StatefulSet"],
+    ["batch", "Job"],
+];
+
+const fn rule(
+    kinds: &'static [[&'static str; 2]],
+    within: &'static str,
+    path: &'static [&'static str],
+    adds: bool,
+) -> Rule {
+    Rule { kinds, within, path, adds }
+}
+
+const RULES: &[Rule] = &[
+    rule(ALL, "", LABELS, true),
+    rule(SELECTING, "", &["spec", "selector"], true),
+    rule(WORKLOADS, "", &["spec", "selector", "matchLabels"], true),
+    rule(MATCHING, "", &["spec", "selector", "matchLabels"], false),
+    rule(POLICIES, "", &["spec", "podSelector", "matchLabels"], false),
+    rule(CRON, "spec/jobTemplate", LABELS, true),
+    rule(CRON, "spec/jobTemplate/spec", MATCH, false),
+    rule(STATEFUL, "spec/volumeClaimTemplates[]", LABELS, true),
+    rule(STATEFUL, "spec/volumeClaimTemplates[]", MATCH, false),
+    rule(POLICIES, "spec/ingress[]/from[]", POD_MATCH, false),
+    rule(POLICIES, "spec/egress[]/to[]", POD_MATCH, false),
+];
+
+/// The labels of a template of a pod and of what selects pods in it; below `spec/template` of some kinds.
+const POD_RULES: &[(&str, &[&str], bool)] = &[
+    ("", LABELS, true),
+    ("/spec/topologySpreadConstraints[]", LABEL_MATCH, false),
+    (
+        "/spec/affinity/podAffinity/preferredDuringSchedulingIgnoredDuringExecution[]/podAffinityTerm",
+        LABEL_MATCH,
+        false,
+    ),
+    (
+        "/spec/affinity/podAffinity/requiredDuringSchedulingIgnoredDuringExecution[]",
+        LABEL_MATCH,
+        false,
+    ),
+    (
+        "/spec/affinity/podAntiAffinity/preferredDuringSchedulingIgnoredDuringExecution[]/podAffinityTerm",
+        LABEL_MATCH,
+        false,
+    ),
+    (
+        "/spec/affinity/podAntiAffinity/requiredDuringSchedulingIgnoredDuringExecution[]",
+        LABEL_MATCH,
+        false,
+    ),
+];
+
+/// Sets the labels of all resources that are not for tools only.
+pub fn run(list: &mut ResourceList) -> Result<(), Error> {
+    let labels = labels(list)?;
+    let mut count = 0;
+    let mut resources = list.items.iter_mut().filter(|it| !it.view().is_local()).peekable();
+    if resources.peek().is_none() {
+        list.say(Severity::Info, "no input resources");
+        return Ok(());
+    }
+    if labels.is_empty() {
+        list.say(Severity::Warning, "no `labels` arguments are given in FunctionConfig");
+        return Ok(());
+    }
+    for resource in resources {
+        count += change(resource, |changes, resource| set(changes, resource, &labels))?;
+    }
+    list.say(Severity::Info, format!("set {count} labels in total"));
+    Ok(())
+}
+
+fn labels(list: &ResourceList) -> Result<BTreeMap<String, String>, Error> {
+    let Some(config) = given(list) else {
+        return Err(missing(BUILTIN.name, "`FunctionConfig` is not given"));
+    };
+    if is_config_map(config) {
+        return config.read_config();
+    }
+    if is_custom(config, "SetLabels") {
+        return Ok(config.read_config::<SetLabels>()?.labels);
+    }
+    let group = config.view().group();
+    let message = format!(
+        "unknown FunctionConfig `{}.{group}`, expect `SetLabels.fn.kpt.dev` or `ConfigMap.v1`",
+        config.kind()
+    );
+    Err(unknown(config, "SetLabels", message))
+}
+
+/// How many labels were looked at: the number that the original tells.
+fn set<'a>(
+    changes: &mut Changes<'a>,
+    resource: &'a Resource,
+    labels: &BTreeMap<String, String>,
+) -> Result<usize, Error> {
+    let mut count = 0;
+    for rule in RULES.iter().filter(|rule| is_meant(resource, rule.kinds)) {
+        for node in within(changes, resource, rule.within)? {
+            count += apply(changes, resource, node, (rule.path, rule.adds), labels)?;
+        }
+    }
+    let template = match () {
+        () if is_meant(resource, TEMPLATED) => "spec/template",
+        () if is_meant(resource, CRON) => "spec/jobTemplate/spec/template",
+        () => return Ok(count),
+    };
+    for (below, path, adds) in POD_RULES {
+        for node in within(changes, resource, &format!("{template}{below}"))? {
+            count += apply(changes, resource, node, (path, *adds), labels)?;
+        }
+    }
+    Ok(count)
+}
+
+/// Whether one of the groups and kinds is the resource's. `core` is the group without a name, and no name any group. A kind that
+/// is written without a group by mistake is taken for what it is called.
+fn is_meant(resource: &Resource, kinds: &[[&str; 2]]) -> bool {
+    let is_core = !resource.api_version().contains('/');
+    kinds.iter().any(|[group, kind]| match *group {
+        "core" => is_core && resource.kind() == *kind,
+        group if is_core => is_of(resource, ["", "", kind]) && !group.contains('.'),
+        group => is_of(resource, [group, "", kind]),
+    })
+}
+
+fn within<'a>(
+    changes: &mut Changes<'a>,
+    resource: &'a Resource,
+    path: &str,
+) -> Result<Vec<NodeRef<'a>>, Error> {
+    if path.is_empty() {
+        return Ok(vec![resource.root()]);
+    }
+    let path = path.strip_suffix("[]").unwrap_or(path);
+    let spots = FieldSpec::new("", "", "", path, false).find(resource, changes)?;
+    let nodes = spots.into_iter().filter_map(|spot| match spot {
+        Spot::There(node) => Some(node),
+        Spot::Missing(..) => None,
+    });
+    let items = nodes.flat_map(|node| match node.as_sequence() {
+        Some(list) => list.items().collect(),
+        None => vec![node],
+    });
+    Ok(items.filter(|node| node.resolve().as_mapping().is_some()).collect())
+}
+
+fn apply<'a>(
+    changes: &mut Changes<'a>,
+    resource: &'a Resource,
+    node: NodeRef<'a>,
+    (path, adds): (&[&str], bool),
+    labels: &BTreeMap<String, String>,
+) -> Result<usize, Error> {
+    for (name, value) in labels {
+        let keys: Vec<&str> = path.iter().copied().chain([name.as_str()]).collect();
+        match changes.follow(node, &keys) {
+            Some(Spot::Missing(..)) if !adds => {}
+            Some(spot) => changes.set(&spot, value),
+            None => {
+                let message = format!("`{}` is to hold labels, and is no mapping", path.join("."));
+                return Err(at(resource, wrong_node(changes, node, path), message));
+            }
+        }
+    }
+    Ok(labels.len())
+}
+
+/// The node on the way that is no mapping.
+fn wrong_node<'a>(changes: &mut Changes<'a>, node: NodeRef<'a>, path: &[&str]) -> NodeRef<'a> {
+    let longest = (0..=path.len()).rev().find_map(|end| changes.follow(node, &path[..end]));
+    match longest {
+        Some(Spot::There(node) | Spot::Missing(node, _)) => node,
+        None => node,
+    }
+}

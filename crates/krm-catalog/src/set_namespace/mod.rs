@@ -1,0 +1,238 @@
+//! `set-namespace`: the namespace of resources, and of what names one in them.
+
+mod places;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use krm_sdk::{Error, Resource, ResourceList, Severity};
+use serde::Deserialize;
+
+use crate::Builtin;
+use crate::changes::{Changes, Spot, change, text_of};
+use crate::config::{given, is_config_map, is_custom, missing, unknown, wrong};
+use crate::depends_on::{Dependency, rewrite};
+use crate::scope::Scopes;
+use places::{Place, places};
+
+/// The function as it is listed.
+pub const BUILTIN: Builtin = Builtin {
+    name: "set-namespace",
+    aliases: &[],
+    summary: "set the namespace of resources, and of references to one",
+    doc: include_str!("../../doc/set-namespace.md"),
+    tags: &["v0.4", "v0.4.0", "v0.4.1", "v0.4.2", "v0.4.3", "v0.4.4", "v0.4.5"],
+    run,
+};
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct SetNamespace {
+    namespace: String,
+    namespace_matcher: String,
+}
+
+/// The name that kpt gives the ConfigMap with what is known of a package.
+const PACKAGE_CONTEXT: &str = "kptfile.kpt.dev";
+
+/// What was done, for the summary.
+#[derive(Default)]
+struct Tally {
+    count: usize,
+    old: BTreeSet<String>,
+}
+
+impl Tally {
+    fn add(&mut self, old: &str) {
+        self.count += 1;
+        self.old.insert(old.to_owned());
+    }
+
+    /// The old values as the original tells them: in order, parted by spaces.
+    fn told(&self) -> String {
+        let old: Vec<&str> = self.old.iter().map(String::as_str).collect();
+        format!("[{}]", old.join(" "))
+    }
+}
+
+/// Sets the namespace of all resources that are not for tools only.
+pub fn run(list: &mut ResourceList) -> Result<(), Error> {
+    let config = read(list)?;
+    let scopes = Scopes::of(&list.items);
+    let mut moved = BTreeMap::new();
+    let (mut tally, mut said) = (Tally::default(), Vec::new());
+    let ours: Vec<usize> =
+        (0..list.items.len()).filter(|at| !list.items[*at].view().is_local()).collect();
+    // The places of resources of the whole cluster are told first, as in the original.
+    let (inside, outside): (Vec<usize>, Vec<usize>) =
+        ours.iter().copied().partition(|at| scopes.is_namespaced(&list.items[*at]));
+    for at in outside.into_iter().chain(inside.iter().copied()) {
+        let resource = &mut list.items[at];
+        let is_inside = scopes.is_namespaced(resource);
+        let before = is_inside.then(|| dependency(resource));
+        let is_moved = change(resource, |changes, resource| {
+            let places = places(changes, resource, is_inside);
+            Ok(config.set(changes, resource, places, &mut tally, &mut said))
+        })?;
+        moved.extend(before.map(|before| (before, is_moved)));
+    }
+    let depends = rewrite_dependencies(list, &ours, &config.namespace, &moved)?;
+    said.into_iter().for_each(|message| list.say(Severity::Info, message));
+    summarize(list, &config.namespace, &tally, &depends);
+    Ok(())
+}
+
+fn read(list: &ResourceList) -> Result<SetNamespace, Error> {
+    let Some(config) = given(list) else {
+        let message = "FunctionConfig is missing. Expect `ConfigMap.v1` or `SetNamespace.v1alpha1.fn.kpt.dev`";
+        return Err(missing(BUILTIN.name, message));
+    };
+    if is_config_map(config) && config.name() == PACKAGE_CONTEXT {
+        return read_context(config);
+    }
+    let field = match config {
+        config if is_config_map(config) => "data.namespace",
+        config if is_custom(config, "SetNamespace") => "namespace",
+        _ => {
+            let message = format!(
+                "unknown functionConfig Kind={} ApiVersion={}, expect `ConfigMap.v1` or `SetNamespace.v1alpha1.fn.kpt.dev`",
+                config.kind(),
+                config.api_version()
+            );
+            return Err(unknown(config, "SetNamespace", message));
+        }
+    };
+    let read: SetNamespace = config.read_config()?;
+    if read.namespace.is_empty() {
+        return Err(empty(config, field));
+    }
+    Ok(read)
+}
+
+/// What is known of a package: its name is the namespace, unless it says another. It may hold anything else.
+fn read_context(config: &Resource) -> Result<SetNamespace, Error> {
+    let data: BTreeMap<String, String> = config.read_config()?;
+    let text = |name: &str| data.get(name).filter(|text| !text.is_empty()).cloned();
+    let Some(namespace) = text("namespace").or_else(|| text("name")) else {
+        return Err(empty(config, "data.name"));
+    };
+    Ok(SetNamespace { namespace, namespace_matcher: text("namespaceMatcher").unwrap_or_default() })
+}
+
+fn empty(config: &Resource, field: &str) -> Error {
+    let told = wrong(config, field, format!("`{field}` should not be empty"));
+    told.hint(format!("put the new namespace into `{field}`")).into()
+}
+
+impl SetNamespace {
+    /// Whether the namespace of the resource itself is another now.
+    fn set<'a>(
+        &self,
+        changes: &mut Changes<'a>,
+        resource: &'a Resource,
+        places: Vec<Place<'a>>,
+        tally: &mut Tally,
+        said: &mut Vec<String>,
+    ) -> bool {
+        let mut is_moved = false;
+        for place in places {
+            let current = match &place.spot {
+                Spot::There(node) => text_of(*node).unwrap_or_default(),
+                Spot::Missing(..) => "".into(),
+            };
+            let is_default = current.is_empty();
+            let current = if is_default { "default" } else { &*current };
+            if current == self.namespace {
+                if is_default && self.namespace_matcher.is_empty() {
+                    changes.set(&place.spot, &self.namespace);
+                }
+                continue;
+            }
+            if !self.is_meant(current, place.origin.as_deref(), resource, said) {
+                continue;
+            }
+            tally.add(current);
+            changes.set(&place.spot, &self.namespace);
+            is_moved |= place.is_own;
+        }
+        is_moved
+    }
+
+    fn is_meant(
+        &self,
+        current: &str,
+        origin: Option<&str>,
+        resource: &Resource,
+        said: &mut Vec<String>,
+    ) -> bool {
+        let matcher = self.namespace_matcher.as_str();
+        let by_origin = !matcher.is_empty() && origin == Some(matcher);
+        if by_origin {
+            said.push(format!(
+                "[Resource(apiVersion={}, kind={}, namespace={}, name={})] has matching origin {matcher}",
+                resource.api_version(),
+                resource.kind(),
+                resource.namespace(),
+                resource.name()
+            ));
+        }
+        matcher.is_empty() || by_origin || matcher == current
+    }
+}
+
+/// How a resource of a namespace is named by those that depend on it.
+fn dependency(resource: &Resource) -> Dependency {
+    let namespace = match resource.namespace() {
+        namespace if namespace.is_empty() => "default".to_owned(),
+        namespace => namespace.into_owned(),
+    };
+    Dependency {
+        group: resource.view().group(),
+        namespace: Some(namespace),
+        kind: resource.kind().into_owned(),
+        name: resource.name().into_owned(),
+    }
+}
+
+/// Dependencies on what is in another namespace now go with it.
+fn rewrite_dependencies(
+    list: &mut ResourceList,
+    ours: &[usize],
+    new: &str,
+    moved: &BTreeMap<Dependency, bool>,
+) -> Result<Tally, Error> {
+    let mut tally = Tally::default();
+    for at in ours {
+        let resource = &mut list.items[*at];
+        if resource.annotation(crate::depends_on::ANNOTATION).is_none() {
+            continue;
+        }
+        change(resource, |changes, resource| {
+            rewrite(changes, resource, |dependency| {
+                let is_moved = moved.get(&dependency).copied().unwrap_or(false);
+                let old = dependency.namespace.as_deref().filter(|_| is_moved)?;
+                tally.add(old);
+                Some(Dependency { namespace: Some(new.to_owned()), ..dependency })
+            });
+            Ok(())
+        })?;
+    }
+    Ok(tally)
+}
+
+fn summarize(list: &mut ResourceList, new: &str, tally: &Tally, depends: &Tally) {
+    let message = match tally.count {
+        0 => format!("all matching namespaces are already {new:?}. no value changed"),
+        count => {
+            format!("namespace {} updated to {new:?}, {count} value(s) changed", tally.told())
+        }
+    };
+    list.say(Severity::Info, message);
+    let message = match depends.count {
+        0 => "all `depends-on` annotations are up-to-date. no `namespace` changed".to_owned(),
+        count => format!(
+            "`depends-on` annotation namespace {} updated to {new:?}, {count} value(s) changed",
+            depends.told()
+        ),
+    };
+    list.say(Severity::Info, message);
+}

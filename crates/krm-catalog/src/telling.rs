@@ -1,0 +1,67 @@
+//! What functions of the catalog say of a field: the words, the field and the file, as the originals do.
+
+use krm_core::{Diagnostic, secrets};
+use krm_sdk::results::{FieldRef, FileRef};
+use krm_sdk::yaml::{NodeRef, Segment};
+use krm_sdk::{FunctionResult, Resource, Severity};
+
+/// A result about a field of a resource.
+pub(crate) fn of_field(resource: &Resource, path: String, message: String) -> FunctionResult {
+    let file = resource.path().map(|path| FileRef { path: path.to_string(), index: 0 });
+    let field = Some(FieldRef { path, current: None, proposed: Vec::new() });
+    FunctionResult { field, file, ..FunctionResult::new(Severity::Info, message) }
+}
+
+/// A warning of ours, with its line and what to do in the words.
+pub(crate) fn warning(it: &Diagnostic) -> FunctionResult {
+    let mut message = it.message.clone();
+    if let Some(at) = &it.location {
+        message.push_str(&format!(": `{}`", at.text.trim()));
+    }
+    it.hints.iter().for_each(|hint| message.push_str(&format!("; {hint}")));
+    let file = it.file.as_ref().map(|path| FileRef { path: path.to_string(), index: 0 });
+    FunctionResult { file, ..FunctionResult::new(it.severity, message) }
+}
+
+/// The path of a field as the catalog writes it: keys as they are, whatever stands in them.
+pub(crate) fn path(node: NodeRef<'_>) -> String {
+    let mut path = String::new();
+    for segment in node.path().segments() {
+        match segment {
+            Segment::Index(index) => path.push_str(&format!("[{index}]")),
+            Segment::Key(key) if path.is_empty() => path.push_str(key),
+            Segment::Key(key) => path.push_str(&format!(".{key}")),
+            Segment::Match { .. } | Segment::End => {}
+        }
+    }
+    path
+}
+
+/// A value in quotes, as Go prints it. What a Secret keeps is not told.
+pub(crate) fn value(resource: &Resource, field: NodeRef<'_>, text: &str) -> String {
+    let path = field.path();
+    let first = path.segments().first();
+    let is_kept = matches!(first, Some(Segment::Key(key)) if key == "data" || key == "stringData");
+    let is_secret = is_kept && secrets::is_secret(resource.root().document());
+    if is_secret { quoted("***") } else { quoted(text) }
+}
+
+/// A text in double quotes, as Go's `%q` has it.
+pub(crate) fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\r' => out.push_str("\\r"),
+            c if (c as u32) < 0x20 || c as u32 == 0x7f => {
+                out.push_str(&format!("\\x{:02x}", c as u32))
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
