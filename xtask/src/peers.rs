@@ -55,6 +55,22 @@ const PEERS: &[Peer] = &[
         versions: &["latest", "v0.2.4", "v0.2.0"],
         hello: "--help",
     },
+    // A function that kpt renders with, as a program.
+    Peer {
+        name: "set-labels",
+        module: "github.com/kptdev/krm-functions-catalog/functions/go/set-labels",
+        program: "set-labels",
+        versions: &["latest"],
+        hello: "--help",
+    },
+    // A function that kpt renders with, as a program.
+    Peer {
+        name: "set-namespace",
+        module: "github.com/kptdev/krm-functions-catalog/functions/go/set-namespace",
+        program: "set-namespace",
+        versions: &["latest"],
+        hello: "--help",
+    },
 ];
 
 /// Our own small program around Go's YAML readers.

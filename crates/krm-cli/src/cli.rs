@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{cfg, completion, man, yaml};
+use crate::commands::{cfg, completion, fix, function, man, yaml};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -39,12 +39,19 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: cfg::Command,
     },
+    /// Run functions on packages, and be one
+    #[command(name = "fn", subcommand_required = true, arg_required_else_help = true)]
+    Function {
+        #[command(subcommand)]
+        command: function::Command,
+    },
     /// Read and edit any YAML without disturbing a byte that nobody named
     #[command(subcommand_required = true, arg_required_else_help = true)]
     Yaml {
         #[command(subcommand)]
         command: yaml::Command,
     },
+    Fix(fix::Args),
     Completion(completion::Args),
     Man(man::Args),
 }

@@ -14,10 +14,11 @@ use std::process::ExitCode;
 use krm_core::Diagnostic;
 
 /// How a run ends; other programs rely on the numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Exit {
     /// Done, also with warnings.
+    #[default]
     Done = 0,
     /// Something was found: a difference under `--check`, a path that is not there.
     Findings = 1,
@@ -25,6 +26,8 @@ pub(crate) enum Exit {
     Usage = 2,
     /// A file is wrong, or cannot be read or written.
     Input = 3,
+    /// A function failed, or was refused.
+    Function = 4,
     /// A bug of ours.
     Bug = 70,
 }
@@ -41,6 +44,14 @@ pub(crate) enum Failure {
 impl Failure {
     pub(crate) fn input(diagnostic: Diagnostic) -> Self {
         Self::Told(Exit::Input, vec![diagnostic])
+    }
+
+    pub(crate) fn usage(diagnostic: Diagnostic) -> Self {
+        Self::Told(Exit::Usage, vec![diagnostic])
+    }
+
+    pub(crate) fn function(diagnostic: Diagnostic) -> Self {
+        Self::Told(Exit::Function, vec![diagnostic])
     }
 }
 

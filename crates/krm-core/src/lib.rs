@@ -2,18 +2,26 @@
 //!
 //! Nothing here reads a disk or prints: text and trees come in, values go out.
 
+pub mod adapter;
 pub mod annotate;
+mod arrange;
+pub mod assemble;
 pub mod count;
+pub mod declared;
 pub mod diagnostic;
 pub mod dialect;
 pub mod difference;
 pub mod duplicates;
 pub mod filenames;
+pub mod findings;
 mod fingerprint;
 pub mod flow;
 pub mod format;
+pub mod hydration;
 pub mod ignore;
+pub mod image_name;
 pub mod json;
+pub mod kptfile;
 pub mod listing;
 pub mod merge;
 pub mod missing;

@@ -1,12 +1,10 @@
 //! Resources that go away: documents with their separators, items with their comments, and in the end the file.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use krm_yaml::{DocumentRef, Edit, EditError, File, NodeRef, WhenEmpty};
+use krm_yaml::{DocumentRef, EditError};
 
 use crate::Diagnostic;
+use crate::arrange::{Arrangement, Spot};
 use crate::package::PackageFile;
-use crate::resource::{Resource, resources};
 
 /// What remains of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,11 +14,6 @@ pub enum Remains {
     /// This text.
     Text(String),
 }
-
-const BYTE_ORDER_MARK: &str = "\u{feff}";
-
-/// Keys of a list that say nothing beyond its items.
-const OF_LISTS: [&str; 4] = ["apiVersion", "kind", "metadata", "items"];
 
 /// The file without some of its resources, by their index in it.
 ///
@@ -41,73 +34,16 @@ const OF_LISTS: [&str; 4] = ["apiVersion", "kind", "metadata", "items"];
 pub fn remove(file: &PackageFile, gone: &[usize]) -> Result<Remains, Vec<Diagnostic>> {
     let errors = file.errors();
     let Some(source) = file.file().filter(|_| errors.is_empty()) else { return Err(errors) };
-    let told = |error: &EditError| vec![Diagnostic::from_edit(error, source).in_file(&*file.shown)];
-    let all: Vec<Resource<'_>> = file.resources().collect();
-    let gone: Vec<Resource<'_>> =
-        gone.iter().filter_map(|index| all.get(*index).copied()).collect();
-    let (documents, items) = apart(&gone);
-    let mut edit = Edit::new(source).json(file.path.is_json());
-    for item in items {
-        edit.remove(item, WhenEmpty::Keep).map_err(|error| told(&error))?;
-    }
-    let text = edit.apply().map_err(|error| told(&error))?;
-    let edited =
-        File::parse(text).map_err(|error| vec![Diagnostic::from(&error).in_file(&*file.shown)])?;
-    let text = without(&edited, &documents);
-    if !holds_something(&text) && !documents.is_empty() {
-        return Ok(Remains::Nothing);
-    }
-    match reads_so(&text, all.len() - gone.len()) {
-        true => Ok(Remains::Text(text)),
-        false => {
-            let words = "its resources cannot be removed without touching others";
-            Err(vec![Diagnostic::error(words).in_file(&*file.shown).hint("remove them by hand")])
-        }
-    }
-}
-
-/// Documents that go as a whole, and items of the others.
-fn apart<'a>(gone: &[Resource<'a>]) -> (BTreeSet<usize>, Vec<NodeRef<'a>>) {
-    let mut by_document: BTreeMap<usize, Vec<Resource<'a>>> = BTreeMap::new();
-    for resource in gone {
-        by_document.entry(resource.document().index()).or_default().push(*resource);
-    }
-    let (mut documents, mut items) = (BTreeSet::new(), Vec::new());
-    for (index, gone) in by_document {
-        let is_whole = gone.iter().any(|resource| resource.item.is_none());
-        match is_whole || is_nothing_but(gone[0].document(), gone.len()) {
-            true => _ = documents.insert(index),
-            false => items.extend(gone.iter().map(|resource| resource.node)),
-        }
-    }
-    (documents, items)
-}
-
-/// Whether a document holds these many resources and nothing else.
-fn is_nothing_but(document: DocumentRef<'_>, count: usize) -> bool {
-    let Some(root) = document.root() else { return false };
-    let is_plain = root.as_mapping().is_none_or(|mapping| {
-        let name = |entry: krm_yaml::Entry<'_>| entry.key.as_str().unwrap_or_default().into_owned();
-        mapping.entries().all(|entry| OF_LISTS.contains(&&*name(entry)))
-    });
-    let list = root.as_mapping().map_or(Some(root), |mapping| mapping.get("items"));
-    let items = list.map_or(0, |list| list.children().count());
-    is_plain && items == count && resources(document).len() == count
-}
-
-/// The text without some documents. What is the file's own stays.
-fn without(file: &File, gone: &BTreeSet<usize>) -> String {
-    let mark = if file.text().starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK } else { "" };
-    let is_marked = file.document(0).is_some_and(|first| first.start_marker().is_some());
-    let mut text = String::with_capacity(file.text().len());
-    for document in file.documents() {
-        text.push_str(match gone.contains(&document.index()) {
-            true => own_comments(document),
-            false if text.is_empty() && !is_marked => without_separator(document),
-            false => document.text(),
-        });
-    }
-    if text.starts_with(BYTE_ORDER_MARK) { text } else { format!("{mark}{text}") }
+    let told = |error: &EditError| {
+        let told = Diagnostic::from_edit(error, source).in_file(&*file.shown);
+        vec![told.hint("remove the resources by hand")]
+    };
+    let spots: Vec<Spot> =
+        file.resources().map(|resource| Spot::of(resource.node, resource.item)).collect();
+    let removed = gone.iter().filter_map(|index| spots.get(*index).copied()).collect();
+    let arrangement = Arrangement { removed, keeps_comments: true, ..Arrangement::default() };
+    let text = arrangement.apply(source, file.path.is_json()).map_err(|error| told(&error))?;
+    Ok(text.map_or(Remains::Nothing, Remains::Text))
 }
 
 /// The comments of a document that are not those of its resource: before its marker, and at the top of the file above
@@ -148,19 +84,6 @@ pub(crate) fn without_separator(document: DocumentRef<'_>) -> &str {
         Some(rest) if document.directives().is_empty() => rest,
         _ => text,
     }
-}
-
-/// Whether there is more than markers and blank lines.
-fn holds_something(text: &str) -> bool {
-    text.lines()
-        .any(|line| !matches!(line.trim_start_matches('\u{feff}').trim(), "" | "---" | "..."))
-}
-
-/// Whether the text can be read and holds as many resources as it should.
-fn reads_so(text: &str, count: usize) -> bool {
-    File::parse(text.to_owned()).is_ok_and(|file| {
-        file.errors().next().is_none() && file.documents().flat_map(resources).count() == count
-    })
 }
 
 #[cfg(test)]

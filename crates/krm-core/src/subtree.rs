@@ -30,6 +30,20 @@ pub fn texts(nodes: &[NodeRef<'_>]) -> Vec<String> {
     nodes.iter().map(text).collect()
 }
 
+/// The texts of several resources of one document, each as a document of its own that means the same.
+///
+/// What stands before the marker of a document is the file's, and a last line has its end unless the file ends there
+/// without one: a `|` text would mean something else.
+pub(crate) fn own_texts(nodes: &[NodeRef<'_>]) -> Vec<String> {
+    let all = match nodes {
+        [node] if node.parent().is_none() => vec![text(*node)],
+        _ => texts(nodes),
+    };
+    let ends_file = |node: &NodeRef<'_>| node.end() as usize == node.document().file().text().len();
+    let ended = |(text, node)| if ends_file(node) { text } else { end_line(text) };
+    all.into_iter().zip(nodes).map(ended).collect()
+}
+
 /// The comments that stand above a node; above a document that is before its marker.
 fn above(node: NodeRef<'_>, comments: &[Comment<'_>]) -> String {
     let document = node.document();
@@ -99,15 +113,22 @@ fn text_among(node: NodeRef<'_>, comments: &[Comment<'_>]) -> String {
 
 /// Everything between the markers of a document, without the blank lines around it that mean nothing.
 fn content(document: DocumentRef<'_>) -> &str {
-    let span = document.span();
-    let start = document.start_marker().map_or(span.start, |marker| marker.end);
-    let end = document.end_marker().map_or(span.end, |marker| marker.start);
-    let whole = Span::new(start, end.max(start)).of(document.file().text());
-    let text = whole.trim_start_matches('\u{feff}').trim_start_matches(['\r', '\n']);
+    let text = content_span(document).of(document.file().text());
     match document.root().is_some_and(keeps_line_breaks) {
         true => text,
         false => text.trim_end(),
     }
+}
+
+/// Everything between the markers of a document, without the blank lines before it.
+pub(crate) fn content_span(document: DocumentRef<'_>) -> Span {
+    let span = document.span();
+    let start = document.start_marker().map_or(span.start, |marker| marker.end);
+    let end = document.end_marker().map_or(span.end, |marker| marker.start);
+    let whole = Span::new(start, end.max(start));
+    let text = whole.of(document.file().text());
+    let kept = text.trim_start_matches('\u{feff}').trim_start_matches(['\r', '\n']);
+    Span::new(whole.end - kept.len() as u32, whole.end)
 }
 
 /// Whether the last value is a `|+` or `>+` text: the line breaks at its end are part of it.

@@ -50,15 +50,31 @@ impl Exec {
         if !settings.allow_exec {
             return Err(failure(Reason::ExecNotAllowed));
         }
-        let mut words = shell_words::split(command_line)
-            .map_err(|error| failure(Reason::Unusable(error.to_string().into())))?
-            .into_iter();
+        let words = shell_words::split(command_line)
+            .map_err(|error| failure(Reason::Unusable(error.to_string().into())))?;
+        Self::of_words(command_line, words, settings)
+    }
+
+    /// The same of words that are a program and its arguments already; the name is for people.
+    ///
+    /// # Errors
+    /// A [`Failure`] where commands are not allowed, and where this one cannot be found or executed.
+    pub fn of_words(
+        name: &str,
+        words: Vec<String>,
+        settings: ExecSettings,
+    ) -> Result<Self, Failure> {
+        let failure = |reason| Failure::new(name, reason);
+        if !settings.allow_exec {
+            return Err(failure(Reason::ExecNotAllowed));
+        }
+        let mut words = words.into_iter();
         let command = words.next().filter(|command| !command.is_empty());
         let command =
             command.ok_or_else(|| failure(Reason::Unusable("there is no command in it".into())))?;
         let program = find(&command, &settings).map_err(failure)?;
         Ok(Self {
-            name: command_line.into(),
+            name: name.into(),
             program,
             args: words.collect(),
             variables: visible(&settings),

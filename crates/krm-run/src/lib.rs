@@ -30,6 +30,9 @@ mod function;
 mod interrupt;
 mod limits;
 mod process;
+mod programs;
+pub mod render;
+mod resolution;
 mod tail;
 mod tell;
 mod wasi;
@@ -41,5 +44,9 @@ pub use failure::{Failure, Reason};
 pub use function::{Function, Outcome};
 pub use interrupt::Interrupt;
 pub use limits::Limits;
+pub use programs::{Programs, Ready, RunScript, Script};
+pub use resolution::{
+    BadConstraint, CATALOG, Configuration, Constraint, Resolution, Resolved, Target, UseBuiltin,
+};
 pub use tail::Tail;
 pub use wasi::{Wasi, WasiSettings};

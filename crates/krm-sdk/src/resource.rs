@@ -6,7 +6,7 @@ use krm_core::wire::Item;
 use krm_core::{Diagnostic, PackagePath};
 use krm_yaml::{Edit, EditError, NodeRef, Path, PathEditError, Value, WhenEmpty};
 
-use crate::Error;
+use crate::{Error, place};
 
 /// A resource that a function may look at and change.
 #[derive(Clone, Debug)]
@@ -27,9 +27,10 @@ impl From<Resource> for Item {
 }
 
 impl Resource {
-    /// A new resource of this text.
+    /// A new resource of this text. An annotation that says where it goes (`config.kubernetes.io/path`) becomes its path.
     pub fn parse(text: impl Into<String>) -> Result<Self, Error> {
-        Ok(Self { item: Item::parse(text.into())? })
+        let item = place::settle(None, Item::parse(text.into())?)?;
+        Ok(Self { item })
     }
 
     /// The document with its place.
@@ -100,18 +101,26 @@ impl Resource {
 
     /// Sets the value at a path, and makes what is missing on the way. Nothing changes where it means that already.
     pub fn set<'v>(&mut self, path: &str, value: impl Into<Value<'v>>) -> Result<(), Error> {
+        self.set_at(&parsed(path)?, value)
+    }
+
+    /// Sets the value at a path that is parsed already.
+    pub fn set_at<'v>(&mut self, path: &Path, value: impl Into<Value<'v>>) -> Result<(), Error> {
         let value = value.into().into_owned().map_err(|error| Error::new(error.to_string()))?;
-        let path = parsed(path)?;
-        self.change(|edit, root| edit.set_at(root.document(), &path, value))
+        self.change(|edit, root| edit.set_at(root.document(), path, value))
     }
 
     /// Removes what stands at a path; false where nothing does.
     pub fn remove(&mut self, path: &str) -> Result<bool, Error> {
-        let path = parsed(path)?;
-        if self.root().document().find(&path).is_none() {
+        self.remove_at(&parsed(path)?)
+    }
+
+    /// Removes what stands at a path that is parsed already; false where nothing does.
+    pub fn remove_at(&mut self, path: &Path) -> Result<bool, Error> {
+        if self.root().document().find(path).is_none() {
             return Ok(false);
         }
-        self.change(|edit, root| edit.remove_at(root.document(), &path, WhenEmpty::default()))?;
+        self.change(|edit, root| edit.remove_at(root.document(), path, WhenEmpty::default()))?;
         Ok(true)
     }
 
@@ -126,7 +135,7 @@ impl Resource {
     /// Puts another text in the place of the whole resource.
     pub fn replace(&mut self, text: String) -> Result<(), Error> {
         if text != self.text() {
-            self.item = self.item.with_text(text)?;
+            self.item = place::settle(Some(&self.item), self.item.with_text(text)?)?;
         }
         Ok(())
     }

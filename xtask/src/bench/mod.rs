@@ -4,6 +4,7 @@ mod fmt;
 mod measure;
 mod merge;
 pub(crate) mod parse;
+mod render;
 mod setters;
 mod startup;
 mod table;
@@ -56,6 +57,9 @@ pub(crate) fn run(args: lexopt::Parser) -> Outcome {
     if options.wants(setters::NAME) {
         setters::run(&options, &tools)?;
     }
+    if options.wants(render::NAME) {
+        render::run(&options, &tools)?;
+    }
     if options.wants(parse::NAME) {
         parse::run(&options, &mut corpora)?;
     }
@@ -100,7 +104,11 @@ impl Tools {
             None => println!("krm is not there: this checkout has no crates/krm-cli"),
         }
         let others = [fmt::PEER, merge::PEER];
-        for name in works::peers().into_iter().chain(others).chain(setters::PEERS.iter().copied()) {
+        let mut names: Vec<&str> = works::peers().into_iter().chain(others).collect();
+        names.extend(setters::PEERS.iter().chain(render::PEERS));
+        names.sort_unstable();
+        names.dedup();
+        for name in names {
             match peers::find(name) {
                 Some(path) => _ = programs.insert(name, path),
                 None => println!("{name} is not installed: `cargo xtask peers` does it"),

@@ -2,6 +2,8 @@
 
 pub(crate) mod cfg;
 pub(crate) mod completion;
+pub(crate) mod fix;
+pub(crate) mod function;
 pub(crate) mod man;
 pub(crate) mod merging;
 pub(crate) mod writing;
@@ -70,7 +72,9 @@ fn run(cli: &Cli, screen: &mut Screen) -> Outcome {
             Ok(Exit::Done)
         }
         Some(Command::Cfg { command }) => cfg::run(command, &cli.global, screen),
+        Some(Command::Function { command }) => function::run(command, &cli.global, screen),
         Some(Command::Yaml { command }) => yaml::run(command, &cli.global, screen),
+        Some(Command::Fix(args)) => fix::run(args, &cli.global, screen),
         Some(Command::Completion(args)) => completion::run(args, screen),
         Some(Command::Man(args)) => man::run(args, screen),
         None => Ok(crate::show::help(&mut command())),

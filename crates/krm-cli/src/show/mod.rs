@@ -8,7 +8,7 @@ mod table;
 
 pub(crate) use table::Table;
 
-pub(crate) use progress::Progress;
+pub(crate) use progress::{Doing, Progress};
 
 use std::borrow::Cow;
 use std::io::{self, BufWriter, Stdout, Write};

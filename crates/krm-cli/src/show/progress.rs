@@ -58,6 +58,26 @@ impl Drop for Progress {
     }
 }
 
+/// What is being done right now: a line that goes away when it is done.
+pub(crate) struct Doing {
+    drawn: bool,
+}
+
+impl Doing {
+    /// Says what begins, to somebody who looks.
+    pub(crate) fn begin(words: &str) -> Self {
+        let drawn = WANTED.load(Ordering::Relaxed);
+        show(drawn.then(|| format!("\r\u{1b}[K{words} …")));
+        Self { drawn }
+    }
+}
+
+impl Drop for Doing {
+    fn drop(&mut self) {
+        show(self.drawn.then(|| "\r\u{1b}[K".to_owned()));
+    }
+}
+
 fn show(text: Option<String>) {
     if let Some(text) = text {
         let _ = io::stderr().lock().write_all(text.as_bytes());

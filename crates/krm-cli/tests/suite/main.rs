@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout, reason = "a test that is skipped says so")]
 
 mod cases;
+mod corpora;
 mod git;
 mod ignoring;
 mod kills;

@@ -9,7 +9,7 @@ use crate::fingerprint;
 use crate::resource::{field, scalar_text};
 
 /// Spec: the fields by which elements are known where nothing says otherwise, in this order.
-const KEYS: [&str; 7] =
+pub(crate) const KEYS: [&str; 7] =
     ["mountPath", "devicePath", "ip", "type", "topologyKey", "name", "containerPort"];
 
 /// The elements of two lists, side by side.

@@ -10,6 +10,7 @@ mod walk;
 use krm_yaml::{CommentPlace, NodeRef, Path};
 
 use comments::Comments;
+pub(crate) use lists::KEYS;
 
 /// What became of a field or of an element of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

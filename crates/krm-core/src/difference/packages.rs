@@ -7,7 +7,7 @@ use krm_yaml::NodeRef;
 use super::{Differ, Difference};
 use crate::pairing::{Pair, Pairing};
 use crate::resource::{Resource, resources};
-use crate::{Diagnostic, Package, PackageFile};
+use crate::{Diagnostic, Package, PackageFile, Placed};
 
 /// A resource, or a document that is none, where it stands.
 #[derive(Clone, Copy, Debug)]
@@ -81,6 +81,15 @@ pub fn compare<'a>(
     let others = others(old, new, moves).into_iter();
     let changes = resources.chain(others).map(|(was, is)| change(was, is, moves, &mut differ));
     Ok(changes.filter(|change| !change.is_nothing()).collect())
+}
+
+/// What became of one resource, each side of which is a file of its own.
+pub fn of_one<'a>(old: Option<&'a PackageFile>, new: Option<&'a PackageFile>) -> ItemChange<'a> {
+    let item = |file: Option<&'a PackageFile>| {
+        let Placed { file, resource, .. } = file?.placed().next()?;
+        Some(Item { file, node: resource.node, resource: Some(resource) })
+    };
+    change(item(old), item(new), true, &mut Differ::default())
 }
 
 type Both<'a> = (Option<Item<'a>>, Option<Item<'a>>);

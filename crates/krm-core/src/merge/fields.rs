@@ -9,28 +9,28 @@ use crate::json;
 
 /// One field.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Field<'a> {
-    pub(super) key: NodeRef<'a>,
-    pub(super) value: NodeRef<'a>,
+pub(crate) struct Field<'a> {
+    pub(crate) key: NodeRef<'a>,
+    pub(crate) value: NodeRef<'a>,
     /// Which entry of the mapping itself it is; none where it comes through `<<`.
-    pub(super) own: Option<usize>,
+    pub(crate) own: Option<usize>,
 }
 
 /// The fields of a mapping in order.
 #[derive(Debug, Default)]
-pub(super) struct Fields<'a> {
+pub(crate) struct Fields<'a> {
     list: Vec<(Cow<'a, str>, Field<'a>)>,
     /// Where each name stands in the list. Only looked up, never walked.
     index: HashMap<Cow<'a, str>, usize>,
     /// Entries whose key stands again further down, by the name.
     earlier: Vec<(Cow<'a, str>, NodeRef<'a>)>,
     /// The entries of the mapping itself.
-    pub(super) count: usize,
+    pub(crate) count: usize,
 }
 
 impl<'a> Fields<'a> {
     /// The fields of a mapping, or nothing of any other node.
-    pub(super) fn of(node: NodeRef<'a>, with_merged: bool) -> Self {
+    pub(crate) fn of(node: NodeRef<'a>, with_merged: bool) -> Self {
         let mut fields = Self::default();
         let mut merged = Vec::new();
         let entries = node.as_mapping().into_iter().flat_map(|mapping| mapping.entries());
@@ -91,32 +91,32 @@ impl<'a> Fields<'a> {
         }
     }
 
-    pub(super) fn get(&self, name: &str) -> Option<Field<'a>> {
+    pub(crate) fn get(&self, name: &str) -> Option<Field<'a>> {
         self.index.get(name).map(|&at| self.list[at].1)
     }
 
     /// The names with their fields, in order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, Field<'a>)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, Field<'a>)> {
         self.list.iter().map(|(name, field)| (&**name, *field))
     }
 
     /// The values of all entries of a name, the one that counts last.
-    pub(super) fn all(&self, name: &str) -> Vec<NodeRef<'a>> {
+    pub(crate) fn all(&self, name: &str) -> Vec<NodeRef<'a>> {
         let earlier = self.earlier.iter().filter(|(other, _)| other == name).map(|it| it.1);
         earlier.chain(self.get(name).map(|field| field.value)).collect()
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.list.len()
     }
 }
 
 /// Whether two mappings have the same `<<` entries, word for word: what comes through them is merged where it stands.
-pub(super) fn share_merge_keys(nodes: &[NodeRef<'_>]) -> bool {
+pub(crate) fn share_merge_keys(nodes: &[NodeRef<'_>]) -> bool {
     let texts = |node: &NodeRef<'_>| -> Vec<String> {
         let entries = node.as_mapping().into_iter().flat_map(|mapping| mapping.entries());
         entries.filter(|it| is_merge_key(it.key)).map(|it| it.value.text().to_owned()).collect()
@@ -127,12 +127,12 @@ pub(super) fn share_merge_keys(nodes: &[NodeRef<'_>]) -> bool {
 }
 
 /// Whether a key is the `<<` that merges.
-pub(super) fn is_merge_key(key: NodeRef<'_>) -> bool {
+pub(crate) fn is_merge_key(key: NodeRef<'_>) -> bool {
     key.as_scalar().is_some_and(|key| key.style() == ScalarStyle::Plain && key.is("<<"))
 }
 
 /// The name that a key pairs by: its text, whatever its type.
-pub(super) fn key_name(key: NodeRef<'_>) -> Cow<'_, str> {
+pub(crate) fn key_name(key: NodeRef<'_>) -> Cow<'_, str> {
     match key.resolve().as_scalar() {
         Some(scalar) => scalar.value(),
         // A key that is a collection has no name; nothing else can begin with this.

@@ -43,9 +43,11 @@ use krm_yaml::{Edit, NodeRef};
 
 pub use conflict::{Conflict, ConflictKind, ConflictPlace};
 pub use documents::{MergedFile, NamedFile, three_way_files, two_way_files};
+pub(crate) use fields::{Field, Fields};
 pub use learn::{learn, learn_schema};
 pub use marks::{Mark, MarkKind, find as find_marks, settle as settle_marks};
 pub use rules::{ListKeys, NewItems, OnConflict, Restore, Rules, Side};
+pub(crate) use same::own_tag;
 pub use same::same;
 
 use crate::Diagnostic;

@@ -76,7 +76,7 @@ fn look(a: NodeRef<'_>, b: NodeRef<'_>, met: &mut Met, depth: usize) -> bool {
 }
 
 /// A tag that is not one of YAML's own, which say no more than the value's type.
-pub(super) fn own_tag(node: NodeRef<'_>) -> Option<&str> {
+pub(crate) fn own_tag(node: NodeRef<'_>) -> Option<&str> {
     node.tag().filter(|tag| !tag.starts_with("!!") && *tag != "!")
 }
 

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use krm_yaml::{Edit, File, NodeRef};
 
-use super::arrange::{Addition, Arrangement, Spot};
 use super::paths::Neighbours;
 use super::unit::{Part, Unit, plain_parts};
 use super::work::Done;
 use super::{FileChange, Merged, PackageMerge, Work};
+use crate::arrange::{Addition, Arrangement, Place, Spot};
 use crate::merge::{Merger, Outcome, Version};
 use crate::placement::Places;
 use crate::{Diagnostic, PackageFile, PackagePath};
@@ -175,7 +175,7 @@ impl<'a> PackageMerge<'a, '_> {
             if slot.old.is_none() && slot.text.is_none() {
                 (slot.old, slot.text) = (old, self.text_of(old));
             }
-            slot.arrangement.added.push(Addition { node, after: None });
+            slot.arrangement.added.push(Addition { node, place: Place::Last });
         }
     }
 
@@ -237,7 +237,8 @@ impl<'a> PackageMerge<'a, '_> {
                 // A file that moved away has no neighbours any more.
                 let after = target.after.map(|part| part.spot).or_else(|| last_item(slot.old));
                 let after = after.filter(|_| slot.text.is_some());
-                slot.arrangement.added.push(Addition { node, after });
+                let place = after.map_or(Place::Last, Place::Behind);
+                slot.arrangement.added.push(Addition { node, place });
             }
         }
     }

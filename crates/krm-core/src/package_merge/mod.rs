@@ -2,7 +2,6 @@
 //!
 //! [`PackageMerge::works`] can be done side by side; [`PackageMerge::finish`] puts together what came of them.
 
-mod arrange;
 mod assemble;
 pub mod files;
 mod layers;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::arrange::Spot;
 use super::unit::{Part, Unit};
+use crate::arrange::Spot;
 use crate::{Package, PackagePath};
 
 /// What stands in each file of upstream, in its order, and where the destination has it.

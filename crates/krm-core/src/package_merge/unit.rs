@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use krm_yaml::NodeRef;
 
-use super::arrange::Spot;
+use crate::arrange::Spot;
 use crate::merge::Version;
 use crate::pairing::Pair;
 use crate::resource::{Resource, resources};

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use krm_yaml::{Edit, File, NodeRef, Resolved};
 
 use super::PackageMerge;
-use super::arrange::Spot;
 use super::moves;
 use super::unit::{Part, Unit};
+use crate::arrange::Spot;
 use crate::merge::documents::nameless;
 use crate::merge::{Conflict, Merger, Outcome};
 use crate::{Diagnostic, PackageFile, PackagePath};

@@ -1,25 +1,10 @@
 //! Which resource that came back is which one that was sent.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::incoming::Returned;
-use crate::{Diagnostic, PackagePath, Resource};
-
-/// A resource as it was sent.
-#[derive(Clone, Debug)]
-pub struct Sent<'a> {
-    /// The resource as it stands in its file.
-    pub resource: Resource<'a>,
-    /// The id that it was sent with.
-    pub id: String,
-    /// Its file.
-    pub path: PackagePath,
-    /// Which resource of the file it is.
-    pub index: usize,
-    /// Other internal annotations that it has.
-    pub internal: Vec<(Cow<'a, str>, Cow<'a, str>)>,
-}
+use super::sending::Sent;
+use crate::Diagnostic;
 
 /// What became of the resources; all are positions in the two lists, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,15 +22,14 @@ pub struct Matches {
 /// Of several with one id, the one that kept its identity is it, and the others are new. A function that changed an
 /// internal annotation which is not its own is an error.
 pub fn matches(sent: &[Sent<'_>], returned: &[Returned<'_>]) -> Result<Matches, Diagnostic> {
-    let ids = sent.iter().enumerate().map(|(at, sent)| (sent.id.as_str(), at)).collect();
     let (to, taken) = (vec![None; returned.len()], vec![false; sent.len()]);
-    let mut matching = Matching { sent, returned, ids, to, taken };
+    let mut matching = Matching { sent, returned, to, taken };
     matching.by_id();
     matching.by(
-        |sent| Some((sent.path.as_str().to_owned(), sent.index)),
-        |returned| Some((returned.path.as_ref()?.as_str().to_owned(), returned.index.unwrap_or(0))),
+        |sent| Some((sent.path.clone()?, sent.item.index.unwrap_or(0))),
+        |returned| Some((returned.path.clone()?, returned.index.unwrap_or(0))),
     );
-    matching.by(|sent| sent.resource.identity(), |returned| returned.resource.identity());
+    matching.by(|sent| sent.item.resource().identity(), |returned| returned.resource.identity());
     let found = matching.finish();
     for (sent_at, returned_at) in &found.kept {
         internal_stays(&sent[*sent_at], &returned[*returned_at])?;
@@ -56,7 +40,6 @@ pub fn matches(sent: &[Sent<'_>], returned: &[Returned<'_>]) -> Result<Matches, 
 struct Matching<'s, 'a> {
     sent: &'s [Sent<'a>],
     returned: &'s [Returned<'a>],
-    ids: BTreeMap<&'s str, usize>,
     /// For each that came back, the one that was sent.
     to: Vec<Option<usize>>,
     taken: Vec<bool>,
@@ -71,7 +54,7 @@ impl Matching<'_, '_> {
             }
         }
         for (sent, returned) in candidates {
-            let identity = self.sent[sent].resource.identity();
+            let identity = self.sent[sent].item.resource().identity();
             let kept = |at: &&usize| self.returned[**at].resource.identity() == identity;
             let it = returned.iter().find(kept).or(returned.first()).copied();
             if let Some(it) = it {
@@ -104,7 +87,8 @@ impl Matching<'_, '_> {
     }
 
     fn of_id(&self, returned: &Returned<'_>) -> Option<usize> {
-        self.ids.get(returned.id.as_deref()?).copied()
+        let id: usize = returned.id.as_deref()?.parse().ok()?;
+        (id < self.sent.len()).then_some(id)
     }
 
     fn pair(&mut self, sent: usize, returned: usize) {
@@ -133,7 +117,7 @@ fn internal_stays(sent: &Sent<'_>, returned: &Returned<'_>) -> Result<(), Diagno
             let node = returned.resource.node;
             let message = format!(
                 "the function changed the annotation `{name}` of {} from `{value}` to `{now}`",
-                sent.resource.label()
+                sent.item.resource().label()
             );
             let told = Diagnostic::error(message).at(node.document().file(), node.span());
             return Err(
@@ -147,22 +131,9 @@ fn internal_stays(sent: &Sent<'_>, returned: &Returned<'_>) -> Result<(), Diagno
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::resource::resources;
-    use crate::wire::incoming;
+    use crate::PackagePath;
+    use crate::wire::{Item, SendOptions, Sending, incoming};
     use krm_yaml::File;
-
-    /// Resources that are sent: `name@path#index`, with the position as id.
-    fn sent<'a>(file: &'a File, places: &[(&str, usize)]) -> Vec<Sent<'a>> {
-        let all = file.documents().flat_map(resources).zip(places).enumerate();
-        let one = |(id, (resource, (path, index))): (usize, (Resource<'a>, &(&str, usize)))| Sent {
-            resource,
-            id: id.to_string(),
-            path: PackagePath::new(path).unwrap(),
-            index: *index,
-            internal: vec![("internal.config.kubernetes.io/x".into(), "1".into())],
-        };
-        all.map(one).collect()
-    }
 
     fn pod(name: &str, annotations: &str) -> String {
         format!(
@@ -170,12 +141,20 @@ mod tests {
         )
     }
 
+    /// Two pods of one file, and what came back for them.
     fn found(returned: &[String]) -> Result<Matches, Diagnostic> {
-        let ours = File::parse([pod("a", ""), pod("b", "")].join("\n---\n")).unwrap();
+        let own = "internal.config.kubernetes.io/x: '1'";
+        let items = ["a", "b"].into_iter().enumerate().map(|(index, name)| {
+            let mut item = Item::parse(pod(name, own)).unwrap();
+            (item.path, item.index) = (PackagePath::new("a.yaml").ok(), Some(index));
+            item
+        });
+        let items: Vec<Item> = items.collect();
+        let sending = Sending::of(&items, &SendOptions::default()).unwrap();
         let text = format!("kind: ResourceList\nitems: [{}]\n", returned.join(", "));
         let theirs = File::parse(text).unwrap();
         let returned = incoming::read(&theirs).unwrap().items.unwrap();
-        matches(&sent(&ours, &[("a.yaml", 0), ("a.yaml", 1)]), &returned)
+        matches(&sending.sent, &returned)
     }
 
     fn id(id: u32) -> String {

@@ -1,142 +1,180 @@
-//! The resources of a package as they are sent: each with its place and an id in its annotations.
+//! The items of a function as they are sent: one `ResourceList`, each item with its place and an id in its annotations.
 
-use krm_yaml::{Edit, EditError, File, NodeRef, Value};
+use std::ops::Range;
 
-use super::Version;
 use super::annotations::{ID, INDEX, INTERNAL, LEGACY_INDEX, LEGACY_PATH, PATH};
-use super::matching::Sent;
-use crate::package::{PackageFile, Placed};
-use crate::resource::{field, resources, scalar_text};
-use crate::wrapper::Wrapper;
-use crate::{Diagnostic, Package, Resource, annotate, json, subtree};
+use super::{Item, Version, annotated};
+use crate::{Diagnostic, PackagePath};
+
+/// How items are sent.
+#[derive(Clone, Debug, Default)]
+pub struct SendOptions<'a> {
+    /// The version of the list.
+    pub version: Version,
+    /// The folder of the package that declares the function, without a slash at its end; empty for the root. Paths are
+    /// sent relative to it, and a function puts nothing outside of it.
+    pub folder: &'a str,
+    /// What the function is told.
+    pub function_config: Option<&'a Item>,
+    /// Whether the items go without ids: who reads them again does not know this list.
+    pub without_ids: bool,
+}
+
+/// An item as it was sent.
+#[derive(Clone, Debug)]
+pub struct Sent<'a> {
+    /// The item itself.
+    pub item: &'a Item,
+    /// Its file, relative to the package that declares the function.
+    pub path: Option<PackagePath>,
+    /// Other internal annotations that it has.
+    pub internal: Vec<(String, String)>,
+    /// Where its lines stand in the text that was sent.
+    pub(super) lines: Range<usize>,
+}
 
 /// What is sent to a function.
-#[derive(Clone, Debug, Default)]
+///
+/// ```
+/// use krm_core::wire::{Item, SendOptions, Sending};
+///
+/// let pod = Item::parse("apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\nspec: {x: 1} # why\n".to_owned())?;
+/// let items = [pod];
+/// let sending = Sending::of(&items, &SendOptions::default())?;
+/// let output = sending.text().replace("{x: 1} # why", "\n    x: 2");
+/// let answer = sending.answer(output).map_err(|refused| refused.error)?;
+/// assert!(answer.items[0].text().ends_with("\nspec: {x: 2} # why\n"));
+/// # Ok::<(), krm_core::Diagnostic>(())
+/// ```
+#[derive(Clone, Debug)]
 pub struct Sending<'a> {
-    /// The resources, in the order of the package.
-    pub sent: Vec<Sent<'a>>,
-    /// The text of each, with its annotations.
-    pub texts: Vec<String>,
+    text: String,
+    pub(super) sent: Vec<Sent<'a>>,
+    pub(super) folder: String,
+    without_ids: bool,
 }
 
 impl<'a> Sending<'a> {
-    /// The resources of a package that are wanted.
+    /// The items, in this order.
     pub fn of(
-        package: &'a Package,
-        wanted: impl Fn(Placed<'a>) -> bool,
+        items: impl IntoIterator<Item = &'a Item>,
+        options: &SendOptions<'_>,
     ) -> Result<Self, Diagnostic> {
-        let mut sending = Self::default();
-        for file in package.files() {
-            sending.add(file, &wanted)?;
+        let folder = options.folder.trim_matches('/').to_owned();
+        let head = format!("apiVersion: {}\nkind: ResourceList\n", options.version.api_version());
+        let without_ids = options.without_ids;
+        let mut sending = Self { text: head, sent: Vec::new(), folder, without_ids };
+        sending.text.push_str("items:\n");
+        for item in items {
+            sending.push(item)?;
         }
+        if sending.sent.is_empty() {
+            sending.text.pop();
+            sending.text.push_str(" []\n");
+        }
+        if let Some(config) = options.function_config {
+            sending.text.push_str("functionConfig:\n");
+            let lines = annotated::plain(config);
+            lines.split_inclusive('\n').for_each(|line| indented(line, &mut sending.text));
+        }
+        debug_assert!(sending.reads_so(), "{}", sending.text);
         Ok(sending)
     }
 
-    fn add(
-        &mut self,
-        file: &'a PackageFile,
-        wanted: &impl Fn(Placed<'a>) -> bool,
-    ) -> Result<(), Diagnostic> {
-        let mut index = 0;
-        for document in file.file().into_iter().flat_map(File::documents) {
-            let all = resources(document).into_iter();
-            let placed = all.map(|resource| {
-                index += 1;
-                Placed { file, index: index - 1, resource }
-            });
-            let placed: Vec<Placed<'a>> = placed.filter(|placed| wanted(*placed)).collect();
-            let nodes: Vec<NodeRef<'a>> =
-                placed.iter().map(|placed| placed.resource.node).collect();
-            for (placed, text) in placed.into_iter().zip(subtree::texts(&nodes)) {
-                self.push(placed, text)?;
-            }
+    fn push(&mut self, item: &'a Item) -> Result<(), Diagnostic> {
+        let path = item.path.as_ref().map(|path| inside(path, &self.folder)).transpose()?;
+        let own: Vec<(String, String)> = annotated::own(item.root()).collect();
+        let mut annotations = Vec::with_capacity(3);
+        let place = [
+            (PATH, LEGACY_PATH, path.as_ref().map(PackagePath::to_string)),
+            (INDEX, LEGACY_INDEX, item.index.filter(|_| path.is_some()).map(|it| it.to_string())),
+        ];
+        annotations.extend(place.iter().filter_map(|(name, _, it)| Some((*name, it.clone()?))));
+        if !self.without_ids {
+            annotations.push((ID, self.sent.len().to_string()));
         }
-        Ok(())
-    }
-
-    fn push(&mut self, placed: Placed<'a>, text: String) -> Result<(), Diagnostic> {
-        let id = self.sent.len().to_string();
-        let (path, index) = (placed.file.path.as_str(), placed.index.to_string());
-        let mut annotations = vec![(PATH, path), (INDEX, &*index), (ID, &*id)];
         // Compat: a resource that has the older names gets its place in those, too.
-        for (legacy, value) in [(LEGACY_PATH, path), (LEGACY_INDEX, &*index)] {
-            if placed.resource.annotation(legacy).is_some() {
-                annotations.push((legacy, value));
-            }
-        }
-        let text = annotated(subtree::end_line(text), &annotations, placed)
-            .map_err(|told| told.in_file(&*placed.file.shown))?;
-        self.texts.push(text);
-        let (path, index, resource) = (placed.file.path.clone(), placed.index, placed.resource);
-        self.sent.push(Sent { resource, id, path, index, internal: internal(resource) });
+        let has = |name: &str| own.iter().any(|(it, _)| it == name);
+        let legacy = place.into_iter().filter(|(_, legacy, _)| has(legacy));
+        annotations.extend(legacy.filter_map(|(_, legacy, value)| Some((legacy, value?))));
+        let start = self.text.len();
+        push_item(&annotated::text(item, &annotations)?, &mut self.text);
+        let lines = start..self.text.len();
+        let is_other =
+            |name: &str| name.starts_with(INTERNAL) && ![PATH, INDEX, ID].contains(&name);
+        let internal = own.into_iter().filter(|(name, _)| is_other(name)).collect();
+        self.sent.push(Sent { item, path, internal, lines });
         Ok(())
     }
 
     /// The `ResourceList` that goes to the function.
-    pub fn list(
-        &self,
-        version: Version,
-        function_config: Option<&str>,
-    ) -> Result<String, Diagnostic> {
-        let wrapper = Wrapper {
-            kind: "ResourceList".to_owned(),
-            version: version.api_version(),
-            function_config: function_config.map(str::to_owned),
-        };
-        wrapper.wrap(&self.texts)
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// How many items are sent.
+    pub fn len(&self) -> usize {
+        self.sent.len()
+    }
+
+    /// Whether no item is sent.
+    pub fn is_empty(&self) -> bool {
+        self.sent.is_empty()
+    }
+
+    /// Whether the list can be read and has every item in it; what one means was not changed by moving its lines.
+    fn reads_so(&self) -> bool {
+        let Ok(file) = krm_yaml::File::parse(self.text.clone()) else { return false };
+        let items = file.document(0).and_then(|it| it.root()?.as_mapping()?.get("items"));
+        let items = items.into_iter().flat_map(|items| items.children());
+        items.count() == self.sent.len() && file.errors().next().is_none()
     }
 }
 
-/// Internal annotations that a resource has of its own.
-fn internal(resource: Resource<'_>) -> Vec<(std::borrow::Cow<'_, str>, std::borrow::Cow<'_, str>)> {
-    let annotations = field(resource.node, "metadata").and_then(|it| field(it, "annotations"));
-    let entries = annotations.and_then(NodeRef::as_mapping).into_iter().flat_map(|it| it.entries());
-    let named = entries.filter_map(|it| Some((scalar_text(it.key)?, scalar_text(it.value)?)));
-    let is_other = |name: &str| name.starts_with(INTERNAL) && ![PATH, INDEX, ID].contains(&name);
-    named.filter(|(name, _)| is_other(name)).collect()
-}
-
-/// The text of a resource with annotations added.
-///
-/// Where they come from somewhere else in the file the function gets the resource written out: the file itself is not
-/// touched by that.
-fn annotated(
-    text: String,
-    annotations: &[(&str, &str)],
-    placed: Placed<'_>,
-) -> Result<String, Diagnostic> {
-    let refused = match try_annotate(text, annotations)? {
-        Ok(text) => return Ok(text),
-        Err(error) => error,
+/// A path as the package in a folder knows it.
+fn inside(path: &PackagePath, folder: &str) -> Result<PackagePath, Diagnostic> {
+    let rest = match folder {
+        "" => Some(path.as_str()),
+        folder => path.as_str().strip_prefix(folder).and_then(|it| it.strip_prefix('/')),
     };
-    let written_out = json::write(&Value::Node(placed.resource.node)) + "\n";
-    try_annotate(written_out, annotations)?.map_err(|_| {
-        let node = placed.resource.node;
-        let message = format!("{} cannot be sent: {}", placed.resource.label(), refused.message);
-        Diagnostic::error(message).at(node.document().file(), node.span())
-    })
+    let refused = || Diagnostic::error(format!("`{path}` is not in the package `{folder}`"));
+    PackagePath::new(rest.ok_or_else(refused)?).map_err(|_| refused())
 }
 
-fn try_annotate(
-    text: String,
-    annotations: &[(&str, &str)],
-) -> Result<Result<String, EditError>, Diagnostic> {
-    let file = File::parse(text).map_err(|error| Diagnostic::from(&error))?;
-    let root = file.documents().find_map(|document| document.root());
-    let Some(root) = root else { return Ok(Ok(file.into_text())) };
-    let mut edit = Edit::new(&file);
-    let added = annotate::add(&mut edit, root, annotations);
-    Ok(added.and_then(|()| edit.apply()))
+/// One item of a block list: comments above it stay above its dash.
+fn push_item(text: &str, out: &mut String) {
+    let is_lead = |line: &&str| line.starts_with('#') || line.trim().is_empty();
+    let mut lines = text.split_inclusive('\n').peekable();
+    while let Some(line) = lines.next_if(is_lead) {
+        out.push_str(line);
+    }
+    for (at, line) in lines.enumerate() {
+        match at {
+            0 => out.extend(["- ", line]),
+            _ => indented(line, out),
+        }
+    }
+}
+
+/// An empty line has nothing to move; blanks in a line may be text.
+fn indented(line: &str, out: &mut String) {
+    out.push_str(if matches!(line, "\n" | "\r\n") { "" } else { "  " });
+    out.push_str(line);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::package::tests::package;
+    use crate::wire::Items;
 
     fn sent(text: &str) -> String {
         let package = package(&[("a/b.yaml", text)]);
-        Sending::of(&package, |_| true).unwrap().list(Version::V1, None).unwrap()
+        let taken = Items::of(&package, |_| true).unwrap();
+        let config = Item::parse("# c\nkind: ConfigMap\ndata: {a: b}\n".to_owned()).unwrap();
+        let options =
+            SendOptions { folder: "a", function_config: Some(&config), ..SendOptions::default() };
+        Sending::of(&taken.items, &options).unwrap().text().to_owned()
     }
 
     #[test]
@@ -149,14 +187,18 @@ items:
 - apiVersion: v1
   kind: Pod
   metadata:
-    name: a # it
     annotations:
-      internal.config.kubernetes.io/path: a/b.yaml
+      internal.config.kubernetes.io/path: b.yaml
       internal.config.kubernetes.io/index: \"0\"
       internal.config.kubernetes.io/krm-id: \"0\"
+    name: a # it
 - apiVersion: v1
   kind: Pod
-  metadata: {name: b, annotations: {x: y, internal.config.kubernetes.io/path: a/b.yaml, internal.config.kubernetes.io/index: \"1\", internal.config.kubernetes.io/krm-id: \"1\"}}
+  metadata: {name: b, annotations: {x: y, internal.config.kubernetes.io/path: b.yaml, internal.config.kubernetes.io/index: \"1\", internal.config.kubernetes.io/krm-id: \"1\"}}
+functionConfig:
+  # c
+  kind: ConfigMap
+  data: {a: b}
 ";
         assert_eq!(sent(text), wanted);
     }
@@ -165,7 +207,7 @@ items:
     fn older_names_are_written_where_they_were_read() {
         let text = "apiVersion: v1\nkind: Pod\nmetadata:\n  annotations:\n    config.kubernetes.io/path: old.yaml\n";
         let list = sent(text);
-        assert!(list.contains("\n      config.kubernetes.io/path: a/b.yaml\n"), "{list}");
+        assert!(list.contains("\n      config.kubernetes.io/path: b.yaml\n"), "{list}");
         assert!(!list.contains("\n      config.kubernetes.io/index"), "{list}");
     }
 
@@ -174,5 +216,21 @@ items:
         let text = "x: &a {k: v}\napiVersion: v1\nkind: Pod\nmetadata: {annotations: *a} # c\n";
         let list = sent(text);
         assert!(list.contains(r#""annotations":{"k":"v","#), "{list}");
+    }
+
+    #[test]
+    fn a_file_outside_of_the_package_is_not_sent() {
+        let mut item = Item::parse("apiVersion: v1\nkind: Pod\n".to_owned()).unwrap();
+        item.path = PackagePath::new("ab/c.yaml").ok();
+        let options = SendOptions { folder: "a", ..SendOptions::default() };
+        let error = Sending::of([&item], &options).unwrap_err();
+        assert_eq!(error.message, "`ab/c.yaml` is not in the package `a`");
+    }
+
+    #[test]
+    fn nothing_is_an_empty_list() {
+        let none: [Item; 0] = [];
+        let sending = Sending::of(&none, &SendOptions::default()).unwrap();
+        assert!(sending.text().ends_with("\nitems: []\n"));
     }
 }

@@ -27,7 +27,7 @@ use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 pub struct Any(pub Value<'static>);
 
 /// What [`Any`] is called among deserializers: ours gives its numbers as they are written, so that no digit is lost.
-pub(super) const NAME: &str = "$krm::Any";
+pub(crate) const NAME: &str = "$krm::Any";
 
 impl<'de> Deserialize<'de> for Any {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -17,10 +17,11 @@ use krm_core::Diagnostic;
 use serde::de::DeserializeOwned;
 
 pub use any::Any;
+pub(crate) use any::NAME as ANY;
 use body::Body;
 use node::Reading;
 
-use crate::{Error, Resource, ResourceList};
+use crate::{Error, Resource, ResourceList, schema};
 
 impl ResourceList {
     /// The functionConfig as a type; it is an error if there is none.
@@ -67,6 +68,7 @@ impl ResourceList {
     /// # Ok::<(), krm_sdk::Error>(())
     /// ```
     pub fn config<T: DeserializeOwned>(&self) -> Result<T, Error> {
+        schema::answer::<T>()?;
         match &self.function_config {
             Some(config) => config.read_config(),
             None => Err(Diagnostic::error("this function needs a functionConfig")
@@ -77,6 +79,7 @@ impl ResourceList {
 
     /// The functionConfig as a type, or the type's default where there is none.
     pub fn config_or_default<T: DeserializeOwned + Default>(&self) -> Result<T, Error> {
+        schema::answer::<T>()?;
         match &self.function_config {
             Some(config) => config.read_config(),
             None => Ok(T::default()),

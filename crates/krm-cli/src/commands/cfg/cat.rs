@@ -2,12 +2,12 @@
 
 use krm_core::listing::{Entry, Look};
 use krm_core::wrapper::Wrapper;
-use krm_core::{Change, Diagnostic, PackageFile, Plan, subtree};
-use krm_yaml::{NodeRef, ReadOptions};
+use krm_core::{Change, Diagnostic, PackageFile, Plan};
 
 use super::printing::{Printer, ResourceFormat, texts};
 use super::{Input, Local, finish};
 use crate::cli::{Global, Preview, yes_or_no};
+use crate::commands::function::configuration;
 use crate::commands::writing;
 use crate::folder::Loaded;
 use crate::show::Screen;
@@ -152,7 +152,7 @@ impl Args {
         let wrapper = Wrapper {
             kind: kind.to_owned(),
             version: self.wrapping.wrap_version.as_deref().unwrap_or(version).to_owned(),
-            function_config: config.map(function_config).transpose().map_err(Failure::input)?,
+            function_config: config.map(configuration::text).transpose().map_err(Failure::input)?,
         };
         let texts: Result<Vec<Vec<String>>, _> =
             files(loaded).map(|file| self.texts(file)).collect();
@@ -164,24 +164,6 @@ impl Args {
 /// One list, or a folder to be written, is whole or not made.
 fn not_whole(told: Vec<Diagnostic>) -> Failure {
     Failure::Told(Exit::Input, told)
-}
-
-/// The text of the one object in a file.
-fn function_config(name: &str) -> Result<String, Diagnostic> {
-    let file = disk::parse(name, ReadOptions::default())?;
-    if let Some(error) = file.errors().next() {
-        return Err(Diagnostic::from_syntax(error, &file).in_file(disk::shown(name)));
-    }
-    let roots = file.documents().filter_map(|document| document.root());
-    let objects: Vec<NodeRef<'_>> = roots.filter(|root| root.as_mapping().is_some()).collect();
-    match objects.as_slice() {
-        [object] => Ok(subtree::end_line(subtree::texts(&[*object]).concat())),
-        other => {
-            let words =
-                format!("one object is wanted as functionConfig, and there are {}", other.len());
-            Err(Diagnostic::error(words).in_file(disk::shown(name)))
-        }
-    }
 }
 
 /// Writes what would be printed, file by file. A file that is there and differs is not overwritten.

@@ -49,22 +49,22 @@ struct Recursion {
 
 /// Flags of every command that edits packages.
 #[derive(Clone, Debug, clap::Args)]
-pub(super) struct Editing {
+pub(crate) struct Editing {
     /// Edit the other files where one cannot be read or edited
     #[arg(long)]
-    pub(super) keep_going: bool,
+    pub(crate) keep_going: bool,
 
     #[command(flatten)]
-    pub(super) preview: Preview,
+    pub(crate) preview: Preview,
 }
 
 /// A package that is being edited.
-pub(super) struct Session<'a> {
-    pub(super) loaded: Loaded,
+pub(crate) struct Session<'a> {
+    pub(crate) loaded: Loaded,
     editing: &'a Editing,
     lock: Lock,
     /// What was said about the package already; with `--keep-going` that may be errors.
-    pub(super) has_errors: bool,
+    pub(crate) has_errors: bool,
 }
 
 impl<'a> Session<'a> {
@@ -86,7 +86,7 @@ impl<'a> Session<'a> {
     }
 
     /// The same for a folder that another argument names. The other files may be written, too.
-    pub(super) fn open_at(
+    pub(crate) fn open_at(
         dir: &str,
         others: &[String],
         recurse_subpackages: bool,
@@ -151,7 +151,7 @@ impl<'a> Session<'a> {
     }
 
     /// Says what cannot be edited; that is the end of it, unless `--keep-going`.
-    pub(super) fn tell(
+    pub(crate) fn tell(
         &mut self,
         errors: Vec<Diagnostic>,
         screen: &mut Screen,
@@ -168,7 +168,7 @@ impl<'a> Session<'a> {
     }
 
     /// Shows the plan, or carries it out.
-    pub(super) fn finish(self, plan: Plan, screen: &mut Screen) -> Outcome {
+    pub(crate) fn finish(self, plan: Plan, screen: &mut Screen) -> Outcome {
         let plan = self.loaded.under_all_names(plan);
         let exit = writing::finish(plan, &self.editing.preview, &self.lock, screen)?;
         Ok(if self.has_errors { Exit::Input } else { exit })

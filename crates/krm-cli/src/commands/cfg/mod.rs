@@ -8,7 +8,7 @@ mod create_subst;
 mod delete_setter;
 mod delete_subst;
 mod diff;
-mod editing;
+pub(crate) mod editing;
 mod fmt;
 mod get;
 mod grep;

@@ -4,46 +4,69 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use krm_yaml::{DocumentRef, Edit, EditError, File, NodeRef, Span, WhenEmpty};
 
+use crate::resource::resources;
 use crate::{fingerprint, removal, subtree};
 
 /// Where a resource stands in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Spot {
+pub(crate) struct Spot {
     /// Which document.
-    pub(super) document: usize,
+    pub(crate) document: usize,
     /// Which item of the document's list; none for a whole document.
-    pub(super) item: Option<usize>,
+    pub(crate) item: Option<usize>,
 }
 
 impl Spot {
-    pub(super) fn of(node: NodeRef<'_>, item: Option<usize>) -> Self {
+    pub(crate) fn of(node: NodeRef<'_>, item: Option<usize>) -> Self {
         Self { document: node.document().index(), item }
     }
 }
 
 /// A resource that comes in.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Addition<'a> {
+pub(crate) struct Addition<'a> {
     /// The resource, of any file.
-    pub(super) node: NodeRef<'a>,
-    /// Behind which one; none for last.
-    pub(super) after: Option<Spot>,
+    pub(crate) node: NodeRef<'a>,
+    /// Where it goes.
+    pub(crate) place: Place,
+}
+
+/// Where a resource goes in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Directly before another one, into its list where it is in one.
+    Before(Spot),
+    /// Directly behind another one, into its list where it is in one.
+    Behind(Spot),
+    /// Behind all others, as a document.
+    Last,
+}
+
+impl Place {
+    fn spot(self) -> Option<Spot> {
+        match self {
+            Self::Before(spot) | Self::Behind(spot) => Some(spot),
+            Self::Last => None,
+        }
+    }
 }
 
 /// What is to become of a file.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Arrangement<'a> {
-    pub(super) removed: BTreeSet<Spot>,
-    pub(super) added: Vec<Addition<'a>>,
+pub(crate) struct Arrangement<'a> {
+    pub(crate) removed: BTreeSet<Spot>,
+    pub(crate) added: Vec<Addition<'a>>,
+    /// Whether a file stays that holds nothing but comments.
+    pub(crate) keeps_comments: bool,
 }
 
 impl Arrangement<'_> {
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.removed.is_empty() && self.added.is_empty()
     }
 
     /// The new text of the file; none where nothing is left in it. What stays means what it meant.
-    pub(super) fn apply(&self, file: &File, is_json: bool) -> Result<Option<String>, EditError> {
+    pub(crate) fn apply(&self, file: &File, is_json: bool) -> Result<Option<String>, EditError> {
         let emptied = self.emptied(file);
         let items = self.edit_items(file, is_json, &emptied)?;
         let parsed;
@@ -56,14 +79,15 @@ impl Arrangement<'_> {
             None => file,
         };
         let text = self.join(file, is_json, &emptied)?;
-        if !self.removed.is_empty() && is_blank(&text) {
+        let is_empty = if self.keeps_comments { !holds_something(&text) } else { is_blank(&text) };
+        if !self.removed.is_empty() && is_empty {
             return Ok(None);
         }
         self.check(file, &text, &emptied)?;
         Ok(Some(text))
     }
 
-    /// Documents that go away as a whole: those named, and lists that lose all their items.
+    /// Documents that go away as a whole: those named, and lists that lose all their items and hold nothing else.
     fn emptied(&self, file: &File) -> BTreeSet<usize> {
         let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
         let mut gone = BTreeSet::new();
@@ -74,19 +98,13 @@ impl Arrangement<'_> {
             }
         }
         let gets = |document: usize| {
-            let after = self.added.iter().filter_map(|addition| addition.after);
-            after.into_iter().any(|spot| spot.document == document && spot.item.is_some())
+            let spots = self.added.iter().filter_map(|addition| addition.place.spot());
+            spots.into_iter().any(|spot| spot.document == document && spot.item.is_some())
         };
-        let all = |document: usize| {
-            let list = file.document(document).and_then(list);
-            list.map_or(0, |list| list.children().count())
+        let is_all = |at: usize, count| {
+            file.document(at).is_some_and(|document| is_nothing_but(document, count)) && !gets(at)
         };
-        gone.extend(
-            counts
-                .into_iter()
-                .filter(|(at, count)| *count == all(*at) && !gets(*at))
-                .map(|it| it.0),
-        );
+        gone.extend(counts.into_iter().filter(|(at, count)| is_all(*at, *count)).map(|it| it.0));
         gone
     }
 
@@ -105,9 +123,10 @@ impl Arrangement<'_> {
             }
         }
         for addition in &self.added {
-            let Some(spot) = addition.after else { continue };
+            let Some(spot) = addition.place.spot() else { continue };
             if let (Some(item), Some(list)) = (spot.item, list_at(file, spot)) {
-                edit.insert_item(list, item + 1, addition.node)?;
+                let at = if addition.place == Place::Before(spot) { item } else { item + 1 };
+                edit.insert_item(list, at, addition.node)?;
             }
         }
         if edit.is_empty() { Ok(None) } else { edit.apply().map(Some) }
@@ -120,13 +139,16 @@ impl Arrangement<'_> {
         is_json: bool,
         emptied: &BTreeSet<usize>,
     ) -> Result<String, EditError> {
-        let mut texts: BTreeMap<Option<usize>, Vec<String>> = BTreeMap::new();
+        let mut new = New::default();
         for addition in self.added.iter().filter(|it| !is_item(it, file)) {
-            let text = subtree::texts(&[addition.node]).concat();
-            let after = addition.after.map(|spot| spot.document);
-            texts.entry(after).or_default().push(subtree::end_line(text));
+            let text = subtree::end_line(subtree::texts(&[addition.node]).concat());
+            match addition.place {
+                Place::Before(spot) => new.before.entry(spot.document).or_default().push(text),
+                Place::Behind(spot) => new.behind.entry(spot.document).or_default().push(text),
+                Place::Last => new.last.push(text),
+            }
         }
-        let line_break = line_break(file, &texts);
+        let line_break = line_break(file, &new);
         let is_marked = file.document(0).is_some_and(|first| first.start_marker().is_some());
         let mut out = String::with_capacity(file.text().len());
         let push = |out: &mut String, new: Vec<String>| {
@@ -139,25 +161,37 @@ impl Arrangement<'_> {
             Ok(())
         };
         for document in file.documents() {
-            out.push_str(match emptied.contains(&document.index()) {
+            let index = document.index();
+            let leading = new.before.remove(&index).unwrap_or_default();
+            let is_led = !leading.is_empty();
+            push(&mut out, leading)?;
+            let needs_marker = is_led && document.start_marker().is_none();
+            if needs_marker && !emptied.contains(&index) {
+                out.extend(["---", line_break]);
+            }
+            out.push_str(match emptied.contains(&index) {
                 true => removal::own_comments(document),
                 false if out.is_empty() && !is_marked => removal::without_separator(document),
+                false if needs_marker => document.text().trim_start_matches('\u{feff}'),
                 false => document.text(),
             });
-            push(&mut out, texts.remove(&Some(document.index())).unwrap_or_default())?;
+            push(&mut out, new.behind.remove(&index).unwrap_or_default())?;
         }
-        push(&mut out, texts.into_values().flatten().collect())?;
-        Ok(out)
+        push(&mut out, new.behind.into_values().flatten().chain(new.last).collect())?;
+        let is_missing = file.text().starts_with('\u{feff}') && !out.starts_with('\u{feff}');
+        Ok(if is_missing { format!("\u{feff}{out}") } else { out })
     }
 
     /// A `|` text at the end of a file has no line break, and gets one where something comes behind it.
     fn check(&self, file: &File, text: &str, emptied: &BTreeSet<usize>) -> Result<(), EditError> {
         let new = File::parse(text.to_owned()).map_err(|it| refused(file, &it.to_string()))?;
-        let print = |document: DocumentRef<'_>| document.root().map(fingerprint::of);
+        let is_there = |root: &NodeRef<'_>| root.is_collection() || !root.text().is_empty();
+        let print =
+            |document: DocumentRef<'_>| document.root().filter(is_there).map(fingerprint::of);
         let kept = file.documents().filter(|document| !emptied.contains(&document.index()));
-        let mut found = new.documents().map(print);
+        let mut found = new.documents().filter_map(print);
         for document in kept {
-            let wanted = print(document);
+            let Some(wanted) = print(document) else { continue };
             if !found.any(|print| print == wanted) {
                 return Err(EditError {
                     message: "this document would mean something else with others around it".into(),
@@ -169,9 +203,37 @@ impl Arrangement<'_> {
     }
 }
 
+/// The texts of documents that come.
+#[derive(Default)]
+struct New {
+    before: BTreeMap<usize, Vec<String>>,
+    behind: BTreeMap<usize, Vec<String>>,
+    last: Vec<String>,
+}
+
+/// Keys of a list that say nothing beyond its items.
+const OF_LISTS: [&str; 4] = ["apiVersion", "kind", "metadata", "items"];
+
+/// Whether a document is a list of these many resources and nothing else.
+fn is_nothing_but(document: DocumentRef<'_>, count: usize) -> bool {
+    let Some(root) = document.root() else { return false };
+    let is_plain = root.as_mapping().is_none_or(|mapping| {
+        mapping.entries().all(|entry| OF_LISTS.iter().any(|name| entry.is(name)))
+    });
+    let items = list(document).map_or(0, |list| list.children().count());
+    is_plain && items == count && resources(document).len() == count
+}
+
+/// Whether there is more than markers and blank lines.
+fn holds_something(text: &str) -> bool {
+    text.lines()
+        .any(|line| !matches!(line.trim_start_matches('\u{feff}').trim(), "" | "---" | "..."))
+}
+
 /// Whether a resource comes into a list.
 fn is_item(addition: &Addition<'_>, file: &File) -> bool {
-    addition.after.is_some_and(|spot| spot.item.is_some() && list_at(file, spot).is_some())
+    let spot = addition.place.spot();
+    spot.is_some_and(|spot| spot.item.is_some() && list_at(file, spot).is_some())
 }
 
 fn list_at(file: &File, spot: Spot) -> Option<NodeRef<'_>> {
@@ -193,7 +255,7 @@ fn refused(file: &File, message: &str) -> EditError {
 }
 
 /// Whether there is nothing but markers and comments.
-pub(super) fn is_blank(text: &str) -> bool {
+pub(crate) fn is_blank(text: &str) -> bool {
     let means_nothing = |line: &str| {
         let line = line.trim_start_matches('\u{feff}').trim();
         line.is_empty() || line.starts_with(['#', '%']) || line == "---" || line == "..."
@@ -202,8 +264,9 @@ pub(super) fn is_blank(text: &str) -> bool {
 }
 
 /// How lines end: as in the file, or as in the first text that comes into an empty one.
-fn line_break(file: &File, texts: &BTreeMap<Option<usize>, Vec<String>>) -> &'static str {
-    let first = || texts.values().flatten().next().map_or("", String::as_str);
+fn line_break(file: &File, new: &New) -> &'static str {
+    let all = || new.before.values().chain(new.behind.values()).flatten().chain(&new.last);
+    let first = || all().next().map_or("", String::as_str);
     let text = if file.text().contains('\n') { file.text() } else { first() };
     if text.contains("\r\n") { "\r\n" } else { "\n" }
 }
@@ -232,9 +295,10 @@ mod tests {
     fn arranged(text: &str, removed: &[Spot], new: &str, after: Option<Spot>) -> Option<String> {
         let [file, new] = [text, new].map(|text| File::parse(text.to_owned()).unwrap());
         let nodes = new.documents().filter_map(|document| document.root());
-        let added = nodes.map(|node| Addition { node, after }).collect();
+        let place = after.map_or(Place::Last, Place::Behind);
+        let added = nodes.map(|node| Addition { node, place }).collect();
         let removed = removed.iter().copied().collect();
-        Arrangement { removed, added }.apply(&file, false).unwrap()
+        Arrangement { removed, added, ..Arrangement::default() }.apply(&file, false).unwrap()
     }
 
     fn document(document: usize) -> Spot {
@@ -278,11 +342,14 @@ mod tests {
 
     #[test]
     fn items_come_and_go_in_their_list() {
-        let text = "kind: List\nitems:\n- a: 1 # one\n- b: 1\n";
-        assert_eq!(arranged(text, &[item(0)], "", None).unwrap(), "kind: List\nitems:\n- b: 1\n");
+        let kind = "apiVersion: v1\n  kind";
+        let text = format!("apiVersion: v1\nkind: List\nitems:\n- {kind}: A # one\n- {kind}: B\n");
+        let text = &text;
+        let head = "apiVersion: v1\nkind: List\nitems:\n";
+        assert_eq!(arranged(text, &[item(0)], "", None).unwrap(), format!("{head}- {kind}: B\n"));
         assert_eq!(
             arranged(text, &[item(1)], "x: 1\n", Some(item(0))).unwrap(),
-            "kind: List\nitems:\n- a: 1 # one\n- x: 1\n"
+            format!("{head}- {kind}: A # one\n- x: 1\n")
         );
         assert_eq!(arranged(text, &[item(0), item(1)], "", None), None, "an empty list is stale");
     }
@@ -292,7 +359,7 @@ mod tests {
         let file = File::parse("a: |\n  x".to_owned()).unwrap();
         let new = File::parse("b: 1\n".to_owned()).unwrap();
         let node = new.document(0).unwrap().root().unwrap();
-        let added = vec![Addition { node, after: None }];
+        let added = vec![Addition { node, place: Place::Last }];
         let error = Arrangement { added, ..Arrangement::default() }.apply(&file, false);
         assert!(error.unwrap_err().message.contains("something else"));
     }

@@ -1,0 +1,119 @@
+//! `krm fix`: what functions proposed, applied.
+
+use krm_core::findings::fixes::Finding;
+use krm_core::findings::{Fixes, Report};
+use krm_core::{Change, Diagnostic, Package, Plan};
+use krm_yaml::ReadOptions;
+
+use super::cfg::editing::{Editing, Session};
+use crate::cli::Global;
+use crate::show::Screen;
+use crate::{Exit, Failure, Outcome, disk};
+
+const EXAMPLES: &str = "\
+Examples:
+  krm fn eval shop -i check --results-dir out; krm fix shop --results out/results.yaml --diff
+  krm fix shop --results out/results.yaml --choose 3=2";
+
+/// Apply the values that functions proposed.
+///
+/// Reads the results of a run and sets each field that a result proposes a value for, where the value that the function saw still
+/// stands. Of several proposals none is taken until one is chosen by its number.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The folder or file that the functions looked at
+    #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
+    dir: String,
+
+    /// The results: a file of --results-dir, or the output of a function; - for standard input
+    #[arg(long, value_name = "FILE")]
+    results: String,
+
+    #[command(flatten)]
+    choices: Choices,
+
+    #[command(flatten)]
+    editing: Editing,
+}
+
+/// Which of several proposals are taken.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct Choices {
+    /// Take the N-th proposal of a result, or of all results; may be repeated
+    #[arg(long, value_name = "[RESULT=]N", value_parser = choice)]
+    choose: Vec<Choice>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Choice {
+    result: Option<usize>,
+    proposal: usize,
+}
+
+fn choice(text: &str) -> Result<Choice, String> {
+    let number = |text: &str| text.trim().parse::<usize>().ok().filter(|number| *number > 0);
+    let read = match text.split_once('=') {
+        Some((result, proposal)) => number(result).zip(number(proposal)).map(|(a, b)| (Some(a), b)),
+        None => number(text).map(|proposal| (None, proposal)),
+    };
+    let (result, proposal) = read.ok_or("write RESULT=N or N, counted from 1")?;
+    Ok(Choice { result, proposal })
+}
+
+impl Choices {
+    /// The proposal for a result, both from zero.
+    fn of(&self, result: usize) -> Option<usize> {
+        let all = self.choose.iter().rev();
+        let own = all.clone().find(|it| it.result == Some(result + 1));
+        let any = || all.clone().find(|it| it.result.is_none());
+        own.or_else(any).map(|it| it.proposal - 1)
+    }
+
+    /// Applies what the functions of a run propose.
+    pub(crate) fn apply(&self, package: &Package, report: &Report) -> Fixes {
+        let findings: Vec<Finding<'_>> = report
+            .ran
+            .iter()
+            .flat_map(|ran| {
+                let folder = ran.package.as_str();
+                ran.results.iter().map(move |result| Finding { folder, result })
+            })
+            .collect();
+        Fixes::apply(package, &findings, |number, _| self.of(number))
+    }
+}
+
+pub(crate) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
+    let named = |told: Diagnostic| Failure::input(told.in_file(disk::shown(&args.results)));
+    let file = disk::parse(&args.results, ReadOptions::default()).map_err(Failure::input)?;
+    let (report, odd) = Report::read(&file).map_err(named)?;
+    let odd: Vec<Diagnostic> =
+        odd.into_iter().map(|told| told.in_file(disk::shown(&args.results))).collect();
+    screen.tell_all(&odd);
+    let session = Session::open_at(&args.dir, &[], true, &args.editing, global, screen)?;
+    let package = &session.loaded.package;
+    let fixes = args.choices.apply(package, &report);
+    let mut plan = Plan::default();
+    for file in package.files() {
+        if let Some((new, old)) = fixes.texts.get(&file.path).zip(file.file()) {
+            let (path, old) = (file.shown.clone(), Some(old.text().to_owned()));
+            plan.add(Change { path, old, new: Some(new.clone()) });
+        }
+    }
+    let exit = session.finish(plan, screen)?;
+    screen.flush()?;
+    tell(&fixes, args.editing.preview.is_on(), screen);
+    Ok(if exit == Exit::Done && !fixes.left.is_empty() { Exit::Findings } else { exit })
+}
+
+/// Says what was changed and what was not.
+pub(crate) fn tell(fixes: &Fixes, is_preview: bool, screen: &mut Screen) {
+    screen.tell_all(&fixes.left);
+    if !is_preview {
+        fixes.done.iter().for_each(|done| screen.say(&format!("fixed {done}")));
+    }
+    if fixes.done.is_empty() && fixes.left.is_empty() {
+        screen.say("nothing to fix");
+    }
+}

@@ -1,0 +1,54 @@
+//! `krm fn call`: a built-in function for other orchestrators, from standard input to standard output.
+
+use krm_core::Severity;
+use krm_sdk::stream::Stream;
+use krm_sdk::{Error, FunctionResult, ResourceList};
+use krm_yaml::ReadOptions;
+
+use super::doc;
+use crate::show::Screen;
+use crate::{Exit, Failure, Outcome, disk};
+
+const EXAMPLES: &str = "\
+Examples:
+  krm fn source shop --fn-config labels.yaml | krm fn call set-labels | krm fn sink shop
+  kpt fn eval shop --exec 'krm fn call set-labels' -- tier=web";
+
+/// Run a built-in function on a list of resources.
+///
+/// A ResourceList, any other list or documents are read from standard input, and the same is written to standard output with what
+/// the function changed. Everything that it did not change is the same bytes.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The function's name, or an image of the catalog
+    #[arg(value_name = "NAME")]
+    name: String,
+}
+
+pub(super) fn run(args: &Args, screen: &mut Screen) -> Outcome {
+    let builtin = doc::find(&args.name)?;
+    let file = disk::parse(disk::STDIN, ReadOptions::default()).map_err(Failure::input)?;
+    let told = |error: Error| {
+        let told = error.diagnostics.into_iter();
+        Failure::Told(Exit::Input, told.map(|it| it.in_file(disk::shown(disk::STDIN))).collect())
+    };
+    let (stream, mut list) = Stream::read(file.into_text()).map_err(told)?;
+    if let Err(error) = (builtin.run)(&mut list) {
+        let results = failed(list, &error);
+        if stream.has_room_for_results() {
+            screen.print(&stream.write_failed(&results).map_err(told)?)?;
+        }
+        return Err(Failure::Told(Exit::Function, error.diagnostics));
+    }
+    screen.print(&stream.write(&list).map_err(told)?)?;
+    let errors: Vec<_> = list.results.iter().filter(|it| it.severity == Severity::Error).collect();
+    errors.iter().for_each(|result| screen.tell(&result.to_diagnostic()));
+    Ok(if errors.is_empty() { Exit::Done } else { Exit::Findings })
+}
+
+/// What a function had to say before it failed, and why it did.
+fn failed(list: ResourceList, error: &Error) -> Vec<FunctionResult> {
+    let why = error.diagnostics.iter().map(|it| FunctionResult::new(it.severity, &*it.message));
+    list.results.into_iter().chain(why).collect()
+}

@@ -1,0 +1,299 @@
+//! `krm fn eval`: one function on the resources of a package.
+
+use std::path::{Path, PathBuf};
+
+use clap::{ArgGroup, ValueEnum};
+use krm_core::wire::{Item, Items};
+use krm_core::{Diagnostic, Package};
+use krm_run::Ready;
+
+use super::permissions::{Asks, Permissions, Workshop};
+use super::running::{Job, Run};
+use super::saving::{Config, Saving};
+use super::selection::Selection;
+use super::writing_back::{Output, Results};
+use super::{configuration, interrupt, streams};
+use crate::cli::{Global, Preview};
+use crate::commands::cfg::editing::{Editing, Session};
+use crate::show::Screen;
+use crate::{Exit, Failure, Outcome, disk};
+
+const EXAMPLES: &str = "\
+Examples:
+  krm fn eval shop -i set-labels -- app=shop tier=web
+  krm fn eval shop --exec './check.sh --all' --results-dir out
+  krm fn eval shop -i example.com/fn:v1 --fn-config config.yaml --match-kind Deployment --diff
+  krm fn source shop | krm fn eval - --wasm fn.wasm -o unwrap";
+
+/// Run one function on the resources of a package.
+///
+/// What the function changes is edited into the files, and nothing else of them; where it fails they stay as they are. With - a
+/// list is read from standard input and written to standard output.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES, group = ArgGroup::new("function").required(true).args(["image", "exec", "wasm", "starlark"]))]
+pub(crate) struct Args {
+    /// The folder or file; nothing for the current folder, - for standard input to standard output
+    #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
+    dir: String,
+
+    /// The function's image; some names are built in, see krm fn list
+    #[arg(short, long, value_name = "IMAGE")]
+    image: Option<String>,
+
+    /// The function's command, split as a shell splits it
+    #[arg(long, value_name = "COMMAND")]
+    exec: Option<String>,
+
+    /// The function's WASI module
+    #[arg(long, value_name = "FILE")]
+    wasm: Option<String>,
+
+    /// The function's Starlark script
+    #[arg(long, value_name = "FILE")]
+    starlark: Option<String>,
+
+    /// The tag of an image that names none, or a constraint on it such as ~0.2
+    #[arg(long, value_name = "TAG", requires = "image")]
+    tag: Option<String>,
+
+    /// The file of the functionConfig
+    #[arg(long, value_name = "FILE", conflicts_with = "args")]
+    fn_config: Option<String>,
+
+    /// The functionConfig as data of a ConfigMap; a first word without = is its kind
+    #[arg(last = true, value_name = "KEY=VALUE")]
+    args: Vec<String>,
+
+    /// What the function is; a validator changes nothing
+    #[arg(short = 't', long = "type", value_name = "TYPE")]
+    role: Option<Role>,
+
+    /// Add the function to the pipeline of the Kptfile
+    #[arg(short, long, requires = "role")]
+    save: bool,
+
+    /// Print a ResourceList (stdout) or documents (unwrap), or make a folder, instead of changing the package
+    #[arg(short, long, value_name = "stdout|unwrap|DIR", conflicts_with_all = ["dry_run", "diff", "check"])]
+    output: Option<Output>,
+
+    #[command(flatten)]
+    results: Results,
+
+    #[command(flatten)]
+    selection: Selection,
+
+    #[command(flatten)]
+    permissions: Permissions,
+
+    #[command(flatten)]
+    preview: Preview,
+}
+
+/// What a function is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Role {
+    /// It changes resources
+    Mutator,
+    /// It only looks
+    Validator,
+}
+
+pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
+    args.check()?;
+    let is_stream = args.dir == disk::STDIN;
+    let workshop = args.permissions.workshop((!is_stream).then_some(Path::new(&args.dir)))?;
+    let usage = |told: Diagnostic| Failure::usage(told);
+    let config = match &args.fn_config {
+        Some(name) => Some(configuration::of_file(name).map_err(Failure::input)?),
+        None => configuration::of_words(&args.args).map_err(usage)?,
+    };
+    let (name, runtime, ready) = args.ready(&workshop)?;
+    let wanted = |item: &Item| args.selection.has(item);
+    let job = Job {
+        name,
+        runtime,
+        ready,
+        config,
+        folder: String::new(),
+        wanted: &wanted,
+        defer_failure: false,
+        place: None,
+    };
+    let run = Run {
+        limits: args.permissions.limits.limits(),
+        interrupt: interrupt::on_signals(),
+        fail_on: args.results.fail_on,
+        is_good: true,
+        ..Run::default()
+    };
+    match is_stream {
+        true => args.on_stream(job, run, screen),
+        false => args.on_package(job, run, global, screen),
+    }
+}
+
+impl Args {
+    fn check(&self) -> Result<(), Failure> {
+        let kind = match (&self.exec, &self.wasm, &self.starlark) {
+            (Some(_), _, _) => "a command",
+            (_, Some(_), _) => "a module",
+            (_, _, Some(_)) => "a script",
+            _ => return Ok(()),
+        };
+        match self.permissions.about_containers() {
+            Some(flag) => {
+                let words = format!("{flag} is for containers, and this is {kind}");
+                Err(Failure::usage(Diagnostic::error(words)))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The function with its name and how it runs.
+    fn ready(&self, workshop: &Workshop<'_>) -> Result<(String, &'static str, Ready), Failure> {
+        let asks = Asks {
+            network: self.permissions.has_network(),
+            local: self.fn_config.as_deref().and_then(folder_of),
+            ..Asks::default()
+        };
+        let made = if let Some(image) = &self.image {
+            let name = workshop.image_name(image, self.tag.as_deref());
+            (name, "image", workshop.image(image, self.tag.as_deref(), &asks))
+        } else if let Some(command) = &self.exec {
+            (command.clone(), "exec", workshop.exec(command, None, true, &asks))
+        } else if let Some(file) = &self.wasm {
+            (file.clone(), "wasm", workshop.wasm(file, Path::new(file), &asks))
+        } else {
+            let file = self.starlark.clone().unwrap_or_default();
+            let ready = workshop.starlark(&file, Path::new(&file));
+            (file, "starlark", ready)
+        };
+        let (name, runtime, ready) = made;
+        Ok((name, runtime, ready.map_err(Failure::function)?))
+    }
+
+    fn on_package(
+        &self,
+        job: Job<'_>,
+        mut run: Run,
+        global: &Global,
+        screen: &mut Screen,
+    ) -> Outcome {
+        let preview = match self.output {
+            Some(_) => Preview { dry_run: true, ..self.preview.clone() },
+            None => self.preview.clone(),
+        };
+        let editing = Editing { keep_going: false, preview };
+        let session = Session::open_at(&self.dir, &[], true, &editing, global, screen)?;
+        run.title.clone_from(&session.loaded.title);
+        let before = items(&session.loaded.package, self.results.strict, screen)?;
+        let saving = match self.save {
+            true => Some(self.saving(&job)?),
+            false => None,
+        };
+        let mut after = run.step(&session.loaded.package, &job, before.clone(), screen);
+        if self.role == Some(Role::Validator) {
+            after = kept(&before, &after, &job.name, screen);
+        }
+        let (both, saving) = ([&before[..], &after[..]], saving.as_ref());
+        let output = self.output.as_ref();
+        self.results.finish(&run, session, both, saving, output, &self.preview, screen)
+    }
+
+    fn on_stream(&self, mut job: Job<'_>, mut run: Run, screen: &mut Screen) -> Outcome {
+        let words = match &self.output {
+            _ if self.save => Some("--save is for packages, and this is standard input"),
+            Some(Output::Folder(_)) => Some("a folder is made of a package; pipe into krm fn sink"),
+            _ if self.preview.is_on() => Some("what goes to standard output is a preview already"),
+            _ => None,
+        };
+        if let Some(words) = words {
+            return Err(Failure::usage(Diagnostic::error(words)));
+        }
+        let mut piped = streams::Piped::read()?;
+        job.config = job.config.take().or_else(|| piped.config());
+        run.title = disk::shown(disk::STDIN).to_owned();
+        let before = piped.items();
+        let mut after = run.step(&Package::default(), &job, before.clone(), screen);
+        if self.role == Some(Role::Validator) {
+            after = kept(&before, &after, &job.name, screen);
+        }
+        self.results.keep(&run, screen)?;
+        piped.finish(&run, after, self.output.as_ref(), screen)
+    }
+
+    fn saving(&self, job: &Job<'_>) -> Result<Saving, Failure> {
+        let usage = |words: &str| Failure::usage(Diagnostic::error(words));
+        if !matches!(job.runtime, "image" | "exec") {
+            return Err(usage(
+                "images and commands can be saved in a Kptfile, and this is neither",
+            ));
+        }
+        let config = match (&self.fn_config, self.args.split_first()) {
+            (Some(file), _) => Config::Path(self.inside(file)?),
+            (None, None) => Config::None,
+            (None, Some((first, _))) if !first.contains('=') => {
+                return Err(usage(
+                    "a configuration of another kind cannot be saved; keep it in a file of the package",
+                ));
+            }
+            (None, Some(_)) => {
+                let pairs = self.args.iter().filter_map(|word| word.split_once('='));
+                Config::Map(pairs.map(|(a, b)| (a.to_owned(), b.to_owned())).collect())
+            }
+        };
+        let name = match job.runtime {
+            "image" => self.image.clone().unwrap_or_default(),
+            _ => job.name.clone(),
+        };
+        let role = if self.role == Some(Role::Validator) { "validator" } else { "mutator" };
+        let selection = self.selection.for_kptfile();
+        Ok(Saving { role, runtime: job.runtime, name, config, selection })
+    }
+
+    /// The path of a file inside the package.
+    fn inside(&self, file: &str) -> Result<String, Failure> {
+        let [dir, path] = [std::fs::canonicalize(&self.dir)?, std::fs::canonicalize(file)?];
+        let inside = path.strip_prefix(&dir).ok().and_then(Path::to_str);
+        inside.map(str::to_owned).ok_or_else(|| {
+            let words = "a functionConfig that is saved must be a file of the package";
+            Failure::usage(Diagnostic::error(words).in_file(file))
+        })
+    }
+}
+
+fn folder_of(file: &str) -> Option<PathBuf> {
+    let path = std::fs::canonicalize(file).ok()?;
+    path.parent().map(Path::to_owned)
+}
+
+/// The resources of a package; documents that are none are told.
+pub(super) fn items(
+    package: &Package,
+    is_strict: bool,
+    screen: &mut Screen,
+) -> Result<Vec<Item>, Failure> {
+    let taken = Items::of(package, |_| true).map_err(|told| Failure::Told(Exit::Input, told))?;
+    if let Some(told) = taken.words(is_strict) {
+        if told.is_error() {
+            return Err(Failure::input(told));
+        }
+        screen.tell(&told);
+    }
+    Ok(taken.items)
+}
+
+/// What a validator leaves: everything as it was.
+fn kept(before: &[Item], after: &[Item], name: &str, screen: &mut Screen) -> Vec<Item> {
+    let is_same = before.len() == after.len()
+        && before.iter().zip(after).all(|(old, new)| {
+            old.text() == new.text() && (&old.path, old.index) == (&new.path, new.index)
+        });
+    if !is_same {
+        let words = format!(
+            "the validator `{name}` gave back other resources than it got, which changes nothing"
+        );
+        screen.tell(&Diagnostic::warning(words).hint("where the change is wanted it is a mutator"));
+    }
+    before.to_vec()
+}

@@ -1,0 +1,389 @@
+//! `krm fn run`: the functions that a package declares.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use krm_core::declared::{Declared, Runtime, declared};
+use krm_core::findings::field::Field;
+use krm_core::wire::Item;
+use krm_core::{Diagnostic, Package, PackageFile};
+use krm_run::Ready;
+
+use super::permissions::{Asks, Permissions, Workshop};
+use super::running::{Job, Run};
+use super::writing_back::{Output, Results};
+use super::{configuration, eval, interrupt, streams};
+use crate::cli::{Global, Preview, yes_or_no};
+use crate::commands::cfg::editing::{Editing, Session};
+use crate::folder;
+use crate::show::Screen;
+use crate::{Exit, Failure, Outcome, disk};
+
+const EXAMPLES: &str = "\
+Examples:
+  krm fn run shop
+  krm fn run shop --enable-exec --diff
+  krm fn run shop --fn-path functions --results-dir out
+  krm fn run shop --image set-labels -- app=shop";
+
+/// Run the functions that a package declares.
+///
+/// A resource with the annotation config.kubernetes.io/function is the functionConfig of a function that gets the resources of its
+/// folder and of those below. Deeper folders come first, then functions run by folder, file and place in the file. What they change
+/// is edited into the files, and nothing else of them; where one fails they stay as they are.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES, mut_arg("include_subpackages", yes_or_no))]
+pub(crate) struct Args {
+    /// The folder or file; - or nothing for standard input to standard output
+    #[arg(value_name = "DIR", default_value = disk::STDIN, hide_default_value = true)]
+    dir: String,
+
+    /// Run the functions that this folder declares instead; may be repeated
+    #[arg(long, value_name = "DIR")]
+    fn_path: Vec<String>,
+
+    /// Run this image instead of what is declared
+    #[arg(short, long, value_name = "IMAGE")]
+    image: Option<String>,
+
+    /// Run this command instead of what is declared
+    #[arg(long, value_name = "FILE", conflicts_with = "image")]
+    exec_path: Option<String>,
+
+    /// The functionConfig for --image and --exec-path, as data of a ConfigMap; a first word without = is its kind
+    #[arg(last = true, value_name = "KEY=VALUE")]
+    args: Vec<String>,
+
+    /// Give every function all resources
+    #[arg(long)]
+    global_scope: bool,
+
+    /// Print a ResourceList (stdout) or documents (unwrap), or make a folder, instead of changing the package
+    #[arg(short, long, value_name = "stdout|unwrap|DIR", conflicts_with_all = ["dry_run", "diff", "check"])]
+    output: Option<Output>,
+
+    /// Taken because kustomize takes it: what each function does is told anyway
+    #[arg(long)]
+    log_steps: bool,
+
+    /// Taken because kustomize takes it: packages inside the package always take part
+    #[arg(long, default_value = "true", hide_default_value = true)]
+    include_subpackages: bool,
+
+    #[command(flatten)]
+    results: Results,
+
+    #[command(flatten)]
+    permissions: Permissions,
+
+    #[command(flatten)]
+    preview: Preview,
+}
+
+/// A function with what it needs.
+struct Planned {
+    name: String,
+    runtime: &'static str,
+    ready: Ready,
+    config: Option<Item>,
+    /// The folder whose resources it gets.
+    scope: String,
+    /// The folder that it sees paths from.
+    base: String,
+    defer_failure: bool,
+    place: Option<Diagnostic>,
+}
+
+pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
+    let explicit = args.image.is_some() || args.exec_path.is_some();
+    if !args.args.is_empty() && !explicit {
+        let words =
+            "a functionConfig is given, and no function: name it with --image or --exec-path";
+        return Err(Failure::usage(Diagnostic::error(words)));
+    }
+    let is_stream = args.dir == disk::STDIN;
+    let workshop = args.permissions.workshop((!is_stream).then_some(Path::new(&args.dir)))?;
+    let run = Run {
+        limits: args.permissions.limits.limits(),
+        interrupt: interrupt::on_signals(),
+        fail_on: args.results.fail_on,
+        is_good: true,
+        ..Run::default()
+    };
+    match is_stream {
+        true => args.on_stream(&workshop, run, global, screen),
+        false => args.on_package(&workshop, run, global, screen),
+    }
+}
+
+impl Args {
+    fn on_package(
+        &self,
+        workshop: &Workshop<'_>,
+        mut run: Run,
+        global: &Global,
+        screen: &mut Screen,
+    ) -> Outcome {
+        let preview = match self.output {
+            Some(_) => Preview { dry_run: true, ..self.preview.clone() },
+            None => self.preview.clone(),
+        };
+        let editing = Editing { keep_going: false, preview };
+        let session = Session::open_at(&self.dir, &[], true, &editing, global, screen)?;
+        run.title.clone_from(&session.loaded.title);
+        let package = &session.loaded.package;
+        let before = eval::items(package, self.results.strict, screen)?;
+        let planned = self.planned(package, &before, workshop, global)?;
+        let after = steps(planned, package, &mut run, before.clone(), screen);
+        let (both, output) = ([&before[..], &after[..]], self.output.as_ref());
+        self.results.finish(&run, session, both, None, output, &self.preview, screen)
+    }
+
+    fn on_stream(
+        &self,
+        workshop: &Workshop<'_>,
+        mut run: Run,
+        global: &Global,
+        screen: &mut Screen,
+    ) -> Outcome {
+        if self.preview.is_on() || matches!(self.output, Some(Output::Folder(_))) {
+            let words = "what is read from standard input goes to standard output";
+            return Err(Failure::usage(Diagnostic::error(words)));
+        }
+        let mut piped = streams::Piped::read()?;
+        run.title = disk::shown(disk::STDIN).to_owned();
+        let items = piped.items();
+        let package = as_package(&items)?;
+        let planned = self.planned(&package, &items, workshop, global)?;
+        let after = steps(planned, &Package::default(), &mut run, items, screen);
+        self.results.keep(&run, screen)?;
+        piped.finish(&run, after, self.output.as_ref(), screen)
+    }
+
+    /// The functions in their order. What is not allowed is told before anything runs.
+    fn planned(
+        &self,
+        package: &Package,
+        items: &[Item],
+        workshop: &Workshop<'_>,
+        global: &Global,
+    ) -> Result<Vec<Planned>, Failure> {
+        let input = |told| Failure::Told(Exit::Input, told);
+        let (mut planned, mut errors) = (Vec::new(), Vec::new());
+        let mut add = |made: Result<Planned, Diagnostic>| match made {
+            Ok(function) => planned.push(function),
+            Err(told) => errors.push(told),
+        };
+        let explicit = self.image.is_some() || self.exec_path.is_some();
+        if !explicit && self.fn_path.is_empty() {
+            for function in declared(package).map_err(input)? {
+                add(self.of_declared(
+                    &function,
+                    package,
+                    items,
+                    workshop,
+                    workshop.folder(),
+                    false,
+                ));
+            }
+        }
+        for dir in &self.fn_path {
+            let loaded = folder::load(dir, global.jobs).map_err(Failure::input)?;
+            let told = loaded.diagnostics();
+            if told.iter().any(Diagnostic::is_error) {
+                return Err(input(told));
+            }
+            let items = krm_core::wire::Items::of(&loaded.package, |_| true).map_err(input)?.items;
+            let root = std::fs::canonicalize(dir)?;
+            for function in declared(&loaded.package).map_err(input)? {
+                add(self.of_declared(&function, &loaded.package, &items, workshop, &root, true));
+            }
+        }
+        if explicit {
+            add(self.explicit(workshop));
+        }
+        if errors.is_empty() { Ok(planned) } else { Err(Failure::Told(Exit::Function, errors)) }
+    }
+
+    fn explicit(&self, workshop: &Workshop<'_>) -> Result<Planned, Diagnostic> {
+        let asks = Asks { network: self.permissions.has_network(), ..Asks::default() };
+        let (name, runtime, ready) = match (&self.image, &self.exec_path) {
+            (Some(image), _) => {
+                (workshop.image_name(image, None), "image", workshop.image(image, None, &asks))
+            }
+            (None, path) => {
+                let path = path.clone().unwrap_or_default();
+                let ready = workshop.exec(&path, Some(vec![path.clone()]), true, &asks);
+                (path, "exec", ready)
+            }
+        };
+        Ok(Planned {
+            name,
+            runtime,
+            ready: ready?,
+            config: configuration::of_words(&self.args)?,
+            scope: String::new(),
+            base: String::new(),
+            defer_failure: false,
+            place: None,
+        })
+    }
+
+    fn of_declared(
+        &self,
+        function: &Declared<'_>,
+        package: &Package,
+        items: &[Item],
+        workshop: &Workshop<'_>,
+        root: &Path,
+        is_elsewhere: bool,
+    ) -> Result<Planned, Diagnostic> {
+        let placed = function.placed;
+        let place = place(function);
+        let at = |told: Diagnostic| match told.location {
+            Some(_) => told,
+            None => {
+                let placed = Diagnostic { message: told.message, ..place.clone() };
+                told.hints.into_iter().fold(placed, Diagnostic::hint)
+            }
+        };
+        let folder = root.join(placed.file.path.folder());
+        let (runtime, ready) = ready(&function.declaration.runtime, workshop, &folder);
+        let is_config = |item: &&Item| {
+            let same = item.path.as_ref() == Some(&placed.file.path);
+            same && item.index == Some(placed.index)
+        };
+        let config = items.iter().find(is_config).cloned();
+        let config = match config {
+            Some(config) => config,
+            None => Item::parse(krm_core::subtree::end_line(
+                krm_core::subtree::texts(&[placed.resource.node]).concat(),
+            ))?,
+        };
+        let is_global = self.global_scope || is_elsewhere;
+        let scope = if is_global { "" } else { function.scope() };
+        // Paths begin at the innermost package, or at the folder of the function where that is above it.
+        let package_root = package.root_of(&placed.file.path);
+        let is_above = scope.len() < package_root.len();
+        let base = if is_global || is_above { scope } else { package_root };
+        Ok(Planned {
+            name: function.declaration.runtime.name().to_owned(),
+            runtime,
+            ready: ready.map_err(at)?,
+            config: Some(config),
+            scope: scope.to_owned(),
+            base: base.to_owned(),
+            defer_failure: function.declaration.defer_failure,
+            place: Some(place),
+        })
+    }
+}
+
+/// Runs the functions one after the other, to the first that fails.
+fn steps(
+    planned: Vec<Planned>,
+    package: &Package,
+    run: &mut Run,
+    mut items: Vec<Item>,
+    screen: &mut Screen,
+) -> Vec<Item> {
+    if planned.is_empty() {
+        screen.say("no function is declared");
+    }
+    for function in planned {
+        let scope = function.scope;
+        let wanted = |item: &Item| {
+            let path = item.path.as_ref().map(krm_core::PackagePath::as_str);
+            let inside = path.and_then(|path| path.strip_prefix(scope.as_str()));
+            scope.is_empty() || inside.is_some_and(|rest| rest.starts_with('/'))
+        };
+        let job = Job {
+            name: function.name,
+            runtime: function.runtime,
+            ready: function.ready,
+            config: function.config,
+            folder: function.base,
+            wanted: &wanted,
+            defer_failure: function.defer_failure,
+            place: function.place,
+        };
+        items = run.step(package, &job, items, screen);
+        housed(&mut items, &scope);
+        if !run.is_good {
+            break;
+        }
+    }
+    items
+}
+
+/// New resources that name no file get one below the folder of the function that made them.
+fn housed(items: &mut [Item], scope: &str) {
+    if scope.is_empty() {
+        return;
+    }
+    for item in items.iter_mut().filter(|item| item.path.is_none()) {
+        let Some(identity) = item.resource().identity() else { continue };
+        let path = krm_core::placement::Places::default().make(&identity);
+        item.path = krm_core::PackagePath::new(&format!("{scope}/{path}")).ok();
+        item.index = None;
+    }
+}
+
+/// Where a function is declared.
+fn place(function: &Declared<'_>) -> Diagnostic {
+    let resource = function.placed.resource;
+    let field = ["config.kubernetes.io/function", "config.k8s.io/function"]
+        .iter()
+        .filter_map(|name| Field::find(resource.node, &format!("metadata.annotations.{name}")))
+        .find(Field::is_there);
+    let key = field.and_then(|field| field.node.key());
+    let span = key.map_or(resource.node.span(), |key| key.span());
+    let told = Diagnostic::error("").at(resource.document().file(), span);
+    told.in_file(&*function.placed.file.shown)
+}
+
+/// A declared function made ready; its files stand in the folder of its declaration.
+fn ready(
+    runtime: &Runtime,
+    workshop: &Workshop<'_>,
+    folder: &Path,
+) -> (&'static str, Result<Ready, Diagnostic>) {
+    let asks = |network: bool, mounts: &[String], envs: &[String]| Asks {
+        network,
+        mounts: mounts.to_vec(),
+        envs: envs.to_vec(),
+        local: Some(PathBuf::from(folder)).filter(|folder| folder.is_dir()),
+    };
+    match runtime {
+        Runtime::Container { image, network, mounts, envs } => {
+            ("image", workshop.image(image, None, &asks(*network, mounts, envs)))
+        }
+        Runtime::Exec { path, args, envs } => {
+            let words = std::iter::once(path).chain(args).cloned().collect();
+            ("exec", workshop.exec(path, Some(words), false, &asks(false, &[], envs)))
+        }
+        Runtime::Wasm { path } => {
+            ("wasm", workshop.wasm(path, &folder.join(path), &Asks::default()))
+        }
+        Runtime::Starlark { path, .. } => {
+            ("starlark", workshop.starlark(runtime.name(), &folder.join(path)))
+        }
+    }
+}
+
+/// The resources of a stream as files, by the paths that they name.
+fn as_package(items: &[Item]) -> Result<Package, Failure> {
+    let mut texts: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for item in items {
+        let path = item.path.as_ref().map_or("stdin.yaml", |path| path.as_str());
+        texts.entry(path.to_owned()).or_default().push(item.text());
+    }
+    let files = texts.into_iter().map(|(path, texts)| {
+        let texts: Vec<String> =
+            texts.into_iter().map(|text| krm_core::subtree::end_line(text.to_owned())).collect();
+        PackageFile::of_text(&path, texts.join("---\n"))
+    });
+    let files = files.collect::<Result<Vec<_>, _>>();
+    let files = files.map_err(|error| Failure::input(Diagnostic::error(error.to_string())))?;
+    Ok(Package::new(files))
+}

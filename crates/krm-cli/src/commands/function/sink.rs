@@ -1,0 +1,114 @@
+//! `krm fn sink`: a list of resources, written into files.
+
+use std::path::Path;
+
+use krm_core::assemble::{Deletions, assemble};
+use krm_core::wire::{Item, SendOptions, Sending};
+use krm_core::{Change, Diagnostic, Plan, subtree};
+
+use super::{eval, streams};
+use crate::cli::{Global, Preview};
+use crate::commands::cfg::editing::{Editing, Session};
+use crate::show::Screen;
+use crate::{Exit, Failure, Outcome};
+
+const EXAMPLES: &str = "\
+Examples:
+  krm fn source shop | ./function | krm fn sink shop --prune
+  krm fn source shop | ./function | krm fn sink out
+  krm fn source shop | ./function | krm fn sink";
+
+/// Write a list of resources into files.
+///
+/// Reads a list, or documents, from standard input. Each resource goes to the file that its annotations name, or to one that
+/// is named after it. What is in DIR already is edited: a file of which nothing changed stays as it is. Without DIR the resources
+/// are printed as documents.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The folder, which is made where it is missing
+    #[arg(value_name = "DIR")]
+    dir: Option<String>,
+
+    /// Delete resources of DIR that are not in the list
+    #[arg(long, requires = "dir")]
+    prune: bool,
+
+    /// Let --prune delete all resources, or a Kptfile
+    #[arg(long, requires = "prune")]
+    allow_delete: bool,
+
+    #[command(flatten)]
+    preview: Preview,
+}
+
+pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
+    let given = streams::Piped::read()?.items();
+    let Some(dir) = &args.dir else {
+        let texts = given.iter().map(|item| subtree::end_line(item.text().to_owned()));
+        screen.print(&texts.collect::<Vec<_>>().join("---\n"))?;
+        return Ok(Exit::Done);
+    };
+    if !Path::new(dir).exists() {
+        if args.preview.is_on() {
+            return made(dir, &given, args, screen);
+        }
+        std::fs::create_dir_all(dir)?;
+    }
+    let editing = Editing { keep_going: false, preview: args.preview.clone() };
+    let session = Session::open_at(dir, &[], true, &editing, global, screen)?;
+    let before = eval::items(&session.loaded.package, false, screen)?;
+    let after = args.sunk(&before, &given)?;
+    let deletions = if args.allow_delete { Deletions::Any } else { Deletions::Some };
+    let done = assemble(&session.loaded.package, &before, &after, deletions)
+        .map_err(|told| Failure::Told(Exit::Input, told))?;
+    for gone in &done.deleted {
+        screen.say(&format!("deleted {} in {}", gone.resource, gone.path));
+    }
+    let mut plan = Plan::default();
+    for change in done.changes {
+        let shown = session.loaded.shown(change.path.as_str());
+        let path = change.old.map_or(shown, |file| file.shown.clone());
+        let old = change.old.and_then(|file| Some(file.file()?.text().to_owned()));
+        plan.add(Change { path, old, new: change.new });
+    }
+    session.finish(plan, screen)
+}
+
+impl Args {
+    /// What the folder is to hold: each resource that is given, edited into the one that is there, and the others unless
+    /// they are to go.
+    fn sunk(&self, before: &[Item], given: &[Item]) -> Result<Vec<Item>, Failure> {
+        let plain = SendOptions { without_ids: true, ..SendOptions::default() };
+        let list = Sending::of(given, &plain).map_err(Failure::input)?;
+        let there = Sending::of(before, &plain).map_err(Failure::input)?;
+        let answer = there
+            .answer(list.text().to_owned())
+            .map_err(|refused| Failure::input(refused.error))?;
+        let kept = answer.items.into_iter().zip(answer.from).map(|(mut item, from)| {
+            item.origin = from.and_then(|at| before[at].origin);
+            item
+        });
+        let mut after: Vec<Item> = kept.collect();
+        if !self.prune {
+            after.extend(answer.gone.iter().map(|at| before[*at].clone()));
+        }
+        Ok(after)
+    }
+}
+
+/// What a folder would hold that is not there yet.
+fn made(dir: &str, given: &[Item], args: &Args, screen: &mut Screen) -> Outcome {
+    let package = krm_core::Package::default();
+    let mut items = given.to_vec();
+    items.iter_mut().for_each(|item| item.origin = None);
+    let done = assemble(&package, &[], &items, Deletions::Any)
+        .map_err(|told: Vec<Diagnostic>| Failure::Told(Exit::Input, told))?;
+    let mut plan = Plan::default();
+    for change in done.changes {
+        let path = crate::folder::joined(dir, change.path.as_str());
+        plan.add(Change { path, old: None, new: change.new });
+    }
+    let lock = crate::disk::Lock::nothing();
+    crate::commands::writing::finish(plan, &args.preview, &lock, screen)
+}

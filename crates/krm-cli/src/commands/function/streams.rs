@@ -1,0 +1,75 @@
+//! Functions on standard input: a list comes in, and the same list goes out with what changed in it.
+
+use krm_core::wire::Item;
+use krm_core::{Diagnostic, subtree};
+use krm_sdk::stream::Stream;
+use krm_sdk::{Error, FunctionResult, Resource, ResourceList};
+use krm_yaml::ReadOptions;
+
+use super::running::Run;
+use super::writing_back::Output;
+use crate::show::Screen;
+use crate::{Exit, Failure, Outcome, disk};
+
+/// What was read from standard input.
+pub(super) struct Piped {
+    stream: Stream,
+    list: ResourceList,
+}
+
+impl Piped {
+    pub(super) fn read() -> Result<Self, Failure> {
+        let file = disk::parse(disk::STDIN, ReadOptions::default()).map_err(Failure::input)?;
+        let (stream, list) = Stream::read(file.into_text()).map_err(told)?;
+        Ok(Self { stream, list })
+    }
+
+    /// The functionConfig of the list.
+    pub(super) fn config(&self) -> Option<Item> {
+        self.list.function_config.clone().map(Item::from)
+    }
+
+    /// The resources, with their places.
+    pub(super) fn items(&mut self) -> Vec<Item> {
+        std::mem::take(&mut self.list.items).into_iter().map(Item::from).collect()
+    }
+
+    /// Prints what came of a run: the list with its results. A run that failed prints its results and no resources that it changed.
+    pub(super) fn finish(
+        mut self,
+        run: &Run,
+        after: Vec<Item>,
+        output: Option<&Output>,
+        screen: &mut Screen,
+    ) -> Outcome {
+        run.sum_up(screen);
+        let ran = run.report.ran.iter();
+        let results: Vec<FunctionResult> = ran.flat_map(|ran| ran.results.clone()).collect();
+        let is_list = output.is_none_or(|output| *output == Output::Stdout);
+        if !run.is_good {
+            if is_list && self.stream.has_room_for_results() {
+                screen.print(&self.stream.write_failed(&results).map_err(told)?)?;
+            }
+            return Err(Failure::Told(run.exit, run.errors.clone()));
+        }
+        if is_list {
+            self.list.items = after.into_iter().map(Resource::from).collect();
+            self.list.results.extend(results);
+            screen.print(&self.stream.write(&self.list).map_err(told)?)?;
+        } else {
+            let texts = after.iter().map(|item| subtree::end_line(item.text().to_owned()));
+            screen.print(&texts.collect::<Vec<_>>().join("---\n"))?;
+        }
+        match run.exit {
+            Exit::Done => Ok(Exit::Done),
+            failed => Err(Failure::Told(failed, run.errors.clone())),
+        }
+    }
+}
+
+/// What is wrong with standard input.
+fn told(error: Error) -> Failure {
+    let told = error.diagnostics.into_iter();
+    let told: Vec<Diagnostic> = told.map(|it| it.in_file(disk::shown(disk::STDIN))).collect();
+    Failure::Told(Exit::Input, told)
+}

@@ -1,0 +1,226 @@
+//! What becomes of a package after its functions: its files are written, shown or printed, or nothing is.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use krm_core::assemble::{Deletions, assemble};
+use krm_core::wire::{Item, SendOptions, Sending};
+use krm_core::{Change, Diagnostic, Package, PackageFile, PackagePath, Plan, subtree};
+
+use super::running::Run;
+use super::saving::Saving;
+use crate::cli::Preview;
+use crate::commands::cfg::editing::Session;
+use crate::commands::fix::{self, Choices};
+use crate::commands::writing;
+use crate::show::Screen;
+use crate::{Exit, Failure, Outcome};
+
+/// Flags about what becomes of a run.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Results {
+    /// Keep the results in results.yaml in this folder
+    #[arg(long, value_name = "DIR")]
+    results_dir: Option<String>,
+
+    /// Let results count as a failure, beside the exit codes of functions
+    #[arg(long, value_name = "SEVERITY")]
+    pub(super) fail_on: Option<super::running::FailOn>,
+
+    /// Apply the values that results propose
+    #[arg(long)]
+    fix: bool,
+
+    #[command(flatten)]
+    choices: Choices,
+
+    /// Let functions delete all resources, or a Kptfile
+    #[arg(long)]
+    allow_delete: bool,
+
+    /// Refuse packages with documents that are no resources
+    #[arg(long)]
+    pub(super) strict: bool,
+}
+
+/// Where resources go that are not written into the package.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Output {
+    /// One ResourceList.
+    Stdout,
+    /// Documents.
+    Unwrap,
+    /// A new folder.
+    Folder(String),
+}
+
+impl std::str::FromStr for Output {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "stdout" => Ok(Self::Stdout),
+            "unwrap" => Ok(Self::Unwrap),
+            "" => Err("stdout, unwrap or a folder is wanted".to_owned()),
+            folder if Path::new(folder).exists() => {
+                Err(format!("`{folder}` is there already; a new folder is wanted"))
+            }
+            folder => Ok(Self::Folder(folder.to_owned())),
+        }
+    }
+}
+
+impl Results {
+    /// Keeps the results of a run, also of one that failed.
+    pub(super) fn keep(&self, run: &Run, screen: &mut Screen) -> Result<(), Failure> {
+        let Some(folder) = &self.results_dir else { return Ok(()) };
+        let text = run.report.to_yaml().map_err(Failure::input)?;
+        let path = crate::folder::joined(folder, "results.yaml");
+        let written = fs::create_dir_all(folder).and_then(|()| fs::write(&path, text));
+        written.map_err(|error| {
+            let words = format!("it cannot be written: {}", crate::disk::reason(&error));
+            Failure::input(Diagnostic::error(words).in_file(path.as_str()))
+        })?;
+        screen.say(&format!("the results are in {path}"));
+        Ok(())
+    }
+
+    /// The end of a run on a package: what it may write is written, and the exit code tells what failed.
+    pub(super) fn finish(
+        &self,
+        run: &Run,
+        session: Session<'_>,
+        [before, after]: [&[Item]; 2],
+        saving: Option<&Saving>,
+        output: Option<&Output>,
+        preview: &Preview,
+        screen: &mut Screen,
+    ) -> Outcome {
+        run.sum_up(screen);
+        self.keep(run, screen)?;
+        if !run.is_good && !self.fix {
+            return Err(Failure::Told(run.exit, run.errors.clone()));
+        }
+        let package = &session.loaded.package;
+        let mut texts = BTreeMap::new();
+        if run.is_good {
+            let deletions = if self.allow_delete { Deletions::Any } else { Deletions::Some };
+            let done = assemble(package, before, after, deletions)
+                .map_err(|told| Failure::Told(Exit::Function, told))?;
+            for gone in &done.deleted {
+                screen.say(&format!("deleted {} in {}", gone.resource, gone.path));
+            }
+            texts.extend(done.changes.into_iter().map(|change| (change.path, change.new)));
+        }
+        if let Some(saving) = saving {
+            saving.apply(package, &mut texts, screen)?;
+        }
+        if self.fix {
+            self.mend(run, package, &mut texts, preview, screen)?;
+        }
+        let exit = match output {
+            Some(output) => print(output, package, &texts, preview, screen)?,
+            None => {
+                let plan = plan(&session, &texts);
+                session.finish(plan, screen)?
+            }
+        };
+        match run.exit {
+            Exit::Done => Ok(exit),
+            failed => Err(Failure::Told(failed, run.errors.clone())),
+        }
+    }
+
+    /// Applies what results propose to the files as they are to be.
+    fn mend(
+        &self,
+        run: &Run,
+        package: &Package,
+        texts: &mut BTreeMap<PackagePath, Option<String>>,
+        preview: &Preview,
+        screen: &mut Screen,
+    ) -> Result<(), Failure> {
+        let new = changed(package, texts).map_err(|told| Failure::Told(Exit::Input, told))?;
+        let fixes = self.choices.apply(&new, &run.report);
+        fix::tell(&fixes, preview.is_on(), screen);
+        texts.extend(fixes.texts.into_iter().map(|(path, text)| (path, Some(text))));
+        Ok(())
+    }
+}
+
+/// The package with new texts of files.
+fn changed(
+    package: &Package,
+    texts: &BTreeMap<PackagePath, Option<String>>,
+) -> Result<Package, Vec<Diagnostic>> {
+    let mut files = Vec::new();
+    for file in package.files() {
+        match texts.get(&file.path) {
+            Some(Some(text)) => files.push(file.with_text(text.clone())?),
+            Some(None) => {}
+            None => files.push(PackageFile {
+                path: file.path.clone(),
+                shown: file.shown.clone(),
+                is_outside: file.is_outside,
+                content: file.content.clone(),
+            }),
+        }
+    }
+    for (path, text) in texts {
+        let is_new = !package.files().iter().any(|file| file.path == *path);
+        if let (true, Some(text)) = (is_new, text) {
+            let told =
+                |error: krm_core::PackagePathError| vec![Diagnostic::error(error.to_string())];
+            files.push(PackageFile::of_text(path.as_str(), text.clone()).map_err(told)?);
+        }
+    }
+    Ok(Package::new(files))
+}
+
+fn plan(session: &Session<'_>, texts: &BTreeMap<PackagePath, Option<String>>) -> Plan {
+    let files = session.loaded.package.files();
+    let mut plan = Plan::default();
+    for (path, new) in texts {
+        let old = files.binary_search_by(|file| file.path.cmp(path)).ok().map(|at| &files[at]);
+        let text = |file: &PackageFile| file.file().map(|file| file.text().to_owned());
+        let shown = old.map_or_else(|| session.loaded.shown(path.as_str()), |it| it.shown.clone());
+        plan.add(Change { path: shown, old: old.and_then(text), new: new.clone() });
+    }
+    plan
+}
+
+/// Prints what would be written, or makes a folder of it.
+fn print(
+    output: &Output,
+    package: &Package,
+    texts: &BTreeMap<PackagePath, Option<String>>,
+    preview: &Preview,
+    screen: &mut Screen,
+) -> Outcome {
+    let told = |told| Failure::Told(Exit::Input, told);
+    let new = changed(package, texts).map_err(told)?;
+    let items = krm_core::wire::Items::of(&new, |_| true).map_err(told)?.items;
+    match output {
+        Output::Stdout => {
+            let options = SendOptions { without_ids: true, ..SendOptions::default() };
+            let list = Sending::of(&items, &options).map_err(Failure::input)?;
+            screen.print(list.text())?;
+        }
+        Output::Unwrap => {
+            let texts = items.iter().map(|item| subtree::end_line(item.text().to_owned()));
+            screen.print(&texts.collect::<Vec<_>>().join("---\n"))?;
+        }
+        Output::Folder(folder) => {
+            let mut plan = Plan::default();
+            for file in new.files() {
+                let path = crate::folder::joined(folder, file.path.as_str());
+                let text = file.file().map(|file| file.text().to_owned());
+                plan.add(Change { path, old: None, new: text });
+            }
+            let lock = writing::lock_folder(folder, preview, screen)?;
+            return writing::finish(plan, preview, &lock, screen);
+        }
+    }
+    Ok(Exit::Done)
+}

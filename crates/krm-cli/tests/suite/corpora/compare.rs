@@ -1,0 +1,206 @@
+//! What was made against what is wanted: documents by meaning, comments, touched lines and results.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use krm_yaml::{File, NodeRef, Resolved};
+use similar::{ChangeTag, TextDiff};
+
+use super::case::{Case, Files, Ran};
+
+/// Functions whose words are made by an engine, which may say the same in other words.
+const ENGINES: [&str; 4] = ["starlark", "gatekeeper", "kubeconform", "kubeval"];
+
+pub(crate) fn is_yaml(name: &str) -> bool {
+    let last = name.rsplit('/').next().unwrap_or_default();
+    last == "Kptfile" || [".yaml", ".yml", ".json"].iter().any(|end| last.ends_with(end))
+}
+
+/// Why a case is not what is wanted; nothing where it is.
+pub(crate) fn judge(case: &Case, ran: &Ran) -> Vec<String> {
+    let mut why = Vec::new();
+    if (ran.exit != 0) != case.wants_failure() || ran.exit == 70 {
+        why.push(format!("exit code {}", ran.exit));
+    }
+    why.extend(documents(&ran.golden, &ran.after));
+    why.extend(comments(ran));
+    why.extend(lines(ran));
+    if let Some(wanted) = &ran.golden_results {
+        match &ran.results {
+            Some(results) => why.extend(same_results(wanted, results)),
+            None => why.push("no results were written".to_owned()),
+        }
+    }
+    why
+}
+
+/// Why the same again is not the same.
+pub(crate) fn judge_again(ran: &Ran) -> Vec<String> {
+    let mut why = Vec::new();
+    if ran.exit_again != ran.exit {
+        why.push(format!("exit code {} and then {}", ran.exit, ran.exit_again));
+    }
+    for name in names(&ran.after, &ran.again) {
+        if ran.after.get(&name) != ran.again.get(&name) {
+            why.push(format!("{name} changed again"));
+        }
+    }
+    why
+}
+
+fn names(a: &Files, b: &Files) -> BTreeSet<String> {
+    a.keys().chain(b.keys()).cloned().collect()
+}
+
+fn documents(golden: &Files, after: &Files) -> Vec<String> {
+    let mut why = Vec::new();
+    for name in names(golden, after) {
+        match (golden.get(&name), after.get(&name)) {
+            (Some(wanted), Some(is)) if wanted == is => {}
+            (Some(wanted), Some(is)) if is_yaml(&name) => {
+                let [wanted, is] = [wanted, is].map(|text| meanings(text));
+                if wanted != is {
+                    why.push(format!("{name} means {is:?}\n    and not {wanted:?}"));
+                }
+            }
+            (Some(_), Some(_)) => why.push(format!("{name} has another content")),
+            (Some(_), None) => why.push(format!("{name} is missing")),
+            (None, _) => why.push(format!("{name} is too much")),
+        }
+    }
+    why
+}
+
+/// The documents of a text in one spelling; a Kptfile without its status.
+fn meanings(text: &str) -> Vec<String> {
+    let Ok(file) = File::parse(text.to_owned()) else { return vec![text.to_owned()] };
+    if file.errors().next().is_some() {
+        return vec![text.to_owned()];
+    }
+    file.documents()
+        .filter_map(|document| document.root())
+        .map(|root| meaning(root, true))
+        .collect()
+}
+
+fn meaning(node: NodeRef<'_>, is_root: bool) -> String {
+    let node = node.resolve();
+    if let Some(mapping) = node.as_mapping() {
+        let is_kptfile =
+            is_root && mapping.get("kind").and_then(NodeRef::as_str).as_deref() == Some("Kptfile");
+        let mut entries: BTreeMap<String, String> = BTreeMap::new();
+        for entry in mapping.entries().filter(|entry| !(is_kptfile && entry.is("status"))) {
+            entries.insert(meaning(entry.key, false), meaning(entry.value, false));
+        }
+        let entries: Vec<String> = entries.iter().map(|(k, v)| format!("{k}: {v}")).collect();
+        return format!("{{{}}}", entries.join(", "));
+    }
+    if let Some(list) = node.as_sequence() {
+        let items: Vec<String> = list.items().map(|item| meaning(item, false)).collect();
+        return format!("[{}]", items.join(", "));
+    }
+    let Some(scalar) = node.as_scalar() else { return String::new() };
+    match scalar.resolve() {
+        Resolved::String => format!("{:?}", scalar.value()),
+        Resolved::Float(number) => number.to_string(),
+        Resolved::Null => "null".to_owned(),
+        _ => scalar.value().into_owned(),
+    }
+}
+
+/// Comments that the golden has, each as often.
+fn comments(ran: &Ran) -> Vec<String> {
+    let [golden, after] = [&ran.golden, &ran.after].map(|files| counted(files));
+    let lost = golden.into_iter().filter(|(text, count)| after.get(text).unwrap_or(&0) < count);
+    lost.map(|(text, _)| format!("the comment `{text}` is lost")).collect()
+}
+
+fn counted(files: &Files) -> BTreeMap<String, usize> {
+    let mut count = BTreeMap::new();
+    for (_, text) in files.iter().filter(|(name, _)| is_yaml(name)) {
+        let Ok(file) = File::parse(text.clone()) else { continue };
+        for comment in file.documents().flat_map(|document| document.comments()) {
+            for line in comment.text.lines() {
+                *count.entry(line.trim().to_owned()).or_default() += 1;
+            }
+        }
+    }
+    count
+}
+
+/// Lines of the input that were touched, though the golden leaves them alone.
+fn lines(ran: &Ran) -> Vec<String> {
+    let mut why = Vec::new();
+    for (name, before) in &ran.before {
+        let text = |files: &Files| files.get(name).cloned().unwrap_or_default();
+        let allowed = touched(before, &text(&ran.golden));
+        for (at, line) in touched(before, &text(&ran.after)) {
+            // Of equal lines side by side it does not matter which one is said to go.
+            if !allowed.contains_key(&at) && !allowed.values().any(|other| *other == line) {
+                why.push(format!("{name}:{} was touched: {line}", at + 1));
+            }
+        }
+    }
+    why
+}
+
+fn touched(before: &str, after: &str) -> BTreeMap<usize, String> {
+    let diff = TextDiff::from_lines(before, after);
+    let gone = diff.iter_all_changes().filter(|change| change.tag() == ChangeTag::Delete);
+    gone.map(|it| (it.old_index().unwrap(), it.value().trim_end().to_owned())).collect()
+}
+
+/// What a results file says of each function, and in what words.
+fn same_results(wanted: &str, is: &str) -> Vec<String> {
+    let [wanted, is] = [wanted, is].map(|text| File::parse(text.to_owned()).unwrap());
+    let [wanted, is] = [&wanted, &is].map(|file| functions(file));
+    let mut why = Vec::new();
+    if wanted.len() != is.len() {
+        why.push(format!("results of {} functions, and not of {}", is.len(), wanted.len()));
+    }
+    for (wanted, is) in wanted.iter().zip(&is) {
+        if wanted != is {
+            why.push(format!("results are {is:#?}\n    and not {wanted:#?}"));
+        }
+    }
+    why
+}
+
+fn functions(file: &File) -> Vec<Vec<String>> {
+    let Some(root) = file.document(0).and_then(|it| it.root()) else { return Vec::new() };
+    items(root, "items").map(|function| results(function)).collect()
+}
+
+fn results(function: NodeRef<'_>) -> Vec<String> {
+    let image = text(function, "image").unwrap_or_default();
+    let is_engine = ENGINES.iter().any(|name| image.contains(&format!("/{name}:")));
+    let mut lines = vec![format!("{image} {}", text(function, "exitCode").unwrap_or_default())];
+    let mut found: Vec<String> = Vec::new();
+    for result in items(function, "results") {
+        let said = |node: Option<NodeRef<'_>>, name| node.and_then(|it| text(it, name));
+        let part = |name: &str| result.as_mapping().and_then(|it| it.get(name));
+        let of = [
+            // Old functions give none, and mean that it is good to know.
+            text(result, "severity").unwrap_or_else(|| "info".to_owned()),
+            said(part("resourceRef"), "kind").unwrap_or_default(),
+            said(part("resourceRef"), "name").unwrap_or_default(),
+            said(part("field"), "path").unwrap_or_default(),
+            said(part("file"), "path").unwrap_or_default(),
+            said(part("file"), "index").filter(|it| it != "0").unwrap_or_default(),
+            text(result, "message").filter(|_| !is_engine).unwrap_or_default(),
+        ];
+        found.push(of.join(" | "));
+    }
+    found.sort();
+    lines.extend(found);
+    lines
+}
+
+fn items<'a>(node: NodeRef<'a>, name: &str) -> impl Iterator<Item = NodeRef<'a>> {
+    let list = node.as_mapping().and_then(|it| it.get(name)).and_then(NodeRef::as_sequence);
+    list.into_iter().flat_map(|list| list.items())
+}
+
+fn text(node: NodeRef<'_>, name: &str) -> Option<String> {
+    let scalar = node.as_mapping()?.get(name)?.as_scalar()?;
+    Some(scalar.value().into_owned())
+}

@@ -1,0 +1,49 @@
+//! Programs as functions that know nothing of lists: what they are told as variables and flags, and their output merged.
+
+mod merging;
+mod variables;
+
+pub use merging::merge;
+pub use variables::{flags, variables};
+
+use krm_yaml::{File, NodeRef};
+
+use crate::Diagnostic;
+use crate::resource::{field, is_null, resources};
+use crate::{Resource, subtree};
+
+/// What a function reads on its standard input.
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a> {
+    file: &'a File,
+}
+
+impl<'a> Input<'a> {
+    /// A list of resources, or documents.
+    pub fn new(file: &'a File) -> Result<Self, Diagnostic> {
+        match file.errors().next() {
+            Some(error) => Err(Diagnostic::from_syntax(error, file)),
+            None => Ok(Self { file }),
+        }
+    }
+
+    /// The functionConfig of the list.
+    pub fn config(self) -> Option<NodeRef<'a>> {
+        let mut roots = self.file.documents().filter_map(|document| document.root());
+        roots.find_map(|root| field(root, "functionConfig")).filter(|config| !is_null(*config))
+    }
+
+    /// The resources, in order.
+    pub fn resources(self) -> impl Iterator<Item = Resource<'a>> {
+        self.file.documents().flat_map(resources)
+    }
+
+    /// The text of each resource by itself.
+    pub fn texts(self) -> Vec<String> {
+        let texts = |document| {
+            let nodes: Vec<NodeRef<'a>> = resources(document).iter().map(|it| it.node).collect();
+            subtree::texts(&nodes)
+        };
+        self.file.documents().flat_map(texts).map(subtree::end_line).collect()
+    }
+}

@@ -1,0 +1,99 @@
+//! The text of a resource that a function made: without the annotations of the wire, and by lines where it is YAML.
+
+use krm_yaml::{Edit, EditError, File, NodeRef, Value, WhenEmpty};
+
+use super::content::{self, Known};
+use super::same::At;
+use crate::merge::Fields;
+use crate::{Diagnostic, json, subtree};
+
+/// A resource of an answer as a document of its own.
+pub(super) fn text(node: NodeRef<'_>, is_json: bool) -> Result<String, Diagnostic> {
+    let file = node.document().file();
+    let told = |error: EditError| Diagnostic::from_edit(&error, file);
+    if node.is_block() && !is_json {
+        let text = subtree::own_texts(&[node]).concat();
+        if let Some(text) = File::parse(text).ok().and_then(stripped) {
+            return Ok(text);
+        }
+    }
+    let value = content::value(node, At::Root, &Known::default()).map_err(told)?;
+    if is_json {
+        return Ok(json::write(&value) + "\n");
+    }
+    by_lines(value).map_err(told)
+}
+
+/// A value as a document by lines.
+fn by_lines(value: Value<'_>) -> Result<String, EditError> {
+    let refused = |message: String| EditError { message, span: krm_yaml::Span::new(0, 0) };
+    let stub = File::parse("x\n".to_owned()).map_err(|error| refused(error.to_string()))?;
+    let root = stub.document(0).and_then(|document| document.root());
+    let mut edit = Edit::new(&stub);
+    edit.set(root.ok_or_else(|| refused("there is no root".to_owned()))?, value)?;
+    edit.apply()
+}
+
+/// The text without the annotations of the wire, and without what holds nothing else; none where they cannot be taken out.
+fn stripped(file: File) -> Option<String> {
+    let root = file.document(0)?.root()?;
+    let mut edit = Edit::new(&file);
+    let metadata = root.as_mapping()?.get("metadata");
+    let annotations = metadata.and_then(|it| it.as_mapping()?.get("annotations"));
+    match (metadata, annotations) {
+        (Some(it), _) if At::Metadata.is_nothing(it) && it.children().next().is_some() => {
+            edit.remove(it, WhenEmpty::Keep).ok()?;
+        }
+        (_, Some(it)) if At::Annotations.is_nothing(it) && it.children().next().is_some() => {
+            edit.remove(it, WhenEmpty::Keep).ok()?;
+        }
+        (_, Some(it)) => {
+            let fields = Fields::of(it, true);
+            for (name, _) in fields.iter().filter(|(name, _)| !At::Annotations.counts(name)) {
+                fields
+                    .all(name)
+                    .into_iter()
+                    .try_for_each(|it| edit.remove(it, WhenEmpty::Keep))
+                    .ok()?;
+            }
+        }
+        _ => {}
+    }
+    edit.apply().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(item: &str, is_json: bool) -> String {
+        let file = File::parse(item.to_owned()).unwrap();
+        let item = file.document(0).unwrap().root().unwrap().children().next().unwrap();
+        text(item, is_json).unwrap()
+    }
+
+    #[test]
+    fn what_is_by_lines_stays_as_it_is() {
+        let text = "# head\n- apiVersion: v1\n  kind: A # a\n  metadata:\n    name: x\n    annotations:\n      config.kubernetes.io/path: a.yaml\n      # k\n      k: v\n";
+        let wanted = "# head\napiVersion: v1\nkind: A # a\nmetadata:\n  name: x\n  annotations:\n    # k\n    k: v\n";
+        assert_eq!(
+            of(&format!("- x\n{text}").replacen("- x\n", "", 1), false),
+            wanted.replacen("# head\n", "", 1)
+        );
+        let only = "- apiVersion: v1\n  kind: A\n  metadata:\n    annotations: {config.kubernetes.io/path: a.yaml}\n";
+        assert_eq!(of(only, false), "apiVersion: v1\nkind: A\n");
+    }
+
+    #[test]
+    fn json_becomes_yaml_unless_the_file_is_json() {
+        let text = r#"[{"apiVersion": "v1", "kind": "A", "metadata": {"name": "x", "annotations": {"internal.config.kubernetes.io/index": "0"}}, "spec": [{"a": "on"}, []]}]"#;
+        assert_eq!(
+            of(text, false),
+            "apiVersion: v1\nkind: A\nmetadata:\n  name: x\nspec:\n- a: \"on\"\n- []\n"
+        );
+        assert_eq!(
+            of(text, true),
+            "{\"apiVersion\":\"v1\",\"kind\":\"A\",\"metadata\":{\"name\":\"x\"},\"spec\":[{\"a\":\"on\"},[]]}\n"
+        );
+    }
+}

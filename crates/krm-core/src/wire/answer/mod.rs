@@ -1,0 +1,197 @@
+//! The answer of a function: every resource that came back is matched, and what changed is edited into the item's text.
+//!
+//! An item keeps its formatting, the order of its keys, its quotes, anchors and comments, whatever the function did to
+//! them. Comments are taken where the function added or changed them. What the item means afterwards is what the function
+//! returned; see [`same`] and [`scalars`] for what counts as equal.
+
+mod content;
+mod fresh;
+mod pairs;
+mod remarks;
+mod revise;
+mod same;
+mod scalars;
+mod timestamp;
+mod update;
+
+use krm_yaml::{File, NodeRef};
+
+use super::incoming::{self, Returned};
+use super::matching::{self, Matches};
+use super::results;
+use super::sending::{Sending, Sent};
+use super::{FunctionResult, Item};
+use crate::{Diagnostic, PackagePath};
+use remarks::Remarks;
+pub(crate) use revise::{replace_element, revise_element};
+
+/// What a function answered.
+#[derive(Clone, Debug, Default)]
+pub struct Answer {
+    /// The resources in the order in which they came back. One that did not change shares its text with the one that was sent.
+    pub items: Vec<Item>,
+    /// For each of them, which of those that were sent it is; none for a new one.
+    pub from: Vec<Option<usize>>,
+    /// Which of those that were sent did not come back.
+    pub gone: Vec<usize>,
+    /// What the function has to say.
+    pub results: Vec<FunctionResult>,
+    /// What was odd.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// An answer that cannot be taken.
+#[derive(Clone, Debug)]
+pub struct Refused {
+    /// Why.
+    pub error: Diagnostic,
+    /// What the function has to say all the same.
+    pub results: Vec<FunctionResult>,
+    /// What was odd.
+    pub warnings: Vec<Diagnostic>,
+}
+
+impl Sending<'_> {
+    /// Takes a function's output.
+    pub fn answer(&self, output: String) -> Result<Answer, Box<Refused>> {
+        if output == self.text() {
+            return Ok(self.unchanged());
+        }
+        let refused =
+            |error| Box::new(Refused { error, results: Vec::new(), warnings: Vec::new() });
+        let file = File::parse(output).map_err(|error| refused(Diagnostic::from(&error)))?;
+        let said = incoming::read_results(&file);
+        let refused = |error| {
+            let results::Read { results, warnings } = said.clone();
+            Box::new(Refused { error, results, warnings })
+        };
+        let read = incoming::read(&file).map_err(refused)?;
+        let returned = match read.items {
+            Some(items) => items,
+            None if self.is_empty() => Vec::new(),
+            None => {
+                let words = "the output has no `items`, and resources were sent";
+                let told = Diagnostic::error(words);
+                return Err(refused(
+                    told.hint("a function that deletes all of them says `items: []`"),
+                ));
+            }
+        };
+        let matches = matching::matches(&self.sent, &returned).map_err(refused)?;
+        let mut answer = self.take(&file, &returned, &matches).map_err(refused)?;
+        (answer.results, answer.warnings) = (said.results, said.warnings);
+        Ok(answer)
+    }
+
+    /// Every item as it was sent.
+    fn unchanged(&self) -> Answer {
+        let items: Vec<Item> = self.sent.iter().map(|sent| sent.item.clone()).collect();
+        Answer { from: (0..items.len()).map(Some).collect(), items, ..Answer::default() }
+    }
+
+    fn take(
+        &self,
+        output: &File,
+        returned: &[Returned<'_>],
+        matches: &Matches,
+    ) -> Result<Answer, Diagnostic> {
+        let mut from = vec![None; returned.len()];
+        matches.kept.iter().for_each(|(sent, at)| from[*at] = Some(*sent));
+        let nodes: Vec<NodeRef<'_>> = returned.iter().map(|it| it.resource.node).collect();
+        let lines = Lines::of(output, &nodes);
+        let mut remarks = None;
+        let mut items = Vec::with_capacity(returned.len());
+        for (at, returned) in returned.iter().enumerate() {
+            let Some(sent) = from[at] else {
+                items.push(self.new_item(returned)?);
+                continue;
+            };
+            let sent = &self.sent[sent];
+            let mut item = match lines.text(at) == &self.text()[sent.lines.clone()] {
+                true => sent.item.clone(),
+                false => {
+                    let document = nodes[at].document();
+                    let theirs = remarks.get_or_insert_with(|| Remarks::of(document));
+                    revise::revise(sent.item, nodes[at], theirs)?
+                }
+            };
+            self.place(&mut item, sent, returned)?;
+            items.push(item);
+        }
+        Ok(Answer { items, from, gone: matches.gone.clone(), ..Answer::default() })
+    }
+
+    fn new_item(&self, returned: &Returned<'_>) -> Result<Item, Diagnostic> {
+        let is_json = returned.path.as_ref().is_some_and(PackagePath::is_json);
+        let mut item = Item::parse(fresh::text(returned.resource.node, is_json)?)?;
+        item.path = returned.path.as_ref().map(|path| self.outside(path)).transpose()?;
+        item.index = returned.index.filter(|_| item.path.is_some());
+        // A copy of another resource has that one's place until somebody gives it its own.
+        let original = returned.id.as_deref().and_then(|id| self.of_id(id));
+        let is_copied =
+            |sent: &Sent<'_>| (&sent.item.path, sent.item.index) == (&item.path, item.index);
+        if original.is_some_and(is_copied) {
+            item.index = None;
+        }
+        Ok(item)
+    }
+
+    /// Where an item belongs that came back. An index that was left as it was says nothing in another file.
+    fn place(
+        &self,
+        item: &mut Item,
+        sent: &Sent<'_>,
+        returned: &Returned<'_>,
+    ) -> Result<(), Diagnostic> {
+        if returned.path.is_some() && returned.path != sent.path {
+            item.path = returned.path.as_ref().map(|path| self.outside(path)).transpose()?;
+            item.index = returned.index.filter(|index| Some(*index) != sent.item.index);
+        } else if returned.index.is_some() {
+            item.index = returned.index;
+        }
+        Ok(())
+    }
+
+    fn of_id(&self, id: &str) -> Option<&Sent<'_>> {
+        id.parse::<usize>().ok().and_then(|at| self.sent.get(at))
+    }
+
+    /// A path as the root knows it.
+    fn outside(&self, path: &PackagePath) -> Result<PackagePath, Diagnostic> {
+        let joined = match &*self.folder {
+            "" => return Ok(path.clone()),
+            folder => format!("{folder}/{path}"),
+        };
+        PackagePath::new(&joined).map_err(|error| Diagnostic::error(error.to_string()))
+    }
+}
+
+/// The lines of each item in the output, with the comments above it.
+struct Lines<'a> {
+    text: &'a str,
+    ends: Vec<usize>,
+    start: usize,
+}
+
+impl<'a> Lines<'a> {
+    fn of(output: &'a File, items: &[NodeRef<'_>]) -> Self {
+        let text = output.text();
+        let behind_line = |at: u32| {
+            let rest = &text[at as usize..];
+            at as usize + rest.find('\n').map_or(rest.len(), |end| end + 1)
+        };
+        let list = items.first().and_then(|item| item.parent()).and_then(NodeRef::key);
+        let start = list.map_or(0, |key| behind_line(key.end()));
+        let end = |item: &NodeRef<'_>| match text[..item.end() as usize].ends_with('\n') {
+            true => item.end() as usize,
+            false => behind_line(item.end()),
+        };
+        Self { text, ends: items.iter().map(end).collect(), start }
+    }
+
+    fn text(&self, at: usize) -> &'a str {
+        let start = at.checked_sub(1).map_or(self.start, |before| self.ends[before]);
+        let lines = self.text.get(start..self.ends[at]).unwrap_or_default();
+        lines.trim_start_matches(['\n', '\r'])
+    }
+}

@@ -1,0 +1,172 @@
+//! Which elements of a list that came back are which of those that were sent.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+use krm_yaml::{NodeKind, NodeRef};
+
+use super::same::fingerprint;
+use crate::difference::KEYS;
+use crate::merge::Fields;
+use crate::resource::{field, scalar_text};
+
+/// For each element that came back, the one that was sent: by a key that all of them have, by content, and of what is left
+/// those between the same neighbours that are much alike.
+pub(super) fn pair(sent: &[NodeRef<'_>], returned: &[NodeRef<'_>]) -> Vec<Option<usize>> {
+    let mut pairs = Pairs {
+        sent,
+        returned,
+        to: vec![None; returned.len()],
+        taken: vec![false; sent.len()],
+        is_keyed: false,
+    };
+    pairs.is_keyed = KEYS.iter().any(|key| pairs.by_key(key));
+    pairs.by_content();
+    pairs.by_neighbours();
+    pairs.to
+}
+
+struct Pairs<'s, 'a, 'b> {
+    sent: &'s [NodeRef<'a>],
+    returned: &'s [NodeRef<'b>],
+    to: Vec<Option<usize>>,
+    taken: Vec<bool>,
+    is_keyed: bool,
+}
+
+impl Pairs<'_, '_, '_> {
+    fn pair(&mut self, sent: usize, returned: usize) {
+        self.to[returned] = Some(sent);
+        self.taken[sent] = true;
+    }
+
+    /// By a field that every element has, and no two have with one value.
+    fn by_key(&mut self, key: &str) -> bool {
+        let (Some(mut ours), Some(theirs)) = (values(key, self.sent), values(key, self.returned))
+        else {
+            return false;
+        };
+        for (value, at) in theirs {
+            if let Some(sent) = ours.remove(&value) {
+                self.pair(sent, at);
+            }
+        }
+        true
+    }
+
+    fn by_content(&mut self) {
+        if self.to.iter().all(Option::is_some) || self.taken.iter().all(|taken| *taken) {
+            return;
+        }
+        let mut prints: HashMap<u64, VecDeque<usize>> = HashMap::new();
+        for (at, node) in self.sent.iter().enumerate().filter(|(at, _)| !self.taken[*at]) {
+            prints.entry(fingerprint(*node)).or_default().push_back(at);
+        }
+        for at in 0..self.returned.len() {
+            if self.to[at].is_none() {
+                let same = prints.get_mut(&fingerprint(self.returned[at]));
+                let sent = same.and_then(VecDeque::pop_front);
+                sent.into_iter().for_each(|sent| self.pair(sent, at));
+            }
+        }
+    }
+
+    fn by_neighbours(&mut self) {
+        for at in 0..self.returned.len() {
+            if self.to[at].is_some() {
+                continue;
+            }
+            let behind = match at.checked_sub(1) {
+                None => Some(0),
+                Some(before) => self.to[before].map(|it| it + 1),
+            };
+            let before = match self.to.get(at + 1) {
+                None => self.sent.len().checked_sub(1),
+                Some(after) => after.and_then(|it| it.checked_sub(1)),
+            };
+            let mut candidates = behind.into_iter().chain(before);
+            if let Some(sent) = candidates.find(|sent| self.fit(*sent, at)) {
+                self.pair(sent, at);
+            }
+        }
+    }
+
+    /// Whether an element may have become another: no other one stands for it, and it is the only one that changed its
+    /// place or is still much the same.
+    fn fit(&self, sent: usize, at: usize) -> bool {
+        if self.taken.get(sent).is_none_or(|taken| *taken) {
+            return false;
+        }
+        let (old, new) = (self.sent[sent].resolve(), self.returned[at].resolve());
+        let is_swap = !self.is_keyed && self.sent.len() == self.returned.len();
+        match (old.kind(), new.kind()) {
+            (NodeKind::Mapping, NodeKind::Mapping) => is_swap || are_alike(old, new),
+            (NodeKind::Scalar(_), NodeKind::Scalar(_)) => is_swap,
+            (NodeKind::Sequence, NodeKind::Sequence) => is_swap,
+            _ => false,
+        }
+    }
+}
+
+/// The values of a key, where every element has one and no two have the same.
+fn values<'a>(key: &str, list: &[NodeRef<'a>]) -> Option<BTreeMap<Cow<'a, str>, usize>> {
+    let mut values = BTreeMap::new();
+    for (at, item) in list.iter().enumerate() {
+        let value = scalar_text(field(*item, key)?)?;
+        if values.insert(value, at).is_some() {
+            return None;
+        }
+    }
+    (!values.is_empty()).then_some(values)
+}
+
+/// Whether at least half of the fields of two mappings are the same.
+fn are_alike(old: NodeRef<'_>, new: NodeRef<'_>) -> bool {
+    let (ours, theirs) = (Fields::of(old, true), Fields::of(new, true));
+    let same = ours.iter().filter(|(name, field)| {
+        let other = theirs.get(name);
+        other.is_some_and(|other| fingerprint(field.value) == fingerprint(other.value))
+    });
+    let count = same.count();
+    count > 0 && count * 2 >= ours.len().max(theirs.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use krm_yaml::File;
+
+    fn pairs(sent: &str, returned: &str) -> Vec<Option<usize>> {
+        let [a, b] = [sent, returned].map(|text| File::parse(text.to_owned()).unwrap());
+        let items = |file| -> Vec<NodeRef<'_>> {
+            File::document(file, 0).and_then(|it| it.root()).unwrap().children().collect()
+        };
+        pair(&items(&a), &items(&b))
+    }
+
+    #[test]
+    fn keys_count_before_places() {
+        assert_eq!(
+            pairs("[{name: a}, {name: b}]", "[{name: b, x: 1}, {name: a}]"),
+            [Some(1), Some(0)]
+        );
+        assert_eq!(pairs("[{name: a, x: 1}]", "[{name: b, y: 1}]"), [None]);
+        assert_eq!(pairs("[{name: a, x: 1}]", "[{name: b, x: 1}]"), [Some(0)], "renamed");
+    }
+
+    #[test]
+    fn content_counts_before_places() {
+        assert_eq!(pairs("[a, b, c]", "[c, a, b]"), [Some(2), Some(0), Some(1)]);
+        assert_eq!(pairs("[a, a, b]", "[a, b, a]"), [Some(0), Some(2), Some(1)]);
+        assert_eq!(pairs("[{x: on}, {x: 2}]", "[{x: 2}, {x: true}]"), [Some(1), Some(0)]);
+    }
+
+    #[test]
+    fn one_that_changed_keeps_its_place_between_its_neighbours() {
+        assert_eq!(pairs("[a, b, c]", "[a, x, c]"), [Some(0), Some(1), Some(2)]);
+        assert_eq!(pairs("[a, b, c]", "[x, b]"), [None, Some(1)]);
+        assert_eq!(pairs("[a, b]", "[x, a, b]"), [None, Some(0), Some(1)]);
+        assert_eq!(pairs("[{a: 1, b: 2}, c]", "[{a: 1, b: 3}, d, c]"), [Some(0), None, Some(1)]);
+        assert_eq!(pairs("[a]", "[[a]]"), [None]);
+    }
+}

@@ -1,0 +1,132 @@
+//! A declared function made ready to run: built in, a container, a command or a module, as far as that is allowed.
+
+use std::path::{Path, PathBuf};
+
+use krm_catalog::Builtin;
+use krm_core::Diagnostic;
+use krm_core::kptfile::Program;
+
+use crate::{
+    Container, ContainerSettings, Engine, Environment, Exec, ExecSettings, Failure, Function,
+    Network, Pull, Resolution, Resolved, UseBuiltin, Wasi, WasiSettings,
+};
+
+/// What functions of packages may do, and where things are.
+#[derive(Clone, Debug)]
+pub struct Programs {
+    /// What runs for an image.
+    pub resolution: Resolution,
+    /// Whether commands run at all.
+    pub allow_exec: bool,
+    /// Whether containers have the machine's network.
+    pub allow_network: bool,
+    /// When images are fetched.
+    pub pull: Pull,
+    /// The engine that the person named.
+    pub engine: Option<String>,
+    /// Where the person stands. An absolute path.
+    pub stands: PathBuf,
+    /// Where PATH is, and what can be passed on.
+    pub environment: Environment,
+}
+
+/// A function that can be run.
+pub enum Ready {
+    /// Inside krm.
+    Builtin(&'static Builtin),
+    /// A script that runs inside krm.
+    Script(Script),
+    /// Outside of it.
+    Outside(Box<dyn Function>),
+}
+
+/// A script with what runs it.
+pub struct Script {
+    /// What people call it.
+    pub name: String,
+    /// Runs it.
+    pub run: Box<RunScript>,
+}
+
+/// What runs a script.
+pub type RunScript = dyn Fn(&mut krm_sdk::ResourceList) -> Result<(), krm_sdk::Error> + Send + Sync;
+
+impl Programs {
+    /// The name that people know a function by: an image with prefix and tag, or the words of its declaration.
+    pub fn name(&self, program: &Program, tag: Option<&str>) -> String {
+        match program {
+            Program::Image(image) => {
+                let tag = tag.filter(|tag| is_tag(tag));
+                self.resolution.whole_name(image, tag)
+            }
+            Program::Exec(words) | Program::Wasm(words) => words.clone(),
+        }
+    }
+
+    /// Makes a function ready that a package in this folder declares.
+    ///
+    /// # Errors
+    /// Where it is not allowed, not there, or makes no sense.
+    pub fn ready(
+        &self,
+        program: &Program,
+        tag: Option<&str>,
+        folder: &Path,
+    ) -> Result<Ready, Diagnostic> {
+        let only = self.resolution.builtin == UseBuiltin::Only;
+        let outside = |made: Result<Box<dyn Function>, Failure>| {
+            made.map(Ready::Outside).map_err(|failure| Diagnostic::from(&failure))
+        };
+        match program {
+            Program::Image(image) => match self.resolution.resolve(image, tag)? {
+                Resolved::Builtin(builtin) => Ok(Ready::Builtin(builtin)),
+                Resolved::Container(image) => outside(self.container(&image, folder)),
+            },
+            Program::Exec(words) | Program::Wasm(words) if only => {
+                let words =
+                    format!("`{words}` is not built in, and `--only-builtin` wants nothing else");
+                Err(Diagnostic::error(words))
+            }
+            Program::Exec(words) => outside(self.exec(words, folder)),
+            Program::Wasm(file) => self.wasm(file, folder).map(Ready::Outside),
+        }
+    }
+
+    fn container(&self, image: &str, folder: &Path) -> Result<Box<dyn Function>, Failure> {
+        let engine = Engine::find(image, self.engine.as_deref(), &self.environment)?;
+        let settings = ContainerSettings {
+            local: Some(folder.to_owned()),
+            network: if self.allow_network { Network::Host } else { Network::None },
+            allow_network: self.allow_network,
+            pull: self.pull,
+            ..ContainerSettings::default()
+        };
+        Ok(Box::new(Container::new(image, engine, settings)?))
+    }
+
+    fn exec(&self, words: &str, folder: &Path) -> Result<Box<dyn Function>, Failure> {
+        let settings = ExecSettings {
+            allow_exec: self.allow_exec,
+            stands: self.stands.clone(),
+            folder: folder.to_owned(),
+            environment: self.environment.clone(),
+            variables: Vec::new(),
+        };
+        Ok(Box::new(Exec::new(words, settings)?))
+    }
+
+    /// A module stands in the package.
+    fn wasm(&self, file: &str, folder: &Path) -> Result<Box<dyn Function>, Diagnostic> {
+        let bytes = std::fs::read(folder.join(file)).map_err(|error| {
+            Diagnostic::error(format!("the module `{file}` cannot be read: {error}"))
+                .hint("it is named from the folder of the package")
+        })?;
+        let made = Wasi::new(file, &bytes, WasiSettings::default());
+        Ok(Box::new(made.map_err(|failure| Diagnostic::from(&failure))?))
+    }
+}
+
+/// A tag by itself, and no constraint on tags.
+fn is_tag(text: &str) -> bool {
+    krm_core::image_name::ImageName::parse(&format!("a:{text}")).is_ok()
+}

@@ -1,0 +1,40 @@
+//! `limits`: every container says how much CPU and memory it may take at most.
+
+use krm_sdk::{Error, ResourceList, Severity};
+use serde::Deserialize;
+
+/// The page.
+pub(crate) const PAGE: &str = "# limits
+
+Fails where a container has no limit for CPU or memory.
+
+`exempt` names containers that need none.
+";
+
+/// The functionConfig; all of it may be left out.
+#[derive(Debug, Default, Deserialize)]
+struct Config {
+    #[serde(default)]
+    exempt: Vec<String>,
+}
+
+/// Looks, and changes nothing.
+pub(crate) fn run(list: &mut ResourceList) -> Result<(), Error> {
+    let config: Config = list.config_or_default()?;
+    for resource in &list.items {
+        for container in resource.containers() {
+            if config.exempt.contains(&container.name) {
+                continue;
+            }
+            for limit in ["cpu", "memory"] {
+                let path = container.field(&format!("resources.limits.{limit}"));
+                if resource.get(&path).is_none() {
+                    let message = format!("container `{}` has no {limit} limit", container.name);
+                    list.results
+                        .push(resource.result(Severity::Error, message).field(&path).into());
+                }
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,67 @@
+//! `t-shirt`: an annotation with a size becomes the resources of all containers.
+
+use std::collections::BTreeMap;
+
+use krm_sdk::{Error, ResourceList, Severity};
+use serde::Deserialize;
+
+/// The page.
+pub(crate) const PAGE: &str = "# t-shirt
+
+Gives containers the CPU and memory of the size in the annotation `example.com/t-shirt-size`.
+
+`sizes` adds sizes to `small`, `medium` and `large`, or changes them.
+";
+
+/// The annotation.
+const SIZE: &str = "example.com/t-shirt-size";
+
+/// The functionConfig; all of it may be left out.
+#[derive(Debug, Default, Deserialize)]
+struct Config {
+    #[serde(default)]
+    sizes: BTreeMap<String, Size>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Size {
+    cpu: String,
+    memory: String,
+}
+
+/// Sets the resources of containers in everything that has a size.
+pub(crate) fn run(list: &mut ResourceList) -> Result<(), Error> {
+    let config: Config = list.config_or_default()?;
+    let mut sizes = standard();
+    sizes.extend(config.sizes);
+    for resource in &mut list.items {
+        let Some(name) = resource.annotation(SIZE).map(|name| name.into_owned()) else { continue };
+        let Some(size) = sizes.get(&name) else {
+            let known: Vec<&str> = sizes.keys().map(String::as_str).collect();
+            let message = format!("`{name}` is no size; known are {}", known.join(", "));
+            let finding = resource.result(Severity::Error, message);
+            let field = format!("metadata.annotations.\"{SIZE}\"");
+            list.results.push(finding.field(&field).into());
+            continue;
+        };
+        for container in resource.containers() {
+            for kind in ["requests", "limits"] {
+                resource
+                    .set(&container.field(&format!("resources.{kind}.cpu")), size.cpu.as_str())?;
+                resource.set(
+                    &container.field(&format!("resources.{kind}.memory")),
+                    size.memory.as_str(),
+                )?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn standard() -> BTreeMap<String, Size> {
+    let sizes = [("small", "100m", "128Mi"), ("medium", "500m", "512Mi"), ("large", "2", "2Gi")];
+    let size = |(name, cpu, memory): (&str, &str, &str)| {
+        (name.to_owned(), Size { cpu: cpu.to_owned(), memory: memory.to_owned() })
+    };
+    sizes.into_iter().map(size).collect()
+}

@@ -1,0 +1,88 @@
+//! Schemas of types of every kind.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::*;
+use crate::Any;
+
+fn schema<T: DeserializeOwned>() -> String {
+    krm_core::json::write(&of::<T>())
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(dead_code, reason = "only the type is looked at")]
+struct Config {
+    labels: BTreeMap<String, String>,
+    #[serde(default, alias = "selector")]
+    selectors: Vec<Selector>,
+    size: Option<Size>,
+    #[serde(default)]
+    dry_run: bool,
+    ratio: f64,
+    port: std::num::NonZeroU16,
+    address: std::net::Ipv4Addr,
+    any: Option<Any>,
+}
+
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "only the type is looked at")]
+struct Selector {
+    kind: String,
+    #[serde(default)]
+    inner: Vec<Selector>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[expect(dead_code, reason = "only the type is looked at")]
+enum Size {
+    Small,
+    Large,
+    Custom { cpu: u8, memory: Option<String> },
+}
+
+#[test]
+fn every_part_of_a_type_is_in_its_schema() {
+    let schema = schema::<Config>();
+    for part in [
+        r#""labels":{"type":"object","additionalProperties":{"type":"string"}}"#,
+        r#""selector":{"type":"array","items":{"type":"object","properties":{"kind":{"type":"string"},"inner":{"type":"array""#,
+        r#""selectors":{}"#,
+        r#""size":{"oneOf":[{"type":"string","enum":["small","large"]},{"type":"object","properties":{"custom":{"type":"object","properties":{"cpu":{"type":"integer","minimum":0,"maximum":255},"memory":{"type":"string"}},"required":["cpu"],"additionalProperties":false}},"required":["custom"],"additionalProperties":false}]}"#,
+        r#""dryRun":{"type":"boolean"}"#,
+        r#""ratio":{"type":"number"}"#,
+        r#""port":{"type":"integer","minimum":0,"maximum":65535}"#,
+        r#""any":{}"#,
+        r#""apiVersion":{"type":"string"},"kind":{"type":"string"},"metadata":{"type":"object"}"#,
+    ] {
+        assert!(schema.contains(part), "{part}\nis not in\n{schema}");
+    }
+    assert!(schema.contains(r#""required":["apiVersion","kind","labels","ratio","port","address"],"additionalProperties":false}"#), "{schema}");
+}
+
+#[test]
+fn kinds_are_told_apart_and_maps_take_anything() {
+    #[derive(Deserialize)]
+    #[expect(dead_code, reason = "only the type is looked at")]
+    enum Kinds {
+        SetName { name: String },
+        ConfigMap(BTreeMap<String, u8>),
+    }
+    let schema = schema::<Kinds>();
+    assert!(schema.contains(r#""kind":{"const":"SetName"}"#), "{schema}");
+    assert!(schema.contains(r#""required":["apiVersion","kind","name"]"#), "{schema}");
+    assert!(schema.ends_with(r#""required":["apiVersion","kind"],"additionalProperties":{"type":"integer","minimum":0,"maximum":255}}]}"#), "{schema}");
+}
+
+#[test]
+fn a_function_is_asked_for_the_type_that_it_reads() {
+    let schema = of_function(|list| {
+        let _ = list.config_or_default::<BTreeMap<String, bool>>();
+    });
+    assert!(krm_core::json::write(&schema.unwrap()).contains(r#"{"type":"boolean"}"#));
+    assert!(of_function(|_| {}).is_none());
+    assert!(ResourceList::default().config_or_default::<Vec<u8>>().is_ok());
+}

@@ -1,0 +1,89 @@
+//! Pods in resources: where their specification stands, whatever runs them, and their containers.
+
+use krm_yaml::NodeRef;
+
+use crate::Resource;
+
+/// Lists of containers in a specification of a pod.
+const LISTS: [&str; 3] = ["initContainers", "containers", "ephemeralContainers"];
+
+/// A container of a resource.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Container {
+    /// Its name; empty where it has none.
+    pub name: String,
+    /// Its path in the resource, for [`Resource::set`]: `spec.template.spec.containers[0]`.
+    pub path: String,
+}
+
+impl Container {
+    /// The path of a field of it.
+    pub fn field(&self, path: &str) -> String {
+        format!("{}.{path}", self.path)
+    }
+}
+
+impl Resource {
+    /// The path of the specification of the pods that a resource runs; none where it runs none.
+    ///
+    /// ```
+    /// let resource = krm_sdk::Resource::parse("apiVersion: batch/v1\nkind: Job\n")?;
+    /// assert_eq!(resource.pod_spec(), Some("spec.template.spec"));
+    /// # Ok::<(), krm_sdk::Error>(())
+    /// ```
+    pub fn pod_spec(&self) -> Option<&'static str> {
+        match &*self.kind() {
+            "Pod" => Some("spec"),
+            "CronJob" => Some("spec.jobTemplate.spec.template.spec"),
+            "Deployment"
+            | "StatefulSet"
+            | "DaemonSet"
+            | "ReplicaSet"
+            | "ReplicationController"
+            | "Job" => Some("spec.template.spec"),
+            _ => None,
+        }
+    }
+
+    /// All containers, those that run first among them, in order.
+    pub fn containers(&self) -> Vec<Container> {
+        let Some(spec) = self.pod_spec() else { return Vec::new() };
+        LISTS.iter().flat_map(|list| self.containers_at(&format!("{spec}.{list}"))).collect()
+    }
+
+    /// The containers of a list at a path.
+    pub fn containers_at(&self, path: &str) -> Vec<Container> {
+        let list = self.get(path).and_then(|node| node.resolve().as_sequence());
+        let items = list.into_iter().flat_map(|list| list.items()).map(NodeRef::resolve);
+        let name = |node: NodeRef<'_>| {
+            let name = node.as_mapping()?.get("name")?.resolve().as_scalar()?;
+            Some(name.value().into_owned())
+        };
+        let container = |(at, node): (usize, NodeRef<'_>)| Container {
+            name: name(node).unwrap_or_default(),
+            path: format!("{path}[{at}]"),
+        };
+        items.enumerate().map(container).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn containers_are_found_in_every_workload() {
+        for (kind, spec) in [("Pod", ""), ("Deployment", "template:\n    spec:\n      ")] {
+            let body = format!(
+                "apiVersion: v1\nkind: {kind}\nspec:\n  {spec}containers: [{{name: a}}, {{name: b}}]\n"
+            );
+            let resource = Resource::parse(body).unwrap();
+            let all = resource.containers();
+            assert_eq!(all.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+            assert_eq!(resource.get_text(&all[1].field("name")).as_deref(), Some("b"));
+        }
+        assert!(
+            Resource::parse("apiVersion: v1\nkind: Service\n").unwrap().containers().is_empty()
+        );
+    }
+}

@@ -1,0 +1,167 @@
+//! Whole packages through three functions: krm with its built-in ones beside kpt with the catalog's own as programs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::measure::{self, Sample};
+use super::table::{self, Table};
+use super::writes::{self, MOST_FLOORS};
+use super::{KRM, Options, Tools};
+use crate::corpus::{self, Layout};
+use crate::{Outcome, shell};
+
+pub(super) const NAME: &str = "render";
+
+const RESOURCES: usize = 1_000;
+const PACKAGES: usize = 100;
+
+/// kpt, and the functions that it would run; a missing one is told and left out.
+pub(super) const PEERS: &[&str] = &["kpt", "set-namespace", "set-labels", "apply-setters"];
+
+/// The functions of the pipeline, each with the one value that it gets.
+const FUNCTIONS: [(&str, &str); 3] =
+    [("set-namespace", "namespace"), ("set-labels", "run"), ("apply-setters", "replicas")];
+
+pub(super) fn run(options: &Options, tools: &Tools) -> Outcome {
+    let Some(krm) = tools.programs.get(KRM) else { return Ok(()) };
+    println!(
+        "\n## {NAME}: {RESOURCES} resources, three functions, median of {} runs\n",
+        options.runs
+    );
+    let header = ["work", "tool", "median", "to krm --check", "peak MB"];
+    let mut table = Table::new(2, &header);
+    for layout in [Packages::One, Packages::Many] {
+        compare(layout, krm, tools, options, &mut table)?;
+    }
+    print!("{}", table.render());
+    Ok(())
+}
+
+/// How the resources are divided.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Packages {
+    One,
+    Many,
+}
+
+impl Packages {
+    fn name(self) -> String {
+        match self {
+            Self::One => "one package".to_owned(),
+            Self::Many => format!("{PACKAGES} sub-packages"),
+        }
+    }
+
+    /// Writes the resources; the folders that are packages, and the files.
+    fn write(self, folder: &Path) -> Outcome<(Vec<PathBuf>, Vec<PathBuf>)> {
+        if folder.exists() {
+            fs::remove_dir_all(folder)?;
+        }
+        match self {
+            Self::One => {
+                let written = corpus::write(folder, RESOURCES, Layout::Many)?;
+                Ok((vec![folder.to_owned()], written.files))
+            }
+            Self::Many => {
+                let (mut packages, mut files) = (Vec::new(), Vec::new());
+                for number in 0..PACKAGES {
+                    let package = folder.join(format!("package-{number:03}"));
+                    files
+                        .extend(corpus::write(&package, RESOURCES / PACKAGES, Layout::Many)?.files);
+                    packages.push(package);
+                }
+                fs::write(folder.join("Kptfile"), kptfile(None, |_| String::new()))?;
+                Ok((packages, files))
+            }
+        }
+    }
+}
+
+/// A Kptfile with the pipeline; another value in every run, so that every run has all of the work.
+fn kptfile(run: Option<usize>, program: impl Fn(&str) -> String) -> String {
+    let head = "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata:\n  name: bench\n";
+    let Some(run) = run else { return head.to_owned() };
+    let function = |(name, key): (&str, &str)| {
+        let value =
+            if key == "replicas" { format!("\"{}\"", 100 + run) } else { format!("run-{run}") };
+        format!("  - {}\n    configMap:\n      {key}: {value}\n", program(name))
+    };
+    let functions: String = FUNCTIONS.into_iter().map(function).collect();
+    format!("{head}pipeline:\n  mutators:\n{functions}")
+}
+
+fn prepare(packages: &[PathBuf], run: usize, program: impl Fn(&str) -> String) -> Outcome {
+    for package in packages {
+        fs::write(package.join("Kptfile"), kptfile(Some(run), &program))?;
+    }
+    Ok(())
+}
+
+fn compare(
+    layout: Packages,
+    krm: &Path,
+    tools: &Tools,
+    options: &Options,
+    table: &mut Table,
+) -> Outcome {
+    let folder = shell::target().join("bench/render");
+    let own = folder.join("krm");
+    let (packages, files) = layout.write(&own)?;
+    let image = |name: &str| format!("image: {name}");
+    let render = || {
+        let mut command = Command::new(krm);
+        command.args(["fn", "render", ".", "-q"]).current_dir(&own);
+        command
+    };
+    prepare(&packages, 0, image)?;
+    shell::run(&mut render())?;
+    measure::quietly(render().arg("--check"))?;
+    let (mut checks, mut renders, mut floors) = (Vec::new(), Vec::new(), Vec::new());
+    for run in 1..=options.runs {
+        prepare(&packages, run, image)?;
+        checks.push(measure::ending_with(render().arg("--check"), 1)?);
+        floors.push(writes::floor(&files)?);
+        renders.push(measure::quietly(&mut render())?);
+    }
+    let check = measure::median(&checks).expect("at least one run");
+    let mut row = |tool: &str, sample: Sample| {
+        table.row(vec![
+            layout.name(),
+            tool.to_owned(),
+            table::milliseconds(sample.seconds),
+            table::ratio(sample.seconds, Some(check.seconds)),
+            table::megabytes(sample.peak_bytes),
+        ]);
+    };
+    row("krm --check", check);
+    row("krm", measure::median(&renders).expect("at least one run"));
+    let allowed = MOST_FLOORS * writes::middle(floors) + check.seconds;
+    row("allowed for krm", Sample { seconds: allowed, peak_bytes: 0 });
+    match peer(layout, &folder.join("peer"), tools, options) {
+        Ok(sample) => row(PEERS[0], sample),
+        Err(reason) => table.row(vec![layout.name(), PEERS[0].to_owned(), reason.to_string()]),
+    }
+    Ok(())
+}
+
+/// The same work by kpt with programs; it always writes.
+fn peer(layout: Packages, folder: &Path, tools: &Tools, options: &Options) -> Outcome<Sample> {
+    let program = |name: &str| {
+        tools.programs.get(name).ok_or_else(|| format!("{name} cannot be installed here"))
+    };
+    let kpt = program(PEERS[0])?;
+    for name in &PEERS[1..] {
+        program(name)?;
+    }
+    let (packages, _) = layout.write(folder)?;
+    let mut samples = Vec::new();
+    for run in 0..options.runs {
+        let exec = |name: &str| format!("exec: {}", tools.programs[name].display());
+        prepare(&packages, run, exec)?;
+        let mut command = Command::new(kpt);
+        command.args(["fn", "render", ".", "--allow-exec"]).current_dir(folder);
+        samples.push(measure::quietly(&mut command)?);
+    }
+    Ok(measure::median(&samples).expect("at least one run"))
+}
