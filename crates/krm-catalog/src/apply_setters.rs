@@ -17,7 +17,7 @@ pub const BUILTIN: Builtin = Builtin {
 
 /// Sets every field that names one of the values.
 pub fn run(list: &mut ResourceList) -> Result<(), Error> {
-    let config = setters_config::file(list)?;
+    let config = setters_config::file(list, BUILTIN.name)?;
     let (mut results, mut errors) = (Vec::new(), Vec::new());
     if let Some(data) = setters_config::data(&config) {
         let apply = Apply::new(&config, data)?;

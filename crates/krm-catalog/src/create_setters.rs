@@ -17,7 +17,7 @@ pub const BUILTIN: Builtin = Builtin {
 
 /// Marks every field that holds one of the values.
 pub fn run(list: &mut ResourceList) -> Result<(), Error> {
-    let config = setters_config::file(list)?;
+    let config = setters_config::file(list, BUILTIN.name)?;
     let data = setters_config::data(&config).filter(|data| data.children().next().is_some());
     let Some(data) = data else {
         let hint = "`data` maps the names of new setters to the values that fields hold now";

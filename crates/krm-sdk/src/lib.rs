@@ -44,3 +44,8 @@ pub use process::{run, run_many};
 pub use resource::Resource;
 pub use selector::Selector;
 pub use workload::Container;
+
+/// The page in `docs/`, so that its code is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/writing-functions.md")]
+pub struct WritingFunctions;

@@ -1,10 +1,11 @@
 //! The functionConfig: replacements as kustomize has them.
 
-use krm_sdk::{Any, Diagnostic, Error, Resource, ResourceList};
+use krm_sdk::{Any, Error, ResourceList};
 use serde::Deserialize;
 
+use crate::config::{API_VERSION, given, is_custom, missing, wrong};
+
 const KIND: &str = "ApplyReplacements";
-const API_VERSION: &str = "fn.kpt.dev/v1alpha1";
 
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Config {
@@ -106,28 +107,17 @@ impl Source {
 
 /// Reads the functionConfig, which has one kind only.
 pub(super) fn read(list: &ResourceList) -> Result<Config, Error> {
-    let Some(config) = &list.function_config else {
-        return Err(Diagnostic::error("FunctionConfig is missing. Expect `ApplyReplacements`")
-            .hint(format!("give it a resource of {API_VERSION} {KIND} with `replacements`"))
-            .into());
+    let Some(config) = given(list) else {
+        let words = "FunctionConfig is missing. Expect `ApplyReplacements`";
+        return Err(missing::<Config>(list, "apply-replacements", words));
     };
+    if is_custom(config, KIND) {
+        return list.config();
+    }
     let (kind, api_version) = (config.kind(), config.api_version());
-    if kind != KIND || api_version != API_VERSION {
-        let words = format!(
-            "received functionConfig of kind {kind} and apiVersion {api_version}, only functionConfig of kind {KIND} and apiVersion {API_VERSION} is supported"
-        );
-        let field = if kind == KIND { "apiVersion" } else { "kind" };
-        return Err(wrong(config, field, words).into());
-    }
-    list.config()
-}
-
-/// An error at a field of the functionConfig.
-pub(super) fn wrong(config: &Resource, field: &str, words: impl Into<String>) -> Diagnostic {
-    let mut error = Diagnostic::error(words).field(field);
-    if let Some(node) = config.get(field) {
-        error = error.at(config.item().file(), node.span());
-    }
-    error.file = config.path().map(|path| path.as_str().into());
-    error
+    let words = format!(
+        "received functionConfig of kind {kind} and apiVersion {api_version}, only functionConfig of kind {KIND} and apiVersion {API_VERSION} is supported"
+    );
+    let field = if kind == KIND { "apiVersion" } else { "kind" };
+    Err(wrong(config, field, words).into())
 }

@@ -10,7 +10,8 @@ use krm_core::nearest::nearest;
 use krm_sdk::{Diagnostic, Error, Resource, ResourceList, Severity};
 
 use crate::Builtin;
-use config::{Replacement, Source, Target, wrong};
+use crate::config::wrong;
+use config::{Replacement, Source, Target};
 use path::FieldPath;
 use select::{Chosen, is_source};
 use value::Taken;

@@ -16,6 +16,9 @@ const CALLS: &[(&str, &str)] = &[
     ("delete-annotations", "data: {annotationKeys: \"app,owner\"}"),
     ("set-enforcement-action", "data: {enforcementAction: warn}"),
     ("annotate-apply-time-mutations", "data: {}"),
+    ("search-replace", "data: {by-value-regex: 'a|(w)eb', put-value: 'new ${1}'}"),
+    ("search-replace", "data: {by-path: metadata.namespace, put-value: \"7\"}"),
+    ("apply-setters", "data: {none: x}"),
 ];
 
 /// A row of choices, the same ones for the same number.

@@ -58,6 +58,9 @@ fn find_in<'a>(file: &'a PackageFile, document: DocumentRef<'a>, found: &mut Fil
                 continue;
             }
         };
+        if is_left_out(&comment, &reference) {
+            continue;
+        }
         let Some(node) = field_of(&comment) else {
             let words = "this reference belongs to no field";
             let warning = warning_at(file, comment.span, words);
@@ -82,6 +85,12 @@ fn find_in<'a>(file: &'a PackageFile, document: DocumentRef<'a>, found: &mut Fil
     }
 }
 
+/// Whether a line that somebody made a comment of holds the reference: `# image: web # kpt-set: ${image}` is about nothing.
+fn is_left_out(comment: &Comment<'_>, reference: &Reference) -> bool {
+    let before = comment.text.get(1..reference.range.start).unwrap_or_default();
+    comment.place != CommentPlace::Beside && before.contains('#')
+}
+
 /// The value that a comment is about.
 pub(super) fn field_of<'a>(comment: &Comment<'a>) -> Option<NodeRef<'a>> {
     let owner = comment.owner?;
@@ -99,5 +108,20 @@ pub(super) fn is_settable(node: NodeRef<'_>) -> bool {
             node.children().all(|item| matches!(item.kind(), NodeKind::Scalar(_)))
         }
         NodeKind::Mapping | NodeKind::Alias => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_that_is_left_out_keeps_its_reference_to_itself() {
+        let text = "# image: old # kpt-set: ${image}\nname: a\n# kpt-set: ${port}\nport: 80\n# kind: b # {\"$openapi\":\"x\"}\n";
+        let file = PackageFile::of_text("a.yaml", text).unwrap();
+        let found = find(&file);
+        let texts: Vec<&str> = found.fields.iter().map(|field| field.node.text()).collect();
+        assert_eq!(texts, ["80"]);
+        assert!(found.warnings.is_empty());
     }
 }

@@ -9,6 +9,7 @@ pub(crate) mod images;
 mod interrupt;
 mod limits;
 mod list;
+mod new;
 mod permissions;
 mod render;
 mod rendering;
@@ -19,6 +20,7 @@ mod selection;
 mod sink;
 mod source;
 mod streams;
+mod templates;
 mod wrap;
 mod writing_back;
 mod xargs;
@@ -35,6 +37,7 @@ pub(crate) enum Command {
     Doc(doc::Args),
     Eval(eval::Args),
     List(list::Args),
+    New(new::Args),
     Run(run::Args),
     Sink(sink::Args),
     Render(render::Args),
@@ -49,6 +52,7 @@ pub(crate) fn run(command: &Command, global: &Global, screen: &mut Screen) -> Ou
         Command::Doc(args) => doc::run(args, screen),
         Command::Eval(args) => eval::run(args, global, screen),
         Command::List(args) => list::run(args, screen),
+        Command::New(args) => new::run(args, screen),
         Command::Run(args) => run::run(args, global, screen),
         Command::Sink(args) => sink::run(args, global, screen),
         Command::Render(args) => render::run(args, global, screen),

@@ -1,0 +1,44 @@
+//! `{{name}}`: writes an owner into every resource, and finds workloads that nobody can reach.
+
+use krm_sdk::{Error, Function, ResourceList, Severity};
+use serde::Deserialize;
+
+/// The functionConfig.
+#[derive(Deserialize)]
+struct Config {
+    /// Who is asked when something is wrong.
+    owner: String,
+}
+
+/// The annotation that holds the owner.
+const OWNER: &str = "example.com/owner";
+
+fn set_owner(list: &mut ResourceList) -> Result<(), Error> {
+    let config: Config = list.config()?;
+    for resource in &mut list.items {
+        resource.set_annotation(OWNER, &config.owner)?;
+    }
+    for deployment in list.items.iter().filter(|it| it.kind() == "Deployment") {
+        if deployment.get_text("spec.replicas").as_deref() == Some("0") {
+            let finding = deployment.result(Severity::Warning, "nothing of this runs");
+            list.results.push(finding.field("spec.replicas").propose(1).into());
+        }
+    }
+    Ok(())
+}
+
+fn main() {
+    krm_sdk::run(Function::new("{{name}}", set_owner).page(include_str!("../README.md")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Run `UPDATE_CASES=1 cargo test` to write down what comes out, and read it.
+    #[test]
+    fn cases() {
+        let cases = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases");
+        krm_sdk::testing::golden(cases, set_owner);
+    }
+}

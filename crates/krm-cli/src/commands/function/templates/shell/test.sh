@@ -1,0 +1,24 @@
+#!/bin/bash
+# Run with `bash test.sh`.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+output=$(bash function.sh <<END
+apiVersion: config.kubernetes.io/v1
+kind: ResourceList
+items: []
+functionConfig:
+  apiVersion: v1
+  kind: ConfigMap
+  metadata:
+    name: {{name}}
+  data:
+    owner: team-a
+END
+)
+grep -q 'owner: "*team-a' <<<"$output" || { echo "no owner in: $output" >&2; exit 1; }
+if bash function.sh <<<$'apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: []' >/dev/null 2>&1; then
+  echo "without an owner the function should fail" >&2
+  exit 1
+fi
+echo "ok"
