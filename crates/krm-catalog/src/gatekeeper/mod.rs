@@ -50,7 +50,7 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
                 Ok(true) => results.extend(constraint.check(template, review)?),
                 Ok(false) => {}
                 Err(message) => {
-                    results.push(review.resource.result(Severity::Error, message).into())
+                    results.push(review.resource.result(Severity::Error, message).into());
                 }
             }
         }

@@ -31,6 +31,9 @@ pub(super) enum What {
     Rule(String),
 }
 
+/// Whether schemas that stand beside each other are content, by which of them fit.
+type IsFine = fn(&[bool]) -> bool;
+
 /// What is wrong in a value. In strict mode fields that nobody declared are.
 pub(super) fn check<'a>(value: NodeRef<'a>, rules: Rules<'_>, is_strict: bool) -> Vec<Fault<'a>> {
     let mut walk = Walk { is_strict, faults: Vec::new() };
@@ -104,7 +107,7 @@ impl<'a> Walk<'a> {
 
     /// Schemas that stand beside each other; what one of them does not name another may.
     fn branches(&mut self, value: NodeRef<'a>, rules: Rules<'_>) {
-        let told: [(&str, &str, fn(&[bool]) -> bool); 4] = [
+        let told: [(&str, &str, IsFine); 4] = [
             ("allOf", "allOf failed", |fit| fit.iter().all(|it| *it)),
             ("anyOf", "anyOf failed, none matched", |fit| fit.iter().any(|it| *it)),
             ("oneOf", "oneOf failed, not exactly one matched", |fit| {

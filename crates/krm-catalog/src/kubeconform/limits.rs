@@ -62,7 +62,7 @@ impl<'a> Limit<'a> {
             Self::OneOf(values) => {
                 let found = value.as_scalar()?.value();
                 let names: Vec<String> = values.iter().map(|it| format!("'{it}'")).collect();
-                let is_one = values.iter().any(|it| *it == found);
+                let is_one = values.contains(&found);
                 (!is_one).then(|| format!("value must be one of {}", names.join(", ")))
             }
             Self::Range(word, bound) => {

@@ -59,12 +59,15 @@ fn taken_out(mapping: Value<'static>, name: &str) -> Option<Value<'static>> {
 fn older_names(given: &Value<'_>, mut items: Vec<Value<'static>>) -> Vec<Value<'static>> {
     let given = get(given, "items");
     for item in &mut items {
-        let Some(id) = annotation(item, ID).and_then(|id| id.parse::<usize>().ok()) else { continue };
+        let Some(id) = annotation(item, ID).and_then(|id| id.parse::<usize>().ok()) else {
+            continue;
+        };
         let Some(Value::Sequence(all)) = given else { continue };
         for (name, older) in [(PATH, LEGACY_PATH), (INDEX, LEGACY_INDEX)] {
             let sent = all.get(id).and_then(|it| annotation(it, name));
             let is_kept = sent.is_some() && annotation(item, name) == sent;
-            let is_new = all.get(id).and_then(|it| annotation(it, older)) != annotation(item, older);
+            let is_new =
+                all.get(id).and_then(|it| annotation(it, older)) != annotation(item, older);
             if let Some(text) = annotation(item, older).filter(|_| is_kept && is_new) {
                 set_annotation(item, name, text);
             }

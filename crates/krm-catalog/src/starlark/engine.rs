@@ -53,22 +53,27 @@ const LIBRARIES: [&str; 15] = [
 /// What a script left behind.
 #[derive(Debug)]
 pub(super) struct Outcome {
-    /// `ctx.resource_list`.
-    pub(super) list: Value<'static>,
+    /// `ctx.resource_list`, or why it failed.
+    pub(super) list: starlark::Result<Value<'static>>,
     /// What it printed, a line each.
     pub(super) printed: Vec<String>,
 }
 
 /// Runs a script on a list of resources.
-pub(super) fn execute(
+pub(super) fn execute(name: &str, source: &str, list: &Value<'_>, limits: Limits) -> Outcome {
+    let printed = Printed::default();
+    let list = evaluate(name, source, list, (limits, &printed));
+    Outcome { list, printed: printed.0.into_inner() }
+}
+
+fn evaluate(
     name: &str,
     source: &str,
     list: &Value<'_>,
-    limits: Limits,
-) -> starlark::Result<Outcome> {
+    (limits, printed): (Limits, &Printed),
+) -> starlark::Result<Value<'static>> {
     let script = AstModule::parse(name, source.to_owned(), &dialect())?;
-    let printed = Printed::default();
-    let list = Module::with_temp_heap(|module| {
+    Module::with_temp_heap(|module| {
         let heap = module.heap();
         let nothing = || heap.alloc(AllocDict::EMPTY);
         let context = heap.alloc(AllocStruct([
@@ -79,21 +84,21 @@ pub(super) fn execute(
         module.set("ctx", context);
         module.set(KEPT, context);
         let mut evaluator = Evaluator::new(&module);
-        evaluator.set_print_handler(&printed);
+        evaluator.set_print_handler(printed);
         evaluator.set_loader(&Libraries);
-        let set = [
-            evaluator.set_max_callstack_size(limits.depth),
-            evaluator.set_max_heap_size(limits.memory),
-            evaluator.set_max_tick_count(limits.steps),
-        ];
-        set.into_iter().collect::<anyhow::Result<()>>().map_err(starlark::Error::new_other)?;
+        limit(&mut evaluator, limits).map_err(starlark::Error::new_other)?;
         evaluator.eval_module(script, globals())?;
         let kept = module.get(KEPT).and_then(StructRef::from_value);
         let list = kept.and_then(|it| it.iter().find(|(name, _)| name.as_str() == "resource_list"));
         let list = list.map_or(Ok(Value::Null), |(_, value)| from_script(value, heap));
         list.map_err(|message| starlark::Error::new_other(anyhow::anyhow!(message)))
-    })?;
-    Ok(Outcome { list, printed: printed.0.into_inner() })
+    })
+}
+
+fn limit(evaluator: &mut Evaluator<'_, '_, '_>, limits: Limits) -> anyhow::Result<()> {
+    evaluator.set_max_callstack_size(limits.depth)?;
+    evaluator.set_max_heap_size(limits.memory)?;
+    evaluator.set_max_tick_count(limits.steps)
 }
 
 /// Compat: what the catalog's interpreter allows.
@@ -152,7 +157,7 @@ mod tests {
 
     fn error(source: &str, limits: Limits) -> String {
         let outcome = execute("test", source, &Value::Null, limits);
-        let told = outcome.unwrap_err().without_diagnostic().to_string();
+        let told = outcome.list.unwrap_err().without_diagnostic().to_string();
         told.lines().next().unwrap_or_default().to_owned()
     }
 
@@ -178,8 +183,9 @@ mod tests {
 
     #[test]
     fn what_is_printed_is_kept() {
-        let source = "x = set(['foo', 'bar'])\nprint(x)\nprint('a', 1)\n";
-        let outcome = execute("test", source, &Value::Null, LIMITS).unwrap();
+        let source = "x = set(['foo', 'bar'])\nprint(x)\nprint('a', 1)\nfail('b')\n";
+        let outcome = execute("test", source, &Value::Null, LIMITS);
+        assert!(outcome.list.is_err());
         assert_eq!(outcome.printed, ["set([\"foo\", \"bar\"])", "a 1"]);
     }
 }

@@ -70,9 +70,9 @@ fn run_source(source: Source<'_>, list: &mut ResourceList) -> Result<(), Error> 
     let script = loops::without_while(source.text);
     let given = answer::list_of(&sending)?;
     let outcome = engine::execute(source.name, &script.text, &given, engine::LIMITS);
-    let outcome = outcome.map_err(|error| source.explain(&error, &script))?;
-    list.items = answer::taken(&sending, &given, outcome.list)?;
     list.log.extend(outcome.printed);
+    let left = outcome.list.map_err(|error| source.explain(&error, &script))?;
+    list.items = answer::taken(&sending, &given, left)?;
     Ok(())
 }
 
@@ -112,5 +112,39 @@ fn at(told: Diagnostic, config: &Resource, field: &str) -> Diagnostic {
     match config.path() {
         Some(path) => told.in_file(path.as_str()),
         None => told,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list() -> ResourceList {
+        let pod = Resource::parse("apiVersion: v1\nkind: Pod\nmetadata: {name: a} # it\n").unwrap();
+        ResourceList { items: vec![pod], ..ResourceList::default() }
+    }
+
+    #[test]
+    fn a_script_can_be_a_file() {
+        let mut list = list();
+        let script = "print('hello')\nn = 3\nwhile n > 1:\n  n -= 1\nctx.resource_list['items'][0]['spec'] = {'count': n}\n";
+        run_file("n.star", script, &mut list).unwrap();
+        assert_eq!(
+            list.items[0].text(),
+            "apiVersion: v1\nkind: Pod\nmetadata: {name: a} # it\nspec:\n  count: 1\n"
+        );
+        assert_eq!(list.log, ["hello"]);
+    }
+
+    #[test]
+    fn what_is_wrong_in_a_file_has_its_place_there() {
+        let script = "n = 0\nwhile n < 2:\n  n += 1\n  print(n)\n\nfail('no: [')\n";
+        let mut list = list();
+        let error = run_file("dir/n.star", script, &mut list).unwrap_err();
+        let told = &error.diagnostics[0];
+        let place = told.location.as_deref().unwrap();
+        assert_eq!((told.file.as_deref(), place.line, place.column), (Some("dir/n.star"), 6, 1));
+        assert_eq!((told.message.as_str(), place.text.as_str()), ("fail: no: [", "fail('no: [')"));
+        assert_eq!(list.log, ["1", "2"]);
     }
 }

@@ -12,6 +12,7 @@ use krm_sdk::{Resource, ResourceList};
 
 use super::homes::relative;
 use super::{Made, Step, StepFailure};
+use crate::Tail;
 
 pub(super) fn run(
     step: &Step,
@@ -27,9 +28,10 @@ pub(super) fn run(
     let ran = catch_unwind(AssertUnwindSafe(|| (builtin.run)(&mut list)));
     let time = start.elapsed();
     let results = list.results;
+    let stderr = printed(&list.log, step);
     let failed = |diagnostics| {
-        let failure =
-            StepFailure { results: results.clone(), time, ..StepFailure::new(diagnostics) };
+        let (results, stderr) = (results.clone(), stderr.clone());
+        let failure = StepFailure { results, stderr, time, ..StepFailure::new(diagnostics) };
         Box::new(failure)
     };
     match ran {
@@ -45,7 +47,17 @@ pub(super) fn run(
     let back = |(item, from): (Item, &Option<usize>)| outside(item, from.map(|at| sent[at]), step);
     let items = items.into_iter().zip(&from).map(back).collect::<Result<Vec<Item>, _>>();
     let items = items.map_err(|error| failed(vec![error]))?;
-    Ok(Made { items, from, results, time, ..Made::default() })
+    Ok(Made { items, from, results, stderr: stderr.clone(), time, ..Made::default() })
+}
+
+/// What a function printed, as if it were a program.
+fn printed(lines: &[String], step: &Step) -> Tail {
+    let mut tail = Tail::new(step.limits.stderr);
+    for line in lines {
+        tail.push(line.as_bytes());
+        tail.push(b"\n");
+    }
+    tail
 }
 
 /// What a panic says.

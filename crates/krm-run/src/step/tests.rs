@@ -165,3 +165,13 @@ fn a_panic_and_errors_among_results_are_failures() {
     assert_eq!(failure.diagnostics[0].message, "function `mine` found an error");
     assert_eq!(failure.results[0].message, "bad");
 }
+
+#[test]
+fn what_a_built_in_function_prints_is_its_standard_error() {
+    let step = built_in(|list| {
+        list.log.push("hello".to_owned());
+        Ok(())
+    });
+    let done = step.run(items(), |_| true, &Interrupt::new()).unwrap();
+    assert_eq!(done.stderr.total(), 6);
+}
