@@ -50,9 +50,7 @@ impl Settings<'_> {
         let exit = self.write(package, texts, lock, screen)?;
         match failed {
             None => Ok(exit),
-            Some(told) if words::are_findings(rendered) => {
-                Err(Failure::Told(Exit::Findings, told))
-            }
+            Some(told) if words::are_findings(rendered) => Err(Failure::Told(Exit::Findings, told)),
             Some(told) => Err(Failure::Told(Exit::Function, told)),
         }
     }

@@ -31,7 +31,11 @@ pub(in super::super) struct Settings<'a> {
 }
 
 impl<'a> Settings<'a> {
-    pub(in super::super) fn new(args: &'a Args, loaded: &'a Loaded, global: &'a Global) -> Result<Self, Failure> {
+    pub(in super::super) fn new(
+        args: &'a Args,
+        loaded: &'a Loaded,
+        global: &'a Global,
+    ) -> Result<Self, Failure> {
         let programs = Programs {
             resolution: args.images.resolution()?,
             allow_exec: args.allow_exec,
