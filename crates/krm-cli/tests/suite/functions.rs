@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::sandbox::{Sandbox, krm};
 
 /// A package with much that a printer would change.
-const DEPLOYMENT: &str = "# the shop\n\napiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web # it\n  labels: {app: 'web', \"tier\": front}\nspec:\n    replicas:   3 # for now\n\n    # who is meant\n    selector: &sel\n        matchLabels: {app: web}\n    template:\n        spec:\n            containers:\n              - name: web\n                image: \"web:1.0\" # pinned\n                command: [sh, -c, 'echo \"hi\"']\n                args:\n                - |\n                  one\n                  two\n              - {name: side, image: side:2}\n    again: *sel\n    on: off\n    mode: 0644\n    long: 'it is a long text that goes on and on and on and on and on and on and on and on and on and on and on'\n";
+const DEPLOYMENT: &str = "# the shop\n\napiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web # it\n  labels: {app: 'web', \"tier\": front}\nspec:\n    replicas:   3 # for now\n\n    # who is meant\n    selector: &sel\n        matchLabels: {app: web}\n    template:\n        spec:\n            containers:\n              - name: web\n                image: \"web:1.0\" # pinned\n                command: [sh, -c, 'echo \"hi\"']\n                args:\n                - |\n                  one\n                  two\n              - {name: side, image: side:2}\n    again: *sel\n    flag: off\n    mode: 0644\n    long: 'it is a long text that goes on and on and on and on and on and on and on and on and on and on and on'\n";
 const OTHERS: &str = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec:\n  ports: [{port: 80}] # one\n---\n# second\napiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: a # first\n  data: {x: \"1\"}\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: b}\n";
 
 /// Reads all, changes the replicas and prints everything anew: no comment, no quote, no order survives.
@@ -39,9 +39,8 @@ fn a_function_that_prints_everything_anew_leaves_a_diff_of_what_it_changed() {
     sandbox.write("scale.py", PYTHON.as_bytes());
     let ran = sandbox.run("krm fn eval shop --exec 'python3 ../scale.py' -q");
     assert_eq!((ran.stdout.as_str(), ran.stderr.as_str(), ran.exit), ("", "", 0));
-    let wanted = DEPLOYMENT
-        .replace("replicas:   3", "replicas:   5")
-        .replace("\"web:1.0\"", "\"web:2.0\"");
+    let wanted =
+        DEPLOYMENT.replace("replicas:   3", "replicas:   5").replace("\"web:1.0\"", "\"web:2.0\"");
     let files = sandbox.files();
     assert_eq!(files["shop/deployment.yaml"], wanted);
     assert_eq!(files["shop/sub/others.yaml"], OTHERS);
@@ -66,7 +65,9 @@ fn source_and_sink_are_eval() {
         }
         let quoted = function.replace('\'', "'\\''");
         let one = eval.run(&format!("krm fn eval shop --exec '{quoted}' -q"));
-        let line = format!("cd shop && krm fn source . > ../in && {function} < ../in > ../out && krm fn sink . --prune -q < ../out");
+        let line = format!(
+            "cd shop && krm fn source . > ../in && {function} < ../in > ../out && krm fn sink . --prune -q < ../out"
+        );
         let two = pipe.run(&line);
         assert_eq!((one.stderr.as_str(), one.exit), (two.stderr.as_str(), two.exit), "{name}");
         let shop_of = |sandbox: &Sandbox| {
@@ -93,7 +94,8 @@ fn a_signal_ends_the_function_and_leaves_the_files() {
             let text = fs::read_to_string(sandbox.path().join("child")).ok()?;
             text.trim().parse::<u32>().ok()
         });
-        let sent = Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status();
+        let sent =
+            Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status();
         assert!(sent.unwrap().success());
         let status = child.wait().unwrap();
         let mut words = String::new();
@@ -125,7 +127,10 @@ fn a_terminal_is_told_what_runs_and_a_log_gets_one_line() {
     let line = "env TERM=xterm script -qec \"krm fn eval shop --exec cat\" /dev/null";
     let ran = sandbox.run(line);
     let text = ran.stdout.split(" in ").next().unwrap();
-    assert_eq!(text, "\r\u{1b}[Krunning cat on shop …\r\u{1b}[K[PASS] \"cat\" on 5 resources of shop");
+    assert_eq!(
+        text,
+        "\r\u{1b}[Krunning cat on shop …\r\u{1b}[K[PASS] \"cat\" on 5 resources of shop"
+    );
     let ran = sandbox.run("krm fn eval shop --exec cat");
     assert!(ran.stderr.starts_with("[PASS] \"cat\" on 5 resources of shop in "), "{}", ran.stderr);
     assert_eq!(ran.stderr.lines().count(), 1);
