@@ -5,6 +5,7 @@ mod composed;
 mod examples;
 #[path = "../../examples/functions/inject.rs"]
 mod inject;
+mod laws;
 #[path = "../../examples/functions/limits.rs"]
 mod limits;
 #[path = "../../examples/functions/nginx.rs"]
