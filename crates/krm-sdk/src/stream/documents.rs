@@ -20,8 +20,14 @@ impl Stream {
     pub(super) fn write_documents(&self, pieces: &[Piece]) -> String {
         let is_sorted = pieces.iter().filter_map(Piece::origin).is_sorted();
         let mut out = Output { text: String::new(), at: Some(0) };
+        let last = pieces.iter().rposition(|piece| piece.origin().is_some());
         let mut next = 0;
-        for piece in pieces {
+        for (at, piece) in pieces.iter().enumerate() {
+            // What comes last is put behind everything that was there.
+            if is_sorted && last.is_none_or(|last| at > last) {
+                self.put_others(next..self.slots.len() + 1, &mut out);
+                next = self.slots.len() + 1;
+            }
             match piece.origin() {
                 Some(origin) => {
                     if is_sorted {
