@@ -26,8 +26,20 @@ enum Tree {
 pub(crate) enum Spot<'a> {
     /// A node.
     There(NodeRef<'a>),
+    /// A node that a `<<` key brings into a mapping, under this key: another value is written beside it.
+    Merged(NodeRef<'a>, NodeRef<'a>, String),
     /// Nothing: these keys are missing below a mapping, or below a null that can become one.
     Missing(NodeRef<'a>, Vec<String>),
+}
+
+impl<'a> Spot<'a> {
+    /// The node, where there is one.
+    pub(crate) fn node(&self) -> Option<NodeRef<'a>> {
+        match self {
+            Self::There(node) | Self::Merged(node, ..) => Some(*node),
+            Self::Missing(..) => None,
+        }
+    }
 }
 
 impl<'a> Changes<'a> {
@@ -57,6 +69,9 @@ impl<'a> Changes<'a> {
                 return Some(Spot::Missing(node, missing()));
             }
             match self.step(node, key)? {
+                Some(next) if at + 1 == keys.len() && next.parent() != Some(node) => {
+                    return Some(Spot::Merged(next.resolve(), node, (*key).to_owned()));
+                }
                 Some(next) => node = self.resolve(next),
                 None => return Some(Spot::Missing(node, missing())),
             }
@@ -75,12 +90,15 @@ impl<'a> Changes<'a> {
             Spot::There(node) => {
                 self.values.insert(node.index(), (*node, value));
             }
-            Spot::Missing(at, keys) => {
-                let (_, branch) =
-                    self.new.entry(at.index()).or_insert_with(|| (*at, Branch::new()));
-                grow(branch, keys, value);
-            }
+            Spot::Merged(node, ..) if node.as_str().is_some_and(|it| is_text(&value, &it)) => {}
+            Spot::Merged(_, at, key) => self.add(*at, std::slice::from_ref(key), value),
+            Spot::Missing(at, keys) => self.add(*at, keys, value),
         }
+    }
+
+    fn add(&mut self, at: NodeRef<'a>, keys: &[String], value: Value<'static>) {
+        let (_, branch) = self.new.entry(at.index()).or_insert_with(|| (at, Branch::new()));
+        grow(branch, keys, value);
     }
 
     /// Whether nothing is to change.
@@ -163,6 +181,10 @@ pub(crate) fn is_null(node: NodeRef<'_>) -> bool {
 pub(crate) fn text_of<'a>(node: NodeRef<'a>) -> Option<std::borrow::Cow<'a, str>> {
     let node = node.resolve();
     node.as_scalar().filter(|_| !is_null(node)).map(|scalar| scalar.value())
+}
+
+fn is_text(value: &Value<'_>, text: &str) -> bool {
+    matches!(value, Value::String(it) if it == text)
 }
 
 fn grow(branch: &mut Branch, keys: &[String], value: Value<'static>) {

@@ -3,7 +3,7 @@
 use krm_core::setters::{Mark, SetterValue};
 use krm_sdk::{Diagnostic, Error, FunctionResult, Resource, ResourceList};
 
-use crate::{Builtin, setters_config, telling};
+use crate::{Builtin, own_config, setters_config, telling};
 
 /// The function as it is listed.
 pub const BUILTIN: Builtin = Builtin {
@@ -24,24 +24,25 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
         return Err(Diagnostic::error("config map cannot be empty").hint(hint).into());
     };
     let mark = Mark::new(&config, data)?;
-    let mut results = Vec::new();
-    let mut any = false;
-    for item in &mut list.items {
-        let (count, told) = set(item, &mark)?;
-        any |= count > 0;
+    let (mut results, mut warnings) = (Vec::new(), Vec::new());
+    let own = own_config::text(list);
+    for item in list.items.iter_mut().filter(|it| !own_config::is_it(it, own.as_deref())) {
+        let (told, left) = set(item, &mark)?;
         results.extend(told);
+        warnings.extend(left);
     }
-    if !any {
+    if results.is_empty() {
         let hint = "fields are found by the values that they hold now; look at `data`";
         let error = Diagnostic::error("no matches for the input list of setters").hint(hint);
-        return Err(error.into());
+        return Err(std::iter::once(error).chain(warnings).collect::<Vec<_>>().into());
     }
     list.results.extend(results);
+    list.results.extend(warnings.iter().map(telling::warning));
     Ok(())
 }
 
-/// How many fields have references now, and what there is to say.
-fn set(item: &mut Resource, mark: &Mark) -> Result<(usize, Vec<FunctionResult>), Error> {
+/// What there is to say of fields that have references now, and of those that cannot have one.
+fn set(item: &mut Resource, mark: &Mark) -> Result<(Vec<FunctionResult>, Vec<Diagnostic>), Error> {
     let file = item.item().package_file();
     let marked = mark.on(&file);
     let mut told = Vec::new();
@@ -57,10 +58,8 @@ fn set(item: &mut Resource, mark: &Mark) -> Result<(usize, Vec<FunctionResult>),
         );
         told.push(telling::of_field(item, telling::path(field.node), message));
     }
-    told.extend(marked.warnings.iter().map(telling::warning));
-    let count = marked.fields.len();
     if let Some(text) = marked.changes.text(&file)? {
         item.replace(text)?;
     }
-    Ok((count, told))
+    Ok((told, marked.warnings))
 }

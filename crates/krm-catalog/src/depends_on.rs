@@ -2,7 +2,7 @@
 
 use krm_sdk::Resource;
 
-use crate::changes::{Changes, Spot};
+use crate::changes::Changes;
 
 /// The annotation.
 pub(crate) const ANNOTATION: &str = "config.kubernetes.io/depends-on";
@@ -50,12 +50,9 @@ pub(crate) fn rewrite<'a>(
     resource: &'a Resource,
     mut change: impl FnMut(Dependency) -> Option<Dependency>,
 ) {
-    let Some(Spot::There(node)) =
-        changes.follow(resource.root(), &["metadata", "annotations", ANNOTATION])
-    else {
-        return;
-    };
-    let Some(text) = node.as_str() else { return };
+    let spot = changes.follow(resource.root(), &["metadata", "annotations", ANNOTATION]);
+    let Some(spot) = spot else { return };
+    let Some(text) = spot.node().and_then(|node| node.as_str()) else { return };
     let parts = text.split(',').map(|part| {
         let old = part.trim();
         match Dependency::parse(old).and_then(&mut change) {
@@ -65,6 +62,6 @@ pub(crate) fn rewrite<'a>(
     });
     let new = parts.collect::<Vec<_>>().join(",");
     if new != text {
-        changes.set(&Spot::There(node), &new);
+        changes.set(&spot, &new);
     }
 }

@@ -25,10 +25,16 @@ pub(crate) struct FieldSpec {
 
 /// Whether a resource is of this group, version and kind; what is empty stands for all.
 pub(crate) fn is_of(resource: &Resource, [group, version, kind]: [&str; 3]) -> bool {
+    if !kind.is_empty() && resource.kind() != kind {
+        return false;
+    }
+    if group.is_empty() && version.is_empty() {
+        return true;
+    }
     let api_version = resource.api_version();
     let (its_group, its_version) = api_version.split_once('/').unwrap_or(("", &api_version));
     let fits = |wanted: &str, there: &str| wanted.is_empty() || wanted == there;
-    fits(kind, &resource.kind()) && fits(group, its_group) && fits(version, its_version)
+    fits(group, its_group) && fits(version, its_version)
 }
 
 impl FieldSpec {
@@ -145,7 +151,7 @@ mod tests {
         let spec = FieldSpec::new("", "", "", path, create);
         let spots = spec.find(&resource, &mut Changes::default())?;
         let told = |spot: &Spot<'_>| match spot {
-            Spot::There(node) => node.text().to_owned(),
+            Spot::There(node) | Spot::Merged(node, ..) => node.text().to_owned(),
             Spot::Missing(at, keys) => format!("{} below {}", keys.join("."), at.position().line),
         };
         Ok(spots.iter().map(told).collect())

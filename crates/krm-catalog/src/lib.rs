@@ -1,34 +1,56 @@
 //! Functions that are built into krm, each written on `krm-sdk` as any author would.
 
+pub mod annotate_apply_time_mutations;
+pub mod apply_replacements;
 pub mod apply_setters;
 mod builtin;
 mod changes;
 mod config;
 pub mod create_setters;
+pub mod delete_annotations;
 mod depends_on;
+pub mod ensure_name_substring;
 mod field_spec;
+mod field_type;
+pub mod format;
+pub mod gen_pkg_context;
 pub mod list_setters;
 pub mod no_op;
+mod own_config;
 pub mod remove_local_config_resources;
 mod scope;
+pub mod search_replace;
 pub mod set_annotations;
+pub mod set_enforcement_action;
+pub mod set_image;
 pub mod set_labels;
 pub mod set_namespace;
 mod setters_config;
 mod telling;
+pub mod upsert_resource;
 
 pub use builtin::Builtin;
 
 /// All built-in functions, by name.
 pub const BUILTINS: &[Builtin] = &[
+    annotate_apply_time_mutations::BUILTIN,
+    apply_replacements::BUILTIN,
     apply_setters::BUILTIN,
     create_setters::BUILTIN,
+    delete_annotations::BUILTIN,
+    ensure_name_substring::BUILTIN,
+    format::BUILTIN,
+    gen_pkg_context::BUILTIN,
     list_setters::BUILTIN,
     no_op::BUILTIN,
     remove_local_config_resources::BUILTIN,
+    search_replace::BUILTIN,
     set_annotations::BUILTIN,
+    set_enforcement_action::BUILTIN,
+    set_image::BUILTIN,
     set_labels::BUILTIN,
     set_namespace::BUILTIN,
+    upsert_resource::BUILTIN,
 ];
 
 /// The built-in function of this short name.

@@ -147,10 +147,14 @@ fn entry<'a>(
             let keys = keys.iter().cloned().chain([name.to_owned()]).collect();
             Ok(Spot::Missing(*at, keys))
         }
-        Spot::There(node) if is_null(*node) => Ok(Spot::Missing(*node, vec![name.to_owned()])),
-        Spot::There(node) => changes.follow(*node, &[name]).ok_or_else(|| {
-            at(resource, *node, "annotations are to be set here, and this is no mapping")
-        }),
+        Spot::There(node) | Spot::Merged(node, ..) if is_null(*node) => {
+            Ok(Spot::Missing(*node, vec![name.to_owned()]))
+        }
+        Spot::There(node) | Spot::Merged(node, ..) => {
+            changes.follow(*node, &[name]).ok_or_else(|| {
+                at(resource, *node, "annotations are to be set here, and this is no mapping")
+            })
+        }
     }
 }
 

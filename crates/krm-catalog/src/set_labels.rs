@@ -9,7 +9,7 @@ use serde::Deserialize;
 use crate::Builtin;
 use crate::changes::{Changes, Spot, at, change};
 use crate::config::{given, is_config_map, is_custom, missing, unknown};
-use crate::field_spec::{FieldSpec, is_of};
+use crate::field_spec::FieldSpec;
 
 /// The function as it is listed.
 pub const BUILTIN: Builtin = Builtin {
@@ -153,14 +153,17 @@ fn set<'a>(
     labels: &BTreeMap<String, String>,
 ) -> Result<usize, Error> {
     let mut count = 0;
-    for rule in RULES.iter().filter(|rule| is_meant(resource, rule.kinds)) {
+    let (api_version, kind) = (resource.api_version(), resource.kind());
+    let group = api_version.split_once('/').map_or("core", |(group, _)| group);
+    let is_meant = |kinds| is_meant(group, &kind, kinds);
+    for rule in RULES.iter().filter(|rule| is_meant(rule.kinds)) {
         for node in within(changes, resource, rule.within)? {
             count += apply(changes, resource, node, (rule.path, rule.adds), labels)?;
         }
     }
     let template = match () {
-        () if is_meant(resource, TEMPLATED) => "spec/template",
-        () if is_meant(resource, CRON) => "spec/jobTemplate/spec/template",
+        () if is_meant(TEMPLATED) => "spec/template",
+        () if is_meant(CRON) => "spec/jobTemplate/spec/template",
         () => return Ok(count),
     };
     for (below, path, adds) in POD_RULES {
@@ -171,14 +174,16 @@ fn set<'a>(
     Ok(count)
 }
 
-/// Whether one of the groups and kinds is the resource's. `core` is the group without a name, and no name any group. A kind that
-/// is written without a group by mistake is taken for what it is called.
-fn is_meant(resource: &Resource, kinds: &[[&str; 2]]) -> bool {
-    let is_core = !resource.api_version().contains('/');
-    kinds.iter().any(|[group, kind]| match *group {
-        "core" => is_core && resource.kind() == *kind,
-        group if is_core => is_of(resource, ["", "", kind]) && !group.contains('.'),
-        group => is_of(resource, [group, "", kind]),
+/// Whether one of the groups and kinds is meant. `core` is the group without a name, and no name any group. A kind that is
+/// written without a group by mistake is taken for what it is called.
+fn is_meant(group: &str, kind: &str, kinds: &[[&str; 2]]) -> bool {
+    kinds.iter().any(|[its_group, its_kind]| {
+        let is_group = match *its_group {
+            "" => true,
+            "apps" | "batch" | "policy" if group == "core" => true,
+            its_group => its_group == group,
+        };
+        is_group && (its_kind.is_empty() || *its_kind == kind)
     })
 }
 
@@ -192,10 +197,7 @@ fn within<'a>(
     }
     let path = path.strip_suffix("[]").unwrap_or(path);
     let spots = FieldSpec::new("", "", "", path, false).find(resource, changes)?;
-    let nodes = spots.into_iter().filter_map(|spot| match spot {
-        Spot::There(node) => Some(node),
-        Spot::Missing(..) => None,
-    });
+    let nodes = spots.iter().filter_map(Spot::node);
     let items = nodes.flat_map(|node| match node.as_sequence() {
         Some(list) => list.items().collect(),
         None => vec![node],
@@ -228,7 +230,7 @@ fn apply<'a>(
 fn wrong_node<'a>(changes: &mut Changes<'a>, node: NodeRef<'a>, path: &[&str]) -> NodeRef<'a> {
     let longest = (0..=path.len()).rev().find_map(|end| changes.follow(node, &path[..end]));
     match longest {
-        Some(Spot::There(node) | Spot::Missing(node, _)) => node,
+        Some(Spot::There(node) | Spot::Merged(node, ..) | Spot::Missing(node, _)) => node,
         None => node,
     }
 }

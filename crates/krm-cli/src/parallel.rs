@@ -32,6 +32,15 @@ pub(crate) fn map<T: Sync, R: Send>(
     }
 }
 
+/// Does work that shares itself out among threads.
+pub(crate) fn within<R: Send>(jobs: Option<NonZeroUsize>, work: impl FnOnce() -> R + Send) -> R {
+    let pool = jobs.map(|jobs| rayon::ThreadPoolBuilder::new().num_threads(jobs.get()).build());
+    match pool {
+        Some(Ok(pool)) => pool.install(work),
+        _ => work(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: krm beside its peers, on the same work, in one run, in one table.
 
 mod fmt;
+mod functions;
 mod measure;
 mod merge;
 pub(crate) mod parse;
@@ -57,6 +58,9 @@ pub(crate) fn run(args: lexopt::Parser) -> Outcome {
     if options.wants(setters::NAME) {
         setters::run(&options, &tools)?;
     }
+    if options.wants(functions::NAME) {
+        functions::run(&options, &tools, &mut corpora)?;
+    }
     if options.wants(render::NAME) {
         render::run(&options, &tools)?;
     }
@@ -103,7 +107,7 @@ impl Tools {
             Some(path) => _ = programs.insert(KRM, path),
             None => println!("krm is not there: this checkout has no crates/krm-cli"),
         }
-        let others = [fmt::PEER, merge::PEER];
+        let others = [fmt::PEER, functions::PEER, merge::PEER];
         let mut names: Vec<&str> = works::peers().into_iter().chain(others).collect();
         names.extend(setters::PEERS.iter().chain(render::PEERS));
         names.sort_unstable();

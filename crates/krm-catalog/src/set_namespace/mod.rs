@@ -4,11 +4,11 @@ mod places;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use krm_sdk::{Error, Resource, ResourceList, Severity};
+use krm_sdk::{Error, FunctionResult, Resource, ResourceList, Severity};
 use serde::Deserialize;
 
 use crate::Builtin;
-use crate::changes::{Changes, Spot, change, text_of};
+use crate::changes::{Changes, change, text_of};
 use crate::config::{given, is_config_map, is_custom, missing, unknown, wrong};
 use crate::depends_on::{Dependency, rewrite};
 use crate::scope::Scopes;
@@ -34,11 +34,12 @@ struct SetNamespace {
 /// The name that kpt gives the ConfigMap with what is known of a package.
 const PACKAGE_CONTEXT: &str = "kptfile.kpt.dev";
 
-/// What was done, for the summary.
+/// What was done, for the summary, and what was seen.
 #[derive(Default)]
 struct Tally {
     count: usize,
     old: BTreeSet<String>,
+    seen: BTreeSet<String>,
 }
 
 impl Tally {
@@ -78,7 +79,21 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     let depends = rewrite_dependencies(list, &ours, &config.namespace, &moved)?;
     said.into_iter().for_each(|message| list.say(Severity::Info, message));
     summarize(list, &config.namespace, &tally, &depends);
+    list.results.extend(no_match(list, &config, &tally));
     Ok(())
+}
+
+/// A warning where the matcher means nothing, and did not do so before either.
+fn no_match(list: &ResourceList, config: &SetNamespace, tally: &Tally) -> Option<FunctionResult> {
+    let (given, matcher) = (given(list)?, config.namespace_matcher.as_str());
+    let is_fine = matcher.is_empty() || tally.count > 0 || tally.seen.is_empty();
+    if is_fine || [matcher, &config.namespace].iter().any(|it| tally.seen.contains(*it)) {
+        return None;
+    }
+    let seen: Vec<_> = tally.seen.iter().take(3).map(|it| format!("`{it}`")).collect();
+    let message = format!("no namespace is `{matcher}`: there are {}", seen.join(", "));
+    let field = if is_config_map(given) { "data.namespaceMatcher" } else { "namespaceMatcher" };
+    Some(given.result(Severity::Warning, message).field(field).into())
 }
 
 fn read(list: &ResourceList) -> Result<SetNamespace, Error> {
@@ -135,12 +150,12 @@ impl SetNamespace {
     ) -> bool {
         let mut is_moved = false;
         for place in places {
-            let current = match &place.spot {
-                Spot::There(node) => text_of(*node).unwrap_or_default(),
-                Spot::Missing(..) => "".into(),
-            };
+            let current = place.spot.node().and_then(text_of).unwrap_or_default();
             let is_default = current.is_empty();
             let current = if is_default { "default" } else { &*current };
+            if !tally.seen.contains(current) {
+                tally.seen.insert(current.to_owned());
+            }
             if current == self.namespace {
                 if is_default && self.namespace_matcher.is_empty() {
                     changes.set(&place.spot, &self.namespace);

@@ -75,18 +75,18 @@ fn service_namespace<'a>(
     root: NodeRef<'a>,
     keys: &[&str],
 ) -> Vec<Spot<'a>> {
-    match changes.follow(root, keys) {
-        Some(Spot::There(service)) if service.as_mapping().is_some() => {
-            changes.follow(service, &["namespace"]).into_iter().collect()
-        }
-        _ => Vec::new(),
+    let service = changes.follow(root, keys).and_then(|spot| spot.node());
+    match service.filter(|service| service.as_mapping().is_some()) {
+        Some(service) => changes.follow(service, &["namespace"]).into_iter().collect(),
+        None => Vec::new(),
     }
 }
 
 /// The namespaces that subjects have.
 fn subjects<'a>(changes: &mut Changes<'a>, root: NodeRef<'a>) -> Vec<Spot<'a>> {
-    let Some(Spot::There(list)) = changes.follow(root, &["subjects"]) else { return Vec::new() };
-    let subjects = list.as_sequence().into_iter().flat_map(|list| list.items());
+    let list = changes.follow(root, &["subjects"]).and_then(|spot| spot.node());
+    let subjects =
+        list.and_then(|list| list.as_sequence()).into_iter().flat_map(|list| list.items());
     let spots = subjects.filter_map(|it| changes.follow(it, &["namespace"]));
-    spots.filter(|spot| matches!(spot, Spot::There(_))).collect()
+    spots.filter(|spot| spot.node().is_some()).collect()
 }

@@ -2,5 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod cases;
+mod corpora;
 mod pages;
+mod setters;
 mod trial;

@@ -13,6 +13,8 @@ pub(crate) struct Trial {
     pub(crate) items: Vec<Resource>,
     /// What the function said, a line each.
     pub(crate) results: Vec<String>,
+    /// The words of it alone.
+    pub(crate) messages: Vec<String>,
 }
 
 impl Trial {
@@ -33,7 +35,8 @@ pub(crate) fn run(name: &str, config: Option<&str>, items: Vec<Resource>) -> Res
     let mut list = ResourceList { items, function_config, results: Vec::new() };
     (builtin.run)(&mut list).map_err(|error| told(&error))?;
     let results = list.results.iter().map(line).collect();
-    Ok(Trial { items: list.items, results })
+    let messages = list.results.into_iter().map(|result| result.message).collect();
+    Ok(Trial { items: list.items, results, messages })
 }
 
 /// The resources of a text, which `---` lines part, all in one file but those that begin with a line of their own for it.

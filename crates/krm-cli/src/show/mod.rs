@@ -58,6 +58,11 @@ impl Screen {
         Ok(self.out.write_all(text.as_bytes())?)
     }
 
+    /// Whether the user wants to know more.
+    pub(crate) fn is_verbose(&self) -> bool {
+        self.verbose
+    }
+
     /// Whether the values of Secrets are for the user to see.
     pub(crate) fn shows_secrets(&self) -> bool {
         self.show_secrets

@@ -4,7 +4,9 @@
 #![allow(clippy::print_stdout, reason = "a test that is skipped says so")]
 
 mod cases;
+mod containers;
 mod corpora;
+mod functions;
 mod git;
 mod ignoring;
 mod kills;

@@ -91,6 +91,9 @@ fn run(command: &str) -> String {
     for entry in fs::read_dir(root().join("examples")).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        if path.is_dir() {
+            continue;
+        }
         sandbox.write(&format!("examples/{name}"), &fs::read(&path).unwrap());
         sandbox.write(&name, &fs::read(&path).unwrap());
     }

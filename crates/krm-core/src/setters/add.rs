@@ -145,7 +145,7 @@ fn taken(setters: &Setters<'_>) -> BTreeSet<Identity> {
 }
 
 /// Whether a comment can stand beside a value: only a comma, or a comment, may follow on its line.
-pub(super) fn has_room(node: NodeRef<'_>) -> bool {
+pub fn has_room(node: NodeRef<'_>) -> bool {
     let is_lines = node.is_block() || node.as_scalar().is_some_and(|it| it.style().is_block());
     if is_lines {
         return true;

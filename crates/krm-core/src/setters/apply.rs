@@ -140,6 +140,8 @@ impl<'a> Apply<'a> {
         match items {
             // An empty field becomes a list only by what is one.
             Some(items) if is_list || !items.is_empty() => Ok((list(field.node, items), raw)),
+            // Nothing stays nothing.
+            _ if !is_list && raw.is_empty() => Ok((Op::Set(field.node, Value::Null), raw)),
             _ if !is_list => filler.fill(field).map(|op| (op, raw)),
             _ => {
                 let words = format!(

@@ -262,6 +262,7 @@ impl<'a> Walk<'_, 'a> {
             }
         };
         if !self.names(&pattern) {
+            self.warn(node, "this field has another reference already, and keeps it");
             return None;
         }
         let reference = reference::write(Form::Pattern, "", "", &pattern);

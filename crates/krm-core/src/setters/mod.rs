@@ -65,7 +65,7 @@ mod set;
 mod typed;
 pub mod values;
 
-pub use add::{Add, Added};
+pub use add::{Add, Added, has_room};
 pub use apply::{Applied, AppliedField, Apply};
 pub use changes::Changes;
 pub use create::{CreateSetter, Created};
@@ -84,6 +84,7 @@ pub use reference::{
 };
 pub use rename::{Rename, Renamed};
 pub use set::{Done, Set};
+pub use typed::scalar as typed;
 
 use krm_yaml::NodeKind;
 

@@ -6,7 +6,7 @@ use krm_yaml::{NodeRef, Resolved, Value};
 ///
 /// A text in quotes stays a text, and so does any text unless the schema says otherwise; a number stays a number where
 /// the new text is one.
-pub(super) fn scalar<'a>(node: NodeRef<'_>, text: &str, schema_type: Option<&str>) -> Value<'a> {
+pub fn scalar<'a>(node: NodeRef<'_>, text: &str, schema_type: Option<&str>) -> Value<'a> {
     let there = node.as_scalar();
     let is_quoted = there.is_some_and(|it| it.style().is_quoted() || it.style().is_block());
     let is_text = there.is_some_and(|it| it.resolve() == Resolved::String);

@@ -98,7 +98,11 @@ impl<'a> Sending<'a> {
         let legacy = place.into_iter().filter(|(_, legacy, _)| has(legacy));
         annotations.extend(legacy.filter_map(|(_, legacy, value)| Some((legacy, value?))));
         let start = self.text.len();
-        push_item(&annotated::text(item, &annotations)?, &mut self.text);
+        let text = match annotations.is_empty() {
+            true => annotated::plain(item),
+            false => annotated::text(item, &annotations)?,
+        };
+        push_item(&text, &mut self.text);
         let lines = start..self.text.len();
         let is_other =
             |name: &str| name.starts_with(INTERNAL) && ![PATH, INDEX, ID].contains(&name);

@@ -11,6 +11,8 @@ mod limits;
 mod list;
 mod new;
 mod permissions;
+mod render;
+mod rendering;
 mod run;
 mod running;
 mod saving;
@@ -38,6 +40,7 @@ pub(crate) enum Command {
     New(new::Args),
     Run(run::Args),
     Sink(sink::Args),
+    Render(render::Args),
     Source(source::Args),
     Wrap(wrap::Args),
     Xargs(xargs::Args),
@@ -52,6 +55,7 @@ pub(crate) fn run(command: &Command, global: &Global, screen: &mut Screen) -> Ou
         Command::New(args) => new::run(args, screen),
         Command::Run(args) => run::run(args, global, screen),
         Command::Sink(args) => sink::run(args, global, screen),
+        Command::Render(args) => render::run(args, global, screen),
         Command::Source(args) => source::run(args, global, screen),
         Command::Wrap(args) => wrap::run(args, screen),
         Command::Xargs(args) => xargs::run(args, screen),

@@ -106,11 +106,13 @@ impl Permissions {
     /// A workshop for the functions of a package.
     pub(super) fn workshop(&self, dir: Option<&Path>) -> Result<Workshop<'_>, Failure> {
         let stands = env::current_dir()?;
-        let folder = match dir {
-            Some(dir) if dir.is_dir() => fs::canonicalize(dir)?,
-            Some(dir) => fs::canonicalize(dir)?.parent().map_or(stands.clone(), Path::to_owned),
-            None => stands.clone(),
-        };
+        // What is not there is told when the package is read.
+        let folder =
+            dir.and_then(|dir| fs::canonicalize(dir).ok()).and_then(|it| match it.is_dir() {
+                true => Some(it),
+                false => it.parent().map(Path::to_owned),
+            });
+        let folder = folder.unwrap_or_else(|| stands.clone());
         let resolution = self.images.resolution()?;
         let environment = env::vars_os().collect();
         Ok(Workshop { permissions: self, resolution, stands, environment, folder })

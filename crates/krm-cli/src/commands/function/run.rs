@@ -267,7 +267,7 @@ impl Args {
         let is_above = scope.len() < package_root.len();
         let base = if is_global || is_above { scope } else { package_root };
         Ok(Planned {
-            name: function.declaration.runtime.name().to_owned(),
+            name: name_of(&function.declaration.runtime),
             runtime,
             ready: ready.map_err(at)?,
             config: Some(config),
@@ -342,6 +342,16 @@ fn place(function: &Declared<'_>) -> Diagnostic {
     told.in_file(&*function.placed.file.shown)
 }
 
+/// What people call a declared function: a command with its arguments.
+fn name_of(runtime: &Runtime) -> String {
+    match runtime {
+        Runtime::Exec { path, args, .. } => {
+            std::iter::once(path).chain(args).cloned().collect::<Vec<_>>().join(" ")
+        }
+        other => other.name().to_owned(),
+    }
+}
+
 /// A declared function made ready; its files stand in the folder of its declaration.
 fn ready(
     runtime: &Runtime,
@@ -360,7 +370,8 @@ fn ready(
         }
         Runtime::Exec { path, args, envs } => {
             let words = std::iter::once(path).chain(args).cloned().collect();
-            ("exec", workshop.exec(path, Some(words), false, &asks(false, &[], envs)))
+            let name = name_of(runtime);
+            ("exec", workshop.exec(&name, Some(words), false, &asks(false, &[], envs)))
         }
         Runtime::Wasm { path } => {
             ("wasm", workshop.wasm(path, &folder.join(path), &Asks::default()))

@@ -9,6 +9,9 @@ use krm_run::{Interrupt, Limits, Ready};
 use crate::Exit;
 use crate::show::{Doing, Screen};
 
+/// How many lines of what a function said are told.
+const MOST_LINES: usize = 10;
+
 /// One function that is to run.
 pub(super) struct Job<'a> {
     /// What people call it.
@@ -121,7 +124,8 @@ impl Run {
             let words = format!("function `{}` gave results that count as a failure", job.name);
             self.errors.push(Diagnostic::error(words));
         }
-        self.errors.extend(acted.errors.iter().map(|told| placed(told, job)));
+        let errors = acted.errors.iter().map(|told| placed(&with_last_words(told, acted), job));
+        self.errors.extend(errors);
     }
 
     /// Says how the run went as a whole.
@@ -149,6 +153,19 @@ fn tell(package: &Package, job: &Job<'_>, acted: &Acted, screen: &mut Screen) {
         let finder = Finder::new(package);
         acted.results.iter().for_each(|it| screen.tell(&finder.tell(&job.folder, it)));
     }
+}
+
+/// The error with what the function said last, where it is not in it already.
+fn with_last_words(told: &Diagnostic, acted: &Acted) -> Diagnostic {
+    let mut told = told.clone();
+    let lines: Vec<&str> = acted.stderr.lines().filter(|line| !line.trim().is_empty()).collect();
+    if !lines.is_empty() && !told.message.contains("it said last:") {
+        told.message += "; it said last:";
+        for line in &lines[lines.len().saturating_sub(MOST_LINES)..] {
+            told.message += &format!("\n  {}", line.escape_debug());
+        }
+    }
+    told
 }
 
 /// The error with the place where the function is declared, where it has none of its own.

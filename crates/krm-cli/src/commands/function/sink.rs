@@ -9,6 +9,7 @@ use krm_core::{Change, Diagnostic, Plan, subtree};
 use super::{eval, streams};
 use crate::cli::{Global, Preview};
 use crate::commands::cfg::editing::{Editing, Session};
+use crate::commands::writing;
 use crate::show::Screen;
 use crate::{Exit, Failure, Outcome};
 
@@ -50,10 +51,7 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
         return Ok(Exit::Done);
     };
     if !Path::new(dir).exists() {
-        if args.preview.is_on() {
-            return made(dir, &given, args, screen);
-        }
-        std::fs::create_dir_all(dir)?;
+        return made(dir, &given, args, screen);
     }
     let editing = Editing { keep_going: false, preview: args.preview.clone() };
     let session = Session::open_at(dir, &[], true, &editing, global, screen)?;
@@ -97,7 +95,7 @@ impl Args {
     }
 }
 
-/// What a folder would hold that is not there yet.
+/// A folder that is not there yet.
 fn made(dir: &str, given: &[Item], args: &Args, screen: &mut Screen) -> Outcome {
     let package = krm_core::Package::default();
     let mut items = given.to_vec();
@@ -109,6 +107,6 @@ fn made(dir: &str, given: &[Item], args: &Args, screen: &mut Screen) -> Outcome 
         let path = crate::folder::joined(dir, change.path.as_str());
         plan.add(Change { path, old: None, new: change.new });
     }
-    let lock = crate::disk::Lock::nothing();
-    crate::commands::writing::finish(plan, &args.preview, &lock, screen)
+    let lock = writing::lock_folder(dir, &args.preview, screen)?;
+    writing::finish(plan, &args.preview, &lock, screen)
 }

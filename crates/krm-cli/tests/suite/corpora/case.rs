@@ -40,6 +40,8 @@ struct Config {
 pub(crate) struct Ran {
     pub(crate) before: Files,
     pub(crate) golden: Files,
+    /// Why the golden does not belong to the package.
+    pub(crate) stale: Option<String>,
     pub(crate) after: Files,
     /// After the same command once more.
     pub(crate) again: Files,
@@ -83,13 +85,13 @@ impl Case {
         for copy in [&package, &golden] {
             copy_folder(&self.folder, copy);
         }
-        let patch = self.folder.join(".expected/diff.patch");
+        let (patch, mut stale) = (self.folder.join(".expected/diff.patch"), None);
         if fs::metadata(&patch).is_ok_and(|it| it.len() > 0) {
             let patch = patch.to_str().unwrap();
             let args = ["apply", "--whitespace=nowarn", "--unsafe-paths", patch];
             let applied = Command::new("git").args(args).current_dir(&golden).output().unwrap();
-            let words = String::from_utf8_lossy(&applied.stderr).into_owned();
-            assert!(applied.status.success(), "{}: {words}", self.name);
+            stale = (!applied.status.success())
+                .then(|| String::from_utf8_lossy(&applied.stderr).into_owned());
         }
         let (before, golden) = (files(&package), files(&golden));
         self.script("setup.sh", &package, krm);
@@ -105,6 +107,7 @@ impl Case {
             again: files(&package),
             before,
             golden,
+            stale,
             after,
             exit,
             exit_again,

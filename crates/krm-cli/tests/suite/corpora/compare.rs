@@ -17,7 +17,7 @@ pub(crate) fn is_yaml(name: &str) -> bool {
 
 /// Why a case is not what is wanted; nothing where it is.
 pub(crate) fn judge(case: &Case, ran: &Ran) -> Vec<String> {
-    let mut why = Vec::new();
+    let mut why: Vec<String> = ran.stale.clone().into_iter().collect();
     if (ran.exit != 0) != case.wants_failure() || ran.exit == 70 {
         why.push(format!("exit code {}", ran.exit));
     }

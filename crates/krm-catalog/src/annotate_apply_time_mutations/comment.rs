@@ -1,0 +1,136 @@
+//! Comments that ask for a mutation: `# apply-time-mutation: prefix-${group/namespaces/ns/Kind/name:$.path}`.
+
+use krm_sdk::{Diagnostic, Error, FunctionResult, Resource, Severity};
+use krm_yaml::{CommentPlace, NodeRef, Segment};
+
+use super::{Reference, Substitution};
+use crate::changes::about;
+
+const MARKER: &str = "# apply-time-mutation: ";
+
+/// A field with such a comment.
+pub(super) struct Mark {
+    /// Which node of the document the field is.
+    node: usize,
+    /// The comment as it is written.
+    pub(super) comment: String,
+    /// What stands in the field afterwards, where the comment has more than a reference.
+    pub(super) value: Option<String>,
+    pub(super) substitutions: Vec<Substitution>,
+    path: String,
+}
+
+impl Mark {
+    /// The field in its resource.
+    pub(super) fn find<'a>(&self, resource: &'a Resource) -> Option<NodeRef<'a>> {
+        resource.root().descendants().find(|it| it.index() == self.node)
+    }
+
+    /// A result about the field.
+    pub(super) fn result(&self, resource: &Resource, message: String) -> FunctionResult {
+        let finding = resource.result(Severity::Info, message);
+        let mut result: FunctionResult = match self.find(resource) {
+            Some(node) => finding.at(node).into(),
+            None => finding.into(),
+        };
+        // Compat: the path is a JSONPath here.
+        if let Some(field) = &mut result.field {
+            field.path.clone_from(&self.path);
+        }
+        result
+    }
+}
+
+/// The marked fields of a resource, in order.
+pub(super) fn marks(resource: &Resource) -> Result<Vec<Mark>, Error> {
+    if !resource.text().contains(MARKER) {
+        return Ok(Vec::new());
+    }
+    let mut next = 0;
+    let mut marks = Vec::new();
+    for comment in resource.root().document().comments() {
+        let owner = comment.owner.filter(|_| comment.place == CommentPlace::Beside);
+        let pattern = comment.text.strip_prefix(MARKER).map(str::trim);
+        let (Some(node), Some(pattern)) = (owner, pattern) else { continue };
+        if node.as_scalar().is_none() || node.value_of_key().is_some() {
+            continue;
+        }
+        let path = json_path(node);
+        let Some((value, substitutions)) = read(pattern, &path, &mut next) else {
+            let message = "apply mutation comment found with no valid reference to source path";
+            let told = Diagnostic::error(message).at(resource.item().file(), comment.span);
+            let hint = "a reference is `${group/namespaces/namespace/kind/name:$.path.of.field}`";
+            return Err(about(resource, told.hint(hint)));
+        };
+        let comment = comment.text.to_owned();
+        marks.push(Mark { node: node.index(), comment, value, substitutions, path });
+    }
+    Ok(marks)
+}
+
+/// What the field becomes, and what goes into it. Each reference gets a token of its own, unless it stands alone.
+fn read(
+    pattern: &str,
+    path: &str,
+    next: &mut usize,
+) -> Option<(Option<String>, Vec<Substitution>)> {
+    let mut value = String::new();
+    let mut substitutions = Vec::new();
+    let mut rest = pattern;
+    while let Some(start) = rest.find("${") {
+        let Some((source_ref, source_path, length)) = reference(&rest[start..]) else {
+            value.push_str(&rest[..start + 2]);
+            rest = &rest[start + 2..];
+            continue;
+        };
+        let is_all = rest.len() == pattern.len() && start == 0 && length == pattern.len();
+        let token = if is_all { String::new() } else { format!("${{ref{next}}}") };
+        *next += 1;
+        value.push_str(&rest[..start]);
+        value.push_str(&token);
+        let target_path = path.to_owned();
+        substitutions.push(Substitution { source_path, source_ref, target_path, token });
+        rest = &rest[start + length..];
+    }
+    value.push_str(rest);
+    let is_tokenized = !substitutions.first()?.token.is_empty();
+    Some((is_tokenized.then_some(value), substitutions))
+}
+
+/// A reference at the beginning of a text: the resource, the path in it, and how long the reference is.
+fn reference(text: &str) -> Option<(Reference, String, usize)> {
+    let body = text.strip_prefix("${")?;
+    let end = body.find('}')?;
+    let (names, path) = body[..end].split_once(':')?;
+    let (api_version, group, rest) = match names.split('/').collect::<Vec<_>>()[..] {
+        [group, "namespaces", ref rest @ ..] => (String::new(), group.to_owned(), rest.to_vec()),
+        [group, version, "namespaces", ref rest @ ..] => {
+            (format!("{group}/{version}"), String::new(), rest.to_vec())
+        }
+        _ => return None,
+    };
+    let [namespace, kind, name] = rest[..] else { return None };
+    if names.split('/').any(str::is_empty) || path.is_empty() {
+        return None;
+    }
+    let [namespace, kind, name] = [namespace, kind, name].map(str::to_owned);
+    let reference = Reference { api_version, group, kind, name, namespace };
+    Some((reference, path.to_owned(), end + 3))
+}
+
+/// The path of a node as JSONPath: `$.spec.list[0]["a.b"]`.
+fn json_path(node: NodeRef<'_>) -> String {
+    node.path().segments().iter().fold("$".to_owned(), |path, segment| match segment {
+        Segment::Key(key) if is_simple(key) => format!("{path}.{key}"),
+        Segment::Key(key) => format!("{path}[{key:?}]"),
+        Segment::Index(index) => format!("{path}[{index}]"),
+        other => format!("{path}[{other:?}]"),
+    })
+}
+
+fn is_simple(key: &str) -> bool {
+    let is_inner = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == '-';
+    key.starts_with(|it: char| it.is_ascii_alphabetic())
+        && key.ends_with(|it: char| it.is_ascii_alphanumeric())
+        && key.chars().all(is_inner)
+}

@@ -1,0 +1,133 @@
+//! The functionConfig: replacements as kustomize has them.
+
+use krm_sdk::{Any, Diagnostic, Error, Resource, ResourceList};
+use serde::Deserialize;
+
+const KIND: &str = "ApplyReplacements";
+const API_VERSION: &str = "fn.kpt.dev/v1alpha1";
+
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Config {
+    #[serde(default)]
+    pub(super) replacements: Vec<Replacement>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Replacement {
+    #[serde(default)]
+    pub(super) source: Option<Source>,
+    #[serde(default)]
+    pub(super) source_value: Option<Any>,
+    #[serde(default)]
+    pub(super) targets: Vec<Target>,
+}
+
+/// The resource and the field that a value is taken from.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Source {
+    pub(super) group: String,
+    pub(super) version: String,
+    pub(super) kind: String,
+    pub(super) name: String,
+    pub(super) namespace: String,
+    pub(super) field_path: String,
+    pub(super) options: FieldOptions,
+}
+
+/// The resources and the fields that get it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Target {
+    #[serde(default)]
+    pub(super) select: Option<Selector>,
+    #[serde(default)]
+    pub(super) reject: Vec<Selector>,
+    #[serde(default)]
+    pub(super) field_paths: Vec<String>,
+    #[serde(default)]
+    pub(super) options: FieldOptions,
+}
+
+/// Which resources: all that is given must fit, each as a pattern for the whole of it.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Selector {
+    pub(super) group: String,
+    pub(super) version: String,
+    pub(super) kind: String,
+    pub(super) name: String,
+    pub(super) namespace: String,
+    pub(super) annotation_selector: String,
+    pub(super) label_selector: String,
+}
+
+/// Which part of a value, and whether the field may be made.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct FieldOptions {
+    pub(super) delimiter: String,
+    pub(super) index: i64,
+    pub(super) create: bool,
+}
+
+impl Source {
+    /// The field; the name of the resource where none is said.
+    pub(super) fn path(&self) -> &str {
+        if self.field_path.is_empty() { "metadata.name" } else { &self.field_path }
+    }
+
+    /// Compat: how kustomize writes it in messages: `Pod.[noVer].[noGrp]/web.[noNs]`.
+    pub(super) fn id(&self) -> String {
+        let or = |text: &str, none: &str| {
+            if text.is_empty() { none.to_owned() } else { text.to_owned() }
+        };
+        format!(
+            "{}.{}.{}/{}.{}",
+            or(&self.kind, "[noKind]"),
+            or(&self.version, "[noVer]"),
+            or(&self.group, "[noGrp]"),
+            or(&self.name, "[noName]"),
+            or(&self.namespace, "[noNs]")
+        )
+    }
+
+    /// The same with the field.
+    pub(super) fn shown(&self) -> String {
+        let field = if self.field_path.is_empty() {
+            String::new()
+        } else {
+            format!(":{}", self.field_path)
+        };
+        format!("{}{field}", self.id())
+    }
+}
+
+/// Reads the functionConfig, which has one kind only.
+pub(super) fn read(list: &ResourceList) -> Result<Config, Error> {
+    let Some(config) = &list.function_config else {
+        return Err(Diagnostic::error("FunctionConfig is missing. Expect `ApplyReplacements`")
+            .hint(format!("give it a resource of {API_VERSION} {KIND} with `replacements`"))
+            .into());
+    };
+    let (kind, api_version) = (config.kind(), config.api_version());
+    if kind != KIND || api_version != API_VERSION {
+        let words = format!(
+            "received functionConfig of kind {kind} and apiVersion {api_version}, only functionConfig of kind {KIND} and apiVersion {API_VERSION} is supported"
+        );
+        let field = if kind == KIND { "apiVersion" } else { "kind" };
+        return Err(wrong(config, field, words).into());
+    }
+    list.config()
+}
+
+/// An error at a field of the functionConfig.
+pub(super) fn wrong(config: &Resource, field: &str, words: impl Into<String>) -> Diagnostic {
+    let mut error = Diagnostic::error(words).field(field);
+    if let Some(node) = config.get(field) {
+        error = error.at(config.item().file(), node.span());
+    }
+    error.file = config.path().map(|path| path.as_str().into());
+    error
+}

@@ -1,0 +1,88 @@
+//! `delete-annotations`: removes annotations by their names.
+
+use krm_sdk::results::FileRef;
+use krm_sdk::{Error, FunctionResult, Resource, ResourceList, Severity};
+use krm_yaml::WhenEmpty;
+use serde::Deserialize;
+
+use crate::Builtin;
+use crate::config::{given, missing, wrong};
+
+/// The function as it is listed.
+pub const BUILTIN: Builtin = Builtin {
+    name: "delete-annotations",
+    aliases: &[],
+    summary: "remove annotations by their names",
+    doc: include_str!("../doc/delete-annotations.md"),
+    tags: &["v0.1", "v0.1.0"],
+    run,
+};
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct DeleteAnnotations {
+    #[serde(default)]
+    annotation_keys: String,
+}
+
+/// Removes the annotations from all resources.
+pub fn run(list: &mut ResourceList) -> Result<(), Error> {
+    let names = names(list)?;
+    let mut results = Vec::new();
+    let mut count = 0;
+    for resource in list.items.iter_mut().filter(|it| !it.name().is_empty()) {
+        let removed = remove(resource, &names)?;
+        count += usize::from(!removed.is_empty());
+        results.extend(removed.into_iter().map(|name| told(resource, name)));
+    }
+    if results.is_empty() {
+        let message = "None of the resources had the provided annotations to delete";
+        list.say(Severity::Info, message);
+        return Ok(());
+    }
+    let message = format!("The provided annotations were deleted from {count} resource(s)");
+    list.say(Severity::Info, message);
+    list.results.extend(results);
+    Ok(())
+}
+
+fn names(list: &ResourceList) -> Result<Vec<String>, Error> {
+    let message =
+        "annotationKeys was not provided as part of the config or paramters to the function";
+    let Some(config) = given(list) else { return Err(missing(BUILTIN.name, message)) };
+    let DeleteAnnotations { annotation_keys } = config.read_config()?;
+    let names = annotation_keys.split(',').map(str::trim).filter(|name| !name.is_empty());
+    let names: Vec<String> = names.map(str::to_owned).collect();
+    if names.is_empty() {
+        let told = wrong(config, "data.annotationKeys", message);
+        return Err(told.hint("name the annotations in `data.annotationKeys`, with commas").into());
+    }
+    Ok(names)
+}
+
+/// The names of those that were there.
+fn remove<'n>(resource: &mut Resource, names: &'n [String]) -> Result<Vec<&'n str>, Error> {
+    let mut removed = Vec::new();
+    resource.edit(|edit, root| {
+        let metadata = root.as_mapping().and_then(|root| root.get("metadata"));
+        let annotations = metadata.and_then(|metadata| metadata.as_mapping()?.get("annotations"));
+        let Some(annotations) = annotations.and_then(|it| it.as_mapping()) else { return Ok(()) };
+        for name in names {
+            let before = removed.len();
+            for entry in annotations.entries().filter(|entry| entry.is(name)) {
+                edit.remove(entry.key, WhenEmpty::Remove)?;
+                removed.truncate(before);
+                removed.push(name.as_str());
+            }
+        }
+        Ok(())
+    })?;
+    Ok(removed)
+}
+
+fn told(resource: &Resource, name: &str) -> FunctionResult {
+    // Compat: the word is spelled so in the original.
+    let message = format!("Annonation: [{name}] removed from resource: [{}]", resource.name());
+    let file = resource.path().map(|path| FileRef { path: path.to_string(), index: 0 });
+    FunctionResult { file, ..FunctionResult::new(Severity::Info, message) }
+}

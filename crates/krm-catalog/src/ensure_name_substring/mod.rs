@@ -1,0 +1,191 @@
+//! `ensure-name-substring`: a prefix or suffix for names, and for all that refers to them.
+
+mod references;
+mod renamed;
+
+use std::collections::BTreeMap;
+
+use krm_sdk::{Error, Resource, ResourceList};
+use serde::Deserialize;
+
+use crate::Builtin;
+use crate::changes::{Changes, Spot, change, text_of};
+use crate::config::{given, is_config_map, is_custom, missing, unknown, wrong};
+use crate::depends_on::{Dependency, rewrite};
+use crate::field_spec::{FieldSpec, is_of};
+use crate::scope::Scopes;
+use references::References;
+use renamed::Renamed;
+
+/// The function as it is listed.
+pub const BUILTIN: Builtin = Builtin {
+    name: "ensure-name-substring",
+    aliases: &[],
+    summary: "give names a prefix or suffix, and references with them",
+    doc: include_str!("../../doc/ensure-name-substring.md"),
+    tags: &["v0.2", "v0.2.0", "v0.2.1"],
+    run,
+};
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct EnsureNameSubstring {
+    substring: String,
+    edit_mode: EditMode,
+    additional_name_fields: Option<Vec<FieldSpec>>,
+    /// The older name of the other.
+    field_specs: Option<Vec<FieldSpec>>,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum EditMode {
+    #[default]
+    Prepend,
+    Append,
+}
+
+/// Kinds whose names are not free to choose, with their groups.
+const FIXED: &[[&str; 3]] = &[
+    ["", "", "CustomResourceDefinition"],
+    ["apiregistration.k8s.io", "", "APIService"],
+    ["", "", "Namespace"],
+    ["kpt.dev", "", "Kptfile"],
+];
+
+/// Changes the names of all resources, and what refers to them.
+pub fn run(list: &mut ResourceList) -> Result<(), Error> {
+    let config = read(list)?;
+    let scopes = Scopes::of(&list.items);
+    let renamed = config.renamed(&list.items, &scopes);
+    let references = References::to(&renamed);
+    for resource in &mut list.items {
+        let is_namespaced = scopes.is_namespaced(resource);
+        change(resource, |changes, resource| {
+            config.set_names(changes, resource)?;
+            references.follow(changes, resource, is_namespaced, &renamed, |old| config.renew(old));
+            rewrite(changes, resource, |dependency| {
+                let new = config.renew(&dependency.name)?;
+                renamed
+                    .has_dependency(&dependency)
+                    .then_some(Dependency { name: new, ..dependency })
+            });
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+fn read(list: &ResourceList) -> Result<EnsureNameSubstring, Error> {
+    let Some(config) = given(list) else {
+        let message = "failed to load the `functionConfig`: there is none";
+        return Err(missing(BUILTIN.name, message));
+    };
+    let read = match config {
+        config if is_config_map(config) => from_config_map(config)?,
+        config if is_custom(config, "EnsureNameSubstring") => {
+            config.read_config::<EnsureNameSubstring>()?
+        }
+        _ => {
+            let message = format!(
+                "failed to load the `functionConfig`: function config must be either /v1, Kind=ConfigMap or fn.kpt.dev/v1alpha1, Kind=EnsureNameSubstring, but we got: {}, Kind={}",
+                config.api_version(),
+                config.kind()
+            );
+            return Err(unknown(config, "EnsureNameSubstring", message));
+        }
+    };
+    check(config, read)
+}
+
+fn from_config_map(config: &Resource) -> Result<EnsureNameSubstring, Error> {
+    let data: BTreeMap<String, String> = config.read_config()?;
+    let mut entries = data.into_iter();
+    let (Some((mode, substring)), 0) = (entries.next(), entries.len()) else {
+        let count = config.read_config::<BTreeMap<String, String>>()?.len();
+        let message = format!(
+            "failed to load the `functionConfig`: only 1 entry is allowed in the ConfigMap, but got: {count}"
+        );
+        return Err(wrong(config, "data", message).hint("either `prepend` or `append`").into());
+    };
+    let edit_mode = match mode.as_str() {
+        "prepend" => EditMode::Prepend,
+        "append" => EditMode::Append,
+        _ => {
+            let message = format!(
+                "failed to load the `functionConfig`: unknown editMode: {mode}, only prepend and append are allowed"
+            );
+            return Err(wrong(config, "data", message).hint("either `prepend` or `append`").into());
+        }
+    };
+    Ok(EnsureNameSubstring { substring, edit_mode, ..EnsureNameSubstring::default() })
+}
+
+fn check(config: &Resource, mut read: EnsureNameSubstring) -> Result<EnsureNameSubstring, Error> {
+    if read.substring.is_empty() {
+        let field = if is_config_map(config) { "data" } else { "substring" };
+        let message = "failed to load the `functionConfig`: substring must not be empty";
+        return Err(wrong(config, field, message).hint("say what names are to have").into());
+    }
+    if let Some(fields) = read.field_specs.take() {
+        if read.additional_name_fields.is_some() {
+            let message = "failed to load the `functionConfig`: `fieldSpecs` has been deprecated, please rename it to `additionalNameFields`";
+            let told = wrong(config, "fieldSpecs", message);
+            return Err(told.hint("move its items to `additionalNameFields`").into());
+        }
+        read.additional_name_fields = Some(fields);
+    }
+    Ok(read)
+}
+
+impl EnsureNameSubstring {
+    /// What a name becomes; none where it has the substring.
+    fn renew(&self, name: &str) -> Option<String> {
+        if name.contains(&self.substring) {
+            return None;
+        }
+        Some(match self.edit_mode {
+            EditMode::Prepend => format!("{}{name}", self.substring),
+            EditMode::Append => format!("{name}{}", self.substring),
+        })
+    }
+
+    /// The resources that get another name.
+    fn renamed(&self, items: &[Resource], scopes: &Scopes) -> Renamed {
+        let free = items.iter().filter(|it| is_free(it) && self.renew(&it.name()).is_some());
+        Renamed::of(free.map(|it| (it, scopes.is_namespaced(it))))
+    }
+
+    fn set_names<'a>(
+        &self,
+        changes: &mut Changes<'a>,
+        resource: &'a Resource,
+    ) -> Result<(), Error> {
+        if !is_free(resource) {
+            return Ok(());
+        }
+        if let Some(spot) = changes.follow(resource.root(), &["metadata", "name"]) {
+            self.set_name(changes, &spot, false);
+        }
+        for field in self.additional_name_fields.iter().flatten() {
+            for spot in field.find(resource, changes)? {
+                self.set_name(changes, &spot, true);
+            }
+        }
+        Ok(())
+    }
+
+    fn set_name<'a>(&self, changes: &mut Changes<'a>, spot: &Spot<'a>, makes: bool) {
+        let old = match spot.node() {
+            Some(node) => text_of(node),
+            None => makes.then(|| "".into()),
+        };
+        if let Some(new) = old.and_then(|old| self.renew(&old)) {
+            changes.set(spot, &new);
+        }
+    }
+}
+
+fn is_free(resource: &Resource) -> bool {
+    !FIXED.iter().any(|kind| is_of(resource, *kind))
+}

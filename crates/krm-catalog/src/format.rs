@@ -1,0 +1,70 @@
+//! `format`: the fields of resources in the order that people know.
+
+use krm_core::format::{Options, format};
+use krm_core::schema::Schema;
+use krm_sdk::{Error, Resource, ResourceList, Severity};
+use krm_yaml::NodeRef;
+use serde::Deserialize;
+
+use crate::Builtin;
+
+/// The function as it is listed.
+pub const BUILTIN: Builtin = Builtin {
+    name: "format",
+    aliases: &[],
+    summary: "put the fields of resources in order, and quotes around text that reads as something else",
+    doc: include_str!("../doc/format.md"),
+    tags: &["v0.1", "v0.1.0"],
+    run,
+};
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Config {
+    /// Whether containers and operations of webhooks are sorted.
+    sort_lists: bool,
+}
+
+/// Formats every resource.
+pub fn run(list: &mut ResourceList) -> Result<(), Error> {
+    let config: Config = list.config_or_default()?;
+    let mut schema = Schema::kubernetes();
+    for crd in list.items.iter().filter(|it| it.kind() == "CustomResourceDefinition") {
+        let _ = schema.add_crd(crd.root());
+    }
+    let (mut results, mut errors) = (Vec::new(), Vec::new());
+    for item in &mut list.items {
+        let json = item.path().is_some_and(|path| path.is_json());
+        let options = Options {
+            json,
+            sort_lists: config.sort_lists,
+            schema: Some(&schema),
+            ..Options::default()
+        };
+        match format(item.item().file(), options) {
+            Ok(formatted) => {
+                results.extend(formatted.told.iter().map(|told| {
+                    let at =
+                        told.location.as_ref().map(|at| place(item, at.line)).unwrap_or_default();
+                    item.result(Severity::Warning, format!("{}{at}", told.message)).into()
+                }));
+                if let Some(text) = formatted.text {
+                    item.replace(text)?;
+                }
+            }
+            Err(all) => errors.extend(all),
+        }
+    }
+    if !errors.is_empty() {
+        return Err(errors.into());
+    }
+    list.results.extend(results);
+    Ok(())
+}
+
+/// The path of what begins on a line of a resource.
+fn place(item: &Resource, line: u32) -> String {
+    let nodes = item.root().descendants();
+    let mut on_line = nodes.filter(|node: &NodeRef<'_>| node.position().line == line);
+    on_line.next().map(|node| format!(" (`{}`)", node.path())).unwrap_or_default()
+}

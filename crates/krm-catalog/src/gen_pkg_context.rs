@@ -1,0 +1,76 @@
+//! `gen-pkg-context`: a ConfigMap with the name of the package, for functions that want to know it.
+
+use krm_core::PackagePath;
+use krm_sdk::results::FileRef;
+use krm_sdk::{Error, FunctionResult, Resource, ResourceList, Severity};
+use serde::Deserialize;
+
+use crate::Builtin;
+
+/// The function as it is listed.
+pub const BUILTIN: Builtin = Builtin {
+    name: "gen-pkg-context",
+    aliases: &[],
+    summary: "keep the name of the package in the ConfigMap `kptfile.kpt.dev`",
+    doc: include_str!("../doc/gen-pkg-context.md"),
+    tags: &[],
+    run,
+};
+
+const NAME: &str = "kptfile.kpt.dev";
+const FILE: &str = "package-context.yaml";
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "kebab-case", default)]
+struct Config {
+    /// Where the package stands among others.
+    package_path: String,
+}
+
+/// Makes the ConfigMap of the package, or brings the one that is there up to date.
+pub fn run(list: &mut ResourceList) -> Result<(), Error> {
+    let config: Config = list.config_or_default()?;
+    let is_own = |it: &&Resource| it.path().is_some_and(|path| path.folder().is_empty());
+    let kptfile = list.items.iter().filter(is_own).find(|it| is_kptfile(it));
+    let Some(kptfile) = kptfile else {
+        let words = "there is no Kptfile among the resources, so that the package has no name";
+        list.say(Severity::Warning, words);
+        return Ok(());
+    };
+    let name = kptfile.name().into_owned();
+    let there = list.items.iter().position(|it| is_own(&it) && is_context(it));
+    let at = match there {
+        Some(at) => at,
+        None => {
+            list.items.push(new(&name)?);
+            list.items.len() - 1
+        }
+    };
+    let context = &mut list.items[at];
+    context.set("data.name", name.as_str())?;
+    if !config.package_path.is_empty() {
+        context.set("data.package-path", config.package_path.as_str())?;
+    }
+    let file = context.path().map(|path| FileRef { path: path.to_string(), index: 0 });
+    let said = FunctionResult::new(Severity::Info, "generated package context");
+    list.results.push(FunctionResult { file, ..said });
+    Ok(())
+}
+
+fn is_kptfile(it: &Resource) -> bool {
+    it.kind() == "Kptfile" && it.path().is_some_and(|path| path.name() == "Kptfile")
+}
+
+fn is_context(it: &Resource) -> bool {
+    it.kind() == "ConfigMap" && it.api_version() == "v1" && it.name() == NAME
+}
+
+fn new(name: &str) -> Result<Resource, Error> {
+    let text = format!(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {NAME}\n  annotations:\n    config.kubernetes.io/local-config: \"true\"\ndata:\n  name: example\n"
+    );
+    let mut context = Resource::parse(text)?;
+    context.set("data.name", name)?;
+    context.move_to(PackagePath::new(FILE).map_err(|error| Error::new(error.to_string()))?);
+    Ok(context)
+}

@@ -1,0 +1,177 @@
+//! What is looked for and what is put there, read from the functionConfig once.
+
+use std::ops::Range;
+
+use krm_sdk::yaml::{NodeRef, Scalar};
+use krm_sdk::{Diagnostic, Error, ResourceList};
+use regex_lite::Regex;
+use serde::Deserialize;
+
+use super::glob::Glob;
+use super::path::{PathPattern, Way};
+
+/// The functionConfig as it is written; an empty text is the same as none.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", default)]
+struct Config {
+    by_value: String,
+    by_value_regex: String,
+    by_path: String,
+    by_file_path: String,
+    by_file_path_exclude: String,
+    put_value: String,
+    put_comment: String,
+}
+
+/// What is looked for, and what is put there.
+#[derive(Debug)]
+pub(super) struct Search {
+    value: Option<String>,
+    /// The pattern for whole values, and for parts of them.
+    regex: Option<(Regex, Regex)>,
+    path: Option<PathPattern>,
+    files: Option<Glob>,
+    not_files: Option<Glob>,
+    pub(super) put_value: Option<String>,
+    pub(super) put_comment: Option<String>,
+    /// A group that is put and that the pattern does not have; told once something is found.
+    pub(super) missing_group: Option<Error>,
+}
+
+fn given(text: String) -> Option<String> {
+    Some(text).filter(|text| !text.is_empty())
+}
+
+impl Search {
+    /// Reads the functionConfig.
+    pub(super) fn read(list: &ResourceList) -> Result<Self, Error> {
+        let config: Config = list.config()?;
+        let wrong = |key: &str, message: String| -> Error {
+            let mut error = Diagnostic::error(message);
+            let node = list.function_config.as_ref().and_then(|config| {
+                let node = config.get(&format!("data.{key}"))?;
+                Some((config, node))
+            });
+            if let Some((config, node)) = node {
+                error = error.at(config.item().file(), node.span());
+                error.file = config.path().map(|path| path.as_str().into());
+            }
+            error.hint(format!("look at `{key}`")).into()
+        };
+        if !config.by_value.is_empty() && !config.by_value_regex.is_empty() {
+            let words = r#"only one of ["by-value", "by-value-regex"] can be provided"#;
+            return Err(wrong("by-value-regex", words.to_owned()));
+        }
+        let regex = |text: String| {
+            let whole = Regex::new(&format!("^(?:{text})$"));
+            let both = Regex::new(&text).and_then(|part| Ok((whole?, part)));
+            both.map_err(|error| {
+                wrong("by-value-regex", format!("`{text}` is no regular expression: {error}"))
+            })
+        };
+        let glob = |key: &str, text: String| {
+            let no = |why| wrong(key, format!("`{text}` is no pattern for files: {why}"));
+            Glob::new(&text).map_err(no)
+        };
+        let path = |text: String| {
+            let no = |why| wrong("by-path", format!("`{text}` is no pattern for fields: {why}"));
+            PathPattern::new(&text).map_err(no)
+        };
+        let regex = given(config.by_value_regex).map(regex).transpose()?;
+        let groups = regex.as_ref().map(|(whole, _)| whole.captures_len());
+        let puts = [("put-value", &config.put_value), ("put-comment", &config.put_comment)];
+        let lacking = puts.iter().find(|(_, text)| {
+            let is_missing = |number: &str| {
+                !number.parse().is_ok_and(|it| (1..groups.unwrap_or(0)).contains(&it))
+            };
+            groups.is_some() && numbers(text).iter().any(|(_, number)| is_missing(number))
+        });
+        let missing_group =
+            lacking.map(|(key, _)| wrong(key, "unable to resolve capture groups".to_owned()));
+        Ok(Self {
+            value: given(config.by_value),
+            missing_group,
+            regex,
+            path: given(config.by_path).map(path).transpose()?,
+            files: given(config.by_file_path).map(|it| glob("by-file-path", it)).transpose()?,
+            not_files: given(config.by_file_path_exclude)
+                .map(|it| glob("by-file-path-exclude", it))
+                .transpose()?,
+            put_value: given(config.put_value),
+            put_comment: given(config.put_comment),
+        })
+    }
+
+    /// Whether resources of a file are looked at.
+    pub(super) fn is_in(&self, file: &str) -> bool {
+        self.files.as_ref().is_none_or(|glob| glob.matches(file))
+            && !self.not_files.as_ref().is_some_and(|glob| glob.matches(file))
+    }
+
+    /// Whether something is put.
+    pub(super) fn puts(&self) -> bool {
+        self.put_value.is_some() || self.put_comment.is_some()
+    }
+
+    /// The path that a value is put at, also where nothing is yet.
+    pub(super) fn target(&self) -> Option<Vec<&str>> {
+        let is_put = self.value.is_none() && self.regex.is_none() && self.put_value.is_some();
+        self.path.as_ref().filter(|_| is_put)?.plain()
+    }
+
+    /// Whether a list gets a comment.
+    pub(super) fn takes_list(&self, way: &[Way<'_>], list: NodeRef<'_>) -> bool {
+        self.put_comment.is_some()
+            && matches!(way.last(), Some(Way::Key(_)))
+            && list.children().next().is_some()
+            && self.path.as_ref().is_some_and(|path| path.matches(way))
+    }
+
+    /// Whether a value is one that is looked for.
+    pub(super) fn takes(&self, way: &[Way<'_>], scalar: Scalar<'_>) -> bool {
+        let by_value = match (&self.value, &self.regex) {
+            (Some(value), _) => Some(scalar.is(value)),
+            (None, Some((whole, _))) => Some(whole.is_match(&scalar.value())),
+            (None, None) => None,
+        };
+        if by_value == Some(false) {
+            return false;
+        }
+        let by_path = self.path.as_ref().map(|path| path.matches(way));
+        by_path.or(by_value).unwrap_or(false)
+    }
+
+    /// Whether a value holds what is looked for beside other text.
+    pub(super) fn takes_part(&self, scalar: Scalar<'_>) -> bool {
+        self.regex.as_ref().is_some_and(|(_, part)| part.is_match(&scalar.value()))
+    }
+
+    /// The text with what the groups of the pattern hold in a value: `${1}`.
+    pub(super) fn filled(&self, text: &str, value: &str) -> String {
+        let groups = self.regex.as_ref().and_then(|(whole, _)| whole.captures(value));
+        let Some(groups) = groups else { return text.to_owned() };
+        let mut out = String::new();
+        let mut at = 0;
+        for (range, number) in numbers(text) {
+            let group = number.parse().ok().and_then(|number| groups.get(number));
+            out.push_str(&text[at..range.start]);
+            out.push_str(group.map_or("", |group| group.as_str()));
+            at = range.end;
+        }
+        out.push_str(&text[at..]);
+        out
+    }
+}
+
+/// Every `${1}` of a text: where it stands, and its digits.
+fn numbers(text: &str) -> Vec<(Range<usize>, &str)> {
+    let mut found = Vec::new();
+    for (start, _) in text.match_indices("${") {
+        let Some(end) = text[start..].find('}').map(|end| start + end) else { break };
+        let digits = &text[start + 2..end];
+        if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            found.push((start..end + 1, digits));
+        }
+    }
+    found
+}

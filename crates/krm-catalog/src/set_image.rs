@@ -1,0 +1,224 @@
+//! `set-image`: the name, tag and digest of a container image, wherever it is used.
+
+use std::collections::BTreeSet;
+
+use krm_core::nearest::nearest;
+use krm_sdk::{Error, FunctionResult, ResourceList, Severity};
+use serde::Deserialize;
+
+use crate::Builtin;
+use crate::changes::{Changes, Spot, change, text_of};
+use crate::config::{given, is_config_map, is_custom, missing, unknown, wrong};
+use crate::field_spec::FieldSpec;
+
+/// The function as it is listed.
+pub const BUILTIN: Builtin = Builtin {
+    name: "set-image",
+    aliases: &[],
+    summary: "set name, tag or digest of a container image",
+    doc: include_str!("../doc/set-image.md"),
+    tags: &["v0.1", "v0.1.0", "v0.1.1", "v0.1.2"],
+    run,
+};
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct SetImage {
+    image: Image,
+    additional_image_fields: Vec<FieldSpec>,
+}
+
+/// An image, and what becomes of it. Empty texts change nothing.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Image {
+    name: String,
+    new_name: String,
+    new_tag: String,
+    digest: String,
+}
+
+/// Where the specification of a pod stands in the resources that have one; by kind, or anywhere.
+const POD_SPECS: &[[&str; 2]] = &[
+    ["", "spec"],
+    ["", "spec/template/spec"],
+    ["CronJob", "spec/jobTemplate/spec/template/spec"],
+    ["PodTemplate", "template/spec"],
+];
+
+/// Sets the image in all resources.
+pub fn run(list: &mut ResourceList) -> Result<(), Error> {
+    let SetImage { image, additional_image_fields } = read(list)?;
+    let lists = ["initContainers", "containers"];
+    let known = POD_SPECS.iter().flat_map(|[kind, spec]| {
+        lists.map(|list| FieldSpec::new("", "", kind, &format!("{spec}/{list}[]/image"), false))
+    });
+    let known: Vec<FieldSpec> = known.collect();
+    let mut tally = Tally::default();
+    for resource in &mut list.items {
+        change(resource, |changes, resource| {
+            // Many resources have other things at these paths, which is fine; what somebody named has to be right.
+            let known = known.iter().map(|field| field.find(resource, changes).unwrap_or_default());
+            let mut spots: Vec<Spot<'_>> = known.flatten().collect();
+            for field in &additional_image_fields {
+                spots.extend(field.find(resource, changes)?);
+            }
+            image.set(changes, &spots, &mut tally);
+            Ok(())
+        })?;
+    }
+    let count = tally.count;
+    list.say(Severity::Info, format!("summary: updated a total of {count} image(s)"));
+    list.results.extend(no_match(list, &image, &tally));
+    Ok(())
+}
+
+/// What was done and seen.
+#[derive(Default)]
+struct Tally {
+    count: usize,
+    names: BTreeSet<String>,
+}
+
+/// A warning where neither the image nor what it becomes is anywhere.
+fn no_match(list: &ResourceList, image: &Image, tally: &Tally) -> Option<FunctionResult> {
+    let config = given(list)?;
+    let is_there = |name: &str| tally.names.contains(split(name).0);
+    if tally.names.is_empty() || is_there(&image.name) || is_there(&image.new_name) {
+        return None;
+    }
+    let near = nearest(tally.names.iter().map(String::as_str), &image.name);
+    let hint = match near {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => {
+            let names: Vec<_> = tally.names.iter().take(3).map(|it| format!("`{it}`")).collect();
+            format!("there are {}", names.join(", "))
+        }
+    };
+    let message = format!("no image is named `{}`: {hint}", image.name);
+    let field = if is_config_map(config) { "data.name" } else { "image.name" };
+    Some(config.result(Severity::Warning, message).field(field).into())
+}
+
+fn read(list: &ResourceList) -> Result<SetImage, Error> {
+    let Some(config) = given(list) else {
+        return Err(missing(BUILTIN.name, "must specify `name`"));
+    };
+    let (read, prefix) = match config {
+        config if is_config_map(config) => {
+            (SetImage { image: config.read_config()?, ..SetImage::default() }, "data")
+        }
+        config if is_custom(config, "SetImage") => (config.read_config()?, "image"),
+        _ => {
+            let kind = config.kind();
+            let message = format!("unknown FunctionConfig `{kind}`, expect SetImage");
+            return Err(unknown(config, "SetImage", message));
+        }
+    };
+    let Image { name, new_name, new_tag, digest } = &read.image;
+    if name.is_empty() {
+        let told = wrong(config, prefix, "must specify `name`");
+        return Err(told.hint("name the image that is to be replaced, without its tag").into());
+    }
+    if [new_name, new_tag, digest].iter().all(|it| it.is_empty()) {
+        let message = "must specify one of `newName`, `newTag`, or `digest`";
+        let told = wrong(config, prefix, message);
+        return Err(told.hint("say what the image becomes").into());
+    }
+    Ok(read)
+}
+
+impl Image {
+    fn set<'a>(&self, changes: &mut Changes<'a>, spots: &[Spot<'a>], tally: &mut Tally) {
+        let there = spots.iter().filter_map(Spot::node);
+        let nodes = there.flat_map(|node| match node.as_sequence() {
+            Some(list) => list.items().collect(),
+            None => vec![node],
+        });
+        for node in nodes {
+            let Some(old) = text_of(node) else { continue };
+            let bare = old.split('@').next().unwrap_or_default();
+            tally.names.insert(split(bare).0.to_owned());
+            let Some(new) = self.replaced(&old).filter(|new| *new != old) else { continue };
+            changes.set(&Spot::There(node.resolve()), &new);
+            tally.count += 1;
+        }
+    }
+
+    /// What an image becomes; none for another image.
+    fn replaced(&self, image: &str) -> Option<String> {
+        let rest = image.strip_prefix(&self.name)?;
+        let (tag, digest) = match rest.split_once('@') {
+            Some((tag, digest)) => (tag, Some(digest)),
+            None => (rest, None),
+        };
+        if !is_tag(tag) || digest.is_some_and(|digest| !is_digest(digest)) {
+            return None;
+        }
+        // A name may have the tag in it; then only that tag is replaced.
+        let (name, tag) = match tag {
+            "" => split(&self.name),
+            tag => (self.name.as_str(), tag),
+        };
+        let name = if self.new_name.is_empty() { name } else { &self.new_name };
+        let is_replaced = !self.new_tag.is_empty() || !self.digest.is_empty();
+        let (tag, digest) = match is_replaced {
+            true => (with(":", &self.new_tag), with("@", &self.digest)),
+            false => (tag.to_owned(), with("@", digest.unwrap_or_default())),
+        };
+        Some(format!("{name}{tag}{digest}"))
+    }
+}
+
+/// Name and tag of an image, the tag with its colon. A colon before a slash is that of a port.
+fn split(image: &str) -> (&str, &str) {
+    let start = image.rfind('/').map_or(0, |slash| slash + 1);
+    let colon = image[start..].find(':').map_or(image.len(), |colon| start + colon);
+    image.split_at(colon)
+}
+
+fn with(sign: &str, text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("{sign}{text}") }
+}
+
+fn is_tag(text: &str) -> bool {
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || "_.{}-".contains(it);
+    text.is_empty() || text.strip_prefix(':').is_some_and(|tag| tag.chars().all(is_plain))
+}
+
+fn is_digest(text: &str) -> bool {
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || "_.{}-".contains(it);
+    text.strip_prefix("sha256:").is_some_and(|digest| digest.chars().all(is_plain))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_image_becomes_another() {
+        let rows = [
+            // name, newName, newTag, digest; the image and what becomes of it.
+            (["nginx", "web", "", ""], "nginx:1@sha256:a", Some("web:1@sha256:a")),
+            (["nginx", "", "2", ""], "nginx:1@sha256:a", Some("nginx:2")),
+            (["nginx", "", "", "sha256:b"], "nginx:1", Some("nginx@sha256:b")),
+            (["nginx", "", "2", "sha256:b"], "nginx", Some("nginx:2@sha256:b")),
+            (["nginx", "", "2", ""], "nginx", Some("nginx:2")),
+            (["nginx", "", "2", ""], "nginxx:1", None),
+            (["nginx", "", "2", ""], "library/nginx:1", None),
+            (["nginx", "", "2", ""], "nginx/other:1", None),
+            (["n.inx", "", "2", ""], "nginx", None),
+            (["r:5000/a", "", "2", ""], "r:5000/a:1", Some("r:5000/a:2")),
+            (["r:5000/a", "b", "", ""], "r:5000/a", Some("b")),
+            (["alpine:3", "debian", "12", ""], "alpine:3", Some("debian:12")),
+            (["alpine:3", "debian", "", ""], "alpine:3", Some("debian:3")),
+            (["alpine:3", "debian", "12", ""], "alpine:4", None),
+        ];
+        for ([name, new_name, new_tag, digest], before, after) in rows {
+            let [name, new_name, new_tag, digest] =
+                [name, new_name, new_tag, digest].map(str::to_owned);
+            let image = Image { name, new_name, new_tag, digest };
+            assert_eq!(image.replaced(before).as_deref(), after, "{} {before}", image.name);
+        }
+    }
+}

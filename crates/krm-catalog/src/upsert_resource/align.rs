@@ -1,0 +1,76 @@
+//! Makes one resource mean what another says, by edits: what they have in common keeps its bytes.
+
+use krm_sdk::{Diagnostic, Error, Resource};
+use krm_yaml::{Edit, EditError, NodeRef, Place, Value, WhenEmpty};
+
+/// Changes a resource into what another one means.
+pub(super) fn align(resource: &mut Resource, wanted: &Resource) -> Result<(), Error> {
+    let before = resource.clone();
+    let file = before.item().file();
+    let mut edit = Edit::new(file);
+    let told = |error: EditError| Diagnostic::from_edit(&error, file);
+    node(&mut edit, before.root(), wanted.root()).map_err(told)?;
+    if edit.is_empty() {
+        return Ok(());
+    }
+    resource.replace(edit.apply().map_err(told)?)
+}
+
+/// Nesting is as deep as documents that were read may be.
+fn node<'a>(edit: &mut Edit<'a>, old: NodeRef<'a>, new: NodeRef<'a>) -> Result<(), EditError> {
+    let is_plain = old.as_mapping().is_none_or(|old| old.get("<<").is_none());
+    let new = new.resolve();
+    match (old.as_mapping(), new.as_mapping(), old.as_sequence(), new.as_sequence()) {
+        (Some(_), Some(_), ..)
+            if is_plain && new.as_mapping().is_some_and(|it| it.get("<<").is_none()) =>
+        {
+            mapping(edit, old, new)
+        }
+        (_, _, Some(_), Some(_)) => sequence(edit, old, new),
+        _ => edit.set(old, value(new)),
+    }
+}
+
+fn mapping<'a>(edit: &mut Edit<'a>, old: NodeRef<'a>, new: NodeRef<'a>) -> Result<(), EditError> {
+    let (Some(old_map), Some(new_map)) = (old.as_mapping(), new.as_mapping()) else {
+        return Ok(());
+    };
+    for entry in old_map.entries() {
+        let name = entry.key.as_scalar().map(|key| key.value());
+        if name.is_none_or(|name| new_map.get(&name).is_none()) {
+            edit.remove(entry.key, WhenEmpty::Keep)?;
+        }
+    }
+    for entry in new_map.entries() {
+        let Some(name) = entry.key.as_scalar().map(|key| key.value()) else { continue };
+        match old_map.get(&name) {
+            Some(old) => node(edit, old, entry.value)?,
+            None => edit.insert_key(old, &name, value(entry.value), Place::Last)?,
+        }
+    }
+    Ok(())
+}
+
+fn sequence<'a>(edit: &mut Edit<'a>, old: NodeRef<'a>, new: NodeRef<'a>) -> Result<(), EditError> {
+    let (old_items, new_items): (Vec<_>, Vec<_>) =
+        (old.children().collect(), new.children().collect());
+    for (old, new) in old_items.iter().zip(&new_items) {
+        node(edit, *old, *new)?;
+    }
+    for gone in old_items.iter().skip(new_items.len()) {
+        edit.remove(*gone, WhenEmpty::Keep)?;
+    }
+    for more in new_items.iter().skip(old_items.len()) {
+        edit.append(old, value(*more))?;
+    }
+    Ok(())
+}
+
+/// What is written: what comes whole brings its comments, a scalar takes after the one that stands there.
+fn value(node: NodeRef<'_>) -> Value<'_> {
+    let node = node.resolve();
+    match node.as_scalar() {
+        Some(_) => node.to_value().unwrap_or(Value::Node(node)),
+        None => Value::Node(node),
+    }
+}

@@ -1,0 +1,103 @@
+//! `upsert-resource`: puts resources in, in the place of those of the same name.
+
+mod align;
+
+use krm_core::{PackagePath, subtree};
+use krm_sdk::{Diagnostic, Error, Resource, ResourceList};
+use krm_yaml::{NodeRef, WhenEmpty};
+
+use crate::Builtin;
+use crate::changes::at;
+use crate::config::missing;
+
+/// The function as it is listed.
+pub const BUILTIN: Builtin = Builtin {
+    name: "upsert-resource",
+    aliases: &[],
+    summary: "add a resource, or put it in the place of the one of its name",
+    doc: include_str!("../../doc/upsert-resource.md"),
+    tags: &["v0.2", "v0.2.0"],
+    run,
+};
+
+/// Says which file the resource is for.
+const TARGET_PATH: &str = "config.kubernetes.io/target-path";
+/// Marks the configurations of functions of older tools, which are no resources of the package.
+const FUNCTIONS: [&str; 2] = ["config.kubernetes.io/function", "config.k8s.io/function"];
+
+/// Puts in the functionConfig, or each item of it where it is a list.
+pub fn run(list: &mut ResourceList) -> Result<(), Error> {
+    let Some(config) = list.function_config.clone() else {
+        let message = "failed to upsert resource: there is no functionConfig";
+        return Err(missing(BUILTIN.name, message));
+    };
+    for resource in resources(&config)? {
+        let Wanted { resource, path } = resource;
+        let mut is_there = false;
+        for item in list.items.iter_mut().filter(|item| is_same(item, &resource, path.as_ref())) {
+            align::align(item, &resource)?;
+            is_there = true;
+        }
+        if !is_there {
+            let mut resource = resource;
+            path.into_iter().for_each(|path| resource.move_to(path));
+            list.items.push(resource);
+        }
+    }
+    Ok(())
+}
+
+/// A resource to put in, and the file that it is for.
+struct Wanted {
+    resource: Resource,
+    path: Option<PackagePath>,
+}
+
+/// What to put in, each as a document of its own.
+fn resources(config: &Resource) -> Result<Vec<Wanted>, Error> {
+    if config.kind() != "List" {
+        return Ok(vec![wanted(config, config.root(), config.text().to_owned())?]);
+    }
+    let items = config.get("items").and_then(|items| items.resolve().as_sequence());
+    let items: Vec<NodeRef<'_>> = items.into_iter().flat_map(|items| items.items()).collect();
+    let texts = subtree::texts(&items).into_iter().map(subtree::end_line);
+    items.iter().zip(texts).map(|(item, text)| wanted(config, *item, text)).collect()
+}
+
+fn wanted(config: &Resource, node: NodeRef<'_>, text: String) -> Result<Wanted, Error> {
+    let mut resource = Resource::parse(text)?;
+    if resource.kind().is_empty() || resource.name().is_empty() {
+        let message = "failed to upsert resource: this has no kind or no name";
+        return Err(at(config, node, message));
+    }
+    let path = match resource.annotation(TARGET_PATH).filter(|path| !path.is_empty()) {
+        Some(path) => Some(parse_path(config, node, &path)?),
+        None => None,
+    };
+    let names = FUNCTIONS.into_iter().chain([TARGET_PATH]);
+    resource.edit(|edit, root| {
+        let metadata = root.as_mapping().and_then(|root| root.get("metadata"));
+        let annotations = metadata.and_then(|it| it.as_mapping()?.get("annotations"));
+        let Some(annotations) = annotations.and_then(|it| it.as_mapping()) else { return Ok(()) };
+        for entry in names.filter_map(|name| annotations.entry(name)) {
+            edit.remove(entry.key, WhenEmpty::Remove)?;
+        }
+        Ok(())
+    })?;
+    Ok(Wanted { resource, path })
+}
+
+fn parse_path(config: &Resource, node: NodeRef<'_>, path: &str) -> Result<PackagePath, Error> {
+    PackagePath::new(path).map_err(|error| {
+        let message = format!("failed to upsert resource: `{TARGET_PATH}`: {error}");
+        let told = Diagnostic::error(message).at(config.item().file(), node.span());
+        told.hint("name a file inside the package, such as `dir/file.yaml`").into()
+    })
+}
+
+/// Whether an item is the resource, and where the resource is for one file, in that file.
+fn is_same(item: &Resource, resource: &Resource, path: Option<&PackagePath>) -> bool {
+    let is_function = FUNCTIONS.iter().any(|name| item.annotation(name).is_some());
+    let is_here = path.is_none_or(|path| item.path() == Some(path));
+    !is_function && is_here && item.view().identity() == resource.view().identity()
+}

@@ -1,0 +1,145 @@
+//! `krm fn render`: the pipelines of a package and of the packages inside it.
+
+use std::path::Path;
+
+use krm_core::Diagnostic;
+use krm_run::Pull;
+
+use super::images::Images;
+use super::limits::LimitFlags;
+use super::rendering::Settings;
+use crate::cli::{Global, Preview};
+use crate::commands::writing;
+use crate::disk::Lock;
+use crate::folder::{self, Loaded, Origin};
+use crate::show::Screen;
+use crate::{Exit, Failure, Outcome};
+
+const EXAMPLES: &str = "\
+Examples:
+  krm fn render
+  krm fn render shop --diff
+  krm fn render shop --explain --dry-run
+  krm fn render shop -o unwrap | kubectl apply -f -";
+
+/// Run the pipelines of a package and of the packages inside it.
+///
+/// Sub-packages come before the package that holds them. Functions of the catalog are built in; others run in containers, as commands
+/// or as WASI modules. Only what they changed is edited into the files, and nothing is written where one fails.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The folder of the package
+    #[arg(value_name = "PKG", default_value = ".", hide_default_value = true)]
+    pub(super) dir: String,
+
+    /// Run functions that are commands
+    #[arg(long)]
+    pub(super) allow_exec: bool,
+
+    /// Give containers the network
+    #[arg(long)]
+    pub(super) allow_network: bool,
+
+    /// When images are fetched: Always, IfNotPresent or Never
+    #[arg(long, value_name = "POLICY", default_value = "IfNotPresent", hide_default_value = true)]
+    pub(super) image_pull_policy: Pull,
+
+    /// The container engine: docker, podman or nerdctl
+    #[arg(long, value_name = "ENGINE")]
+    pub(super) runtime: Option<String>,
+
+    #[command(flatten)]
+    pub(super) images: Images,
+
+    /// Print a ResourceList (stdout) or documents (unwrap), or make a folder, instead of changing the package
+    #[arg(short, long, value_name = "stdout|unwrap|DIR", conflicts_with_all = ["dry_run", "diff", "check"])]
+    pub(super) output: Option<Output>,
+
+    /// Keep the results in results.yaml in this folder
+    #[arg(long, value_name = "DIR")]
+    pub(super) results_dir: Option<String>,
+
+    /// Print what each function changed, field by field
+    #[arg(long)]
+    pub(super) explain: bool,
+
+    /// Apply the values that results propose
+    #[arg(long)]
+    pub(super) fix: bool,
+
+    /// Let functions delete all resources, or a Kptfile
+    #[arg(long)]
+    pub(super) allow_delete: bool,
+
+    /// Refuse packages with documents that are no resources
+    #[arg(long)]
+    pub(super) strict: bool,
+
+    /// Write what came of the run into the outermost Kptfile, as kpt does
+    #[arg(long)]
+    pub(super) write_status: bool,
+
+    /// Compat: modules need no permission here
+    #[arg(long, hide = true)]
+    allow_alpha_wasm: bool,
+
+    #[command(flatten)]
+    pub(super) limits: LimitFlags,
+
+    #[command(flatten)]
+    pub(super) preview: Preview,
+}
+
+/// Where the result goes that is not written into the package.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Output {
+    Stdout,
+    Unwrap,
+    Folder(String),
+}
+
+impl std::str::FromStr for Output {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "stdout" => Ok(Self::Stdout),
+            "unwrap" => Ok(Self::Unwrap),
+            "" => Err("stdout, unwrap or a folder is wanted".to_owned()),
+            folder if Path::new(folder).exists() => {
+                Err(format!("`{folder}` is there already; a new folder is wanted"))
+            }
+            folder => Ok(Self::Folder(folder.to_owned())),
+        }
+    }
+}
+
+pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
+    let lock = match args.output {
+        None => writing::lock(std::slice::from_ref(&args.dir), &args.preview, screen)?,
+        Some(_) => Lock::nothing(),
+    };
+    let loaded = load(args, global, &lock, screen)?;
+    Settings::new(args, &loaded, global)?.run(&lock, screen)
+}
+
+/// The package with everything in it. What cannot be read is the end of it.
+fn load(args: &Args, global: &Global, lock: &Lock, screen: &mut Screen) -> Result<Loaded, Failure> {
+    let load = || folder::load(&args.dir, global.jobs).map_err(Failure::input);
+    let mut loaded = load()?;
+    if loaded.origin != Origin::Folder {
+        let told = Diagnostic::error("a folder is rendered, and this is none");
+        return Err(Failure::Told(Exit::Usage, vec![told.in_file(&*loaded.title)]));
+    }
+    let tell = &mut |diagnostic: &Diagnostic| screen.tell(diagnostic);
+    if lock.recover(&loaded.journals, tell).map_err(Failure::input)? {
+        loaded = load()?;
+    }
+    let told = loaded.diagnostics();
+    if told.iter().any(Diagnostic::is_error) {
+        return Err(Failure::Told(Exit::Input, told));
+    }
+    screen.tell_all(&told);
+    Ok(loaded)
+}

@@ -1,0 +1,171 @@
+//! The end of a run: what may be written is put together, and written or shown.
+
+use std::collections::BTreeMap;
+
+use krm_core::assemble::{Deletions, assemble};
+use krm_core::findings::Ran;
+use krm_core::kptfile::{self, Role};
+use krm_core::wire::{Item, Items, SendOptions, Sending};
+use krm_core::{
+    Change, Diagnostic, Package, PackageFile, PackagePath, PackagePathError, Plan, subtree,
+};
+use krm_run::render::Rendered;
+use krm_yaml::File;
+
+use super::super::render::Output;
+use super::{Settings, Told, Work, words};
+use crate::commands::writing;
+use crate::disk::Lock;
+use crate::folder;
+use crate::show::Screen;
+use crate::{Exit, Failure, Outcome};
+
+impl Settings<'_> {
+    /// Writes or shows what came of it, as far as it may be.
+    pub(super) fn finish(
+        &self,
+        work: &Work<'_>,
+        rendered: &Rendered<'_, Told>,
+        before: &[Item],
+        lock: &Lock,
+        screen: &mut Screen,
+    ) -> Outcome {
+        let package = work.package;
+        let failed = match rendered.failed {
+            true => Some(words::failures(rendered, self.loaded)),
+            false => None,
+        };
+        if !self.args.allow_delete
+            && let Some(told) = words::dangerous(rendered, before.len())
+        {
+            return Err(Failure::Told(Exit::Function, vec![told]));
+        }
+        let mut texts = match failed.is_none() || work.tree.outermost().pipeline.save_on_failure {
+            true => self.texts(package, before, rendered)?,
+            false => BTreeMap::new(),
+        };
+        if self.args.write_status {
+            self.with_status(package, rendered, failed.as_deref(), &mut texts)?;
+        }
+        let exit = self.write(package, texts, lock, screen)?;
+        match failed {
+            None => Ok(exit),
+            Some(told) if words::are_findings(rendered) => Err(Failure::Told(Exit::Findings, told)),
+            Some(told) => Err(Failure::Told(Exit::Function, told)),
+        }
+    }
+
+    /// New texts of files; none for one that goes away.
+    fn texts(
+        &self,
+        package: &Package,
+        before: &[Item],
+        rendered: &Rendered<'_, Told>,
+    ) -> Result<Texts, Failure> {
+        // What may be deleted has been settled, with the function that does it.
+        let done = assemble(package, before, &rendered.items, Deletions::Any)
+            .map_err(|told| Failure::Told(Exit::Function, told))?;
+        Ok(done.changes.into_iter().map(|it| (it.path, it.new)).collect())
+    }
+
+    /// The outermost Kptfile gets a status.
+    fn with_status(
+        &self,
+        package: &Package,
+        rendered: &Rendered<'_, Told>,
+        failed: Option<&[Diagnostic]>,
+        texts: &mut Texts,
+    ) -> Result<(), Failure> {
+        let kptfile = package.files().iter().find(|file| file.path.as_str() == "Kptfile");
+        let Some(kptfile) = kptfile else { return Ok(()) };
+        let file = match texts.get(&kptfile.path) {
+            Some(None) => return Ok(()),
+            Some(Some(text)) => kptfile.with_text(text.clone()),
+            None => kptfile.with_text(kptfile.file().map_or("", File::text).to_owned()),
+        };
+        let file = file.map_err(|told| Failure::Told(Exit::Input, told))?;
+        let Some(content) = file.file() else { return Ok(()) };
+        let steps: Vec<(Role, &Ran)> =
+            rendered.steps.iter().map(|it| (it.function.role, &it.report.ran)).collect();
+        let words = failed.and_then(<[_]>::last).map(|told| told.message.as_str());
+        let text = kptfile::with_status(content, &steps, words)
+            .map_err(|told| Failure::input(told.in_file(&*kptfile.shown)))?;
+        texts.insert(kptfile.path.clone(), Some(text));
+        Ok(())
+    }
+
+    /// Shows the result, or writes it.
+    fn write(
+        &self,
+        package: &Package,
+        mut texts: Texts,
+        lock: &Lock,
+        screen: &mut Screen,
+    ) -> Outcome {
+        for file in package.files() {
+            let text = || file.file().map(|file| file.text().to_owned());
+            texts.entry(file.path.clone()).or_insert_with(text);
+        }
+        match &self.args.output {
+            None => {
+                let plan = self.plan(texts)?;
+                writing::finish(self.loaded.under_all_names(plan), &self.args.preview, lock, screen)
+            }
+            Some(output) => self.print(output, texts, screen),
+        }
+    }
+
+    fn plan(&self, texts: Texts) -> Result<Plan, Failure> {
+        let mut plan = Plan::default();
+        for (path, new) in texts {
+            let file = self.loaded.package.files().iter().find(|file| file.path == path);
+            let old = file.and_then(PackageFile::file).map(|file| file.text().to_owned());
+            if old == new {
+                continue;
+            }
+            if let Some(file) = file.filter(|file| file.is_outside) {
+                let words = "the link leads out of the package, and what is outside is not written";
+                return Err(Failure::input(Diagnostic::error(words).in_file(&*file.shown)));
+            }
+            let shown =
+                file.map_or_else(|| self.loaded.shown(path.as_str()), |it| it.shown.clone());
+            plan.add(Change { path: shown, old, new });
+        }
+        Ok(plan)
+    }
+
+    /// The result somewhere else: the package stays as it is.
+    fn print(&self, output: &Output, texts: Texts, screen: &mut Screen) -> Outcome {
+        let texts = texts.into_iter().filter_map(|(path, text)| Some((path, text?)));
+        if let Output::Folder(folder) = output {
+            let mut plan = Plan::default();
+            for (path, text) in texts {
+                let path = folder::joined(folder, path.as_str());
+                plan.add(Change { path, old: None, new: Some(text) });
+            }
+            let lock = writing::lock_folder(folder, &self.args.preview, screen)?;
+            return writing::finish(plan, &self.args.preview, &lock, screen);
+        }
+        let files = texts.map(|(path, text)| PackageFile::of_text(path.as_str(), text));
+        let wrong = |error: PackagePathError| Failure::input(Diagnostic::error(error.to_string()));
+        let package = Package::new(files.collect::<Result<_, _>>().map_err(wrong)?);
+        let taken = Items::of(&package, |_| true);
+        let items = taken.map_err(|told| Failure::Told(Exit::Input, told))?.items;
+        let text = match output {
+            Output::Stdout => {
+                let sending =
+                    Sending::of(&items, &SendOptions::default()).map_err(Failure::input)?;
+                sending.text().to_owned()
+            }
+            _ => {
+                let texts = items.iter().map(|item| subtree::end_line(item.text().to_owned()));
+                texts.collect::<Vec<_>>().join("---\n")
+            }
+        };
+        screen.print(&text)?;
+        Ok(Exit::Done)
+    }
+}
+
+/// New texts of files; none for one that goes away.
+type Texts = BTreeMap<PackagePath, Option<String>>;

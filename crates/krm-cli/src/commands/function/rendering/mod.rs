@@ -1,0 +1,141 @@
+//! Rendering: functions of pipelines are made ready, run and told, and what came of them is written.
+
+mod finish;
+mod settings;
+mod words;
+
+use std::path::Path;
+use std::time::Duration;
+
+use krm_core::findings::Ran;
+use krm_core::hydration::Tree;
+use krm_core::kptfile::{self, Function, Program};
+use krm_core::wire::Item;
+use krm_core::{Diagnostic, Package};
+use krm_run::render::{Ended, act};
+use krm_run::{Interrupt, Limits, Programs, Ready};
+
+pub(super) use settings::Settings;
+
+use crate::folder::Loaded;
+
+/// All that a function of a pipeline needs to run.
+struct Work<'a> {
+    loaded: &'a Loaded,
+    /// The package as it goes in: as it was read, or mended.
+    package: &'a Package,
+    tree: &'a Tree,
+    programs: &'a Programs,
+    limits: Limits,
+    interrupt: &'a Interrupt,
+    /// Documents that are no resources.
+    left_out: Option<Diagnostic>,
+    /// The package's folder. An absolute path.
+    folder: &'a Path,
+}
+
+/// What there is to say about a function that ran.
+struct Told {
+    ran: Ran,
+    is_builtin: bool,
+    seen: usize,
+    of: usize,
+    time: Duration,
+    warnings: Vec<Diagnostic>,
+    errors: Vec<Diagnostic>,
+}
+
+impl Work<'_> {
+    /// Runs one function of a package.
+    fn run(&self, member: usize, function: &Function, items: Vec<Item>) -> Ended<Told> {
+        let root = &self.tree.members()[member].root;
+        let of = items.len();
+        let runtime = match function.program {
+            Program::Image(_) => "image",
+            Program::Exec(_) => "exec",
+            Program::Wasm(_) => "wasm",
+        };
+        let ran = Ran {
+            name: self.programs.name(&function.program, function.tag.as_deref()),
+            runtime,
+            package: root.clone(),
+            ..Ran::default()
+        };
+        let refused = |told: Diagnostic| {
+            let told = if told.location.is_some() { told } else { function.place.put(told) };
+            let ran = Ran { exit_code: 1, ..ran.clone() };
+            let report = Told {
+                ran,
+                is_builtin: false,
+                seen: 0,
+                of,
+                time: Default::default(),
+                warnings: Vec::new(),
+                errors: vec![told],
+            };
+            Ended { items: None, report }
+        };
+        let config = match kptfile::config_of(function, &items) {
+            Ok(config) => config,
+            Err(told) => return refused(told),
+        };
+        let folder = self.folder.join(root);
+        let ready = self.programs.ready(&function.program, function.tag.as_deref(), &folder);
+        let ready = match ready {
+            Ok(ready) => ready,
+            Err(told) => return refused(told),
+        };
+        let wanted = |item: &Item| function.selection.has(item.resource());
+        let before = items.clone();
+        let mut acted = act(&ready, config, items, wanted, &self.limits, self.interrupt);
+        let errors = std::mem::take(&mut acted.errors).into_iter();
+        acted.errors = errors.map(|told| self.placed(told, root, function, &before)).collect();
+        let report = Told {
+            ran: Ran {
+                exit_code: acted.exit_code,
+                stderr: acted.stderr,
+                results: acted.results,
+                ..ran
+            },
+            is_builtin: matches!(ready, Ready::Builtin(_)),
+            seen: acted.seen,
+            of,
+            time: acted.time,
+            warnings: acted.warnings,
+            errors: acted.errors,
+        };
+        Ended { items: acted.items, report }
+    }
+
+    /// An error of a function in the file that it is about: functions know their resources as documents of their own.
+    fn placed(
+        &self,
+        mut told: Diagnostic,
+        root: &str,
+        function: &Function,
+        items: &[Item],
+    ) -> Diagnostic {
+        let Some(place) = told.location.as_mut() else { return told };
+        let Some(path) = told.file.take() else {
+            // It is about values that stand in the pipeline.
+            told.location = None;
+            return function.place.put(told);
+        };
+        let is_it = |item: &&Item| {
+            let is_named = told.resource.as_deref() == Some(&item.resource().label());
+            is_named && item.path.as_ref().is_some_and(|it| it.as_str() == &*path)
+        };
+        if let Some(item) = items.iter().find(is_it)
+            && let Some(placed) = item.origin.and_then(|at| self.package.resources().nth(at))
+        {
+            let lines = placed.resource.position().line.saturating_sub(item.root().position().line);
+            place.line += lines;
+        }
+        told.in_file(self.loaded.shown(&inside(root, &path)))
+    }
+}
+
+/// A path of a package as the outermost one knows it.
+fn inside(root: &str, path: &str) -> String {
+    if root.is_empty() { path.to_owned() } else { format!("{root}/{path}") }
+}

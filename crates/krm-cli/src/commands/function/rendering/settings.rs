@@ -1,0 +1,133 @@
+//! What all runs of one command have in common, and one run.
+
+use std::path::{Path, PathBuf};
+
+use krm_core::findings::Fixes;
+use krm_core::findings::fixes::Finding;
+use krm_core::hydration::Tree;
+use krm_core::kptfile::Function;
+use krm_core::wire::{Item, Items};
+use krm_core::{Diagnostic, Package, PackageFile};
+use krm_run::render::{Rendered, render};
+use krm_run::{Environment, Interrupt, Programs};
+
+use super::super::interrupt;
+use super::super::render::Args;
+use super::{Told, Work, words};
+use crate::cli::Global;
+use crate::disk::Lock;
+use crate::folder::Loaded;
+use crate::show::Screen;
+use crate::{Exit, Failure, Outcome, parallel};
+
+/// Everything that all runs of this command have in common.
+pub(in super::super) struct Settings<'a> {
+    pub(super) args: &'a Args,
+    pub(super) loaded: &'a Loaded,
+    global: &'a Global,
+    folder: PathBuf,
+    programs: Programs,
+    interrupt: Interrupt,
+}
+
+impl<'a> Settings<'a> {
+    pub(in super::super) fn new(
+        args: &'a Args,
+        loaded: &'a Loaded,
+        global: &'a Global,
+    ) -> Result<Self, Failure> {
+        let programs = Programs {
+            resolution: args.images.resolution()?,
+            allow_exec: args.allow_exec,
+            allow_network: args.allow_network,
+            pull: args.image_pull_policy,
+            engine: args.runtime.clone(),
+            stands: std::env::current_dir()?,
+            environment: std::env::vars_os().collect::<Environment>(),
+        };
+        let (folder, interrupt) = (std::fs::canonicalize(&args.dir)?, interrupt::on_signals());
+        Ok(Self { args, loaded, global, folder, programs, interrupt })
+    }
+
+    /// Renders the package, tells of it and writes what came of it.
+    pub(in super::super) fn run(&self, lock: &Lock, screen: &mut Screen) -> Outcome {
+        let mended = match self.args.fix {
+            true => self.mended(screen)?,
+            false => None,
+        };
+        let package = mended.as_ref().unwrap_or(&self.loaded.package);
+        self.run_on(package, |work, rendered, before| {
+            words::tell(work, rendered, screen);
+            self.keep_results(rendered)?;
+            if self.args.explain {
+                words::explain(work, rendered, screen)?;
+            }
+            self.finish(work, rendered, before, lock, screen)
+        })?
+    }
+
+    /// Runs all pipelines of a package, and hands on what came of it.
+    fn run_on<T>(
+        &self,
+        package: &Package,
+        then: impl FnOnce(&Work<'_>, &Rendered<'_, Told>, &[Item]) -> T,
+    ) -> Result<T, Failure> {
+        let input = |told| Failure::Told(Exit::Input, told);
+        let tree = Tree::of(package).map_err(input)?;
+        let taken = Items::of(package, |_| true).map_err(input)?;
+        if let Some(told) = taken.words(self.args.strict).filter(Diagnostic::is_error) {
+            return Err(Failure::input(told));
+        }
+        let left_out = taken.words(false);
+        let before = taken.items;
+        let work = Work {
+            loaded: self.loaded,
+            package,
+            tree: &tree,
+            programs: &self.programs,
+            limits: self.args.limits.limits(),
+            interrupt: &self.interrupt,
+            folder: &self.folder,
+            left_out,
+        };
+        let run = |member: usize, function: &Function, items| work.run(member, function, items);
+        let rendered = parallel::within(self.global.jobs, || render(&tree, before.clone(), &run));
+        Ok(then(&work, &rendered, &before))
+    }
+
+    /// The package with the values that results propose; none where nothing is proposed that can be set.
+    fn mended(&self, screen: &mut Screen) -> Result<Option<Package>, Failure> {
+        let package = &self.loaded.package;
+        let fixes = self.run_on(package, |_, rendered, _| {
+            let ran = rendered.steps.iter().map(|step| &step.report.ran);
+            let findings = ran.flat_map(|ran| {
+                ran.results.iter().map(|result| Finding { folder: &ran.package, result })
+            });
+            Fixes::apply(package, &findings.collect::<Vec<_>>(), |_, _| None)
+        })?;
+        fixes.done.iter().for_each(|words| screen.say(words));
+        screen.tell_all(&fixes.left);
+        if fixes.texts.is_empty() {
+            return Ok(None);
+        }
+        let file = |file: &PackageFile| match fixes.texts.get(&file.path) {
+            Some(text) => file.with_text(text.clone()),
+            None => Ok(PackageFile {
+                path: file.path.clone(),
+                shown: file.shown.clone(),
+                is_outside: file.is_outside,
+                content: file.content.clone(),
+            }),
+        };
+        let files = package.files().iter().map(file).collect::<Result<Vec<_>, _>>();
+        Ok(Some(Package::new(files.map_err(|told| Failure::Told(Exit::Input, told))?)))
+    }
+
+    fn keep_results(&self, rendered: &Rendered<'_, Told>) -> Result<(), Failure> {
+        let Some(folder) = &self.args.results_dir else { return Ok(()) };
+        let text = words::report(rendered).to_yaml().map_err(Failure::input)?;
+        std::fs::create_dir_all(folder)?;
+        std::fs::write(Path::new(folder).join("results.yaml"), text)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,138 @@
+//! Functions that need more than a line of the shell: other languages, pipes, signals and containers.
+
+use std::fs;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::sandbox::{Sandbox, krm};
+
+/// A package with much that a printer would change.
+const DEPLOYMENT: &str = "# the shop\n\napiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web # it\n  labels: {app: 'web', \"tier\": front}\nspec:\n    replicas:   3 # for now\n\n    # who is meant\n    selector: &sel\n        matchLabels: {app: web}\n    template:\n        spec:\n            containers:\n              - name: web\n                image: \"web:1.0\" # pinned\n                command: [sh, -c, 'echo \"hi\"']\n                args:\n                - |\n                  one\n                  two\n              - {name: side, image: side:2}\n    again: *sel\n    flag: off\n    mode: 0644\n    long: 'it is a long text that goes on and on and on and on and on and on and on and on and on and on and on'\n";
+const OTHERS: &str = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec:\n  ports: [{port: 80}] # one\n---\n# second\napiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: a # first\n  data: {x: \"1\"}\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: b}\n";
+
+/// Reads all, changes the replicas and prints everything anew: no comment, no quote, no order survives.
+const PYTHON: &str = "import sys, yaml\nlist = yaml.safe_load(sys.stdin)\nfor item in list['items']:\n    if item['kind'] == 'Deployment':\n        item['spec']['replicas'] = 5\n        item['spec']['template']['spec']['containers'][0]['image'] = 'web:2.0'\nyaml.safe_dump(list, sys.stdout, sort_keys=True)\n";
+
+fn shop() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("shop/deployment.yaml", DEPLOYMENT.as_bytes());
+    sandbox.write("shop/sub/others.yaml", OTHERS.as_bytes());
+    sandbox.write("shop/config.json", b"{\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\",\n \"metadata\": {\"name\": \"json\"}}\n");
+    sandbox
+}
+
+fn has_python() -> bool {
+    let found = Sandbox::new().run("python3 -c 'import yaml'").exit == 0;
+    if !found {
+        println!("skipped: python3 with PyYAML is not here");
+    }
+    found
+}
+
+#[test]
+fn a_function_that_prints_everything_anew_leaves_a_diff_of_what_it_changed() {
+    if !has_python() {
+        return;
+    }
+    let sandbox = shop();
+    sandbox.write("scale.py", PYTHON.as_bytes());
+    let ran = sandbox.run("krm fn eval shop --exec 'python3 ../scale.py' -q");
+    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str(), ran.exit), ("", "", 0));
+    let wanted =
+        DEPLOYMENT.replace("replicas:   3", "replicas:   5").replace("\"web:1.0\"", "\"web:2.0\"");
+    let files = sandbox.files();
+    assert_eq!(files["shop/deployment.yaml"], wanted);
+    assert_eq!(files["shop/sub/others.yaml"], OTHERS);
+}
+
+#[test]
+fn source_and_sink_are_eval() {
+    let mut functions = vec![
+        ("cat", "cat"),
+        ("sed 's/replicas:   3/replicas: 7/'", "sed"),
+        ("sed -e 's/ # .*//' -e 's/kind: Service/kind: Servant/'", "no comments"),
+        ("sed 's|path: sub/others.yaml|path: sub/moved.yaml|'", "moved"),
+        ("sed '/^- apiVersion: v1$/,/^# second/ {/^# second/!d}'", "deleted"),
+    ];
+    if has_python() {
+        functions.push(("python3 ../scale.py", "python"));
+    }
+    for (function, name) in functions {
+        let (eval, pipe) = (shop(), shop());
+        for sandbox in [&eval, &pipe] {
+            sandbox.write("scale.py", PYTHON.as_bytes());
+        }
+        let quoted = function.replace('\'', "'\\''");
+        let one = eval.run(&format!("krm fn eval shop --exec '{quoted}' -q"));
+        let line = format!(
+            "cd shop && krm fn source . > ../in && {function} < ../in > ../out && krm fn sink . --prune -q < ../out"
+        );
+        let two = pipe.run(&line);
+        assert_eq!((one.stderr.as_str(), one.exit), (two.stderr.as_str(), two.exit), "{name}");
+        let shop_of = |sandbox: &Sandbox| {
+            let files = sandbox.files().into_iter();
+            files.filter(|(name, _)| name.starts_with("shop/")).collect::<Vec<_>>()
+        };
+        assert_eq!(shop_of(&eval), shop_of(&pipe), "{name}");
+    }
+}
+
+#[test]
+fn a_signal_ends_the_function_and_leaves_the_files() {
+    for signal in ["INT", "TERM"] {
+        let sandbox = shop();
+        let before = sandbox.files();
+        let line = "sh -c 'echo $$ > ../child; exec sleep 600'";
+        let mut child = krm()
+            .args(["fn", "eval", "shop", "--exec", line, "-q"])
+            .current_dir(sandbox.path())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let pid = wait_for(|| {
+            let text = fs::read_to_string(sandbox.path().join("child")).ok()?;
+            text.trim().parse::<u32>().ok()
+        });
+        let sent =
+            Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status();
+        assert!(sent.unwrap().success());
+        let status = child.wait().unwrap();
+        let mut words = String::new();
+        std::io::Read::read_to_string(child.stderr.as_mut().unwrap(), &mut words).unwrap();
+        assert_eq!(status.code(), Some(4), "{signal}: {words}");
+        assert!(words.contains("was interrupted"), "{signal}: {words}");
+        wait_for(|| (!fs::exists(format!("/proc/{pid}")).unwrap_or(false)).then_some(()));
+        let mut after = sandbox.files();
+        after.remove("child");
+        assert_eq!(after, before);
+    }
+}
+
+fn wait_for<T>(mut what: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(found) = what() {
+            return found;
+        }
+        assert!(start.elapsed() < Duration::from_secs(60), "it never came");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_terminal_is_told_what_runs_and_a_log_gets_one_line() {
+    let sandbox = shop();
+    let line = "env TERM=xterm script -qec \"krm fn eval shop --exec cat\" /dev/null";
+    let ran = sandbox.run(line);
+    let text = ran.stdout.split(" in ").next().unwrap();
+    assert_eq!(
+        text,
+        "\r\u{1b}[Krunning cat on shop …\r\u{1b}[K[PASS] \"cat\" on 5 resources of shop"
+    );
+    let ran = sandbox.run("krm fn eval shop --exec cat");
+    assert!(ran.stderr.starts_with("[PASS] \"cat\" on 5 resources of shop in "), "{}", ran.stderr);
+    assert_eq!(ran.stderr.lines().count(), 1);
+    assert_eq!(sandbox.run("krm fn eval shop --exec cat -q").stderr, "");
+}
