@@ -13,6 +13,7 @@ mod kills;
 mod laws;
 mod pages;
 mod pipes;
+mod projects;
 mod sandbox;
 mod shells;
 mod storage;

@@ -46,7 +46,8 @@ fn findings(resource: &Resource) -> Vec<Finding<'_>> {
             found.push(say(format!("container `{name}` may gain privileges"), &path, false));
         }
         let path = container.field("securityContext.runAsNonRoot");
-        if !is(&path, "true") && !(all_non_root && resource.get(&path).is_none()) {
+        let is_inherited = all_non_root && resource.get(&path).is_none();
+        if !is(&path, "true") && !is_inherited {
             found.push(say(format!("container `{name}` may run as root"), &path, true));
         }
     }

@@ -42,10 +42,7 @@ fn labels_of(workload: &Resource) -> String {
     format!("{}metadata.labels", spec.strip_suffix("spec").unwrap_or_default())
 }
 
-fn fits<T: PartialEq>(workload: &Resource, selector: &[(T, T)]) -> bool
-where
-    T: AsRef<str>,
-{
+fn fits<T: AsRef<str>>(workload: &Resource, selector: &[(T, T)]) -> bool {
     let labels = if has_pods(workload) { workload.texts(&labels_of(workload)) } else { Vec::new() };
     selector.iter().all(|(name, value)| {
         labels.iter().any(|(key, label)| key == name.as_ref() && label == value.as_ref())

@@ -49,6 +49,7 @@ impl Slot {
         let column = node.full_span().start - dash.start;
         let start = node.document().file().line_at(start).start;
         let end = line_end(source, end);
+        let end = if keeps_line_breaks(node) { past_blank_lines(source, end) } else { end };
         let manner = Manner::Dash(columns?, column as usize);
         Some(Self { span: Span::new(start, end), document, manner })
     }
@@ -66,6 +67,20 @@ impl Slot {
         let (span, manner) = (Span::new(start + skip, end), Manner::Document);
         Self { span, document: document.span(), manner }
     }
+}
+
+/// Whether the last value is a `|+` or `>+` text: blank lines behind it are its own.
+fn keeps_line_breaks(node: NodeRef<'_>) -> bool {
+    let last = node.descendants().last().and_then(NodeRef::as_scalar);
+    let block = last.filter(|scalar| scalar.style().is_block());
+    let header = block.and_then(|scalar| scalar.raw().lines().next());
+    header.is_some_and(|header| header.split('#').next().is_some_and(|marks| marks.contains('+')))
+}
+
+fn past_blank_lines(text: &str, at: u32) -> u32 {
+    let lines = text[at as usize..].split_inclusive('\n');
+    let blank = lines.take_while(|line| line.trim().is_empty() && line.ends_with('\n'));
+    at + blank.map(str::len).sum::<usize>() as u32
 }
 
 /// After the line break that ends the line of `at`.

@@ -14,7 +14,7 @@ fn peers(names: &[&str]) -> Vec<PathBuf> {
     if found.is_empty() {
         let message = format!("skipped: none of {} is in target/peers/bin", names.join(", "));
         assert!(std::env::var_os("KRM_REQUIRE_PEERS").is_none(), "{message}");
-        eprintln!("{message}; `cargo xtask peers` installs them");
+        println!("{message}; `cargo xtask peers` installs them");
     }
     found
 }

@@ -104,7 +104,6 @@ fn input_that_cannot_be_read_is_told_on_stderr() {
     assert!(text(&output.stderr).starts_with("error: "), "{}", text(&output.stderr));
 }
 
-#[cfg(unix)]
 #[test]
 fn a_name_of_the_program_chooses_the_function() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,0 +1,142 @@
+//! Projects that `krm fn new` makes: each is built, tested and run as its README says.
+//!
+//! Those that need packages from elsewhere (Rust, Go, TypeScript) are only built where `KRM_PROJECTS` is set.
+
+use std::path::{Path, PathBuf};
+
+use crate::sandbox::Sandbox;
+
+const POD: &str = "apiVersion: v1\nkind: Pod # the one\nmetadata:\n  name: web # do not rename\n";
+
+/// A project in a sandbox with a package beside it.
+struct Project {
+    sandbox: Sandbox,
+}
+
+impl Project {
+    fn new(lang: &str) -> Self {
+        let sandbox = Sandbox::new();
+        sandbox.write("pkg/pod.yaml", POD.as_bytes());
+        let project = Self { sandbox };
+        project.run(&format!("krm fn new set-owner --lang {lang} --sdk {}", root().display()));
+        project
+    }
+
+    /// Runs a line, which must go well, with the home of whoever runs the test, where packages are kept.
+    fn run(&self, line: &str) -> String {
+        let home = std::env::var("HOME").unwrap_or_default();
+        let ran = self.sandbox.run(&format!("export HOME='{home}'; {line}"));
+        assert_eq!(ran.exit, 0, "{line}\n{}{}", ran.stdout, ran.stderr);
+        ran.stdout
+    }
+
+    /// The whole path of a file of the project, because commands run in the folder of the package.
+    fn file(&self, name: &str) -> String {
+        self.sandbox.path().join("set-owner").join(name).display().to_string()
+    }
+
+    /// Runs the function on the package in every way, and looks at what came of it.
+    fn eval(&self, function: &str) {
+        for config in ["--fn-config set-owner/config.yaml", "-- owner=team-a"] {
+            self.sandbox.write("pkg/pod.yaml", POD.as_bytes());
+            self.run(&format!("krm fn eval pkg {function} {config}"));
+            let text = &self.sandbox.files()["pkg/pod.yaml"];
+            let added = "  annotations:\n    example.com/owner: team-a\n";
+            assert_eq!(text.replace(added, ""), POD, "{function} {config}");
+            assert!(text.contains(added), "{function} {config}\n{text}");
+        }
+    }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// Whether a line of the shell goes well; where not, the test says that it was skipped.
+fn has(test: &str, line: &str) -> bool {
+    let is_there = Sandbox::new().run(line).exit == 0;
+    if !is_there {
+        println!("skipped: {test}: `{line}` fails here");
+    }
+    is_there
+}
+
+/// Whether packages may be fetched and built for a test.
+fn may_build(test: &str) -> bool {
+    let may = std::env::var_os("KRM_PROJECTS").is_some();
+    if !may {
+        println!("skipped: {test}: KRM_PROJECTS is not set");
+    }
+    may
+}
+
+#[test]
+fn a_project_in_python_is_tested_and_runs() {
+    if has("python", "python3 -c 'import yaml'") {
+        let project = Project::new("python");
+        project.run("cd set-owner && python3 -m unittest");
+        project.eval(&format!("--exec 'python3 {}'", project.file("function.py")));
+    }
+}
+
+#[test]
+fn a_project_in_shell_is_tested_and_runs() {
+    if has("shell", "bash -c true") {
+        let project = Project::new("shell");
+        assert_eq!(project.run("bash set-owner/test.sh"), "ok\n");
+        let function = project.file("function.sh");
+        project.run(&format!("krm fn eval pkg --exec 'bash {function}' -- owner=team-a"));
+        let files = project.sandbox.files();
+        assert_eq!(files["pkg/pod.yaml"], POD);
+        let made = files.iter().find(|(path, _)| path.contains("owner_configmap"));
+        assert!(made.is_some_and(|(_, text)| text.contains("owner: \"team-a\"")), "{files:?}");
+    }
+}
+
+#[test]
+fn a_project_in_starlark_is_tested_and_runs() {
+    let project = Project::new("starlark");
+    let ran = project.sandbox.run("krm fn eval pkg --starlark set-owner/function.star -- owner=a");
+    if ran.stderr.contains("built without Starlark") {
+        println!("skipped: starlark: this krm was built without it");
+        return;
+    }
+    assert_eq!(project.run("bash set-owner/test.sh").lines().last(), Some("ok"));
+    project.eval("--starlark set-owner/function.star");
+}
+
+#[test]
+fn a_project_in_go_is_built_tested_and_runs() {
+    if may_build("go") && has("go", "go version") {
+        let project = Project::new("go");
+        project.run("cd set-owner && go vet ./... && go test ./... && go build -o set-owner .");
+        project.eval("--exec set-owner/set-owner");
+        project.run("cd set-owner && GOOS=wasip1 GOARCH=wasm go build -o set-owner.wasm .");
+        project.eval("--wasm set-owner/set-owner.wasm");
+    }
+}
+
+#[test]
+fn a_project_in_typescript_is_built_tested_and_runs() {
+    if may_build("typescript") && has("typescript", "npm --version") {
+        let project = Project::new("typescript");
+        project.run("cd set-owner && npm install && npm test");
+        project.eval(&format!("--exec 'node {}'", project.file("dist/main.js")));
+    }
+}
+
+#[test]
+fn a_project_in_rust_is_built_tested_and_runs() {
+    if may_build("rust") && has("rust", "cargo --version") {
+        let project = Project::new("rust");
+        let target = root().join("target/projects");
+        let cargo = format!("cd set-owner && export CARGO_TARGET_DIR={}", target.display());
+        project.run(&format!("{cargo} && cargo test && cargo build"));
+        project.eval(&format!("--exec {}/debug/set-owner", target.display()));
+        if has("rust as a module", "rustup target list --installed | grep -q wasm32-wasip1") {
+            project.run(&format!("{cargo} && cargo build --target wasm32-wasip1"));
+            project
+                .eval(&format!("--wasm {}/wasm32-wasip1/debug/set-owner.wasm", target.display()));
+        }
+    }
+}
