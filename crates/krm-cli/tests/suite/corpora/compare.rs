@@ -195,7 +195,9 @@ fn results(function: NodeRef<'_>) -> Vec<String> {
             said(part("field"), "path").unwrap_or_default(),
             said(part("file"), "path").unwrap_or_default(),
             said(part("file"), "index").filter(|it| it != "0").unwrap_or_default(),
-            text(result, "message").filter(|it| !is_engine && !is_of_reader(it)).unwrap_or_default(),
+            text(result, "message")
+                .filter(|it| !is_engine && !is_of_reader(it))
+                .unwrap_or_default(),
             text(result, "severity").unwrap_or_default(),
         ];
         found.push(of.join(" | "));

@@ -119,10 +119,8 @@ pub(super) fn failures(rendered: &Rendered<'_, Told>, loaded: &Loaded) -> Vec<Di
             (None, 1) => ": 1 error".to_owned(),
             (None, count) => format!(": {count} errors"),
         };
-        let words = format!(
-            "the {role} `{}` of the package `{package}` failed{why}",
-            report.ran.name
-        );
+        let words =
+            format!("the {role} `{}` of the package `{package}` failed{why}", report.ran.name);
         let placed = report.errors.iter().filter(|it| it.location.is_some());
         told.extend(placed.cloned());
         let hints = report.errors.first().filter(|it| it.location.is_none());
