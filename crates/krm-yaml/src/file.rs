@@ -27,6 +27,15 @@ pub struct File {
     lines: OnceLock<Box<[u32]>>,
 }
 
+/// Files are equal where their texts are, and were read as the same.
+impl PartialEq for File {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text && self.documents == other.documents
+    }
+}
+
+impl Eq for File {}
+
 impl File {
     /// Reads a text with the default options.
     pub fn parse(text: String) -> Result<Self, ReadError> {

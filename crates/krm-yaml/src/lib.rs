@@ -28,6 +28,7 @@ mod layout;
 mod manners;
 mod node;
 mod path;
+mod quick;
 mod reindent;
 mod scalar;
 mod span;
@@ -43,6 +44,8 @@ pub use file::{File, decode};
 pub use find::Located;
 pub use front::ReadOptions;
 pub use graft::{Graft, Pruned};
+#[doc(hidden)]
+pub use index::read_quickly;
 pub use node::{NodeKind, Notation, ScalarStyle};
 pub use path::{Path, PathError, Segment};
 pub use reindent::{Indentation, ListIndent};

@@ -62,7 +62,7 @@ pub enum Notation {
 ///
 /// Invariant: `start` lies on a character boundary of the source text, and for
 /// scalars and aliases so does `start + extent`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Node {
     /// Where the node's own text begins, after its anchor and tag.
     pub(crate) start: u32,
@@ -164,7 +164,7 @@ impl Node {
 }
 
 /// Anchor and tag of a node, kept apart because few nodes have any.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Properties {
     pub(crate) node: u32,
     /// `&name`, with the `&`.
@@ -174,7 +174,7 @@ pub(crate) struct Properties {
 }
 
 /// Which node an alias stands for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AliasLink {
     pub(crate) alias: u32,
     pub(crate) target: u32,

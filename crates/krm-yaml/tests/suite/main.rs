@@ -8,6 +8,7 @@ mod grafts;
 mod hostile;
 mod laws;
 mod properties;
+mod quick;
 mod refusals;
 mod runner;
 mod together;
