@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use crate::document::{Document, DocumentRef};
 use crate::front::ReadOptions;
-use crate::index::index;
+use crate::reading::read;
 use crate::span::{Position, Span};
 use crate::{ReadError, SyntaxError};
 
@@ -47,7 +47,7 @@ impl File {
         if Self::is_too_large(&text) {
             return Err(ReadError::TooLarge { bytes: text.len() as u64 });
         }
-        let documents = index(&text, options);
+        let documents = read(&text, options);
         Ok(Self { text, documents, lines: OnceLock::new() })
     }
 

@@ -10,73 +10,7 @@ use crate::explain::{OpenCollection, explain};
 use crate::front::{Event, Front, FrontError, Props, ReadOptions};
 use crate::gap::Gap;
 use crate::node::{AliasLink, Node, NodeKind, Notation, Properties, ScalarStyle};
-use crate::quick::Quick;
 use crate::span::{Span, before_break, column, line_end, line_start, next_line, skip_blanks};
-
-/// Reads all documents of a text.
-pub(crate) fn index(text: &str, options: ReadOptions) -> Vec<Document> {
-    if options.thorough || options.strict_indentation {
-        return thoroughly(text, options);
-    }
-    // An error may be told in other words where the text before it was not read, and what
-    // follows one begins where the parser finds its way again: there it reads everything.
-    quickly(text, options).map_or_else(|| thoroughly(text, options), |read| read.documents)
-}
-
-/// How many documents of a text are read without the front end, and how many there are.
-#[doc(hidden)]
-pub fn read_quickly(text: &str) -> (usize, usize) {
-    let options = ReadOptions::default();
-    let read = quickly(text, options);
-    read.map_or_else(
-        || (0, thoroughly(text, options).len()),
-        |read| (read.quick, read.documents.len()),
-    )
-}
-
-struct ReadQuickly {
-    documents: Vec<Document>,
-    quick: usize,
-}
-
-/// Reads what is certain without the front end, and with it only the documents that are not;
-/// none where a document has an error.
-fn quickly(text: &str, options: ReadOptions) -> Option<ReadQuickly> {
-    let mut builder = Builder::new(text, options);
-    let mut reader = Quick::new(text, options);
-    let mut quick = 0;
-    let mut next = Some(0);
-    while let Some(at) = next {
-        next = match reader.document(at) {
-            Some(read) => {
-                quick += 1;
-                builder.start_document(read.marker.unwrap_or(Span::empty(at)));
-                builder.store_nodes(&mut reader.nodes);
-                read.next
-            }
-            None => builder.take_some(at)?,
-        };
-    }
-    Some(ReadQuickly { documents: builder.finish(), quick })
-}
-
-/// Reads all documents with the front end.
-fn thoroughly(text: &str, options: ReadOptions) -> Vec<Document> {
-    let mut builder = Builder::new(text, options);
-    let mut front = Front::new(text, options);
-    while let Some(next) = front.next() {
-        match next {
-            Ok(event) => builder.take(event),
-            Err(error) => {
-                builder.fail(&error);
-                if !front.recover() {
-                    break;
-                }
-            }
-        }
-    }
-    builder.finish()
-}
 
 /// A collection that is not closed yet.
 struct Open {
@@ -85,7 +19,8 @@ struct Open {
     key_next: bool,
 }
 
-struct Builder<'t> {
+/// Collects the documents of one text.
+pub(crate) struct Builder<'t> {
     text: &'t str,
     options: ReadOptions,
     documents: Vec<Document>,
@@ -106,7 +41,7 @@ struct Builder<'t> {
 }
 
 impl<'t> Builder<'t> {
-    fn new(text: &'t str, options: ReadOptions) -> Self {
+    pub(crate) fn new(text: &'t str, options: ReadOptions) -> Self {
         Self {
             text,
             options,
@@ -125,7 +60,7 @@ impl<'t> Builder<'t> {
 
     /// Takes documents from the front end, from `at` up to a `---` that needs nothing of what
     /// stands before it, or to the end of the text. None where there is an error.
-    fn take_some(&mut self, at: u32) -> Option<Option<u32>> {
+    pub(crate) fn take_some(&mut self, at: u32) -> Option<Option<u32>> {
         let mut front = Front::starting_at(self.text, at, self.options);
         let mut is_between = false;
         while let Some(next) = front.next() {
@@ -143,12 +78,12 @@ impl<'t> Builder<'t> {
     }
 
     /// Takes the nodes of a document as they are.
-    fn store_nodes(&mut self, nodes: &mut Vec<Node>) {
+    pub(crate) fn store_nodes(&mut self, nodes: &mut Vec<Node>) {
         std::mem::swap(&mut self.nodes, nodes);
         self.store(None, None);
     }
 
-    fn take(&mut self, event: Event) {
+    pub(crate) fn take(&mut self, event: Event) {
         match event {
             Event::Scalar { span, style, blank, props } => {
                 let (span, indent) = match style {
@@ -305,7 +240,7 @@ impl<'t> Builder<'t> {
         open.is_some_and(|open| self.nodes[open.node as usize].kind() == NodeKind::Mapping)
     }
 
-    fn start_document(&mut self, span: Span) {
+    pub(crate) fn start_document(&mut self, span: Span) {
         if self.in_document {
             self.store(None, None);
         }
@@ -330,7 +265,7 @@ impl<'t> Builder<'t> {
         self.store(explicit.then_some(span), None);
     }
 
-    fn fail(&mut self, error: &FrontError) {
+    pub(crate) fn fail(&mut self, error: &FrontError) {
         let open: Vec<OpenCollection> = self
             .open
             .iter()
@@ -372,7 +307,7 @@ impl<'t> Builder<'t> {
         self.in_document = false;
     }
 
-    fn finish(mut self) -> Vec<Document> {
+    pub(crate) fn finish(mut self) -> Vec<Document> {
         if self.in_document {
             self.store(None, None);
         }

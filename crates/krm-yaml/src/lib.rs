@@ -29,6 +29,7 @@ mod manners;
 mod node;
 mod path;
 mod quick;
+mod reading;
 mod reindent;
 mod scalar;
 mod span;
@@ -44,10 +45,10 @@ pub use file::{File, decode};
 pub use find::Located;
 pub use front::ReadOptions;
 pub use graft::{Graft, Pruned};
-#[doc(hidden)]
-pub use index::read_quickly;
 pub use node::{NodeKind, Notation, ScalarStyle};
 pub use path::{Path, PathError, Segment};
+#[doc(hidden)]
+pub use reading::read_quickly;
 pub use reindent::{Indentation, ListIndent};
 pub use scalar::Resolved;
 pub use span::{Position, Span};
