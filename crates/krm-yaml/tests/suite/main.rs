@@ -12,3 +12,4 @@ mod quick;
 mod refusals;
 mod runner;
 mod together;
+mod written;
