@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
 cases=../crates/krm-yaml/tests/cases
-for target in round_trip same_meaning untouched_stays edit_is_read_back unknown_survives path schema format; do
+for target in round_trip same_meaning quick_is_thorough untouched_stays edit_is_read_back unknown_survives path schema format; do
     mkdir -p "corpus/$target"
 done
 
@@ -25,6 +25,7 @@ done
 for input in corpus/round_trip/*-[0-9]*; do
     name=$(basename "$input")
     cp "$input" "corpus/same_meaning/$name"
+    cp "$input" "corpus/quick_is_thorough/$name"
     { printf 'kind: A\napiVersion: v1\nspec:\n'; sed 's/^/  /' "$input"; } >"corpus/format/$name"
     for edit in 0 1 2 3; do
         for target in untouched_stays edit_is_read_back unknown_survives; do

@@ -24,7 +24,7 @@ use krm_core::setters::{Found, Pattern, find_fields, parse_reference};
 use krm_yaml::{Path, Segment};
 use laws::draw::Draw;
 use laws::editing::{self, Answer, Edited, Scope};
-use laws::{Verdict, emit, reading};
+use laws::{Verdict, emit, ordinary, reading};
 
 /// How many bytes choose the edit.
 pub const EDIT: usize = 16;
@@ -57,6 +57,16 @@ pub fn same_meaning(data: &[u8]) {
     }
     if let Some(text) = text_of(data) {
         holds(reading::as_the_front_end(text));
+    }
+}
+
+/// What is read without the front end is what the front end says.
+pub fn quick_is_thorough(data: &[u8]) {
+    if let Some(choices) = data.strip_prefix(&[0xff]) {
+        return holds(reading::quick_is_thorough(&ordinary::lines(&mut Draw::new(choices))));
+    }
+    if let Some(text) = text_of(data) {
+        holds(reading::quick_is_thorough(text));
     }
 }
 

@@ -5,7 +5,7 @@ use crate::span::Span;
 use crate::{File, NodeRef, SyntaxError};
 
 /// A document's table. It holds no text: that is the file's.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Document {
     pub(crate) nodes: Box<[Node]>,
     /// Sorted by node.

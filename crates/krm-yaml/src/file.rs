@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use crate::document::{Document, DocumentRef};
 use crate::front::ReadOptions;
-use crate::index::index;
+use crate::reading::read;
 use crate::span::{Position, Span};
 use crate::{ReadError, SyntaxError};
 
@@ -27,6 +27,15 @@ pub struct File {
     lines: OnceLock<Box<[u32]>>,
 }
 
+/// Files are equal where their texts are, and were read as the same.
+impl PartialEq for File {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text && self.documents == other.documents
+    }
+}
+
+impl Eq for File {}
+
 impl File {
     /// Reads a text with the default options.
     pub fn parse(text: String) -> Result<Self, ReadError> {
@@ -38,7 +47,7 @@ impl File {
         if Self::is_too_large(&text) {
             return Err(ReadError::TooLarge { bytes: text.len() as u64 });
         }
-        let documents = index(&text, options);
+        let documents = read(&text, options);
         Ok(Self { text, documents, lines: OnceLock::new() })
     }
 

@@ -74,21 +74,31 @@ pub struct ReadOptions {
     pub strict_indentation: bool,
     /// How deep block collections, and flow collections, may nest.
     pub max_depth: u16,
+    /// Read every document with the parser that knows all of YAML, also those that a
+    /// quicker reader knows for certain. The index is the same; tests hold both to that.
+    pub thorough: bool,
 }
 
 impl Default for ReadOptions {
     fn default() -> Self {
-        Self { strict_indentation: false, max_depth: 256 }
+        Self { strict_indentation: false, max_depth: 256, thorough: false }
     }
 }
 
 /// A stream of events over one text.
 pub(crate) struct Front<'a> {
     parser: Parser<'a, StrInput<'a>>,
+    /// Where the parser's text begins in the whole one.
+    base: u32,
 }
 
 impl<'a> Front<'a> {
     pub(crate) fn new(text: &'a str, options: ReadOptions) -> Self {
+        Self::starting_at(text, 0, options)
+    }
+
+    /// The events of a text from a `---` on, with their places in the whole text.
+    pub(crate) fn starting_at(text: &'a str, base: u32, options: ReadOptions) -> Self {
         let options = granit_parser::options! {
             strict_indentation: options.strict_indentation,
             emit_anchor_events: true,
@@ -96,7 +106,8 @@ impl<'a> Front<'a> {
             flow_nesting_limit: usize::from(options.max_depth),
             block_nesting_limit: usize::from(options.max_depth),
         };
-        Self { parser: Parser::new_from_str_with_options(text, options) }
+        let rest = &text[base as usize..];
+        Self { parser: Parser::new_from_str_with_options(rest, options), base }
     }
 
     /// The next event; `None` at the end of the stream.
@@ -105,27 +116,27 @@ impl<'a> Front<'a> {
             let (raw, raw_span) = match self.parser.next_event()? {
                 Ok(next) => next,
                 Err(error) => {
-                    let at = error.marker().byte_offset().unwrap_or_default() as u32;
+                    let at = self.base + error.marker().byte_offset().unwrap_or_default() as u32;
                     return Some(Err(FrontError { kind: error.kind().clone(), at }));
                 }
             };
-            let span = byte_span(&raw_span);
+            let span = byte_span(&raw_span, self.base);
             return Some(Ok(match raw {
                 Raw::Scalar(value, style, anchor, _) => Event::Scalar {
                     span,
                     style: scalar_style(style),
                     blank: value.bytes().all(|b| b == b'\n'),
-                    props: props(anchor, &raw_span),
+                    props: props(anchor, &raw_span, self.base),
                 },
                 Raw::MappingStart(style, anchor, _) => Event::MappingStart {
                     span,
                     flow: style == StructureStyle::Flow,
-                    props: props(anchor, &raw_span),
+                    props: props(anchor, &raw_span, self.base),
                 },
                 Raw::SequenceStart(style, anchor, _) => Event::SequenceStart {
                     span,
                     flow: style == StructureStyle::Flow,
-                    props: props(anchor, &raw_span),
+                    props: props(anchor, &raw_span, self.base),
                 },
                 Raw::MappingEnd | Raw::SequenceEnd => Event::CollectionEnd(span),
                 Raw::Alias(anchor) => Event::Alias { span, anchor: anchor as u32 },
@@ -145,13 +156,14 @@ impl<'a> Front<'a> {
     }
 }
 
-fn byte_span(span: &granit_parser::Span) -> Span {
+fn byte_span(span: &granit_parser::Span, base: u32) -> Span {
     let start = span.start.byte_offset().unwrap_or_default() as u32;
-    Span::new(start, span.end.byte_offset().unwrap_or_default().max(start as usize) as u32)
+    let end = span.end.byte_offset().unwrap_or_default() as u32;
+    Span::new(base + start, base + end.max(start))
 }
 
-fn props(anchor: usize, span: &granit_parser::Span) -> Props {
-    Props { anchor: anchor as u32, tag: span.tag_span().map(|tag| byte_span(&tag)) }
+fn props(anchor: usize, span: &granit_parser::Span, base: u32) -> Props {
+    Props { anchor: anchor as u32, tag: span.tag_span().map(|tag| byte_span(&tag, base)) }
 }
 
 fn scalar_style(style: RawStyle) -> ScalarStyle {

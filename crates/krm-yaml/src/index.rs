@@ -12,24 +12,6 @@ use crate::gap::Gap;
 use crate::node::{AliasLink, Node, NodeKind, Notation, Properties, ScalarStyle};
 use crate::span::{Span, before_break, column, line_end, line_start, next_line, skip_blanks};
 
-/// Reads all documents of a text.
-pub(crate) fn index(text: &str, options: ReadOptions) -> Vec<Document> {
-    let mut builder = Builder::new(text, options);
-    let mut front = Front::new(text, options);
-    while let Some(next) = front.next() {
-        match next {
-            Ok(event) => builder.take(event),
-            Err(error) => {
-                builder.fail(&error);
-                if !front.recover() {
-                    break;
-                }
-            }
-        }
-    }
-    builder.finish()
-}
-
 /// A collection that is not closed yet.
 struct Open {
     node: u32,
@@ -37,7 +19,8 @@ struct Open {
     key_next: bool,
 }
 
-struct Builder<'t> {
+/// Collects the documents of one text.
+pub(crate) struct Builder<'t> {
     text: &'t str,
     options: ReadOptions,
     documents: Vec<Document>,
@@ -58,7 +41,7 @@ struct Builder<'t> {
 }
 
 impl<'t> Builder<'t> {
-    fn new(text: &'t str, options: ReadOptions) -> Self {
+    pub(crate) fn new(text: &'t str, options: ReadOptions) -> Self {
         Self {
             text,
             options,
@@ -75,7 +58,32 @@ impl<'t> Builder<'t> {
         }
     }
 
-    fn take(&mut self, event: Event) {
+    /// Takes documents from the front end, from `at` up to a `---` that needs nothing of what
+    /// stands before it, or to the end of the text. None where there is an error.
+    pub(crate) fn take_some(&mut self, at: u32) -> Option<Option<u32>> {
+        let mut front = Front::starting_at(self.text, at, self.options);
+        let mut is_between = false;
+        while let Some(next) = front.next() {
+            match next.ok()? {
+                Event::DocumentStart(span) if is_between => return Some(Some(span.start)),
+                event => {
+                    self.take(event);
+                    // Behind `...` there may be directives.
+                    is_between = !self.in_document
+                        && self.documents.last().is_some_and(|last| last.end_marker.is_none());
+                }
+            }
+        }
+        Some(None)
+    }
+
+    /// Takes the nodes of a document as they are.
+    pub(crate) fn store_nodes(&mut self, nodes: &mut Vec<Node>) {
+        std::mem::swap(&mut self.nodes, nodes);
+        self.store(None, None);
+    }
+
+    pub(crate) fn take(&mut self, event: Event) {
         match event {
             Event::Scalar { span, style, blank, props } => {
                 let (span, indent) = match style {
@@ -232,7 +240,7 @@ impl<'t> Builder<'t> {
         open.is_some_and(|open| self.nodes[open.node as usize].kind() == NodeKind::Mapping)
     }
 
-    fn start_document(&mut self, span: Span) {
+    pub(crate) fn start_document(&mut self, span: Span) {
         if self.in_document {
             self.store(None, None);
         }
@@ -257,7 +265,7 @@ impl<'t> Builder<'t> {
         self.store(explicit.then_some(span), None);
     }
 
-    fn fail(&mut self, error: &FrontError) {
+    pub(crate) fn fail(&mut self, error: &FrontError) {
         let open: Vec<OpenCollection> = self
             .open
             .iter()
@@ -299,7 +307,7 @@ impl<'t> Builder<'t> {
         self.in_document = false;
     }
 
-    fn finish(mut self) -> Vec<Document> {
+    pub(crate) fn finish(mut self) -> Vec<Document> {
         if self.in_document {
             self.store(None, None);
         }

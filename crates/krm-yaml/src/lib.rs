@@ -28,6 +28,8 @@ mod layout;
 mod manners;
 mod node;
 mod path;
+mod quick;
+mod reading;
 mod reindent;
 mod scalar;
 mod span;
@@ -45,6 +47,8 @@ pub use front::ReadOptions;
 pub use graft::{Graft, Pruned};
 pub use node::{NodeKind, Notation, ScalarStyle};
 pub use path::{Path, PathError, Segment};
+#[doc(hidden)]
+pub use reading::read_quickly;
 pub use reindent::{Indentation, ListIndent};
 pub use scalar::Resolved;
 pub use span::{Position, Span};

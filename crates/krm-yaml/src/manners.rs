@@ -2,6 +2,8 @@
 //!
 //! New text takes after the nearest example in document order.
 
+use std::cell::OnceCell;
+
 use crate::document::DocumentRef;
 use crate::layout::EntryLayout;
 use crate::node::{NodeKind, Notation, ScalarStyle};
@@ -12,8 +14,20 @@ use crate::view::NodeRef;
 /// What is usual where a document shows no example.
 const INDENT: u32 = 2;
 
+/// How one document is written.
+pub(crate) struct Manners<'a> {
+    document: DocumentRef<'a>,
+    /// Looked for when the first is asked for: an edit that only moves things needs none.
+    examples: OnceCell<Examples>,
+    /// The line break.
+    pub(crate) line_break: &'static str,
+    /// Whether the document is JSON.
+    pub(crate) json: bool,
+}
+
 /// The examples of one document, each list sorted by node.
-pub(crate) struct Manners {
+#[derive(Default)]
+struct Examples {
     /// How much deeper a mapping stands than the one around it.
     indents: Vec<(u32, u32)>,
     /// How much deeper a list stands than its key.
@@ -21,32 +35,57 @@ pub(crate) struct Manners {
     quotes: Vec<(u32, char)>,
     /// What brackets over several lines are indented by.
     unit: Option<String>,
-    /// The line break.
-    pub(crate) line_break: &'static str,
-    /// Whether the document is JSON.
-    pub(crate) json: bool,
 }
 
-impl Manners {
-    pub(crate) fn of(document: DocumentRef<'_>) -> Self {
+impl<'a> Manners<'a> {
+    pub(crate) fn of(document: DocumentRef<'a>) -> Self {
         let text = document.file.text();
         let document_text = document.text();
         let crlf = |text: &str| text.find('\n').map(|at| text[..at].ends_with('\r'));
         let is_crlf = crlf(document_text).or_else(|| crlf(text)).unwrap_or(false);
-        let mut manners = Self {
-            indents: Vec::new(),
-            lists: Vec::new(),
-            quotes: Vec::new(),
-            unit: None,
+        Self {
+            document,
+            examples: OnceCell::new(),
             line_break: if is_crlf { "\r\n" } else { "\n" },
             json: is_json(document),
-        };
-        for index in 0..document.table().nodes.len() as u32 {
-            manners.learn(document.node(index));
         }
-        manners
     }
 
+    fn examples(&self) -> &Examples {
+        self.examples.get_or_init(|| {
+            let mut examples = Examples::default();
+            for index in 0..self.document.table().nodes.len() as u32 {
+                examples.learn(self.document.node(index));
+            }
+            examples
+        })
+    }
+
+    /// How much deeper a mapping near `node` stands than the one around it.
+    pub(crate) fn indent(&self, node: u32) -> u32 {
+        let examples = self.examples();
+        nearest(&examples.indents, node).unwrap_or_else(|| {
+            // A list that is indented shows the width, too.
+            nearest(&examples.lists, node).filter(|&deeper| deeper > 0).unwrap_or(INDENT)
+        })
+    }
+
+    /// How much deeper a list near `node` stands than its key.
+    pub(crate) fn list_indent(&self, node: u32) -> u32 {
+        nearest(&self.examples().lists, node).unwrap_or(0)
+    }
+
+    /// What brackets over several lines are indented by.
+    pub(crate) fn unit(&self) -> &str {
+        self.examples().unit.as_deref().unwrap_or("  ")
+    }
+
+    pub(crate) fn quote(&self, node: u32) -> char {
+        nearest(&self.examples().quotes, node).unwrap_or('"')
+    }
+}
+
+impl Examples {
     fn learn(&mut self, node: NodeRef<'_>) {
         let text = node.source();
         if let NodeKind::Scalar(style) = node.kind() {
@@ -70,28 +109,6 @@ impl Manners {
             NodeKind::Sequence => self.lists.push((node.index, deeper)),
             _ => {}
         }
-    }
-
-    /// How much deeper a mapping near `node` stands than the one around it.
-    pub(crate) fn indent(&self, node: u32) -> u32 {
-        nearest(&self.indents, node).unwrap_or_else(|| {
-            // A list that is indented shows the width, too.
-            nearest(&self.lists, node).filter(|&deeper| deeper > 0).unwrap_or(INDENT)
-        })
-    }
-
-    /// How much deeper a list near `node` stands than its key.
-    pub(crate) fn list_indent(&self, node: u32) -> u32 {
-        nearest(&self.lists, node).unwrap_or(0)
-    }
-
-    /// What brackets over several lines are indented by.
-    pub(crate) fn unit(&self) -> &str {
-        self.unit.as_deref().unwrap_or("  ")
-    }
-
-    pub(crate) fn quote(&self, node: u32) -> char {
-        nearest(&self.quotes, node).unwrap_or('"')
     }
 }
 
@@ -139,8 +156,11 @@ fn shared_quotes<'a>(nodes: impl Iterator<Item = NodeRef<'a>>) -> Option<ScalarS
 /// By how much the entries of a flow collection stand deeper than the line that opens it.
 fn unit_of(node: NodeRef<'_>) -> Option<String> {
     let text = node.source();
+    if node.notation() != Notation::Flow {
+        return None;
+    }
     let first = node.children().next()?.full_span().start;
-    if node.notation() != Notation::Flow || !is_first_on_line(text, first) {
+    if !is_first_on_line(text, first) {
         return None;
     }
     let indent = indentation(text, first).strip_prefix(indentation(text, node.start()))?;

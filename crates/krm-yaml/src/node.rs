@@ -62,7 +62,7 @@ pub enum Notation {
 ///
 /// Invariant: `start` lies on a character boundary of the source text, and for
 /// scalars and aliases so does `start + extent`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Node {
     /// Where the node's own text begins, after its anchor and tag.
     pub(crate) start: u32,
@@ -152,6 +152,28 @@ impl Node {
         self.extent = index;
     }
 
+    /// Whether two nodes are the same but for where their trees begin, in the table and in the text. Nodes
+    /// that mean something by what stands elsewhere are like no other.
+    pub(crate) fn is_alike(
+        &self,
+        origin: (u32, u32),
+        other: &Self,
+        their_origin: (u32, u32),
+        is_root: bool,
+    ) -> bool {
+        let place = |node: &Self, (index, start): (u32, u32)| {
+            let parent = if is_root { 0 } else { node.parent - index };
+            let extent = if node.is_collection() { node.extent - index } else { node.extent };
+            (node.start - start, parent, extent)
+        };
+        // Whether the root of a tree is a key or an item says nothing of it.
+        let mask = if is_root { !KEY } else { u32::MAX };
+        self.meta & mask == other.meta & mask
+            && !self.has_properties()
+            && self.kind() != NodeKind::Alias
+            && place(self, origin) == place(other, their_origin)
+    }
+
     /// The span of a scalar or alias.
     pub(crate) fn leaf_span(self) -> Span {
         Span::new(self.start, self.start + self.extent)
@@ -164,7 +186,7 @@ impl Node {
 }
 
 /// Anchor and tag of a node, kept apart because few nodes have any.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Properties {
     pub(crate) node: u32,
     /// `&name`, with the `&`.
@@ -174,7 +196,7 @@ pub(crate) struct Properties {
 }
 
 /// Which node an alias stands for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AliasLink {
     pub(crate) alias: u32,
     pub(crate) target: u32,

@@ -207,6 +207,54 @@ impl<'a> NodeRef<'a> {
         self.target().unwrap_or(self)
     }
 
+    /// Whether the node and all nodes inside it are written as another: the same bytes from what stands before it to
+    /// what comes behind it, comments among them, and the same nodes in them. What aliases, anchors and tags mean
+    /// hangs on other places: with any of them inside it never is.
+    ///
+    /// ```
+    /// let text = "a: 1\nb:\n  c: 2 # two\nd: [3]\n";
+    /// let old = krm_yaml::File::parse(text.to_owned())?;
+    /// let new = krm_yaml::File::parse(text.replace("3", "4"))?;
+    /// let value = |file, name| {
+    ///     let document = krm_yaml::File::document(file, 0);
+    ///     document.and_then(|document| document.root()?.as_mapping()?.get(name)).expect("it is there")
+    /// };
+    /// assert!(value(&old, "b").is_written_as(value(&new, "b")));
+    /// assert!(!value(&old, "d").is_written_as(value(&new, "d")));
+    /// # Ok::<(), krm_yaml::ReadError>(())
+    /// ```
+    pub fn is_written_as(self, other: NodeRef<'_>) -> bool {
+        let (own, their) = (self.surroundings(), other.surroundings());
+        if own.of(self.source()) != their.of(other.source()) {
+            return false;
+        }
+        let [nodes, others] = [self.rows(), other.rows()];
+        nodes.len() == others.len()
+            && nodes.iter().zip(others).enumerate().all(|(at, (one, another))| {
+                let is_root = at == 0;
+                one.is_alike((self.index, own.start), another, (other.index, their.start), is_root)
+            })
+    }
+
+    fn rows(self) -> &'a [Node] {
+        &self.document.table().nodes[self.subtree()]
+    }
+
+    /// From the end of the node before this one to the start of the one behind it.
+    fn surroundings(self) -> Span {
+        let nodes = &self.document.table().nodes;
+        let before = self.index.checked_sub(1).map(|index| nodes[index as usize]);
+        let start = match before {
+            Some(node) if node.is_collection() => node.start,
+            Some(node) => node.leaf_span().end,
+            None => self.document.span().start,
+        };
+        let behind = nodes.get(self.node().subtree_end(self.index) as usize);
+        let end = behind.map_or(self.document.span().end, |node| node.start);
+        // What follows an empty value may begin before it ends: nothing is between them.
+        Span::new(start.min(self.start()), end.max(start))
+    }
+
     /// The node as a mapping.
     pub fn as_mapping(self) -> Option<Mapping<'a>> {
         (self.kind() == NodeKind::Mapping).then_some(Mapping(self))

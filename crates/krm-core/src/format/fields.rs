@@ -122,9 +122,10 @@ const KNOWN: &[&str] = &[
 /// Where a field stands among its neighbours: by its rank, and by its bytes where many share one.
 pub(super) type FieldOrder<'a> = (usize, Cow<'a, str>);
 
-/// The known names by their bytes, each with its rank.
-static RANKS: LazyLock<Vec<(&str, usize)>> = LazyLock::new(|| {
-    let mut ranks: Vec<_> = KNOWN.iter().enumerate().map(|(at, name)| (*name, at + 1)).collect();
+/// The known names, each with its rank, by their length first: that is compared sooner than bytes.
+static RANKS: LazyLock<Vec<((usize, &str), usize)>> = LazyLock::new(|| {
+    let ranks = KNOWN.iter().enumerate().map(|(at, name)| ((name.len(), *name), at + 1));
+    let mut ranks: Vec<_> = ranks.collect();
     ranks.sort_unstable();
     ranks
 });
@@ -138,7 +139,7 @@ pub(super) fn order_of(key: NodeRef<'_>) -> Option<FieldOrder<'_>> {
         ScalarStyle::Plain if !scalar.raw().contains(['\n', '\r']) => Cow::Borrowed(scalar.raw()),
         _ => scalar.value(),
     };
-    let rank = match RANKS.binary_search_by_key(&&*name, |(known, _)| known) {
+    let rank = match RANKS.binary_search_by_key(&(name.len(), &*name), |(known, _)| *known) {
         Ok(at) => RANKS[at].1,
         Err(_) if name == "<<" && scalar.style() == ScalarStyle::Plain => 0,
         Err(_) => usize::MAX,

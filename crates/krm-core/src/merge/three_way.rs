@@ -230,6 +230,9 @@ fn both<'a>(
     if is_null(local) || is_null(upstream) {
         return cleared(work, versions, local, upstream, place);
     }
+    if versions.base.is_some_and(|base| is_untouched(base, upstream)) && holds_no_more(local) {
+        return Ok(KEEP);
+    }
     let theirs = upstream.resolve();
     if is_alias {
         return below_alias(work, versions, local, theirs, place);
@@ -245,6 +248,18 @@ fn both<'a>(
         }
         _ => whole(work, versions, local, theirs, place),
     })
+}
+
+/// Whether upstream has a collection just as base has it: then there is nothing to take from it.
+fn is_untouched(base: NodeRef<'_>, upstream: NodeRef<'_>) -> bool {
+    upstream.is_collection() && base.is_written_as(upstream)
+}
+
+/// Whether nothing in local goes even so: a null is cleared, and what is shared is looked at below.
+fn holds_no_more(local: NodeRef<'_>) -> bool {
+    local
+        .descendants()
+        .all(|node| node.kind() != NodeKind::Alias && node.anchor().is_none() && !is_null(node))
 }
 
 /// Null on either side clears the value.

@@ -23,7 +23,7 @@ use super::render::Renderer;
 pub(crate) struct Ground<'a> {
     pub(crate) document: DocumentRef<'a>,
     pub(crate) text: &'a str,
-    pub(crate) manners: Manners,
+    pub(crate) manners: Manners<'a>,
     listings: BTreeMap<u32, Rc<Listing<'a>>>,
     pub(crate) splices: Vec<Splice>,
     /// The comments, or none, that are to stand beside values which are written anew.

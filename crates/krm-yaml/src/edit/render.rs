@@ -22,7 +22,7 @@ pub(crate) struct Rendered {
 /// Renders values near one node of a document.
 #[derive(Clone, Copy)]
 pub(crate) struct Renderer<'m> {
-    pub(super) manners: &'m Manners,
+    pub(super) manners: &'m Manners<'m>,
     /// The node whose neighbourhood sets the manners.
     pub(super) near: u32,
     /// How brackets around are written.
@@ -38,7 +38,7 @@ pub(crate) struct Renderer<'m> {
 }
 
 impl<'m> Renderer<'m> {
-    pub(crate) fn new(manners: &'m Manners, near: u32) -> Self {
+    pub(crate) fn new(manners: &'m Manners<'m>, near: u32) -> Self {
         let brackets = BracketManners { json: manners.json, ..BracketManners::default() };
         Self {
             manners,

@@ -3,8 +3,6 @@
 //! What comes may be new text, or other bytes of the source, which carry the
 //! splices inside them along. So an entry that moves takes its own edits with it.
 
-use std::collections::BTreeMap;
-
 use crate::span::Span;
 
 /// A piece of what comes in place of a span.
@@ -93,19 +91,21 @@ pub(crate) fn apply(text: &str, range: Span, mut splices: Vec<Splice>) -> Result
 
 /// For each insertion at the edge of an entry that moves: the collection whose entry carries it along.
 fn carriers(splices: &[Splice]) -> Vec<Option<u32>> {
-    let mut edges: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    let mut edges: Vec<(u32, u32)> = Vec::new();
     for splice in splices {
         for part in splice.parts.iter().filter(|_| splice.is_move) {
             if let (Part::Keep(from), Some(of)) = (part, splice.of) {
-                edges.entry(from.start).or_default().push(of);
-                edges.entry(from.end).or_default().push(of);
+                edges.extend([(from.start, of), (from.end, of)]);
             }
         }
     }
+    edges.sort_unstable();
     let carrier = |splice: &Splice| {
-        let inside = |moving: &&u32| splice.of.is_none_or(|of| of > **moving && of != FILE);
-        let edges = edges.get(&splice.span.start).filter(|_| splice.span.is_empty())?;
-        edges.iter().filter(inside).max().copied()
+        let at = Some(splice.span.start).filter(|_| splice.span.is_empty())?;
+        let first = edges.partition_point(|(edge, _)| *edge < at);
+        let here = edges[first..].iter().take_while(|(edge, _)| *edge == at);
+        let inside = |moving: &u32| splice.of.is_none_or(|of| of > *moving && of != FILE);
+        here.map(|(_, moving)| *moving).filter(inside).max()
     };
     splices.iter().map(carrier).collect()
 }
@@ -164,7 +164,7 @@ impl Work<'_> {
             self.used[index] = true;
             out.push_str(&self.text[at as usize..span.start as usize]);
             let inner = of.filter(|_| is_move).map_or(Scope::Kept, Scope::Carried);
-            for part in self.splices[index].parts.clone() {
+            for part in std::mem::take(&mut self.splices[index].parts) {
                 match part {
                     Part::New(text) => out.push_str(&text),
                     Part::Keep(keep) => self.render(keep, inner, out),

@@ -82,7 +82,7 @@ fn distance(
     around: &Column<'_>,
     old: u32,
     how: Indentation,
-    manners: &Manners,
+    manners: &Manners<'_>,
 ) -> u32 {
     let entry = around.entries.binary_search_by_key(&node.index, |entry| entry.value.index);
     let is_announced = entry.is_ok_and(|at| is_announced(&around.entries[at]));

@@ -8,6 +8,8 @@ mod grafts;
 mod hostile;
 mod laws;
 mod properties;
+mod quick;
 mod refusals;
 mod runner;
 mod together;
+mod written;

@@ -89,7 +89,7 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
         let changes = merge(source, &session.loaded.package, how, global, screen)?;
         packages::applied(&mut session.loaded, changes, &mut before)?;
     }
-    let plan = plan(&session.loaded, before);
+    let plan = plan(&mut session.loaded, before);
     session.finish(plan, screen)
 }
 
@@ -129,7 +129,7 @@ fn take_apart(
 }
 
 /// The files as they were and as they are.
-fn plan(loaded: &Loaded, before: BTreeMap<PackagePath, Option<String>>) -> Plan {
+fn plan(loaded: &mut Loaded, before: BTreeMap<PackagePath, Option<String>>) -> Plan {
     if loaded.origin == Origin::Stdin && before.is_empty() {
         return packages::plan(Vec::new(), loaded);
     }

@@ -91,8 +91,17 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     let known = [&base.package, &session.loaded.package, &upstream.package];
     let schema = packages::schema(&args.lists, &known, screen)?;
     let rules = args.conflicts.rules(args.lists.rules(&schema));
-    let (plan, conflicts, warnings) =
-        merge(args, [&base, &upstream, &session.loaded], &rules, session.has_errors, global)?;
+    let versions = [&base, &upstream, &session.loaded];
+    let are_folders = versions.iter().all(|it| it.origin == Origin::Folder);
+    let (changes, conflicts, warnings) = merge(args, versions, &rules, session.has_errors, global)?;
+    // Only what is written is held on to from here on.
+    drop((base, upstream));
+    let plan = packages::plan(changes, &mut session.loaded);
+    let mut parts = (plan, conflicts, warnings);
+    if are_folders && !session.has_errors {
+        other_files([names[0], names[1], &args.to], &session.loaded, &rules, &mut parts)?;
+    }
+    let (plan, conflicts, warnings) = parts;
     screen.tell_all(&warnings);
     let verdict = args.conflicts.judge(&conflicts);
     match args.output {
@@ -109,24 +118,23 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
 
 type Parts = (Plan, Vec<Conflict>, Vec<Diagnostic>);
 
+/// The new texts of files, without a text those that go; and what there is to say.
+type Texts = (Vec<(PackagePath, Option<String>)>, Vec<Conflict>, Vec<Diagnostic>);
+
 fn merge(
     args: &Args,
     loaded: [&Loaded; 3],
     rules: &Rules<'_>,
     only_common: bool,
     global: &Global,
-) -> Result<Parts, Failure> {
+) -> Result<Texts, Failure> {
     let has_paths = loaded[2].origin == Origin::Folder;
     let how = How { rules, by_path: args.path_merge_key, only_common, has_paths };
     let merge = PackageMerge::three_way(loaded.map(|it| &it.package), how)
         .map_err(|errors| Failure::Told(Exit::Input, errors))?;
     let merged = packages::run(&merge, global)?;
-    let mut parts = (packages::plan(merged.changes, loaded[2]), merged.conflicts, merged.warnings);
-    if !only_common && loaded.iter().all(|it| it.origin == Origin::Folder) {
-        let names = [&args.ancestor, &args.from].map(|it| it.as_deref().unwrap_or_default());
-        other_files([names[0], names[1], &args.to], loaded[2], rules, &mut parts)?;
-    }
-    Ok(parts)
+    let changes = merged.changes.into_iter().map(|change| (change.path, change.new)).collect();
+    Ok((changes, merged.conflicts, merged.warnings))
 }
 
 /// Files that are no YAML are taken as a whole.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use krm_core::package_merge::{FileChange, Merged, PackageMerge};
+use krm_core::package_merge::{Merged, PackageMerge};
 use krm_core::schema::Schema;
 use krm_core::{Change, Diagnostic, Package, PackageFile, PackagePath, Plan};
 use krm_yaml::File;
@@ -81,21 +81,31 @@ pub(super) fn target(path: &PackagePath, old: Option<&PackageFile>, loaded: &Loa
     }
 }
 
-/// The changes as a plan. What goes through a pipe comes out of it, changed or not.
-pub(super) fn plan(changes: Vec<FileChange<'_>>, loaded: &Loaded) -> Plan {
+/// The changes as a plan, into which the texts of the package are moved. What goes through a pipe comes out of it,
+/// changed or not.
+pub(super) fn plan(changes: Vec<(PackagePath, Option<String>)>, loaded: &mut Loaded) -> Plan {
+    let is_stream = loaded.origin == Origin::Stdin;
+    let mut files = by_path(loaded);
+    let text = |file: PackageFile| file.content.ok().map(File::into_text);
     let mut plan = Plan::default();
-    let text = |file: &PackageFile| file.file().map(|file| file.text().to_owned());
-    if loaded.origin == Origin::Stdin && changes.is_empty() {
-        let old = loaded.package.files().first().and_then(text);
+    if is_stream && changes.is_empty() {
+        let old = files.pop_first().and_then(|(_, file)| text(file));
         plan.add(Change { path: disk::STDIN.to_owned(), new: old.clone(), old });
     }
-    for FileChange { path, old, new } in changes {
-        let name = target(&path, old, loaded);
+    for (path, new) in changes {
+        let old = files.remove(&path);
+        let name = target(&path, old.as_ref(), loaded);
         // A stream has no end but an empty one.
-        let new = if loaded.origin == Origin::Stdin { Some(new.unwrap_or_default()) } else { new };
+        let new = if is_stream { Some(new.unwrap_or_default()) } else { new };
         plan.add(Change { path: name, old: old.and_then(text), new });
     }
     plan
+}
+
+/// Takes the files out of a package.
+fn by_path(loaded: &mut Loaded) -> BTreeMap<PackagePath, PackageFile> {
+    let files = std::mem::take(&mut loaded.package).into_files();
+    files.into_iter().map(|file| (file.path.clone(), file)).collect()
 }
 
 /// The package with the changes made, and what the files were before, where that is not known already.
@@ -104,11 +114,7 @@ pub(super) fn applied(
     changes: Vec<(PackagePath, Option<String>)>,
     before: &mut BTreeMap<PackagePath, Option<String>>,
 ) -> Result<(), Failure> {
-    let mut files: BTreeMap<PackagePath, PackageFile> = std::mem::take(&mut loaded.package)
-        .into_files()
-        .into_iter()
-        .map(|file| (file.path.clone(), file))
-        .collect();
+    let mut files = by_path(loaded);
     for (path, new) in changes {
         let old = files.remove(&path);
         let shown = old.as_ref().map_or_else(|| loaded.shown(path.as_str()), |it| it.shown.clone());

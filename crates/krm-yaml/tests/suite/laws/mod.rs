@@ -11,6 +11,7 @@ pub(crate) mod ground;
 pub(crate) mod indentation;
 pub(crate) mod model;
 pub(crate) mod mutate;
+pub(crate) mod ordinary;
 pub(crate) mod outcome;
 pub(crate) mod reading;
 

@@ -90,6 +90,28 @@ pub(crate) fn as_the_front_end(text: &str) -> Verdict {
     }
 }
 
+/// Law `quick_is_thorough`: what is read without the front end is what the front end says, to the byte.
+pub(crate) fn quick_is_thorough(text: &str) -> Verdict {
+    let read = |thorough| {
+        let options = ReadOptions { thorough, ..ReadOptions::default() };
+        File::parse_with(text.to_owned(), options).map_err(|error| format!("not read: {error}"))
+    };
+    let (quick, thorough) = (read(false)?, read(true)?);
+    ensure!(
+        quick == thorough,
+        "read quickly as {}\nthoroughly as {}\nin {text:?}",
+        tables(&quick),
+        tables(&thorough)
+    );
+    Ok(())
+}
+
+fn tables(file: &File) -> String {
+    let told = format!("{file:#?}");
+    // The rows of the table are short lines.
+    told.split_whitespace().collect::<Vec<_>>().join(" ").replace("Node {", "\nNode {")
+}
+
 /// Spec: a last line of a block scalar that ends the file without a line break has none to keep
 /// (8.1.1.2), and readers of the Kubernetes world agree; the front end adds one.
 fn is_last_line_without_break(text: &str, own: &Seen, their: &Seen) -> bool {
