@@ -33,7 +33,6 @@ mod process;
 mod programs;
 pub mod render;
 mod resolution;
-mod step;
 mod tail;
 mod tell;
 mod wasi;
@@ -49,6 +48,5 @@ pub use programs::{Programs, Ready, RunScript, Script};
 pub use resolution::{
     BadConstraint, CATALOG, Configuration, Constraint, Resolution, Resolved, Target, UseBuiltin,
 };
-pub use step::{Runner, Step, StepFailure, Stepped};
 pub use tail::Tail;
 pub use wasi::{Wasi, WasiSettings};

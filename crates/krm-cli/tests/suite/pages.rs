@@ -56,7 +56,7 @@ fn root() -> PathBuf {
 }
 
 fn pages() -> Vec<PathBuf> {
-    let mut pages = vec![root().join("README.md")];
+    let mut pages = vec![root().join("README.md"), root().join("docs/render.md")];
     let folder = fs::read_dir(root().join("docs/commands")).unwrap();
     pages.extend(folder.map(|entry| entry.unwrap().path()));
     pages.sort();
@@ -92,6 +92,10 @@ fn run(command: &str) -> String {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
         if path.is_dir() {
+            // A package is copied for those who name it, and for nobody else.
+            if command.contains(&format!("examples/{name}")) {
+                copy(&path, &format!("examples/{name}"), &sandbox);
+            }
             continue;
         }
         sandbox.write(&format!("examples/{name}"), &fs::read(&path).unwrap());
@@ -99,4 +103,15 @@ fn run(command: &str) -> String {
     }
     let ran = sandbox.run(command);
     ran.stdout + &ran.stderr
+}
+
+fn copy(folder: &Path, name: &str, sandbox: &Sandbox) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let inside = format!("{name}/{}", path.file_name().unwrap().to_str().unwrap());
+        match path.is_dir() {
+            true => copy(&path, &inside, sandbox),
+            false => sandbox.write(&inside, &fs::read(&path).unwrap()),
+        }
+    }
 }

@@ -73,19 +73,28 @@ fn inside(
     let mut list = ResourceList {
         items: given.map(Resource::from).collect(),
         function_config: config.map(Resource::from),
-        results: Vec::new(),
+        ..ResourceList::default()
     };
     let errors = match catch_unwind(AssertUnwindSafe(|| run(&mut list))) {
         Ok(Ok(())) => Vec::new(),
         Ok(Err(error)) => error.diagnostics,
         Err(_) => vec![Diagnostic::error(format!("the function `{name}` crashed"))],
     };
-    let ResourceList { items: returned, results, .. } = list;
+    let ResourceList { items: returned, results, log, .. } = list;
     let failed = !errors.is_empty() || results.iter().any(|it| it.severity == Severity::Error);
     let all = put_back(items, seen, returned.into_iter().map(Item::from));
     let (items, deferred) = if failed { (None, Some(all)) } else { (Some(all), None) };
-    let exit_code = failed.into();
-    Acted { items, deferred, results, errors, exit_code, gave_up: failed, ..Acted::default() }
+    let (exit_code, stderr) = (failed.into(), log.join("\n"));
+    Acted {
+        items,
+        deferred,
+        results,
+        errors,
+        stderr,
+        exit_code,
+        gave_up: failed,
+        ..Acted::default()
+    }
 }
 
 /// A function that reads and writes texts.

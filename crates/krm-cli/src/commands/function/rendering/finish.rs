@@ -102,7 +102,10 @@ impl Settings<'_> {
         lock: &Lock,
         screen: &mut Screen,
     ) -> Outcome {
-        for file in package.files() {
+        // What is printed is the whole package; what was mended changes although no function changed it.
+        let is_mended = !std::ptr::eq(package, &self.loaded.package);
+        let all = if self.args.output.is_some() || is_mended { package.files() } else { &[] };
+        for file in all {
             let text = || file.file().map(|file| file.text().to_owned());
             texts.entry(file.path.clone()).or_insert_with(text);
         }
@@ -118,7 +121,9 @@ impl Settings<'_> {
     fn plan(&self, texts: Texts) -> Result<Plan, Failure> {
         let mut plan = Plan::default();
         for (path, new) in texts {
-            let file = self.loaded.package.files().iter().find(|file| file.path == path);
+            let files = self.loaded.package.files();
+            let found = files.binary_search_by(|file| file.path.cmp(&path));
+            let file = found.ok().map(|at| &files[at]);
             let old = file.and_then(PackageFile::file).map(|file| file.text().to_owned());
             if old == new {
                 continue;
