@@ -45,10 +45,10 @@ pub use failure::{Failure, Reason};
 pub use function::{Function, Outcome};
 pub use interrupt::Interrupt;
 pub use limits::Limits;
-pub use programs::{Programs, Ready, RunScript, Script};
+pub use programs::Programs;
 pub use resolution::{
     BadConstraint, CATALOG, Configuration, Constraint, Resolution, Resolved, Target, UseBuiltin,
 };
-pub use step::{Runner, Step, StepFailure, Stepped};
+pub use step::{RunScript, Runner, Script, Step, StepFailure, Stepped};
 pub use tail::Tail;
 pub use wasi::{Wasi, WasiSettings};

@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
-use krm_catalog::Builtin;
 use krm_core::wire::Item;
 use krm_core::{Diagnostic, PackagePath};
-use krm_sdk::{Resource, ResourceList};
+use krm_sdk::{Error, Resource, ResourceList};
 
 use super::homes::relative;
 use super::{Made, Step, StepFailure};
@@ -16,7 +15,7 @@ use crate::Tail;
 
 pub(super) fn run(
     step: &Step,
-    builtin: &Builtin,
+    function: &dyn Fn(&mut ResourceList) -> Result<(), Error>,
     sent: &[&Item],
 ) -> Result<Made, Box<StepFailure>> {
     let start = Instant::now();
@@ -25,7 +24,7 @@ pub(super) fn run(
         function_config: step.config.clone().map(Resource::from),
         ..ResourceList::default()
     };
-    let ran = catch_unwind(AssertUnwindSafe(|| (builtin.run)(&mut list)));
+    let ran = catch_unwind(AssertUnwindSafe(|| function(&mut list)));
     let time = start.elapsed();
     let results = list.results;
     let stderr = printed(&list.log, step);

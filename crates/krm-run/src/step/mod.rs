@@ -21,6 +21,7 @@ use std::time::Duration;
 use krm_catalog::Builtin;
 use krm_core::wire::{FunctionResult, Item, Version};
 use krm_core::{Diagnostic, Severity};
+use krm_sdk::{Error, ResourceList};
 
 use crate::{Function, Image, Interrupt, Limits, Tail};
 
@@ -28,9 +29,22 @@ use crate::{Function, Image, Interrupt, Limits, Tail};
 pub enum Runner {
     /// It is built in, and works on the items themselves.
     Builtin(&'static Builtin),
+    /// A script that runs inside krm, and works on the items themselves.
+    Script(Script),
     /// It is somewhere else, and gets a text.
     Outside(Box<dyn Function>),
 }
+
+/// A script with what runs it.
+pub struct Script {
+    /// What people call it.
+    pub name: String,
+    /// Runs it.
+    pub run: Box<RunScript>,
+}
+
+/// What runs a script.
+pub type RunScript = dyn Fn(&mut ResourceList) -> Result<(), Error> + Send + Sync;
 
 impl std::fmt::Debug for Runner {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -42,6 +56,7 @@ impl Runner {
     fn name(&self) -> &str {
         match self {
             Self::Builtin(builtin) => builtin.name,
+            Self::Script(script) => &script.name,
             Self::Outside(function) => function.name(),
         }
     }
@@ -167,7 +182,8 @@ impl Step {
         let chosen: Vec<usize> = (0..items.len()).filter(|at| wanted(&items[*at])).collect();
         let sent: Vec<&Item> = chosen.iter().map(|at| &items[*at]).collect();
         let made = match &self.runner {
-            Runner::Builtin(builtin) => in_process::run(self, builtin, &sent),
+            Runner::Builtin(builtin) => in_process::run(self, &builtin.run, &sent),
+            Runner::Script(script) => in_process::run(self, &*script.run, &sent),
             Runner::Outside(function) => outside::run(self, &**function, &sent, interrupt),
         };
         let made = match made {
@@ -197,7 +213,7 @@ impl Step {
     /// A built-in function that ended with errors among its results has failed, as a program does with its exit code.
     fn judged(&self, mut made: Made) -> Result<Made, Box<StepFailure>> {
         let errors = made.results.iter().filter(|it| it.severity == Severity::Error).count();
-        if errors == 0 || !matches!(self.runner, Runner::Builtin(_)) {
+        if errors == 0 || matches!(self.runner, Runner::Outside(_)) {
             return Ok(made);
         }
         let found = if errors == 1 { "an error".to_owned() } else { format!("{errors} errors") };

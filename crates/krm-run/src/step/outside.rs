@@ -17,6 +17,7 @@ pub(super) fn run(
         version: step.version,
         folder: &step.folder,
         function_config: step.config.as_ref(),
+        without_ids: false,
     };
     let sending = Sending::of(sent.iter().copied(), &options)
         .map_err(|error| Box::new(StepFailure::new(vec![error])))?;

@@ -29,7 +29,7 @@ impl Stream {
         }
         let items = stream.before.iter().map(|sent| Resource::from(sent.item.clone())).collect();
         let function_config = stream.config()?;
-        Ok((stream, ResourceList { items, function_config, results: Vec::new() }))
+        Ok((stream, ResourceList { items, function_config, ..ResourceList::default() }))
     }
 
     fn config(&self) -> Result<Option<Resource>, Error> {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{ArgGroup, ValueEnum};
 use krm_core::wire::{Item, Items};
 use krm_core::{Diagnostic, Package};
-use krm_run::Ready;
+use krm_run::{Runner, Step};
 
 use super::permissions::{Asks, Permissions, Workshop};
 use super::running::{Job, Run};
@@ -107,20 +107,17 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
         Some(name) => Some(configuration::of_file(name).map_err(Failure::input)?),
         None => configuration::of_words(&args.args).map_err(usage)?,
     };
-    let (name, runtime, ready) = args.ready(&workshop)?;
+    let (name, runtime, runner) = args.ready(&workshop)?;
     let wanted = |item: &Item| args.selection.has(item);
-    let job = Job {
+    let step = Step {
         name,
-        runtime,
-        ready,
         config,
-        folder: String::new(),
-        wanted: &wanted,
-        defer_failure: false,
-        place: None,
-    };
-    let run = Run {
+        is_validator: args.role == Some(Role::Validator),
         limits: args.permissions.limits.limits(),
+        ..Step::new(runner)
+    };
+    let job = Job { step, runtime, wanted: &wanted, place: None };
+    let run = Run {
         interrupt: interrupt::on_signals(),
         fail_on: args.results.fail_on,
         is_good: true,
@@ -150,7 +147,7 @@ impl Args {
     }
 
     /// The function with its name and how it runs.
-    fn ready(&self, workshop: &Workshop<'_>) -> Result<(String, &'static str, Ready), Failure> {
+    fn ready(&self, workshop: &Workshop<'_>) -> Result<(String, &'static str, Runner), Failure> {
         let asks = Asks {
             network: self.permissions.has_network(),
             local: self.fn_config.as_deref().and_then(folder_of),
@@ -168,8 +165,8 @@ impl Args {
             let ready = workshop.starlark(&file, Path::new(&file));
             (file, "starlark", ready)
         };
-        let (name, runtime, ready) = made;
-        Ok((name, runtime, ready.map_err(Failure::function)?))
+        let (name, runtime, runner) = made;
+        Ok((name, runtime, runner.map_err(Failure::function)?))
     }
 
     fn on_package(
@@ -191,10 +188,7 @@ impl Args {
             true => Some(self.saving(&job)?),
             false => None,
         };
-        let mut after = run.step(&session.loaded.package, &job, before.clone(), screen);
-        if self.role == Some(Role::Validator) {
-            after = kept(&before, &after, &job.name, screen);
-        }
+        let after = run.step(&session.loaded.package, &job, before.clone(), screen);
         let (both, saving) = ([&before[..], &after[..]], saving.as_ref());
         let output = self.output.as_ref();
         self.results.finish(&run, session, both, saving, output, &self.preview, screen)
@@ -211,13 +205,9 @@ impl Args {
             return Err(Failure::usage(Diagnostic::error(words)));
         }
         let mut piped = streams::Piped::read()?;
-        job.config = job.config.take().or_else(|| piped.config());
+        job.step.config = job.step.config.take().or_else(|| piped.config());
         run.title = disk::shown(disk::STDIN).to_owned();
-        let before = piped.items();
-        let mut after = run.step(&Package::default(), &job, before.clone(), screen);
-        if self.role == Some(Role::Validator) {
-            after = kept(&before, &after, &job.name, screen);
-        }
+        let after = run.step(&Package::default(), &job, piped.items(), screen);
         self.results.keep(&run, screen)?;
         piped.finish(&run, after, self.output.as_ref(), screen)
     }
@@ -244,7 +234,7 @@ impl Args {
         };
         let name = match job.runtime {
             "image" => self.image.clone().unwrap_or_default(),
-            _ => job.name.clone(),
+            _ => job.step.name.clone(),
         };
         let role = if self.role == Some(Role::Validator) { "validator" } else { "mutator" };
         let selection = self.selection.for_kptfile();
@@ -281,19 +271,4 @@ pub(super) fn items(
         screen.tell(&told);
     }
     Ok(taken.items)
-}
-
-/// What a validator leaves: everything as it was.
-fn kept(before: &[Item], after: &[Item], name: &str, screen: &mut Screen) -> Vec<Item> {
-    let is_same = before.len() == after.len()
-        && before.iter().zip(after).all(|(old, new)| {
-            old.text() == new.text() && (&old.path, old.index) == (&new.path, new.index)
-        });
-    if !is_same {
-        let words = format!(
-            "the validator `{name}` gave back other resources than it got, which changes nothing"
-        );
-        screen.tell(&Diagnostic::warning(words).hint("where the change is wanted it is a mutator"));
-    }
-    before.to_vec()
 }
