@@ -11,7 +11,7 @@ use super::permissions::{Asks, Permissions, Workshop};
 use super::running::{Job, Run};
 use super::saving::{Config, Saving};
 use super::selection::Selection;
-use super::writing_back::{Output, Results};
+use super::writing_back::{Ending, Output, Results};
 use super::{configuration, interrupt, streams};
 use crate::cli::{Global, Preview};
 use crate::commands::cfg::editing::{Editing, Session};
@@ -125,7 +125,7 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     };
     match is_stream {
         true => args.on_stream(job, run, screen),
-        false => args.on_package(job, run, global, screen),
+        false => args.on_package(&job, run, global, screen),
     }
 }
 
@@ -171,7 +171,7 @@ impl Args {
 
     fn on_package(
         &self,
-        job: Job<'_>,
+        job: &Job<'_>,
         mut run: Run,
         global: &Global,
         screen: &mut Screen,
@@ -185,13 +185,13 @@ impl Args {
         run.title.clone_from(&session.loaded.title);
         let before = items(&session.loaded.package, self.results.strict, screen)?;
         let saving = match self.save {
-            true => Some(self.saving(&job)?),
+            true => Some(self.saving(job)?),
             false => None,
         };
-        let after = run.step(&session.loaded.package, &job, before.clone(), screen);
-        let (both, saving) = ([&before[..], &after[..]], saving.as_ref());
-        let output = self.output.as_ref();
-        self.results.finish(&run, session, both, saving, output, &self.preview, screen)
+        let after = run.step(&session.loaded.package, job, before.clone(), screen);
+        let (saving, output) = (saving.as_ref(), self.output.as_ref());
+        let ending = Ending { saving, output, preview: &self.preview };
+        self.results.finish(&run, session, [&before, &after], ending, screen)
     }
 
     fn on_stream(&self, mut job: Job<'_>, mut run: Run, screen: &mut Screen) -> Outcome {

@@ -11,7 +11,7 @@ use krm_run::{Limits, Runner, Step};
 
 use super::permissions::{Asks, Permissions, Workshop};
 use super::running::{Job, Run};
-use super::writing_back::{Output, Results};
+use super::writing_back::{Ending, Output, Results};
 use super::{configuration, eval, interrupt, streams};
 use crate::cli::{Global, Preview, yes_or_no};
 use crate::commands::cfg::editing::{Editing, Session};
@@ -135,8 +135,8 @@ impl Args {
         let planned = self.planned(package, &before, workshop, global)?;
         let limits = self.permissions.limits.limits();
         let after = steps(planned, limits, package, &mut run, before.clone(), screen);
-        let (both, output) = ([&before[..], &after[..]], self.output.as_ref());
-        self.results.finish(&run, session, both, None, output, &self.preview, screen)
+        let ending = Ending { saving: None, output: self.output.as_ref(), preview: &self.preview };
+        self.results.finish(&run, session, [&before, &after], ending, screen)
     }
 
     fn on_stream(
