@@ -33,6 +33,7 @@ mod process;
 mod programs;
 pub mod render;
 mod resolution;
+mod step;
 mod tail;
 mod tell;
 mod wasi;
@@ -44,9 +45,10 @@ pub use failure::{Failure, Reason};
 pub use function::{Function, Outcome};
 pub use interrupt::Interrupt;
 pub use limits::Limits;
-pub use programs::{Programs, Ready, RunScript, Script};
+pub use programs::Programs;
 pub use resolution::{
     BadConstraint, CATALOG, Configuration, Constraint, Resolution, Resolved, Target, UseBuiltin,
 };
+pub use step::{RunScript, Runner, Script, Step, StepFailure, Stepped};
 pub use tail::Tail;
 pub use wasi::{Wasi, WasiSettings};

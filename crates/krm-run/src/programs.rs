@@ -2,13 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use krm_catalog::Builtin;
 use krm_core::Diagnostic;
 use krm_core::kptfile::Program;
 
 use crate::{
     Container, ContainerSettings, Engine, Environment, Exec, ExecSettings, Failure, Function,
-    Network, Pull, Resolution, Resolved, UseBuiltin, Wasi, WasiSettings,
+    Network, Pull, Resolution, Resolved, Runner, UseBuiltin, Wasi, WasiSettings,
 };
 
 /// What functions of packages may do, and where things are.
@@ -29,27 +28,6 @@ pub struct Programs {
     /// Where PATH is, and what can be passed on.
     pub environment: Environment,
 }
-
-/// A function that can be run.
-pub enum Ready {
-    /// Inside krm.
-    Builtin(&'static Builtin),
-    /// A script that runs inside krm.
-    Script(Script),
-    /// Outside of it.
-    Outside(Box<dyn Function>),
-}
-
-/// A script with what runs it.
-pub struct Script {
-    /// What people call it.
-    pub name: String,
-    /// Runs it.
-    pub run: Box<RunScript>,
-}
-
-/// What runs a script.
-pub type RunScript = dyn Fn(&mut krm_sdk::ResourceList) -> Result<(), krm_sdk::Error> + Send + Sync;
 
 impl Programs {
     /// The name that people know a function by: an image with prefix and tag, or the words of its declaration.
@@ -72,14 +50,14 @@ impl Programs {
         program: &Program,
         tag: Option<&str>,
         folder: &Path,
-    ) -> Result<Ready, Diagnostic> {
+    ) -> Result<Runner, Diagnostic> {
         let only = self.resolution.builtin == UseBuiltin::Only;
         let outside = |made: Result<Box<dyn Function>, Failure>| {
-            made.map(Ready::Outside).map_err(|failure| Diagnostic::from(&failure))
+            made.map(Runner::Outside).map_err(|failure| Diagnostic::from(&failure))
         };
         match program {
             Program::Image(image) => match self.resolution.resolve(image, tag)? {
-                Resolved::Builtin(builtin) => Ok(Ready::Builtin(builtin)),
+                Resolved::Builtin(builtin) => Ok(Runner::Builtin(builtin)),
                 Resolved::Container(image) => outside(self.container(&image, folder)),
             },
             Program::Exec(words) | Program::Wasm(words) if only => {
@@ -88,7 +66,7 @@ impl Programs {
                 Err(Diagnostic::error(words))
             }
             Program::Exec(words) => outside(self.exec(words, folder)),
-            Program::Wasm(file) => self.wasm(file, folder).map(Ready::Outside),
+            Program::Wasm(file) => self.wasm(file, folder).map(Runner::Outside),
         }
     }
 

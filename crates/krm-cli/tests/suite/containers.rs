@@ -9,12 +9,12 @@ use std::sync::OnceLock;
 
 use crate::sandbox::Sandbox;
 
-const IMAGE: &str = "krm-cli-tests:nginx-template";
+const IMAGE: &str = "example.com/krm-cli-tests/nginx-template:v1";
 
 /// The script of the specification: it wraps itself, and is a template of the shell.
 const TEMPLATE: &str = "#!/bin/sh\nif [ -z \"$WRAPPED\" ]; then\n  export WRAPPED=true\n  exec /bin/krm fn wrap -- /nginx-template.sh\nfi\ncat <<End\napiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: ${NAME}\nspec:\n  replicas: ${REPLICAS}\n  template:\n    spec:\n      containers:\n      - name: nginx\n        image: nginx:1.7\nEnd\n";
 
-const DECLARED: &str = "apiVersion: example.com/v1beta1\nkind: Nginx\nmetadata:\n  name: my-instance\n  annotations:\n    config.kubernetes.io/function: |\n      container:\n        image: krm-cli-tests:nginx-template\nspec:\n  replicas: 5\n";
+const DECLARED: &str = "apiVersion: example.com/v1beta1\nkind: Nginx\nmetadata:\n  name: my-instance\n  annotations:\n    config.kubernetes.io/function: |\n      container:\n        image: example.com/krm-cli-tests/nginx-template:v1\nspec:\n  replicas: 5\n";
 
 /// Whether there is an engine with the image; it is built once.
 fn has_image() -> bool {
@@ -126,6 +126,6 @@ fn the_image_is_named_to_the_byte_in_the_results() {
     sandbox.write("shop/nginx.yaml", DECLARED.as_bytes());
     run(&sandbox, "krm fn run shop -q --image-pull-policy never --results-dir out");
     let results = &sandbox.files()["out/results.yaml"];
-    assert!(results.contains("- image: krm-cli-tests:nginx-template"), "{results}");
+    assert!(results.contains("- image: example.com/krm-cli-tests/nginx-template:v1"), "{results}");
     assert!(results.contains("sha256:"), "{results}");
 }

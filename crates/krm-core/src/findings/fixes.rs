@@ -199,7 +199,7 @@ fn wanted<'a>(
         false => value.clone(),
     };
     let is_done = found.is_there() && means(found.node, &value);
-    Ok((!is_done).then(|| (&placed.file.path, found, value)))
+    Ok((!is_done).then_some((&placed.file.path, found, value)))
 }
 
 /// Whether the function wrote all values as text. An error where something else stands there now.

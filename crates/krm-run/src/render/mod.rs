@@ -1,10 +1,8 @@
 //! The pipelines of a tree of packages, run one after the other or side by side, with the same outcome.
 
-mod act;
 mod explain;
 mod trace;
 
-pub use act::{Acted, act};
 pub use explain::explain;
 pub use trace::{Changed, trace};
 

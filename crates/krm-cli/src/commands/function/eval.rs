@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use clap::{ArgGroup, ValueEnum};
 use krm_core::wire::{Item, Items};
 use krm_core::{Diagnostic, Package};
-use krm_run::Ready;
+use krm_run::{Runner, Step};
 
 use super::permissions::{Asks, Permissions, Workshop};
 use super::running::{Job, Run};
 use super::saving::{Config, Saving};
 use super::selection::Selection;
-use super::writing_back::{Output, Results};
+use super::writing_back::{Ending, Output, Results};
 use super::{configuration, interrupt, streams};
 use crate::cli::{Global, Preview};
 use crate::commands::cfg::editing::{Editing, Session};
@@ -107,20 +107,17 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
         Some(name) => Some(configuration::of_file(name).map_err(Failure::input)?),
         None => configuration::of_words(&args.args).map_err(usage)?,
     };
-    let (name, runtime, ready) = args.ready(&workshop)?;
+    let (name, runtime, runner) = args.ready(&workshop)?;
     let wanted = |item: &Item| args.selection.has(item);
-    let job = Job {
+    let step = Step {
         name,
-        runtime,
-        ready,
         config,
-        folder: String::new(),
-        wanted: &wanted,
-        defer_failure: false,
-        place: None,
-    };
-    let run = Run {
+        is_validator: args.role == Some(Role::Validator),
         limits: args.permissions.limits.limits(),
+        ..Step::new(runner)
+    };
+    let job = Job { step, runtime, wanted: &wanted, place: None };
+    let run = Run {
         interrupt: interrupt::on_signals(),
         fail_on: args.results.fail_on,
         is_good: true,
@@ -128,7 +125,7 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     };
     match is_stream {
         true => args.on_stream(job, run, screen),
-        false => args.on_package(job, run, global, screen),
+        false => args.on_package(&job, run, global, screen),
     }
 }
 
@@ -150,7 +147,7 @@ impl Args {
     }
 
     /// The function with its name and how it runs.
-    fn ready(&self, workshop: &Workshop<'_>) -> Result<(String, &'static str, Ready), Failure> {
+    fn ready(&self, workshop: &Workshop<'_>) -> Result<(String, &'static str, Runner), Failure> {
         let asks = Asks {
             network: self.permissions.has_network(),
             local: self.fn_config.as_deref().and_then(folder_of),
@@ -168,13 +165,13 @@ impl Args {
             let ready = workshop.starlark(&file, Path::new(&file));
             (file, "starlark", ready)
         };
-        let (name, runtime, ready) = made;
-        Ok((name, runtime, ready.map_err(Failure::function)?))
+        let (name, runtime, runner) = made;
+        Ok((name, runtime, runner.map_err(Failure::function)?))
     }
 
     fn on_package(
         &self,
-        job: Job<'_>,
+        job: &Job<'_>,
         mut run: Run,
         global: &Global,
         screen: &mut Screen,
@@ -188,16 +185,13 @@ impl Args {
         run.title.clone_from(&session.loaded.title);
         let before = items(&session.loaded.package, self.results.strict, screen)?;
         let saving = match self.save {
-            true => Some(self.saving(&job)?),
+            true => Some(self.saving(job)?),
             false => None,
         };
-        let mut after = run.step(&session.loaded.package, &job, before.clone(), screen);
-        if self.role == Some(Role::Validator) {
-            after = kept(&before, &after, &job.name, screen);
-        }
-        let (both, saving) = ([&before[..], &after[..]], saving.as_ref());
-        let output = self.output.as_ref();
-        self.results.finish(&run, session, both, saving, output, &self.preview, screen)
+        let after = run.step(&session.loaded.package, job, before.clone(), screen);
+        let (saving, output) = (saving.as_ref(), self.output.as_ref());
+        let ending = Ending { saving, output, preview: &self.preview };
+        self.results.finish(&run, session, [&before, &after], ending, screen)
     }
 
     fn on_stream(&self, mut job: Job<'_>, mut run: Run, screen: &mut Screen) -> Outcome {
@@ -211,13 +205,9 @@ impl Args {
             return Err(Failure::usage(Diagnostic::error(words)));
         }
         let mut piped = streams::Piped::read()?;
-        job.config = job.config.take().or_else(|| piped.config());
+        job.step.config = job.step.config.take().or_else(|| piped.config());
         run.title = disk::shown(disk::STDIN).to_owned();
-        let before = piped.items();
-        let mut after = run.step(&Package::default(), &job, before.clone(), screen);
-        if self.role == Some(Role::Validator) {
-            after = kept(&before, &after, &job.name, screen);
-        }
+        let after = run.step(&Package::default(), &job, piped.items(), screen);
         self.results.keep(&run, screen)?;
         piped.finish(&run, after, self.output.as_ref(), screen)
     }
@@ -244,7 +234,7 @@ impl Args {
         };
         let name = match job.runtime {
             "image" => self.image.clone().unwrap_or_default(),
-            _ => job.name.clone(),
+            _ => job.step.name.clone(),
         };
         let role = if self.role == Some(Role::Validator) { "validator" } else { "mutator" };
         let selection = self.selection.for_kptfile();
@@ -281,19 +271,4 @@ pub(super) fn items(
         screen.tell(&told);
     }
     Ok(taken.items)
-}
-
-/// What a validator leaves: everything as it was.
-fn kept(before: &[Item], after: &[Item], name: &str, screen: &mut Screen) -> Vec<Item> {
-    let is_same = before.len() == after.len()
-        && before.iter().zip(after).all(|(old, new)| {
-            old.text() == new.text() && (&old.path, old.index) == (&new.path, new.index)
-        });
-    if !is_same {
-        let words = format!(
-            "the validator `{name}` gave back other resources than it got, which changes nothing"
-        );
-        screen.tell(&Diagnostic::warning(words).hint("where the change is wanted it is a mutator"));
-    }
-    before.to_vec()
 }

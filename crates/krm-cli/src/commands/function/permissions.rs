@@ -7,12 +7,11 @@ use std::path::{Path, PathBuf};
 use krm_core::Diagnostic;
 use krm_run::{
     Container, ContainerSettings, Engine, Environment, Exec, ExecSettings, Function, Mount,
-    Network, Pull, Ready, Resolution, Resolved, Script, UseBuiltin, User, Variable, Wasi,
+    Network, Pull, Resolution, Resolved, Runner, Script, UseBuiltin, User, Variable, Wasi,
     WasiSettings,
 };
 
-use krm_sdk::{Resource, ResourceList};
-use krm_yaml::Value;
+use krm_sdk::ResourceList;
 
 use super::images::Images;
 use super::limits::LimitFlags;
@@ -136,14 +135,14 @@ impl Workshop<'_> {
         image: &str,
         tag: Option<&str>,
         asks: &Asks,
-    ) -> Result<Ready, Diagnostic> {
+    ) -> Result<Runner, Diagnostic> {
         match self.resolution.resolve(image, tag)? {
-            Resolved::Builtin(builtin) => Ok(Ready::Builtin(builtin)),
+            Resolved::Builtin(builtin) => Ok(Runner::Builtin(builtin)),
             Resolved::Container(image) => self.container(&image, asks),
         }
     }
 
-    fn container(&self, image: &str, asks: &Asks) -> Result<Ready, Diagnostic> {
+    fn container(&self, image: &str, asks: &Asks) -> Result<Runner, Diagnostic> {
         let Permissions { network, as_current_user, writable_root, .. } = *self.permissions;
         let mounts = asks.mounts.iter().map(|text| Mount::parse(text, &self.folder));
         let given = self.permissions.mount.iter().map(|text| Mount::parse(text, &self.stands));
@@ -169,7 +168,7 @@ impl Workshop<'_> {
         words: Option<Vec<String>>,
         is_typed: bool,
         asks: &Asks,
-    ) -> Result<Ready, Diagnostic> {
+    ) -> Result<Runner, Diagnostic> {
         self.only_built_in(name)?;
         let settings = ExecSettings {
             allow_exec: is_typed || self.permissions.allow_exec,
@@ -185,7 +184,7 @@ impl Workshop<'_> {
     }
 
     /// A WASI module in a file.
-    pub(super) fn wasm(&self, name: &str, file: &Path, asks: &Asks) -> Result<Ready, Diagnostic> {
+    pub(super) fn wasm(&self, name: &str, file: &Path, asks: &Asks) -> Result<Runner, Diagnostic> {
         self.only_built_in(name)?;
         let bytes = fs::read(file).map_err(|error| unreadable(name, &error))?;
         let pass = |variable: Variable| match variable {
@@ -200,26 +199,12 @@ impl Workshop<'_> {
     }
 
     /// A Starlark script in a file.
-    pub(super) fn starlark(&self, name: &str, file: &Path) -> Result<Ready, Diagnostic> {
+    pub(super) fn starlark(&self, name: &str, file: &Path) -> Result<Runner, Diagnostic> {
         let text = fs::read_to_string(file).map_err(|error| unreadable(name, &error))?;
-        let Some(builtin) = krm_catalog::find("starlark") else {
-            return Err(Diagnostic::error("this krm was built without Starlark"));
-        };
-        let run = move |list: &mut ResourceList| {
-            let head =
-                "apiVersion: fn.kpt.dev/v1alpha1\nkind: StarlarkRun\nmetadata:\n  name: script\n";
-            let mut config = Resource::parse(head)?;
-            config.set("source", text.as_str())?;
-            if let Some(given) = &list.function_config {
-                let params = given.get("data").or_else(|| given.get("params"));
-                params.map(|params| config.set("params", Value::Node(params))).transpose()?;
-            }
-            let given = list.function_config.replace(config);
-            let outcome = (builtin.run)(list);
-            list.function_config = given;
-            outcome
-        };
-        Ok(Ready::Script(Script { name: name.to_owned(), run: Box::new(run) }))
+        let shown = name.to_owned();
+        let run =
+            move |list: &mut ResourceList| krm_catalog::starlark::run_file(&shown, &text, list);
+        Ok(Runner::Script(Script { name: name.to_owned(), run: Box::new(run) }))
     }
 
     fn only_built_in(&self, name: &str) -> Result<(), Diagnostic> {
@@ -240,9 +225,9 @@ impl Workshop<'_> {
     }
 }
 
-fn outside<F: Function + 'static>(made: Result<F, krm_run::Failure>) -> Result<Ready, Diagnostic> {
+fn outside<F: Function + 'static>(made: Result<F, krm_run::Failure>) -> Result<Runner, Diagnostic> {
     match made {
-        Ok(function) => Ok(Ready::Outside(Box::new(function))),
+        Ok(function) => Ok(Runner::Outside(Box::new(function))),
         Err(failure) => Err(Diagnostic::from(&failure)),
     }
 }

@@ -7,11 +7,11 @@ use krm_core::declared::{Declared, Runtime, declared};
 use krm_core::findings::field::Field;
 use krm_core::wire::Item;
 use krm_core::{Diagnostic, Package, PackageFile};
-use krm_run::Ready;
+use krm_run::{Limits, Runner, Step};
 
 use super::permissions::{Asks, Permissions, Workshop};
 use super::running::{Job, Run};
-use super::writing_back::{Output, Results};
+use super::writing_back::{Ending, Output, Results};
 use super::{configuration, eval, interrupt, streams};
 use crate::cli::{Global, Preview, yes_or_no};
 use crate::commands::cfg::editing::{Editing, Session};
@@ -84,7 +84,7 @@ pub(crate) struct Args {
 struct Planned {
     name: String,
     runtime: &'static str,
-    ready: Ready,
+    runner: Runner,
     config: Option<Item>,
     /// The folder whose resources it gets.
     scope: String,
@@ -104,7 +104,6 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     let is_stream = args.dir == disk::STDIN;
     let workshop = args.permissions.workshop((!is_stream).then_some(Path::new(&args.dir)))?;
     let run = Run {
-        limits: args.permissions.limits.limits(),
         interrupt: interrupt::on_signals(),
         fail_on: args.results.fail_on,
         is_good: true,
@@ -134,9 +133,10 @@ impl Args {
         let package = &session.loaded.package;
         let before = eval::items(package, self.results.strict, screen)?;
         let planned = self.planned(package, &before, workshop, global)?;
-        let after = steps(planned, package, &mut run, before.clone(), screen);
-        let (both, output) = ([&before[..], &after[..]], self.output.as_ref());
-        self.results.finish(&run, session, both, None, output, &self.preview, screen)
+        let limits = self.permissions.limits.limits();
+        let after = steps(planned, limits, package, &mut run, before.clone(), screen);
+        let ending = Ending { saving: None, output: self.output.as_ref(), preview: &self.preview };
+        self.results.finish(&run, session, [&before, &after], ending, screen)
     }
 
     fn on_stream(
@@ -155,7 +155,8 @@ impl Args {
         let items = piped.items();
         let package = as_package(&items)?;
         let planned = self.planned(&package, &items, workshop, global)?;
-        let after = steps(planned, &Package::default(), &mut run, items, screen);
+        let limits = self.permissions.limits.limits();
+        let after = steps(planned, limits, &Package::default(), &mut run, items, screen);
         self.results.keep(&run, screen)?;
         piped.finish(&run, after, self.output.as_ref(), screen)
     }
@@ -220,7 +221,7 @@ impl Args {
         Ok(Planned {
             name,
             runtime,
-            ready: ready?,
+            runner: ready?,
             config: configuration::of_words(&self.args)?,
             scope: String::new(),
             base: String::new(),
@@ -269,7 +270,7 @@ impl Args {
         Ok(Planned {
             name: name_of(&function.declaration.runtime),
             runtime,
-            ready: ready.map_err(at)?,
+            runner: ready.map_err(at)?,
             config: Some(config),
             scope: scope.to_owned(),
             base: base.to_owned(),
@@ -282,6 +283,7 @@ impl Args {
 /// Runs the functions one after the other, to the first that fails.
 fn steps(
     planned: Vec<Planned>,
+    limits: Limits,
     package: &Package,
     run: &mut Run,
     mut items: Vec<Item>,
@@ -297,16 +299,15 @@ fn steps(
             let inside = path.and_then(|path| path.strip_prefix(scope.as_str()));
             scope.is_empty() || inside.is_some_and(|rest| rest.starts_with('/'))
         };
-        let job = Job {
+        let step = Step {
             name: function.name,
-            runtime: function.runtime,
-            ready: function.ready,
             config: function.config,
             folder: function.base,
-            wanted: &wanted,
-            defer_failure: function.defer_failure,
-            place: function.place,
+            defers_failure: function.defer_failure,
+            limits,
+            ..Step::new(function.runner)
         };
+        let job = Job { step, runtime: function.runtime, wanted: &wanted, place: function.place };
         items = run.step(package, &job, items, screen);
         housed(&mut items, &scope);
         if !run.is_good {
@@ -357,7 +358,7 @@ fn ready(
     runtime: &Runtime,
     workshop: &Workshop<'_>,
     folder: &Path,
-) -> (&'static str, Result<Ready, Diagnostic>) {
+) -> (&'static str, Result<Runner, Diagnostic>) {
     let asks = |network: bool, mounts: &[String], envs: &[String]| Asks {
         network,
         mounts: mounts.to_vec(),

@@ -2,9 +2,8 @@
 
 use krm_core::findings::{Finder, Ran, Report};
 use krm_core::wire::{FunctionResult, Item};
-use krm_core::{Diagnostic, Package, PackagePath, Severity};
-use krm_run::render::{Acted, act};
-use krm_run::{Interrupt, Limits, Ready};
+use krm_core::{Diagnostic, Package, Severity};
+use krm_run::{Interrupt, Step, StepFailure, Stepped};
 
 use crate::Exit;
 use crate::show::{Doing, Screen};
@@ -14,18 +13,11 @@ const MOST_LINES: usize = 10;
 
 /// One function that is to run.
 pub(super) struct Job<'a> {
-    /// What people call it.
-    pub(super) name: String,
+    pub(super) step: Step,
     /// How it runs: `image`, `exec`, `wasm`, `starlark`.
     pub(super) runtime: &'static str,
-    pub(super) ready: Ready,
-    pub(super) config: Option<Item>,
-    /// The folder from which it sees paths, and out of which it cannot write; empty for the package.
-    pub(super) folder: String,
     /// Which resources it gets; paths are those of the package.
     pub(super) wanted: &'a dyn Fn(&Item) -> bool,
-    /// Whether its output is taken and the rest runs when it fails.
-    pub(super) defer_failure: bool,
     /// Where it is declared: an error that is nothing but a place.
     pub(super) place: Option<Diagnostic>,
 }
@@ -51,7 +43,6 @@ impl FailOn {
 /// A run of functions.
 #[derive(Default)]
 pub(super) struct Run {
-    pub(super) limits: Limits,
     pub(super) interrupt: Interrupt,
     pub(super) fail_on: Option<FailOn>,
     /// What people call the package.
@@ -74,58 +65,98 @@ impl Run {
         items: Vec<Item>,
         screen: &mut Screen,
     ) -> Vec<Item> {
+        let name = crate::folder::joined(&self.title, &job.step.folder);
         let total = items.len();
-        let name = match job.folder.as_str() {
-            "" => self.title.clone(),
-            folder => crate::folder::joined(&self.title, folder),
-        };
-        let doing = Doing::begin(&format!("running {} on {name}", job.name));
-        let (acted, others) = scoped(job, items.clone(), &self.limits, &self.interrupt);
+        let seen = items.iter().filter(|item| (job.wanted)(item)).count();
+        let doing = Doing::begin(&format!("running {} on {name}", job.step.name));
+        let ran = job.step.run(items.clone(), job.wanted, &self.interrupt);
         drop(doing);
-        let findings = acted.results.iter().any(|it| self.fail_on.is_some_and(|on| on.counts(it)));
-        let has_failed = acted.items.is_none() || findings;
-        screen.say(&line(job, &acted, &name, total, has_failed));
-        if let Some(image) = &acted.image {
+        let (items, done) = match ran {
+            Ok(stepped) => (None, stepped),
+            Err(failure) => {
+                let failure = Some(failure);
+                (Some(items), Stepped { failure, ..Stepped::default() })
+            }
+        };
+        let is_refused = items.is_some();
+        let failure = done.failure.as_deref();
+        let mut results = done.results.clone();
+        if results.is_empty() {
+            results.extend(failure.iter().flat_map(|it| it.results.clone()));
+        }
+        let counts = results.iter().any(|it| self.fail_on.is_some_and(|on| on.counts(it)));
+        let word = if failure.is_some() || counts { "FAIL" } else { "PASS" };
+        let time = failure.map_or(done.time, |it| it.time.max(done.time)).as_millis();
+        let seen = match seen == total {
+            true => many(total, "resource"),
+            false => format!("{seen} of {}", many(total, "resource")),
+        };
+        screen.say(&format!("[{word}] \"{}\" on {seen} of {name} in {time}ms", job.step.name));
+        if let Some(image) = &done.image {
             screen.note(&format!("  image {image}"));
         }
-        tell(package, job, &acted, screen);
-        self.fail(job, &acted, has_failed, findings);
-        let Acted { items: new, deferred, results, stderr, exit_code, image, .. } = acted;
-        let name = match image {
-            // The image that ran, to the byte, is the one to be run again.
-            Some(image) if job.runtime == "image" => format!("{} ({image})", job.name),
-            _ => job.name.clone(),
-        };
-        self.report.ran.push(Ran {
-            name,
-            runtime: job.runtime,
-            package: job.folder.clone(),
-            exit_code: if has_failed && exit_code == 0 { 1 } else { exit_code },
-            stderr,
-            results,
-        });
-        match new.or(deferred.filter(|_| job.defer_failure)) {
-            Some(new) => others.back(new, &job.folder),
-            None => items,
-        }
+        tell(package, &done, &results, screen);
+        self.keep(job, &done, &results, counts);
+        self.fail(job, failure, &results, counts, is_refused);
+        items.unwrap_or(done.items)
     }
 
-    fn fail(&mut self, job: &Job<'_>, acted: &Acted, has_failed: bool, findings: bool) {
-        if !has_failed {
+    /// Keeps what a function did, with paths as its package knows them.
+    fn keep(&mut self, job: &Job<'_>, done: &Stepped, results: &[FunctionResult], counts: bool) {
+        let folder = &job.step.folder;
+        let inside = |mut result: FunctionResult| {
+            if let Some(file) = &mut result.file {
+                let path = file.path.strip_prefix(folder.as_str());
+                let path =
+                    path.and_then(|path| path.strip_prefix('/')).filter(|_| !folder.is_empty());
+                file.path = path.unwrap_or(&file.path).to_owned();
+            }
+            result
+        };
+        let failure = done.failure.as_deref();
+        let code = failure.map_or(0, |it| it.exit_code.filter(|code| *code != 0).unwrap_or(1));
+        let stderr = failure.map(|it| it.stderr.text()).filter(|text| !text.is_empty());
+        // The image that ran, to the byte, is the one to be run again.
+        let image = done.image.as_ref().map(|image| format!(" ({image})")).unwrap_or_default();
+        self.report.ran.push(Ran {
+            name: format!("{}{image}", job.step.name),
+            runtime: job.runtime,
+            package: folder.clone(),
+            exit_code: if counts && code == 0 { 1 } else { code },
+            stderr: stderr.unwrap_or_else(|| done.stderr.text()),
+            results: results.iter().cloned().map(inside).collect(),
+        });
+    }
+
+    fn fail(
+        &mut self,
+        job: &Job<'_>,
+        failure: Option<&StepFailure>,
+        results: &[FunctionResult],
+        counts: bool,
+        is_refused: bool,
+    ) {
+        if failure.is_none() && !counts {
             return;
         }
-        let said = acted.results.iter().any(|it| it.severity == Severity::Error);
-        let are_findings = (acted.gave_up && said) || (acted.items.is_some() && findings);
+        let said = results.iter().any(|it| it.severity == Severity::Error);
+        let gave_up = |it: &StepFailure| it.exit_code.is_some_and(|code| code != 0);
+        let are_findings = failure.is_none_or(|it| it.is_finding || (gave_up(it) && said));
         let exit = if are_findings { Exit::Findings } else { Exit::Function };
         self.exit = if self.exit == Exit::Function { self.exit } else { exit };
         self.report.exit_code = 1;
-        self.is_good &= job.defer_failure && (acted.items.is_some() || acted.deferred.is_some());
-        if acted.items.is_some() {
-            let words = format!("function `{}` gave results that count as a failure", job.name);
-            self.errors.push(Diagnostic::error(words));
+        self.is_good &= job.step.defers_failure && !is_refused;
+        match failure {
+            Some(failure) => {
+                let errors = failure.diagnostics.iter().map(|told| with_last_words(told, failure));
+                self.errors.extend(errors.map(|told| placed(told, job)));
+            }
+            None => {
+                let name = &job.step.name;
+                let words = format!("function `{name}` gave results that count as a failure");
+                self.errors.push(placed(Diagnostic::error(words), job));
+            }
         }
-        let errors = acted.errors.iter().map(|told| placed(&with_last_words(told, acted), job));
-        self.errors.extend(errors);
     }
 
     /// Says how the run went as a whole.
@@ -145,127 +176,36 @@ impl Run {
 }
 
 /// Says what a function found, with the lines that it is about.
-fn tell(package: &Package, job: &Job<'_>, acted: &Acted, screen: &mut Screen) {
-    let name = |told: &Diagnostic| told.clone().in_file(format!("output of {}", job.name));
-    let warnings: Vec<Diagnostic> = acted.warnings.iter().map(name).collect();
-    screen.tell_all(&warnings);
-    if !acted.results.is_empty() {
+fn tell(package: &Package, done: &Stepped, results: &[FunctionResult], screen: &mut Screen) {
+    screen.tell_all(&done.warnings);
+    done.failure.iter().for_each(|failure| screen.tell_all(&failure.warnings));
+    if !results.is_empty() {
         let finder = Finder::new(package);
-        acted.results.iter().for_each(|it| screen.tell(&finder.tell(&job.folder, it)));
+        results.iter().for_each(|it| screen.tell(&finder.tell("", it)));
     }
 }
 
 /// The error with what the function said last, where it is not in it already.
-fn with_last_words(told: &Diagnostic, acted: &Acted) -> Diagnostic {
+fn with_last_words(told: &Diagnostic, failure: &StepFailure) -> Diagnostic {
     let mut told = told.clone();
-    let lines: Vec<&str> = acted.stderr.lines().filter(|line| !line.trim().is_empty()).collect();
+    let lines = failure.stderr.last_lines(MOST_LINES);
     if !lines.is_empty() && !told.message.contains("it said last:") {
         told.message += "; it said last:";
-        for line in &lines[lines.len().saturating_sub(MOST_LINES)..] {
-            told.message += &format!("\n  {}", line.escape_debug());
-        }
+        lines.iter().for_each(|line| told.message += &format!("\n  {line}"));
     }
     told
 }
 
 /// The error with the place where the function is declared, where it has none of its own.
-fn placed(told: &Diagnostic, job: &Job<'_>) -> Diagnostic {
+fn placed(told: Diagnostic, job: &Job<'_>) -> Diagnostic {
     match &job.place {
         Some(place) if told.location.is_none() => {
-            let mut placed = place.clone();
-            placed.message.clone_from(&told.message);
-            placed.hints.clone_from(&told.hints);
-            placed
+            Diagnostic { message: told.message, hints: told.hints, ..place.clone() }
         }
-        _ => told.clone(),
+        _ => told,
     }
-}
-
-/// What ran, on what, and how it ended.
-fn line(job: &Job<'_>, acted: &Acted, package: &str, total: usize, has_failed: bool) -> String {
-    let word = if has_failed { "FAIL" } else { "PASS" };
-    let seen = match acted.seen == total {
-        true => many(total, "resource"),
-        false => format!("{} of {}", acted.seen, many(total, "resource")),
-    };
-    let time = acted.time.as_millis();
-    format!("[{word}] \"{}\" on {seen} of {package} in {time}ms", job.name)
 }
 
 pub(super) fn many(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
-}
-
-/// The resources that a function did not get, each with its place among all.
-struct Others {
-    all: Vec<Item>,
-    inside: Vec<bool>,
-}
-
-/// Runs a function on the resources below its folder, with paths from there.
-fn scoped(
-    job: &Job<'_>,
-    items: Vec<Item>,
-    limits: &Limits,
-    interrupt: &Interrupt,
-) -> (Acted, Others) {
-    let wanted = |item: &Item| (job.wanted)(item) && relative(item, &job.folder).is_some();
-    let inside: Vec<bool> = items.iter().map(wanted).collect();
-    let mut given = Vec::new();
-    for (at, item) in items.iter().enumerate().filter(|(at, _)| inside[*at]) {
-        if let Some(mut item) = relative(item, &job.folder) {
-            item.origin = Some(at);
-            given.push(item);
-        }
-    }
-    let acted = act(&job.ready, job.config.clone(), given, |_| true, limits, interrupt);
-    (acted, Others { all: items, inside })
-}
-
-impl Others {
-    /// All resources in their order: what came back in the place of what was given, and what is new at the end.
-    fn back(self, returned: Vec<Item>, folder: &str) -> Vec<Item> {
-        let mut kept: Vec<Option<Item>> = vec![None; self.all.len()];
-        let mut new = Vec::new();
-        for mut item in returned {
-            item.path = item.path.map(|path| absolute(&path, folder));
-            match item.origin.filter(|at| *at < kept.len()) {
-                Some(at) if self.inside[at] && kept[at].is_none() => kept[at] = Some(item),
-                _ => {
-                    item.origin = None;
-                    new.push(item);
-                }
-            }
-        }
-        let Self { all, inside } = self;
-        let old = all.into_iter().enumerate().filter_map(|(at, old)| match inside[at] {
-            true => kept[at].take().map(|item| with_origin(item, old.origin)),
-            false => Some(old),
-        });
-        old.chain(new).collect()
-    }
-}
-
-fn with_origin(mut item: Item, origin: Option<usize>) -> Item {
-    item.origin = origin;
-    item
-}
-
-fn relative(item: &Item, folder: &str) -> Option<Item> {
-    let mut item = item.clone();
-    if folder.is_empty() {
-        return Some(item);
-    }
-    let path = item.path.as_ref()?.as_str().strip_prefix(folder)?.strip_prefix('/')?;
-    item.path = Some(PackagePath::new(path).ok()?);
-    Some(item)
-}
-
-fn absolute(path: &PackagePath, folder: &str) -> PackagePath {
-    let whole = crate::folder::joined(folder, path.as_str());
-    if folder.is_empty() {
-        path.clone()
-    } else {
-        PackagePath::new(&whole).unwrap_or_else(|_| path.clone())
-    }
 }

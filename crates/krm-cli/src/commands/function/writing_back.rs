@@ -71,6 +71,14 @@ impl std::str::FromStr for Output {
     }
 }
 
+/// What is to be done at the end beside changing the package.
+#[derive(Clone, Copy)]
+pub(super) struct Ending<'a> {
+    pub(super) saving: Option<&'a Saving>,
+    pub(super) output: Option<&'a Output>,
+    pub(super) preview: &'a Preview,
+}
+
 impl Results {
     /// Keeps the results of a run, also of one that failed.
     pub(super) fn keep(&self, run: &Run, screen: &mut Screen) -> Result<(), Failure> {
@@ -92,11 +100,10 @@ impl Results {
         run: &Run,
         session: Session<'_>,
         [before, after]: [&[Item]; 2],
-        saving: Option<&Saving>,
-        output: Option<&Output>,
-        preview: &Preview,
+        ending: Ending<'_>,
         screen: &mut Screen,
     ) -> Outcome {
+        let Ending { saving, output, preview } = ending;
         run.sum_up(screen);
         self.keep(run, screen)?;
         if !run.is_good && !self.fix {

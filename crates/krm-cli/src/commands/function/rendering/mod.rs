@@ -12,8 +12,8 @@ use krm_core::hydration::Tree;
 use krm_core::kptfile::{self, Function, Program};
 use krm_core::wire::{FunctionResult, Item};
 use krm_core::{Diagnostic, Package};
-use krm_run::render::{Ended, act};
-use krm_run::{Interrupt, Limits, Programs, Ready};
+use krm_run::render::Ended;
+use krm_run::{Interrupt, Limits, Programs, Runner, StepFailure};
 
 pub(super) use settings::Settings;
 
@@ -80,33 +80,53 @@ impl Work<'_> {
             Err(told) => return refused(told),
         };
         let folder = self.folder.join(root);
-        let ready = self.programs.ready(&function.program, function.tag.as_deref(), &folder);
-        let ready = match ready {
-            Ok(ready) => ready,
+        let runner = self.programs.ready(&function.program, function.tag.as_deref(), &folder);
+        let runner = match runner {
+            Ok(runner) => runner,
             Err(told) => return refused(told),
         };
+        let is_builtin = matches!(runner, Runner::Builtin(_));
+        let step = krm_run::Step {
+            name: ran.name.clone(),
+            config,
+            limits: self.limits,
+            ..krm_run::Step::new(runner)
+        };
         let wanted = |item: &Item| function.selection.has(item.resource());
-        let before = items.clone();
-        let acted = act(&ready, config, items, wanted, &self.limits, self.interrupt);
-        let is_builtin = matches!(ready, Ready::Builtin(_));
-        let mut results = acted.results;
-        // A built-in function that gave up says why in its results, as a program would.
-        if is_builtin {
-            let why = acted.errors.iter();
-            results.extend(why.map(|it| FunctionResult::new(it.severity, &*it.message)));
-        }
-        let errors = acted.errors.into_iter();
-        let errors = errors.map(|told| self.placed(told, root, function, &before)).collect();
-        let report = Told {
-            ran: Ran { exit_code: acted.exit_code, stderr: acted.stderr, results, ..ran },
+        let seen = items.iter().filter(|item| wanted(item)).count();
+        let told = |ran, time, warnings, errors| Told {
+            ran,
             is_builtin,
-            seen: acted.seen,
+            seen,
             of,
-            time: acted.time,
-            warnings: acted.warnings,
+            time,
+            warnings,
             errors,
         };
-        Ended { items: acted.items, report }
+        match step.run(items.clone(), wanted, self.interrupt) {
+            Ok(done) => {
+                let ran = Ran { stderr: done.stderr.text(), results: done.results, ..ran };
+                let report = told(ran, done.time, done.warnings, Vec::new());
+                Ended { items: Some(done.items), report }
+            }
+            Err(failure) => {
+                let StepFailure { mut diagnostics, mut results, warnings, time, .. } = *failure;
+                let prefix = format!("function `{}`: ", ran.name);
+                for told in &mut diagnostics {
+                    told.message = told.message.trim_start_matches(&prefix).to_owned();
+                }
+                // A built-in function that gave up says why in its results, as a program would.
+                if is_builtin && failure.exit_code.is_none() {
+                    let why = diagnostics.iter();
+                    results.extend(why.map(|it| FunctionResult::new(it.severity, &*it.message)));
+                }
+                let placed = |told| self.placed(told, root, function, &items);
+                let errors = diagnostics.into_iter().map(placed).collect();
+                let (exit_code, stderr) = (failure.exit_code.unwrap_or(1), failure.stderr.text());
+                let ran = Ran { exit_code, stderr, results, ..ran };
+                Ended { items: None, report: told(ran, time, warnings, errors) }
+            }
+        }
     }
 
     /// An error of a function in the file that it is about: functions know their resources as documents of their own.

@@ -1,0 +1,122 @@
+//! A built-in function: it gets the items themselves, and a panic of it is an error like any other.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
+
+use krm_core::wire::Item;
+use krm_core::{Diagnostic, PackagePath};
+use krm_sdk::{Error, Resource, ResourceList};
+
+use super::homes::relative;
+use super::{Made, Step, StepFailure};
+use crate::Tail;
+
+pub(super) fn run(
+    step: &Step,
+    function: &dyn Fn(&mut ResourceList) -> Result<(), Error>,
+    sent: &[&Item],
+) -> Result<Made, Box<StepFailure>> {
+    let start = Instant::now();
+    let mut list = ResourceList {
+        items: sent.iter().map(|item| inside(item, &step.folder)).collect(),
+        function_config: step.config.clone().map(Resource::from),
+        ..ResourceList::default()
+    };
+    let ran = catch_unwind(AssertUnwindSafe(|| function(&mut list)));
+    let time = start.elapsed();
+    let results = list.results;
+    let stderr = printed(&list.log, step);
+    let failed = |diagnostics| {
+        let (results, stderr) = (results.clone(), stderr.clone());
+        let failure = StepFailure { results, stderr, time, ..StepFailure::new(diagnostics) };
+        Box::new(failure)
+    };
+    match ran {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => return Err(failed(error.diagnostics)),
+        Err(panic) => {
+            let words = format!("it panicked, which is a fault in krm: {}", words(&*panic));
+            return Err(failed(vec![Diagnostic::error(words)]));
+        }
+    }
+    let items: Vec<Item> = list.items.into_iter().map(Item::from).collect();
+    let from = origins(&items, sent);
+    let back = |(item, from): (Item, &Option<usize>)| outside(item, from.map(|at| sent[at]), step);
+    let items = items.into_iter().zip(&from).map(back).collect::<Result<Vec<Item>, _>>();
+    let items = items.map_err(|error| failed(vec![error]))?;
+    Ok(Made { items, from, results, stderr: stderr.clone(), time, ..Made::default() })
+}
+
+/// What a function printed, as if it were a program.
+fn printed(lines: &[String], step: &Step) -> Tail {
+    let mut tail = Tail::new(step.limits.stderr);
+    for line in lines {
+        tail.push(line.as_bytes());
+        tail.push(b"\n");
+    }
+    tail
+}
+
+/// What a panic says.
+fn words(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("it does not say why")
+}
+
+/// An item with its path as the function's package knows it, and with its place in the list as its mark.
+fn inside(item: &Item, folder: &str) -> Resource {
+    let mut item = item.clone();
+    item.path = item.path.as_ref().and_then(|path| relative(path, folder));
+    Resource::from(item)
+}
+
+/// Which of those that were sent each item is: of several with one origin, the one that kept its names is it. One that
+/// came into being in an earlier step is known by its names.
+fn origins(items: &[Item], sent: &[&Item]) -> Vec<Option<usize>> {
+    let mut from = vec![None; items.len()];
+    let mut taken = vec![false; sent.len()];
+    let by_origin: BTreeMap<usize, usize> =
+        sent.iter().enumerate().filter_map(|(at, item)| Some((item.origin?, at))).collect();
+    let of = |item: &Item| by_origin.get(&item.origin?).copied();
+    for keeps_names in [true, false] {
+        for (at, item) in items.iter().enumerate() {
+            let Some(old) = of(item).filter(|old| from[at].is_none() && !taken[*old]) else {
+                continue;
+            };
+            let is_named = item.is_untouched(sent[old])
+                || item.resource().identity() == sent[old].resource().identity();
+            if is_named || !keeps_names {
+                (from[at], taken[old]) = (Some(old), true);
+            }
+        }
+    }
+    for (at, item) in items.iter().enumerate().filter(|(_, item)| item.origin.is_none()) {
+        let is_it = |old: &usize| {
+            !taken[*old]
+                && sent[*old].origin.is_none()
+                && (item.is_untouched(sent[*old])
+                    || item.resource().identity() == sent[*old].resource().identity())
+        };
+        if let Some(old) = (0..sent.len()).find(is_it) {
+            (from[at], taken[old]) = (Some(old), true);
+        }
+    }
+    from
+}
+
+/// An item with its path as the root knows it. A copy of another one has no place of its own yet.
+fn outside(mut item: Item, old: Option<&Item>, step: &Step) -> Result<Item, Diagnostic> {
+    if old.is_none() && item.origin.take().is_some() {
+        item.index = None;
+    }
+    if let Some(path) = item.path.take() {
+        let path = match &*step.folder {
+            "" => path.as_str().to_owned(),
+            folder => format!("{folder}/{path}"),
+        };
+        item.path = Some(PackagePath::new(&path).map_err(|it| Diagnostic::error(it.to_string()))?);
+    }
+    Ok(item)
+}

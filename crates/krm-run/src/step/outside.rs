@@ -1,0 +1,88 @@
+//! A function outside of krm: it gets a text, and what it gives is edited into the items.
+
+use krm_core::wire::{Item, Refused, SendOptions, Sending, incoming};
+use krm_core::{Diagnostic, Severity};
+use krm_yaml::File;
+
+use super::{Made, Step, StepFailure};
+use crate::{Failure, Function, Interrupt, Outcome, Reason};
+
+pub(super) fn run(
+    step: &Step,
+    function: &dyn Function,
+    sent: &[&Item],
+    interrupt: &Interrupt,
+) -> Result<Made, Box<StepFailure>> {
+    let options = SendOptions {
+        version: step.version,
+        folder: &step.folder,
+        function_config: step.config.as_ref(),
+        without_ids: false,
+    };
+    let sending = Sending::of(sent.iter().copied(), &options)
+        .map_err(|error| Box::new(StepFailure::new(vec![error])))?;
+    match function.run(sending.text().as_bytes(), &step.limits, interrupt) {
+        Ok(Outcome { stdout, stderr, time, image }) => {
+            let answer = sending.answer(stdout).map_err(|refused| refuse(*refused));
+            let answer = answer.map_err(|failure| StepFailure {
+                stderr: stderr.clone(),
+                time,
+                exit_code: Some(0),
+                ..failure
+            })?;
+            Ok(Made {
+                items: answer.items,
+                from: answer.from,
+                results: answer.results,
+                warnings: answer.warnings,
+                stderr,
+                time,
+                image,
+                failure: None,
+            })
+        }
+        Err(failure) => failed(step, &sending, &failure),
+    }
+}
+
+/// An answer that cannot be taken.
+fn refuse(refused: Refused) -> StepFailure {
+    let Refused { mut error, results, warnings } = refused;
+    // A place without a file is one in the output.
+    if error.location.is_some() && error.file.is_none() {
+        error = error.in_file("(output)");
+    }
+    StepFailure { results, warnings, ..StepFailure::new(vec![error]) }
+}
+
+/// A function that failed has its say. Where its failure is deferred, what it gave is taken, if it can be.
+fn failed(step: &Step, sending: &Sending<'_>, failure: &Failure) -> Result<Made, Box<StepFailure>> {
+    let output = String::from_utf8_lossy(failure.stdout());
+    let said = File::parse(output.to_string()).map(|file| incoming::read_results(&file));
+    let said = said.unwrap_or_default();
+    let has_errors = said.results.iter().any(|it| it.severity == Severity::Error);
+    let is_finding = step.is_validator && has_errors && matches!(failure.reason, Reason::Exit(_));
+    let told = StepFailure {
+        results: said.results,
+        warnings: said.warnings,
+        stderr: failure.stderr().clone(),
+        time: failure.time(),
+        exit_code: failure.exit_code(),
+        is_finding,
+        ..StepFailure::new(vec![Diagnostic::from(failure)])
+    };
+    if !step.defers_failure || !matches!(failure.reason, Reason::Exit(_)) {
+        return Err(Box::new(told));
+    }
+    let Ok(answer) = sending.answer(output.into_owned()) else { return Err(Box::new(told)) };
+    Ok(Made {
+        items: answer.items,
+        from: answer.from,
+        results: answer.results,
+        warnings: answer.warnings,
+        stderr: told.stderr.clone(),
+        time: told.time,
+        image: None,
+        failure: Some(Box::new(told)),
+    })
+}
