@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn one_that_changed_keeps_its_place_between_its_neighbours() {
         assert_eq!(pairs("[a, b, c]", "[a, x, c]"), [Some(0), Some(1), Some(2)]);
-        assert_eq!(pairs("[a, b, c]", "[x, b]"), [None, Some(1)]);
+        assert_eq!(pairs("[a, b, c]", "[x, b]"), [Some(0), Some(1)]);
         assert_eq!(pairs("[a, b]", "[x, a, b]"), [None, Some(0), Some(1)]);
         assert_eq!(pairs("[{a: 1, b: 2}, c]", "[{a: 1, b: 3}, d, c]"), [Some(0), None, Some(1)]);
         assert_eq!(pairs("[a]", "[[a]]"), [None]);
