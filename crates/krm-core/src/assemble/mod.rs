@@ -159,7 +159,7 @@ impl<'a, 'i> Work<'a, 'i> {
                 }
                 _ => match places.check(path.as_str()) {
                     Ok(path) => self.comes(&path, item),
-                    Err(error) => errors.push(told_of(item, error.to_string())),
+                    Err(error) => errors.push(told_of(item, &error.to_string())),
                 },
             }
         }
@@ -203,7 +203,7 @@ fn identity(item: &Item) -> Identity {
     })
 }
 
-fn told_of(item: &Item, words: String) -> Diagnostic {
+fn told_of(item: &Item, words: &str) -> Diagnostic {
     Diagnostic::error(format!("{} cannot be put there: {words}", item.resource().label()))
 }
 

@@ -108,7 +108,7 @@ fn added(item: &Item, place: Place) -> Addition<'_> {
 
 fn taken(item: &Item, path: &PackagePath, index: usize) -> Diagnostic {
     let words = format!("another resource has the index {index} in `{path}`");
-    told_of(item, words).hint("without an index it goes to the end of the file")
+    told_of(item, &words).hint("without an index it goes to the end of the file")
 }
 
 /// The longest part of a list of different numbers that rises.

@@ -25,12 +25,10 @@ mod tests {
 
     #[test]
     fn what_is_written_out_means_the_same() {
-        let text = "a: &x [0x1F, .inf, 1e3, 'on', 017]\nb: *x\nc: {<<: {d: |\n  two\n  lines\n}}\n";
-        for text in [text.replace("|\n  two\n  lines\n", "\"two\\nlines\\n\"")] {
-            let file = File::parse(text).unwrap();
-            let root = file.document(0).unwrap().root().unwrap();
-            let again = File::parse(out(root).unwrap()).unwrap();
-            assert!(crate::merge::same(root, again.document(0).unwrap().root().unwrap()));
-        }
+        let text = "a: &x [0x1F, .inf, 1e3, 'on', 017]\nb: *x\nc: {<<: {d: \"two\\nlines\\n\"}}\n";
+        let file = File::parse(text.to_owned()).unwrap();
+        let root = file.document(0).unwrap().root().unwrap();
+        let again = File::parse(out(root).unwrap()).unwrap();
+        assert!(crate::merge::same(root, again.document(0).unwrap().root().unwrap()));
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use krm_yaml::{
-    Edit, EditError, File, Graft, NodeKind, NodeRef, Resolved, Scalar, ScalarStyle, Value,
+    Edit, EditError, File, NodeKind, NodeRef, Pruned, Resolved, Scalar, ScalarStyle, Value,
 };
 
 use super::remarks::{Remarks, Slot};
@@ -106,7 +106,10 @@ pub(super) fn value<'a>(
 fn copy<'a>(node: NodeRef<'a>, known: &Known<'_>) -> Result<Value<'a>, EditError> {
     let whole =
         |error: krm_yaml::ReadError| EditError { message: error.to_string(), span: node.span() };
-    let copy = File::parse(subtree::end_line(subtree::text(node))).map_err(whole)?;
+    let lines = subtree::text(node);
+    let lines =
+        lines.lines().map(|line| if line.is_empty() { "\n".into() } else { format!("  {line}\n") });
+    let copy = File::parse(format!("x:\n{}", lines.collect::<String>())).map_err(whole)?;
     let Some(document) = copy.document(0) else { return Ok(Value::Node(node)) };
     let mut edit = Edit::new(&copy);
     let comments = document.comments();
@@ -114,5 +117,8 @@ fn copy<'a>(node: NodeRef<'a>, known: &Known<'_>) -> Result<Value<'a>, EditError
         edit.replace_comment(0, comment, None);
     }
     let clean = File::parse(edit.apply()?).map_err(whole)?;
-    Ok(Graft::root(clean).map_or(Value::Node(node), Value::Graft))
+    let document = clean.document(0).filter(|it| it.error().is_none());
+    let value = document.and_then(|it| it.root()?.as_mapping()?.get("x"));
+    let Some(value) = value else { return Ok(Value::Node(node)) };
+    Ok(Value::Graft(Pruned::new(value.document(), &[], &[])?.graft(value)))
 }

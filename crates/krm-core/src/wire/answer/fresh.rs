@@ -14,7 +14,7 @@ pub(super) fn text(node: NodeRef<'_>, is_json: bool) -> Result<String, Diagnosti
     let told = |error: EditError| Diagnostic::from_edit(&error, file);
     if node.is_block() && !is_json {
         let text = subtree::own_texts(&[node]).concat();
-        if let Some(text) = File::parse(text).ok().and_then(stripped) {
+        if let Some(text) = File::parse(text).ok().as_ref().and_then(stripped) {
             return Ok(text);
         }
     }
@@ -26,9 +26,9 @@ pub(super) fn text(node: NodeRef<'_>, is_json: bool) -> Result<String, Diagnosti
 }
 
 /// The text without the annotations of the wire, and without what holds nothing else; none where they cannot be taken out.
-fn stripped(file: File) -> Option<String> {
+fn stripped(file: &File) -> Option<String> {
     let root = file.document(0)?.root()?;
-    let mut edit = Edit::new(&file);
+    let mut edit = Edit::new(file);
     let metadata = root.as_mapping()?.get("metadata");
     let annotations = metadata.and_then(|it| it.as_mapping()?.get("annotations"));
     match (metadata, annotations) {

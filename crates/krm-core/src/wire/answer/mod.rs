@@ -109,6 +109,10 @@ impl Sending<'_> {
             let sent = &self.sent[sent];
             let mut item = match lines.text(at) == &self.text()[sent.lines.clone()] {
                 true => sent.item.clone(),
+                // Most answers have no comments, and then nobody needs to look for them.
+                false if !lines.text(at).contains('#') => {
+                    revise::revise(sent.item, nodes[at], &Remarks::default())?
+                }
                 false => {
                     let document = nodes[at].document();
                     let theirs = remarks.get_or_insert_with(|| Remarks::of(document));

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::ops::Range;
 
 use krm_yaml::{NodeKind, NodeRef};
 
@@ -71,34 +72,47 @@ impl Pairs<'_, '_, '_> {
         }
     }
 
+    /// What is left between two neighbours that both lists have: as many on both sides are pairs in their order, of more or
+    /// fewer those next to a neighbour that are much alike.
     fn by_neighbours(&mut self) {
-        for at in 0..self.returned.len() {
+        let mut at = 0;
+        while at < self.returned.len() {
             if self.to[at].is_some() {
+                at += 1;
                 continue;
             }
-            let behind = match at.checked_sub(1) {
-                None => Some(0),
-                Some(before) => self.to[before].map(|it| it + 1),
-            };
-            let before = match self.to.get(at + 1) {
-                None => self.sent.len().checked_sub(1),
-                Some(after) => after.and_then(|it| it.checked_sub(1)),
-            };
-            let mut candidates = behind.into_iter().chain(before);
-            if let Some(sent) = candidates.find(|sent| self.fit(*sent, at)) {
-                self.pair(sent, at);
+            let end = (at..self.returned.len()).find(|it| self.to[*it].is_some());
+            let start =
+                at.checked_sub(1).map_or(Some(0), |before| self.to[before].map(|it| it + 1));
+            let stop = end.map_or(Some(self.sent.len()), |end| self.to[end]);
+            let end = end.unwrap_or(self.returned.len());
+            self.between(start.unwrap_or(0)..stop.unwrap_or(0), at..end);
+            at = end;
+        }
+    }
+
+    fn between(&mut self, sent: Range<usize>, returned: Range<usize>) {
+        let is_even = sent.len() == returned.len();
+        for (step, at) in returned.clone().enumerate() {
+            let ahead = sent.start + step;
+            let from_end = returned.end - at;
+            let behind = sent.end.checked_sub(from_end).filter(|it| sent.contains(it));
+            let mut candidates = [Some(ahead), behind].into_iter().flatten();
+            let fits = |old: &usize| sent.contains(old) && self.fit(*old, at, is_even);
+            if let Some(old) = candidates.find(fits) {
+                self.pair(old, at);
             }
         }
     }
 
-    /// Whether an element may have become another: no other one stands for it, and it is the only one that changed its
-    /// place or is still much the same.
-    fn fit(&self, sent: usize, at: usize) -> bool {
+    /// Whether an element may have become another: no other one stands for it, and it is still much the same, or the only
+    /// one that can have taken its place.
+    fn fit(&self, sent: usize, at: usize, is_even: bool) -> bool {
         if self.taken.get(sent).is_none_or(|taken| *taken) {
             return false;
         }
         let (old, new) = (self.sent[sent].resolve(), self.returned[at].resolve());
-        let is_swap = !self.is_keyed && self.sent.len() == self.returned.len();
+        let is_swap = is_even && !self.is_keyed;
         match (old.kind(), new.kind()) {
             (NodeKind::Mapping, NodeKind::Mapping) => is_swap || are_alike(old, new),
             (NodeKind::Scalar(_), NodeKind::Scalar(_)) => is_swap,
@@ -164,9 +178,11 @@ mod tests {
     #[test]
     fn one_that_changed_keeps_its_place_between_its_neighbours() {
         assert_eq!(pairs("[a, b, c]", "[a, x, c]"), [Some(0), Some(1), Some(2)]);
-        assert_eq!(pairs("[a, b, c]", "[x, b]"), [None, Some(1)]);
+        assert_eq!(pairs("[a, b, c]", "[x, b]"), [Some(0), Some(1)]);
         assert_eq!(pairs("[a, b]", "[x, a, b]"), [None, Some(0), Some(1)]);
         assert_eq!(pairs("[{a: 1, b: 2}, c]", "[{a: 1, b: 3}, d, c]"), [Some(0), None, Some(1)]);
         assert_eq!(pairs("[a]", "[[a]]"), [None]);
+        assert_eq!(pairs("[a, b, c]", "[c, a, x]"), [Some(2), Some(0), None], "b is gone");
+        assert_eq!(pairs("[a, b, c, d]", "[a, x, y, d]"), [0, 1, 2, 3].map(Some));
     }
 }

@@ -83,10 +83,10 @@ impl<'a> Remarks<'a> {
     /// what stands elsewhere already does not come again.
     pub(super) fn news(&self, ours: &[&'a str], theirs: &[&'a str]) -> Option<Vec<&'a str>> {
         let is_new = |line: &&'a str| !self.has(line);
-        if !theirs.iter().any(|line| is_new(&line)) {
+        if !theirs.iter().any(is_new) {
             return None;
         }
-        let wanted = |line: &&&'a str| ours.contains(line) || is_new(*line);
+        let wanted = |line: &&&'a str| ours.contains(line) || is_new(line);
         Some(theirs.iter().filter(wanted).copied().collect())
     }
 }

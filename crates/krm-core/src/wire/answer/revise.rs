@@ -13,25 +13,43 @@ use crate::{Diagnostic, PackagePath};
 /// How often an edit is tried with larger parts.
 const MOST_TRIES: usize = 8;
 
+/// How many edits one after the other make an item what it should be.
+const MOST_PASSES: usize = 3;
+
 /// The item with what a function made of it; the same text where that means the same.
-pub(super) fn revise<'a>(
-    item: &'a Item,
-    returned: NodeRef<'a>,
-    theirs: &Remarks<'a>,
+pub(super) fn revise(
+    item: &Item,
+    returned: NodeRef<'_>,
+    theirs: &Remarks<'_>,
+) -> Result<Item, Diagnostic> {
+    revise_in(item, returned, theirs, MOST_PASSES)
+}
+
+fn revise_in(
+    item: &Item,
+    returned: NodeRef<'_>,
+    theirs: &Remarks<'_>,
+    passes: usize,
 ) -> Result<Item, Diagnostic> {
     let root = item.root();
-    let ours = Remarks::of(root.document());
+    if theirs.is_empty() && is_same(root, returned, At::Root) {
+        return Ok(item.clone());
+    }
+    let ours = if theirs.is_empty() { Remarks::default() } else { Remarks::of(root.document()) };
     let is_json = item.path.as_ref().is_some_and(PackagePath::is_json);
     let mut how = How::default();
     for _ in 0..MOST_TRIES {
         let edit = Edit::new(item.file()).json(is_json);
         let made = Update::new(edit, &how, &ours, theirs).run(root, returned);
         let span = match made {
-            Ok(edit) if edit.is_empty() => return Ok(item.clone()),
-            Ok(edit) => match edit.apply() {
-                Ok(text) if text == item.text() => return Ok(item.clone()),
+            Ok((edit, false)) if edit.is_empty() => return Ok(item.clone()),
+            Ok((edit, is_partial)) => match edit.apply() {
+                Ok(text) if text == item.text() && !is_partial => return Ok(item.clone()),
                 Ok(text) => {
                     let new = item.with_text(text)?;
+                    if is_partial && passes > 0 {
+                        return revise_in(&new, returned, theirs, passes - 1);
+                    }
                     if is_same(new.root(), returned, At::Root) {
                         return Ok(new);
                     }
@@ -96,7 +114,11 @@ pub(crate) fn revise_element<'a>(
     let theirs = Remarks::of(item.root().document());
     let how = How { exact_comments: true, ..How::default() };
     match Update::new(edit, &how, &ours, &theirs).run(element, item.root()) {
-        Ok(edit) => Ok(edit),
+        Ok((edit, false)) => Ok(edit),
+        Ok((_, true)) => {
+            let message = "elements of a list change places while others come".to_owned();
+            Err(EditError { message, span: element.span() })
+        }
         Err(Stop::Edit(error)) => Err(error),
         Err(Stop::LostDigits(path, words)) => {
             let message = format!("`{path}` lost digits: {words}");

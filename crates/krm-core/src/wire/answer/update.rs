@@ -57,6 +57,9 @@ pub(super) struct Update<'a, 'h> {
     /// What came back for nodes that have an anchor.
     anchored: HashMap<usize, NodeRef<'a>>,
     aliases: Vec<(NodeRef<'a>, NodeRef<'a>, At)>,
+    /// Fields that come through `<<`, with what they are to be where they stand.
+    inherited: Vec<(Field<'a>, Coming<'a>)>,
+    is_partial: bool,
 }
 
 impl<'a, 'h> Update<'a, 'h> {
@@ -76,15 +79,17 @@ impl<'a, 'h> Update<'a, 'h> {
             gone: Vec::new(),
             anchored: HashMap::new(),
             aliases: Vec::new(),
+            inherited: Vec::new(),
+            is_partial: false,
         }
     }
 
-    /// The edit that makes one node mean what another does.
+    /// The edit that makes one node mean what another does, and whether it is only a part of the way.
     pub(super) fn run(
         mut self,
         sent: NodeRef<'a>,
         returned: NodeRef<'a>,
-    ) -> Result<Edit<'a>, Stop> {
+    ) -> Result<(Edit<'a>, bool), Stop> {
         self.value(sent, returned.resolve(), At::Root)?;
         self.head(sent, returned)?;
         for (alias, returned, at) in std::mem::take(&mut self.aliases) {
@@ -93,8 +98,23 @@ impl<'a, 'h> Update<'a, 'h> {
                 self.coming.push(Coming::Set(alias, returned, at));
             }
         }
+        for (inherited, entry) in std::mem::take(&mut self.inherited) {
+            let Coming::Entry { field, at, .. } = &entry else { continue };
+            if !is_same(self.becomes(inherited), field.value, *at) {
+                self.coming.push(entry);
+            }
+        }
         self.bring()?;
-        Ok(self.edit)
+        Ok((self.edit, self.is_partial))
+    }
+
+    /// What a field that comes through `<<` will be: what came back for the mapping that it stands in.
+    fn becomes(&self, inherited: Field<'a>) -> NodeRef<'a> {
+        let source = inherited.value.parent().and_then(|it| self.anchored.get(&it.index()));
+        let fields = source.map(|it| Fields::of(*it, true));
+        let name = inherited.key.as_scalar().map(|key| key.value());
+        let now = fields.zip(name).and_then(|(fields, name)| fields.get(&name));
+        now.map_or(inherited.value, |field| field.value)
     }
 
     fn below<T>(&mut self, step: Segment, act: impl FnOnce(&mut Self) -> T) -> T {
@@ -165,11 +185,14 @@ impl<'a, 'h> Update<'a, 'h> {
                     place.pass(own.own);
                     self.below(step, |it| it.entry(own, field, at.step(name)))?;
                 }
-                Some(inherited) if is_same(inherited.value, field.value, at.step(name)) => {}
                 None if is_noise(name, field, at) => {}
-                _ => {
+                found => {
                     let (mapping, after) = (sent, place.after);
-                    self.coming.push(Coming::Entry { mapping, after, field, at: at.step(name) });
+                    let entry = Coming::Entry { mapping, after, field, at: at.step(name) };
+                    match found {
+                        Some(inherited) => self.inherited.push((inherited, entry)),
+                        None => self.coming.push(entry),
+                    }
                 }
             }
         }
@@ -222,6 +245,13 @@ impl<'a, 'h> Update<'a, 'h> {
         for at in gone {
             self.goes([ours[at]]);
             self.edit.remove(ours[at], krm_yaml::WhenEmpty::Keep)?;
+        }
+        // New elements among others that change places come in a second edit.
+        let is_inside = |at: &usize| to[*at..].iter().any(Option::is_some);
+        let mut new = (0..to.len()).filter(|at| to[*at].is_none());
+        if olds != places && list.is_block() && new.any(|at| is_inside(&at)) {
+            self.is_partial = true;
+            return Ok(());
         }
         let mut passed = 0;
         for (at, old) in to.iter().enumerate() {
