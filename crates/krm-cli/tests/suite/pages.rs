@@ -88,15 +88,18 @@ fn as_it_happens(page: &str, count: &mut usize) -> String {
 /// Each example starts from fresh copies of the files in `examples/`.
 fn run(command: &str) -> String {
     let sandbox = Sandbox::new();
-    for entry in fs::read_dir(root().join("examples")).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-        if path.is_dir() {
-            continue;
-        }
+    let examples = root().join("examples");
+    for path in files(&examples) {
+        let name = path.strip_prefix(&examples).unwrap().to_str().unwrap().to_owned();
         sandbox.write(&format!("examples/{name}"), &fs::read(&path).unwrap());
         sandbox.write(&name, &fs::read(&path).unwrap());
     }
     let ran = sandbox.run(command);
     ran.stdout + &ran.stderr
+}
+
+/// All files below a folder.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    paths.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
