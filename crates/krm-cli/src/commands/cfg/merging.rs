@@ -86,7 +86,7 @@ pub(super) fn target(path: &PackagePath, old: Option<&PackageFile>, loaded: &Loa
 pub(super) fn plan(changes: Vec<(PackagePath, Option<String>)>, loaded: &mut Loaded) -> Plan {
     let is_stream = loaded.origin == Origin::Stdin;
     let mut files = by_path(loaded);
-    let text = |file: PackageFile| file.content.ok().map(File::into_text);
+    let text = PackageFile::into_text;
     let mut plan = Plan::default();
     if is_stream && changes.is_empty() {
         let old = files.pop_first().and_then(|(_, file)| text(file));
