@@ -77,10 +77,11 @@ impl<'t> Builder<'t> {
         Some(None)
     }
 
-    /// Takes the nodes of a document as they are.
+    /// Takes the nodes of a document as they are, and leaves their room for the next ones.
     pub(crate) fn store_nodes(&mut self, nodes: &mut Vec<Node>) {
         std::mem::swap(&mut self.nodes, nodes);
         self.store(None, None);
+        std::mem::swap(&mut self.nodes, nodes);
     }
 
     pub(crate) fn take(&mut self, event: Event) {

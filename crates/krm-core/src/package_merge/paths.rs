@@ -7,8 +7,8 @@ use crate::arrange::Spot;
 use crate::{Package, PackagePath};
 
 /// What stands in each file of upstream, in its order, and where the destination has it.
-pub(super) struct Neighbours<'a> {
-    files: BTreeMap<&'a PackagePath, Vec<(Spot, Unit<'a>)>>,
+pub(super) struct Neighbours<'a, 'u> {
+    files: BTreeMap<&'a PackagePath, Vec<(Spot, &'u Unit<'a>)>>,
 }
 
 /// Where something goes.
@@ -19,15 +19,12 @@ pub(super) struct Target<'a> {
     pub(super) after: Option<Part<'a>>,
 }
 
-impl<'a> Neighbours<'a> {
-    pub(super) fn new<'u>(units: impl Iterator<Item = &'u Unit<'a>>) -> Self
-    where
-        'a: 'u,
-    {
-        let mut files: BTreeMap<&PackagePath, Vec<(Spot, Unit<'a>)>> = BTreeMap::new();
+impl<'a, 'u> Neighbours<'a, 'u> {
+    pub(super) fn new(units: impl Iterator<Item = &'u Unit<'a>>) -> Self {
+        let mut files: BTreeMap<&PackagePath, Vec<(Spot, &'u Unit<'a>)>> = BTreeMap::new();
         for unit in units {
             if let Some(upstream) = unit.upstream {
-                files.entry(&upstream.file.path).or_default().push((upstream.spot, *unit));
+                files.entry(&upstream.file.path).or_default().push((upstream.spot, unit));
             }
         }
         files.values_mut().for_each(|spots| spots.sort_by_key(|(spot, _)| *spot));

@@ -20,6 +20,10 @@ use bytes::Bytes;
 /// The longest key that is certain: YAML 1.2 allows 1024 characters before the colon.
 const LONGEST_KEY: usize = 1000;
 
+/// How many bytes of an ordinary text make a node, and for how many nodes there is room from the start.
+const BYTES_OF_NODE: usize = 14;
+const MOST_AT_ONCE: usize = 4096;
+
 /// A block collection that is not closed yet.
 #[derive(Clone, Copy, Debug)]
 struct Level {
@@ -67,7 +71,7 @@ impl<'t> Quick<'t> {
         Self {
             bytes: Bytes::new(text),
             at: 0,
-            nodes: Vec::new(),
+            nodes: Vec::with_capacity((text.len() / BYTES_OF_NODE).min(MOST_AT_ONCE)),
             open: Vec::new(),
             brackets: Vec::new(),
             missing: None,
