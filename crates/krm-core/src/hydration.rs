@@ -209,7 +209,7 @@ mod tests {
             Item::parse("apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n".to_owned()).unwrap();
         item.path = PackagePath::new("a/x/p.yaml").ok();
         assert_eq!(tree.owner(item.path.as_ref().unwrap()), 2);
-        let inside = tree.inward(1, vec![item.clone()]);
+        let inside = tree.inward(1, vec![item]);
         assert_eq!(inside[0].path.as_ref().unwrap().as_str(), "x/p.yaml");
         let mut made = inside[0].clone();
         made.path = None;

@@ -1,7 +1,7 @@
 //! ConstraintTemplates: a policy in Rego that constraints of its kind give parameters.
 
+use core::time::Duration;
 use std::num::NonZeroU32;
-use std::time::Duration;
 
 use krm_sdk::{Diagnostic, Error, Resource};
 use krm_yaml::NodeRef;
@@ -13,7 +13,8 @@ use crate::look::{below, items, text};
 use crate::script_place::{self, At};
 
 const GROUP: &str = "templates.gatekeeper.sh";
-/// One evaluation of one policy on one resource takes no longer.
+/// One evaluation of one policy on one resource takes no longer. The interpreter counts no steps: its clock is the only limit that it
+/// has, and the only way in which time reaches this room. It decides whether there is an answer, never which.
 const MOST_TIME: Duration = Duration::from_secs(10);
 /// How many steps of an evaluation go by between two looks at the clock.
 const STEPS: NonZeroU32 = NonZeroU32::new(4096).expect("it is more than zero");

@@ -88,7 +88,7 @@ impl Voice {
 fn meant(fault: &Fault<'_>) -> Option<Value<'static>> {
     let What::Type { wanted, .. } = &fault.what else { return None };
     let text = fault.node.as_scalar()?.value().into_owned();
-    let wants = |name: &str| wanted.iter().any(|it| *it == name);
+    let wants = |name: &str| wanted.contains(&name);
     let is_whole = text.trim_start_matches('-').bytes().all(|byte| byte.is_ascii_digit());
     match Value::plain(text.clone()) {
         number @ Value::Number(_) if wants("number") || wants("integer") && is_whole => {
