@@ -133,7 +133,7 @@ fn meaning(node: NodeRef<'_>, is_root: bool) -> String {
 
 /// Comments that the golden has, each as often.
 fn comments(ran: &Ran) -> Vec<String> {
-    let [golden, after] = [&ran.golden, &ran.after].map(|files| counted(files));
+    let [golden, after] = [&ran.golden, &ran.after].map(counted);
     let lost = golden.into_iter().filter(|(text, count)| after.get(text).unwrap_or(&0) < count);
     lost.map(|(text, _)| format!("the comment `{text}` is lost")).collect()
 }
@@ -176,7 +176,7 @@ fn touched(before: &str, after: &str) -> BTreeMap<usize, String> {
 /// What a results file says of each function, and in what words.
 fn same_results(wanted: &str, is: &str) -> Vec<String> {
     let [wanted, is] = [wanted, is].map(|text| File::parse(text.to_owned()).unwrap());
-    let [wanted, is] = [&wanted, &is].map(|file| functions(file));
+    let [wanted, is] = [&wanted, &is].map(functions);
     let mut why = Vec::new();
     if wanted.len() != is.len() {
         why.push(format!("results of {} functions, and not of {}", is.len(), wanted.len()));

@@ -47,7 +47,7 @@ struct Told {
 
 impl Work<'_> {
     /// Runs one function of a package.
-    fn run(&self, member: usize, function: &Function, items: Vec<Item>) -> Ended<Told> {
+    fn run(&self, member: usize, function: &Function, items: &[Item]) -> Ended<Told> {
         let root = &self.tree.members()[member].root;
         let of = items.len();
         let runtime = match function.program {
@@ -75,7 +75,7 @@ impl Work<'_> {
             };
             Ended { items: None, report }
         };
-        let config = match kptfile::config_of(function, &items) {
+        let config = match kptfile::config_of(function, items) {
             Ok(config) => config,
             Err(told) => return refused(told),
         };
@@ -103,7 +103,7 @@ impl Work<'_> {
             warnings,
             errors,
         };
-        match step.run(items.clone(), wanted, self.interrupt) {
+        match step.run(items.to_vec(), wanted, self.interrupt) {
             Ok(done) => {
                 let ran = Ran { stderr: done.stderr.text(), results: done.results, ..ran };
                 let report = told(ran, done.time, done.warnings, Vec::new());
@@ -120,7 +120,7 @@ impl Work<'_> {
                     let why = diagnostics.iter();
                     results.extend(why.map(|it| FunctionResult::new(it.severity, &*it.message)));
                 }
-                let placed = |told| self.placed(told, root, function, &items);
+                let placed = |told| self.placed(told, root, function, items);
                 let errors = diagnostics.into_iter().map(placed).collect();
                 let (exit_code, stderr) = (failure.exit_code.unwrap_or(1), failure.stderr.text());
                 let ran = Ran { exit_code, stderr, results, ..ran };

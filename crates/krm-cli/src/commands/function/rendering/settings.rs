@@ -90,7 +90,9 @@ impl<'a> Settings<'a> {
             folder: &self.folder,
             left_out,
         };
-        let run = |member: usize, function: &Function, items| work.run(member, function, items);
+        let run = |member: usize, function: &Function, items: Vec<Item>| {
+            work.run(member, function, &items)
+        };
         let rendered = parallel::within(self.global.jobs, || render(&tree, before.clone(), &run));
         Ok(then(&work, &rendered, &before))
     }

@@ -150,8 +150,7 @@ pub(super) fn dangerous(rendered: &Rendered<'_, Told>, had: usize) -> Option<Dia
         let mut gone = step.changes.iter().filter(|it| it.after.is_none());
         gone.any(|it| it.before.as_ref().is_some_and(is_package_file))
     };
-    let of_all =
-        || mutators().filter(|step| step.changes.iter().any(|it| it.after.is_none())).last();
+    let of_all = || mutators().rfind(|step| step.changes.iter().any(|it| it.after.is_none()));
     let (step, what) = match mutators().find(gone) {
         _ if had > 0 && rendered.items.is_empty() => (of_all()?, "everything"),
         Some(step) => (step, "the file that makes its folder a package"),
