@@ -216,7 +216,7 @@ impl Step {
         if errors == 0 || matches!(self.runner, Runner::Outside(_)) {
             return Ok(made);
         }
-        let found = if errors == 1 { "an error".to_owned() } else { format!("{errors} errors") };
+        let found = if errors == 1 { "1 error".to_owned() } else { format!("{errors} errors") };
         let message = format!("function `{}` found {found}", self.name);
         let mut failure = Box::new(StepFailure::new(vec![Diagnostic::error(message)]));
         failure.exit_code = Some(1);

@@ -162,7 +162,7 @@ fn a_panic_and_errors_among_results_are_failures() {
         Ok(())
     });
     let failure = step.run(items(), |_| true, &Interrupt::new()).unwrap_err();
-    assert_eq!(failure.diagnostics[0].message, "function `mine` found an error");
+    assert_eq!(failure.diagnostics[0].message, "function `mine` found 1 error");
     assert_eq!(failure.results[0].message, "bad");
 }
 

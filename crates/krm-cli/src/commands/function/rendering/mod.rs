@@ -111,9 +111,11 @@ impl Work<'_> {
             }
             Err(failure) => {
                 let StepFailure { mut diagnostics, mut results, warnings, time, .. } = *failure;
-                let prefix = format!("function `{}`: ", ran.name);
+                // Which function it is, is said together with its package.
+                let names = [": ", " found "].map(|it| format!("function `{}`{it}", ran.name));
                 for told in &mut diagnostics {
-                    told.message = told.message.trim_start_matches(&prefix).to_owned();
+                    let bare = names.iter().find_map(|name| told.message.strip_prefix(name));
+                    told.message = bare.unwrap_or(&told.message).to_owned();
                 }
                 // A built-in function that gave up says why in its results, as a program would.
                 if is_builtin && failure.exit_code.is_none() {
