@@ -175,7 +175,8 @@ pub(crate) fn list_items(node: NodeRef<'_>) -> Option<NodeRef<'_>> {
     is_list.then_some(list)
 }
 
-fn items(list: NodeRef<'_>) -> Vec<Resource<'_>> {
+/// The resources among the items of a list.
+pub(crate) fn items(list: NodeRef<'_>) -> Vec<Resource<'_>> {
     let numbered = list
         .children()
         .enumerate()

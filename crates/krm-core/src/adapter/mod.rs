@@ -6,10 +6,10 @@ mod variables;
 pub use merging::merge;
 pub use variables::{flags, variables};
 
-use krm_yaml::{File, NodeRef};
+use krm_yaml::{DocumentRef, File, NodeRef};
 
 use crate::Diagnostic;
-use crate::resource::{field, is_null, resources};
+use crate::resource::{field, is_null, items, list_items, resources};
 use crate::{Resource, subtree};
 
 /// What a function reads on its standard input.
@@ -35,15 +35,23 @@ impl<'a> Input<'a> {
 
     /// The resources, in order.
     pub fn resources(self) -> impl Iterator<Item = Resource<'a>> {
-        self.file.documents().flat_map(resources)
+        self.file.documents().flat_map(received)
     }
 
     /// The text of each resource by itself.
     pub fn texts(self) -> Vec<String> {
         let texts = |document| {
-            let nodes: Vec<NodeRef<'a>> = resources(document).iter().map(|it| it.node).collect();
+            let nodes: Vec<NodeRef<'a>> = received(document).iter().map(|it| it.node).collect();
             subtree::texts(&nodes)
         };
         self.file.documents().flat_map(texts).map(subtree::end_line).collect()
+    }
+}
+
+/// The resources of a document that was sent: a list is known by its kind alone, as everywhere on the wire.
+fn received(document: DocumentRef<'_>) -> Vec<Resource<'_>> {
+    match document.root().and_then(list_items) {
+        Some(list) => items(list),
+        None => resources(document),
     }
 }
