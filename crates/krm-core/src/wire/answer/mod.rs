@@ -2,7 +2,7 @@
 //!
 //! An item keeps its formatting, the order of its keys, its quotes, anchors and comments, whatever the function did to
 //! them. Comments are taken where the function added or changed them. What the item means afterwards is what the function
-//! returned; see [`same`] and [`scalars`] for what counts as equal.
+//! returned; see `same` and `scalars` for what counts as equal.
 
 mod content;
 mod fresh;
