@@ -54,7 +54,7 @@ impl Wrapper {
 }
 
 /// One item of a block list: comments above it stay above its dash.
-fn item(text: &str, out: &mut String) {
+pub(crate) fn item(text: &str, out: &mut String) {
     let is_lead = |line: &&str| line.starts_with('#') || line.trim().is_empty();
     let mut lines = text.split_inclusive('\n').peekable();
     while let Some(line) = lines.next_if(is_lead) {
@@ -62,14 +62,14 @@ fn item(text: &str, out: &mut String) {
     }
     for (at, line) in lines.enumerate() {
         match at {
-            0 => out.push_str(&format!("- {line}")),
+            0 => out.extend(["- ", line]),
             _ => indented(line, out),
         }
     }
 }
 
 /// An empty line has nothing to move; blanks in a line may be text.
-fn indented(line: &str, out: &mut String) {
+pub(crate) fn indented(line: &str, out: &mut String) {
     out.push_str(if matches!(line, "\n" | "\r\n") { "" } else { "  " });
     out.push_str(line);
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::annotations::{ID, INDEX, INTERNAL, LEGACY_INDEX, LEGACY_PATH, PATH};
 use super::{Item, Version, annotated};
-use crate::{Diagnostic, PackagePath};
+use crate::{Diagnostic, PackagePath, wrapper};
 
 /// How items are sent.
 #[derive(Clone, Debug, Default)]
@@ -75,7 +75,7 @@ impl<'a> Sending<'a> {
         if let Some(config) = options.function_config {
             sending.text.push_str("functionConfig:\n");
             let lines = annotated::plain(config);
-            lines.split_inclusive('\n').for_each(|line| indented(line, &mut sending.text));
+            lines.split_inclusive('\n').for_each(|line| wrapper::indented(line, &mut sending.text));
         }
         debug_assert!(sending.reads_so(), "{}", sending.text);
         Ok(sending)
@@ -102,7 +102,7 @@ impl<'a> Sending<'a> {
             true => annotated::plain(item),
             false => annotated::text(item, &annotations)?,
         };
-        push_item(&text, &mut self.text);
+        wrapper::item(&text, &mut self.text);
         let lines = start..self.text.len();
         let is_other =
             |name: &str| name.starts_with(INTERNAL) && ![PATH, INDEX, ID].contains(&name);
@@ -143,27 +143,6 @@ fn inside(path: &PackagePath, folder: &str) -> Result<PackagePath, Diagnostic> {
     };
     let refused = || Diagnostic::error(format!("`{path}` is not in the package `{folder}`"));
     PackagePath::new(rest.ok_or_else(refused)?).map_err(|_| refused())
-}
-
-/// One item of a block list: comments above it stay above its dash.
-fn push_item(text: &str, out: &mut String) {
-    let is_lead = |line: &&str| line.starts_with('#') || line.trim().is_empty();
-    let mut lines = text.split_inclusive('\n').peekable();
-    while let Some(line) = lines.next_if(is_lead) {
-        out.push_str(line);
-    }
-    for (at, line) in lines.enumerate() {
-        match at {
-            0 => out.extend(["- ", line]),
-            _ => indented(line, out),
-        }
-    }
-}
-
-/// An empty line has nothing to move; blanks in a line may be text.
-fn indented(line: &str, out: &mut String) {
-    out.push_str(if matches!(line, "\n" | "\r\n") { "" } else { "  " });
-    out.push_str(line);
 }
 
 #[cfg(test)]
