@@ -37,6 +37,8 @@ pub(crate) struct Loaded {
     pub(crate) journals: Vec<PathBuf>,
     /// Folders below this one whose files are no part of the package.
     pub(crate) closed: Vec<String>,
+    /// The files of the folder that are no YAML, with their places on disk.
+    pub(crate) others: BTreeMap<PackagePath, PathBuf>,
 }
 
 impl Loaded {
@@ -80,11 +82,29 @@ pub(crate) fn load(name: &str, jobs: Option<NonZeroUsize>) -> Result<Loaded, Dia
     load_with(name, jobs, SubPackages::Read)
 }
 
+/// Reads another version of packages that are read already. Files of the same path and text are read and held once.
+pub(crate) fn load_beside(
+    name: &str,
+    jobs: Option<NonZeroUsize>,
+    beside: &[&Package],
+) -> Result<Loaded, Diagnostic> {
+    open(name, jobs, SubPackages::Read, beside)
+}
+
 /// Reads a folder with the packages inside it, or without.
 pub(crate) fn load_with(
     name: &str,
     jobs: Option<NonZeroUsize>,
     sub_packages: SubPackages,
+) -> Result<Loaded, Diagnostic> {
+    open(name, jobs, sub_packages, &[])
+}
+
+fn open(
+    name: &str,
+    jobs: Option<NonZeroUsize>,
+    sub_packages: SubPackages,
+    beside: &[&Package],
 ) -> Result<Loaded, Diagnostic> {
     if name == disk::STDIN {
         return stream();
@@ -99,22 +119,17 @@ pub(crate) fn load_with(
     };
     let root = fs::canonicalize(name).map_err(|error| told(&error))?;
     if root.is_dir() {
-        let Walked { found, told, journals, closed, .. } = walk::files(&root, &title, sub_packages);
-        let (package, other_names) = read_all(found, jobs);
-        let origin = Origin::Folder;
-        return Ok(Loaded { package, title, origin, told, other_names, journals, closed });
+        let Walked { found, told, journals, closed, others } =
+            walk::files(&root, &title, sub_packages);
+        let (package, other_names) = read_all(found, jobs, beside);
+        let (origin, others) = (Origin::Folder, others.into_iter().collect());
+        return Ok(Loaded { package, title, origin, told, other_names, journals, closed, others });
     }
     let path = root.file_name().and_then(|name| PackagePath::new(name.to_str()?).ok());
     let Some(path) = path else { return Err(walk::not_utf8(title)) };
     let found =
         vec![Found { shown: title.clone(), path, disk: root, is_link: false, is_outside: false }];
-    Ok(alone(read_all(found, jobs).0, title, Origin::File))
-}
-
-/// The files of a folder that are no YAML, with their places on disk; none for anything but a folder.
-pub(crate) fn others(name: &str) -> BTreeMap<PackagePath, PathBuf> {
-    let Ok(root) = fs::canonicalize(name) else { return BTreeMap::new() };
-    walk::files(&root, "", SubPackages::Read).others.into_iter().collect()
+    Ok(alone(read_all(found, jobs, beside).0, title, Origin::File))
 }
 
 fn stream() -> Result<Loaded, Diagnostic> {
@@ -136,13 +151,18 @@ fn alone(package: Package, title: String, origin: Origin) -> Loaded {
         other_names: OtherNames::new(),
         journals: Vec::new(),
         closed: Vec::new(),
+        others: BTreeMap::new(),
     }
 }
 
 /// Reads and parses; of a file with several names the first counts, and a link never comes first.
-fn read_all(mut found: Vec<Found>, jobs: Option<NonZeroUsize>) -> (Package, OtherNames) {
+fn read_all(
+    mut found: Vec<Found>,
+    jobs: Option<NonZeroUsize>,
+    beside: &[&Package],
+) -> (Package, OtherNames) {
     found.sort_by(|a, b| (a.is_link, &a.path).cmp(&(b.is_link, &b.path)));
-    let read = parallel::map(&found, jobs, |found| read(&found.disk));
+    let read = parallel::map(&found, jobs, |found| read(found, beside));
     let mut seen: BTreeMap<(u64, u64), String> = BTreeMap::new();
     let mut other_names = OtherNames::new();
     let mut files = Vec::with_capacity(found.len());
@@ -156,22 +176,28 @@ fn read_all(mut found: Vec<Found>, jobs: Option<NonZeroUsize>) -> (Package, Othe
             continue;
         }
         seen.extend(number.map(|number| (number, shown.clone())));
-        files.push(PackageFile { path, shown, is_outside, content: content.map(Arc::new) });
+        files.push(PackageFile { path, shown, is_outside, content });
     }
     (Package::new(files), other_names)
 }
 
 /// A file's content, and what tells it apart from files of other names.
-fn read(path: &Path) -> (Result<File, Diagnostic>, Option<(u64, u64)>) {
+fn read(
+    found: &Found,
+    beside: &[&Package],
+) -> (Result<Arc<File>, Diagnostic>, Option<(u64, u64)>) {
     let mut bytes = Vec::new();
-    let opened = fs::File::open(path).and_then(|mut file| {
+    let opened = fs::File::open(&found.disk).and_then(|mut file| {
         let metadata = file.metadata()?;
         bytes.reserve_exact(usize::try_from(metadata.len()).unwrap_or(0).min(1 << 30));
         file.read_to_end(&mut bytes)?;
         Ok(disk::number(&metadata))
     });
     match opened {
-        Ok(name) => (parse(bytes), name),
+        Ok(number) => match known(&found.path, &bytes, beside) {
+            Some(file) => (Ok(file), number),
+            None => (parse(bytes), number),
+        },
         Err(error) => {
             let words = format!("it cannot be read: {}", disk::reason(&error));
             (Err(Diagnostic::error(words)), None)
@@ -179,8 +205,14 @@ fn read(path: &Path) -> (Result<File, Diagnostic>, Option<(u64, u64)>) {
     }
 }
 
-fn parse(bytes: Vec<u8>) -> Result<File, Diagnostic> {
-    File::from_bytes(bytes).map_err(|error| Diagnostic::from(&error))
+/// The file as another package has it.
+fn known(path: &PackagePath, bytes: &[u8], beside: &[&Package]) -> Option<Arc<File>> {
+    let same = beside.iter().filter_map(|package| package.file(path)?.content.as_ref().ok());
+    same.into_iter().find(|file| file.text().as_bytes() == bytes).cloned()
+}
+
+fn parse(bytes: Vec<u8>) -> Result<Arc<File>, Diagnostic> {
+    File::from_bytes(bytes).map(Arc::new).map_err(|error| Diagnostic::from(&error))
 }
 
 /// What the user typed, without `./`, doubled slashes and the folder they stand in.

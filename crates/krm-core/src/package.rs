@@ -109,6 +109,11 @@ impl Package {
         &self.files
     }
 
+    /// The file of this path.
+    pub fn file(&self, path: &PackagePath) -> Option<&PackageFile> {
+        self.files.binary_search_by(|file| file.path.cmp(path)).ok().map(|at| &self.files[at])
+    }
+
     /// Gives the files back.
     pub fn into_files(self) -> Vec<PackageFile> {
         self.files

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use super::measure::{self, Sample};
 use super::table::{self, NONE, Table};
-use super::{KRM, Options, Tools};
+use super::{KRM, Options, Tools, writes};
 use crate::corpus::versions::{self, NAMES};
 use crate::{Outcome, shell};
 
@@ -62,13 +62,14 @@ fn median(program: &Path, folder: &Path, runs: usize) -> Outcome<Sample> {
     measure::median(&samples).ok_or_else(|| "no run".into())
 }
 
-/// One run; the copy that is written to is made before the clock starts.
+/// One run; the copy that is written to is made, and on the disk, before the clock starts.
 fn once(program: &Path, folder: &Path) -> Outcome<Sample> {
     let destination = folder.join("destination");
     if destination.exists() {
         fs::remove_dir_all(&destination)?;
     }
     copy(&folder.join(NAMES[2]), &destination)?;
+    writes::flush(&destination)?;
     let mut command = Command::new(program);
     command.args(["cfg", NAME, "--ancestor", NAMES[0], "--from", NAMES[1], "--to", "destination"]);
     measure::quietly(command.current_dir(folder))

@@ -133,7 +133,7 @@ pub(super) fn floor(files: &[PathBuf]) -> Outcome<f64> {
 }
 
 /// Flushes the whole file system that holds a file.
-fn flush(path: &Path) -> Outcome {
+pub(super) fn flush(path: &Path) -> Outcome {
     shell::run(shell::program("sync").arg("--file-system").arg(path))
 }
 

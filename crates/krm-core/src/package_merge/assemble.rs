@@ -22,6 +22,14 @@ struct Slot<'a, 's> {
     arrangement: Arrangement<'s>,
     /// Which work the text is the result of; it is moved from there and not copied.
     work: Option<usize>,
+    /// The file of the other side that was taken over as a whole.
+    taken: Option<&'a PackageFile>,
+}
+
+impl Slot<'_, '_> {
+    fn is_copy_of(&self, file: &PackageFile) -> bool {
+        self.taken.is_some_and(|taken| std::ptr::eq(taken, file))
+    }
 }
 
 type Slots<'a, 's> = BTreeMap<PackagePath, Slot<'a, 's>>;
@@ -170,18 +178,13 @@ impl<'a> PackageMerge<'a, '_> {
         let file = parsed.or(work.file.file());
         for (spot, target) in &done.moved {
             let Some(node) = file.and_then(|file| node_at(file, *spot)) else { continue };
-            let old = self.local_file(target);
+            let old = self.local.file(target);
             let slot = slots.entry(target.clone()).or_default();
             if slot.old.is_none() && slot.text.is_none() {
                 (slot.old, slot.text) = (old, self.text_of(old));
             }
             slot.arrangement.added.push(Addition { node, place: Place::Last });
         }
-    }
-
-    fn local_file(&self, path: &PackagePath) -> Option<&'a PackageFile> {
-        let files = self.local.files();
-        files.binary_search_by(|file| file.path.cmp(path)).ok().map(|at| &files[at])
     }
 
     fn text_of(&self, file: Option<&'a PackageFile>) -> Option<&'a str> {
@@ -194,7 +197,7 @@ impl<'a> PackageMerge<'a, '_> {
         let all = work.file.placed().count() + plain_parts(work.file).count();
         let is_whole = done.moved.iter().all(|(_, path)| path == target)
             && done.moved.len() + done.gone.len() == all
-            && self.local_file(target).is_none();
+            && self.local.file(target).is_none();
         is_whole.then_some(target)
     }
 
@@ -219,7 +222,7 @@ impl<'a> PackageMerge<'a, '_> {
             let made = made.map(|identity| places.make(&identity));
             let path = only.map_or(target.path, |file| &file.path);
             let path = made.as_ref().unwrap_or(path);
-            let old = self.local_file(path);
+            let old = self.local.file(path);
             let slot = slots.entry(path.clone()).or_default();
             if slot.old.is_none() && slot.text.is_none() {
                 (slot.old, slot.text) = (old, self.text_of(old));
@@ -232,8 +235,8 @@ impl<'a> PackageMerge<'a, '_> {
                 counts.get(&upstream.file.path) == Some(&neighbours.count(&upstream.file.path));
             let is_new = slot.text.is_none() && slot.arrangement.added.is_empty();
             if whole && is_new && fresh.is_none() && made.is_none() {
-                slot.text = self.text_of(Some(upstream.file));
-            } else if let Some(node) = node.filter(|_| !self.is_copied(slot, upstream.file)) {
+                (slot.text, slot.taken) = (self.text_of(Some(upstream.file)), Some(upstream.file));
+            } else if let Some(node) = node.filter(|_| !slot.is_copy_of(upstream.file)) {
                 // A file that moved away has no neighbours any more.
                 let after = target.after.map(|part| part.spot).or_else(|| last_item(slot.old));
                 let after = after.filter(|_| slot.text.is_some());
@@ -241,12 +244,6 @@ impl<'a> PackageMerge<'a, '_> {
                 slot.arrangement.added.push(Addition { node, place });
             }
         }
-    }
-
-    /// Whether a file of the other side was taken over as a whole.
-    fn is_copied(&self, slot: &Slot<'_, '_>, file: &PackageFile) -> bool {
-        let theirs = file.file().map(File::text);
-        slot.text.zip(theirs).is_some_and(|(a, b)| std::ptr::eq(a, b))
     }
 }
 

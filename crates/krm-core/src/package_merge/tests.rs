@@ -176,6 +176,13 @@ impl Made {
             files.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
         package(&files)
     }
+
+    /// The same with one resource as another package has it.
+    fn with_one_of(&self, other: &Self, name: usize) -> Self {
+        let kept = self.0.iter().filter(|it| it.0 != name);
+        let taken = other.0.iter().filter(|it| it.0 == name);
+        Self(kept.chain(taken).copied().collect())
+    }
 }
 
 fn made() -> impl proptest::strategy::Strategy<Value = Made> {
@@ -212,6 +219,19 @@ fn texts(package: &Package) -> Vec<(String, String)> {
     files.map(|it| (it.path.to_string(), it.file().unwrap().text().to_owned())).collect()
 }
 
+/// The package with the files that others have, too, shared with them.
+fn held_once(package: Package, beside: &[&Package]) -> Package {
+    let mut files = package.into_files();
+    for file in &mut files {
+        let same = beside.iter().filter_map(|it| it.file(&file.path)?.content.as_ref().ok());
+        let text = file.file().unwrap().text();
+        if let Some(known) = same.into_iter().find(|known| known.text() == text) {
+            file.content = Ok(std::sync::Arc::clone(known));
+        }
+    }
+    Package::new(files)
+}
+
 /// Every resource with its file.
 fn contents(files: &[(String, String)]) -> Vec<(String, String, u64)> {
     let files: Vec<(&str, &str)> = files.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
@@ -232,6 +252,22 @@ proptest::proptest! {
         proptest::prop_assert_eq!(after([&base, &base, &other]), texts(&other));
         proptest::prop_assert_eq!(after([&base, &other, &other]), texts(&other));
         proptest::prop_assert_eq!(contents(&after([&base, &other, &base])), contents(&texts(&other)));
+    }
+
+    #[test]
+    fn what_is_held_once_merges_alike(
+        base in made(),
+        others in (made(), made()),
+        changed in (0..6_usize, 0..6_usize),
+    ) {
+        let upstream = base.with_one_of(&others.0, changed.0);
+        let local = base.with_one_of(&others.1, changed.1);
+        let apart = [&base, &upstream, &local].map(|it| it.package(false));
+        let [base, upstream, local] = [&base, &upstream, &local].map(|it| it.package(false));
+        let base = held_once(base, &[&local]);
+        let upstream = held_once(upstream, &[&local, &base]);
+        let [a, b, c] = &apart;
+        proptest::prop_assert_eq!(after([&base, &upstream, &local]), after([a, b, c]));
     }
 
     #[test]

@@ -59,7 +59,8 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
         return Err(Failure::Told(Exit::Usage, vec![twice]));
     }
     let old = folder::load(&args.old, global.jobs).map_err(Failure::input)?;
-    let new = folder::load(&args.new, global.jobs).map_err(Failure::input)?;
+    let beside = [&old.package];
+    let new = folder::load_beside(&args.new, global.jobs, &beside).map_err(Failure::input)?;
     let told: Vec<Diagnostic> = [&old, &new].into_iter().flat_map(Loaded::diagnostics).collect();
     screen.tell_all(&told);
     if told.iter().any(Diagnostic::is_error) {

@@ -1,7 +1,8 @@
 //! `krm cfg merge3`: what changed between two versions of a package is made in a third.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::PathBuf;
 
 use clap::ValueEnum;
 use krm_core::merge::{Conflict, Rules, Side, settle_marks};
@@ -12,7 +13,7 @@ use super::editing::{Editing, Session};
 use super::merging as packages;
 use crate::cli::Global;
 use crate::commands::merging::{self, ConflictFlags, ListFlags, Verdict};
-use crate::folder::{self, Loaded, Origin};
+use crate::folder::{Loaded, Origin};
 use crate::show::Screen;
 use crate::{Exit, Failure, Outcome, disk};
 
@@ -86,20 +87,24 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     }
     let names = [&args.ancestor, &args.from].map(|it| it.as_deref().unwrap_or_default());
     once(&[names[0], names[1], &args.to])?;
-    let base = packages::load(names[0], &mut session, &args.editing, global, screen)?;
-    let upstream = packages::load(names[1], &mut session, &args.editing, global, screen)?;
+    let editing = &args.editing;
+    let mut base = packages::load(names[0], &[], &mut session, editing, global, screen)?;
+    let known = [&base.package];
+    let mut upstream = packages::load(names[1], &known, &mut session, editing, global, screen)?;
     let known = [&base.package, &session.loaded.package, &upstream.package];
     let schema = packages::schema(&args.lists, &known, screen)?;
     let rules = args.conflicts.rules(args.lists.rules(&schema));
     let versions = [&base, &upstream, &session.loaded];
     let are_folders = versions.iter().all(|it| it.origin == Origin::Folder);
     let (changes, conflicts, warnings) = merge(args, versions, &rules, session.has_errors, global)?;
+    let others = [&mut base, &mut upstream, &mut session.loaded];
+    let others = others.map(|it| std::mem::take(&mut it.others));
     // Only what is written is held on to from here on.
     drop((base, upstream));
     let plan = packages::plan(changes, &mut session.loaded);
     let mut parts = (plan, conflicts, warnings);
     if are_folders && !session.has_errors {
-        other_files([names[0], names[1], &args.to], &session.loaded, &rules, &mut parts)?;
+        other_files(&others, &session.loaded, &rules, &mut parts)?;
     }
     let (plan, conflicts, warnings) = parts;
     screen.tell_all(&warnings);
@@ -139,16 +144,15 @@ fn merge(
 
 /// Files that are no YAML are taken as a whole.
 fn other_files(
-    names: [&str; 3],
+    others: &[BTreeMap<PackagePath, PathBuf>; 3],
     local: &Loaded,
     rules: &Rules<'_>,
     (plan, conflicts, warnings): &mut Parts,
 ) -> Result<(), Failure> {
-    let others = names.map(folder::others);
     let paths: BTreeSet<&PackagePath> = others[..2].iter().flat_map(|files| files.keys()).collect();
     for path in paths {
         let mut contents = [const { None }; 3];
-        for (content, files) in contents.iter_mut().zip(&others) {
+        for (content, files) in contents.iter_mut().zip(others) {
             let Some(place) = files.get(path) else { continue };
             let told = |error| {
                 let words = format!("it cannot be read: {}", disk::reason(&error));

@@ -15,15 +15,18 @@ use crate::folder::{self, Loaded, Origin};
 use crate::show::Screen;
 use crate::{Exit, Failure, disk, parallel};
 
-/// Loads what is merged from. What cannot be read stops all, unless `--keep-going`; then the session knows.
+/// Loads what is merged from, beside what is loaded already. What cannot be read stops all, unless `--keep-going`; then the session knows.
 pub(super) fn load(
     name: &str,
+    beside: &[&Package],
     session: &mut Session<'_>,
     editing: &Editing,
     global: &Global,
     screen: &mut Screen,
 ) -> Result<Loaded, Failure> {
-    let mut loaded = folder::load(name, global.jobs).map_err(Failure::input)?;
+    let mut known = vec![&session.loaded.package];
+    known.extend(beside);
+    let mut loaded = folder::load_beside(name, global.jobs, &known).map_err(Failure::input)?;
     let told = loaded.diagnostics();
     let has_errors = told.iter().any(Diagnostic::is_error);
     if has_errors && !editing.keep_going {
