@@ -182,15 +182,13 @@ fn read_all(
 }
 
 /// A file's content, and what tells it apart from files of other names.
-fn read(
-    found: &Found,
-    beside: &[&Package],
-) -> (Result<Arc<File>, Diagnostic>, Option<(u64, u64)>) {
+fn read(found: &Found, beside: &[&Package]) -> (Result<Arc<File>, Diagnostic>, Option<(u64, u64)>) {
     let mut bytes = Vec::new();
-    let opened = fs::File::open(&found.disk).and_then(|mut file| {
+    let opened = fs::File::open(&found.disk).and_then(|file| {
         let metadata = file.metadata()?;
         bytes.reserve_exact(usize::try_from(metadata.len()).unwrap_or(0).min(1 << 30));
-        file.read_to_end(&mut bytes)?;
+        // The size is known, and `take` does not ask the disk for it again.
+        file.take(u64::MAX).read_to_end(&mut bytes)?;
         Ok(disk::number(&metadata))
     });
     match opened {

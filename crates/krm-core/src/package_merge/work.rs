@@ -39,6 +39,7 @@ pub(super) fn by_file(units: Vec<Unit<'_>>) -> Vec<Work<'_>> {
         let new = || Work { file: local.file, units: Vec::new() };
         works.entry(&local.file.path).or_insert_with(new).units.push(unit);
     }
+    works.values_mut().for_each(|work| work.units.shrink_to_fit());
     works.into_values().collect()
 }
 

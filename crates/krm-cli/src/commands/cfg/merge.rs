@@ -70,7 +70,8 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     // The last one that is merged wins.
     let mut loaded = Vec::new();
     for name in sources {
-        loaded.push(packages::load(name, &[], &mut session, &args.editing, global, screen)?.package);
+        loaded
+            .push(packages::load(name, &[], &mut session, &args.editing, global, screen)?.package);
     }
     if !args.invert_order {
         loaded.reverse();
