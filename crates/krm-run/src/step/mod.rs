@@ -137,8 +137,10 @@ pub struct StepFailure {
 /// assert_eq!(told.message, "function `sort`: it is a validator");
 /// ```
 pub fn named(name: &str, told: Diagnostic, is_deed: bool) -> Diagnostic {
-    let between = if is_deed { "" } else { ":" };
-    let message = format!("function `{}`{between} {}", name.escape_debug(), told.message);
+    let message = match is_deed {
+        true => format!("function `{}` {}", name.escape_debug(), told.message),
+        false => format!("function `{name}`: {}", told.message),
+    };
     Diagnostic { message, ..told }
 }
 

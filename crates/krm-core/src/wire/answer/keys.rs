@@ -26,10 +26,18 @@ pub(super) fn fields<'a, 'b>(sent: NodeRef<'a>, returned: NodeRef<'b>) -> (Field
     (ours, theirs)
 }
 
-/// What a key means as a text, whoever reads it: equal for one that was sent and its YAML 1.1 reading.
+/// What a key means as a text, whoever reads it: equal for one that was sent and its YAML 1.1 reading, and for a number
+/// and the text that JSON has for it.
 pub(super) fn meaning(key: NodeRef<'_>) -> String {
     let [core, older] = readings(key);
-    older.or(core).unwrap_or_else(|| crate::merge::key_name(key).into_owned())
+    older.or(core).unwrap_or_else(|| {
+        let name = crate::merge::key_name(key);
+        let number = match Resolved::of_plain(&name) {
+            number @ (Resolved::Int(_) | Resolved::Float(_)) => text(number),
+            _ => None,
+        };
+        number.unwrap_or_else(|| name.into_owned())
+    })
 }
 
 /// What readers of YAML 1.2 and 1.1 make of a plain key that is no text to them.
