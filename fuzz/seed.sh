@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
 cases=../crates/krm-yaml/tests/cases
-for target in round_trip same_meaning quick_is_thorough untouched_stays edit_is_read_back unknown_survives path schema format; do
+for target in round_trip same_meaning quick_is_thorough untouched_stays edit_is_read_back unknown_survives path schema format answer; do
     mkdir -p "corpus/$target"
 done
 
@@ -27,6 +27,10 @@ for input in corpus/round_trip/*-[0-9]*; do
     cp "$input" "corpus/same_meaning/$name"
     cp "$input" "corpus/quick_is_thorough/$name"
     { printf 'kind: A\napiVersion: v1\nspec:\n'; sed 's/^/  /' "$input"; } >"corpus/format/$name"
+    for manner in 0 1; do
+        # Sixteen bytes that choose how the function prints, and which field it changes.
+        { printf '\%03o\%03o\%03o\%03o\%03o0123456789a' $manner 0 $((1 - manner)) 1 $manner; cat "$input"; } >"corpus/answer/$name-$manner"
+    done
     for edit in 0 1 2 3; do
         for target in untouched_stays edit_is_read_back unknown_survives; do
             # Sixteen bytes that choose the edit; the position in the file and the kind of the change vary.

@@ -11,6 +11,9 @@ mod laws;
 #[path = "../../crates/krm-core/tests/suite/schemas.rs"]
 mod schemas;
 
+#[path = "../../crates/krm-core/tests/suite/answering.rs"]
+mod answering;
+
 #[path = "../../crates/krm-core/tests/suite/formatting.rs"]
 mod formatting;
 
@@ -118,6 +121,19 @@ pub fn format(data: &[u8]) {
     holds(choice.unknown_survives());
 }
 
+/// A resource that a function prints anew keeps its bytes; where one field changed, only its lines do. The first [`EDIT`] bytes
+/// choose the function.
+pub fn answer(data: &[u8]) {
+    let Some((choices, rest)) = data.split_at_checked(EDIT) else { return };
+    let text = match rest.strip_prefix(&[0xff]) {
+        Some(choices) => answering::resource(&emit::sample(&mut Draw::new(choices)).text),
+        None => text_of(rest).and_then(answering::resource),
+    };
+    let Some(text) = text else { return };
+    holds(answering::same_meaning_same_bytes(&text, &mut Draw::new(choices)));
+    holds(answering::one_field_one_place(&text, &mut Draw::new(choices)));
+}
+
 /// A path is printed as it was parsed, and one that is built from its steps parses to the same steps.
 pub fn path(data: &[u8]) {
     let Some(text) = text_of(data) else { return };
@@ -192,7 +208,9 @@ pub fn reference(data: &[u8]) {
     let Some(text) = text_of(data) else { return };
     if let Found::Reference(found) = parse_reference(text) {
         let alone = &text[found.range.clone()];
-        let Found::Reference(again) = parse_reference(alone) else { panic!("{alone:?} of {text:?}") };
+        let Found::Reference(again) = parse_reference(alone) else {
+            panic!("{alone:?} of {text:?}")
+        };
         assert_eq!((again.form, again.target), (found.form, found.target), "{text:?}");
     }
     if let Ok(file) = PackageFile::of_text("a.yaml", text) {

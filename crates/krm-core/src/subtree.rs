@@ -1,7 +1,7 @@
 //! One node as a text of its own: as it is written, moved to the left edge, with the comments inside it.
 
 use crate::wire::written;
-use krm_yaml::{Comment, CommentPlace, DocumentRef, NodeRef, ScalarStyle, Span, Value};
+use krm_yaml::{Comment, CommentPlace, DocumentRef, NodeRef, ScalarStyle, Span};
 
 /// The text of a node with its tag, without its anchor, and without a line break at its end.
 ///
@@ -18,21 +18,25 @@ pub fn text(node: NodeRef<'_>) -> String {
 }
 
 /// The texts of several nodes of one document with the comments above them. One that leans on an anchor outside of it
-/// is written anew.
+/// is written anew, and means the same.
 pub fn texts(nodes: &[NodeRef<'_>]) -> Vec<String> {
-    texts_or(nodes, |node| crate::json::write(&Value::Node(node)))
-}
-
-fn texts_or(nodes: &[NodeRef<'_>], written_anew: impl Fn(NodeRef<'_>) -> String) -> Vec<String> {
     let needs = |node: &&NodeRef<'_>| node.parent().is_some() && node.is_block();
     let comments = nodes.iter().find(needs).map(|node| node.document().comments());
     let comments = comments.unwrap_or_default();
     let is_part = |node: &NodeRef<'_>| node.parent().is_some();
+    let as_written =
+        |node: &NodeRef<'_>| above(*node, &comments) + &text_among(node.resolve(), &comments);
     let text = |node: &NodeRef<'_>| match is_part(node) && leans_outside(*node, node.span()) {
-        true => written_anew(*node),
-        false => above(*node, &comments) + &text_among(node.resolve(), &comments),
+        // What is too large once its aliases are expanded keeps aliases that nobody can read: an error, and no other value.
+        true => anew(*node).unwrap_or_else(|| as_written(node)),
+        false => as_written(node),
     };
     nodes.iter().map(text).collect()
+}
+
+fn anew(node: NodeRef<'_>) -> Option<String> {
+    let text = written::out(node).ok()?;
+    Some(text.strip_suffix('\n').unwrap_or(&text).to_owned())
 }
 
 /// The texts of several resources of one document, each as a document of its own that means the same.
@@ -42,12 +46,12 @@ fn texts_or(nodes: &[NodeRef<'_>], written_anew: impl Fn(NodeRef<'_>) -> String)
 pub(crate) fn own_texts(nodes: &[NodeRef<'_>]) -> Vec<String> {
     let all = match nodes {
         [node] if node.parent().is_none() => vec![text(*node)],
-        // A number that is none in JSON stays one.
-        _ => texts_or(nodes, |node| {
-            written::out(node).unwrap_or_else(|_| crate::json::write(&Value::Node(node)))
-        }),
+        _ => texts(nodes),
     };
-    let ends_file = |node: &NodeRef<'_>| node.end() as usize == node.document().file().text().len();
+    let ends_file = |node: &NodeRef<'_>| {
+        let text = node.document().file().text();
+        node.end() as usize == text.len() && !text.ends_with('\n')
+    };
     let ended = |(text, node)| if ends_file(node) { text } else { end_line(text) };
     all.into_iter().zip(nodes).map(ended).collect()
 }
@@ -248,7 +252,15 @@ mod tests {
     fn an_item_that_leans_on_an_anchor_outside_is_written_anew() {
         let file = krm_yaml::File::parse("- a: &x [1]\n- b: *x # c\n".to_owned()).unwrap();
         let items: Vec<_> = file.document(0).unwrap().root().unwrap().children().collect();
-        assert_eq!(texts(&items), ["a: &x [1]", "{\"b\":[1]}"]);
+        assert_eq!(texts(&items), ["a: &x [1]", "b:\n- 1"]);
+    }
+
+    #[test]
+    fn a_number_that_is_none_in_json_stays_one_where_it_is_written_anew() {
+        let text = "- a: &x [0x1F, .inf, 1e3, '0x1F']\n- b: *x\n";
+        let file = krm_yaml::File::parse(text.to_owned()).unwrap();
+        let items: Vec<_> = file.document(0).unwrap().root().unwrap().children().collect();
+        assert_eq!(texts(&items)[1], "b:\n- 0x1F\n- .inf\n- 1e3\n- \"0x1F\"");
     }
 
     #[test]

@@ -38,7 +38,7 @@ impl Wrapper {
         let value = |text: &str| {
             let file = File::parse(text.to_owned()).map_err(|error| error.to_string())?;
             let root = file.document(0).and_then(|document| document.root()).ok_or("")?;
-            Ok(json::write(&Value::Node(root)))
+            Ok(json::flow(&Value::Node(root)))
         };
         let file = File::parse(list.to_owned()).map_err(|error| wrong(error.to_string()))?;
         let root = file.document(0).and_then(|document| document.root());
@@ -46,7 +46,7 @@ impl Wrapper {
         let items: Vec<String> = items
             .into_iter()
             .flat_map(NodeRef::children)
-            .map(|item| json::write(&Value::Node(item)))
+            .map(|item| json::flow(&Value::Node(item)))
             .collect();
         let alone: Result<Vec<String>, String> = texts.iter().map(|text| value(text)).collect();
         if alone.map_err(wrong)? == items { Ok(()) } else { Err(wrong(String::new())) }

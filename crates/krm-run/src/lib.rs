@@ -49,6 +49,6 @@ pub use programs::Programs;
 pub use resolution::{
     BadConstraint, CATALOG, Configuration, Constraint, Resolution, Resolved, Target, UseBuiltin,
 };
-pub use step::{RunScript, Runner, Script, Step, StepFailure, Stepped};
+pub use step::{RunScript, Runner, Script, Step, StepFailure, Stepped, named};
 pub use tail::Tail;
 pub use wasi::{Wasi, WasiSettings};

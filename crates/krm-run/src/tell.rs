@@ -25,15 +25,24 @@ const LINES: usize = 10;
 /// ```
 impl From<&Failure> for Diagnostic {
     fn from(failure: &Failure) -> Self {
-        let mut message = failure.to_string();
-        let lines = failure.stderr().last_lines(LINES);
-        if !lines.is_empty() {
-            message += "; it said last:";
-            lines.iter().for_each(|line| message += &format!("\n  {line}"));
-        }
-        let diagnostic = Self::error(message);
-        hints(failure).into_iter().fold(diagnostic, Self::hint)
+        told(failure, failure.to_string())
     }
+}
+
+impl Failure {
+    /// What happened, in words that follow the name of the function.
+    pub(crate) fn deed(&self) -> Diagnostic {
+        told(self, self.reason.to_string())
+    }
+}
+
+fn told(failure: &Failure, mut message: String) -> Diagnostic {
+    let lines = failure.stderr().last_lines(LINES);
+    if !lines.is_empty() {
+        message += "; it said last:";
+        lines.iter().for_each(|line| message += &format!("\n  {line}"));
+    }
+    hints(failure).into_iter().fold(Diagnostic::error(message), Diagnostic::hint)
 }
 
 fn hints(failure: &Failure) -> Vec<String> {

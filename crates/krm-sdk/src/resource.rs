@@ -147,12 +147,19 @@ impl Resource {
         let file = self.item.file();
         let mut edit = Edit::new(file);
         change(&mut edit, self.item.root())
-            .map_err(|error| Diagnostic::from_path_edit(&error, file))?;
+            .map_err(|error| self.named(Diagnostic::from_path_edit(&error, file)))?;
         if edit.is_empty() {
             return Ok(());
         }
-        let text = edit.apply().map_err(|error| Diagnostic::from_edit(&error, file))?;
+        let text = edit.apply().map_err(|error| self.named(Diagnostic::from_edit(&error, file)))?;
         self.replace(text)
+    }
+
+    fn named(&self, told: Diagnostic) -> Diagnostic {
+        match self.path() {
+            Some(path) => told.in_file(path.as_str()),
+            None => told,
+        }
     }
 }
 

@@ -25,6 +25,8 @@ pub struct File {
     pub(crate) documents: Vec<Document>,
     /// Where lines begin; made when the first position is asked for.
     lines: OnceLock<Box<[u32]>>,
+    /// Lines above the text and columns to the left of it, where it is a part of another.
+    offset: (u32, u32),
 }
 
 /// Files are equal where their texts are, and were read as the same.
@@ -48,7 +50,7 @@ impl File {
             return Err(ReadError::TooLarge { bytes: text.len() as u64 });
         }
         let documents = read(&text, options);
-        Ok(Self { text, documents, lines: OnceLock::new() })
+        Ok(Self { text, documents, lines: OnceLock::new(), offset: (0, 0) })
     }
 
     /// Whether offsets in a text are more than an index can hold.
@@ -88,6 +90,24 @@ impl File {
         self.documents.iter().filter_map(|document| document.error.as_deref())
     }
 
+    /// Says that the text is a part of another one: so many lines stand above it, and so many columns to the left.
+    /// Positions are those in the whole.
+    ///
+    /// ```
+    /// let file = krm_yaml::File::parse("a: 1\n".to_owned())?.inside(4, 2);
+    /// assert_eq!((file.position(3).line, file.position(3).column), (5, 6));
+    /// # Ok::<(), krm_yaml::ReadError>(())
+    /// ```
+    #[must_use]
+    pub fn inside(self, lines: u32, columns: u32) -> Self {
+        Self { offset: (lines, columns), ..self }
+    }
+
+    /// Lines above the text and columns to the left of it, where it is a part of another.
+    pub fn offset(&self) -> (u32, u32) {
+        self.offset
+    }
+
     /// Line and column of a byte offset.
     pub fn position(&self, at: u32) -> Position {
         let lines = self.lines.get_or_init(|| line_starts(&self.text));
@@ -99,7 +119,9 @@ impl File {
             end -= 1;
         }
         let before = self.text[start..end].trim_start_matches('\u{feff}');
-        Position { line: line as u32, column: before.chars().count() as u32 + 1 }
+        let (above, left) = self.offset;
+        let column = before.chars().count() as u32 + 1;
+        Position { line: line as u32 + above, column: column + left }
     }
 
     /// The line that holds a byte offset, without its line break.

@@ -2,7 +2,6 @@
 
 use krm_core::format::{self, Options};
 use krm_core::json;
-use krm_core::wire::annotations::{ID, INDEX, LEGACY_INDEX, LEGACY_PATH, PATH};
 use krm_core::wire::{Answer, SendOptions, Sending};
 use krm_sdk::{Diagnostic, Error, Item, Resource, ResourceList};
 use krm_yaml::{File, NodeRef, Value};
@@ -22,12 +21,8 @@ pub(super) fn options(list: &ResourceList) -> SendOptions<'_> {
 }
 
 /// The resources as they are after the script: those that it did not change are the very same.
-pub(super) fn taken(
-    sending: &Sending<'_>,
-    given: &Value<'_>,
-    list: Value<'static>,
-) -> Result<Vec<Resource>, Error> {
-    let items = older_names(given, items_of(list)?);
+pub(super) fn taken(sending: &Sending<'_>, list: Value<'static>) -> Result<Vec<Resource>, Error> {
+    let items = items_of(list)?;
     // A place in what a script gave back is no place that anybody can look at.
     let told = |error: Diagnostic| Diagnostic { location: None, related: None, ..error };
     let answer = sending.answer(text_of(&items)).map_err(|refused| told(refused.error))?;
@@ -37,7 +32,7 @@ pub(super) fn taken(
 
 /// The list as text, a line for each resource.
 fn text_of(items: &[Value<'_>]) -> String {
-    let lines: Vec<String> = items.iter().map(json::write).collect();
+    let lines: Vec<String> = items.iter().map(json::flow).collect();
     format!("{{\"kind\":\"ResourceList\",\"items\":[\n{}\n]}}\n", lines.join(",\n"))
 }
 
@@ -54,52 +49,8 @@ fn taken_out(mapping: Value<'static>, name: &str) -> Option<Value<'static>> {
     entries.into_iter().find(|(key, _)| is(key, name)).map(|(_, value)| value)
 }
 
-/// Compat: a script that gives a new path or index in the older annotation moves the resource, too. It was not given
-/// those, so that what it was given under the new name stands there still.
-fn older_names(given: &Value<'_>, mut items: Vec<Value<'static>>) -> Vec<Value<'static>> {
-    let given = get(given, "items");
-    for item in &mut items {
-        let Some(id) = annotation(item, ID).and_then(|id| id.parse::<usize>().ok()) else {
-            continue;
-        };
-        let Some(Value::Sequence(all)) = given else { continue };
-        for (name, older) in [(PATH, LEGACY_PATH), (INDEX, LEGACY_INDEX)] {
-            let sent = all.get(id).and_then(|it| annotation(it, name));
-            let is_kept = sent.is_some() && annotation(item, name) == sent;
-            let is_new =
-                all.get(id).and_then(|it| annotation(it, older)) != annotation(item, older);
-            if let Some(text) = annotation(item, older).filter(|_| is_kept && is_new) {
-                set_annotation(item, name, text);
-            }
-        }
-    }
-    items
-}
-
-fn get<'v, 'a>(value: &'v Value<'a>, name: &str) -> Option<&'v Value<'a>> {
-    let Value::Mapping(entries) = value else { return None };
-    entries.iter().find(|(key, _)| is(key, name)).map(|(_, value)| value)
-}
-
 fn is(key: &Value<'_>, name: &str) -> bool {
     matches!(key, Value::String(text) if text == name)
-}
-
-fn annotation(item: &Value<'_>, name: &str) -> Option<String> {
-    match get(get(get(item, "metadata")?, "annotations")?, name)? {
-        Value::String(text) | Value::Number(text) => Some(text.clone().into_owned()),
-        _ => None,
-    }
-}
-
-fn set_annotation(item: &mut Value<'static>, name: &str, text: String) {
-    let mut at = item;
-    for step in ["metadata", "annotations", name] {
-        let Value::Mapping(entries) = at else { return };
-        let Some((_, value)) = entries.iter_mut().find(|(key, _)| is(key, step)) else { return };
-        at = value;
-    }
-    *at = Value::string(text);
 }
 
 /// A new resource gets its fields in the usual order: that of a dict is nobody's wish.

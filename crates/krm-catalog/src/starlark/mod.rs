@@ -72,7 +72,7 @@ fn run_source(source: Source<'_>, list: &mut ResourceList) -> Result<(), Error> 
     let outcome = engine::execute(source.name, &script.text, &given, engine::LIMITS);
     list.log.extend(outcome.printed);
     let left = outcome.list.map_err(|error| source.explain(&error, &script))?;
-    list.items = answer::taken(&sending, &given, left)?;
+    list.items = answer::taken(&sending, left)?;
     Ok(())
 }
 

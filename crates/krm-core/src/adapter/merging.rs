@@ -47,6 +47,21 @@ pub fn merge(input: &File, output: String, rules: &Rules<'_>) -> Result<String, 
     edit.apply().map_err(|error| told(&error))
 }
 
+/// The list without its resources, for a program whose output is all that there is to be. Of documents nothing is left.
+pub fn emptied(input: &File) -> Result<File, Diagnostic> {
+    let parse = |text: String| File::parse(text).map_err(|error| Diagnostic::from(&error));
+    let Some(items) = list(input).and_then(|list| field(list, "items")) else {
+        return parse(match list(input) {
+            Some(_) => input.text().to_owned(),
+            None => String::new(),
+        });
+    };
+    let told = |error: &krm_yaml::EditError| Diagnostic::from_edit(error, input);
+    let mut edit = Edit::new(input).allow_shared(true).json(is_json(input));
+    edit.set(items, Value::Sequence(Vec::new())).map_err(|error| told(&error))?;
+    parse(edit.apply().map_err(|error| told(&error))?)
+}
+
 /// The program's output, formatted, and with a file for each resource that the list does not have.
 fn prepared(output: String, known: &BTreeMap<Identity, Resource<'_>>) -> Result<File, Diagnostic> {
     let parse = |text: String| File::parse(text).map_err(|error| Diagnostic::from(&error));
@@ -187,6 +202,16 @@ mod tests {
         let more = merged(input, "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n");
         assert!(more.starts_with(input), "{more}");
         assert!(more.contains("config.kubernetes.io/path: config/p_pod.yaml"), "{more}");
+    }
+
+    #[test]
+    fn without_a_merge_the_output_is_all_there_is() {
+        let input = "# list\nkind: ResourceList\nitems:\n- apiVersion: v1\n  kind: A\nfunctionConfig: {a: b}\n";
+        let file = File::parse(input.to_owned()).unwrap();
+        let wanted = "# list\nkind: ResourceList\nitems: []\nfunctionConfig: {a: b}\n";
+        assert_eq!(emptied(&file).unwrap().text(), wanted);
+        let documents = File::parse("apiVersion: v1\nkind: A\n".to_owned()).unwrap();
+        assert_eq!(emptied(&documents).unwrap().text(), "");
     }
 
     #[test]

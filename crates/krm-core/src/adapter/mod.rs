@@ -3,7 +3,7 @@
 mod merging;
 mod variables;
 
-pub use merging::merge;
+pub use merging::{emptied, merge};
 pub use variables::{flags, variables};
 
 use krm_yaml::{DocumentRef, File, NodeRef};

@@ -267,7 +267,7 @@ fn refuse_losses(
 ) -> Result<(), Vec<Diagnostic>> {
     let names = |file: &File| -> Vec<String> {
         let all = file.documents().flat_map(crate::resource::resources);
-        let all = all.map(|resource| crate::json::write(&krm_yaml::Value::Node(resource.node)));
+        let all = all.map(|resource| crate::json::flow(&krm_yaml::Value::Node(resource.node)));
         let comments = file.documents().flat_map(DocumentRef::comments);
         all.chain(comments.map(|comment| comment.text.trim_end().to_owned())).collect()
     };

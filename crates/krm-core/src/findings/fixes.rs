@@ -233,7 +233,7 @@ fn means(node: NodeRef<'_>, value: &Value<'_>) -> bool {
 }
 
 fn same(a: &Value<'_>, b: &Value<'_>) -> bool {
-    json::write(a) == json::write(b)
+    json::flow(a) == json::flow(b)
 }
 
 #[cfg(test)]

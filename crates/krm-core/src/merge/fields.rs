@@ -95,6 +95,13 @@ impl<'a> Fields<'a> {
         self.index.get(name).map(|&at| self.list[at].1)
     }
 
+    /// Gives a field another name, which no other has.
+    pub(crate) fn rename(&mut self, from: &str, to: String) {
+        let Some(at) = self.index.remove(from) else { return };
+        self.list[at].0 = Cow::Owned(to.clone());
+        self.index.insert(Cow::Owned(to), at);
+    }
+
     /// The names with their fields, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, Field<'a>)> {
         self.list.iter().map(|(name, field)| (&**name, *field))

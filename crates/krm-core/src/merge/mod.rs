@@ -43,7 +43,7 @@ use krm_yaml::{Edit, NodeRef};
 
 pub use conflict::{Conflict, ConflictKind, ConflictPlace};
 pub use documents::{MergedFile, NamedFile, three_way_files, two_way_files};
-pub(crate) use fields::{Field, Fields};
+pub(crate) use fields::{Field, Fields, key_name};
 pub use learn::{learn, learn_schema};
 pub use marks::{Mark, MarkKind, find as find_marks, settle as settle_marks};
 pub use rules::{ListKeys, NewItems, OnConflict, Restore, Rules, Side};

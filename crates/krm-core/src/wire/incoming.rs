@@ -1,6 +1,7 @@
 //! What comes back from a function: its output taken apart and checked before anything of it is believed.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 
 use krm_yaml::{File, NodeRef};
 
@@ -17,11 +18,67 @@ pub struct Returned<'a> {
     /// The id that it was sent with.
     pub id: Option<Cow<'a, str>>,
     /// The file that it belongs to.
-    pub path: Option<PackagePath>,
+    pub path: Spelled<PackagePath>,
     /// Which resource of the file it is.
-    pub index: Option<usize>,
+    pub index: Spelled<usize>,
     /// The other internal annotations.
     pub internal: Vec<(Cow<'a, str>, Cow<'a, str>)>,
+}
+
+/// A part of a resource's place in the two names that it has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Spelled<T> {
+    /// In the name that it has today.
+    pub internal: Option<T>,
+    /// Compat: in the name that it had before version 1 of the specification.
+    pub legacy: Option<T>,
+}
+
+impl<T: PartialEq> Spelled<T> {
+    /// What it says, before anybody asks whether both names say the same.
+    pub fn any(&self) -> Option<&T> {
+        self.internal.as_ref().or(self.legacy.as_ref())
+    }
+
+    /// What is meant, if this was sent. Where the names disagree the one counts that was changed.
+    ///
+    /// # Errors
+    /// Both of them, where both were changed.
+    fn meant(&self, sent: Option<&T>) -> Result<Option<&T>, (&T, &T)> {
+        match (&self.internal, &self.legacy) {
+            (Some(new), Some(old)) if new != old => match sent {
+                Some(sent) if sent == new => Ok(Some(old)),
+                Some(sent) if sent == old => Ok(Some(new)),
+                _ => Err((new, old)),
+            },
+            _ => Ok(self.any()),
+        }
+    }
+}
+
+impl Returned<'_> {
+    /// Where it belongs, if it was sent with this place.
+    pub(super) fn place(
+        &self,
+        sent: (Option<&PackagePath>, Option<usize>),
+    ) -> Result<(Option<PackagePath>, Option<usize>), Diagnostic> {
+        let path = self.path.meant(sent.0).map_err(|it| self.disagree(PATH, LEGACY_PATH, it))?;
+        let index = self.index.meant(sent.1.as_ref());
+        let index = index.map_err(|it| self.disagree(INDEX, LEGACY_INDEX, it))?;
+        Ok((path.cloned(), index.copied()))
+    }
+
+    fn disagree(
+        &self,
+        name: &str,
+        legacy: &str,
+        values: (impl Display, impl Display),
+    ) -> Diagnostic {
+        let (new, old) = values;
+        let message = format!("`{legacy}` is `{old}`, and `{name}` is `{new}`");
+        let node = Annotations::of(self.resource).node(legacy).unwrap_or(self.resource.node);
+        at(node, message).hint("a function changes one of them, or both to the same")
+    }
 }
 
 /// A function's output.
@@ -91,8 +148,8 @@ fn returned(item: usize, node: NodeRef<'_>) -> Result<Returned<'_>, Diagnostic> 
     let annotations = Annotations::of(resource);
     Ok(Returned {
         id: annotations.text(ID),
-        path: annotations.path()?,
-        index: annotations.index()?,
+        path: annotations.spelled(PATH, LEGACY_PATH, path)?,
+        index: annotations.spelled(INDEX, LEGACY_INDEX, index)?,
         internal: annotations.internal(),
         resource,
     })
@@ -119,30 +176,18 @@ impl<'a> Annotations<'a> {
         self.node(name).and_then(scalar_text)
     }
 
-    /// One value of two spellings.
-    fn either(&self, name: &str, legacy: &str) -> Result<Option<NodeRef<'a>>, Diagnostic> {
-        let known = |name| self.node(name).filter(|node| scalar_text(*node).is_some());
-        match (known(name), known(legacy)) {
-            (Some(new), Some(old)) if scalar_text(new) != scalar_text(old) => {
-                let [new, other] = [new, old].map(|it| scalar_text(it).unwrap_or_default());
-                let message = format!("`{legacy}` is `{other}`, and `{name}` is `{new}`");
-                Err(at(old, message).hint("a function that changes one of them changes both"))
-            }
-            (new, old) => Ok(new.or(old)),
-        }
-    }
-
-    fn path(&self) -> Result<Option<PackagePath>, Diagnostic> {
-        let Some(node) = self.either(PATH, LEGACY_PATH)? else { return Ok(None) };
-        let text = scalar_text(node).unwrap_or_default();
-        PackagePath::new(&text).map(Some).map_err(|error| at(node, error.to_string()))
-    }
-
-    fn index(&self) -> Result<Option<usize>, Diagnostic> {
-        let Some(node) = self.either(INDEX, LEGACY_INDEX)? else { return Ok(None) };
-        let text = scalar_text(node).unwrap_or_default();
-        let wrong = |_| at(node, format!("`{text}` is no index of a resource in a file"));
-        text.parse().map(Some).map_err(wrong)
+    /// One value of two names.
+    fn spelled<T>(
+        &self,
+        name: &str,
+        legacy: &str,
+        read: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<Spelled<T>, Diagnostic> {
+        let read = |name| match self.node(name).and_then(|it| Some((it, scalar_text(it)?))) {
+            Some((node, text)) => read(&text).map(Some).map_err(|message| at(node, message)),
+            None => Ok(None),
+        };
+        Ok(Spelled { internal: read(name)?, legacy: read(legacy)? })
     }
 
     fn internal(&self) -> Vec<(Cow<'a, str>, Cow<'a, str>)> {
@@ -151,6 +196,14 @@ impl<'a> Annotations<'a> {
         });
         others.filter_map(|(name, value)| Some((name.clone(), scalar_text(*value)?))).collect()
     }
+}
+
+fn path(text: &str) -> Result<PackagePath, String> {
+    PackagePath::new(text).map_err(|error| error.to_string())
+}
+
+fn index(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| format!("`{text}` is no index of a resource in a file"))
 }
 
 fn at(node: NodeRef<'_>, message: impl Into<String>) -> Diagnostic {
@@ -212,8 +265,8 @@ mod tests {
             )))
             .unwrap();
             let items = read(&file).unwrap().items.unwrap();
-            assert_eq!(items[0].path.as_ref().map(PackagePath::as_str), Some("a/b.yaml"));
-            assert_eq!(items[0].index, Some(2));
+            assert_eq!(items[0].path.any().map(PackagePath::as_str), Some("a/b.yaml"));
+            assert_eq!(items[0].index.any(), Some(&2));
             assert_eq!(items[0].internal.len(), 1);
         }
     }
@@ -227,12 +280,26 @@ mod tests {
                 "`/etc/passwd` is absolute; a path inside the package is wanted",
             ),
             ("config.kubernetes.io/index: '-1'", "`-1` is no index of a resource in a file"),
-            (
-                "config.kubernetes.io/path: a.yaml, internal.config.kubernetes.io/path: b.yaml",
-                "`config.kubernetes.io/path` is `a.yaml`, and `internal.config.kubernetes.io/path` is `b.yaml`",
-            ),
         ] {
             assert_eq!(error(&item(annotations)), message);
         }
+    }
+
+    #[test]
+    fn of_two_names_that_disagree_the_one_that_was_changed_counts() {
+        let annotations =
+            "config.kubernetes.io/path: a.yaml, internal.config.kubernetes.io/path: b.yaml";
+        let file = File::parse(item(annotations)).unwrap();
+        let returned = read(&file).unwrap().items.unwrap().remove(0);
+        let place = |sent: Option<&str>| {
+            let sent = sent.map(|it| PackagePath::new(it).unwrap());
+            let place = returned.place((sent.as_ref(), None));
+            place.map(|it| it.0.unwrap().to_string()).map_err(|error| error.message)
+        };
+        assert_eq!(place(Some("b.yaml")), Ok("a.yaml".to_owned()));
+        assert_eq!(place(Some("a.yaml")), Ok("b.yaml".to_owned()));
+        let words = "`config.kubernetes.io/path` is `a.yaml`, and `internal.config.kubernetes.io/path` is `b.yaml`";
+        assert_eq!(place(Some("c.yaml")), Err(words.to_owned()));
+        assert_eq!(place(None), Err(words.to_owned()));
     }
 }

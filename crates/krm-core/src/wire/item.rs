@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use krm_yaml::{File, NodeRef};
 
-use crate::{Diagnostic, PackageFile, PackagePath, Resource};
+use crate::{Diagnostic, PackageFile, PackagePath, Resource, subtree};
 
 /// A resource as a document of its own. A copy shares the text; a change makes a new one.
 #[derive(Clone, Debug)]
@@ -44,8 +44,28 @@ impl Item {
 
     /// The same resource, in the same place, with another text.
     pub fn with_text(&self, text: String) -> Result<Self, Diagnostic> {
-        let Self { file, .. } = Self::parse(text)?;
+        let file = File::parse(text).map_err(|error| Diagnostic::from(&error))?;
+        let (lines, columns) = self.file.offset();
+        let Self { file, .. } = Self::of(Arc::new(file.inside(lines, columns)))?;
         Ok(Self { file, ..self.clone() })
+    }
+
+    /// A resource that is a part of a file, as a document of its own. What is told about it names the lines of that file.
+    pub fn of_node(node: NodeRef<'_>) -> Result<Self, Diagnostic> {
+        let text = subtree::own_texts(&[node]).concat();
+        Ok(Self::parse(text)?.taken_from(node))
+    }
+
+    /// Says which node of a file it is: what is told about it names the lines of that file.
+    pub(super) fn taken_from(self, node: NodeRef<'_>) -> Self {
+        let (there, here) = (node.position(), self.root().position());
+        let lines = there.line.saturating_sub(here.line);
+        let columns = there.column.saturating_sub(here.column);
+        match Arc::try_unwrap(self.file) {
+            Ok(file) => Self { file: Arc::new(file.inside(lines, columns)), ..self },
+            // It shares the text of its file, and stands where it stands.
+            Err(file) => Self { file, ..self },
+        }
     }
 
     /// The file of this one document.

@@ -45,11 +45,12 @@ impl Items {
             return Err(errors);
         }
         let mut taken = Self::default();
-        let mut origin = 0;
+        let (mut origin, mut errors) = (0, Vec::new());
         for file in package.files() {
-            taken.add(file, &mut origin, &wanted);
+            let added = taken.add(file, &mut origin, &wanted);
+            errors.extend(added.err().map(|error| error.in_file(&*file.shown)));
         }
-        Ok(taken)
+        if errors.is_empty() { Ok(taken) } else { Err(errors) }
     }
 
     fn add(
@@ -57,8 +58,8 @@ impl Items {
         file: &PackageFile,
         origin: &mut usize,
         wanted: &impl Fn(Placed<'_>) -> bool,
-    ) {
-        let Ok(content) = &file.content else { return };
+    ) -> Result<(), Diagnostic> {
+        let Ok(content) = &file.content else { return Ok(()) };
         let mut index = 0;
         for document in content.documents() {
             let found = resources(document);
@@ -73,12 +74,13 @@ impl Items {
             let all: Vec<(usize, Placed<'_>)> = all.collect();
             (*origin, index) = (*origin + all.len(), index + all.len());
             let all: Vec<_> = all.into_iter().filter(|(_, placed)| wanted(*placed)).collect();
-            for ((origin, placed), mut item) in all.iter().zip(items(content, &all)) {
+            for ((origin, placed), mut item) in all.iter().zip(items(content, &all)?) {
                 item.path = Some(file.path.clone());
                 (item.index, item.origin) = (Some(placed.index), Some(*origin));
                 self.items.push(item);
             }
         }
+        Ok(())
     }
 
     /// One line about what was left out; an error where one must not leave anything out.
@@ -111,21 +113,29 @@ fn place_of_other(root: Option<NodeRef<'_>>, file: &PackageFile) -> Option<Strin
 }
 
 /// Resources of one document as documents of their own. One that is all of its file shares the text.
-fn items(content: &Arc<File>, placed: &[(usize, Placed<'_>)]) -> Vec<Item> {
+fn items(content: &Arc<File>, placed: &[(usize, Placed<'_>)]) -> Result<Vec<Item>, Diagnostic> {
     let is_whole = |(_, placed): &(usize, Placed<'_>)| placed.resource.item.is_none();
     if content.documents().len() == 1
         && placed.iter().all(is_whole)
         && let Ok(item) = Item::of(Arc::clone(content))
     {
-        return vec![item; placed.len()];
+        return Ok(vec![item; placed.len()]);
     }
     let nodes: Vec<NodeRef<'_>> = placed.iter().map(|(_, placed)| placed.resource.node).collect();
     let texts = subtree::own_texts(&nodes);
     let item = |(text, node): (String, &NodeRef<'_>)| {
         // A document that needs its directives is written out.
-        Item::parse(text).or_else(|error| Item::parse(written::out(*node).map_err(|_| error)?))
+        let alone = Item::parse(text)
+            .or_else(|error| Item::parse(written::out(*node).map_err(|_| error)?))
+            .map_err(|error| cannot_stand_alone(*node, &error))?;
+        Ok(alone.taken_from(*node))
     };
-    texts.into_iter().zip(&nodes).filter_map(|it| item(it).ok()).collect()
+    texts.into_iter().zip(&nodes).map(item).collect()
+}
+
+fn cannot_stand_alone(node: NodeRef<'_>, error: &Diagnostic) -> Diagnostic {
+    let message = format!("this resource cannot be taken out of its file: {}", error.message);
+    Diagnostic::error(message).at(node.document().file(), node.span())
 }
 
 #[cfg(test)]
@@ -169,6 +179,34 @@ mod tests {
             texts(bare),
             ["apiVersion: v1\nkind: A\nx: &x [1]\n", "apiVersion: v1\nkind: B\nx:\n- 1\n"]
         );
+    }
+
+    #[test]
+    fn items_know_the_lines_of_their_file() {
+        let text = "apiVersion: v1\nkind: A\n---\n# b\n\napiVersion: v1\nkind: B\n---\napiVersion: v1\nkind: List\nitems:\n  # c\n  - apiVersion: v1\n    kind: C\n";
+        let package = package(&[("a.yaml", text)]);
+        let places = |item: &Item| {
+            let at = item.root().as_mapping().unwrap().get("kind").unwrap().position();
+            (at.line, at.column)
+        };
+        let items = Items::of(&package, |_| true).unwrap().items;
+        assert_eq!(items.iter().map(places).collect::<Vec<_>>(), [(2, 7), (7, 7), (14, 11)]);
+        let changed = items[2].with_text(format!("{}x: y\n", items[2].text())).unwrap();
+        assert_eq!(places(&changed), (14, 11));
+    }
+
+    #[test]
+    fn a_resource_that_cannot_stand_alone_is_an_error() {
+        let mut text = "x: &a0 [1, 1, 1, 1, 1, 1, 1, 1]\n".to_owned();
+        for level in 1..12 {
+            let all = vec![format!("*a{}", level - 1); 8].join(", ");
+            text += &format!("x{level}: &a{level} [{all}]\n");
+        }
+        text += "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: A\n  bomb: *a11\n- apiVersion: v1\n  kind: B\n";
+        let errors = Items::of(&package(&[("a.yaml", &text)]), |_| true).unwrap_err();
+        let words = "this resource cannot be taken out of its file: ";
+        assert!(errors[0].message.starts_with(words), "{}", errors[0].message);
+        assert_eq!(errors[0].location.as_ref().unwrap().line, 16);
     }
 
     #[test]

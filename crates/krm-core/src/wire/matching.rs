@@ -27,7 +27,7 @@ pub fn matches(sent: &[Sent<'_>], returned: &[Returned<'_>]) -> Result<Matches, 
     matching.by_id();
     matching.by(
         |sent| Some((sent.path.clone()?, sent.item.index.unwrap_or(0))),
-        |returned| Some((returned.path.clone()?, returned.index.unwrap_or(0))),
+        |returned| Some((returned.path.any()?.clone(), returned.index.any().copied().unwrap_or(0))),
     );
     matching.by(|sent| sent.item.resource().identity(), |returned| returned.resource.identity());
     let found = matching.finish();

@@ -6,6 +6,7 @@ use krm_core::wire::{Item, SendOptions, Sending};
 use krm_core::{PackageFile, json};
 use krm_yaml::{File, NodeRef, Value};
 
+use crate::answering;
 use crate::laws::draw::Draw;
 use crate::merge_laws::{holds, holds_but_for};
 use crate::merging::checks::{self, Checked};
@@ -198,5 +199,27 @@ fn untouched_stays() {
             checks::comments_survive(&text, item.text())?;
         }
         Ok(None)
+    });
+}
+
+/// Any documents at all, printed anew by functions of all kinds.
+#[test]
+fn same_meaning_same_bytes() {
+    holds_but_for(0, |draw, style| {
+        let Some(text) = answering::resource(&crate::laws::emit::sample(draw).text) else {
+            return Ok(None);
+        };
+        answering::same_meaning_same_bytes(&text, style).map(|()| None)
+    });
+}
+
+/// One field of any document gets another value.
+#[test]
+fn one_field_one_place() {
+    holds_but_for(0, |draw, style| {
+        let Some(text) = answering::resource(&crate::laws::emit::sample(draw).text) else {
+            return Ok(None);
+        };
+        answering::one_field_one_place(&text, style).map(|()| None)
     });
 }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod answer_laws;
+mod answering;
 mod answers;
 mod corpora;
 mod format;

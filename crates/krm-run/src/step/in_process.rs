@@ -1,9 +1,14 @@
 //! A built-in function: it gets the items themselves, and a panic of it is an error like any other.
+//!
+//! It runs on a thread of its own. One that takes too long, or that nobody wants any more, is left behind: it has nothing
+//! but copies of the items, so nothing of what it does is seen any more, and it ends with krm.
 
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Instant;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use krm_core::wire::Item;
 use krm_core::{Diagnostic, PackagePath};
@@ -11,12 +16,22 @@ use krm_sdk::{Error, Resource, ResourceList};
 
 use super::homes::relative;
 use super::{Made, Step, StepFailure};
-use crate::Tail;
+use crate::{Failure, Interrupt, Reason, Tail};
+
+/// How often somebody looks whether it is to end.
+const TICK: Duration = Duration::from_millis(50);
+
+/// As much as the first thread of a program has.
+const STACK: usize = 8 * 1024 * 1024;
+
+/// How a function ended, and the list as it left it.
+type Ended = (thread::Result<Result<(), Error>>, ResourceList);
 
 pub(super) fn run(
     step: &Step,
-    function: &dyn Fn(&mut ResourceList) -> Result<(), Error>,
+    function: impl Fn(&mut ResourceList) -> Result<(), Error> + Send + 'static,
     sent: &[&Item],
+    interrupt: &Interrupt,
 ) -> Result<Made, Box<StepFailure>> {
     let start = Instant::now();
     let mut list = ResourceList {
@@ -24,11 +39,25 @@ pub(super) fn run(
         function_config: step.config.clone().map(Resource::from),
         ..ResourceList::default()
     };
-    let ran = catch_unwind(AssertUnwindSafe(|| function(&mut list)));
+    let (tell, told) = mpsc::channel();
+    let work = move || {
+        let ran = catch_unwind(AssertUnwindSafe(|| function(&mut list)));
+        // Nobody listens any more to one that took too long.
+        let _ = tell.send((ran, list));
+    };
+    let started = thread::Builder::new().stack_size(STACK).spawn(work);
+    let ended = started
+        .map_err(|error| Reason::CannotStart(error.to_string().into()))
+        .and_then(|_| wait(&told, start, step.limits.time, interrupt));
     let time = start.elapsed();
+    let (ran, list) = ended.map_err(|reason| {
+        let told = Failure::new(&step.name, reason).deed();
+        Box::new(StepFailure { time, is_deed: true, ..StepFailure::new(vec![told]) })
+    })?;
     let results = list.results;
     let stderr = printed(&list.log, step);
-    let failed = |diagnostics| {
+    let failed = |diagnostics: Vec<Diagnostic>| {
+        let diagnostics = diagnostics.into_iter().map(|told| from_root(told, step, sent)).collect();
         let (results, stderr) = (results.clone(), stderr.clone());
         let failure = StepFailure { results, stderr, time, ..StepFailure::new(diagnostics) };
         Box::new(failure)
@@ -47,6 +76,38 @@ pub(super) fn run(
     let items = items.into_iter().zip(&from).map(back).collect::<Result<Vec<Item>, _>>();
     let items = items.map_err(|error| failed(vec![error]))?;
     Ok(Made { items, from, results, stderr: stderr.clone(), time, ..Made::default() })
+}
+
+/// Waits until the function ends, its time is over, or somebody wants an end.
+fn wait(
+    told: &Receiver<Ended>,
+    start: Instant,
+    most: Duration,
+    interrupt: &Interrupt,
+) -> Result<Ended, Reason> {
+    loop {
+        if interrupt.is_interrupted() {
+            return Err(Reason::Interrupted);
+        }
+        let left = most.saturating_sub(start.elapsed());
+        match told.recv_timeout(left.min(TICK)) {
+            Ok(ended) => return Ok(ended),
+            Err(RecvTimeoutError::Timeout) if left.is_zero() => return Err(Reason::Timeout(most)),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(Reason::Trap("it ended without a word".into()));
+            }
+        }
+    }
+}
+
+/// What a function says about a file, with its path as the root knows it.
+fn from_root(told: Diagnostic, step: &Step, sent: &[&Item]) -> Diagnostic {
+    let Some(file) = told.file.as_ref().filter(|_| !step.folder.is_empty()) else { return told };
+    let path = format!("{}/{file}", step.folder);
+    let known: BTreeSet<&str> =
+        sent.iter().filter_map(|item| item.path.as_ref()).map(PackagePath::as_str).collect();
+    if known.contains(path.as_str()) { told.in_file(path) } else { told }
 }
 
 /// What a function printed, as if it were a program.

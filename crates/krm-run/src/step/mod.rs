@@ -16,6 +16,7 @@ mod in_process;
 mod outside;
 mod slots;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use krm_catalog::Builtin;
@@ -40,7 +41,7 @@ pub struct Script {
     /// What people call it.
     pub name: String,
     /// Runs it.
-    pub run: Box<RunScript>,
+    pub run: Arc<RunScript>,
 }
 
 /// What runs a script.
@@ -109,8 +110,10 @@ pub struct Stepped {
 /// A step that failed. Nothing of what it gave is taken.
 #[derive(Debug)]
 pub struct StepFailure {
-    /// Why: the first names the function.
+    /// Why, without the name of the function; nothing where errors among the results are all there is to say.
     pub diagnostics: Vec<Diagnostic>,
+    /// Whether these words say what the function did (`ended with exit code 1`), and follow its name.
+    pub is_deed: bool,
     /// What the function has to say all the same; files are named from the root.
     pub results: Vec<FunctionResult>,
     /// What is good to know.
@@ -125,10 +128,38 @@ pub struct StepFailure {
     pub is_finding: bool,
 }
 
+/// Words about a function, with its name before them.
+///
+/// ```
+/// use krm_core::Diagnostic;
+///
+/// let told = krm_run::named("sort", Diagnostic::warning("it is a validator"), false);
+/// assert_eq!(told.message, "function `sort`: it is a validator");
+/// ```
+pub fn named(name: &str, told: Diagnostic, is_deed: bool) -> Diagnostic {
+    let message = match is_deed {
+        true => format!("function `{}` {}", name.escape_debug(), told.message),
+        false => format!("function `{name}`: {}", told.message),
+    };
+    Diagnostic { message, ..told }
+}
+
 impl StepFailure {
+    /// Why it failed, in words that name the function.
+    pub fn told(&self, name: &str) -> Vec<Diagnostic> {
+        if !self.diagnostics.is_empty() {
+            let told = self.diagnostics.iter();
+            return told.map(|it| named(name, it.clone(), self.is_deed)).collect();
+        }
+        let errors = self.results.iter().filter(|it| it.severity == Severity::Error).count();
+        let found = if errors == 1 { "1 error".to_owned() } else { format!("{errors} errors") };
+        vec![named(name, Diagnostic::error(format!("found {found}")), true)]
+    }
+
     fn new(diagnostics: Vec<Diagnostic>) -> Self {
         Self {
             diagnostics,
+            is_deed: false,
             results: Vec::new(),
             warnings: Vec::new(),
             stderr: Tail::default(),
@@ -182,8 +213,11 @@ impl Step {
         let chosen: Vec<usize> = (0..items.len()).filter(|at| wanted(&items[*at])).collect();
         let sent: Vec<&Item> = chosen.iter().map(|at| &items[*at]).collect();
         let made = match &self.runner {
-            Runner::Builtin(builtin) => in_process::run(self, &builtin.run, &sent),
-            Runner::Script(script) => in_process::run(self, &*script.run, &sent),
+            Runner::Builtin(builtin) => in_process::run(self, builtin.run, &sent, interrupt),
+            Runner::Script(script) => {
+                let run = Arc::clone(&script.run);
+                in_process::run(self, move |list: &mut ResourceList| run(list), &sent, interrupt)
+            }
             Runner::Outside(function) => outside::run(self, &**function, &sent, interrupt),
         };
         let made = match made {
@@ -206,7 +240,7 @@ impl Step {
         let gone = slots::gone(&made, &sent);
         let items = slots::fill(&items, &chosen, made.items, &made.from);
         let Made { results, mut warnings, stderr, time, image, failure, .. } = made;
-        warnings.iter_mut().for_each(|warning| self.name(warning));
+        warnings.iter_mut().for_each(|warning| self.declare(warning));
         Ok(Stepped { items, gone, results, warnings, stderr, time, image, failure })
     }
 
@@ -216,9 +250,7 @@ impl Step {
         if errors == 0 || matches!(self.runner, Runner::Outside(_)) {
             return Ok(made);
         }
-        let found = if errors == 1 { "1 error".to_owned() } else { format!("{errors} errors") };
-        let message = format!("function `{}` found {found}", self.name);
-        let mut failure = Box::new(StepFailure::new(vec![Diagnostic::error(message)]));
+        let mut failure = Box::new(StepFailure::new(Vec::new()));
         failure.exit_code = Some(1);
         failure.is_finding = self.is_validator;
         failure.time = made.time;
@@ -234,16 +266,13 @@ impl Step {
     /// A failure with the names that people know things by.
     fn told(&self, mut failure: StepFailure) -> StepFailure {
         failure.results.iter_mut().for_each(|result| self.name_from_root(result));
-        failure.diagnostics.iter_mut().for_each(|it| self.name(it));
-        failure.warnings.iter_mut().for_each(|it| self.name(it));
+        let told = failure.diagnostics.iter_mut().chain(&mut failure.warnings);
+        told.for_each(|it| self.declare(it));
         failure
     }
 
-    /// Says which function is meant and who asks for it.
-    fn name(&self, diagnostic: &mut Diagnostic) {
-        if !diagnostic.message.starts_with("function `") {
-            diagnostic.message = format!("function `{}`: {}", self.name, diagnostic.message);
-        }
+    /// Says who asks for the function.
+    fn declare(&self, diagnostic: &mut Diagnostic) {
         if let Some(place) = &self.declared_at {
             diagnostic.hints.push(format!("it is declared in {place}"));
         }

@@ -1,7 +1,7 @@
 //! A function outside of krm: it gets a text, and what it gives is edited into the items.
 
+use krm_core::Severity;
 use krm_core::wire::{Item, Refused, SendOptions, Sending, incoming};
-use krm_core::{Diagnostic, Severity};
 use krm_yaml::File;
 
 use super::{Made, Step, StepFailure};
@@ -69,7 +69,8 @@ fn failed(step: &Step, sending: &Sending<'_>, failure: &Failure) -> Result<Made,
         time: failure.time(),
         exit_code: failure.exit_code(),
         is_finding,
-        ..StepFailure::new(vec![Diagnostic::from(failure)])
+        is_deed: true,
+        ..StepFailure::new(vec![failure.deed()])
     };
     if !step.defers_failure || !matches!(failure.reason, Reason::Exit(_)) {
         return Err(Box::new(told));

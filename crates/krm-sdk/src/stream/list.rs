@@ -142,7 +142,7 @@ impl Stream {
         let root = form_root.ok_or_else(wrong)?;
         let items = if root.as_sequence().is_some() { Some(root) } else { field(root, "items") };
         let nodes: Vec<NodeRef<'_>> = items.into_iter().flat_map(NodeRef::children).collect();
-        let meaning = |node: NodeRef<'_>| json::write(&Value::Node(node));
+        let meaning = |node: NodeRef<'_>| json::flow(&Value::Node(node));
         let old: Vec<NodeRef<'_>> = self.items().into_iter().flat_map(NodeRef::children).collect();
         let is_same = nodes.len() == pieces.len()
             && nodes.iter().zip(pieces).all(|(node, piece)| {

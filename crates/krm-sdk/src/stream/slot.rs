@@ -114,7 +114,7 @@ impl Manner {
 fn text_of(item: &Item) -> String {
     let document = item.root().document();
     if !document.directives().is_empty() {
-        return ended(json::write(&Value::Node(item.root())));
+        return ended(json::flow(&Value::Node(item.root())));
     }
     let slot = Slot::of_document(item.root()).span;
     let above = Span::new(document.span().start, slot.start).of(item.text());

@@ -87,7 +87,8 @@ impl<'a> Work<'a, '_> {
         let text = text.strip_prefix(&indent).unwrap_or(&text);
         if !self.change.removed.contains(&0) {
             if !new.is_empty() {
-                ground.splices.push(Splice::insert(first.head, format!("{text}{eol}{indent}")));
+                let splice = Splice::insert(first.head, format!("{text}{eol}{indent}"));
+                ground.splices.push(splice.of(self.node.index));
             }
             return 0;
         }
@@ -170,9 +171,8 @@ impl<'a> Work<'a, '_> {
             if let Some(entry) = self.entries.get(at).filter(|entry| entry.own_line)
                 && !above.is_empty()
             {
-                ground
-                    .splices
-                    .push(Splice::insert(line_start(text, entry.start), format!("{above}{eol}")));
+                let splice = Splice::insert(line_start(text, entry.start), format!("{above}{eol}"));
+                ground.splices.push(splice.of(self.node.index));
             }
         }
     }

@@ -30,6 +30,28 @@ fn lines_come_behind_an_entry_whose_last_line_goes() {
 }
 
 #[test]
+fn items_come_among_others_that_change_places() {
+    let text = "l:\n# one\n- a: 1\n- b: 2 # two\n- c: 3\nz: 1\n";
+    let turned = |before: usize| {
+        edited(text, |edit, at| {
+            edit.reorder(at("l"), vec![2, 0, 1]).unwrap();
+            edit.insert_item(at("l"), before, "new").unwrap();
+        })
+    };
+    assert_eq!(turned(0), "l:\n- new\n- c: 3\n# one\n- a: 1\n- b: 2 # two\nz: 1\n");
+    assert_eq!(turned(1), "l:\n- c: 3\n- new\n# one\n- a: 1\n- b: 2 # two\nz: 1\n");
+    assert_eq!(turned(2), "l:\n- c: 3\n# one\n- a: 1\n- new\n- b: 2 # two\nz: 1\n");
+    assert_eq!(turned(3), "l:\n- c: 3\n# one\n- a: 1\n- b: 2 # two\n- new\nz: 1\n");
+    let text = edited("- - a\n  - b\n- c\n", |edit, at| {
+        edit.reorder(at("[0]"), vec![1, 0]).unwrap();
+        edit.insert_item(at("[0]"), 0, "new").unwrap();
+        edit.reorder(at("."), vec![1, 0]).unwrap();
+        edit.insert_item(at("."), 0, "first").unwrap();
+    });
+    assert_eq!(text, "- first\n- c\n- - new\n  - b\n  - a\n");
+}
+
+#[test]
 fn a_comment_stands_beside_the_new_value() {
     let beside = CommentPlace::Beside;
     let text = edited("a: {}\nb: 1 # old\nc:\n  d: 1\ne:\n  f: 1\n", |edit, at| {

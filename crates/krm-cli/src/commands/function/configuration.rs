@@ -8,6 +8,14 @@ use crate::disk;
 
 /// The text of the one object in a file.
 pub(crate) fn text(name: &str) -> Result<String, Diagnostic> {
+    object(name, |object| Ok(subtree::end_line(subtree::texts(&[object]).concat())))
+}
+
+/// The one object in a file.
+fn object<T>(
+    name: &str,
+    read: impl Fn(NodeRef<'_>) -> Result<T, Diagnostic>,
+) -> Result<T, Diagnostic> {
     let file = disk::parse(name, ReadOptions::default())?;
     if let Some(error) = file.errors().next() {
         return Err(Diagnostic::from_syntax(error, &file).in_file(disk::shown(name)));
@@ -15,7 +23,7 @@ pub(crate) fn text(name: &str) -> Result<String, Diagnostic> {
     let roots = file.documents().filter_map(|document| document.root());
     let objects: Vec<NodeRef<'_>> = roots.filter(|root| root.as_mapping().is_some()).collect();
     match objects.as_slice() {
-        [object] => Ok(subtree::end_line(subtree::texts(&[*object]).concat())),
+        [object] => read(*object).map_err(|told| told.in_file(disk::shown(name))),
         other => {
             let words =
                 format!("one object is wanted as functionConfig, and there are {}", other.len());
@@ -26,7 +34,17 @@ pub(crate) fn text(name: &str) -> Result<String, Diagnostic> {
 
 /// The object of a file as a functionConfig.
 pub(super) fn of_file(name: &str) -> Result<Item, Diagnostic> {
-    Item::parse(text(name)?).map_err(|told| told.in_file(disk::shown(name)))
+    object(name, |object| {
+        let item = Item::of_node(object)?;
+        match item.resource().name().is_empty() {
+            // Compat: the words are kpt's.
+            true => {
+                let words = "this functionConfig has no name: resource must have `metadata.name`";
+                Err(Diagnostic::error(words).at(item.file(), item.root().span()))
+            }
+            false => Ok(item),
+        }
+    })
 }
 
 /// Words of the command line as a functionConfig: pairs are the data of a `ConfigMap`; a first word without `=` is another kind.

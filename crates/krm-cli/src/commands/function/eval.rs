@@ -116,7 +116,8 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
         limits: args.permissions.limits.limits(),
         ..Step::new(runner)
     };
-    let job = Job { step, runtime, wanted: &wanted, place: None };
+    let config_file = args.fn_config.as_deref().map(|name| disk::shown(name).to_owned());
+    let job = Job { step, runtime, wanted: &wanted, place: None, config_file };
     let run = Run {
         interrupt: interrupt::on_signals(),
         fail_on: args.results.fail_on,

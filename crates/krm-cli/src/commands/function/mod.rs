@@ -57,7 +57,7 @@ pub(crate) fn run(command: &Command, global: &Global, screen: &mut Screen) -> Ou
         Command::Sink(args) => sink::run(args, global, screen),
         Command::Render(args) => render::run(args, global, screen),
         Command::Source(args) => source::run(args, global, screen),
-        Command::Wrap(args) => wrap::run(args, screen),
+        Command::Wrap(args) => wrap::run(args, global, screen),
         Command::Xargs(args) => xargs::run(args, screen),
     }
 }

@@ -204,7 +204,7 @@ impl Workshop<'_> {
         let shown = name.to_owned();
         let run =
             move |list: &mut ResourceList| krm_catalog::starlark::run_file(&shown, &text, list);
-        Ok(Runner::Script(Script { name: name.to_owned(), run: Box::new(run) }))
+        Ok(Runner::Script(Script { name: name.to_owned(), run: std::sync::Arc::new(run) }))
     }
 
     fn only_built_in(&self, name: &str) -> Result<(), Diagnostic> {

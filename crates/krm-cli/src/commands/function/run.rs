@@ -257,9 +257,7 @@ impl Args {
         let config = items.iter().find(is_config).cloned();
         let config = match config {
             Some(config) => config,
-            None => Item::parse(krm_core::subtree::end_line(
-                krm_core::subtree::texts(&[placed.resource.node]).concat(),
-            ))?,
+            None => Item::of_node(placed.resource.node)?,
         };
         let is_global = self.global_scope || is_elsewhere;
         let scope = if is_global { "" } else { function.scope() };
@@ -307,7 +305,13 @@ fn steps(
             limits,
             ..Step::new(function.runner)
         };
-        let job = Job { step, runtime: function.runtime, wanted: &wanted, place: function.place };
+        let job = Job {
+            step,
+            runtime: function.runtime,
+            wanted: &wanted,
+            place: function.place,
+            config_file: None,
+        };
         items = run.step(package, &job, items, screen);
         housed(&mut items, &scope);
         if !run.is_good {

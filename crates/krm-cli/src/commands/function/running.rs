@@ -3,7 +3,7 @@
 use krm_core::findings::{Finder, Ran, Report};
 use krm_core::wire::{FunctionResult, Item};
 use krm_core::{Diagnostic, Package, Severity};
-use krm_run::{Interrupt, Step, StepFailure, Stepped};
+use krm_run::{Interrupt, Step, StepFailure, Stepped, named};
 
 use crate::Exit;
 use crate::show::{Doing, Screen};
@@ -20,6 +20,8 @@ pub(super) struct Job<'a> {
     pub(super) wanted: &'a dyn Fn(&Item) -> bool,
     /// Where it is declared: an error that is nothing but a place.
     pub(super) place: Option<Diagnostic>,
+    /// The file of its configuration, as people know it, where that is no file of the package.
+    pub(super) config_file: Option<String>,
 }
 
 /// From which severity on results are a failure, beside the exit code.
@@ -95,9 +97,9 @@ impl Run {
         if let Some(image) = &done.image {
             screen.note(&format!("  image {image}"));
         }
-        tell(package, &done, &results, screen);
+        tell(package, job, &done, &results, screen);
         self.keep(job, &done, &results, counts);
-        self.fail(job, failure, &results, counts, is_refused);
+        self.fail(package, job, failure, &results, counts, is_refused);
         items.unwrap_or(done.items)
     }
 
@@ -130,6 +132,7 @@ impl Run {
 
     fn fail(
         &mut self,
+        package: &Package,
         job: &Job<'_>,
         failure: Option<&StepFailure>,
         results: &[FunctionResult],
@@ -148,8 +151,9 @@ impl Run {
         self.is_good &= job.step.defers_failure && !is_refused;
         match failure {
             Some(failure) => {
-                let errors = failure.diagnostics.iter().map(|told| with_last_words(told, failure));
-                self.errors.extend(errors.map(|told| placed(told, job)));
+                let told = failure.told(&job.step.name).into_iter();
+                let errors = told.map(|told| with_last_words(told, failure));
+                self.errors.extend(errors.map(|told| placed(shown(told, package), job)));
             }
             None => {
                 let name = &job.step.name;
@@ -176,9 +180,17 @@ impl Run {
 }
 
 /// Says what a function found, with the lines that it is about.
-fn tell(package: &Package, done: &Stepped, results: &[FunctionResult], screen: &mut Screen) {
-    screen.tell_all(&done.warnings);
-    done.failure.iter().for_each(|failure| screen.tell_all(&failure.warnings));
+fn tell(
+    package: &Package,
+    job: &Job<'_>,
+    done: &Stepped,
+    results: &[FunctionResult],
+    screen: &mut Screen,
+) {
+    let late = done.failure.iter().flat_map(|failure| &failure.warnings);
+    for told in done.warnings.iter().chain(late) {
+        screen.tell(&named(&job.step.name, told.clone(), false));
+    }
     if !results.is_empty() {
         let finder = Finder::new(package);
         results.iter().for_each(|it| screen.tell(&finder.tell("", it)));
@@ -186,8 +198,7 @@ fn tell(package: &Package, done: &Stepped, results: &[FunctionResult], screen: &
 }
 
 /// The error with what the function said last, where it is not in it already.
-fn with_last_words(told: &Diagnostic, failure: &StepFailure) -> Diagnostic {
-    let mut told = told.clone();
+fn with_last_words(mut told: Diagnostic, failure: &StepFailure) -> Diagnostic {
     let lines = failure.stderr.last_lines(MOST_LINES);
     if !lines.is_empty() && !told.message.contains("it said last:") {
         told.message += "; it said last:";
@@ -196,9 +207,24 @@ fn with_last_words(told: &Diagnostic, failure: &StepFailure) -> Diagnostic {
     told
 }
 
-/// The error with the place where the function is declared, where it has none of its own.
+/// The error with the name of its file that people know.
+fn shown(told: Diagnostic, package: &Package) -> Diagnostic {
+    let file = told.file.as_deref();
+    let known = package.files().iter().find(|it| Some(it.path.as_str()) == file);
+    match known {
+        Some(known) => told.in_file(&*known.shown),
+        None => told,
+    }
+}
+
+/// The error with the place where the function is declared, where it has none of its own. One without a file is about the
+/// configuration.
 fn placed(told: Diagnostic, job: &Job<'_>) -> Diagnostic {
     match &job.place {
+        _ if told.location.is_some() && told.file.is_none() => match &job.config_file {
+            Some(file) => told.in_file(&**file),
+            None => told,
+        },
         Some(place) if told.location.is_none() => {
             Diagnostic { message: told.message, hints: told.hints, ..place.clone() }
         }

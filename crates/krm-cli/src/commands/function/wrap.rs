@@ -1,12 +1,21 @@
 //! `krm fn wrap`: any program that prints resources, as a function.
 
-use krm_core::adapter;
+use std::env;
+
 use krm_core::merge::Rules;
+use krm_core::{Diagnostic, adapter};
+use krm_yaml::File;
 
 use super::command::{self, Program};
-use crate::cli::yes_or_no;
+use crate::cli::{Global, yes_or_no};
+use crate::folder::{self, Loaded};
 use crate::show::Screen;
 use crate::{Exit, Failure, Outcome};
+
+/// Compat: whether the output is merged into the resources of the list, as kustomize calls it.
+const MERGE: &str = "KUST_MERGE";
+/// Compat: a folder of resources that are merged after the output.
+const OVERRIDES: &str = "KUST_OVERRIDE_DIR";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -17,7 +26,8 @@ Examples:
 ///
 /// Reads a ResourceList on standard input and writes one to standard output. The fields of metadata, spec and data of its
 /// functionConfig become variables of the program in upper case. What the program prints is merged into the resources, so that
-/// what people changed in them stays; new ones get the file config/NAME_KIND.yaml, unless they name one.
+/// what people changed in them stays; new ones get the file config/NAME_KIND.yaml, unless they name one. With KUST_MERGE=false
+/// the output alone is the list; KUST_OVERRIDE_DIR names a folder of resources that are merged after it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, mut_arg("env_only", yes_or_no))]
 pub(crate) struct Args {
@@ -29,12 +39,45 @@ pub(crate) struct Args {
     env_only: bool,
 }
 
-pub(super) fn run(args: &Args, screen: &mut Screen) -> Outcome {
-    let input = command::input()?;
+pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
+    let overrides = match env::var(OVERRIDES) {
+        Ok(folder) if !folder.is_empty() => Some(read(&folder, global)?),
+        _ => None,
+    };
+    let mut input = command::input()?;
     let output = args.program.run(&input, !args.env_only)?;
-    let merged = adapter::merge(&input, output, &Rules::default()).map_err(|told| {
-        Failure::function(told.in_file(format!("output of {}", args.program.name())))
-    })?;
+    let told = |told: Diagnostic| Failure::function(told.in_file(output_of(args)));
+    if !is_merged() {
+        input = adapter::emptied(&input).map_err(told)?;
+    }
+    let mut merged = adapter::merge(&input, output, &Rules::default()).map_err(told)?;
+    for file in overrides.iter().flat_map(|it| it.package.files()) {
+        let Some(content) = file.file() else { continue };
+        let told = |told: Diagnostic| Failure::input(told.in_file(&*file.shown));
+        let list = File::parse(merged).map_err(|error| told(Diagnostic::from(&error)))?;
+        let text = content.text().to_owned();
+        merged = adapter::merge(&list, text, &Rules::default()).map_err(told)?;
+    }
     screen.print(&merged)?;
     Ok(Exit::Done)
+}
+
+fn output_of(args: &Args) -> String {
+    format!("output of {}", args.program.name())
+}
+
+/// Compat: what scripts that wrap themselves say about merging.
+fn is_merged() -> bool {
+    env::var(MERGE).is_ok_and(|it| matches!(&*it, "" | "true" | "1"))
+        || env::var_os(MERGE).is_none()
+}
+
+/// The resources that are merged after the output.
+fn read(folder: &str, global: &Global) -> Result<Loaded, Failure> {
+    let loaded = folder::load(folder, global.jobs).map_err(Failure::input)?;
+    let told = loaded.diagnostics();
+    match told.iter().any(Diagnostic::is_error) {
+        true => Err(Failure::Told(Exit::Input, told)),
+        false => Ok(loaded),
+    }
 }

@@ -1,6 +1,6 @@
 //! The text of a resource that a function made: without the annotations of the wire, and by lines where it is YAML.
 
-use krm_yaml::{Edit, EditError, File, NodeRef, WhenEmpty};
+use krm_yaml::{Edit, EditError, File, NodeRef, Value, WhenEmpty};
 
 use super::content::{self, Known};
 use super::same::At;
@@ -18,11 +18,26 @@ pub(super) fn text(node: NodeRef<'_>, is_json: bool) -> Result<String, Diagnosti
             return Ok(text);
         }
     }
-    let value = content::value(node, At::Root, &Known::default()).map_err(told)?;
     if is_json {
-        return Ok(json::write(&value) + "\n");
+        return self::json(node);
     }
+    let value = content::value(node, At::Root, &Known::default()).map_err(told)?;
     written::by_lines(value).map_err(told)
+}
+
+/// A resource of an answer as JSON. What JSON cannot say is an error: nothing is written as another type.
+pub(super) fn json(node: NodeRef<'_>) -> Result<String, Diagnostic> {
+    let file = node.document().file();
+    let told = |error: EditError| Diagnostic::from_edit(&error, file);
+    let value = content::value(node, At::Root, &Known::default()).map_err(told)?;
+    let text = json::exact(&value).ok_or_else(|| {
+        let odd = |it: &NodeRef<'_>| json::exact(&Value::Node(*it)).is_none();
+        let it = node.descendants().filter(|it| !it.is_collection()).find(odd).unwrap_or(node);
+        let message = format!("`{}` cannot be written into a JSON file", it.text());
+        let told = Diagnostic::error(message).at(file, it.span());
+        told.hint("write the file as YAML, or the value in quotes")
+    })?;
+    Ok(text + "\n")
 }
 
 /// The text without the annotations of the wire, and without what holds nothing else; none where they cannot be taken out.

@@ -5,7 +5,9 @@
 //! returned; see `same` and `scalars` for what counts as equal.
 
 mod content;
+mod digits;
 mod fresh;
+mod keys;
 mod pairs;
 mod remarks;
 mod revise;
@@ -126,17 +128,15 @@ impl Sending<'_> {
     }
 
     fn new_item(&self, returned: &Returned<'_>) -> Result<Item, Diagnostic> {
-        let is_json = returned.path.as_ref().is_some_and(PackagePath::is_json);
-        let mut item = Item::parse(fresh::text(returned.resource.node, is_json)?)?;
-        item.path = returned.path.as_ref().map(|path| self.outside(path)).transpose()?;
-        item.index = returned.index.filter(|_| item.path.is_some());
         // A copy of another resource has that one's place until somebody gives it its own.
         let original = returned.id.as_deref().and_then(|id| self.of_id(id));
-        let is_copied =
-            |sent: &Sent<'_>| (&sent.item.path, sent.item.index) == (&item.path, item.index);
-        if original.is_some_and(is_copied) {
-            item.index = None;
-        }
+        let sent = original.map_or((None, None), |it| (it.path.as_ref(), it.item.index));
+        let (path, index) = returned.place(sent)?;
+        let is_json = path.as_ref().is_some_and(PackagePath::is_json);
+        let mut item = Item::parse(fresh::text(returned.resource.node, is_json)?)?;
+        let is_copied = original.is_some() && sent == (path.as_ref(), index);
+        item.path = path.map(|path| self.outside(&path)).transpose()?;
+        item.index = index.filter(|_| item.path.is_some() && !is_copied);
         Ok(item)
     }
 
@@ -147,11 +147,13 @@ impl Sending<'_> {
         sent: &Sent<'_>,
         returned: &Returned<'_>,
     ) -> Result<(), Diagnostic> {
-        if returned.path.is_some() && returned.path != sent.path {
-            item.path = returned.path.as_ref().map(|path| self.outside(path)).transpose()?;
-            item.index = returned.index.filter(|index| Some(*index) != sent.item.index);
-        } else if returned.index.is_some() {
-            item.index = returned.index;
+        let (path, index) = returned.place((sent.path.as_ref(), sent.item.index))?;
+        match path {
+            Some(path) if sent.path.as_ref() != Some(&path) => {
+                item.path = Some(self.outside(&path)?);
+                item.index = index.filter(|index| Some(*index) != sent.item.index);
+            }
+            _ => item.index = index.or(item.index),
         }
         Ok(())
     }

@@ -6,9 +6,9 @@ use std::ops::Range;
 
 use krm_yaml::{NodeKind, NodeRef};
 
+use super::keys;
 use super::same::fingerprint;
 use crate::difference::KEYS;
-use crate::merge::Fields;
 use crate::resource::{field, scalar_text};
 
 /// For each element that came back, the one that was sent: by a key that all of them have, by content, and of what is left
@@ -136,7 +136,7 @@ fn values<'a>(key: &str, list: &[NodeRef<'a>]) -> Option<BTreeMap<Cow<'a, str>, 
 
 /// Whether at least half of the fields of two mappings are the same.
 fn are_alike(old: NodeRef<'_>, new: NodeRef<'_>) -> bool {
-    let (ours, theirs) = (Fields::of(old, true), Fields::of(new, true));
+    let (ours, theirs) = keys::fields(old, new);
     let same = ours.iter().filter(|(name, field)| {
         let other = theirs.get(name);
         other.is_some_and(|other| fingerprint(field.value) == fingerprint(other.value))

@@ -1,20 +1,18 @@
 //! Revises the text of an item: edits where they can be made, and larger parts where they cannot, until it means what it should.
 
-use krm_yaml::{Edit, EditError, NodeRef, Span};
+use krm_yaml::{Edit, EditError, File, NodeRef, Resolved, Span};
 
 use super::content::{self, Known};
+use super::digits;
 use super::fresh;
 use super::remarks::Remarks;
 use super::same::{At, is_same};
 use super::update::{How, Stop, Update};
 use crate::wire::Item;
-use crate::{Diagnostic, PackagePath};
+use crate::{Diagnostic, PackagePath, json};
 
 /// How often an edit is tried with larger parts.
 const MOST_TRIES: usize = 8;
-
-/// How many edits one after the other make an item what it should be.
-const MOST_PASSES: usize = 3;
 
 /// The item with what a function made of it; the same text where that means the same.
 pub(super) fn revise(
@@ -22,34 +20,54 @@ pub(super) fn revise(
     returned: NodeRef<'_>,
     theirs: &Remarks<'_>,
 ) -> Result<Item, Diagnostic> {
-    revise_in(item, returned, theirs, MOST_PASSES)
-}
-
-fn revise_in(
-    item: &Item,
-    returned: NodeRef<'_>,
-    theirs: &Remarks<'_>,
-    passes: usize,
-) -> Result<Item, Diagnostic> {
     let root = item.root();
     if theirs.is_empty() && is_same(root, returned, At::Root) {
         return Ok(item.clone());
     }
+    if let Some((node, words)) = digits::lost(root, returned) {
+        return Err(lost_digits(item, &node.path(), &words));
+    }
+    match item.path.as_ref().is_some_and(PackagePath::is_json) {
+        true => in_json(item, returned, theirs),
+        false => revise_as(item, returned, theirs, false),
+    }
+}
+
+/// A file of JSON has numbers as JSON spells them.
+fn in_json(item: &Item, returned: NodeRef<'_>, theirs: &Remarks<'_>) -> Result<Item, Diagnostic> {
+    let text = fresh::json(returned)?;
+    let is_spelled = |node: NodeRef<'_>| match node.as_scalar().map(|it| (it, it.resolve())) {
+        Some((scalar, Resolved::Int(_) | Resolved::Float(_))) => json::is_number(&scalar.value()),
+        _ => true,
+    };
+    if returned.descendants().all(is_spelled) {
+        return revise_as(item, returned, theirs, true);
+    }
+    let file = File::parse(text).map_err(|error| Diagnostic::from(&error))?;
+    match file.document(0).and_then(|it| it.root()) {
+        Some(root) => revise_as(item, root, &Remarks::default(), true),
+        None => revise_as(item, returned, theirs, true),
+    }
+}
+
+fn revise_as(
+    item: &Item,
+    returned: NodeRef<'_>,
+    theirs: &Remarks<'_>,
+    is_json: bool,
+) -> Result<Item, Diagnostic> {
+    let root = item.root();
     let ours = if theirs.is_empty() { Remarks::default() } else { Remarks::of(root.document()) };
-    let is_json = item.path.as_ref().is_some_and(PackagePath::is_json);
     let mut how = How::default();
     for _ in 0..MOST_TRIES {
         let edit = Edit::new(item.file()).json(is_json);
         let made = Update::new(edit, &how, &ours, theirs).run(root, returned);
         let span = match made {
-            Ok((edit, false)) if edit.is_empty() => return Ok(item.clone()),
-            Ok((edit, is_partial)) => match edit.apply() {
-                Ok(text) if text == item.text() && !is_partial => return Ok(item.clone()),
+            Ok(edit) if edit.is_empty() => return Ok(item.clone()),
+            Ok(edit) => match edit.apply() {
+                Ok(text) if text == item.text() => return Ok(item.clone()),
                 Ok(text) => {
                     let new = item.with_text(text)?;
-                    if is_partial && passes > 0 {
-                        return revise_in(&new, returned, theirs, passes - 1);
-                    }
                     if is_same(new.root(), returned, At::Root) {
                         return Ok(new);
                     }
@@ -114,11 +132,7 @@ pub(crate) fn revise_element<'a>(
     let theirs = Remarks::of(item.root().document());
     let how = How { exact_comments: true, ..How::default() };
     match Update::new(edit, &how, &ours, &theirs).run(element, item.root()) {
-        Ok((edit, false)) => Ok(edit),
-        Ok((_, true)) => {
-            let message = "elements of a list change places while others come".to_owned();
-            Err(EditError { message, span: element.span() })
-        }
+        Ok(edit) => Ok(edit),
         Err(Stop::Edit(error)) => Err(error),
         Err(Stop::LostDigits(path, words)) => {
             let message = format!("`{path}` lost digits: {words}");

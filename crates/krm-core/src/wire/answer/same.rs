@@ -9,6 +9,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use krm_yaml::{NodeKind, NodeRef, Resolved, Scalar, ScalarStyle};
 
+use super::keys;
 use super::scalars::{self, Fate};
 use crate::merge::{Field, Fields, own_tag};
 use crate::resource::is_null;
@@ -102,7 +103,7 @@ fn look(
             pairs.into_iter().all(|(a, b)| look(a, b, At::Below, met, depth))
         }
         (NodeKind::Mapping, NodeKind::Mapping) => {
-            let (ours, theirs) = (Fields::of(sent, true), Fields::of(returned, true));
+            let (ours, theirs) = keys::fields(sent, returned);
             let mut came = theirs.iter().filter(|(name, _)| at.counts(name));
             let mut gone = ours.iter().filter(|(name, _)| theirs.get(name).is_none());
             came.all(|(name, field)| match ours.get(name) {
@@ -172,9 +173,9 @@ impl Printer {
             // A sum does not know in which order the keys came.
             let fields = Fields::of(node, true);
             let mut sum = 0_u64;
-            for (name, field) in fields.iter().filter(|(_, it)| !is_null(it.value.resolve())) {
+            for (_, field) in fields.iter().filter(|(_, it)| !is_null(it.value.resolve())) {
                 let mut entry = DefaultHasher::new();
-                (name, self.node(field.value, depth + 1)).hash(&mut entry);
+                (keys::meaning(field.key), self.node(field.value, depth + 1)).hash(&mut entry);
                 sum = sum.wrapping_add(entry.finish());
             }
             (1_u8, sum).hash(&mut hasher);
@@ -230,6 +231,8 @@ mod tests {
             ("a: &x {y: 1}\nb: *x\nc: {<<: *x, z: 2}\n", "{a: {y: 1}, b: {y: 1}, c: {y: 1, z: 2}}"),
             ("a: !mine 1\n", "a: 1\n"),
             ("a: [on, 1_000]\n", "a: [true, 1000]\n"),
+            ("a: {on: 1, 0x1F: 2, ~: 3}\n", "{\"a\": {\"31\": 2, \"true\": 1, \"null\": 3}}"),
+            ("on: {y: 1}\n", "true: {true: 1}\n"),
         ] {
             assert!(same(sent, returned), "{sent} {returned}");
         }
@@ -244,6 +247,8 @@ mod tests {
             ("a: [1, 2]\n", "a: [2, 1]\n"),
             ("a: {}\n", "b: 1\n"),
             ("metadata: {annotations: {}}\n", "metadata: {}\n"),
+            ("'on': 1\n", "true: 1\n"),
+            ("{on: 1, true: 2}\n", "{true: 2}\n"),
             ("a: 1\n", "a: !mine 1\n"),
             ("a: {metadata: {annotations: {config.kubernetes.io/path: x}}}\n", "a: {}\n"),
         ] {

@@ -75,7 +75,8 @@ fn is_bare_exponent(text: Scalar<'_>, number: Scalar<'_>) -> bool {
         && is_one(&text.value())
 }
 
-fn has_lost_digits(was: Resolved, sent: Scalar<'_>, is: Resolved) -> bool {
+/// Whether a number is an integer that was read into one with too few digits.
+pub(super) fn has_lost_digits(was: Resolved, sent: Scalar<'_>, is: Resolved) -> bool {
     let rounded = match was {
         Resolved::Int(Some(int)) if int.abs() > EXACT => int as f64,
         Resolved::Int(None) => match sent.value().replace('_', "").parse() {

@@ -6,6 +6,7 @@ use std::ops::Range;
 use krm_yaml::{CommentPlace, Edit, EditError, NodeKind, NodeRef, Notation, Path, Segment, Value};
 
 use super::content::{self, Known};
+use super::keys;
 use super::pairs;
 use super::remarks::{Remarks, Slot};
 use super::same::{At, is_dropped, is_noise, is_retagged, is_same};
@@ -59,7 +60,6 @@ pub(super) struct Update<'a, 'h> {
     aliases: Vec<(NodeRef<'a>, NodeRef<'a>, At)>,
     /// Fields that come through `<<`, with what they are to be where they stand.
     inherited: Vec<(Field<'a>, Coming<'a>)>,
-    is_partial: bool,
 }
 
 impl<'a, 'h> Update<'a, 'h> {
@@ -80,16 +80,15 @@ impl<'a, 'h> Update<'a, 'h> {
             anchored: HashMap::new(),
             aliases: Vec::new(),
             inherited: Vec::new(),
-            is_partial: false,
         }
     }
 
-    /// The edit that makes one node mean what another does, and whether it is only a part of the way.
+    /// The edit that makes one node mean what another does.
     pub(super) fn run(
         mut self,
         sent: NodeRef<'a>,
         returned: NodeRef<'a>,
-    ) -> Result<(Edit<'a>, bool), Stop> {
+    ) -> Result<Edit<'a>, Stop> {
         self.value(sent, returned.resolve(), At::Root)?;
         self.head(sent, returned)?;
         for (alias, returned, at) in std::mem::take(&mut self.aliases) {
@@ -105,13 +104,14 @@ impl<'a, 'h> Update<'a, 'h> {
             }
         }
         self.bring()?;
-        Ok((self.edit, self.is_partial))
+        Ok(self.edit)
     }
 
     /// What a field that comes through `<<` will be: what came back for the mapping that it stands in.
     fn becomes(&self, inherited: Field<'a>) -> NodeRef<'a> {
-        let source = inherited.value.parent().and_then(|it| self.anchored.get(&it.index()));
-        let fields = source.map(|it| Fields::of(*it, true));
+        let parent = inherited.value.parent();
+        let source = parent.and_then(|it| Some((it, *self.anchored.get(&it.index())?)));
+        let fields = source.map(|(sent, returned)| keys::fields(sent, returned).1);
         let name = inherited.key.as_scalar().map(|key| key.value());
         let now = fields.zip(name).and_then(|(fields, name)| fields.get(&name));
         now.map_or(inherited.value, |field| field.value)
@@ -169,7 +169,7 @@ impl<'a, 'h> Update<'a, 'h> {
     }
 
     fn mapping(&mut self, sent: NodeRef<'a>, returned: NodeRef<'a>, at: At) -> Result<(), Stop> {
-        let (ours, theirs) = (Fields::of(sent, true), Fields::of(returned, true));
+        let (ours, theirs) = keys::fields(sent, returned);
         let is_gone = |(name, field): &(&str, Field<'a>)| {
             theirs.get(name).is_none() && !is_dropped(name, *field, at)
         };
@@ -245,13 +245,6 @@ impl<'a, 'h> Update<'a, 'h> {
         for at in gone {
             self.goes([ours[at]]);
             self.edit.remove(ours[at], krm_yaml::WhenEmpty::Keep)?;
-        }
-        // New elements among others that change places come in a second edit.
-        let is_inside = |at: &usize| to[*at..].iter().any(Option::is_some);
-        let mut new = (0..to.len()).filter(|at| to[*at].is_none());
-        if olds != places && list.is_block() && new.any(|at| is_inside(&at)) {
-            self.is_partial = true;
-            return Ok(());
         }
         let mut passed = 0;
         for (at, old) in to.iter().enumerate() {

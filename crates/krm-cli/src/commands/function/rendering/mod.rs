@@ -103,58 +103,42 @@ impl Work<'_> {
             warnings,
             errors,
         };
+        let named = |told: Vec<Diagnostic>| -> Vec<Diagnostic> {
+            told.into_iter().map(|it| krm_run::named(&step.name, it, false)).collect()
+        };
         match step.run(items.to_vec(), wanted, self.interrupt) {
             Ok(done) => {
                 let ran = Ran { stderr: done.stderr.text(), results: done.results, ..ran };
-                let report = told(ran, done.time, done.warnings, Vec::new());
+                let report = told(ran, done.time, named(done.warnings), Vec::new());
                 Ended { items: Some(done.items), report }
             }
             Err(failure) => {
-                let StepFailure { mut diagnostics, mut results, warnings, time, .. } = *failure;
                 // Which function it is, is said together with its package.
-                let names = [": ", " found "].map(|it| format!("function `{}`{it}", ran.name));
-                for told in &mut diagnostics {
-                    let bare = names.iter().find_map(|name| told.message.strip_prefix(name));
-                    told.message = bare.unwrap_or(&told.message).to_owned();
-                }
+                let StepFailure { diagnostics, mut results, warnings, time, .. } = *failure;
                 // A built-in function that gave up says why in its results, as a program would.
                 if is_builtin && failure.exit_code.is_none() {
                     let why = diagnostics.iter();
                     results.extend(why.map(|it| FunctionResult::new(it.severity, &*it.message)));
                 }
-                let placed = |told| self.placed(told, root, function, items);
+                let placed = |told| self.placed(told, root, function);
                 let errors = diagnostics.into_iter().map(placed).collect();
                 let (exit_code, stderr) = (failure.exit_code.unwrap_or(1), failure.stderr.text());
                 let ran = Ran { exit_code, stderr, results, ..ran };
-                Ended { items: None, report: told(ran, time, warnings, errors) }
+                Ended { items: None, report: told(ran, time, named(warnings), errors) }
             }
         }
     }
 
-    /// An error of a function in the file that it is about: functions know their resources as documents of their own.
-    fn placed(
-        &self,
-        mut told: Diagnostic,
-        root: &str,
-        function: &Function,
-        items: &[Item],
-    ) -> Diagnostic {
-        let Some(place) = told.location.as_mut() else { return told };
+    /// An error of a function with the name of its file that people know.
+    fn placed(&self, mut told: Diagnostic, root: &str, function: &Function) -> Diagnostic {
+        if told.location.is_none() {
+            return told;
+        }
         let Some(path) = told.file.take() else {
             // It is about values that stand in the pipeline.
             told.location = None;
             return function.place.put(told);
         };
-        let is_it = |item: &&Item| {
-            let is_named = told.resource.as_deref() == Some(&item.resource().label());
-            is_named && item.path.as_ref().is_some_and(|it| it.as_str() == &*path)
-        };
-        if let Some(item) = items.iter().find(is_it)
-            && let Some(placed) = item.origin.and_then(|at| self.package.resources().nth(at))
-        {
-            let lines = placed.resource.position().line.saturating_sub(item.root().position().line);
-            place.line += lines;
-        }
         told.in_file(self.loaded.shown(&inside(root, &path)))
     }
 }

@@ -1,0 +1,63 @@
+//! The fields of two mappings side by side, where a function may have read a key as something else than a text.
+
+use std::collections::HashMap;
+
+use krm_yaml::{NodeRef, Resolved, ScalarStyle};
+
+use crate::merge::Fields;
+
+/// The fields of a mapping that was sent and of the one that came back. A plain key that came back as its YAML 1.1
+/// reading (`on` as `true`, `0x1F` as `31`) has the name that it was sent with.
+pub(super) fn fields<'a, 'b>(sent: NodeRef<'a>, returned: NodeRef<'b>) -> (Fields<'a>, Fields<'b>) {
+    let (ours, mut theirs) = (Fields::of(sent, true), Fields::of(returned, true));
+    let strangers = theirs.iter().filter(|(name, _)| ours.get(name).is_none());
+    let strangers: HashMap<String, String> =
+        strangers.map(|(name, field)| (meaning(field.key), name.to_owned())).collect();
+    if strangers.is_empty() {
+        return (ours, theirs);
+    }
+    let missing = ours.iter().filter(|(name, _)| theirs.get(name).is_none());
+    let came = missing.filter_map(|(name, field)| {
+        let came = readings(field.key).into_iter().flatten().find_map(|it| strangers.get(&it))?;
+        Some((came.clone(), name.to_owned()))
+    });
+    let came: Vec<(String, String)> = came.collect();
+    came.into_iter().for_each(|(from, to)| theirs.rename(&from, to));
+    (ours, theirs)
+}
+
+/// What a key means as a text, whoever reads it: equal for one that was sent and its YAML 1.1 reading, and for a number
+/// and the text that JSON has for it.
+pub(super) fn meaning(key: NodeRef<'_>) -> String {
+    let [core, older] = readings(key);
+    older.or(core).unwrap_or_else(|| {
+        let name = crate::merge::key_name(key);
+        let number = match Resolved::of_plain(&name) {
+            number @ (Resolved::Int(_) | Resolved::Float(_)) => text(number),
+            _ => None,
+        };
+        number.unwrap_or_else(|| name.into_owned())
+    })
+}
+
+/// What readers of YAML 1.2 and 1.1 make of a plain key that is no text to them.
+fn readings(key: NodeRef<'_>) -> [Option<String>; 2] {
+    match key.resolve().as_scalar().filter(|it| it.style() == ScalarStyle::Plain) {
+        Some(key) => [key.resolve(), key.resolve_1_1()].map(text),
+        None => [None, None],
+    }
+}
+
+/// A key that is no text, as JSON has it.
+fn text(resolved: Resolved) -> Option<String> {
+    match resolved {
+        Resolved::Null => Some("null".to_owned()),
+        Resolved::Bool(value) => Some(value.to_string()),
+        Resolved::Int(value) => value.map(|value| value.to_string()),
+        Resolved::Float(value) if value as i128 as f64 == value => {
+            Some((value as i128).to_string())
+        }
+        Resolved::Float(value) => Some(value.to_string()),
+        Resolved::String => None,
+    }
+}

@@ -1,0 +1,279 @@
+//! What functions make of a resource that they print anew, and what must become of its text; property tests and the fuzz target
+//! call the same checks.
+
+use std::collections::BTreeSet;
+
+use krm_core::wire::{Item, SendOptions, Sending};
+use krm_yaml::{File, NodeKind, NodeRef, Resolved, Scalar, ScalarStyle};
+
+use crate::laws::draw::Draw;
+use crate::laws::{Verdict, ensure};
+
+/// What a function read: it knows nothing of how it was written.
+#[derive(Clone, Debug)]
+enum Read {
+    /// A scalar as it goes into any YAML.
+    Scalar(String),
+    List(Vec<Read>),
+    Map(Vec<(String, Read)>),
+}
+
+/// How a function reads and writes.
+struct Manner {
+    /// As YAML 1.1: `on` is `true`.
+    is_older: bool,
+    /// Keys are sorted.
+    sorts: bool,
+    /// Brackets, quotes and all.
+    is_json: bool,
+    /// Fields with null are dropped.
+    drops_nulls: bool,
+}
+
+impl Manner {
+    fn draw(draw: &mut Draw<'_>) -> Self {
+        let mut flip = || draw.once_in(2);
+        Self { is_older: flip(), sorts: flip(), is_json: flip(), drops_nulls: flip() }
+    }
+}
+
+/// Any mapping as the `spec` of a resource; none where functions cannot be expected to read it.
+pub(crate) fn resource(text: &str) -> Option<String> {
+    let is_plain = !text.contains(['%', '\r', '\t', '\u{feff}', '\u{85}', '\u{2028}', '\u{2029}'])
+        && !text.contains("---")
+        && !text.contains("...")
+        && !text.contains("<<");
+    let lines =
+        text.lines().map(|line| if line.is_empty() { line.into() } else { format!("  {line}") });
+    let body: Vec<String> = lines.collect();
+    let text = format!(
+        "apiVersion: v1\nkind: Any\nmetadata:\n  name: a\nspec:\n{}\nlast: true\n",
+        body.join("\n")
+    );
+    let file = File::parse(text.clone()).ok().filter(|_| is_plain)?;
+    let document = file.document(0).filter(|_| file.documents().len() == 1)?;
+    let spec = document.root()?.as_mapping()?.get("spec");
+    let is_whole = document.error().is_none() && document.root()?.children().count() == 10;
+    (is_whole && spec?.as_mapping().is_some()).then_some(text)
+}
+
+/// Reads a node. None for keys that are collections, and for two that are one to the function.
+fn read(node: NodeRef<'_>, manner: &Manner, depth: usize) -> Option<Read> {
+    let node = node.resolve();
+    let depth = depth.checked_sub(1)?;
+    if let Some(scalar) = node.as_scalar() {
+        return Some(Read::Scalar(scalar_text(scalar, manner)));
+    }
+    if node.kind() == NodeKind::Sequence {
+        let items = node.children().map(|item| read(item, manner, depth));
+        return items.collect::<Option<_>>().map(Read::List);
+    }
+    let (mut entries, mut names, mut texts) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
+    for entry in node.as_mapping()?.entries() {
+        let key = entry.key.resolve().as_scalar()?;
+        let text = scalar_text(key, manner);
+        // As JSON has it: a key is a text.
+        if !names.insert(inner(&text).to_owned()) || !texts.insert(key.value().into_owned()) {
+            return None;
+        }
+        let value = entry.value.resolve().as_scalar();
+        let is_null = value.is_some_and(|it| it.resolve() == Resolved::Null);
+        if !(manner.drops_nulls && is_null) {
+            let is_text = text.starts_with('"');
+            let key = if manner.is_json && !is_text { quoted(&text) } else { text };
+            entries.push((key, read(entry.value, manner, depth)?));
+        }
+    }
+    if manner.sorts {
+        entries.sort_by(|a, b| a.0.cmp(&b.0));
+    }
+    Some(Read::Map(entries))
+}
+
+fn scalar_text(scalar: Scalar<'_>, manner: &Manner) -> String {
+    let is_older = manner.is_older && scalar.style() == ScalarStyle::Plain;
+    let resolved = if is_older { scalar.resolve_1_1() } else { scalar.resolve() };
+    match resolved {
+        Resolved::Null => "null".to_owned(),
+        Resolved::Bool(value) => value.to_string(),
+        Resolved::Int(Some(value)) => value.to_string(),
+        Resolved::Float(value) if value.is_finite() => format!("{value:?}"),
+        Resolved::Int(None) | Resolved::Float(_) => scalar.value().into_owned(),
+        Resolved::String => quoted(&scalar.value()),
+    }
+}
+
+/// What stands between quotes.
+fn inner(text: &str) -> &str {
+    let inner = text.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
+    inner.unwrap_or(text)
+}
+
+/// A text in double quotes.
+fn quoted(text: &str) -> String {
+    let mut out = "\"".to_owned();
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            ' '..='~' => out.push(c),
+            c if (c as u32) < 0x1_0000 => out += &format!("\\u{:04x}", c as u32),
+            c => out += &format!("\\U{:08x}", c as u32),
+        }
+    }
+    out + "\""
+}
+
+fn flow(value: &Read) -> String {
+    match value {
+        Read::Scalar(text) => text.clone(),
+        Read::List(items) => format!("[{}]", items.iter().map(flow).collect::<Vec<_>>().join(", ")),
+        Read::Map(entries) => {
+            let entries = entries.iter().map(|(key, value)| format!("{key}: {}", flow(value)));
+            format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+fn lines(value: &Read, depth: usize, out: &mut String) {
+    let indent = "  ".repeat(depth);
+    match value {
+        Read::Map(entries) if !entries.is_empty() => {
+            for (key, value) in entries {
+                *out += &format!("{indent}{key}:");
+                nested(value, depth, out);
+            }
+        }
+        Read::List(items) if !items.is_empty() => {
+            for item in items {
+                *out += &format!("{indent}-");
+                nested(item, depth, out);
+            }
+        }
+        other => *out += &format!("{indent}{}\n", flow(other)),
+    }
+}
+
+fn nested(value: &Read, depth: usize, out: &mut String) {
+    let is_empty = match value {
+        Read::Scalar(_) => true,
+        Read::List(items) => items.is_empty(),
+        Read::Map(entries) => entries.is_empty(),
+    };
+    if is_empty {
+        *out += &format!(" {}\n", flow(value));
+    } else {
+        out.push('\n');
+        lines(value, depth + 1, out);
+    }
+}
+
+/// The answer of a function for the one resource of a list.
+fn answer(value: &Read, manner: &Manner) -> String {
+    let list = Read::Map(vec![
+        ("\"kind\"".to_owned(), Read::Scalar("\"ResourceList\"".to_owned())),
+        ("\"items\"".to_owned(), Read::List(vec![value.clone()])),
+    ]);
+    let mut text = String::new();
+    match manner.is_json {
+        true => text = flow(&list) + "\n",
+        false => lines(&list, 0, &mut text),
+    }
+    text
+}
+
+/// What becomes of a text when a function prints it anew, with what it changed on the way.
+fn printed(
+    text: &str,
+    manner: &Manner,
+    change: impl FnOnce(&mut Read),
+) -> Result<Option<(String, String)>, String> {
+    let items = [Item::parse(text.to_owned()).map_err(|error| error.message)?];
+    let sending = Sending::of(&items, &SendOptions::default()).map_err(|error| error.message)?;
+    let sent = File::parse(sending.text().to_owned()).map_err(|error| error.to_string())?;
+    let root = sent.document(0).and_then(|it| it.root());
+    let item = root.and_then(|it| it.as_mapping()?.get("items")?.children().next());
+    let Some(mut value) = item.and_then(|item| read(item, manner, 64)) else { return Ok(None) };
+    change(&mut value);
+    let answer = answer(&value, manner);
+    let taken = sending.answer(answer.clone());
+    let mut taken = taken.map_err(|it| format!("{}\n--- answer\n{answer}", it.error.message))?;
+    Ok(Some((taken.items.remove(0).text().to_owned(), answer)))
+}
+
+/// A function that prints a resource anew, in whatever manner, changes no byte of it.
+pub(crate) fn same_meaning_same_bytes(text: &str, draw: &mut Draw<'_>) -> Verdict {
+    let Some((now, answer)) = printed(text, &Manner::draw(draw), |_| {})? else { return Ok(()) };
+    ensure!(now == text, "--- sent\n{text}\n--- answer\n{answer}\n--- became\n{now}");
+    Ok(())
+}
+
+/// The scalars that stand in mappings alone, by their keys.
+fn fields(value: &mut Read) -> Vec<(Vec<String>, &mut String)> {
+    let Read::Map(entries) = value else { return Vec::new() };
+    let mut all = Vec::new();
+    for (key, value) in entries {
+        match value {
+            Read::Scalar(text) => all.push((vec![key.clone()], text)),
+            other => all.extend(fields(other).into_iter().map(|(mut path, text)| {
+                path.insert(0, key.clone());
+                (path, text)
+            })),
+        }
+    }
+    all
+}
+
+/// Where one field got another value, only the lines of its entry change.
+pub(crate) fn one_field_one_place(text: &str, draw: &mut Draw<'_>) -> Verdict {
+    let manner = Manner { drops_nulls: false, ..Manner::draw(draw) };
+    // What an alias shares is more than one place.
+    if text.contains(['&', '*', '!']) {
+        return Ok(());
+    }
+    let mut place = None;
+    let change = |value: &mut Read| {
+        let Read::Map(entries) = value else { return };
+        let Some((_, spec)) = entries.iter_mut().find(|(key, _)| key == "\"spec\"") else { return };
+        let mut all = fields(spec);
+        if all.is_empty() {
+            return;
+        }
+        let at = draw.below(all.len());
+        let (path, text) = all.swap_remove(at);
+        *text = "\"another\"".to_owned();
+        place = Some(path);
+    };
+    let Some((now, answer)) = printed(text, &manner, change)? else { return Ok(()) };
+    let Some(path) = place else { return Ok(()) };
+    let file = File::parse(text.to_owned()).map_err(|error| error.to_string())?;
+    let spec = file.document(0).and_then(|it| it.root()?.as_mapping()?.get("spec"));
+    let entry = spec.and_then(|spec| entry_at(spec, &path, &manner));
+    let Some((key, value)) = entry else { return Ok(()) };
+    let start = text[..key.start() as usize].rfind('\n').map_or(0, |at| at + 1);
+    let end = value.end().max(key.end()) as usize;
+    let end = text[end..].find('\n').map_or(text.len(), |at| end + at);
+    ensure!(
+        now.starts_with(&text[..start]) && now.ends_with(&text[end..]) && now != text,
+        "{path:?}\n--- sent\n{text}\n--- answer\n{answer}\n--- became\n{now}"
+    );
+    Ok(())
+}
+
+/// The entry that a function knows by these keys.
+fn entry_at<'a>(
+    node: NodeRef<'a>,
+    path: &[String],
+    manner: &Manner,
+) -> Option<(NodeRef<'a>, NodeRef<'a>)> {
+    let (first, rest) = path.split_first()?;
+    let is_it = |key: NodeRef<'a>| {
+        let text = key.resolve().as_scalar().map(|it| scalar_text(it, manner))?;
+        Some(inner(&text) == inner(first))
+    };
+    let mut entries = node.resolve().as_mapping()?.entries();
+    let entry = entries.find(|entry| is_it(entry.key) == Some(true))?;
+    match rest {
+        [] => Some((entry.key, entry.value)),
+        rest => entry_at(entry.value, rest, manner),
+    }
+}
