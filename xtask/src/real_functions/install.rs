@@ -37,16 +37,20 @@ fn go(package: &str, versions: &[&str]) -> Outcome<Installed> {
             Ok(installed) => return Ok(installed),
             Err(error) => {
                 let said = error.to_string();
-                let lines = said.lines().filter(|line| !line.contains("go: downloading"));
-                refusals.push(lines.map(str::trim).collect::<Vec<_>>().join(" "));
                 // Who says no to a name says no to all of its versions.
-                if said.contains("403 Forbidden") || said.contains("404 Not Found") {
-                    break;
+                if let Some(code) = ["403", "404"].into_iter().find(|code| is_refused(&said, code))
+                {
+                    return Err(format!("the module proxy refuses {package} ({code})").into());
                 }
+                refusals.push(last_line(&said));
             }
         }
     }
     Err(refusals.join("; ").into())
+}
+
+fn is_refused(said: &str, code: &str) -> bool {
+    said.contains(&format!("{code} Forbidden")) || said.contains(&format!("{code} Not Found"))
 }
 
 fn go_install(package: &str, version: &str) -> Outcome<Installed> {
@@ -116,4 +120,20 @@ fn node(package: &str) -> Outcome<Installed> {
 
 fn last_line(text: &str) -> String {
     text.lines().last().unwrap_or_default().trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_is_told_apart_from_what_another_version_may_mend() {
+        assert!(is_refused("go: x@latest: reading y: 403 Forbidden", "403"));
+        assert!(!is_refused("go: x@latest requires go >= 1.403", "403"));
+    }
+
+    #[test]
+    fn a_major_version_is_no_name() {
+        assert!(is_major("v4") && !is_major("vet") && !is_major("yq"));
+    }
 }
