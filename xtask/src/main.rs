@@ -8,6 +8,7 @@ mod differential;
 mod engine;
 mod fuzz;
 mod peers;
+mod real_functions;
 mod schema;
 mod shell;
 mod tidy;
@@ -73,6 +74,12 @@ const WORDS: &[Word] = &[
         usage: "[VERSION]",
         help: "renew the table of Kubernetes' own kinds, from the newest version or this one",
         run: schema::run,
+    },
+    Word {
+        name: "real-functions",
+        usage: "[--only TEXT]",
+        help: "install functions that others wrote, run them in every way, and see that they change what they should",
+        run: real_functions::run,
     },
     Word {
         name: "engine",

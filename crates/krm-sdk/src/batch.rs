@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use krm_core::{Diagnostic, PackagePath, Severity};
+use krm_core::{PackagePath, Severity};
 
 use crate::stream::Stream;
 use crate::{Error, Function, FunctionResult, Resource, ResourceList, outcome};
@@ -35,7 +35,7 @@ pub(crate) fn process(
     let mut parts = Vec::with_capacity(files.len());
     for (name, text) in files {
         let path = PackagePath::new(&name).map_err(|error| Error::new(error.to_string()))?;
-        let (stream, read) = Stream::read(text).map_err(|error| named(error, &name))?;
+        let (stream, read) = Stream::read(text).map_err(|error| error.in_file(&name))?;
         let first = list.items.len();
         parts.push(Part { path: path.clone(), stream, first, count: read.items.len() });
         list.items.extend(read.items.into_iter().enumerate().map(|(at, resource)| {
@@ -48,14 +48,9 @@ pub(crate) fn process(
     let mut results = std::mem::take(&mut list.results);
     results.extend(failed.iter().flat_map(|error| outcome::told(error, &list)));
     let files = if failed.is_some() { Vec::new() } else { written(&parts, &list)? };
-    let told = results.iter().map(outcome::line).collect();
+    let told = list.log.into_iter().chain(results.iter().map(outcome::line)).collect();
     let failed = results.iter().any(|result| result.severity == Severity::Error);
     Ok(Batch { files, results, told, failed })
-}
-
-fn named(error: Error, file: &str) -> Error {
-    let name = |told: Diagnostic| told.in_file(file);
-    error.diagnostics.into_iter().map(name).collect::<Vec<_>>().into()
 }
 
 fn written(parts: &[Part], list: &ResourceList) -> Result<Vec<(String, Option<String>)>, Error> {

@@ -16,6 +16,12 @@ impl Error {
     pub fn new(message: impl Into<String>) -> Self {
         Diagnostic::error(message).into()
     }
+
+    /// The same, of this file.
+    pub(crate) fn in_file(self, name: &str) -> Self {
+        let named = self.diagnostics.into_iter().map(|told| told.in_file(name));
+        Self { diagnostics: named.collect() }
+    }
 }
 
 impl From<Diagnostic> for Error {

@@ -14,7 +14,7 @@ pub struct ResourceList {
     pub function_config: Option<Resource>,
     /// What the function has to say.
     pub results: Vec<FunctionResult>,
-    /// What the function prints for people to read, a line each: an outside one writes it to stderr.
+    /// What the function prints for people to read, a line each; a program writes it to stderr.
     pub log: Vec<String>,
 }
 

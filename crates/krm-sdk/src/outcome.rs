@@ -66,7 +66,8 @@ impl Function {
         let failed = results.iter().any(|result| result.severity == Severity::Error);
         let is_shown =
             |it: &&FunctionResult| !stream.has_room_for_results() || it.severity == Severity::Error;
-        let told = results.iter().filter(is_shown).map(line).collect();
+        let told = results.iter().filter(is_shown).map(line);
+        let told = std::mem::take(&mut list.log).into_iter().chain(told).collect();
         Outcome { output, results, told, failed }
     }
 }
@@ -169,6 +170,19 @@ mod tests {
             format!("{LIST}results:\n- message: cannot\n  severity: error\n")
         );
         assert!(outcome.failed && outcome.told == ["error: cannot"]);
+    }
+
+    #[test]
+    fn what_a_function_prints_comes_before_its_results() {
+        let run = |list: &mut ResourceList| {
+            list.log.push("looking".to_owned());
+            Err(Error::new("cannot"))
+        };
+        for input in [LIST, "apiVersion: v1\nkind: Pod\n"] {
+            let outcome = outcome(run, input);
+            assert_eq!(outcome.told, ["looking", "error: cannot"]);
+            assert!(!outcome.output.contains("looking"));
+        }
     }
 
     #[test]

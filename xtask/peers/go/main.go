@@ -1,5 +1,5 @@
-// Command gopeer times how fast Go's YAML readers take in a file, for the `parse` rows of `cargo xtask bench`, and merges
-// with kyaml for `cargo xtask differential`.
+// Command gopeer times how fast Go's YAML readers take in a file, for the `parse` rows of `cargo xtask bench`, merges
+// with kyaml for `cargo xtask differential`, and is a function for `cargo xtask real-functions`.
 package main
 
 import (
@@ -22,16 +22,24 @@ var decoders = map[string]decoder{
 	"decode-kyaml":  decodeRNodes,
 }
 
+// word is what the program does without arguments: a function that is built for one thing only.
+var word string
+
 func main() {
-	if len(os.Args) == 2 && os.Args[1] == "merge" {
-		if err := answerAll(); err != nil {
+	words := functions
+	words["merge"] = answerAll
+	if len(os.Args) == 1 && word != "" {
+		os.Args = append(os.Args, word)
+	}
+	if len(os.Args) == 2 && words[os.Args[1]] != nil {
+		if err := words[os.Args[1]](); err != nil {
 			fmt.Fprintln(os.Stderr, "gopeer:", err)
 			os.Exit(1)
 		}
 		return
 	}
 	if len(os.Args) != 3 || decoders[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: gopeer decode-goyaml|decode-kyaml FILE, or gopeer merge")
+		fmt.Fprintln(os.Stderr, "usage: gopeer decode-goyaml|decode-kyaml FILE, or gopeer merge|fn-kyaml|fn-sigs|fn-goyaml")
 		os.Exit(2)
 	}
 	if err := report(decoders[os.Args[1]], os.Args[2]); err != nil {

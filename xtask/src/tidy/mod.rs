@@ -1,5 +1,6 @@
 //! `cargo xtask tidy`: the rules of the house that no compiler checks, each also a test of its own name.
 
+mod conformance;
 mod files;
 mod no_io;
 mod rooms;
@@ -46,6 +47,7 @@ type Rule = fn(&[TextFile]) -> Vec<Finding>;
 
 /// Every rule with its name; the tests below run the same functions.
 const RULES: &[(&str, Rule)] = &[
+    ("conformance_is_shown", conformance::conformance_is_shown),
     ("dependencies_point_one_way", rooms::dependencies_point_one_way),
     ("files_say_what_they_are_for", files::files_say_what_they_are_for),
     ("files_stay_small", files::files_stay_small),
@@ -120,6 +122,7 @@ mod tests {
     }
 
     rules! {
+        conformance_is_shown
         dependencies_point_one_way
         files_say_what_they_are_for
         files_stay_small

@@ -31,7 +31,7 @@ fn has_image() -> bool {
     }
 }
 
-fn engine() -> String {
+pub(crate) fn engine() -> String {
     std::env::var("KRM_FN_RUNTIME").unwrap_or_else(|_| "docker".to_owned())
 }
 
@@ -74,7 +74,7 @@ fn build() -> Result<(), String> {
 }
 
 /// What a program needs beside itself, as the system's own tool says.
-fn libraries_of(program: &str) -> Result<Vec<String>, String> {
+pub(crate) fn libraries_of(program: &str) -> Result<Vec<String>, String> {
     let output = Command::new("ldd").arg(program).output().map_err(|error| error.to_string())?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let words = text.split_whitespace().filter(|word| word.starts_with('/'));
@@ -86,7 +86,7 @@ fn make_executable(path: &Path) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-fn run(sandbox: &Sandbox, line: &str) -> String {
+pub(crate) fn run(sandbox: &Sandbox, line: &str) -> String {
     let line = match std::env::var("DOCKER_HOST") {
         Ok(host) => format!("export DOCKER_HOST='{host}'; {line}"),
         Err(_) => line.to_owned(),

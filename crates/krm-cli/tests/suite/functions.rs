@@ -24,6 +24,10 @@ fn shop() -> Sandbox {
 
 fn has_python() -> bool {
     let found = Sandbox::new().run("python3 -c 'import yaml'").exit == 0;
+    assert!(
+        found || std::env::var_os("KRM_REQUIRE_PYTHON").is_none(),
+        "KRM_REQUIRE_PYTHON is set, and python3 with PyYAML is not here"
+    );
     if !found {
         println!("skipped: python3 with PyYAML is not here");
     }

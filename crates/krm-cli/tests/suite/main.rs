@@ -9,6 +9,7 @@ mod corpora;
 mod functions;
 mod git;
 mod ignoring;
+mod images;
 mod kills;
 mod laws;
 mod pages;

@@ -5,6 +5,7 @@ use std::cell::{Cell, RefCell};
 
 use krm_yaml::{File, NodeKind, NodeRef, Resolved, ScalarStyle};
 use serde::de::{Deserializer, Visitor};
+use serde::forward_to_deserialize_any;
 
 use super::access::{Fields, Items, Variant};
 use super::any;
@@ -220,10 +221,11 @@ impl<'a> Node<'a> {
     }
 }
 
-macro_rules! numbers {
-    ($($name:ident)*) => {$(
+/// Ways to ask that are one and the same for a node.
+macro_rules! as_one {
+    ($one:ident: $($name:ident)*) => {$(
         fn $name<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
-            self.number(visitor)
+            self.$one(visitor)
         }
     )*};
 }
@@ -239,7 +241,7 @@ impl<'de> Deserializer<'de> for Node<'_> {
         .map_err(|problem| problem.at(self.node))
     }
 
-    numbers! {
+    as_one! { number:
         deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_i128
         deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128
         deserialize_f32 deserialize_f64
@@ -265,32 +267,15 @@ impl<'de> Deserializer<'de> for Node<'_> {
         .map_err(|problem| problem.at(self.node))
     }
 
-    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
-        self.deserialize_str(visitor)
+    as_one! { deserialize_str:
+        deserialize_string deserialize_char deserialize_identifier deserialize_bytes
+        deserialize_byte_buf
     }
 
-    fn deserialize_char<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
-        self.deserialize_str(visitor)
-    }
-
-    fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
-        self.deserialize_str(visitor)
-    }
+    forward_to_deserialize_any! { unit unit_struct }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
         if self.is_null() { visitor.visit_none() } else { visitor.visit_some(self) }
-    }
-
-    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
-        self.deserialize_any(visitor)
-    }
-
-    fn deserialize_unit_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, Problem> {
-        self.deserialize_any(visitor)
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
@@ -360,14 +345,6 @@ impl<'de> Deserializer<'de> for Node<'_> {
         }
         let access = Variant { name, content };
         visitor.visit_enum(access).map_err(|problem| problem.at(self.node))
-    }
-
-    fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
-        self.deserialize_str(visitor)
-    }
-
-    fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
-        self.deserialize_str(visitor)
     }
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {

@@ -1,5 +1,6 @@
 //! The arguments of a function's program.
 
+use krm_core::PackagePath;
 use krm_yaml::Value;
 
 use crate::{Error, Resource};
@@ -64,7 +65,13 @@ impl Arguments {
                 std::fs::read(path).map_err(|error| Error::new(format!("{path}: {error}")))?;
             let text =
                 krm_yaml::decode(bytes).map_err(|error| Error::new(format!("{path}: {error}")))?;
-            return Resource::parse(text).map(Some);
+            let mut config = Resource::parse(text).map_err(|error| error.in_file(path))?;
+            // What is said about it names it; a path that leads elsewhere is told by its last part.
+            let name = path.rsplit('/').next().unwrap_or(path);
+            if let Ok(place) = PackagePath::new(path).or_else(|_| PackagePath::new(name)) {
+                config.move_to(place);
+            }
+            return Ok(Some(config));
         }
         if self.data.is_empty() {
             return Ok(None);

@@ -178,7 +178,7 @@ fn keep_quiet() {
 fn fail(error: &Error) -> i32 {
     let list = crate::ResourceList::default();
     for result in outcome::told(error, &list) {
-        say(&format!("{}: {}\n", result.severity.name(), result.message));
+        say(&format!("{}\n", outcome::line(&result)));
     }
     1
 }

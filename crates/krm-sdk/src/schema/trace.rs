@@ -222,7 +222,7 @@ impl<'s> Tracer<'s> {
         self.met(Shape::List);
         let path = self.path.clone();
         let left = if self.is_deep() { 0 } else { count };
-        visitor.visit_seq(Items { of: self, left }).map_err(|refusal: Refusal| refusal.at(&path))
+        visitor.visit_seq(Elements { of: self, left }).map_err(|refusal: Refusal| refusal.at(&path))
     }
 }
 
@@ -254,7 +254,7 @@ impl<'de> Deserializer<'de> for Tracer<'_> {
             2 => visitor.visit_i64(0),
             3 => visitor.visit_bool(false),
             4 => visitor.visit_map(Fields { of: self, given: Vec::new().into_iter(), at: "" }),
-            _ => visitor.visit_seq(Items { of: self, left: 0 }),
+            _ => visitor.visit_seq(Elements { of: self, left: 0 }),
         }
         .map_err(|refusal: Refusal| refusal.at(&path))
     }
@@ -344,7 +344,7 @@ impl<'de> Deserializer<'de> for Tracer<'_> {
         self.met(Shape::Map);
         let path = self.path.clone();
         let left = usize::from(!self.is_deep());
-        visitor.visit_map(Entries { of: self, left }).map_err(|refusal: Refusal| refusal.at(&path))
+        visitor.visit_map(Elements { of: self, left }).map_err(|refusal: Refusal| refusal.at(&path))
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -408,23 +408,27 @@ impl<'de> MapAccess<'de> for Fields<'_> {
     }
 }
 
-struct Entries<'s> {
+/// Entries of a mapping, or elements of a list: so many of one kind.
+struct Elements<'s> {
     of: Tracer<'s>,
     left: usize,
 }
 
-impl<'de> MapAccess<'de> for Entries<'_> {
+impl<'s> Elements<'s> {
+    fn next(&mut self, step: &str) -> Option<Tracer<'s>> {
+        self.left = self.left.checked_sub(1)?;
+        Some(self.of.inner(step))
+    }
+}
+
+impl<'de> MapAccess<'de> for Elements<'_> {
     type Error = Refusal;
 
     fn next_key_seed<S: DeserializeSeed<'de>>(
         &mut self,
         seed: S,
     ) -> Result<Option<S::Value>, Refusal> {
-        if self.left == 0 {
-            return Ok(None);
-        }
-        self.left -= 1;
-        seed.deserialize(self.of.inner("key of")).map(Some)
+        self.next("key of").map(|key| seed.deserialize(key)).transpose()
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Refusal> {
@@ -432,23 +436,14 @@ impl<'de> MapAccess<'de> for Entries<'_> {
     }
 }
 
-struct Items<'s> {
-    of: Tracer<'s>,
-    left: usize,
-}
-
-impl<'de> SeqAccess<'de> for Items<'_> {
+impl<'de> SeqAccess<'de> for Elements<'_> {
     type Error = Refusal;
 
     fn next_element_seed<S: DeserializeSeed<'de>>(
         &mut self,
         seed: S,
     ) -> Result<Option<S::Value>, Refusal> {
-        if self.left == 0 {
-            return Ok(None);
-        }
-        self.left -= 1;
-        seed.deserialize(self.of.inner("#")).map(Some)
+        self.next("#").map(|element| seed.deserialize(element)).transpose()
     }
 }
 

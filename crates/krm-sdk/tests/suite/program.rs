@@ -105,6 +105,32 @@ fn input_that_cannot_be_read_is_told_on_stderr() {
 }
 
 #[test]
+fn what_is_wrong_with_a_file_names_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let pod = write("pod.yaml", POD);
+    let misspelled = write("limits.yml", "apiVersion: a/v1\nkind: Limits\nspec:\n  exemt: [a]\n");
+    let unreadable = write("broken.yml", "a: [\n");
+    let told = |arguments: &[&str]| {
+        let output = run(arguments, "");
+        assert_eq!((output.status.code(), text(&output.stdout)), (Some(1), String::new()));
+        text(&output.stderr)
+    };
+    assert_eq!(
+        told(&["limits", "--config", &misspelled, &pod]),
+        "error: `exemt` is no field of the functionConfig (line 4, column 3); did you mean `exempt`? [limits.yml, Limits, spec.exemt]\n"
+    );
+    let said = told(&["limits", "--config", &unreadable, &pod]);
+    assert!(said.contains("line 1, column 4") && said.contains(&unreadable), "{said}");
+    let said = told(&["limits", &pod, &unreadable]);
+    assert!(said.contains("line 1, column 4") && said.contains("[broken.yml]"), "{said}");
+}
+
+#[test]
 fn a_name_of_the_program_chooses_the_function() {
     let folder = tempfile::tempdir().unwrap();
     let link = folder.path().join("selectors");

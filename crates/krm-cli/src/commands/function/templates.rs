@@ -9,6 +9,7 @@ macro_rules! files {
 }
 
 const RUST: &[(&str, &str)] = files! {
+    ".dockerignore": "rust/gitignore.txt";
     ".gitignore": "rust/gitignore.txt";
     "Cargo.toml": "rust/Cargo.toml.txt";
     "Dockerfile": "rust/Dockerfile";
@@ -22,6 +23,7 @@ const RUST: &[(&str, &str)] = files! {
 };
 
 const GO: &[(&str, &str)] = files! {
+    ".dockerignore": "go/gitignore.txt";
     ".gitignore": "go/gitignore.txt";
     "Dockerfile": "go/Dockerfile";
     "README.md": "go/README.md";
@@ -43,6 +45,7 @@ const PYTHON: &[(&str, &str)] = files! {
 };
 
 const TYPESCRIPT: &[(&str, &str)] = files! {
+    ".dockerignore": "typescript/gitignore.txt";
     ".gitignore": "typescript/gitignore.txt";
     "Dockerfile": "typescript/Dockerfile";
     "README.md": "typescript/README.md";

@@ -1,4 +1,4 @@
-//! `{{name}}`: writes an owner into every resource, and finds workloads that nobody can reach.
+//! `{{name}}`: writes an owner into every resource, and finds Deployments of which nothing runs.
 
 use krm_sdk::{Error, Function, ResourceList, Severity};
 use serde::Deserialize;
