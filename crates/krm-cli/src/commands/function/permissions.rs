@@ -30,7 +30,7 @@ pub(super) struct Permissions {
     network: bool,
 
     /// Let containers see a folder, read-only unless rw=true: type=bind,src=DIR,dst=PATH[,rw=true]
-    #[arg(long, value_name = "MOUNT")]
+    #[arg(long, value_name = "MOUNT", value_parser = mount)]
     mount: Vec<String>,
 
     /// A variable of functions; by its name alone it is passed on
@@ -223,6 +223,11 @@ impl Workshop<'_> {
         let given = self.permissions.env.iter().cloned();
         Ok(asked.map_err(Diagnostic::error)?.into_iter().chain(given).collect())
     }
+}
+
+/// A mount that makes sense; where its folder is, is known later.
+fn mount(text: &str) -> Result<String, String> {
+    Mount::parse(text, Path::new("/")).map(|_| text.to_owned())
 }
 
 fn outside<F: Function + 'static>(made: Result<F, krm_run::Failure>) -> Result<Runner, Diagnostic> {
