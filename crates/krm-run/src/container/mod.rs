@@ -2,6 +2,7 @@
 
 mod arguments;
 mod cleanup;
+mod daemon;
 mod engine;
 mod image;
 mod mount;
