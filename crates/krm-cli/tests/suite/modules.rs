@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use crate::peak;
-use crate::sandbox::{Sandbox, krm};
+use crate::sandbox::{Sandbox, krm, skipped};
 
 const RESOURCE: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a # mine\n";
 const RENAMED: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: b # mine\n";
@@ -26,7 +26,7 @@ fn module() -> Option<&'static Path> {
         rustc.args(["--target", "wasm32-wasip1", "-o"]).arg(&module).arg(source);
         let made = rustc.output().is_ok_and(|output| output.status.success());
         if !made {
-            println!("skipped: modules: `rustup target add wasm32-wasip1` makes them possible");
+            skipped("modules", "`rustup target add wasm32-wasip1` makes them possible");
         }
         made.then_some(module)
     });

@@ -47,6 +47,44 @@ fn the_folder_of_a_declaration_is_seen_as_local_and_not_written() {
 }
 
 #[test]
+fn a_declared_mount_is_of_the_package_or_named_by_the_person() {
+    let Some(shop) = Shop::new() else { return };
+    let declare = |mount: &str| {
+        let script = "DO=cat; cat /mine/file >&2";
+        let text = NETWORK.replace("DO=cat; cat /proc/net/dev >&2", script);
+        let text = text.replace("network: true", &format!("mounts: [{{{mount}, dst: /mine}}]"));
+        shop.sandbox.write("look/look.yaml", text.as_bytes());
+    };
+    let run = |flags: &str| {
+        shop.run(
+            "",
+            &format!("krm fn run look --image-pull-policy never --results-dir out {flags}"),
+        )
+    };
+    shop.sandbox.write("look/files/file", b"of the package\n");
+    shop.sandbox.run("ln -s ../folder look/link");
+    declare("type: bind, src: files");
+    assert_eq!((run("").exit, shop.said().as_str()), (0, "of the package\n"));
+    let outside = shop.sandbox.path().join("folder").display().to_string();
+    for mount in [
+        format!("type: bind, src: {outside}"),
+        "type: bind, src: ../folder".to_owned(),
+        "type: bind, src: link".to_owned(),
+        "type: bind, src: files, rw: true".to_owned(),
+        "type: volume, src: files".to_owned(),
+    ] {
+        declare(&mount);
+        let ran = run("");
+        assert_eq!(ran.exit, 4, "{mount}: {}", ran.stderr);
+        assert!(ran.stderr.contains(" wants to mount `"), "{mount}: {}", ran.stderr);
+        assert!(ran.stderr.contains("help: name the same mount with `--mount`"), "{}", ran.stderr);
+    }
+    declare(&format!("type: bind, src: {outside}"));
+    let allowed = run("--mount type=bind,src=folder,dst=/mine");
+    assert_eq!((allowed.exit, shop.said().as_str()), (0, "of the machine\n"), "{}", allowed.stderr);
+}
+
+#[test]
 fn a_function_that_fails_is_named_with_its_declaration() {
     let Some(shop) = Shop::new() else { return };
     let declared =

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
 
-use crate::sandbox::{Ran, Sandbox};
+use crate::sandbox::{Ran, Sandbox, skipped};
 
 /// An image that does what the variable `DO` says, in the shell.
 const SHELL: &str = "example.com/krm-cli-tests/shell:v1";
@@ -101,7 +101,7 @@ fn is_built(built: &Result<(), String>) -> bool {
             panic!("KRM_REQUIRE_ENGINE is set, and there is no image: {why}")
         }
         Err(why) => {
-            println!("skipped: containers: {why}");
+            skipped("containers", why.lines().next().unwrap_or_default());
             false
         }
     }
