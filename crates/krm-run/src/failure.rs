@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::Tail;
+use crate::{Image, Tail};
 
 /// A function that failed, was refused or could not be started.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +20,7 @@ struct Said {
     stdout: Vec<u8>,
     stderr: Tail,
     time: Duration,
+    image: Option<Image>,
 }
 
 /// What happened to a function.
@@ -84,7 +85,12 @@ impl Failure {
     }
 
     pub(crate) fn saying(mut self, stdout: Vec<u8>, stderr: Tail, time: Duration) -> Self {
-        *self.said = Said { stdout, stderr, time };
+        *self.said = Said { stdout, stderr, time, image: self.said.image.take() };
+        self
+    }
+
+    pub(crate) fn of_image(mut self, image: Option<Image>) -> Self {
+        self.said.image = image;
         self
     }
 
@@ -101,6 +107,11 @@ impl Failure {
     /// How long it ran; zero for one that was never started.
     pub fn time(&self) -> Duration {
         self.said.time
+    }
+
+    /// The image that ran, for a container.
+    pub fn image(&self) -> Option<&Image> {
+        self.said.image.as_ref()
     }
 
     /// Its exit code, where it had one.
@@ -152,7 +163,7 @@ impl fmt::Display for Reason {
 }
 
 /// The signal with its name, where every system gives it the same number.
-fn signal(number: i32) -> String {
+pub(crate) fn signal(number: i32) -> String {
     let name = match number {
         1 => "SIGHUP",
         2 => "SIGINT",

@@ -2,7 +2,7 @@
 
 use krm_core::Diagnostic;
 
-use crate::failure::{Failure, Reason, bytes};
+use crate::failure::{Failure, Reason, bytes, signal};
 
 /// How many lines of standard error are shown.
 const LINES: usize = 10;
@@ -55,8 +55,19 @@ fn hints(failure: &Failure) -> Vec<String> {
         }
         Reason::NotExecutable(path) => format!("make it so with `chmod +x {path}`"),
         // 128 + SIGKILL is what a shell and a container engine make of it.
+        Reason::Exit(137) if failure.image().is_some() => {
+            "something killed it; give it more memory with `--memory`, if that is the cause"
+                .to_owned()
+        }
         Reason::Exit(137) | Reason::Signal(9) => {
             "something killed it; too little memory is the usual cause".to_owned()
+        }
+        Reason::Exit(code @ 129..=159) => {
+            format!("an exit code above 128 is usually a signal: {}", signal(code - 128))
+        }
+        // Where pulling was tried, the engine said what is wrong.
+        Reason::NoImage(_) if failure.stderr().total() == 0 => {
+            "pull it yourself, or let krm do it with another `--image-pull-policy`".to_owned()
         }
         Reason::Timeout(_) => "give it more time with `--timeout`".to_owned(),
         Reason::TooMuchMemory(_) => "give it more with `--memory`".to_owned(),

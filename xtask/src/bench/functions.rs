@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use super::measure::{self, Sample};
 use super::table::{NONE, Table, megabytes, milliseconds};
-use super::{Corpora, KRM, Options, Tools};
+use super::{Corpora, KRM, Options, Tools, containers};
 use crate::corpus::Layout;
 use crate::{Outcome, shell};
 
@@ -15,8 +15,7 @@ pub(super) const NAME: &str = "functions";
 /// Compat: the newest kustomize, which still has `fn run`.
 pub(super) const PEER: &str = "kustomize-5";
 
-const RESOURCES: usize = 1_000;
-const IMAGE: &str = "krm-bench:cat";
+pub(super) const RESOURCES: usize = 1_000;
 
 /// A program that gives back what it gets, for WASI.
 const CAT: &str =
@@ -57,7 +56,7 @@ pub(super) fn run(options: &Options, tools: &Tools, corpora: &mut Corpora) -> Ou
         ]);
     }
     print!("{}", table.render());
-    containers(options, krm)
+    containers::run(options, krm, &folder)
 }
 
 fn ways(krm: &Path, kustomize: Option<&PathBuf>, folder: &Path) -> Outcome<Vec<Way>> {
@@ -101,59 +100,4 @@ fn module(place: &Path) -> Option<PathBuf> {
     compiler.args(["-O", "--target", "wasm32-wasip1", "-o"]).arg(&module).arg(&source);
     let compiled = compiler.stderr(Stdio::null()).status().ok()?;
     compiled.success().then_some(module)
-}
-
-/// The time that krm adds to `docker run` of the same image on the same input.
-fn containers(options: &Options, krm: &Path) -> Outcome {
-    let answers = Command::new("docker").arg("version").output();
-    if !answers.is_ok_and(|it| it.status.success()) {
-        println!(
-            "\nno container engine answers: `cargo xtask engine cargo xtask bench` starts one"
-        );
-        return Ok(());
-    }
-    let place = shell::target().join("bench/functions");
-    image(&place)?;
-    let package = place.join("package");
-    fs::create_dir_all(&package)?;
-    fs::write(package.join("a.yaml"), "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n")?;
-    let list = place.join("list.yaml");
-    let sourced = Command::new(krm).args(["fn", "source"]).arg(&package).output()?;
-    fs::write(&list, sourced.stdout)?;
-    let mut bare = Command::new("sh");
-    let line = format!("docker run --rm -i --network none {IMAGE} < {}", list.display());
-    bare.args(["-c", &line]);
-    let mut ours = Command::new(krm);
-    ours.args(["fn", "eval", "-q", "--no-builtin", "--image-pull-policy", "never", "-i", IMAGE]);
-    ours.arg(&package);
-    let (mut bares, mut krms) = (Vec::new(), Vec::new());
-    for _ in 0..options.runs.max(10) {
-        bares.push(measure::quietly(&mut bare)?);
-        krms.push(measure::quietly(&mut ours)?);
-    }
-    let [bare, ours] = [&bares, &krms].map(|it| measure::median(it).expect("ten runs at least"));
-    let mut table = Table::new(1, &["container", "median", "beyond docker run"]);
-    table.row(vec!["docker run".to_owned(), milliseconds(bare.seconds), NONE.to_owned()]);
-    let beyond = milliseconds(ours.seconds - bare.seconds);
-    table.row(vec!["krm fn eval -i".to_owned(), milliseconds(ours.seconds), beyond]);
-    print!("\n{}", table.render());
-    Ok(())
-}
-
-/// An image of `cat` and what it needs.
-fn image(place: &Path) -> Outcome {
-    let root = place.join("root");
-    let said = Command::new("ldd").arg("/bin/cat").output()?;
-    let said = String::from_utf8_lossy(&said.stdout).into_owned();
-    let libraries = said.split_whitespace().filter(|word| word.starts_with('/'));
-    for file in libraries.chain(["/bin/cat"]) {
-        let inside = root.join(file.trim_start_matches('/'));
-        fs::create_dir_all(inside.parent().ok_or("a file has a folder")?)?;
-        fs::copy(file, inside)?;
-    }
-    let archive = place.join("cat.tar");
-    shell::run(Command::new("tar").arg("-C").arg(&root).arg("-cf").arg(&archive).arg("."))?;
-    let mut import = Command::new("docker");
-    import.args(["import", "--change", "CMD [\"/bin/cat\"]"]).arg(&archive).arg(IMAGE);
-    shell::run(import.stdout(Stdio::null()))
 }

@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: krm beside its peers, on the same work, in one run, in one table.
 
+mod containers;
 mod fmt;
 mod functions;
 mod measure;

@@ -113,7 +113,7 @@ fn a_signal_ends_the_function_and_leaves_the_files() {
     }
 }
 
-fn wait_for<T>(mut what: impl FnMut() -> Option<T>) -> T {
+pub(crate) fn wait_for<T>(mut what: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
     loop {
         if let Some(found) = what() {

@@ -8,7 +8,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::containers::{engine, libraries_of, run};
+use crate::containers::template::run;
+use crate::containers::{engine, libraries_of};
 use crate::sandbox::Sandbox;
 
 const BASE: &str = "example.com/krm-cli-tests/base:v1";

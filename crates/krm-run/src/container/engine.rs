@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use super::daemon;
 use crate::function::End;
 use crate::{Environment, Failure, Interrupt, Limits, Reason, process};
 
@@ -56,7 +57,9 @@ impl Engine {
         let names: Vec<&str> = found.iter().map(|engine| engine.name).collect();
         found
             .into_iter()
-            .find(|engine| engine.answers(&Interrupt::new()))
+            .find(|engine| {
+                daemon::is_there(engine.name, environment) || engine.answers(&Interrupt::new())
+            })
             .ok_or_else(|| failure(format!("none of {} answers", names.join(", "))))
     }
 
@@ -107,6 +110,11 @@ impl Engine {
     /// Whether it can do something now; for docker that is a question for the daemon.
     pub(super) fn answers(&self, interrupt: &Interrupt) -> bool {
         self.ask(&["version"], PATIENCE, interrupt).is_some()
+    }
+
+    /// What its daemon says about an image, where it can be asked without the program.
+    pub(super) fn image(&self, image: &str) -> Option<String> {
+        daemon::image(self.name, &self.environment, image)
     }
 
     /// What it says to a question, if it ends well.

@@ -67,7 +67,8 @@ impl std::str::FromStr for Pull {
 
 /// Which image the engine has under this name, if any.
 pub(super) fn inspect(engine: &Engine, image: &str, interrupt: &Interrupt) -> Option<Image> {
-    let said = engine.ask(&["image", "inspect", FORMAT, image], PATIENCE, interrupt)?;
+    let words = ["image", "inspect", FORMAT, image];
+    let said = engine.image(image).or_else(|| engine.ask(&words, PATIENCE, interrupt))?;
     read(&said, image)
 }
 

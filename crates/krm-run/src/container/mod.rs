@@ -2,6 +2,7 @@
 
 mod arguments;
 mod cleanup;
+mod daemon;
 mod engine;
 mod image;
 mod mount;
@@ -181,7 +182,10 @@ impl Function for Container {
             let reason = Reason::Engine { engine: self.engine.name(), code: engine::OWN_ERROR };
             return Err(ran.into_failure(&self.image, reason));
         }
-        Ok(Outcome { image, ..ran.judge(&self.image)? })
+        match ran.judge(&self.image) {
+            Ok(outcome) => Ok(Outcome { image, ..outcome }),
+            Err(failure) => Err(failure.of_image(image)),
+        }
     }
 }
 

@@ -18,6 +18,11 @@ impl Mount {
         Self { kind: "bind".into(), source: source.into(), target: target.into(), writable: false }
     }
 
+    /// The folder or the volume, for people.
+    pub fn source(&self) -> std::path::Display<'_> {
+        self.source.display()
+    }
+
     /// The spelling of the command line, `type=bind,src=DIR,dst=/path[,rw=true]`; a relative folder is looked up from
     /// where the person stands.
     ///
@@ -56,6 +61,19 @@ impl Mount {
             (_, Some(source)) => PathBuf::from(source),
         };
         Ok(Self { kind: kind.into(), source, target: target.into(), writable })
+    }
+
+    /// Whether nothing but this folder is seen, and not written: what a package may ask for by itself.
+    pub fn stays_inside(&self, folder: &Path) -> bool {
+        match &*self.kind {
+            "tmpfs" => true,
+            "bind" if !self.writable => {
+                // A link can lead anywhere; what is not there cannot be mounted either.
+                let [folder, source] = [folder, &self.source].map(std::fs::canonicalize);
+                source.is_ok_and(|source| folder.is_ok_and(|folder| source.starts_with(folder)))
+            }
+            _ => false,
+        }
     }
 
     /// The value of `--mount`: fields between commas, quoted where they hold one.

@@ -122,6 +122,8 @@ pub struct StepFailure {
     pub stderr: Tail,
     /// From start to end.
     pub time: Duration,
+    /// The image that ran, for a container.
+    pub image: Option<Image>,
     /// Its exit code, where it had one.
     pub exit_code: Option<i32>,
     /// Whether it is a validator that did its work and found errors.
@@ -164,6 +166,7 @@ impl StepFailure {
             warnings: Vec::new(),
             stderr: Tail::default(),
             time: Duration::ZERO,
+            image: None,
             exit_code: None,
             is_finding: false,
         }

@@ -27,6 +27,7 @@ pub(super) fn run(
             let answer = answer.map_err(|failure| StepFailure {
                 stderr: stderr.clone(),
                 time,
+                image: image.clone(),
                 exit_code: Some(0),
                 ..failure
             })?;
@@ -67,6 +68,7 @@ fn failed(step: &Step, sending: &Sending<'_>, failure: &Failure) -> Result<Made,
         warnings: said.warnings,
         stderr: failure.stderr().clone(),
         time: failure.time(),
+        image: failure.image().cloned(),
         exit_code: failure.exit_code(),
         is_finding,
         is_deed: true,
@@ -83,7 +85,7 @@ fn failed(step: &Step, sending: &Sending<'_>, failure: &Failure) -> Result<Made,
         warnings: answer.warnings,
         stderr: told.stderr.clone(),
         time: told.time,
-        image: None,
+        image: told.image.clone(),
         failure: Some(Box::new(told)),
     })
 }

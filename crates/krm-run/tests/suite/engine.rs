@@ -94,6 +94,58 @@ fn without_a_name_it_is_the_first_that_answers() {
     assert_eq!(notes(&scripts).last().map(String::as_str), Some("nerdctl version"));
 }
 
+#[test]
+fn docker_is_not_asked_where_its_daemon_listens() {
+    let scripts = Scripts::new();
+    scripts.write("bin/docker", WILLING);
+    scripts.write("bin/podman", WILLING);
+    let socket = scripts.path().join("socket");
+    let host = format!("unix://{}", socket.display());
+    let listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    assert_eq!(find(&scripts, None, &[("DOCKER_HOST", &host)]), Ok("docker"));
+    assert_eq!(notes(&scripts), [""; 0]);
+    // Nobody is there any more: docker itself says what it can do.
+    drop(listener);
+    assert_eq!(find(&scripts, None, &[("DOCKER_HOST", &host)]), Ok("docker"));
+    assert_eq!(notes(&scripts), ["docker version"]);
+}
+
+/// A daemon that has one thing to say, once; gives what it was asked.
+fn answering(socket: &std::path::Path, answer: &'static str) -> std::thread::JoinHandle<String> {
+    let listener = std::os::unix::net::UnixListener::bind(socket).unwrap();
+    std::thread::spawn(move || {
+        use std::io::{BufRead, BufReader, Write};
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+        let question = lines.next().unwrap().unwrap();
+        assert!(lines.any(|line| line.unwrap().is_empty()));
+        stream.write_all(answer.as_bytes()).unwrap();
+        question
+    })
+}
+
+#[test]
+fn the_daemon_says_which_image_it_is_and_else_its_program() {
+    let good = "HTTP/1.0 200 OK\r\nContent-Type: application/json\r\n\r\n{\"Id\": \"sha256:56\", \"RepoDigests\": [\"example.com/set-labels@sha256:78\"]}\n";
+    let bad = "HTTP/1.0 404 Not Found\r\n\r\n{\"message\": \"no such image\"}\n";
+    for (answer, digest, asked) in [(good, "sha256:78", 0), (bad, "sha256:12", 1)] {
+        let scripts = Scripts::new();
+        scripts.write("bin/docker", WILLING);
+        let socket = scripts.path().join("socket");
+        let daemon = answering(&socket, answer);
+        let host = format!("unix://{}", socket.display());
+        let environment = environment(&scripts, &[("DOCKER_HOST", &host)]);
+        let engine = Engine::find(IMAGE, Some("docker"), &environment).unwrap();
+        let function = container(engine, ContainerSettings::default());
+        let outcome = function.run(INPUT, &Limits::default(), &Interrupt::new()).unwrap();
+        assert_eq!(outcome.image.unwrap().to_string(), format!("example.com/set-labels@{digest}"));
+        assert_eq!(daemon.join().unwrap(), format!("GET /images/{IMAGE}/json HTTP/1.0"));
+        let notes = notes(&scripts);
+        let inspections = notes.iter().filter(|line| line.contains("image inspect")).count();
+        assert_eq!(inspections, asked, "{notes:?}");
+    }
+}
+
 /// The words of the one `run`, with the random name replaced.
 fn words(name: &str, settings: ContainerSettings, limits: &Limits) -> Vec<String> {
     let scripts = Scripts::new();

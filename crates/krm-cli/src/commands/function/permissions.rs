@@ -30,7 +30,7 @@ pub(super) struct Permissions {
     network: bool,
 
     /// Let containers see a folder, read-only unless rw=true: type=bind,src=DIR,dst=PATH[,rw=true]
-    #[arg(long, value_name = "MOUNT")]
+    #[arg(long, value_name = "MOUNT", value_parser = mount)]
     mount: Vec<String>,
 
     /// A variable of functions; by its name alone it is passed on
@@ -144,13 +144,11 @@ impl Workshop<'_> {
 
     fn container(&self, image: &str, asks: &Asks) -> Result<Runner, Diagnostic> {
         let Permissions { network, as_current_user, writable_root, .. } = *self.permissions;
-        let mounts = asks.mounts.iter().map(|text| Mount::parse(text, &self.folder));
-        let given = self.permissions.mount.iter().map(|text| Mount::parse(text, &self.stands));
         let settings = ContainerSettings {
             local: asks.local.clone(),
             network: if asks.network { Network::Host } else { Network::None },
             allow_network: network,
-            mounts: mounts.chain(given).collect::<Result<_, _>>().map_err(Diagnostic::error)?,
+            mounts: self.mounts(image, &asks.mounts)?,
             variables: self.variables(&asks.envs)?,
             user: if as_current_user { User::Current } else { User::Nobody },
             writable_root,
@@ -159,6 +157,27 @@ impl Workshop<'_> {
         };
         let engine = Engine::find(image, self.permissions.runtime.as_deref(), &self.environment);
         outside(engine.and_then(|engine| Container::new(image, engine, settings)))
+    }
+
+    /// A package may show a function what is its own; for all else the person names the same mount.
+    fn mounts(&self, image: &str, asked: &[String]) -> Result<Vec<Mount>, Diagnostic> {
+        let read = |texts: &[String], folder: &Path| {
+            texts.iter().map(|text| Mount::parse(text, folder)).collect::<Result<Vec<_>, _>>()
+        };
+        let asked = read(asked, &self.folder).map_err(Diagnostic::error)?;
+        let given = read(&self.permissions.mount, &self.stands).map_err(Diagnostic::error)?;
+        let is_refused =
+            |mount: &&Mount| !mount.stays_inside(&self.folder) && !given.contains(mount);
+        if let Some(mount) = asked.iter().find(is_refused) {
+            let words = format!(
+                "function `{image}` wants to mount `{}`, which is more than its package to read",
+                mount.source()
+            );
+            let hint = "name the same mount with `--mount`, if you trust this function";
+            return Err(Diagnostic::error(words).hint(hint));
+        }
+        let asked = asked.into_iter().filter(|mount| !given.contains(mount));
+        Ok(asked.chain(given.iter().cloned()).collect())
     }
 
     /// A command that a package declares runs only where commands are allowed; one that the person typed is allowed by that.
@@ -223,6 +242,11 @@ impl Workshop<'_> {
         let given = self.permissions.env.iter().cloned();
         Ok(asked.map_err(Diagnostic::error)?.into_iter().chain(given).collect())
     }
+}
+
+/// A mount that makes sense; where its folder is, is known later.
+fn mount(text: &str) -> Result<String, String> {
+    Mount::parse(text, Path::new("/")).map(|_| text.to_owned())
 }
 
 fn outside<F: Function + 'static>(made: Result<F, krm_run::Failure>) -> Result<Runner, Diagnostic> {

@@ -3,7 +3,7 @@
 use krm_core::findings::{Finder, Ran, Report};
 use krm_core::wire::{FunctionResult, Item};
 use krm_core::{Diagnostic, Package, Severity};
-use krm_run::{Interrupt, Step, StepFailure, Stepped, named};
+use krm_run::{Image, Interrupt, Step, StepFailure, Stepped, named};
 
 use crate::Exit;
 use crate::show::{Doing, Screen};
@@ -93,10 +93,9 @@ impl Run {
             true => many(total, "resource"),
             false => format!("{seen} of {}", many(total, "resource")),
         };
-        screen.say(&format!("[{word}] \"{}\" on {seen} of {name} in {time}ms", job.step.name));
-        if let Some(image) = &done.image {
-            screen.note(&format!("  image {image}"));
-        }
+        let image = image_of(&done).map(|image| format!(", image {image}")).unwrap_or_default();
+        let function = &job.step.name;
+        screen.say(&format!("[{word}] \"{function}\" on {seen} of {name} in {time}ms{image}"));
         tell(package, job, &done, &results, screen);
         self.keep(job, &done, &results, counts);
         self.fail(package, job, failure, &results, counts, is_refused);
@@ -119,7 +118,7 @@ impl Run {
         let code = failure.map_or(0, |it| it.exit_code.filter(|code| *code != 0).unwrap_or(1));
         let stderr = failure.map(|it| it.stderr.text()).filter(|text| !text.is_empty());
         // The image that ran, to the byte, is the one to be run again.
-        let image = done.image.as_ref().map(|image| format!(" ({image})")).unwrap_or_default();
+        let image = image_of(done).map(|image| format!(" ({image})")).unwrap_or_default();
         self.report.ran.push(Ran {
             name: format!("{}{image}", job.step.name),
             runtime: job.runtime,
@@ -177,6 +176,12 @@ impl Run {
             screen.say(&format!("{}: {found}", many(ran, "function")));
         }
     }
+}
+
+/// The image that ran, whether the function failed or not.
+fn image_of(done: &Stepped) -> Option<&Image> {
+    let failed = done.failure.as_deref().and_then(|failure| failure.image.as_ref());
+    done.image.as_ref().or(failed)
 }
 
 /// Says what a function found, with the lines that it is about.

@@ -13,7 +13,7 @@ use krm_core::kptfile::{self, Function, Program};
 use krm_core::wire::{FunctionResult, Item};
 use krm_core::{Diagnostic, Package};
 use krm_run::render::Ended;
-use krm_run::{Interrupt, Limits, Programs, Runner, StepFailure};
+use krm_run::{Image, Interrupt, Limits, Programs, Runner, StepFailure};
 
 pub(super) use settings::Settings;
 
@@ -38,6 +38,8 @@ struct Work<'a> {
 struct Told {
     ran: Ran,
     is_builtin: bool,
+    /// The image that ran, to the byte.
+    image: Option<Image>,
     seen: usize,
     of: usize,
     time: Duration,
@@ -67,6 +69,7 @@ impl Work<'_> {
             let report = Told {
                 ran,
                 is_builtin: false,
+                image: None,
                 seen: 0,
                 of,
                 time: Default::default(),
@@ -94,9 +97,10 @@ impl Work<'_> {
         };
         let wanted = |item: &Item| function.selection.has(item.resource());
         let seen = items.iter().filter(|item| wanted(item)).count();
-        let told = |ran, time, warnings, errors| Told {
+        let told = |ran, image, time, warnings, errors| Told {
             ran,
             is_builtin,
+            image,
             seen,
             of,
             time,
@@ -109,12 +113,12 @@ impl Work<'_> {
         match step.run(items.to_vec(), wanted, self.interrupt) {
             Ok(done) => {
                 let ran = Ran { stderr: done.stderr.text(), results: done.results, ..ran };
-                let report = told(ran, done.time, named(done.warnings), Vec::new());
+                let report = told(ran, done.image, done.time, named(done.warnings), Vec::new());
                 Ended { items: Some(done.items), report }
             }
             Err(failure) => {
                 // Which function it is, is said together with its package.
-                let StepFailure { diagnostics, mut results, warnings, time, .. } = *failure;
+                let StepFailure { diagnostics, mut results, warnings, time, image, .. } = *failure;
                 // A built-in function that gave up says why in its results, as a program would.
                 if is_builtin && failure.exit_code.is_none() {
                     let why = diagnostics.iter();
@@ -124,7 +128,7 @@ impl Work<'_> {
                 let errors = diagnostics.into_iter().map(placed).collect();
                 let (exit_code, stderr) = (failure.exit_code.unwrap_or(1), failure.stderr.text());
                 let ran = Ran { exit_code, stderr, results, ..ran };
-                Ended { items: None, report: told(ran, time, named(warnings), errors) }
+                Ended { items: None, report: told(ran, image, time, named(warnings), errors) }
             }
         }
     }

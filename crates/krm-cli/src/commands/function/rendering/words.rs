@@ -1,6 +1,6 @@
 //! What people are told about a run: a line for each function, what it found, and why it failed.
 
-use krm_core::findings::{Finder, Report};
+use krm_core::findings::{Finder, Ran, Report};
 use krm_core::kptfile::Role;
 use krm_core::wire::{FunctionResult, Item};
 use krm_core::{Diagnostic, Severity};
@@ -76,6 +76,9 @@ fn line(step: &Step<'_, Told>, verbose: bool) -> String {
     }
     if step.function.role == Role::Mutator && !step.failed {
         line += &format!(", {} changed", step.changes.len());
+    }
+    if let Some(image) = &told.image {
+        line += &format!(", image {image}");
     }
     if verbose {
         line += &format!(" in {} ms", told.time.as_millis());
@@ -162,7 +165,12 @@ pub(super) fn dangerous(rendered: &Rendered<'_, Told>, had: usize) -> Option<Dia
 
 /// What is kept of the run for other programs.
 pub(super) fn report(rendered: &Rendered<'_, Told>) -> Report {
-    let ran = rendered.steps.iter().map(|step| step.report.ran.clone());
+    let ran = rendered.steps.iter().map(|step| {
+        let Told { ran, image, .. } = &step.report;
+        // The image that ran, to the byte, is the one to be run again.
+        let image = image.as_ref().map(|image| format!(" ({image})")).unwrap_or_default();
+        Ran { name: format!("{}{image}", ran.name), ..ran.clone() }
+    });
     Report { exit_code: rendered.failed.into(), ran: ran.collect() }
 }
 

@@ -1,12 +1,9 @@
-//! A real engine under the commands: a template of the specification as an image, and what it may see.
-#![cfg(target_os = "linux")]
+//! A template of the specification as an image.
 
-use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 use std::sync::OnceLock;
 
+use super::{add_program, import, is_built, open};
 use crate::sandbox::Sandbox;
 
 const IMAGE: &str = "example.com/krm-cli-tests/nginx-template:v1";
@@ -19,71 +16,20 @@ const DECLARED: &str = "apiVersion: example.com/v1beta1\nkind: Nginx\nmetadata:\
 /// Whether there is an engine with the image; it is built once.
 fn has_image() -> bool {
     static BUILT: OnceLock<Result<(), String>> = OnceLock::new();
-    match BUILT.get_or_init(build) {
-        Ok(()) => true,
-        Err(why) if std::env::var_os("KRM_REQUIRE_ENGINE").is_some() => {
-            panic!("KRM_REQUIRE_ENGINE is set, and there is no image: {why}")
-        }
-        Err(why) => {
-            println!("skipped: containers: {why}");
-            false
-        }
-    }
+    is_built(BUILT.get_or_init(build))
 }
 
-pub(crate) fn engine() -> String {
-    std::env::var("KRM_FN_RUNTIME").unwrap_or_else(|_| "docker".to_owned())
-}
-
-/// An image of the shell, `cat`, krm and the script, without a registry.
+/// An image of the shell, `cat`, krm and the script.
 fn build() -> Result<(), String> {
-    let answers = Command::new(engine()).arg("version").output();
-    if !answers.is_ok_and(|it| it.status.success()) {
-        return Err("no engine answers".to_owned());
-    }
     let root = tempfile::tempdir().unwrap();
-    fs::create_dir(root.path().join("bin")).unwrap();
-    let mut libraries = BTreeSet::new();
     for (name, path) in [("sh", "/bin/sh"), ("cat", "/bin/cat"), ("krm", env!("CARGO_BIN_EXE_krm"))]
     {
-        fs::copy(path, root.path().join("bin").join(name)).unwrap();
-        libraries.extend(libraries_of(path)?);
-    }
-    for library in libraries {
-        let inside = root.path().join(library.trim_start_matches('/'));
-        fs::create_dir_all(inside.parent().unwrap()).unwrap();
-        fs::copy(&library, inside).unwrap();
+        add_program(root.path(), name, path)?;
     }
     let script = root.path().join("nginx-template.sh");
     fs::write(&script, TEMPLATE).unwrap();
-    make_executable(&script);
-    let archive = tempfile::NamedTempFile::new().unwrap();
-    let mut tar = Command::new("tar");
-    tar.arg("-C").arg(root.path()).arg("-cf").arg(archive.path()).arg(".");
-    assert!(tar.status().unwrap().success());
-    let mut import = Command::new(engine());
-    import
-        .args(["import", "--change", "CMD [\"/nginx-template.sh\"]"])
-        .arg(archive.path())
-        .arg(IMAGE);
-    let imported = import.output().map_err(|error| error.to_string())?;
-    match imported.status.success() {
-        true => Ok(()),
-        false => Err(String::from_utf8_lossy(&imported.stderr).into_owned()),
-    }
-}
-
-/// What a program needs beside itself, as the system's own tool says.
-pub(crate) fn libraries_of(program: &str) -> Result<Vec<String>, String> {
-    let output = Command::new("ldd").arg(program).output().map_err(|error| error.to_string())?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let words = text.split_whitespace().filter(|word| word.starts_with('/'));
-    Ok(words.map(str::to_owned).collect())
-}
-
-fn make_executable(path: &Path) {
-    use std::os::unix::fs::PermissionsExt;
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    open(&script, 0o755);
+    import(root.path(), IMAGE, r#"["/nginx-template.sh"]"#)
 }
 
 pub(crate) fn run(sandbox: &Sandbox, line: &str) -> String {

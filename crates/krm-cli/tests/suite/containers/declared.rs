@@ -1,0 +1,125 @@
+//! Containers that packages declare: they get what they ask for only where the person allows it.
+
+use super::{DEVICES, SHELL, Shop, ask, devices, devices_here};
+
+/// A function that wants the network, and looks at what it has.
+const NETWORK: &str = "apiVersion: example.com/v1\nkind: Look\nmetadata:\n  name: look\n  annotations:\n    config.kubernetes.io/function: |\n      container:\n        image: example.com/krm-cli-tests/shell:v1\n        network: true\n        envs: [\"DO=cat; cat /proc/net/dev >&2\"]\n";
+
+#[test]
+fn a_declared_function_gets_the_network_only_where_that_is_allowed() {
+    let Some(shop) = Shop::new() else { return };
+    shop.sandbox.write("look/look.yaml", NETWORK.as_bytes());
+    let run = |flags: &str| {
+        let line = format!("krm fn run look --image-pull-policy never --results-dir out {flags}");
+        shop.run("", &line)
+    };
+    let refused = run("");
+    let wanted = format!(
+        "error: function `{SHELL}` wants the network, which is not allowed here\n --> look/look.yaml:6:5\n  |\n6 |     config.kubernetes.io/function: |\n  |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n  |\n  = help: allow it with `--network`, if you trust this function\n"
+    );
+    assert_eq!((refused.exit, refused.stderr), (4, wanted));
+    for flag in ["--network", "--allow-network"] {
+        let before = devices_here();
+        let allowed = run(flag);
+        assert_eq!(allowed.exit, 0, "{}", allowed.stderr);
+        let (seen, after) = (devices(&shop.said()), devices_here());
+        assert!(before.intersection(&after).all(|name| seen.contains(name)), "{seen:?}");
+    }
+    // Allowed is not given: one that does not ask has none.
+    shop.sandbox.write("look/look.yaml", NETWORK.replace("network: true", "").as_bytes());
+    assert_eq!(run("--network").exit, 0);
+    assert_eq!(devices(&shop.said()).into_iter().collect::<Vec<_>>(), ["lo"]);
+}
+
+#[test]
+fn the_folder_of_a_declaration_is_seen_as_local_and_not_written() {
+    let Some(shop) = Shop::new() else { return };
+    let script = "DO=cat; cat /local/beside.txt >&2; echo x > /local/new || true";
+    let declared =
+        NETWORK.replace("network: true", "").replace("DO=cat; cat /proc/net/dev >&2", script);
+    shop.sandbox.write("look/in/look.yaml", declared.as_bytes());
+    shop.sandbox.write("look/in/beside.txt", b"beside it\n");
+    let ran = shop.run("", "krm fn run look --image-pull-policy never --results-dir out");
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    let said = shop.said();
+    assert!(said.starts_with("beside it\n") && said.contains("Read-only"), "{said}");
+    assert!(!shop.sandbox.files().contains_key("look/in/new"));
+}
+
+#[test]
+fn a_declared_mount_is_of_the_package_or_named_by_the_person() {
+    let Some(shop) = Shop::new() else { return };
+    let declare = |mount: &str| {
+        let script = "DO=cat; cat /mine/file >&2";
+        let text = NETWORK.replace("DO=cat; cat /proc/net/dev >&2", script);
+        let text = text.replace("network: true", &format!("mounts: [{{{mount}, dst: /mine}}]"));
+        shop.sandbox.write("look/look.yaml", text.as_bytes());
+    };
+    let run = |flags: &str| {
+        shop.run(
+            "",
+            &format!("krm fn run look --image-pull-policy never --results-dir out {flags}"),
+        )
+    };
+    shop.sandbox.write("look/files/file", b"of the package\n");
+    shop.sandbox.run("ln -s ../folder look/link");
+    declare("type: bind, src: files");
+    assert_eq!((run("").exit, shop.said().as_str()), (0, "of the package\n"));
+    let outside = shop.sandbox.path().join("folder").display().to_string();
+    for mount in [
+        format!("type: bind, src: {outside}"),
+        "type: bind, src: ../folder".to_owned(),
+        "type: bind, src: link".to_owned(),
+        "type: bind, src: files, rw: true".to_owned(),
+        "type: volume, src: files".to_owned(),
+    ] {
+        declare(&mount);
+        let ran = run("");
+        assert_eq!(ran.exit, 4, "{mount}: {}", ran.stderr);
+        assert!(ran.stderr.contains(" wants to mount `"), "{mount}: {}", ran.stderr);
+        assert!(ran.stderr.contains("help: name the same mount with `--mount`"), "{}", ran.stderr);
+    }
+    declare(&format!("type: bind, src: {outside}"));
+    let allowed = run("--mount type=bind,src=folder,dst=/mine");
+    assert_eq!((allowed.exit, shop.said().as_str()), (0, "of the machine\n"), "{}", allowed.stderr);
+}
+
+#[test]
+fn a_function_that_fails_is_named_with_its_declaration() {
+    let Some(shop) = Shop::new() else { return };
+    let declared =
+        NETWORK.replace("network: true", "").replace("cat; cat /proc/net/dev >&2", "exit 9");
+    shop.sandbox.write("look/look.yaml", declared.as_bytes());
+    let ran = shop.run("", "krm fn run look -q --image-pull-policy never");
+    let wanted = format!(
+        "error: function `{SHELL}` ended with exit code 9\n --> look/look.yaml:6:5\n  |\n6 |     config.kubernetes.io/function: |\n  |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
+    );
+    assert_eq!((ran.exit, ran.stderr), (4, wanted));
+}
+
+#[test]
+fn a_pipeline_gets_the_network_only_where_that_is_allowed() {
+    let Some(shop) = Shop::new() else { return };
+    let kptfile = format!(
+        "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata:\n  name: shop\npipeline:\n  mutators:\n  - image: {DEVICES}\n"
+    );
+    shop.sandbox.write("shop/Kptfile", kptfile.as_bytes());
+    let id = ask(&["image", "inspect", "--format={{.Id}}", DEVICES]).unwrap();
+    let render = |flags: &str| {
+        let ran = shop.run(
+            "",
+            &format!("krm fn render shop --image-pull-policy never --results-dir out {flags}"),
+        );
+        assert_eq!(ran.exit, 0, "{}", ran.stderr);
+        let line =
+            format!("[PASS] \"{DEVICES}\" (container) on 2 resources, 0 changed, image {id}\n");
+        assert!(ran.stderr.contains(&line), "{}", ran.stderr);
+        let results = &shop.sandbox.files()["out/results.yaml"];
+        assert!(results.contains(&format!("- image: {DEVICES} ({id})\n")), "{results}");
+        devices(&shop.said())
+    };
+    assert_eq!(render("").into_iter().collect::<Vec<_>>(), ["lo"]);
+    let before = devices_here();
+    let seen = render("--allow-network");
+    assert!(before.intersection(&devices_here()).all(|name| seen.contains(name)), "{seen:?}");
+}

@@ -1,0 +1,147 @@
+//! Each flag opens exactly what it names.
+
+use super::{LABELS, REMOTE, SHELL, Shop, ask, devices, devices_here};
+
+#[test]
+fn mounts_are_seen_and_not_written_unless_that_was_asked_for() {
+    let Some(shop) = Shop::new() else { return };
+    let try_it = "cat /mine/file; echo new > /mine/new || true";
+    let mount = "--mount type=bind,src=folder,dst=/mine";
+    let said = shop.seen(try_it, mount);
+    assert!(said.starts_with("of the machine\n") && said.contains("Read-only"), "{said}");
+    assert!(!shop.sandbox.files().contains_key("folder/new"));
+    assert_eq!(shop.seen(try_it, &format!("{mount},rw=true")), "of the machine\n");
+    assert_eq!(shop.sandbox.files()["folder/new"], "new\n");
+}
+
+#[test]
+fn a_mount_that_makes_no_sense_is_wrong_usage() {
+    let Some(shop) = Shop::new() else { return };
+    let ran = shop.eval("cat", "--mount type=bind,src=folder");
+    assert_eq!(ran.exit, 2, "{}", ran.stderr);
+    assert!(ran.stderr.contains("a mount needs dst="), "{}", ran.stderr);
+    let said = shop.fails("cat", "--mount src=nowhere,dst=/mine");
+    assert!(said.contains("was not run") && said.contains("nowhere"), "{said}");
+}
+
+#[test]
+fn variables_are_those_that_were_named() {
+    let Some(shop) = Shop::new() else { return };
+    let names = |said: &str| -> Vec<String> {
+        let lines = said.lines().filter_map(|line| line.split_once('='));
+        let usual = ["HOME", "HOSTNAME", "PATH", "PWD", "TERM", "container", "DO"];
+        let names = lines.map(|(name, _)| name.to_owned());
+        names.filter(|name| !usual.contains(&name.as_str())).collect()
+    };
+    assert_eq!(names(&shop.seen("env", "")), [""; 0]);
+    // `TMPDIR` is set where krm runs, and `NO_SUCH` is not.
+    let said = shop.seen("env", "--env GREETING=\"a=b c\" -e TMPDIR -e NO_SUCH");
+    assert!(said.contains("GREETING=a=b c\n"), "{said}");
+    let temporary = format!("TMPDIR={}\n", shop.sandbox.path().join("tmp").display());
+    assert!(said.contains(&temporary), "{said}");
+    assert!(!said.contains("NO_SUCH="), "{said}");
+}
+
+#[test]
+fn the_user_is_nobody_or_the_one_who_asks() {
+    let Some(shop) = Shop::new() else { return };
+    let who = "id -u; id -g";
+    assert_eq!(shop.seen(who, ""), "65534\n65534\n");
+    let me = shop.sandbox.run(who).stdout;
+    assert_ne!(me, "65534\n65534\n");
+    assert_eq!(shop.seen(who, "--as-current-user"), me);
+}
+
+#[test]
+fn the_root_is_written_only_where_that_was_asked_for() {
+    let Some(shop) = Shop::new() else { return };
+    let write = "echo new > /open/new && cat /open/new || true";
+    let said = shop.seen(write, "");
+    assert!(said.contains("Read-only"), "{said}");
+    assert_eq!(shop.seen(write, "--writable-root"), "new\n");
+    // The next container has a root of its own.
+    assert_eq!(shop.seen(write, "--writable-root"), "new\n");
+}
+
+#[test]
+fn the_network_is_that_of_the_machine_only_where_that_was_asked_for() {
+    let Some(shop) = Shop::new() else { return };
+    let look = "cat /proc/net/dev";
+    assert_eq!(devices(&shop.seen(look, "")).into_iter().collect::<Vec<_>>(), ["lo"]);
+    // Others may make devices meanwhile.
+    let before = devices_here();
+    let seen = devices(&shop.seen(look, "--network"));
+    let here: Vec<String> = before.intersection(&devices_here()).cloned().collect();
+    assert!(here.iter().all(|name| seen.contains(name)), "{here:?} {seen:?}");
+}
+
+#[test]
+fn memory_and_processes_are_what_was_given() {
+    let Some(shop) = Shop::new() else { return };
+    let eat = "a=$(head -c 40m /dev/zero | tr \"\\0\" x); cat";
+    let said = shop.fails(eat, "--memory 20m");
+    assert!(said.contains("ended with exit code 137"), "{said}");
+    assert!(said.contains("help: something killed it; give it more memory with `--memory`"));
+    assert_eq!(shop.eval(eat, "--memory 400m").exit, 0);
+    let fork = "for i in 1 2 3 4 5 6 7 8; do sleep 9 & done; cat";
+    let said = shop.fails(fork, "--pids 4");
+    assert!(said.to_lowercase().contains("fork"), "{said}");
+    assert_eq!(shop.eval(fork, "--pids 40").exit, 0);
+}
+
+#[test]
+fn the_image_is_named_to_the_byte() {
+    let Some(shop) = Shop::new() else { return };
+    let id = ask(&["image", "inspect", "--format={{.Id}}", SHELL]).unwrap();
+    for (script, word) in [("cat", "PASS"), ("cat; exit 3", "FAIL"), ("echo a", "FAIL")] {
+        let ran = shop.eval(script, "--results-dir out");
+        let line = ran.stderr.lines().next().unwrap();
+        assert!(line.starts_with(&format!("[{word}] \"{SHELL}\"")), "{line}");
+        assert!(line.ends_with(&format!(", image {id}")), "{line}");
+        let results = &shop.sandbox.files()["out/results.yaml"];
+        assert!(results.contains(&format!("- image: {SHELL} ({id})\n")), "{results}");
+    }
+}
+
+#[test]
+fn images_come_when_the_policy_says_so() {
+    let Some(shop) = Shop::new() else { return };
+    let eval = |image: &str, policy: &str| {
+        let line = format!("krm fn eval shop -q -i {image} -e DO --image-pull-policy {policy}");
+        let ran = shop.run("cat", &line);
+        (ran.exit, ran.stderr)
+    };
+    let (exit, said) = eval("example.com/krm-cli-tests/no-such:v1", "Never");
+    let wanted = "error: function `example.com/krm-cli-tests/no-such:v1` has no image here: it is not to be pulled\nhelp: pull it yourself, or let krm do it with another `--image-pull-policy`\n";
+    assert_eq!((exit, said.as_str()), (4, wanted));
+    assert_eq!(eval(REMOTE, "Never").0, 0);
+    assert_eq!(eval(REMOTE, "IfNotPresent").0, 0);
+    let missing = REMOTE.replace("shell", "no-such");
+    for (image, policy) in [(REMOTE, "Always"), (missing.as_str(), "IfNotPresent")] {
+        let (exit, said) = eval(image, policy);
+        assert_eq!(exit, 4, "{said}");
+        assert!(said.contains("pull ended with exit code 1; it said last:"), "{said}");
+        assert!(said.contains("refused"), "{said}");
+    }
+    assert_eq!(eval(REMOTE, "Sometimes").0, 2);
+}
+
+#[test]
+fn a_function_that_is_built_in_runs_in_its_container_if_asked() {
+    let Some(shop) = Shop::new() else { return };
+    let eval = |flags: &str| {
+        let prefix = "--image-prefix example.com/krm-cli-tests";
+        let line = format!(
+            "krm fn eval shop -i set-labels:v0.2 {prefix} -e DO --image-pull-policy never --diff {flags} -- app=web"
+        );
+        shop.run("tr x y | cat; echo inside >&2; exit 6", &line)
+    };
+    let built_in = eval("");
+    assert_eq!(built_in.exit, 0, "{}", built_in.stderr);
+    assert!(built_in.stdout.contains("+    app: web"), "{}", built_in.stdout);
+    let container = eval("--no-builtin");
+    assert_eq!(container.exit, 4, "{}", container.stderr);
+    let words = format!("function `{LABELS}` ended with exit code 6; it said last:\n");
+    assert!(container.stderr.contains(&words), "{}", container.stderr);
+    assert!(container.stderr.contains("inside"), "{}", container.stderr);
+}

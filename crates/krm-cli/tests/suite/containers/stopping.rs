@@ -1,0 +1,61 @@
+//! A container that is stopped is gone, with all that belongs to it.
+
+use std::fs;
+use std::io::Read;
+use std::process::{Command, Stdio};
+
+use super::{RESOURCE, SHELL, Shop, ask, engine};
+use crate::functions::wait_for;
+use crate::sandbox::krm;
+
+/// The state of the container of an image, if there is one.
+fn state(image: &str) -> Option<String> {
+    let list = ask(&["ps", "--all", "--format={{.Image}} {{.Status}}"]).unwrap();
+    let found = list.lines().find_map(|line| line.strip_prefix(image)?.strip_prefix(' '));
+    found.map(str::to_owned)
+}
+
+#[test]
+fn a_container_whose_time_is_up_is_gone() {
+    let Some(shop) = Shop::new() else { return };
+    let image = SHELL.replace("v1", "late");
+    ask(&["tag", SHELL, &image]).unwrap();
+    let line =
+        format!("krm fn eval shop -q -i {image} --image-pull-policy never -e DO --timeout 5s");
+    let ran = shop.run("echo working >&2; sleep 600; cat", &line);
+    let wanted = format!(
+        "error: function `{image}` was stopped after 5 seconds; it said last:\n         working\nhelp: give it more time with `--timeout`\n"
+    );
+    assert_eq!((ran.exit, ran.stderr), (4, wanted));
+    assert_eq!(state(&image), None);
+    shop.is_clean();
+}
+
+#[test]
+fn a_signal_to_krm_stops_the_container_and_leaves_the_files() {
+    let Some(shop) = Shop::new() else { return };
+    for signal in ["INT", "TERM"] {
+        let image = SHELL.replace("v1", &signal.to_lowercase());
+        ask(&["tag", SHELL, &image]).unwrap();
+        let mut child = krm()
+            .args(["fn", "eval", "shop", "-q", "-i", &image, "--image-pull-policy", "never"])
+            .args(["-e", "DO=sleep 600; cat", "--runtime", &engine()])
+            .env("TMPDIR", shop.sandbox.path().join("tmp"))
+            .current_dir(shop.sandbox.path())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        wait_for(|| state(&image).filter(|state| state.starts_with("Up")));
+        let sent =
+            Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status();
+        assert!(sent.unwrap().success());
+        let status = child.wait().unwrap();
+        let mut words = String::new();
+        child.stderr.as_mut().unwrap().read_to_string(&mut words).unwrap();
+        let wanted = format!("error: function `{image}` was interrupted\n");
+        assert_eq!((status.code(), words), (Some(4), wanted), "{signal}");
+        assert_eq!(state(&image), None, "{signal}");
+        assert_eq!(fs::read_to_string(shop.sandbox.path().join("shop/a.yaml")).unwrap(), RESOURCE);
+        shop.is_clean();
+    }
+}
