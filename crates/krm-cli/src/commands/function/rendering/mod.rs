@@ -10,7 +10,7 @@ use std::time::Duration;
 use krm_core::findings::Ran;
 use krm_core::hydration::Tree;
 use krm_core::kptfile::{self, Function, Program};
-use krm_core::wire::{FunctionResult, Item};
+use krm_core::wire::Item;
 use krm_core::{Diagnostic, Package};
 use krm_run::render::Ended;
 use krm_run::{Interrupt, Limits, Programs, Runner, StepFailure};
@@ -110,17 +110,12 @@ impl Work<'_> {
                 Ended { items: Some(done.items), report }
             }
             Err(failure) => {
-                let StepFailure { mut diagnostics, mut results, warnings, time, .. } = *failure;
+                let StepFailure { mut diagnostics, results, warnings, time, .. } = *failure;
                 // Which function it is, is said together with its package.
                 let names = [": ", " found "].map(|it| format!("function `{}`{it}", ran.name));
                 for told in &mut diagnostics {
                     let bare = names.iter().find_map(|name| told.message.strip_prefix(name));
                     told.message = bare.unwrap_or(&told.message).to_owned();
-                }
-                // A built-in function that gave up says why in its results, as a program would.
-                if is_builtin && failure.exit_code.is_none() {
-                    let why = diagnostics.iter();
-                    results.extend(why.map(|it| FunctionResult::new(it.severity, &*it.message)));
                 }
                 let placed = |told| self.placed(told, root, function, items);
                 let errors = diagnostics.into_iter().map(placed).collect();
