@@ -182,7 +182,7 @@ impl Step {
         let chosen: Vec<usize> = (0..items.len()).filter(|at| wanted(&items[*at])).collect();
         let sent: Vec<&Item> = chosen.iter().map(|at| &items[*at]).collect();
         let made = match &self.runner {
-            Runner::Builtin(builtin) => in_process::run(self, &builtin.run, &sent),
+            Runner::Builtin(builtin) => in_process::run(self, &|list| builtin.call(list), &sent),
             Runner::Script(script) => in_process::run(self, &*script.run, &sent),
             Runner::Outside(function) => outside::run(self, &**function, &sent, interrupt),
         };
