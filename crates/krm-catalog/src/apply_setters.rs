@@ -3,6 +3,7 @@
 use krm_core::setters::Apply;
 use krm_sdk::{Error, FunctionResult, Resource, ResourceList, Severity};
 
+use crate::config::failing;
 use crate::{Builtin, setters_config, telling};
 
 /// The function as it is listed.
@@ -17,6 +18,10 @@ pub const BUILTIN: Builtin = Builtin {
 
 /// Sets every field that names one of the values.
 pub fn run(list: &mut ResourceList) -> Result<(), Error> {
+    apply(list).map_err(|error| failing(error, |words| format!("failed to apply setters: {words}")))
+}
+
+fn apply(list: &mut ResourceList) -> Result<(), Error> {
     let config = setters_config::file(list, BUILTIN.name)?;
     let (mut results, mut errors) = (Vec::new(), Vec::new());
     if let Some(data) = setters_config::data(&config) {

@@ -190,7 +190,12 @@ pub(crate) fn change<T>(
     let file = before.item().file();
     let is_shared = changes.is_asked_of_all(before.root());
     let mut edit = Edit::new(file).allow_shared(is_shared);
-    let refused = |error: EditError| about(&before, Diagnostic::from_edit(&error, file));
+    let refused = |error: EditError| {
+        let told = Diagnostic::from_edit(&error, file);
+        let is_hinted = !told.hints.is_empty();
+        let hint = "write it so that it can be changed alone, or change it by hand";
+        about(&before, if is_hinted { told } else { told.hint(hint) })
+    };
     changes.add_to(&mut edit).map_err(refused)?;
     if !edit.is_empty() {
         resource.replace(edit.apply().map_err(refused)?)?;
@@ -205,10 +210,15 @@ pub(crate) fn about(resource: &Resource, mut told: Diagnostic) -> Error {
     told.into()
 }
 
-/// An error at a node of a resource.
-pub(crate) fn at(resource: &Resource, node: NodeRef<'_>, message: impl Into<String>) -> Error {
+/// An error at a node of a resource, and what to do about it.
+pub(crate) fn at(
+    resource: &Resource,
+    node: NodeRef<'_>,
+    message: impl Into<String>,
+    hint: impl Into<String>,
+) -> Error {
     let file = resource.item().file();
-    about(resource, Diagnostic::error(message).at(file, node.span()))
+    about(resource, Diagnostic::error(message).at(file, node.span()).hint(hint.into()))
 }
 
 /// Whether a node is there and says nothing.

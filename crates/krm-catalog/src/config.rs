@@ -60,6 +60,24 @@ pub(crate) fn wrong(config: &Resource, field: &str, message: impl Into<String>) 
     told.field(field)
 }
 
+/// An error in the words that the original has around all of its own.
+pub(crate) fn failing(mut error: Error, around: impl Fn(&str) -> String) -> Error {
+    let errors = error.diagnostics.iter_mut().filter(|it| it.is_error());
+    errors.for_each(|it| it.message = around(&it.message));
+    error
+}
+
+/// A field that nobody knows, in the words that the original has for it.
+pub(crate) fn unknown_fields(mut error: Error, words: impl Fn(&str) -> String) -> Error {
+    for told in &mut error.diagnostics {
+        let name = told.message.strip_suffix("` is no field of the functionConfig");
+        if let Some(name) = name.and_then(|name| name.strip_prefix('`')) {
+            told.message = words(name);
+        }
+    }
+    error
+}
+
 fn data_is_empty(config: &Resource) -> bool {
     let data = config.get("data").and_then(|data| data.resolve().as_mapping());
     data.is_none_or(|data| data.entries().next().is_none())

@@ -3,6 +3,7 @@
 use krm_core::setters::{Mark, SetterValue};
 use krm_sdk::{Diagnostic, Error, FunctionResult, Resource, ResourceList};
 
+use crate::config::failing;
 use crate::{Builtin, own_config, setters_config, telling};
 
 /// The function as it is listed.
@@ -17,6 +18,11 @@ pub const BUILTIN: Builtin = Builtin {
 
 /// Marks every field that holds one of the values.
 pub fn run(list: &mut ResourceList) -> Result<(), Error> {
+    create(list)
+        .map_err(|error| failing(error, |words| format!("failed to create setters: {words}")))
+}
+
+fn create(list: &mut ResourceList) -> Result<(), Error> {
     let config = setters_config::file(list, BUILTIN.name)?;
     let data = setters_config::data(&config).filter(|data| data.children().next().is_some());
     let Some(data) = data else {

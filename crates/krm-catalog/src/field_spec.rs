@@ -133,7 +133,7 @@ impl<'a> Walk<'_, 'a> {
             }
             None => {
                 let message = format!("`{name}` is to be set here, and this is no mapping");
-                Err(at(self.resource, node, message))
+                Err(at(self.resource, node, message, "make it a mapping, or name another path"))
             }
         }
     }

@@ -154,7 +154,8 @@ fn entry<'a>(
         }
         Spot::There(node) | Spot::Merged(node, ..) => {
             changes.follow(*node, &[name]).ok_or_else(|| {
-                at(resource, *node, "annotations are to be set here, and this is no mapping")
+                let words = "annotations are to be set here, and this is no mapping";
+                at(resource, *node, words, "make it a mapping of names to values, or remove it")
             })
         }
     }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::Builtin;
 use crate::changes::{at, change};
-use crate::config::{given, missing, wrong};
+use crate::config::{failing, given, missing, wrong};
 
 /// The function as it is listed.
 pub const BUILTIN: Builtin = Builtin {
@@ -29,6 +29,11 @@ const CONSTRAINT: &str = "constraints.gatekeeper.sh/v1beta1";
 
 /// Sets the action of all constraints.
 pub fn run(list: &mut ResourceList) -> Result<(), Error> {
+    set(list)
+        .map_err(|error| failing(error, |words| format!("failed to process policies: {words}")))
+}
+
+fn set(list: &mut ResourceList) -> Result<(), Error> {
     let action = action(list)?;
     let is_constraint =
         |it: &&mut Resource| it.api_version() == CONSTRAINT && !it.name().is_empty();
@@ -40,7 +45,7 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
                 None => {
                     let spec = resource.get("spec").unwrap_or_else(|| resource.root());
                     let message = "`spec.enforcementAction` is to be set, and `spec` is no mapping";
-                    return Err(at(resource, spec, message));
+                    return Err(at(resource, spec, message, "make it a mapping, or remove it"));
                 }
             }
             Ok(())

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::Builtin;
 use crate::changes::{Changes, Spot, change, text_of};
-use crate::config::{given, is_config_map, is_custom, missing, unknown, wrong};
+use crate::config::{given, is_config_map, is_custom, missing, unknown, unknown_fields, wrong};
 use crate::field_spec::FieldSpec;
 
 /// The function as it is listed.
@@ -48,7 +48,8 @@ const POD_SPECS: &[[&str; 2]] = &[
 
 /// Sets the image in all resources.
 pub fn run(list: &mut ResourceList) -> Result<(), Error> {
-    let SetImage { image, additional_image_fields } = read(list)?;
+    let SetImage { image, additional_image_fields } =
+        read(list).map_err(|error| terminated(list, error))?;
     let lists = ["initContainers", "containers"];
     let known = POD_SPECS.iter().flat_map(|[kind, spec]| {
         lists.map(|list| FieldSpec::new("", "", kind, &format!("{spec}/{list}[]/image"), false))
@@ -71,6 +72,15 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     list.say(Severity::Info, format!("summary: updated a total of {count} image(s)"));
     list.results.extend(no_match(list, &image, &tally));
     Ok(())
+}
+
+/// Compat: what is wrong with the functionConfig is among the results twice, the second time with these words before it.
+fn terminated(list: &mut ResourceList, error: Error) -> Error {
+    for told in &error.diagnostics {
+        list.say(Severity::Error, told.message.clone());
+        list.say(Severity::Error, format!("function is terminated: {}", told.message));
+    }
+    error
 }
 
 /// What was done and seen.
@@ -106,7 +116,9 @@ fn read(list: &ResourceList) -> Result<SetImage, Error> {
     };
     let (read, prefix) = match config {
         config if is_config_map(config) => {
-            (SetImage { image: config.read_config()?, ..SetImage::default() }, "data")
+            let words = |name: &str| format!("ConfigMap has wrong field name {name}");
+            let image = config.read_config().map_err(|error| unknown_fields(error, words))?;
+            (SetImage { image, ..SetImage::default() }, "data")
         }
         config if is_custom(config, "SetImage") => (config.read_config()?, "image"),
         _ => {

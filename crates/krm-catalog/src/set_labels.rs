@@ -108,30 +108,35 @@ const POD_RULES: &[(&str, &[&str], bool)] = &[
     ),
 ];
 
+/// Compat: this is no error in the words of the original, which fails all the same where there is something to label.
+const NOT_GIVEN: &str = "`FunctionConfig` is not given";
+
 /// Sets the labels of all resources that are not for tools only.
 pub fn run(list: &mut ResourceList) -> Result<(), Error> {
-    let labels = labels(list)?;
-    let mut count = 0;
-    let mut resources = list.items.iter_mut().filter(|it| !it.view().is_local()).peekable();
-    if resources.peek().is_none() {
+    let labels = given(list).map(labels).transpose()?;
+    if labels.is_none() {
+        list.say(Severity::Info, NOT_GIVEN);
+    }
+    if list.items.iter().all(|it| it.view().is_local()) {
         list.say(Severity::Info, "no input resources");
         return Ok(());
     }
+    let Some(labels) = labels else {
+        return Err(missing::<SetLabels>(list, BUILTIN.name, NOT_GIVEN));
+    };
     if labels.is_empty() {
         list.say(Severity::Warning, "no `labels` arguments are given in FunctionConfig");
         return Ok(());
     }
-    for resource in resources {
+    let mut count = 0;
+    for resource in list.items.iter_mut().filter(|it| !it.view().is_local()) {
         count += change(resource, |changes, resource| set(changes, resource, &labels))?;
     }
     list.say(Severity::Info, format!("set {count} labels in total"));
     Ok(())
 }
 
-fn labels(list: &ResourceList) -> Result<BTreeMap<String, String>, Error> {
-    let Some(config) = given(list) else {
-        return Err(missing::<SetLabels>(list, BUILTIN.name, "`FunctionConfig` is not given"));
-    };
+fn labels(config: &Resource) -> Result<BTreeMap<String, String>, Error> {
     if is_config_map(config) {
         return config.read_config();
     }
@@ -228,7 +233,8 @@ fn apply<'a>(
             Some(spot) => changes.set(&spot, value),
             None => {
                 let message = format!("`{}` is to hold labels, and is no mapping", path.join("."));
-                return Err(at(resource, wrong_node(changes, node, path), message));
+                let hint = "make it a mapping of names to values, or remove it";
+                return Err(at(resource, wrong_node(changes, node, path), message, hint));
             }
         }
     }

@@ -90,11 +90,12 @@ impl Places {
     /// A new file for a resource: `[namespace/]kind_name.yaml`, with a number where that is taken.
     pub fn make(&mut self, identity: &Identity) -> PackagePath {
         let kind = safe(&identity.kind);
-        let name = safe(&identity.name);
+        // Compat: names and namespaces are written as they are, and kinds in lower case.
+        let name = plain(identity.name.chars());
         let stem = if name.is_empty() { kind } else { format!("{kind}_{name}") };
         let stem = if stem.is_empty() { "resource".to_owned() } else { stem };
-        let namespace = safe(&identity.namespace);
-        let is_inner = self.packages.contains(&namespace);
+        let namespace = plain(identity.namespace.chars());
+        let is_inner = self.packages.contains(&namespace.to_lowercase());
         let stem = match &*namespace {
             "" => stem,
             // A resource of this package does not go into another one.
@@ -107,10 +108,10 @@ impl Places {
         };
         let free = (1..).map(numbered).find_map(|path| {
             let path = self.check(&path).ok()?;
-            (!self.files.contains(path.as_str())).then_some(path)
+            (!self.files.contains(&path.as_str().to_lowercase())).then_some(path)
         });
         let path = free.expect("there are more numbers than files");
-        self.files.insert(path.as_str().to_owned());
+        self.files.insert(path.as_str().to_lowercase());
         path
     }
 
@@ -146,8 +147,12 @@ impl Places {
 
 /// Lower case, and only what every disk and shell takes; never hidden, never a dot segment.
 pub(crate) fn safe(text: &str) -> String {
-    let plain = text.chars().flat_map(char::to_lowercase).map(|c| match c {
-        'a'..='z' | '0'..='9' | '.' | '-' => c,
+    plain(text.chars().flat_map(char::to_lowercase))
+}
+
+fn plain(text: impl Iterator<Item = char>) -> String {
+    let plain = text.map(|c| match c {
+        'a'..='z' | 'A'..='Z' | '0'..='9' | '.' | '-' => c,
         _ => '-',
     });
     let text: String = plain.take(MOST_BYTES).collect();
@@ -185,6 +190,8 @@ mod tests {
         assert_eq!(place("", "a"), "pod_a_2.yaml");
         assert_eq!(place("", "a"), "pod_a_3.yaml");
         assert_eq!(place("", "b"), "pod_b_2.yaml");
+        assert_eq!(place("Shop", "myWeb"), "Shop/pod_myWeb.yaml");
+        assert_eq!(place("shop", "myweb"), "shop/pod_myweb_2.yaml");
         assert_eq!(place("", "c"), "pod_c_2.yaml");
         assert_eq!(place("", ""), "pod.yaml");
         assert_eq!(place("inner", "a"), "inner_pod_a.yaml");

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use krm_core::Diagnostic;
+use krm_core::wire::FunctionResult;
 
 /// Why a function failed: one or more diagnostics, the first of them an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +22,15 @@ impl Error {
     pub(crate) fn in_file(self, name: &str) -> Self {
         let named = self.diagnostics.into_iter().map(|told| told.in_file(name));
         Self { diagnostics: named.collect() }
+    }
+
+    /// What a function said before it failed, and then why it did, where that is not among it.
+    pub fn results(&self, said: Vec<FunctionResult>) -> Vec<FunctionResult> {
+        let is_new = |it: &&Diagnostic| said.iter().all(|result| result.message != it.message);
+        let why = self.diagnostics.iter().filter(is_new);
+        let why: Vec<_> =
+            why.map(|it| FunctionResult::new(it.severity, it.message.as_str())).collect();
+        said.into_iter().chain(why).collect()
     }
 }
 
@@ -44,3 +54,23 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    use krm_core::Severity;
+
+    use super::*;
+
+    #[test]
+    fn why_it_failed_is_said_once() {
+        let error = Error::new("no name");
+        let messages = |said: &[(Severity, &str)]| {
+            let said = said.iter().map(|(severity, words)| FunctionResult::new(*severity, *words));
+            let results = error.results(said.collect()).into_iter();
+            results.map(|it| format!("{}: {}", it.severity.name(), it.message)).collect::<Vec<_>>()
+        };
+        assert_eq!(messages(&[]), ["error: no name"]);
+        assert_eq!(messages(&[(Severity::Info, "no name")]), ["info: no name"]);
+        assert_eq!(messages(&[(Severity::Info, "hm")]), ["info: hm", "error: no name"]);
+    }
+}

@@ -99,7 +99,8 @@ fn write(resource: &mut Resource, note: &[Substitution], marks: &[Mark]) -> Resu
             Some(spot) => changes.set(&spot, &text),
             None => {
                 let message = "`metadata.annotations` is no mapping, and gets an annotation";
-                return Err(at(resource, metadata(resource), message));
+                let hint = "make it a mapping of names to values, or remove it";
+                return Err(at(resource, metadata(resource), message, hint));
             }
         }
         Ok(())

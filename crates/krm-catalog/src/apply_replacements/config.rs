@@ -118,6 +118,9 @@ pub(super) fn read(list: &ResourceList) -> Result<Config, Error> {
     let words = format!(
         "received functionConfig of kind {kind} and apiVersion {api_version}, only functionConfig of kind {KIND} and apiVersion {API_VERSION} is supported"
     );
-    let field = if kind == KIND { "apiVersion" } else { "kind" };
-    Err(wrong(config, field, words).into())
+    let (field, hint) = match kind == KIND {
+        true => ("apiVersion", format!("write `apiVersion: {API_VERSION}`")),
+        false => ("kind", format!("write `kind: {KIND}` of `apiVersion: {API_VERSION}`")),
+    };
+    Err(wrong(config, field, words).hint(hint).into())
 }

@@ -27,7 +27,10 @@ pub(super) fn is_template(resource: &Resource) -> bool {
 /// The kind of the constraints of a template.
 pub(super) fn kind(resource: &Resource) -> Result<String, Error> {
     let kind = resource.get_text("spec.crd.spec.names.kind").filter(|kind| !kind.is_empty());
-    let told = || tell(resource, resource.root(), "a template needs `spec.crd.spec.names.kind`");
+    let told = || {
+        tell(resource, resource.root(), "a template needs `spec.crd.spec.names.kind`")
+            .hint("put the kind of its constraints there")
+    };
     Ok(kind.ok_or_else(told)?.into_owned())
 }
 
@@ -78,7 +81,8 @@ impl<'a> Template<'a> {
             Value::String(text) => Ok(text.to_string()),
             _ => {
                 let words = "a violation of the policy has no `msg` that is a text";
-                Err(tell(self.resource, self.scripts[0], words).into())
+                let hint = "write `violation[{\"msg\": msg}]`, and give `msg` a text";
+                Err(tell(self.resource, self.scripts[0], words).hint(hint).into())
             }
         };
         found.iter().map(message).collect()
@@ -97,19 +101,25 @@ impl<'a> Template<'a> {
                 At { line: line.ok()?.checked_sub(1)?, column: column.ok()?.saturating_sub(1) };
             Some((*self.scripts.get(script)?, at))
         });
+        let hint = match words.contains("could not find function") {
+            true => {
+                "a built-in function has no network, clock or chance; run the image itself, with `--no-builtin`"
+            }
+            false => "look at the policy of the template here",
+        };
         let message = format!("the policy cannot be evaluated: {words}");
         match place {
             Some((node, at)) => {
                 let text = node.as_scalar().map(|it| it.value()).unwrap_or_default();
                 let end = At { column: at.column + 1, ..at };
                 script_place::tell(
-                    Diagnostic::error(message),
+                    Diagnostic::error(message).hint(hint),
                     self.resource,
                     node,
                     (&text, at, end),
                 )
             }
-            None => tell(self.resource, self.scripts[0], &message),
+            None => tell(self.resource, self.scripts[0], &message).hint(hint),
         }
     }
 }
@@ -127,7 +137,8 @@ impl<'a> Policy<'a> {
         let target = targets.and_then(NodeRef::as_sequence).and_then(|it| it.items().next());
         let Some(target) = target.map(NodeRef::resolve) else {
             let words = "a template needs `spec.targets` with a policy";
-            return Err(tell(resource, resource.root(), words).into());
+            let hint = "add a target with the policy as `rego`";
+            return Err(tell(resource, resource.root(), words).hint(hint).into());
         };
         let engines: Vec<NodeRef<'a>> = items(target, "code").collect();
         let is_rego = |code: &&NodeRef<'a>| text(**code, "engine").is_some_and(|it| it == "Rego");
@@ -137,7 +148,8 @@ impl<'a> Policy<'a> {
         let Some(rego) = rego else {
             return Err(match engines.first() {
                 Some(code) => refuse(resource, *code),
-                None => tell(resource, target, "a template needs `rego`, the policy"),
+                None => tell(resource, target, "a template needs `rego`, the policy")
+                    .hint("put the policy behind `rego: |`"),
             }
             .into());
         };

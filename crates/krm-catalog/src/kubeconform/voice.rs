@@ -1,7 +1,7 @@
 //! The two functions of the catalog that this one stands for, and how each tells what is wrong.
 
 use krm_sdk::{FunctionResult, Resource, Severity, results::FieldRef};
-use krm_yaml::Value;
+use krm_yaml::{NodeRef, Segment, Value};
 
 use super::check::{Fault, What};
 
@@ -53,6 +53,7 @@ impl Voice {
                 let is_whole = |field: &FieldRef| field.path.is_empty();
                 let is_scalar = fault.node.as_scalar().is_some();
                 if let Some(field) = &mut result.field {
+                    field.path = dotted(fault.node).unwrap_or_else(|| field.path.clone());
                     field.current = field.current.take().filter(|_| is_scalar);
                 }
                 result.field = result.field.filter(|field| !is_whole(field));
@@ -98,6 +99,17 @@ fn meant(fault: &Fault<'_>) -> Option<Value<'static>> {
         Value::Null => None,
         _ => wants("string").then(|| Value::string(text)),
     }
+}
+
+/// Compat: the path of a field with numbers between dots; none where a name has dots itself.
+fn dotted(node: NodeRef<'_>) -> Option<String> {
+    let path = node.path();
+    let words = path.segments().iter().map(|segment| match segment {
+        Segment::Key(key) => (!key.contains('.')).then(|| key.clone()),
+        Segment::Index(index) => Some(index.to_string()),
+        Segment::Match { .. } | Segment::End => None,
+    });
+    Some(words.collect::<Option<Vec<_>>>()?.join("."))
 }
 
 fn quoted(names: &[String]) -> String {

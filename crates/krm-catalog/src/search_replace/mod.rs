@@ -10,6 +10,7 @@ use krm_core::setters::{has_room, typed};
 use krm_sdk::yaml::{CommentPlace, NodeRef, Path, Value};
 use krm_sdk::{Diagnostic, Error, FunctionResult, Resource, ResourceList, Severity};
 
+use crate::config::failing;
 use crate::{Builtin, field_type, own_config, telling};
 use search::Search;
 use visit::Found;
@@ -26,6 +27,13 @@ pub const BUILTIN: Builtin = Builtin {
 
 /// Finds, and puts.
 pub fn run(list: &mut ResourceList) -> Result<(), Error> {
+    let around = |words: &str| {
+        format!("failed to perform search-replace operation: {}", telling::quoted(words))
+    };
+    search_and_replace(list).map_err(|error| failing(error, around))
+}
+
+fn search_and_replace(list: &mut ResourceList) -> Result<(), Error> {
     let search = Search::read(list)?;
     let mut results = Vec::new();
     let (mut errors, mut parts) = (Vec::new(), 0);
@@ -82,6 +90,11 @@ fn put_at(
         Ok(()) => Ok(()),
         Err(krm_sdk::yaml::PathEditError::Refused(error)) => Err(error),
         Err(_) => Ok(()),
+    })
+    .map_err(|mut error| {
+        let hint = "name a field below mappings; items of lists are `[0]`, `[*]` or `[name=value]`";
+        error.diagnostics.iter_mut().for_each(|it| it.hints.push(hint.to_owned()));
+        error
     })?;
     if let Some(comment) = &search.put_comment {
         put_comment(item, &path, comment)?;

@@ -9,6 +9,8 @@ use serde::Deserialize;
 
 use super::glob::Glob;
 use super::path::{PathPattern, Way};
+use crate::config::unknown_fields;
+use crate::telling;
 
 /// The functionConfig as it is written; an empty text is the same as none.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -22,6 +24,10 @@ struct Config {
     put_value: String,
     put_comment: String,
 }
+
+/// The names as the original tells them.
+const MATCHERS: &str =
+    r#"["by-value" "by-file-path" "by-value-regex" "by-path" "put-value" "put-comment"]"#;
 
 /// What is looked for, and what is put there.
 #[derive(Debug)]
@@ -45,7 +51,10 @@ fn given(text: String) -> Option<String> {
 impl Search {
     /// Reads the functionConfig.
     pub(super) fn read(list: &ResourceList) -> Result<Self, Error> {
-        let config: Config = list.config()?;
+        let words = |name: &str| {
+            format!("invalid matcher {}, must be one of {MATCHERS}", telling::quoted(name))
+        };
+        let config: Config = list.config().map_err(|error| unknown_fields(error, words))?;
         let wrong = |key: &str, message: String| -> Error {
             let mut error = Diagnostic::error(message);
             let node = list.function_config.as_ref().and_then(|config| {

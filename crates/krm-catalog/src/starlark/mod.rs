@@ -90,7 +90,8 @@ fn source(config: &Resource) -> Result<String, Error> {
             named(API_VERSION, KIND),
             named(&api_version, &kind),
         );
-        return Err(at(Diagnostic::error(message), config, "kind").into());
+        let hint = format!("make a `{KIND}` of `{API_VERSION}` with the script as `source`");
+        return Err(at(Diagnostic::error(message).hint(hint), config, "kind").into());
     }
     let source = match config.read_config()? {
         Config::StarlarkRun { source, .. } => source,

@@ -2,6 +2,8 @@
 
 mod align;
 
+use std::collections::BTreeMap;
+
 use krm_core::{PackagePath, subtree};
 use krm_sdk::{Any, Diagnostic, Error, Resource, ResourceList};
 use krm_yaml::{NodeRef, WhenEmpty};
@@ -31,10 +33,12 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
         let message = "failed to upsert resource: there is no functionConfig";
         return Err(missing::<Any>(list, BUILTIN.name, message));
     };
-    for resource in resources(&config)? {
-        let Wanted { resource, path } = resource;
+    let wanted = resources(&config)?;
+    let own = own_file(&list.items, &wanted).filter(|_| config.kind() == "List");
+    for Wanted { resource, path, .. } in wanted {
         let mut is_there = false;
-        for item in list.items.iter_mut().filter(|item| is_same(item, &resource, path.as_ref())) {
+        let others = list.items.iter_mut().filter(|it| own.is_none() || it.path() != own.as_ref());
+        for item in others.filter(|item| is_same(item, &resource, path.as_ref())) {
             align::align(item, &resource)?;
             is_there = true;
         }
@@ -47,10 +51,24 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     Ok(())
 }
 
+/// The file of the package that the functionConfig is, where that is a list: its items are resources of the package as well,
+/// and not those that are looked for.
+fn own_file(items: &[Resource], wanted: &[Wanted]) -> Option<PackagePath> {
+    let mut files: BTreeMap<&PackagePath, Vec<&str>> = BTreeMap::new();
+    for (path, item) in items.iter().filter_map(|item| Some((item.path()?, item))) {
+        files.entry(path).or_default().push(item.text());
+    }
+    let texts: Vec<&str> = wanted.iter().map(|it| it.text.as_str()).collect();
+    let found = files.into_iter().find(|(_, file)| *file == texts);
+    found.map(|(path, _)| path.clone())
+}
+
 /// A resource to put in, and the file that it is for.
 struct Wanted {
     resource: Resource,
     path: Option<PackagePath>,
+    /// As the functionConfig has it.
+    text: String,
 }
 
 /// What to put in, each as a document of its own.
@@ -65,10 +83,11 @@ fn resources(config: &Resource) -> Result<Vec<Wanted>, Error> {
 }
 
 fn wanted(config: &Resource, node: NodeRef<'_>, text: String) -> Result<Wanted, Error> {
-    let mut resource = Resource::parse(text)?;
+    let mut resource = Resource::parse(text.clone())?;
     if resource.kind().is_empty() || resource.name().is_empty() {
         let message = "failed to upsert resource: this has no kind or no name";
-        return Err(at(config, node, message));
+        let hint = "give it `kind` and `metadata.name`, by which its like is found";
+        return Err(at(config, node, message, hint));
     }
     let path = match resource.annotation(TARGET_PATH).filter(|path| !path.is_empty()) {
         Some(path) => Some(parse_path(config, node, &path)?),
@@ -84,7 +103,7 @@ fn wanted(config: &Resource, node: NodeRef<'_>, text: String) -> Result<Wanted, 
         }
         Ok(())
     })?;
-    Ok(Wanted { resource, path })
+    Ok(Wanted { resource, path, text })
 }
 
 fn parse_path(config: &Resource, node: NodeRef<'_>, path: &str) -> Result<PackagePath, Error> {

@@ -28,12 +28,16 @@ impl Trial {
 /// Runs a function.
 ///
 /// # Errors
-/// The function failed: what it told, a line each.
+/// The function failed: what it said before, and what it told, a line each.
 pub(crate) fn run(name: &str, config: Option<&str>, items: Vec<Resource>) -> Result<Trial, String> {
     let builtin = find(name).unwrap_or_else(|| panic!("no function is called `{name}`"));
     let function_config = config.map(|text| Resource::parse(text).expect("the functionConfig"));
     let mut list = ResourceList { items, function_config, ..ResourceList::default() };
-    (builtin.run)(&mut list).map_err(|error| told(&error))?;
+    let ran = builtin.call(&mut list);
+    let said = |list: &ResourceList| -> String {
+        list.results.iter().map(|it| format!("{}\n", line(it))).collect()
+    };
+    ran.map_err(|error| said(&list) + &told(&error))?;
     let results = list.results.iter().map(line).collect();
     let messages = list.results.into_iter().map(|result| result.message).collect();
     Ok(Trial { items: list.items, results, messages })

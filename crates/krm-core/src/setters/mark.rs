@@ -68,7 +68,9 @@ impl Mark {
                 setter.home_value().is_some_and(|it| it.resolve().kind() == NodeKind::Mapping);
             match setter.value {
                 _ if is_mapping => {
-                    errors.extend(error(format!("the value of `{name}` is a mapping")));
+                    let hint = "a setter holds a text, or a list written as text";
+                    let told = error(format!("the value of `{name}` is a mapping"));
+                    errors.extend(told.map(|it| it.hint(hint)));
                 }
                 SetterValue::List(items) => mark.lists.push((name, sorted(items))),
                 SetterValue::Text(text) if !text.trim().is_empty() => match kpt::list(&text) {

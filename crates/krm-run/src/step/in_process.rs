@@ -56,25 +56,26 @@ pub(super) fn run(
     })?;
     let results = list.results;
     let stderr = printed(&list.log, step);
-    let failed = |diagnostics: Vec<Diagnostic>| {
-        let diagnostics = diagnostics.into_iter().map(|told| from_root(told, step, sent)).collect();
-        let (results, stderr) = (results.clone(), stderr.clone());
-        let failure = StepFailure { results, stderr, time, ..StepFailure::new(diagnostics) };
+    // A function that gave up says why in its results, as a program would.
+    let failed = |error: Error| {
+        let (results, stderr) = (error.results(results.clone()), stderr.clone());
+        let told = error.diagnostics.into_iter().map(|told| from_root(told, step, sent)).collect();
+        let failure = StepFailure { results, stderr, time, ..StepFailure::new(told) };
         Box::new(failure)
     };
     match ran {
         Ok(Ok(())) => {}
-        Ok(Err(error)) => return Err(failed(error.diagnostics)),
+        Ok(Err(error)) => return Err(failed(error)),
         Err(panic) => {
             let words = format!("it panicked, which is a fault in krm: {}", words(&*panic));
-            return Err(failed(vec![Diagnostic::error(words)]));
+            return Err(failed(Error::new(words)));
         }
     }
     let items: Vec<Item> = list.items.into_iter().map(Item::from).collect();
     let from = origins(&items, sent);
     let back = |(item, from): (Item, &Option<usize>)| outside(item, from.map(|at| sent[at]), step);
     let items = items.into_iter().zip(&from).map(back).collect::<Result<Vec<Item>, _>>();
-    let items = items.map_err(|error| failed(vec![error]))?;
+    let items = items.map_err(|error| failed(error.into()))?;
     Ok(Made { items, from, results, stderr: stderr.clone(), time, ..Made::default() })
 }
 

@@ -216,10 +216,13 @@ impl Step {
         let chosen: Vec<usize> = (0..items.len()).filter(|at| wanted(&items[*at])).collect();
         let sent: Vec<&Item> = chosen.iter().map(|at| &items[*at]).collect();
         let made = match &self.runner {
-            Runner::Builtin(builtin) => in_process::run(self, builtin.run, &sent, interrupt),
+            Runner::Builtin(builtin) => {
+                let builtin = *builtin;
+                in_process::run(self, move |list| builtin.call(list), &sent, interrupt)
+            }
             Runner::Script(script) => {
                 let run = Arc::clone(&script.run);
-                in_process::run(self, move |list: &mut ResourceList| run(list), &sent, interrupt)
+                in_process::run(self, move |list| run(list), &sent, interrupt)
             }
             Runner::Outside(function) => outside::run(self, &**function, &sent, interrupt),
         };

@@ -1,8 +1,8 @@
 //! `krm fn call`: a built-in function for other orchestrators, from standard input to standard output.
 
 use krm_core::Severity;
+use krm_sdk::Error;
 use krm_sdk::stream::Stream;
-use krm_sdk::{Error, FunctionResult, ResourceList};
 use krm_yaml::ReadOptions;
 
 use super::doc;
@@ -34,8 +34,8 @@ pub(super) fn run(args: &Args, screen: &mut Screen) -> Outcome {
         Failure::Told(Exit::Input, told.map(|it| it.in_file(disk::shown(disk::STDIN))).collect())
     };
     let (stream, mut list) = Stream::read(file.into_text()).map_err(told)?;
-    if let Err(error) = (builtin.run)(&mut list) {
-        let results = failed(list, &error);
+    if let Err(error) = builtin.call(&mut list) {
+        let results = error.results(list.results);
         if stream.has_room_for_results() {
             screen.print(&stream.write_failed(&results).map_err(told)?)?;
         }
@@ -45,10 +45,4 @@ pub(super) fn run(args: &Args, screen: &mut Screen) -> Outcome {
     let errors: Vec<_> = list.results.iter().filter(|it| it.severity == Severity::Error).collect();
     errors.iter().for_each(|result| screen.tell(&result.to_diagnostic()));
     Ok(if errors.is_empty() { Exit::Done } else { Exit::Findings })
-}
-
-/// What a function had to say before it failed, and why it did.
-fn failed(list: ResourceList, error: &Error) -> Vec<FunctionResult> {
-    let why = error.diagnostics.iter().map(|it| FunctionResult::new(it.severity, &*it.message));
-    list.results.into_iter().chain(why).collect()
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use krm_core::findings::Ran;
 use krm_core::hydration::Tree;
 use krm_core::kptfile::{self, Function, Program};
-use krm_core::wire::{FunctionResult, Item};
+use krm_core::wire::Item;
 use krm_core::{Diagnostic, Package};
 use krm_run::render::Ended;
 use krm_run::{Image, Interrupt, Limits, Programs, Runner, StepFailure};
@@ -118,12 +118,7 @@ impl Work<'_> {
             }
             Err(failure) => {
                 // Which function it is, is said together with its package.
-                let StepFailure { diagnostics, mut results, warnings, time, image, .. } = *failure;
-                // A built-in function that gave up says why in its results, as a program would.
-                if is_builtin && failure.exit_code.is_none() {
-                    let why = diagnostics.iter();
-                    results.extend(why.map(|it| FunctionResult::new(it.severity, &*it.message)));
-                }
+                let StepFailure { diagnostics, results, warnings, time, image, .. } = *failure;
                 let placed = |told| self.placed(told, root, function);
                 let errors = diagnostics.into_iter().map(placed).collect();
                 let (exit_code, stderr) = (failure.exit_code.unwrap_or(1), failure.stderr.text());
