@@ -116,7 +116,7 @@ pub(crate) enum Color {
 }
 
 /// Flags of every command that writes files: each of them shows, and writes nothing.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Preview (nothing is written)")]
 pub(crate) struct Preview {
     /// Say which files would change

@@ -1,12 +1,11 @@
 //! `krm fn render`: the pipelines of a package and of the packages inside it.
 
-use std::path::Path;
-
 use krm_core::Diagnostic;
 use krm_run::Pull;
 
 use super::images::Images;
 use super::limits::LimitFlags;
+use super::output::Elsewhere;
 use super::rendering::Settings;
 use crate::cli::{Global, Preview};
 use crate::commands::writing;
@@ -52,9 +51,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(super) images: Images,
 
-    /// Print a ResourceList (stdout) or documents (unwrap), or make a folder, instead of changing the package
-    #[arg(short, long, value_name = "stdout|unwrap|DIR", conflicts_with_all = ["dry_run", "diff", "check"])]
-    pub(super) output: Option<Output>,
+    #[command(flatten)]
+    pub(super) elsewhere: Elsewhere,
 
     /// Keep the results in results.yaml in this folder
     #[arg(long, value_name = "DIR")]
@@ -91,32 +89,8 @@ pub(crate) struct Args {
     pub(super) preview: Preview,
 }
 
-/// Where the result goes that is not written into the package.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Output {
-    Stdout,
-    Unwrap,
-    Folder(String),
-}
-
-impl std::str::FromStr for Output {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "stdout" => Ok(Self::Stdout),
-            "unwrap" => Ok(Self::Unwrap),
-            "" => Err("stdout, unwrap or a folder is wanted".to_owned()),
-            folder if Path::new(folder).exists() => {
-                Err(format!("`{folder}` is there already; a new folder is wanted"))
-            }
-            folder => Ok(Self::Folder(folder.to_owned())),
-        }
-    }
-}
-
 pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
-    let lock = match args.output {
+    let lock = match args.elsewhere.output {
         None => writing::lock(std::slice::from_ref(&args.dir), &args.preview, screen)?,
         Some(_) => Lock::nothing(),
     };

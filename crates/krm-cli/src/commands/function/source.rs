@@ -6,7 +6,7 @@ use krm_core::wire::{SendOptions, Sending};
 use krm_core::{Diagnostic, Package, PackageFile, PackagePath};
 use krm_yaml::{File, Value};
 
-use super::{configuration, eval, streams};
+use super::{configuration, opening, streams};
 use crate::cli::Global;
 use crate::folder::{self, Loaded};
 use crate::show::Screen;
@@ -64,7 +64,7 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
         [dir] if dir == disk::STDIN => streams::Piped::read()?.items(),
         dirs => {
             let package = gathered(dirs, global, screen)?;
-            eval::items(&package, args.strict, screen)?
+            opening::items(&package, args.strict, screen)?
         }
     };
     let config = args.fn_config.as_deref().map(configuration::of_file).transpose();

@@ -1,13 +1,13 @@
 //! Functions on standard input: a list comes in, and the same list goes out with what changed in it.
 
+use krm_core::Diagnostic;
 use krm_core::wire::Item;
-use krm_core::{Diagnostic, subtree};
 use krm_sdk::stream::Stream;
 use krm_sdk::{Error, FunctionResult, Resource, ResourceList};
 use krm_yaml::ReadOptions;
 
+use super::output::{self, Output};
 use super::running::Run;
-use super::writing_back::Output;
 use crate::show::Screen;
 use crate::{Exit, Failure, Outcome, disk};
 
@@ -57,8 +57,7 @@ impl Piped {
             self.list.results.extend(results);
             screen.print(&self.stream.write(&self.list).map_err(told)?)?;
         } else {
-            let texts = after.iter().map(|item| subtree::end_line(item.text().to_owned()));
-            screen.print(&texts.collect::<Vec<_>>().join("---\n"))?;
+            screen.print(&output::documents(&after))?;
         }
         match run.exit {
             Exit::Done => Ok(Exit::Done),
