@@ -39,7 +39,12 @@ pub(super) fn run(args: &Args, screen: &mut Screen) -> Outcome {
         if stream.has_room_for_results() {
             screen.print(&stream.write_failed(&results).map_err(told)?)?;
         }
-        return Err(Failure::Told(Exit::Function, error.diagnostics));
+        // What a function reads of its configuration it places there.
+        let told = error.diagnostics.into_iter().map(|it| match it.file {
+            None if it.location.is_some() => it.in_file("functionConfig"),
+            _ => it,
+        });
+        return Err(Failure::Told(Exit::Function, told.collect()));
     }
     screen.print(&stream.write(&list).map_err(told)?)?;
     let errors: Vec<_> = list.results.iter().filter(|it| it.severity == Severity::Error).collect();

@@ -109,7 +109,7 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     let job = Job { step, runtime, wanted: &wanted, place: None };
     match is_stream {
         true => args.on_stream(job, screen),
-        false => args.on_package(&job, global, screen),
+        false => args.on_package(&job, &workshop, global, screen),
     }
 }
 
@@ -153,9 +153,15 @@ impl Args {
         Ok((name, runtime, runner.map_err(Failure::function)?))
     }
 
-    fn on_package(&self, job: &Job<'_>, global: &Global, screen: &mut Screen) -> Outcome {
+    fn on_package(
+        &self,
+        job: &Job<'_>,
+        workshop: &Workshop<'_>,
+        global: &Global,
+        screen: &mut Screen,
+    ) -> Outcome {
         let saving = match self.save {
-            true => Some(self.saving(job)?),
+            true => Some(self.saving(job, workshop)?),
             false => None,
         };
         let saving = saving.as_ref();
@@ -185,7 +191,7 @@ impl Args {
         piped.finish(&run, after, output, screen)
     }
 
-    fn saving(&self, job: &Job<'_>) -> Result<Saving, Failure> {
+    fn saving(&self, job: &Job<'_>, workshop: &Workshop<'_>) -> Result<Saving, Failure> {
         let usage = |words: &str| Failure::usage(Diagnostic::error(words));
         if !matches!(job.runtime, "image" | "exec") {
             return Err(usage(
@@ -205,13 +211,14 @@ impl Args {
                 Config::Map(pairs.map(|(a, b)| (a.to_owned(), b.to_owned())).collect())
             }
         };
-        let name = match job.runtime {
-            "image" => self.image.clone().unwrap_or_default(),
-            _ => job.step.name.clone(),
+        // A tag that was asked for apart is kept apart, because it may be a constraint.
+        let (name, tag) = match (&self.image, &self.tag) {
+            (Some(image), Some(tag)) => (workshop.bare_name(image), Some(tag.clone())),
+            _ => (job.step.name.clone(), None),
         };
         let role = if self.role == Some(Role::Validator) { "validator" } else { "mutator" };
         let selection = self.selection.for_kptfile();
-        Ok(Saving { role, runtime: job.runtime, name, config, selection })
+        Ok(Saving { role, runtime: job.runtime, name, tag, config, selection })
     }
 
     /// The path of a file inside the package.

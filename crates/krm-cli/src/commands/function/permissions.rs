@@ -129,6 +129,11 @@ impl Workshop<'_> {
         self.resolution.whole_name(image, tag)
     }
 
+    /// The same without a tag.
+    pub(super) fn bare_name(&self, image: &str) -> String {
+        self.resolution.with_prefix(image)
+    }
+
     /// An image: built in, or a container.
     pub(super) fn image(
         &self,
@@ -210,9 +215,7 @@ impl Workshop<'_> {
     fn only_built_in(&self, name: &str) -> Result<(), Diagnostic> {
         match self.resolution.builtin {
             UseBuiltin::Only => {
-                let words =
-                    format!("`{name}` is not built in, and `--only-builtin` wants nothing else");
-                Err(Diagnostic::error(words))
+                Err(Diagnostic::error(format!("`{name}` {}", krm_run::NOT_BUILT_IN)))
             }
             _ => Ok(()),
         }

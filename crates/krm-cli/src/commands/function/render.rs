@@ -115,5 +115,23 @@ fn load(args: &Args, global: &Global, lock: &Lock, screen: &mut Screen) -> Resul
         return Err(Failure::Told(Exit::Input, told));
     }
     screen.tell_all(&told);
-    Ok(loaded)
+    match no_package(&loaded) {
+        Some(told) if told.is_error() => Err(Failure::input(told)),
+        told => {
+            told.iter().for_each(|told| screen.tell(told));
+            Ok(loaded)
+        }
+    }
+}
+
+/// What there is to say about a folder without any package: it is hardly the one that was meant, unless nothing is in it.
+fn no_package(loaded: &Loaded) -> Option<Diagnostic> {
+    let files = loaded.package.files();
+    if files.iter().any(|file| file.path.is_package_file()) {
+        return None;
+    }
+    let words = "there is no Kptfile and no Krmfile, so there is nothing to render";
+    let told = if files.is_empty() { Diagnostic::warning(words) } else { Diagnostic::error(words) };
+    let hint = "name the folder of a package; `krm fn eval` runs a function on any folder";
+    Some(told.in_file(&*loaded.title).hint(hint))
 }

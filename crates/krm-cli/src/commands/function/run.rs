@@ -106,12 +106,7 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
 }
 
 impl Args {
-    fn on_stream(
-        &self,
-        workshop: &Workshop<'_>,
-        global: &Global,
-        screen: &mut Screen,
-    ) -> Outcome {
+    fn on_stream(&self, workshop: &Workshop<'_>, global: &Global, screen: &mut Screen) -> Outcome {
         let output = self.flags.elsewhere.output.as_ref();
         if self.flags.preview.is_on() || matches!(output, Some(Output::Folder(_))) {
             let words = "what is read from standard input goes to standard output";

@@ -3,7 +3,7 @@
 use krm_core::findings::{Finder, Ran, Report};
 use krm_core::wire::{FunctionResult, Item};
 use krm_core::{Diagnostic, Package, Severity};
-use krm_run::{Interrupt, Step, StepFailure, Stepped};
+use krm_run::{Interrupt, Runner, Step, StepFailure, Stepped};
 
 use crate::Exit;
 use crate::show::{Doing, Screen};
@@ -91,7 +91,9 @@ impl Run {
             true => many(total, "resource"),
             false => format!("{seen} of {}", many(total, "resource")),
         };
-        screen.say(&format!("[{word}] \"{}\" on {seen} of {name} in {time}ms", job.step.name));
+        let how = how(matches!(job.step.runner, Runner::Builtin(_)), job.runtime);
+        let function = &job.step.name;
+        screen.say(&format!("[{word}] \"{function}\" ({how}) on {seen} of {name} in {time}ms"));
         if let Some(image) = &done.image {
             screen.note(&format!("  image {image}"));
         }
@@ -203,6 +205,15 @@ fn placed(told: Diagnostic, job: &Job<'_>) -> Diagnostic {
             Diagnostic { message: told.message, hints: told.hints, ..place.clone() }
         }
         _ => told,
+    }
+}
+
+/// What ran for a function, in a word for people.
+pub(super) fn how(is_builtin: bool, runtime: &'static str) -> &'static str {
+    match (is_builtin, runtime) {
+        (true, _) => "built in",
+        (false, "image") => "container",
+        (false, other) => other,
     }
 }
 

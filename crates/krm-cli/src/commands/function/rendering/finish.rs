@@ -100,7 +100,8 @@ impl Settings<'_> {
     ) -> Outcome {
         // What is printed is the whole package; what was mended changes although no function changed it.
         let is_mended = !std::ptr::eq(package, &self.loaded.package);
-        let all = if self.args.elsewhere.output.is_some() || is_mended { package.files() } else { &[] };
+        let all =
+            if self.args.elsewhere.output.is_some() || is_mended { package.files() } else { &[] };
         for file in all {
             let text = || file.file().map(|file| file.text().to_owned());
             texts.entry(file.path.clone()).or_insert_with(text);

@@ -62,7 +62,6 @@ impl Work<'_> {
             ..Ran::default()
         };
         let refused = |told: Diagnostic| {
-            let told = if told.location.is_some() { told } else { function.place.put(told) };
             let ran = Ran { exit_code: 1, ..ran.clone() };
             let report = Told {
                 ran,

@@ -6,6 +6,7 @@ use krm_core::wire::{FunctionResult, Item};
 use krm_core::{Diagnostic, Severity};
 use krm_run::render::{self, Rendered, Step};
 
+use super::super::running::{how, many};
 use super::{Told, Work};
 use crate::Failure;
 use crate::folder::Loaded;
@@ -61,15 +62,9 @@ fn one_line(result: &FunctionResult) -> String {
 fn line(step: &Step<'_, Told>, verbose: bool) -> String {
     let told = &step.report;
     let word = if step.failed { "FAIL" } else { "PASS" };
-    let runtime = match (told.is_builtin, told.ran.runtime) {
-        (true, _) => "built in",
-        (_, "image") => "container",
-        (_, other) => other,
-    };
-    let mut line = format!("[{word}] \"{}\" ({runtime})", told.ran.name);
-    let many = |count: usize| {
-        if count == 1 { "1 resource".to_owned() } else { format!("{count} resources") }
-    };
+    let how = how(told.is_builtin, told.ran.runtime);
+    let mut line = format!("[{word}] \"{}\" ({how})", told.ran.name);
+    let many = |count: usize| many(count, "resource");
     match told.seen == told.of {
         true => line += &format!(" on {}", many(told.seen)),
         false => line += &format!(" on {} of {}", told.seen, many(told.of)),
