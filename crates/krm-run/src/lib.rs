@@ -48,7 +48,7 @@ pub use limits::Limits;
 pub use programs::Programs;
 pub use resolution::{
     BadConstraint, CATALOG, Configuration, Constraint, NOT_BUILT_IN, Resolution, Resolved, Target,
-    UseBuiltin,
+    UseBuiltin, meant,
 };
 pub use step::{RunScript, Runner, Script, Step, StepFailure, Stepped};
 pub use tail::Tail;

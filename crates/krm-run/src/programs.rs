@@ -91,7 +91,11 @@ impl Programs {
     /// A module stands in the package.
     fn wasm(&self, file: &str, folder: &Path) -> Result<Box<dyn Function>, Diagnostic> {
         let bytes = std::fs::read(folder.join(file)).map_err(|error| {
-            Diagnostic::error(format!("the module `{file}` cannot be read: {error}"))
+            let why = match error.kind() {
+                std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+                _ => error.to_string(),
+            };
+            Diagnostic::error(format!("the module `{file}` cannot be read: {why}"))
                 .hint("it is named from the folder of the package")
         })?;
         let made = Wasi::new(file, &bytes, WasiSettings::default());

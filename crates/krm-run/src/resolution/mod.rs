@@ -6,9 +6,10 @@ mod constraint;
 pub use configuration::Configuration;
 pub use constraint::{BadConstraint, Constraint};
 
-use krm_catalog::Builtin;
+use krm_catalog::{BUILTINS, Builtin};
 use krm_core::Diagnostic;
 use krm_core::image_name::ImageName;
+use krm_core::nearest::nearest;
 
 /// What stands before the name of an image that has none.
 pub const CATALOG: &str = "ghcr.io/kptdev/krm-functions-catalog";
@@ -183,6 +184,16 @@ impl Resolution {
         let folder = name.repository.rsplit_once('/').map(|(folder, _)| folder);
         folder.is_none_or(|it| CATALOGS.contains(&it) || it == self.prefix.trim_end_matches('/'))
     }
+}
+
+/// The built-in function that somebody may mean by the name of a catalog's image that is none.
+pub fn meant(image: &str) -> Option<&'static str> {
+    let name = ImageName::parse(image).ok()?;
+    let is_none =
+        Resolution::default().is_catalog(name) && krm_catalog::find(name.name()).is_none();
+    let known =
+        BUILTINS.iter().flat_map(|it| [it.name].into_iter().chain(it.aliases.iter().copied()));
+    if is_none { nearest(known, name.name()) } else { None }
 }
 
 /// Whether a built-in function is the release that is asked for.

@@ -5,6 +5,7 @@ use krm_sdk::stream::Stream;
 use krm_sdk::{Error, FunctionResult, ResourceList};
 use krm_yaml::ReadOptions;
 
+use super::configuration::Place;
 use super::doc;
 use crate::show::Screen;
 use crate::{Exit, Failure, Outcome, disk};
@@ -40,10 +41,7 @@ pub(super) fn run(args: &Args, screen: &mut Screen) -> Outcome {
             screen.print(&stream.write_failed(&results).map_err(told)?)?;
         }
         // What a function reads of its configuration it places there.
-        let told = error.diagnostics.into_iter().map(|it| match it.file {
-            None if it.location.is_some() => it.in_file("functionConfig"),
-            _ => it,
-        });
+        let told = error.diagnostics.into_iter().map(|it| Place::default().put(it));
         return Err(Failure::Told(Exit::Function, told.collect()));
     }
     screen.print(&stream.write(&list).map_err(told)?)?;

@@ -6,8 +6,40 @@ use krm_yaml::{Edit, File, NodeRef, Path, ReadOptions, Value};
 
 use crate::disk;
 
+/// Where a functionConfig stands: errors about it have lines of its own text.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    /// What people call its file.
+    pub(super) file: String,
+    /// How many lines come before it there.
+    pub(super) lines: u32,
+}
+
+impl Default for Place {
+    /// It stands in no file.
+    fn default() -> Self {
+        Self { file: "functionConfig".to_owned(), lines: 0 }
+    }
+}
+
+impl Place {
+    /// An error about the functionConfig, in its file; any other stays as it is.
+    pub(super) fn put(&self, mut told: Diagnostic) -> Diagnostic {
+        let Some(location) = told.location.as_mut().filter(|_| told.file.is_none()) else {
+            return told;
+        };
+        location.line += self.lines;
+        told.in_file(&*self.file)
+    }
+}
+
 /// The text of the one object in a file.
 pub(crate) fn text(name: &str) -> Result<String, Diagnostic> {
+    placed(name).map(|(text, _)| text)
+}
+
+/// The same, with the line of the file that the object begins on.
+fn placed(name: &str) -> Result<(String, u32), Diagnostic> {
     let file = disk::parse(name, ReadOptions::default())?;
     if let Some(error) = file.errors().next() {
         return Err(Diagnostic::from_syntax(error, &file).in_file(disk::shown(name)));
@@ -15,7 +47,10 @@ pub(crate) fn text(name: &str) -> Result<String, Diagnostic> {
     let roots = file.documents().filter_map(|document| document.root());
     let objects: Vec<NodeRef<'_>> = roots.filter(|root| root.as_mapping().is_some()).collect();
     match objects.as_slice() {
-        [object] => Ok(subtree::end_line(subtree::texts(&[*object]).concat())),
+        [object] => {
+            let text = subtree::end_line(subtree::texts(&[*object]).concat());
+            Ok((text, object.position().line))
+        }
         other => {
             let words =
                 format!("one object is wanted as functionConfig, and there are {}", other.len());
@@ -25,8 +60,12 @@ pub(crate) fn text(name: &str) -> Result<String, Diagnostic> {
 }
 
 /// The object of a file as a functionConfig.
-pub(super) fn of_file(name: &str) -> Result<Item, Diagnostic> {
-    Item::parse(text(name)?).map_err(|told| told.in_file(disk::shown(name)))
+pub(super) fn of_file(name: &str) -> Result<(Item, Place), Diagnostic> {
+    let file = disk::shown(name).to_owned();
+    let (text, line) = placed(name)?;
+    let item = Item::parse(text).map_err(|told| told.in_file(&*file))?;
+    let lines = line.saturating_sub(item.root().position().line);
+    Ok((item, Place { file, lines }))
 }
 
 /// Words of the command line as a functionConfig: pairs are the data of a `ConfigMap`; a first word without `=` is another kind.

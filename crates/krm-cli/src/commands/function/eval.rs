@@ -7,13 +7,14 @@ use krm_core::wire::Item;
 use krm_core::{Diagnostic, Package};
 use krm_run::{Runner, Step};
 
+use super::configuration::{self, Place};
 use super::opening::Flags;
 use super::output::Output;
 use super::permissions::{Asks, Workshop};
 use super::running::Job;
 use super::saving::{Config, Saving};
 use super::selection::Selection;
-use super::{configuration, streams};
+use super::streams;
 use crate::cli::Global;
 use crate::show::Screen;
 use crate::{Failure, Outcome, disk};
@@ -93,9 +94,12 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     let is_stream = args.dir == disk::STDIN;
     let workshop = args.flags.permissions.workshop((!is_stream).then_some(Path::new(&args.dir)))?;
     let usage = |told: Diagnostic| Failure::usage(told);
-    let config = match &args.fn_config {
-        Some(name) => Some(configuration::of_file(name).map_err(Failure::input)?),
-        None => configuration::of_words(&args.args).map_err(usage)?,
+    let (config, config_place) = match &args.fn_config {
+        Some(name) => {
+            let (config, place) = configuration::of_file(name).map_err(Failure::input)?;
+            (Some(config), place)
+        }
+        None => (configuration::of_words(&args.args).map_err(usage)?, Place::default()),
     };
     let (name, runtime, runner) = args.ready(&workshop)?;
     let wanted = |item: &Item| args.selection.has(item);
@@ -106,7 +110,7 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
         limits: args.flags.permissions.limits.limits(),
         ..Step::new(runner)
     };
-    let job = Job { step, runtime, wanted: &wanted, place: None };
+    let job = Job { step, runtime, wanted: &wanted, place: None, config_place };
     match is_stream {
         true => args.on_stream(job, screen),
         false => args.on_package(&job, &workshop, global, screen),

@@ -54,8 +54,7 @@ impl Flags {
         let output = self.elsewhere.output.as_ref();
         // What goes elsewhere leaves the package alone.
         let dry_run = self.preview.dry_run || output.is_some();
-        let editing =
-            Editing { keep_going: false, preview: Preview { dry_run, ..self.preview.clone() } };
+        let editing = Editing::whole(Preview { dry_run, ..self.preview.clone() });
         let session = Session::open_at(dir, &[], true, &editing, global, screen)?;
         let mut run = self.run(&session.loaded.title);
         let package = &session.loaded.package;

@@ -116,22 +116,18 @@ fn load(args: &Args, global: &Global, lock: &Lock, screen: &mut Screen) -> Resul
     }
     screen.tell_all(&told);
     match no_package(&loaded) {
-        Some(told) if told.is_error() => Err(Failure::input(told)),
-        told => {
-            told.iter().for_each(|told| screen.tell(told));
-            Ok(loaded)
-        }
+        Some(told) => Err(Failure::input(told)),
+        None => Ok(loaded),
     }
 }
 
-/// What there is to say about a folder without any package: it is hardly the one that was meant, unless nothing is in it.
+/// A folder without any package is hardly the one that was meant. That one is empty has been told already.
 fn no_package(loaded: &Loaded) -> Option<Diagnostic> {
     let files = loaded.package.files();
-    if files.iter().any(|file| file.path.is_package_file()) {
+    if files.is_empty() || files.iter().any(|file| file.path.is_package_file()) {
         return None;
     }
     let words = "there is no Kptfile and no Krmfile, so there is nothing to render";
-    let told = if files.is_empty() { Diagnostic::warning(words) } else { Diagnostic::error(words) };
     let hint = "name the folder of a package; `krm fn eval` runs a function on any folder";
-    Some(told.in_file(&*loaded.title).hint(hint))
+    Some(Diagnostic::error(words).in_file(&*loaded.title).hint(hint))
 }

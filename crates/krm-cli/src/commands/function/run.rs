@@ -9,11 +9,12 @@ use krm_core::wire::Item;
 use krm_core::{Diagnostic, Package, PackageFile};
 use krm_run::{Limits, Runner, Step};
 
+use super::configuration::{self, Place};
 use super::opening::Flags;
 use super::output::{self, Output};
 use super::permissions::{Asks, Workshop};
 use super::running::{Job, Run};
-use super::{configuration, streams};
+use super::streams;
 use crate::cli::{Global, yes_or_no};
 use crate::folder;
 use crate::show::Screen;
@@ -82,6 +83,7 @@ struct Planned {
     base: String,
     defer_failure: bool,
     place: Option<Diagnostic>,
+    config_place: Place,
 }
 
 pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
@@ -189,6 +191,7 @@ impl Args {
             base: String::new(),
             defer_failure: false,
             place: None,
+            config_place: Place::default(),
         })
     }
 
@@ -223,6 +226,8 @@ impl Args {
                 krm_core::subtree::texts(&[placed.resource.node]).concat(),
             ))?,
         };
+        let line = placed.resource.position().line;
+        let lines = line.saturating_sub(config.root().position().line);
         let is_global = self.global_scope || is_elsewhere;
         let scope = if is_global { "" } else { function.scope() };
         // Paths begin at the innermost package, or at the folder of the function where that is above it.
@@ -238,6 +243,7 @@ impl Args {
             base: base.to_owned(),
             defer_failure: function.declaration.defer_failure,
             place: Some(place),
+            config_place: Place { file: placed.file.shown.clone(), lines },
         })
     }
 }
@@ -269,7 +275,8 @@ fn steps(
             limits,
             ..Step::new(function.runner)
         };
-        let job = Job { step, runtime: function.runtime, wanted: &wanted, place: function.place };
+        let Planned { runtime, place, config_place, .. } = function;
+        let job = Job { step, runtime, wanted: &wanted, place, config_place };
         items = run.step(package, &job, items, screen);
         housed(&mut items, &scope);
         if !run.is_good {

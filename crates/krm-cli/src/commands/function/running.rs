@@ -5,6 +5,7 @@ use krm_core::wire::{FunctionResult, Item};
 use krm_core::{Diagnostic, Package, Severity};
 use krm_run::{Interrupt, Runner, Step, StepFailure, Stepped};
 
+use super::configuration::Place;
 use crate::Exit;
 use crate::show::{Doing, Screen};
 
@@ -20,6 +21,8 @@ pub(super) struct Job<'a> {
     pub(super) wanted: &'a dyn Fn(&Item) -> bool,
     /// Where it is declared: an error that is nothing but a place.
     pub(super) place: Option<Diagnostic>,
+    /// Where its functionConfig stands.
+    pub(super) config_place: Place,
 }
 
 /// From which severity on results are a failure, beside the exit code.
@@ -198,14 +201,23 @@ fn with_last_words(told: &Diagnostic, failure: &StepFailure) -> Diagnostic {
     told
 }
 
-/// The error with the place where the function is declared, where it has none of its own.
+/// The error in the file of the functionConfig, if that is what it is about, or with the place where the function is declared.
 fn placed(told: Diagnostic, job: &Job<'_>) -> Diagnostic {
+    let told = job.config_place.put(told);
+    let is_container = job.runtime == "image" && !matches!(job.step.runner, Runner::Builtin(_));
+    let meant = krm_run::meant(&job.step.name).filter(|_| is_container);
+    let told = meant.into_iter().fold(told, |told, name| told.hint(did_you_mean(name)));
     match &job.place {
         Some(place) if told.location.is_none() => {
             Diagnostic { message: told.message, hints: told.hints, ..place.clone() }
         }
         _ => told,
     }
+}
+
+/// The built-in function that somebody may have meant.
+pub(super) fn did_you_mean(name: &str) -> String {
+    format!("did you mean `{name}`, which is built in?")
 }
 
 /// What ran for a function, in a word for people.

@@ -52,7 +52,7 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     if !Path::new(dir).exists() {
         return made(dir, &given, args, screen);
     }
-    let editing = Editing { keep_going: false, preview: args.preview.clone() };
+    let editing = Editing::whole(args.preview.clone());
     let session = Session::open_at(dir, &[], true, &editing, global, screen)?;
     let before = opening::items(&session.loaded.package, false, screen)?;
     let after = args.sunk(&before, &given)?;

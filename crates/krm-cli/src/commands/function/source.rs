@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     let config = args.fn_config.as_deref().map(configuration::of_file).transpose();
     let config = config.map_err(Failure::input)?;
     let options = SendOptions {
-        function_config: config.as_ref(),
+        function_config: config.as_ref().map(|(config, _)| config),
         without_ids: true,
         ..SendOptions::default()
     };
