@@ -74,10 +74,10 @@ pub(crate) struct Args {
     save: bool,
 
     #[command(flatten)]
-    selection: Selection,
+    flags: Flags,
 
     #[command(flatten)]
-    flags: Flags,
+    selection: Selection,
 }
 
 /// What a function is.

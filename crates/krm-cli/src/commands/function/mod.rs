@@ -13,6 +13,7 @@ mod new;
 mod opening;
 mod output;
 mod permissions;
+mod placing;
 mod render;
 mod rendering;
 mod run;

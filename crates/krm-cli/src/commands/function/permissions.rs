@@ -15,6 +15,7 @@ use krm_sdk::ResourceList;
 
 use super::images::Images;
 use super::limits::LimitFlags;
+use super::running::with_meant;
 use crate::Failure;
 
 /// What functions may touch.
@@ -143,7 +144,9 @@ impl Workshop<'_> {
     ) -> Result<Runner, Diagnostic> {
         match self.resolution.resolve(image, tag)? {
             Resolved::Builtin(builtin) => Ok(Runner::Builtin(builtin)),
-            Resolved::Container(image) => self.container(&image, asks),
+            Resolved::Container(image) => {
+                self.container(&image, asks).map_err(|told| with_meant(told, &image))
+            }
         }
     }
 

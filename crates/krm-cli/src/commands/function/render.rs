@@ -49,9 +49,6 @@ pub(crate) struct Args {
     pub(super) runtime: Option<String>,
 
     #[command(flatten)]
-    pub(super) images: Images,
-
-    #[command(flatten)]
     pub(super) elsewhere: Elsewhere,
 
     /// Keep the results in results.yaml in this folder
@@ -81,6 +78,9 @@ pub(crate) struct Args {
     /// Compat: modules need no permission here
     #[arg(long, hide = true)]
     allow_alpha_wasm: bool,
+
+    #[command(flatten)]
+    pub(super) images: Images,
 
     #[command(flatten)]
     pub(super) limits: LimitFlags,

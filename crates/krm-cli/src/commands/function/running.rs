@@ -6,6 +6,7 @@ use krm_core::{Diagnostic, Package, Severity};
 use krm_run::{Interrupt, Runner, Step, StepFailure, Stepped};
 
 use super::configuration::Place;
+use super::placing::{about, in_file};
 use crate::Exit;
 use crate::show::{Doing, Screen};
 
@@ -81,7 +82,6 @@ impl Run {
                 (Some(items), Stepped { failure, ..Stepped::default() })
             }
         };
-        let is_refused = items.is_some();
         let failure = done.failure.as_deref();
         let mut results = done.results.clone();
         if results.is_empty() {
@@ -102,7 +102,7 @@ impl Run {
         }
         tell(package, &done, &results, screen);
         self.keep(job, &done, &results, counts);
-        self.fail(job, failure, &results, counts, is_refused);
+        self.fail(job, failure, &results, counts, (package, items.as_deref()));
         items.unwrap_or(done.items)
     }
 
@@ -139,8 +139,9 @@ impl Run {
         failure: Option<&StepFailure>,
         results: &[FunctionResult],
         counts: bool,
-        is_refused: bool,
+        (package, before): (&Package, Option<&[Item]>),
     ) {
+        let (is_refused, items) = (before.is_some(), before.unwrap_or_default());
         if failure.is_none() && !counts {
             return;
         }
@@ -154,12 +155,34 @@ impl Run {
         match failure {
             Some(failure) => {
                 let errors = failure.diagnostics.iter().map(|told| with_last_words(told, failure));
-                self.errors.extend(errors.map(|told| placed(told, job)));
+                let found = errors.map(|told| self.found(told, job, package, items));
+                let errors: Vec<Diagnostic> = found.map(|told| placed(told, job)).collect();
+                self.errors.extend(errors);
             }
             None => {
                 let name = &job.step.name;
                 let words = format!("function `{name}` gave results that count as a failure");
                 self.errors.push(placed(Diagnostic::error(words), job));
+            }
+        }
+    }
+
+    /// An error about a resource in its file; what is read from standard input has none.
+    fn found(
+        &self,
+        told: Diagnostic,
+        job: &Job<'_>,
+        package: &Package,
+        items: &[Item],
+    ) -> Diagnostic {
+        let Some(path) = told.file.clone().filter(|_| told.location.is_some()) else { return told };
+        let inside = crate::folder::joined(&job.step.folder, &path);
+        let found = [&*path, &*inside].into_iter().find_map(|path| about(&told, path, items));
+        let Some(file) = found.and_then(|item| item.path.as_ref()) else { return told };
+        match package.files().is_empty() {
+            true => told,
+            false => {
+                in_file(told, found, package, crate::folder::joined(&self.title, file.as_str()))
             }
         }
     }
@@ -205,8 +228,7 @@ fn with_last_words(told: &Diagnostic, failure: &StepFailure) -> Diagnostic {
 fn placed(told: Diagnostic, job: &Job<'_>) -> Diagnostic {
     let told = job.config_place.put(told);
     let is_container = job.runtime == "image" && !matches!(job.step.runner, Runner::Builtin(_));
-    let meant = krm_run::meant(&job.step.name).filter(|_| is_container);
-    let told = meant.into_iter().fold(told, |told, name| told.hint(did_you_mean(name)));
+    let told = if is_container { with_meant(told, &job.step.name) } else { told };
     match &job.place {
         Some(place) if told.location.is_none() => {
             Diagnostic { message: told.message, hints: told.hints, ..place.clone() }
@@ -215,9 +237,12 @@ fn placed(told: Diagnostic, job: &Job<'_>) -> Diagnostic {
     }
 }
 
-/// The built-in function that somebody may have meant.
-pub(super) fn did_you_mean(name: &str) -> String {
-    format!("did you mean `{name}`, which is built in?")
+/// The error with the built-in function that somebody may have meant by an image.
+pub(super) fn with_meant(told: Diagnostic, image: &str) -> Diagnostic {
+    match krm_run::meant(image) {
+        Some(name) => told.hint(format!("did you mean `{name}`, which is built in?")),
+        None => told,
+    }
 }
 
 /// What ran for a function, in a word for people.

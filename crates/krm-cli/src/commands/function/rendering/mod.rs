@@ -17,6 +17,7 @@ use krm_run::{Interrupt, Limits, Programs, Runner, StepFailure};
 
 pub(super) use settings::Settings;
 
+use super::placing;
 use crate::folder::Loaded;
 
 /// All that a function of a pipeline needs to run.
@@ -138,23 +139,16 @@ impl Work<'_> {
         function: &Function,
         items: &[Item],
     ) -> Diagnostic {
-        let Some(place) = told.location.as_mut() else { return told };
+        if told.location.is_none() {
+            return told;
+        }
         let Some(path) = told.file.take() else {
             // It is about values that stand in the pipeline.
             told.location = None;
             return function.place.put(told);
         };
-        let is_it = |item: &&Item| {
-            let is_named = told.resource.as_deref() == Some(&item.resource().label());
-            is_named && item.path.as_ref().is_some_and(|it| it.as_str() == &*path)
-        };
-        if let Some(item) = items.iter().find(is_it)
-            && let Some(placed) = item.origin.and_then(|at| self.package.resources().nth(at))
-        {
-            let lines = placed.resource.position().line.saturating_sub(item.root().position().line);
-            place.line += lines;
-        }
-        told.in_file(self.loaded.shown(&inside(root, &path)))
+        let item = placing::about(&told, &path, items);
+        placing::in_file(told, item, self.package, self.loaded.shown(&inside(root, &path)))
     }
 }
 

@@ -6,7 +6,7 @@ use krm_core::wire::{FunctionResult, Item};
 use krm_core::{Diagnostic, Severity};
 use krm_run::render::{self, Rendered, Step};
 
-use super::super::running::{did_you_mean, how, many};
+use super::super::running::{how, many, with_meant};
 use super::{Told, Work};
 use crate::Failure;
 use crate::folder::Loaded;
@@ -119,11 +119,10 @@ pub(super) fn failures(rendered: &Rendered<'_, Told>, loaded: &Loaded) -> Vec<Di
         let placed = report.errors.iter().filter(|it| it.location.is_some());
         told.extend(placed.cloned());
         let hints = report.errors.first().filter(|it| it.location.is_none());
-        let is_container = report.ran.runtime == "image" && !report.is_builtin;
-        let meant = krm_run::meant(&report.ran.name).filter(|_| is_container).map(did_you_mean);
         let hints = hints.into_iter().flat_map(|it| it.hints.clone());
-        let hints = hints.chain(meant.map(Into::into));
-        told.push(hints.fold(step.function.place.error(words), Diagnostic::hint));
+        let why = hints.fold(step.function.place.error(words), Diagnostic::hint);
+        let is_container = report.ran.runtime == "image" && !report.is_builtin;
+        told.push(if is_container { with_meant(why, &report.ran.name) } else { why });
     }
     told
 }
