@@ -191,7 +191,7 @@ impl Args {
         job.step.config = job.step.config.take().or_else(|| piped.config());
         let mut run = self.flags.run(disk::shown(disk::STDIN));
         let after = run.step(&Package::default(), &job, piped.items(), screen);
-        self.flags.results.keep(&run, screen)?;
+        self.flags.results.keep(&run.report, screen)?;
         piped.finish(&run, after, output, screen)
     }
 

@@ -7,6 +7,7 @@ use super::images::Images;
 use super::limits::LimitFlags;
 use super::output::Elsewhere;
 use super::rendering::Settings;
+use super::writing_back::Results;
 use crate::cli::{Global, Preview};
 use crate::commands::writing;
 use crate::disk::Lock;
@@ -51,25 +52,12 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(super) elsewhere: Elsewhere,
 
-    /// Keep the results in results.yaml in this folder
-    #[arg(long, value_name = "DIR")]
-    pub(super) results_dir: Option<String>,
+    #[command(flatten)]
+    pub(super) results: Results,
 
     /// Print what each function changed, field by field
     #[arg(long)]
     pub(super) explain: bool,
-
-    /// Apply the values that results propose
-    #[arg(long)]
-    pub(super) fix: bool,
-
-    /// Let functions delete all resources, or a Kptfile
-    #[arg(long)]
-    pub(super) allow_delete: bool,
-
-    /// Refuse packages with documents that are no resources
-    #[arg(long)]
-    pub(super) strict: bool,
 
     /// Write what came of the run into the outermost Kptfile, as kpt does
     #[arg(long)]

@@ -121,7 +121,7 @@ impl Args {
         let planned = self.planned(&package, &items, workshop, global)?;
         let limits = self.flags.permissions.limits.limits();
         let after = steps(planned, limits, &Package::default(), &mut run, items, screen);
-        self.flags.results.keep(&run, screen)?;
+        self.flags.results.keep(&run.report, screen)?;
         piped.finish(&run, after, output, screen)
     }
 

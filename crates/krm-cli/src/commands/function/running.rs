@@ -36,7 +36,7 @@ pub(super) enum FailOn {
 }
 
 impl FailOn {
-    fn counts(self, result: &FunctionResult) -> bool {
+    pub(super) fn counts(self, result: &FunctionResult) -> bool {
         match self {
             Self::Error => result.severity == Severity::Error,
             Self::Warning => result.severity >= Severity::Warning,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use krm_core::assemble::{Deletions, assemble};
+use krm_core::findings::Report;
 use krm_core::wire::Item;
 use krm_core::{Change, Diagnostic, Package, PackageFile, PackagePath, Plan};
 
@@ -29,14 +30,14 @@ pub(super) struct Results {
 
     /// Apply the values that results propose
     #[arg(long)]
-    fix: bool,
+    pub(super) fix: bool,
 
     #[command(flatten)]
-    choices: Choices,
+    pub(super) choices: Choices,
 
     /// Let functions delete all resources, or a Kptfile
     #[arg(long)]
-    allow_delete: bool,
+    pub(super) allow_delete: bool,
 
     /// Refuse packages with documents that are no resources
     #[arg(long)]
@@ -53,9 +54,9 @@ pub(super) struct Ending<'a> {
 
 impl Results {
     /// Keeps the results of a run, also of one that failed.
-    pub(super) fn keep(&self, run: &Run, screen: &mut Screen) -> Result<(), Failure> {
+    pub(super) fn keep(&self, report: &Report, screen: &mut Screen) -> Result<(), Failure> {
         let Some(folder) = &self.results_dir else { return Ok(()) };
-        let text = run.report.to_yaml().map_err(Failure::input)?;
+        let text = report.to_yaml().map_err(Failure::input)?;
         let path = crate::folder::joined(folder, "results.yaml");
         let written = fs::create_dir_all(folder).and_then(|()| fs::write(&path, text));
         written.map_err(|error| {
@@ -77,7 +78,7 @@ impl Results {
     ) -> Outcome {
         let Ending { saving, output, preview } = ending;
         run.sum_up(screen);
-        self.keep(run, screen)?;
+        self.keep(&run.report, screen)?;
         if !run.is_good && !self.fix {
             return Err(Failure::Told(run.exit, run.errors.clone()));
         }

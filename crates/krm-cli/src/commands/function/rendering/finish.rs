@@ -31,7 +31,7 @@ impl Settings<'_> {
             true => Some(words::failures(rendered, self.loaded)),
             false => None,
         };
-        if !self.args.allow_delete
+        if !self.args.results.allow_delete
             && let Some(told) = words::dangerous(rendered, before.len())
         {
             return Err(Failure::Told(Exit::Function, vec![told]));

@@ -18,6 +18,7 @@ use krm_run::{Interrupt, Limits, Programs, Runner, StepFailure};
 pub(super) use settings::Settings;
 
 use super::placing;
+use super::running::FailOn;
 use crate::folder::Loaded;
 
 /// All that a function of a pipeline needs to run.
@@ -29,6 +30,8 @@ struct Work<'a> {
     programs: &'a Programs,
     limits: Limits,
     interrupt: &'a Interrupt,
+    /// From which severity on results are a failure.
+    fail_on: Option<FailOn>,
     /// Documents that are no resources.
     left_out: Option<Diagnostic>,
     /// The package's folder. An absolute path.
@@ -44,6 +47,8 @@ struct Told {
     time: Duration,
     warnings: Vec<Diagnostic>,
     errors: Vec<Diagnostic>,
+    /// Whether it failed by its results alone.
+    is_finding: bool,
 }
 
 impl Work<'_> {
@@ -72,6 +77,7 @@ impl Work<'_> {
                 time: Default::default(),
                 warnings: Vec::new(),
                 errors: vec![told],
+                is_finding: false,
             };
             Ended { items: None, report }
         };
@@ -102,12 +108,17 @@ impl Work<'_> {
             time,
             warnings,
             errors,
+            is_finding: false,
         };
         match step.run(items.to_vec(), wanted, self.interrupt) {
             Ok(done) => {
-                let ran = Ran { stderr: done.stderr.text(), results: done.results, ..ran };
+                let counts = |it: &FunctionResult| self.fail_on.is_some_and(|on| on.counts(it));
+                let is_finding = done.results.iter().any(counts);
+                let (stderr, exit_code) = (done.stderr.text(), is_finding.into());
+                let ran = Ran { stderr, results: done.results, exit_code, ..ran };
                 let report = told(ran, done.time, done.warnings, Vec::new());
-                Ended { items: Some(done.items), report }
+                let report = Told { is_finding, ..report };
+                Ended { items: (!is_finding).then_some(done.items), report }
             }
             Err(failure) => {
                 let StepFailure { mut diagnostics, mut results, warnings, time, .. } = *failure;

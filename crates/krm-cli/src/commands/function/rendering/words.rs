@@ -111,6 +111,7 @@ pub(super) fn failures(rendered: &Rendered<'_, Told>, loaded: &Loaded) -> Vec<Di
             (Some(first), _) if first.location.is_none() => format!(": {}", first.message),
             // The place and the words come before this.
             (Some(_), _) => String::new(),
+            (None, _) if report.is_finding => ": its results count as a failure".to_owned(),
             (None, 1) => ": 1 error".to_owned(),
             (None, count) => format!(": {count} errors"),
         };
@@ -131,10 +132,13 @@ fn errors_of(told: &Told) -> usize {
     told.ran.results.iter().filter(|it| it.severity == Severity::Error).count()
 }
 
-/// Whether only validators failed, and said why in their results.
+/// Whether only validators failed, and said why in their results, or results alone make it a failure.
 pub(super) fn are_findings(rendered: &Rendered<'_, Told>) -> bool {
     let mut failed = rendered.steps.iter().filter(|step| step.failed);
-    failed.all(|it| it.function.role == Role::Validator && errors_of(&it.report) > 0)
+    failed.all(|it| {
+        let found = it.function.role == Role::Validator && errors_of(&it.report) > 0;
+        found || it.report.is_finding
+    })
 }
 
 /// Deletions that need a word of the person: of a package's own file, or of everything.
