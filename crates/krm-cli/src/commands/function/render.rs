@@ -13,7 +13,7 @@ use crate::commands::writing;
 use crate::disk::Lock;
 use crate::folder::{self, Loaded, Origin};
 use crate::show::Screen;
-use crate::{Exit, Failure, Outcome};
+use crate::{Exit, Failure, Outcome, disk};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -78,6 +78,11 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
+    if args.dir == disk::STDIN {
+        let told = Diagnostic::error("a folder is rendered, and this is standard input");
+        let hint = "`krm fn eval -` runs a function on what it reads from there";
+        return Err(Failure::usage(told.hint(hint)));
+    }
     let lock = match args.elsewhere.output {
         None => writing::lock(std::slice::from_ref(&args.dir), &args.preview, screen)?,
         Some(_) => Lock::nothing(),

@@ -44,7 +44,9 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
-    let given = streams::Piped::read()?.items();
+    let mut piped = streams::Piped::read()?;
+    piped.left_out(false).iter().for_each(|told| screen.tell(told));
+    let given = piped.items();
     let Some(dir) = &args.dir else {
         screen.print(&output::documents(&given))?;
         return Ok(Exit::Done);

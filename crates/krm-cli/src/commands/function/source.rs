@@ -61,7 +61,14 @@ enum Output {
 
 pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
     let items = match &args.dirs[..] {
-        [dir] if dir == disk::STDIN => streams::Piped::read()?.items(),
+        [dir] if dir == disk::STDIN => {
+            let mut piped = streams::Piped::read()?;
+            match piped.left_out(args.strict) {
+                Some(told) if told.is_error() => return Err(Failure::input(told)),
+                told => told.iter().for_each(|told| screen.tell(told)),
+            }
+            piped.items()
+        }
         dirs => {
             let package = gathered(dirs, global, screen)?;
             opening::items(&package, args.strict, screen)?

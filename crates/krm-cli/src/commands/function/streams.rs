@@ -1,8 +1,8 @@
 //! Functions on standard input: a list comes in, and the same list goes out with what changed in it.
 
-use krm_core::Diagnostic;
-use krm_core::wire::Item;
-use krm_sdk::stream::Stream;
+use krm_core::wire::{Item, Items};
+use krm_core::{Diagnostic, Package, PackageFile};
+use krm_sdk::stream::{Form, Stream};
 use krm_sdk::{Error, FunctionResult, Resource, ResourceList};
 use krm_yaml::ReadOptions;
 
@@ -34,6 +34,16 @@ impl Piped {
         std::mem::take(&mut self.list.items).into_iter().map(Item::from).collect()
     }
 
+    /// What there is to say about documents that are no resources, where resources alone go on.
+    pub(super) fn left_out(&self, is_strict: bool) -> Option<Diagnostic> {
+        if self.stream.form() != Form::Documents {
+            return None;
+        }
+        let mut file = PackageFile::of_text("stdin.yaml", self.stream.text().to_owned()).ok()?;
+        file.shown = disk::shown(disk::STDIN).to_owned();
+        Items::of(&Package::new(vec![file]), |_| true).ok()?.words(is_strict)
+    }
+
     /// Prints what came of a run: the list with its results. A run that failed prints its results and no resources that it changed.
     pub(super) fn finish(
         mut self,
@@ -57,6 +67,7 @@ impl Piped {
             self.list.results.extend(results);
             screen.print(&self.stream.write(&self.list).map_err(told)?)?;
         } else {
+            self.left_out(false).iter().for_each(|told| screen.tell(told));
             screen.print(&output::documents(&after))?;
         }
         match run.exit {
