@@ -129,7 +129,7 @@ impl Run {
             package: folder.clone(),
             exit_code: if counts && code == 0 { 1 } else { code },
             stderr: stderr.unwrap_or_else(|| done.stderr.text()),
-            results: results.iter().cloned().map(inside).collect(),
+            results: results.iter().cloned().chain(given_up(job, failure)).map(inside).collect(),
         });
     }
 
@@ -201,6 +201,20 @@ impl Run {
             screen.say(&format!("{}: {found}", many(ran, "function")));
         }
     }
+}
+
+/// Why a built-in function gave up: it says so in its results, as a program would.
+fn given_up(job: &Job<'_>, failure: Option<&StepFailure>) -> Vec<FunctionResult> {
+    let is_builtin = matches!(job.step.runner, Runner::Builtin(_));
+    let Some(failure) = failure.filter(|it| is_builtin && it.exit_code.is_none()) else {
+        return Vec::new();
+    };
+    let name = format!("function `{}`: ", job.step.name);
+    let why = failure.diagnostics.iter().map(|told| {
+        let message = told.message.strip_prefix(&name).unwrap_or(&told.message);
+        FunctionResult::new(told.severity, message)
+    });
+    why.collect()
 }
 
 /// Says what a function found, with the lines that it is about.
