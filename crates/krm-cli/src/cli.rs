@@ -41,7 +41,12 @@ pub(crate) enum Command {
     },
     /// Run functions on packages, and be one
     #[command(name = "fn", subcommand_required = true, arg_required_else_help = true)]
+    #[command(mut_arg("truncate_output", yes_or_no))]
     Function {
+        /// Compat: what a function says is kept whole with --results-dir
+        #[arg(long, global = true, hide = true, default_value = "true")]
+        truncate_output: bool,
+
         #[command(subcommand)]
         command: function::Command,
     },
@@ -116,7 +121,7 @@ pub(crate) enum Color {
 }
 
 /// Flags of every command that writes files: each of them shows, and writes nothing.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Preview (nothing is written)")]
 pub(crate) struct Preview {
     /// Say which files would change

@@ -7,7 +7,7 @@ use krm_core::kptfile::Program;
 
 use crate::{
     Container, ContainerSettings, Engine, Environment, Exec, ExecSettings, Failure, Function,
-    Network, Pull, Resolution, Resolved, Runner, UseBuiltin, Wasi, WasiSettings,
+    NOT_BUILT_IN, Network, Pull, Resolution, Resolved, Runner, UseBuiltin, Wasi, WasiSettings,
 };
 
 /// What functions of packages may do, and where things are.
@@ -33,10 +33,7 @@ impl Programs {
     /// The name that people know a function by: an image with prefix and tag, or the words of its declaration.
     pub fn name(&self, program: &Program, tag: Option<&str>) -> String {
         match program {
-            Program::Image(image) => {
-                let tag = tag.filter(|tag| is_tag(tag));
-                self.resolution.whole_name(image, tag)
-            }
+            Program::Image(image) => self.resolution.whole_name(image, tag),
             Program::Exec(words) | Program::Wasm(words) => words.clone(),
         }
     }
@@ -61,9 +58,7 @@ impl Programs {
                 Resolved::Container(image) => outside(self.container(&image, folder)),
             },
             Program::Exec(words) | Program::Wasm(words) if only => {
-                let words =
-                    format!("`{words}` is not built in, and `--only-builtin` wants nothing else");
-                Err(Diagnostic::error(words))
+                Err(Diagnostic::error(format!("`{words}` {NOT_BUILT_IN}")))
             }
             Program::Exec(words) => outside(self.exec(words, folder)),
             Program::Wasm(file) => self.wasm(file, folder).map(Runner::Outside),
@@ -96,15 +91,14 @@ impl Programs {
     /// A module stands in the package.
     fn wasm(&self, file: &str, folder: &Path) -> Result<Box<dyn Function>, Diagnostic> {
         let bytes = std::fs::read(folder.join(file)).map_err(|error| {
-            Diagnostic::error(format!("the module `{file}` cannot be read: {error}"))
+            let why = match error.kind() {
+                std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+                _ => error.to_string(),
+            };
+            Diagnostic::error(format!("the module `{file}` cannot be read: {why}"))
                 .hint("it is named from the folder of the package")
         })?;
         let made = Wasi::new(file, &bytes, WasiSettings::default());
         Ok(Box::new(made.map_err(|failure| Diagnostic::from(&failure))?))
     }
-}
-
-/// A tag by itself, and no constraint on tags.
-fn is_tag(text: &str) -> bool {
-    krm_core::image_name::ImageName::parse(&format!("a:{text}")).is_ok()
 }

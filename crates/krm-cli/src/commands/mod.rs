@@ -72,7 +72,7 @@ fn run(cli: &Cli, screen: &mut Screen) -> Outcome {
             Ok(Exit::Done)
         }
         Some(Command::Cfg { command }) => cfg::run(command, &cli.global, screen),
-        Some(Command::Function { command }) => function::run(command, &cli.global, screen),
+        Some(Command::Function { command, .. }) => function::run(command, &cli.global, screen),
         Some(Command::Yaml { command }) => yaml::run(command, &cli.global, screen),
         Some(Command::Fix(args)) => fix::run(args, &cli.global, screen),
         Some(Command::Completion(args)) => completion::run(args, screen),

@@ -133,10 +133,14 @@ fn a_terminal_is_told_what_runs_and_a_log_gets_one_line() {
     let text = ran.stdout.split(" in ").next().unwrap();
     assert_eq!(
         text,
-        "\r\u{1b}[Krunning cat on shop …\r\u{1b}[K[PASS] \"cat\" on 5 resources of shop"
+        "\r\u{1b}[Krunning cat on shop …\r\u{1b}[K[PASS] \"cat\" (exec) on 5 resources of shop"
     );
     let ran = sandbox.run("krm fn eval shop --exec cat");
-    assert!(ran.stderr.starts_with("[PASS] \"cat\" on 5 resources of shop in "), "{}", ran.stderr);
+    assert!(
+        ran.stderr.starts_with("[PASS] \"cat\" (exec) on 5 resources of shop in "),
+        "{}",
+        ran.stderr
+    );
     assert_eq!(ran.stderr.lines().count(), 1);
     assert_eq!(sandbox.run("krm fn eval shop --exec cat -q").stderr, "");
 }

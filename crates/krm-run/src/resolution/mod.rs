@@ -6,9 +6,10 @@ mod constraint;
 pub use configuration::Configuration;
 pub use constraint::{BadConstraint, Constraint};
 
-use krm_catalog::Builtin;
+use krm_catalog::{BUILTINS, Builtin};
 use krm_core::Diagnostic;
 use krm_core::image_name::ImageName;
+use krm_core::nearest::nearest;
 
 /// What stands before the name of an image that has none.
 pub const CATALOG: &str = "ghcr.io/kptdev/krm-functions-catalog";
@@ -20,6 +21,9 @@ const CATALOGS: [&str; 4] = [
     "gcr.io/kpt-fn",
     "gcr.io/kpt-fn-contrib",
 ];
+
+/// Why a function is refused where only built-in ones may run.
+pub const NOT_BUILT_IN: &str = "is not built in, and only functions that are may run";
 
 /// Tags that always mean the newest.
 const NEWEST: [&str; 2] = ["latest", "unstable"];
@@ -72,18 +76,31 @@ pub enum Resolved {
 }
 
 impl Resolution {
-    /// The whole name of an image: with the prefix and a tag.
+    /// The whole name of an image: with the prefix and a tag. A constraint becomes the newest release that fits it.
     pub fn whole_name(&self, image: &str, tag: Option<&str>) -> String {
-        let Ok(name) = ImageName::parse(image) else { return image.to_owned() };
-        let prefix = match name.is_short() && !self.prefix.is_empty() {
-            true => format!("{}/", self.prefix.trim_end_matches('/')),
-            false => String::new(),
+        let release = match (tag, self.resolve(image, tag)) {
+            (Some(tag), Ok(Resolved::Builtin(builtin))) => newest(builtin, tag),
+            _ => None,
         };
-        let tag = match (name.tag, name.digest, tag) {
-            (None, None, tag) => format!(":{}", tag.unwrap_or(NEWEST[0])),
-            _ => String::new(),
-        };
-        format!("{prefix}{image}{tag}")
+        self.tagged(image, release.or(tag))
+    }
+
+    /// The name of an image with the prefix, where it has no other.
+    pub fn with_prefix(&self, image: &str) -> String {
+        match ImageName::parse(image) {
+            Ok(name) if name.is_short() && !self.prefix.is_empty() => {
+                format!("{}/{image}", self.prefix.trim_end_matches('/'))
+            }
+            _ => image.to_owned(),
+        }
+    }
+
+    fn tagged(&self, image: &str, tag: Option<&str>) -> String {
+        let whole = self.with_prefix(image);
+        match ImageName::parse(image).map(|name| (name.tag, name.digest)) {
+            Ok((None, None)) => format!("{whole}:{}", tag.unwrap_or(NEWEST[0])),
+            _ => whole,
+        }
     }
 
     /// What runs for an image. A `tag` may be a constraint, and is for images without a tag of their own.
@@ -125,7 +142,7 @@ impl Resolution {
             Target::Container(other) if self.builtin == UseBuiltin::Only => {
                 Err(not_built_in(None, other.as_deref().unwrap_or(image), tag))
             }
-            Target::Container(Some(other)) => Ok(Resolved::Container(self.whole_name(other, None))),
+            Target::Container(Some(other)) => Ok(Resolved::Container(self.tagged(other, None))),
             Target::Container(None) => self.container(image, tag, None),
         }
     }
@@ -138,7 +155,7 @@ impl Resolution {
     ) -> Result<Resolved, Diagnostic> {
         let tag_itself = tag.filter(|tag| ImageName::parse(&format!("a:{tag}")).is_err());
         let Some(constraint) = tag_itself else {
-            return Ok(Resolved::Container(self.whole_name(image, tag)));
+            return Ok(Resolved::Container(self.tagged(image, tag)));
         };
         let words = format!("no release of `{image}` that is known here is `{constraint}`");
         let known = found.map(|it| it.tags.join(", ")).filter(|it| !it.is_empty());
@@ -169,6 +186,16 @@ impl Resolution {
     }
 }
 
+/// The built-in function that somebody may mean by the name of a catalog's image that is none.
+pub fn meant(image: &str) -> Option<&'static str> {
+    let name = ImageName::parse(image).ok()?;
+    let is_none =
+        Resolution::default().is_catalog(name) && krm_catalog::find(name.name()).is_none();
+    let known =
+        BUILTINS.iter().flat_map(|it| [it.name].into_iter().chain(it.aliases.iter().copied()));
+    if is_none { nearest(known, name.name()) } else { None }
+}
+
 /// Whether a built-in function is the release that is asked for.
 fn stands_for(builtin: &Builtin, image: ImageName<'_>, tag: Option<&str>) -> bool {
     let is_known = |tag: &str| NEWEST.contains(&tag) || builtin.tags.contains(&tag);
@@ -184,10 +211,15 @@ fn stands_for(builtin: &Builtin, image: ImageName<'_>, tag: Option<&str>) -> boo
     }
 }
 
+/// The newest release of a built-in function that a tag asks for; none where the tag names one itself.
+fn newest(builtin: &'static Builtin, tag: &str) -> Option<&'static str> {
+    let constraint = tag.parse::<Constraint>().ok().filter(|_| !builtin.tags.contains(&tag))?;
+    builtin.tags.iter().rfind(|tag| constraint.allows(tag)).copied()
+}
+
 fn not_built_in(found: Option<&Builtin>, image: &str, tag: Option<&str>) -> Diagnostic {
     let release = tag.map(|tag| format!(" of `{tag}`")).unwrap_or_default();
-    let words =
-        format!("`{image}`{release} is not built in, and `--only-builtin` wants nothing else");
+    let words = format!("`{image}`{release} {NOT_BUILT_IN}");
     let hint = match found {
         Some(builtin) if !builtin.tags.is_empty() => {
             format!("built in are {}, latest and unstable", builtin.tags.join(", "))
@@ -244,13 +276,24 @@ mod tests {
     }
 
     #[test]
+    fn a_constraint_is_told_as_the_newest_release_that_fits() {
+        let resolution = Resolution::default();
+        let name = |image: &str, tag| resolution.whole_name(image, Some(tag));
+        assert!(name("set-namespace", "0.4.1 - 0.4.3").ends_with("/set-namespace:v0.4.3"));
+        assert!(name("set-labels", "v0.2").ends_with("/set-labels:v0.2"));
+        assert!(name("set-labels", "^9").ends_with("/set-labels:^9"));
+        assert_eq!(name("example.com/x", "1.2"), "example.com/x:1.2");
+        assert_eq!(resolution.with_prefix("a/x:v1"), "a/x:v1");
+    }
+
+    #[test]
     fn the_user_decides_otherwise() {
         let never = Resolution { builtin: UseBuiltin::Never, ..Resolution::default() };
         assert!(runs(&never, "no-op", None).ends_with("/no-op:latest"));
         let only = Resolution { builtin: UseBuiltin::Only, ..Resolution::default() };
         assert_eq!(
             runs(&only, "example.com/x", None),
-            "error: `example.com/x` is not built in, and `--only-builtin` wants nothing else"
+            format!("error: `example.com/x` {NOT_BUILT_IN}")
         );
         let mapping = [
             ("example.com/x", Target::Builtin(Some("no-op".to_owned()))),

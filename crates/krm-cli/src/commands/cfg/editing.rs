@@ -56,6 +56,17 @@ pub(crate) struct Editing {
 
     #[command(flatten)]
     pub(crate) preview: Preview,
+
+    /// Whether the command has no such flag: a part of a package is no package.
+    #[arg(skip)]
+    pub(crate) is_whole: bool,
+}
+
+impl Editing {
+    /// For commands that write all files of a package or none.
+    pub(crate) fn whole(preview: Preview) -> Self {
+        Self { keep_going: false, preview, is_whole: true }
+    }
 }
 
 /// A package that is being edited.
@@ -110,7 +121,10 @@ impl<'a> Session<'a> {
         let told = loaded.diagnostics();
         let has_errors = told.iter().any(Diagnostic::is_error);
         if has_errors && !editing.keep_going {
-            return Err(Failure::Told(Exit::Input, unreadable(told, loaded.origin)));
+            return Err(Failure::Told(
+                Exit::Input,
+                unreadable(told, loaded.origin, editing.is_whole),
+            ));
         }
         screen.tell_all(&told);
         Ok(Self { loaded, editing, lock, has_errors })
@@ -176,14 +190,14 @@ impl<'a> Session<'a> {
 }
 
 /// Says what stands in the way, and how to go on.
-fn unreadable(mut told: Vec<Diagnostic>, origin: Origin) -> Vec<Diagnostic> {
+fn unreadable(mut told: Vec<Diagnostic>, origin: Origin, is_whole: bool) -> Vec<Diagnostic> {
     if origin == Origin::Folder {
-        told.push(
-            Diagnostic::error("nothing was written, because files of the package cannot be read")
-                .hint(
-                    "mend them, or name them in .krmignore, or edit the others with --keep-going",
-                ),
-        );
+        let words = "nothing was written, because files of the package cannot be read";
+        let hint = match is_whole {
+            true => "mend them, or name them in .krmignore",
+            false => "mend them, or name them in .krmignore, or edit the others with --keep-going",
+        };
+        told.push(Diagnostic::error(words).hint(hint));
     }
     told
 }

@@ -5,6 +5,7 @@ use krm_sdk::Error;
 use krm_sdk::stream::Stream;
 use krm_yaml::ReadOptions;
 
+use super::configuration;
 use super::doc;
 use crate::show::Screen;
 use crate::{Exit, Failure, Outcome, disk};
@@ -39,7 +40,12 @@ pub(super) fn run(args: &Args, screen: &mut Screen) -> Outcome {
         if stream.has_room_for_results() {
             screen.print(&stream.write_failed(&results).map_err(told)?)?;
         }
-        return Err(Failure::Told(Exit::Function, error.diagnostics));
+        // What a function reads of its configuration it places there.
+        let told = error
+            .diagnostics
+            .into_iter()
+            .map(|it| configuration::placed(it, configuration::NO_FILE));
+        return Err(Failure::Told(Exit::Function, told.collect()));
     }
     screen.print(&stream.write(&list).map_err(told)?)?;
     let errors: Vec<_> = list.results.iter().filter(|it| it.severity == Severity::Error).collect();

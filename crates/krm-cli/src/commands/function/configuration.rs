@@ -6,6 +6,17 @@ use krm_yaml::{Edit, File, NodeRef, Path, ReadOptions, Value};
 
 use crate::disk;
 
+/// What people call a functionConfig that stands in no file.
+pub(super) const NO_FILE: &str = "functionConfig";
+
+/// An error about the functionConfig, in its file; any other stays as it is.
+pub(super) fn placed(told: Diagnostic, file: &str) -> Diagnostic {
+    match (&told.location, &told.file) {
+        (Some(_), None) => told.in_file(file),
+        _ => told,
+    }
+}
+
 /// The text of the one object in a file.
 pub(crate) fn text(name: &str) -> Result<String, Diagnostic> {
     object(name, |object| Ok(subtree::end_line(subtree::texts(&[object]).concat())))

@@ -3,20 +3,21 @@
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, ValueEnum};
-use krm_core::wire::{Item, Items};
+use krm_core::wire::Item;
 use krm_core::{Diagnostic, Package};
 use krm_run::{Runner, Step};
 
-use super::permissions::{Asks, Permissions, Workshop};
-use super::running::{Job, Run};
+use super::configuration;
+use super::opening::Flags;
+use super::output::Output;
+use super::permissions::{Asks, Workshop};
+use super::running::Job;
 use super::saving::{Config, Saving};
 use super::selection::Selection;
-use super::writing_back::{Ending, Output, Results};
-use super::{configuration, interrupt, streams};
-use crate::cli::{Global, Preview};
-use crate::commands::cfg::editing::{Editing, Session};
+use super::streams;
+use crate::cli::Global;
 use crate::show::Screen;
-use crate::{Exit, Failure, Outcome, disk};
+use crate::{Failure, Outcome, disk};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -72,21 +73,11 @@ pub(crate) struct Args {
     #[arg(short, long, requires = "role")]
     save: bool,
 
-    /// Print a ResourceList (stdout) or documents (unwrap), or make a folder, instead of changing the package
-    #[arg(short, long, value_name = "stdout|unwrap|DIR", conflicts_with_all = ["dry_run", "diff", "check"])]
-    output: Option<Output>,
-
     #[command(flatten)]
-    results: Results,
+    flags: Flags,
 
     #[command(flatten)]
     selection: Selection,
-
-    #[command(flatten)]
-    permissions: Permissions,
-
-    #[command(flatten)]
-    preview: Preview,
 }
 
 /// What a function is.
@@ -101,32 +92,27 @@ enum Role {
 pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
     args.check()?;
     let is_stream = args.dir == disk::STDIN;
-    let workshop = args.permissions.workshop((!is_stream).then_some(Path::new(&args.dir)))?;
+    let workshop = args.flags.permissions.workshop((!is_stream).then_some(Path::new(&args.dir)))?;
     let usage = |told: Diagnostic| Failure::usage(told);
     let config = match &args.fn_config {
         Some(name) => Some(configuration::of_file(name).map_err(Failure::input)?),
         None => configuration::of_words(&args.args).map_err(usage)?,
     };
+    let config_file = args.fn_config.as_deref().map_or(configuration::NO_FILE, disk::shown);
+    let config_file = config_file.to_owned();
     let (name, runtime, runner) = args.ready(&workshop)?;
     let wanted = |item: &Item| args.selection.has(item);
     let step = Step {
         name,
         config,
         is_validator: args.role == Some(Role::Validator),
-        limits: args.permissions.limits.limits(),
+        limits: args.flags.permissions.limits.limits(),
         ..Step::new(runner)
     };
-    let config_file = args.fn_config.as_deref().map(|name| disk::shown(name).to_owned());
     let job = Job { step, runtime, wanted: &wanted, place: None, config_file };
-    let run = Run {
-        interrupt: interrupt::on_signals(),
-        fail_on: args.results.fail_on,
-        is_good: true,
-        ..Run::default()
-    };
     match is_stream {
-        true => args.on_stream(job, run, screen),
-        false => args.on_package(&job, run, global, screen),
+        true => args.on_stream(job, screen),
+        false => args.on_package(&job, &workshop, global, screen),
     }
 }
 
@@ -138,7 +124,7 @@ impl Args {
             (_, _, Some(_)) => "a script",
             _ => return Ok(()),
         };
-        match self.permissions.about_containers() {
+        match self.flags.permissions.about_containers() {
             Some(flag) => {
                 let words = format!("{flag} is for containers, and this is {kind}");
                 Err(Failure::usage(Diagnostic::error(words)))
@@ -150,7 +136,7 @@ impl Args {
     /// The function with its name and how it runs.
     fn ready(&self, workshop: &Workshop<'_>) -> Result<(String, &'static str, Runner), Failure> {
         let asks = Asks {
-            network: self.permissions.has_network(),
+            network: self.flags.permissions.has_network(),
             local: self.fn_config.as_deref().and_then(folder_of),
             ..Asks::default()
         };
@@ -173,33 +159,28 @@ impl Args {
     fn on_package(
         &self,
         job: &Job<'_>,
-        mut run: Run,
+        workshop: &Workshop<'_>,
         global: &Global,
         screen: &mut Screen,
     ) -> Outcome {
-        let preview = match self.output {
-            Some(_) => Preview { dry_run: true, ..self.preview.clone() },
-            None => self.preview.clone(),
-        };
-        let editing = Editing { keep_going: false, preview };
-        let session = Session::open_at(&self.dir, &[], true, &editing, global, screen)?;
-        run.title.clone_from(&session.loaded.title);
-        let before = items(&session.loaded.package, self.results.strict, screen)?;
         let saving = match self.save {
-            true => Some(self.saving(job)?),
+            true => Some(self.saving(job, workshop)?),
             false => None,
         };
-        let after = run.step(&session.loaded.package, job, before.clone(), screen);
-        let (saving, output) = (saving.as_ref(), self.output.as_ref());
-        let ending = Ending { saving, output, preview: &self.preview };
-        self.results.finish(&run, session, [&before, &after], ending, screen)
+        let saving = saving.as_ref();
+        self.flags.on_package(&self.dir, saving, global, screen, |package, items, run, screen| {
+            Ok(run.step(package, job, items.to_vec(), screen))
+        })
     }
 
-    fn on_stream(&self, mut job: Job<'_>, mut run: Run, screen: &mut Screen) -> Outcome {
-        let words = match &self.output {
+    fn on_stream(&self, mut job: Job<'_>, screen: &mut Screen) -> Outcome {
+        let output = self.flags.elsewhere.output.as_ref();
+        let words = match output {
             _ if self.save => Some("--save is for packages, and this is standard input"),
             Some(Output::Folder(_)) => Some("a folder is made of a package; pipe into krm fn sink"),
-            _ if self.preview.is_on() => Some("what goes to standard output is a preview already"),
+            _ if self.flags.preview.is_on() => {
+                Some("what goes to standard output is a preview already")
+            }
             _ => None,
         };
         if let Some(words) = words {
@@ -207,13 +188,13 @@ impl Args {
         }
         let mut piped = streams::Piped::read()?;
         job.step.config = job.step.config.take().or_else(|| piped.config());
-        run.title = disk::shown(disk::STDIN).to_owned();
+        let mut run = self.flags.run(disk::shown(disk::STDIN));
         let after = run.step(&Package::default(), &job, piped.items(), screen);
-        self.results.keep(&run, screen)?;
-        piped.finish(&run, after, self.output.as_ref(), screen)
+        self.flags.results.keep(&run.report, screen)?;
+        piped.finish(&run, after, output, screen)
     }
 
-    fn saving(&self, job: &Job<'_>) -> Result<Saving, Failure> {
+    fn saving(&self, job: &Job<'_>, workshop: &Workshop<'_>) -> Result<Saving, Failure> {
         let usage = |words: &str| Failure::usage(Diagnostic::error(words));
         if !matches!(job.runtime, "image" | "exec") {
             return Err(usage(
@@ -233,13 +214,14 @@ impl Args {
                 Config::Map(pairs.map(|(a, b)| (a.to_owned(), b.to_owned())).collect())
             }
         };
-        let name = match job.runtime {
-            "image" => self.image.clone().unwrap_or_default(),
-            _ => job.step.name.clone(),
+        // A tag that was asked for apart is kept apart, because it may be a constraint.
+        let (name, tag) = match (&self.image, &self.tag) {
+            (Some(image), Some(tag)) => (workshop.bare_name(image), Some(tag.clone())),
+            _ => (job.step.name.clone(), None),
         };
         let role = if self.role == Some(Role::Validator) { "validator" } else { "mutator" };
         let selection = self.selection.for_kptfile();
-        Ok(Saving { role, runtime: job.runtime, name, config, selection })
+        Ok(Saving { role, runtime: job.runtime, name, tag, config, selection })
     }
 
     /// The path of a file inside the package.
@@ -256,20 +238,4 @@ impl Args {
 fn folder_of(file: &str) -> Option<PathBuf> {
     let path = std::fs::canonicalize(file).ok()?;
     path.parent().map(Path::to_owned)
-}
-
-/// The resources of a package; documents that are none are told.
-pub(super) fn items(
-    package: &Package,
-    is_strict: bool,
-    screen: &mut Screen,
-) -> Result<Vec<Item>, Failure> {
-    let taken = Items::of(package, |_| true).map_err(|told| Failure::Told(Exit::Input, told))?;
-    if let Some(told) = taken.words(is_strict) {
-        if told.is_error() {
-            return Err(Failure::input(told));
-        }
-        screen.tell(&told);
-    }
-    Ok(taken.items)
 }

@@ -10,6 +10,8 @@ mod interrupt;
 mod limits;
 mod list;
 mod new;
+mod opening;
+mod output;
 mod permissions;
 mod render;
 mod rendering;

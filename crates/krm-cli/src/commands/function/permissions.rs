@@ -15,6 +15,7 @@ use krm_sdk::ResourceList;
 
 use super::images::Images;
 use super::limits::LimitFlags;
+use super::running::with_meant;
 use crate::Failure;
 
 /// What functions may touch.
@@ -129,6 +130,11 @@ impl Workshop<'_> {
         self.resolution.whole_name(image, tag)
     }
 
+    /// The same without a tag.
+    pub(super) fn bare_name(&self, image: &str) -> String {
+        self.resolution.with_prefix(image)
+    }
+
     /// An image: built in, or a container.
     pub(super) fn image(
         &self,
@@ -138,7 +144,9 @@ impl Workshop<'_> {
     ) -> Result<Runner, Diagnostic> {
         match self.resolution.resolve(image, tag)? {
             Resolved::Builtin(builtin) => Ok(Runner::Builtin(builtin)),
-            Resolved::Container(image) => self.container(&image, asks),
+            Resolved::Container(image) => {
+                self.container(&image, asks).map_err(|told| with_meant(told, &image))
+            }
         }
     }
 
@@ -229,9 +237,7 @@ impl Workshop<'_> {
     fn only_built_in(&self, name: &str) -> Result<(), Diagnostic> {
         match self.resolution.builtin {
             UseBuiltin::Only => {
-                let words =
-                    format!("`{name}` is not built in, and `--only-builtin` wants nothing else");
-                Err(Diagnostic::error(words))
+                Err(Diagnostic::error(format!("`{name}` {}", krm_run::NOT_BUILT_IN)))
             }
             _ => Ok(()),
         }

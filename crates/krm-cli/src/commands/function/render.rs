@@ -1,19 +1,19 @@
 //! `krm fn render`: the pipelines of a package and of the packages inside it.
 
-use std::path::Path;
-
 use krm_core::Diagnostic;
 use krm_run::Pull;
 
 use super::images::Images;
 use super::limits::LimitFlags;
+use super::output::Elsewhere;
 use super::rendering::Settings;
+use super::writing_back::Results;
 use crate::cli::{Global, Preview};
 use crate::commands::writing;
 use crate::disk::Lock;
 use crate::folder::{self, Loaded, Origin};
 use crate::show::Screen;
-use crate::{Exit, Failure, Outcome};
+use crate::{Exit, Failure, Outcome, disk};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -50,31 +50,14 @@ pub(crate) struct Args {
     pub(super) runtime: Option<String>,
 
     #[command(flatten)]
-    pub(super) images: Images,
+    pub(super) elsewhere: Elsewhere,
 
-    /// Print a ResourceList (stdout) or documents (unwrap), or make a folder, instead of changing the package
-    #[arg(short, long, value_name = "stdout|unwrap|DIR", conflicts_with_all = ["dry_run", "diff", "check"])]
-    pub(super) output: Option<Output>,
-
-    /// Keep the results in results.yaml in this folder
-    #[arg(long, value_name = "DIR")]
-    pub(super) results_dir: Option<String>,
+    #[command(flatten)]
+    pub(super) results: Results,
 
     /// Print what each function changed, field by field
     #[arg(long)]
     pub(super) explain: bool,
-
-    /// Apply the values that results propose
-    #[arg(long)]
-    pub(super) fix: bool,
-
-    /// Let functions delete all resources, or a Kptfile
-    #[arg(long)]
-    pub(super) allow_delete: bool,
-
-    /// Refuse packages with documents that are no resources
-    #[arg(long)]
-    pub(super) strict: bool,
 
     /// Write what came of the run into the outermost Kptfile, as kpt does
     #[arg(long)]
@@ -85,38 +68,22 @@ pub(crate) struct Args {
     allow_alpha_wasm: bool,
 
     #[command(flatten)]
+    pub(super) images: Images,
+
+    #[command(flatten)]
     pub(super) limits: LimitFlags,
 
     #[command(flatten)]
     pub(super) preview: Preview,
 }
 
-/// Where the result goes that is not written into the package.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Output {
-    Stdout,
-    Unwrap,
-    Folder(String),
-}
-
-impl std::str::FromStr for Output {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "stdout" => Ok(Self::Stdout),
-            "unwrap" => Ok(Self::Unwrap),
-            "" => Err("stdout, unwrap or a folder is wanted".to_owned()),
-            folder if Path::new(folder).exists() => {
-                Err(format!("`{folder}` is there already; a new folder is wanted"))
-            }
-            folder => Ok(Self::Folder(folder.to_owned())),
-        }
-    }
-}
-
 pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
-    let lock = match args.output {
+    if args.dir == disk::STDIN {
+        let told = Diagnostic::error("a folder is rendered, and this is standard input");
+        let hint = "`krm fn eval -` runs a function on what it reads from there";
+        return Err(Failure::usage(told.hint(hint)));
+    }
+    let lock = match args.elsewhere.output {
         None => writing::lock(std::slice::from_ref(&args.dir), &args.preview, screen)?,
         Some(_) => Lock::nothing(),
     };
@@ -141,5 +108,19 @@ fn load(args: &Args, global: &Global, lock: &Lock, screen: &mut Screen) -> Resul
         return Err(Failure::Told(Exit::Input, told));
     }
     screen.tell_all(&told);
-    Ok(loaded)
+    match no_package(&loaded) {
+        Some(told) => Err(Failure::input(told)),
+        None => Ok(loaded),
+    }
+}
+
+/// A folder without any package is hardly the one that was meant. That one is empty has been told already.
+fn no_package(loaded: &Loaded) -> Option<Diagnostic> {
+    let files = loaded.package.files();
+    if files.is_empty() || files.iter().any(|file| file.path.is_package_file()) {
+        return None;
+    }
+    let words = "there is no Kptfile and no Krmfile, so there is nothing to render";
+    let hint = "name the folder of a package; `krm fn eval` runs a function on any folder";
+    Some(Diagnostic::error(words).in_file(&*loaded.title).hint(hint))
 }

@@ -9,12 +9,13 @@ use krm_core::wire::Item;
 use krm_core::{Diagnostic, Package, PackageFile};
 use krm_run::{Limits, Runner, Step};
 
-use super::permissions::{Asks, Permissions, Workshop};
+use super::configuration;
+use super::opening::Flags;
+use super::output::{self, Output};
+use super::permissions::{Asks, Workshop};
 use super::running::{Job, Run};
-use super::writing_back::{Ending, Output, Results};
-use super::{configuration, eval, interrupt, streams};
-use crate::cli::{Global, Preview, yes_or_no};
-use crate::commands::cfg::editing::{Editing, Session};
+use super::streams;
+use crate::cli::{Global, yes_or_no};
 use crate::folder;
 use crate::show::Screen;
 use crate::{Exit, Failure, Outcome, disk};
@@ -58,10 +59,6 @@ pub(crate) struct Args {
     #[arg(long)]
     global_scope: bool,
 
-    /// Print a ResourceList (stdout) or documents (unwrap), or make a folder, instead of changing the package
-    #[arg(short, long, value_name = "stdout|unwrap|DIR", conflicts_with_all = ["dry_run", "diff", "check"])]
-    output: Option<Output>,
-
     /// Taken because kustomize takes it: what each function does is told anyway
     #[arg(long)]
     log_steps: bool,
@@ -71,13 +68,7 @@ pub(crate) struct Args {
     include_subpackages: bool,
 
     #[command(flatten)]
-    results: Results,
-
-    #[command(flatten)]
-    permissions: Permissions,
-
-    #[command(flatten)]
-    preview: Preview,
+    flags: Flags,
 }
 
 /// A function with what it needs.
@@ -92,6 +83,7 @@ struct Planned {
     base: String,
     defer_failure: bool,
     place: Option<Diagnostic>,
+    config_file: String,
 }
 
 pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
@@ -102,63 +94,35 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
         return Err(Failure::usage(Diagnostic::error(words)));
     }
     let is_stream = args.dir == disk::STDIN;
-    let workshop = args.permissions.workshop((!is_stream).then_some(Path::new(&args.dir)))?;
-    let run = Run {
-        interrupt: interrupt::on_signals(),
-        fail_on: args.results.fail_on,
-        is_good: true,
-        ..Run::default()
-    };
+    let workshop = args.flags.permissions.workshop((!is_stream).then_some(Path::new(&args.dir)))?;
     match is_stream {
-        true => args.on_stream(&workshop, run, global, screen),
-        false => args.on_package(&workshop, run, global, screen),
+        true => args.on_stream(&workshop, global, screen),
+        false => {
+            let limits = args.flags.permissions.limits.limits();
+            args.flags.on_package(&args.dir, None, global, screen, |package, items, run, screen| {
+                let planned = args.planned(package, items, &workshop, global)?;
+                Ok(steps(planned, limits, package, run, items.to_vec(), screen))
+            })
+        }
     }
 }
 
 impl Args {
-    fn on_package(
-        &self,
-        workshop: &Workshop<'_>,
-        mut run: Run,
-        global: &Global,
-        screen: &mut Screen,
-    ) -> Outcome {
-        let preview = match self.output {
-            Some(_) => Preview { dry_run: true, ..self.preview.clone() },
-            None => self.preview.clone(),
-        };
-        let editing = Editing { keep_going: false, preview };
-        let session = Session::open_at(&self.dir, &[], true, &editing, global, screen)?;
-        run.title.clone_from(&session.loaded.title);
-        let package = &session.loaded.package;
-        let before = eval::items(package, self.results.strict, screen)?;
-        let planned = self.planned(package, &before, workshop, global)?;
-        let limits = self.permissions.limits.limits();
-        let after = steps(planned, limits, package, &mut run, before.clone(), screen);
-        let ending = Ending { saving: None, output: self.output.as_ref(), preview: &self.preview };
-        self.results.finish(&run, session, [&before, &after], ending, screen)
-    }
-
-    fn on_stream(
-        &self,
-        workshop: &Workshop<'_>,
-        mut run: Run,
-        global: &Global,
-        screen: &mut Screen,
-    ) -> Outcome {
-        if self.preview.is_on() || matches!(self.output, Some(Output::Folder(_))) {
+    fn on_stream(&self, workshop: &Workshop<'_>, global: &Global, screen: &mut Screen) -> Outcome {
+        let output = self.flags.elsewhere.output.as_ref();
+        if self.flags.preview.is_on() || matches!(output, Some(Output::Folder(_))) {
             let words = "what is read from standard input goes to standard output";
             return Err(Failure::usage(Diagnostic::error(words)));
         }
         let mut piped = streams::Piped::read()?;
-        run.title = disk::shown(disk::STDIN).to_owned();
+        let mut run = self.flags.run(disk::shown(disk::STDIN));
         let items = piped.items();
         let package = as_package(&items)?;
         let planned = self.planned(&package, &items, workshop, global)?;
-        let limits = self.permissions.limits.limits();
+        let limits = self.flags.permissions.limits.limits();
         let after = steps(planned, limits, &Package::default(), &mut run, items, screen);
-        self.results.keep(&run, screen)?;
-        piped.finish(&run, after, self.output.as_ref(), screen)
+        self.flags.results.keep(&run.report, screen)?;
+        piped.finish(&run, after, output, screen)
     }
 
     /// The functions in their order. What is not allowed is told before anything runs.
@@ -207,7 +171,7 @@ impl Args {
     }
 
     fn explicit(&self, workshop: &Workshop<'_>) -> Result<Planned, Diagnostic> {
-        let asks = Asks { network: self.permissions.has_network(), ..Asks::default() };
+        let asks = Asks { network: self.flags.permissions.has_network(), ..Asks::default() };
         let (name, runtime, ready) = match (&self.image, &self.exec_path) {
             (Some(image), _) => {
                 (workshop.image_name(image, None), "image", workshop.image(image, None, &asks))
@@ -227,6 +191,7 @@ impl Args {
             base: String::new(),
             defer_failure: false,
             place: None,
+            config_file: configuration::NO_FILE.to_owned(),
         })
     }
 
@@ -274,6 +239,7 @@ impl Args {
             base: base.to_owned(),
             defer_failure: function.declaration.defer_failure,
             place: Some(place),
+            config_file: placed.file.shown.clone(),
         })
     }
 }
@@ -305,13 +271,8 @@ fn steps(
             limits,
             ..Step::new(function.runner)
         };
-        let job = Job {
-            step,
-            runtime: function.runtime,
-            wanted: &wanted,
-            place: function.place,
-            config_file: None,
-        };
+        let Planned { runtime, place, config_file, .. } = function;
+        let job = Job { step, runtime, wanted: &wanted, place, config_file };
         items = run.step(package, &job, items, screen);
         housed(&mut items, &scope);
         if !run.is_good {
@@ -389,16 +350,13 @@ fn ready(
 
 /// The resources of a stream as files, by the paths that they name.
 fn as_package(items: &[Item]) -> Result<Package, Failure> {
-    let mut texts: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    let mut by_path: BTreeMap<&str, Vec<Item>> = BTreeMap::new();
     for item in items {
         let path = item.path.as_ref().map_or("stdin.yaml", |path| path.as_str());
-        texts.entry(path.to_owned()).or_default().push(item.text());
+        by_path.entry(path).or_default().push(item.clone());
     }
-    let files = texts.into_iter().map(|(path, texts)| {
-        let texts: Vec<String> =
-            texts.into_iter().map(|text| krm_core::subtree::end_line(text.to_owned())).collect();
-        PackageFile::of_text(&path, texts.join("---\n"))
-    });
+    let files = by_path.into_iter();
+    let files = files.map(|(path, items)| PackageFile::of_text(path, output::documents(&items)));
     let files = files.collect::<Result<Vec<_>, _>>();
     let files = files.map_err(|error| Failure::input(Diagnostic::error(error.to_string())))?;
     Ok(Package::new(files))

@@ -3,8 +3,9 @@
 use krm_core::findings::{Finder, Ran, Report};
 use krm_core::wire::{FunctionResult, Item};
 use krm_core::{Diagnostic, Package, Severity};
-use krm_run::{Image, Interrupt, Step, StepFailure, Stepped, named};
+use krm_run::{Image, Interrupt, Runner, Step, StepFailure, Stepped, named};
 
+use super::configuration;
 use crate::Exit;
 use crate::show::{Doing, Screen};
 
@@ -20,8 +21,8 @@ pub(super) struct Job<'a> {
     pub(super) wanted: &'a dyn Fn(&Item) -> bool,
     /// Where it is declared: an error that is nothing but a place.
     pub(super) place: Option<Diagnostic>,
-    /// The file of its configuration, as people know it, where that is no file of the package.
-    pub(super) config_file: Option<String>,
+    /// What people call the file of its functionConfig.
+    pub(super) config_file: String,
 }
 
 /// From which severity on results are a failure, beside the exit code.
@@ -34,7 +35,7 @@ pub(super) enum FailOn {
 }
 
 impl FailOn {
-    fn counts(self, result: &FunctionResult) -> bool {
+    pub(super) fn counts(self, result: &FunctionResult) -> bool {
         match self {
             Self::Error => result.severity == Severity::Error,
             Self::Warning => result.severity >= Severity::Warning,
@@ -80,7 +81,6 @@ impl Run {
                 (Some(items), Stepped { failure, ..Stepped::default() })
             }
         };
-        let is_refused = items.is_some();
         let failure = done.failure.as_deref();
         let mut results = done.results.clone();
         if results.is_empty() {
@@ -94,11 +94,14 @@ impl Run {
             false => format!("{seen} of {}", many(total, "resource")),
         };
         let image = image_of(&done).map(|image| format!(", image {image}")).unwrap_or_default();
+        let how = how(matches!(job.step.runner, Runner::Builtin(_)), job.runtime);
         let function = &job.step.name;
-        screen.say(&format!("[{word}] \"{function}\" on {seen} of {name} in {time}ms{image}"));
+        screen.say(&format!(
+            "[{word}] \"{function}\" ({how}) on {seen} of {name} in {time}ms{image}"
+        ));
         tell(package, job, &done, &results, screen);
         self.keep(job, &done, &results, counts);
-        self.fail(package, job, failure, &results, counts, is_refused);
+        self.fail(package, job, failure, &results, counts, items.is_some());
         items.unwrap_or(done.items)
     }
 
@@ -226,18 +229,33 @@ fn shown(told: Diagnostic, package: &Package) -> Diagnostic {
     }
 }
 
-/// The error with the place where the function is declared, where it has none of its own. One without a file is about the
-/// configuration.
+/// The error in the file of the functionConfig, if that is what it is about, or with the place where the function is declared.
 fn placed(told: Diagnostic, job: &Job<'_>) -> Diagnostic {
+    let told = configuration::placed(told, &job.config_file);
+    let is_container = job.runtime == "image" && !matches!(job.step.runner, Runner::Builtin(_));
+    let told = if is_container { with_meant(told, &job.step.name) } else { told };
     match &job.place {
-        _ if told.location.is_some() && told.file.is_none() => match &job.config_file {
-            Some(file) => told.in_file(&**file),
-            None => told,
-        },
         Some(place) if told.location.is_none() => {
             Diagnostic { message: told.message, hints: told.hints, ..place.clone() }
         }
         _ => told,
+    }
+}
+
+/// The error with the built-in function that somebody may have meant by an image.
+pub(super) fn with_meant(told: Diagnostic, image: &str) -> Diagnostic {
+    match krm_run::meant(image) {
+        Some(name) => told.hint(format!("did you mean `{name}`, which is built in?")),
+        None => told,
+    }
+}
+
+/// What ran for a function, in a word for people.
+pub(super) fn how(is_builtin: bool, runtime: &'static str) -> &'static str {
+    match (is_builtin, runtime) {
+        (true, _) => "built in",
+        (false, "image") => "container",
+        (false, other) => other,
     }
 }
 

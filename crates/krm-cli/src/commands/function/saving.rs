@@ -3,12 +3,18 @@
 use std::collections::BTreeMap;
 
 use krm_core::{Diagnostic, Package, PackagePath};
-use krm_yaml::{Edit, File, NodeRef, Path, Segment, Value};
+use krm_yaml::{Edit, File, NodeRef, Path, Segment, Value, WhenEmpty};
 
 use crate::Failure;
 use crate::show::Screen;
 
 const KPTFILE: &str = "Kptfile";
+
+/// What a function in a pipeline is told and given: all of it is as it was when the function ran.
+const FIELDS: [&str; 5] = ["tag", "configPath", "configMap", "selectors", "exclude"];
+
+/// What a selector asks for, field by field.
+pub(super) type Wanted = Vec<(&'static str, Value<'static>)>;
 
 /// What is saved.
 #[derive(Clone, Debug)]
@@ -18,9 +24,11 @@ pub(super) struct Saving {
     /// `image` or `exec`.
     pub(super) runtime: &'static str,
     pub(super) name: String,
+    /// The tag of an image, or a constraint on it, where it stands apart.
+    pub(super) tag: Option<String>,
     pub(super) config: Config,
     /// `selectors` and `exclude`, each with its fields.
-    pub(super) selection: [(&'static str, Vec<(&'static str, String)>); 2],
+    pub(super) selection: [(&'static str, Wanted); 2],
 }
 
 /// The configuration of what is saved.
@@ -78,14 +86,23 @@ impl Saving {
             None => {
                 path.push(Segment::End);
                 let head = (Value::from(self.runtime), Value::string(self.name.clone()));
-                let fields = std::iter::once(head).chain(self.fields()).collect();
+                let fields = self.fields().into_iter().map(|(key, value)| (key.into(), value));
+                let fields = std::iter::once(head).chain(fields).collect();
                 edit.set_at(document, &path, Value::Mapping(fields)).map_err(told)?;
             }
             Some(at) => {
                 path.push(Segment::Index(at));
-                for (key, value) in self.fields() {
-                    let Value::String(key) = key else { continue };
-                    edit.set_at(document, &path.join(&key), value).map_err(told)?;
+                let mut fields = self.fields();
+                for key in FIELDS {
+                    let path = path.join(key);
+                    let given = fields.iter().position(|(field, _)| *field == key);
+                    match given.map(|at| fields.swap_remove(at).1) {
+                        Some(value) => edit.set_at(document, &path, value).map_err(told)?,
+                        None if document.find(&path).is_some() => {
+                            edit.remove_at(document, &path, WhenEmpty::Remove).map_err(told)?;
+                        }
+                        None => {}
+                    }
                 }
             }
         }
@@ -93,20 +110,25 @@ impl Saving {
         Ok((text, there.is_none()))
     }
 
-    fn fields(&self) -> Vec<(Value<'static>, Value<'static>)> {
+    fn fields(&self) -> Wanted {
         let text = |text: &str| Value::string(text.to_owned());
-        let pairs = |pairs: &[(String, String)]| {
-            Value::Mapping(pairs.iter().map(|(key, value)| (text(key), text(value))).collect())
+        let tag = self.tag.iter().map(|tag| ("tag", text(tag)));
+        let config = match &self.config {
+            Config::None => None,
+            Config::Path(path) => Some(("configPath", text(path))),
+            Config::Map(map) => Some(("configMap", pairs(map))),
         };
-        let mut fields = match &self.config {
-            Config::None => Vec::new(),
-            Config::Path(path) => vec![(Value::from("configPath"), text(path))],
-            Config::Map(map) => vec![(Value::from("configMap"), pairs(map))],
-        };
-        for (name, wanted) in self.selection.iter().filter(|(_, wanted)| !wanted.is_empty()) {
-            let entries = wanted.iter().map(|(key, value)| (text(key), text(value))).collect();
-            fields.push((Value::from(*name), Value::Sequence(vec![Value::Mapping(entries)])));
-        }
-        fields
+        let wanted = self.selection.iter().filter(|(_, wanted)| !wanted.is_empty());
+        let selection = wanted.map(|(name, wanted)| {
+            let fields = wanted.iter().cloned().map(|(key, value)| (key.into(), value)).collect();
+            (*name, Value::Sequence(vec![Value::Mapping(fields)]))
+        });
+        tag.chain(config).chain(selection).collect()
     }
+}
+
+/// Texts by their names.
+pub(super) fn pairs(pairs: &[(String, String)]) -> Value<'static> {
+    let text = |text: &String| Value::string(text.clone());
+    Value::Mapping(pairs.iter().map(|(key, value)| (text(key), text(value))).collect())
 }

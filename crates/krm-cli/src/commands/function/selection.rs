@@ -2,6 +2,9 @@
 
 use krm_core::wire::Item;
 use krm_sdk::{Resource, Selector};
+use krm_yaml::Value;
+
+use super::saving::{Wanted, pairs};
 
 /// Which resources a function gets; the others stay as they are.
 #[derive(Clone, Debug, clap::Args)]
@@ -85,10 +88,14 @@ impl Selection {
     }
 
     /// The fields of a selector as a Kptfile has them.
-    pub(super) fn for_kptfile(&self) -> [(&'static str, Vec<(&'static str, String)>); 2] {
-        let fields = |(names, _, _): Words<'_>| {
+    pub(super) fn for_kptfile(&self) -> [(&'static str, Wanted); 2] {
+        let fields = |(names, annotations, labels): Words<'_>| {
             let known = ["apiVersion", "kind", "name", "namespace"].into_iter().zip(names);
-            known.filter_map(|(field, name)| Some((field, name.clone()?))).collect()
+            let known =
+                known.filter_map(|(field, name)| Some((field, Value::string(name.clone()?))));
+            let maps = [("labels", labels), ("annotations", annotations)];
+            let maps = maps.into_iter().filter(|(_, map)| !map.is_empty());
+            known.chain(maps.map(|(field, map)| (field, pairs(map)))).collect()
         };
         [("selectors", fields(self.wanted())), ("exclude", fields(self.unwanted()))]
     }

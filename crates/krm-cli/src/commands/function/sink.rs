@@ -4,9 +4,9 @@ use std::path::Path;
 
 use krm_core::assemble::{Deletions, assemble};
 use krm_core::wire::{Item, SendOptions, Sending};
-use krm_core::{Change, Diagnostic, Plan, subtree};
+use krm_core::{Change, Diagnostic, Plan};
 
-use super::{eval, streams};
+use super::{opening, output, streams};
 use crate::cli::{Global, Preview};
 use crate::commands::cfg::editing::{Editing, Session};
 use crate::commands::writing;
@@ -44,18 +44,19 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
-    let given = streams::Piped::read()?.items();
+    let mut piped = streams::Piped::read()?;
+    piped.left_out(false).iter().for_each(|told| screen.tell(told));
+    let given = piped.items();
     let Some(dir) = &args.dir else {
-        let texts = given.iter().map(|item| subtree::end_line(item.text().to_owned()));
-        screen.print(&texts.collect::<Vec<_>>().join("---\n"))?;
+        screen.print(&output::documents(&given))?;
         return Ok(Exit::Done);
     };
     if !Path::new(dir).exists() {
         return made(dir, &given, args, screen);
     }
-    let editing = Editing { keep_going: false, preview: args.preview.clone() };
+    let editing = Editing::whole(args.preview.clone());
     let session = Session::open_at(dir, &[], true, &editing, global, screen)?;
-    let before = eval::items(&session.loaded.package, false, screen)?;
+    let before = opening::items(&session.loaded.package, false, screen)?;
     let after = args.sunk(&before, &given)?;
     let deletions = if args.allow_delete { Deletions::Any } else { Deletions::Some };
     let done = assemble(&session.loaded.package, &before, &after, deletions)

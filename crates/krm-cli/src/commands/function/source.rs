@@ -6,7 +6,7 @@ use krm_core::wire::{SendOptions, Sending};
 use krm_core::{Diagnostic, Package, PackageFile, PackagePath};
 use krm_yaml::{File, Value};
 
-use super::{configuration, eval, streams};
+use super::{configuration, opening, streams};
 use crate::cli::Global;
 use crate::folder::{self, Loaded};
 use crate::show::Screen;
@@ -61,10 +61,17 @@ enum Output {
 
 pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
     let items = match &args.dirs[..] {
-        [dir] if dir == disk::STDIN => streams::Piped::read()?.items(),
+        [dir] if dir == disk::STDIN => {
+            let mut piped = streams::Piped::read()?;
+            match piped.left_out(args.strict) {
+                Some(told) if told.is_error() => return Err(Failure::input(told)),
+                told => told.iter().for_each(|told| screen.tell(told)),
+            }
+            piped.items()
+        }
         dirs => {
             let package = gathered(dirs, global, screen)?;
-            eval::items(&package, args.strict, screen)?
+            opening::items(&package, args.strict, screen)?
         }
     };
     let config = args.fn_config.as_deref().map(configuration::of_file).transpose();

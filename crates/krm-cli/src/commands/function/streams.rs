@@ -1,13 +1,13 @@
 //! Functions on standard input: a list comes in, and the same list goes out with what changed in it.
 
-use krm_core::wire::Item;
-use krm_core::{Diagnostic, subtree};
-use krm_sdk::stream::Stream;
+use krm_core::wire::{Item, Items};
+use krm_core::{Diagnostic, Package, PackageFile};
+use krm_sdk::stream::{Form, Stream};
 use krm_sdk::{Error, FunctionResult, Resource, ResourceList};
 use krm_yaml::ReadOptions;
 
+use super::output::{self, Output};
 use super::running::Run;
-use super::writing_back::Output;
 use crate::show::Screen;
 use crate::{Exit, Failure, Outcome, disk};
 
@@ -34,6 +34,16 @@ impl Piped {
         std::mem::take(&mut self.list.items).into_iter().map(Item::from).collect()
     }
 
+    /// What there is to say about documents that are no resources, where resources alone go on.
+    pub(super) fn left_out(&self, is_strict: bool) -> Option<Diagnostic> {
+        if self.stream.form() != Form::Documents {
+            return None;
+        }
+        let mut file = PackageFile::of_text("stdin.yaml", self.stream.text().to_owned()).ok()?;
+        file.shown = disk::shown(disk::STDIN).to_owned();
+        Items::of(&Package::new(vec![file]), |_| true).ok()?.words(is_strict)
+    }
+
     /// Prints what came of a run: the list with its results. A run that failed prints its results and no resources that it changed.
     pub(super) fn finish(
         mut self,
@@ -57,8 +67,8 @@ impl Piped {
             self.list.results.extend(results);
             screen.print(&self.stream.write(&self.list).map_err(told)?)?;
         } else {
-            let texts = after.iter().map(|item| subtree::end_line(item.text().to_owned()));
-            screen.print(&texts.collect::<Vec<_>>().join("---\n"))?;
+            self.left_out(false).iter().for_each(|told| screen.tell(told));
+            screen.print(&output::documents(&after))?;
         }
         match run.exit {
             Exit::Done => Ok(Exit::Done),

@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
 
 use krm_core::assemble::{Deletions, assemble};
-use krm_core::wire::{Item, SendOptions, Sending};
-use krm_core::{Change, Diagnostic, Package, PackageFile, PackagePath, Plan, subtree};
+use krm_core::findings::Report;
+use krm_core::wire::Item;
+use krm_core::{Change, Diagnostic, Package, PackageFile, PackagePath, Plan};
 
+use super::output::Output;
 use super::running::Run;
 use super::saving::Saving;
 use crate::cli::Preview;
 use crate::commands::cfg::editing::Session;
 use crate::commands::fix::{self, Choices};
-use crate::commands::writing;
 use crate::show::Screen;
 use crate::{Exit, Failure, Outcome};
 
@@ -30,45 +30,18 @@ pub(super) struct Results {
 
     /// Apply the values that results propose
     #[arg(long)]
-    fix: bool,
+    pub(super) fix: bool,
 
     #[command(flatten)]
-    choices: Choices,
+    pub(super) choices: Choices,
 
     /// Let functions delete all resources, or a Kptfile
     #[arg(long)]
-    allow_delete: bool,
+    pub(super) allow_delete: bool,
 
     /// Refuse packages with documents that are no resources
     #[arg(long)]
     pub(super) strict: bool,
-}
-
-/// Where resources go that are not written into the package.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Output {
-    /// One ResourceList.
-    Stdout,
-    /// Documents.
-    Unwrap,
-    /// A new folder.
-    Folder(String),
-}
-
-impl std::str::FromStr for Output {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "stdout" => Ok(Self::Stdout),
-            "unwrap" => Ok(Self::Unwrap),
-            "" => Err("stdout, unwrap or a folder is wanted".to_owned()),
-            folder if Path::new(folder).exists() => {
-                Err(format!("`{folder}` is there already; a new folder is wanted"))
-            }
-            folder => Ok(Self::Folder(folder.to_owned())),
-        }
-    }
 }
 
 /// What is to be done at the end beside changing the package.
@@ -81,9 +54,9 @@ pub(super) struct Ending<'a> {
 
 impl Results {
     /// Keeps the results of a run, also of one that failed.
-    pub(super) fn keep(&self, run: &Run, screen: &mut Screen) -> Result<(), Failure> {
+    pub(super) fn keep(&self, report: &Report, screen: &mut Screen) -> Result<(), Failure> {
         let Some(folder) = &self.results_dir else { return Ok(()) };
-        let text = run.report.to_yaml().map_err(Failure::input)?;
+        let text = report.to_yaml().map_err(Failure::input)?;
         let path = crate::folder::joined(folder, "results.yaml");
         let written = fs::create_dir_all(folder).and_then(|()| fs::write(&path, text));
         written.map_err(|error| {
@@ -105,7 +78,7 @@ impl Results {
     ) -> Outcome {
         let Ending { saving, output, preview } = ending;
         run.sum_up(screen);
-        self.keep(run, screen)?;
+        self.keep(&run.report, screen)?;
         if !run.is_good && !self.fix {
             return Err(Failure::Told(run.exit, run.errors.clone()));
         }
@@ -127,7 +100,10 @@ impl Results {
             self.mend(run, package, &mut texts, preview, screen)?;
         }
         let exit = match output {
-            Some(output) => print(output, package, &texts, preview, screen)?,
+            Some(output) => {
+                let new = changed(package, &texts);
+                output.take(&new.map_err(|told| Failure::Told(Exit::Input, told))?, screen)?
+            }
             None => {
                 let plan = plan(&session, &texts);
                 session.finish(plan, screen)?
@@ -195,39 +171,4 @@ fn plan(session: &Session<'_>, texts: &BTreeMap<PackagePath, Option<String>>) ->
         plan.add(Change { path: shown, old: old.and_then(text), new: new.clone() });
     }
     plan
-}
-
-/// Prints what would be written, or makes a folder of it.
-fn print(
-    output: &Output,
-    package: &Package,
-    texts: &BTreeMap<PackagePath, Option<String>>,
-    preview: &Preview,
-    screen: &mut Screen,
-) -> Outcome {
-    let told = |told| Failure::Told(Exit::Input, told);
-    let new = changed(package, texts).map_err(told)?;
-    let items = krm_core::wire::Items::of(&new, |_| true).map_err(told)?.items;
-    match output {
-        Output::Stdout => {
-            let options = SendOptions { without_ids: true, ..SendOptions::default() };
-            let list = Sending::of(&items, &options).map_err(Failure::input)?;
-            screen.print(list.text())?;
-        }
-        Output::Unwrap => {
-            let texts = items.iter().map(|item| subtree::end_line(item.text().to_owned()));
-            screen.print(&texts.collect::<Vec<_>>().join("---\n"))?;
-        }
-        Output::Folder(folder) => {
-            let mut plan = Plan::default();
-            for file in new.files() {
-                let path = crate::folder::joined(folder, file.path.as_str());
-                let text = file.file().map(|file| file.text().to_owned());
-                plan.add(Change { path, old: None, new: text });
-            }
-            let lock = writing::lock_folder(folder, preview, screen)?;
-            return writing::finish(plan, preview, &lock, screen);
-        }
-    }
-    Ok(Exit::Done)
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -214,8 +215,12 @@ fn copy_folder(from: &Path, to: &Path) {
         let target = to.join(path.file_name().unwrap());
         match path.is_dir() {
             true => copy_folder(&path, &target),
-            // A copy of the content alone: the original may not be written to.
-            false => fs::write(target, fs::read(&path).unwrap()).unwrap(),
+            // A copy of the content alone: the original may not be written to. A command stays one.
+            false => {
+                let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o100;
+                fs::write(&target, fs::read(&path).unwrap()).unwrap();
+                fs::set_permissions(target, fs::Permissions::from_mode(0o644 | mode)).unwrap();
+            }
         }
     }
 }

@@ -26,7 +26,7 @@ pub(crate) fn judge(case: &Case, ran: &Ran) -> Vec<String> {
     if (ran.exit != 0) != case.wants_failure() || ran.exit == 70 {
         why.push(format!("exit code {}", ran.exit));
     }
-    why.extend(documents(&ran.golden, &ran.after));
+    why.extend(documents(ran));
     why.extend(comments(ran));
     why.extend(lines(ran));
     if let Some(wanted) = &ran.golden_results {
@@ -56,20 +56,24 @@ fn names(a: &Files, b: &Files) -> BTreeSet<String> {
     a.keys().chain(b.keys()).cloned().collect()
 }
 
-fn documents(golden: &Files, after: &Files) -> Vec<String> {
+fn documents(ran: &Ran) -> Vec<String> {
+    let (golden, after) = (&ran.golden, &ran.after);
     let mut why = Vec::new();
     if has_lost_places(golden) {
-        let [wanted, is] = [golden, after].map(|files| {
+        let all = |files: &Files| {
             let texts = files.iter().filter(|(name, _)| is_yaml(name));
             let mut all: Vec<String> = texts.flat_map(|(_, text)| meanings(text)).collect();
             all.sort();
             all
-        });
-        let differs = wanted != is;
-        return differs
-            .then(|| format!("there is {is:?}\n    and not {wanted:?}"))
-            .into_iter()
-            .collect();
+        };
+        let [wanted, is] = [golden, after].map(all);
+        if wanted != is {
+            why.push(format!("there is {is:?}\n    and not {wanted:?}"));
+        }
+        if !ran.before.keys().eq(after.keys()) {
+            why.push("resources moved to other files, and nobody asked for it".to_owned());
+        }
+        return why;
     }
     for name in names(golden, after) {
         match (golden.get(&name), after.get(&name)) {
@@ -88,8 +92,8 @@ fn documents(golden: &Files, after: &Files) -> Vec<String> {
     why
 }
 
-/// Whether the function that made the golden forgot where its resources came from, so that each went to a new file: then only
-/// the documents can be compared.
+/// Whether the function that made the golden forgot where its resources came from, so that each went to a new file, and the
+/// Kptfile to one that makes no package. Then only documents can be compared, and here they must stay where they were.
 fn has_lost_places(golden: &Files) -> bool {
     golden.keys().any(|name| name.starts_with("kptfile_") && name.ends_with(".yaml"))
 }

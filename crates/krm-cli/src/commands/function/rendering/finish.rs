@@ -5,18 +5,14 @@ use std::collections::BTreeMap;
 use krm_core::assemble::{Deletions, assemble};
 use krm_core::findings::Ran;
 use krm_core::kptfile::{self, Role};
-use krm_core::wire::{Item, Items, SendOptions, Sending};
-use krm_core::{
-    Change, Diagnostic, Package, PackageFile, PackagePath, PackagePathError, Plan, subtree,
-};
+use krm_core::wire::Item;
+use krm_core::{Change, Diagnostic, Package, PackageFile, PackagePath, PackagePathError, Plan};
 use krm_run::render::Rendered;
 use krm_yaml::File;
 
-use super::super::render::Output;
 use super::{Settings, Told, Work, words};
 use crate::commands::writing;
 use crate::disk::Lock;
-use crate::folder;
 use crate::show::Screen;
 use crate::{Exit, Failure, Outcome};
 
@@ -35,7 +31,7 @@ impl Settings<'_> {
             true => Some(words::failures(rendered, self.loaded)),
             false => None,
         };
-        if !self.args.allow_delete
+        if !self.args.results.allow_delete
             && let Some(told) = words::dangerous(rendered, before.len())
         {
             return Err(Failure::Told(Exit::Function, vec![told]));
@@ -104,17 +100,21 @@ impl Settings<'_> {
     ) -> Outcome {
         // What is printed is the whole package; what was mended changes although no function changed it.
         let is_mended = !std::ptr::eq(package, &self.loaded.package);
-        let all = if self.args.output.is_some() || is_mended { package.files() } else { &[] };
+        let all =
+            if self.args.elsewhere.output.is_some() || is_mended { package.files() } else { &[] };
         for file in all {
             let text = || file.file().map(|file| file.text().to_owned());
             texts.entry(file.path.clone()).or_insert_with(text);
         }
-        match &self.args.output {
+        match &self.args.elsewhere.output {
             None => {
                 let plan = self.plan(texts)?;
                 writing::finish(self.loaded.under_all_names(plan), &self.args.preview, lock, screen)
             }
-            Some(output) => self.print(output, texts, screen),
+            Some(output) => {
+                let package = made(texts).map_err(|error| Diagnostic::error(error.to_string()));
+                output.take(&package.map_err(Failure::input)?, screen)
+            }
         }
     }
 
@@ -138,38 +138,13 @@ impl Settings<'_> {
         }
         Ok(plan)
     }
+}
 
-    /// The result somewhere else: the package stays as it is.
-    fn print(&self, output: &Output, texts: Texts, screen: &mut Screen) -> Outcome {
-        let texts = texts.into_iter().filter_map(|(path, text)| Some((path, text?)));
-        if let Output::Folder(folder) = output {
-            let mut plan = Plan::default();
-            for (path, text) in texts {
-                let path = folder::joined(folder, path.as_str());
-                plan.add(Change { path, old: None, new: Some(text) });
-            }
-            let lock = writing::lock_folder(folder, &self.args.preview, screen)?;
-            return writing::finish(plan, &self.args.preview, &lock, screen);
-        }
-        let files = texts.map(|(path, text)| PackageFile::of_text(path.as_str(), text));
-        let wrong = |error: PackagePathError| Failure::input(Diagnostic::error(error.to_string()));
-        let package = Package::new(files.collect::<Result<_, _>>().map_err(wrong)?);
-        let taken = Items::of(&package, |_| true);
-        let items = taken.map_err(|told| Failure::Told(Exit::Input, told))?.items;
-        let text = match output {
-            Output::Stdout => {
-                let sending =
-                    Sending::of(&items, &SendOptions::default()).map_err(Failure::input)?;
-                sending.text().to_owned()
-            }
-            _ => {
-                let texts = items.iter().map(|item| subtree::end_line(item.text().to_owned()));
-                texts.collect::<Vec<_>>().join("---\n")
-            }
-        };
-        screen.print(&text)?;
-        Ok(Exit::Done)
-    }
+/// The package that texts of files make up.
+fn made(texts: Texts) -> Result<Package, PackagePathError> {
+    let there = texts.into_iter().filter_map(|(path, text)| Some((path, text?)));
+    let files = there.map(|(path, text)| PackageFile::of_text(path.as_str(), text));
+    Ok(Package::new(files.collect::<Result<_, _>>()?))
 }
 
 /// New texts of files; none for one that goes away.

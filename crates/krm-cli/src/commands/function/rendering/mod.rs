@@ -10,13 +10,14 @@ use std::time::Duration;
 use krm_core::findings::Ran;
 use krm_core::hydration::Tree;
 use krm_core::kptfile::{self, Function, Program};
-use krm_core::wire::Item;
+use krm_core::wire::{FunctionResult, Item};
 use krm_core::{Diagnostic, Package};
 use krm_run::render::Ended;
 use krm_run::{Image, Interrupt, Limits, Programs, Runner, StepFailure};
 
 pub(super) use settings::Settings;
 
+use super::running::FailOn;
 use crate::folder::Loaded;
 
 /// All that a function of a pipeline needs to run.
@@ -28,6 +29,8 @@ struct Work<'a> {
     programs: &'a Programs,
     limits: Limits,
     interrupt: &'a Interrupt,
+    /// From which severity on results are a failure.
+    fail_on: Option<FailOn>,
     /// Documents that are no resources.
     left_out: Option<Diagnostic>,
     /// The package's folder. An absolute path.
@@ -45,6 +48,8 @@ struct Told {
     time: Duration,
     warnings: Vec<Diagnostic>,
     errors: Vec<Diagnostic>,
+    /// Whether it failed by its results alone.
+    is_finding: bool,
 }
 
 impl Work<'_> {
@@ -64,7 +69,6 @@ impl Work<'_> {
             ..Ran::default()
         };
         let refused = |told: Diagnostic| {
-            let told = if told.location.is_some() { told } else { function.place.put(told) };
             let ran = Ran { exit_code: 1, ..ran.clone() };
             let report = Told {
                 ran,
@@ -75,6 +79,7 @@ impl Work<'_> {
                 time: Default::default(),
                 warnings: Vec::new(),
                 errors: vec![told],
+                is_finding: false,
             };
             Ended { items: None, report }
         };
@@ -106,15 +111,20 @@ impl Work<'_> {
             time,
             warnings,
             errors,
+            is_finding: false,
         };
         let named = |told: Vec<Diagnostic>| -> Vec<Diagnostic> {
             told.into_iter().map(|it| krm_run::named(&step.name, it, false)).collect()
         };
         match step.run(items.to_vec(), wanted, self.interrupt) {
             Ok(done) => {
-                let ran = Ran { stderr: done.stderr.text(), results: done.results, ..ran };
+                let counts = |it: &FunctionResult| self.fail_on.is_some_and(|on| on.counts(it));
+                let is_finding = done.results.iter().any(counts);
+                let (stderr, exit_code) = (done.stderr.text(), is_finding.into());
+                let ran = Ran { stderr, results: done.results, exit_code, ..ran };
                 let report = told(ran, done.image, done.time, named(done.warnings), Vec::new());
-                Ended { items: Some(done.items), report }
+                let report = Told { is_finding, ..report };
+                Ended { items: (!is_finding).then_some(done.items), report }
             }
             Err(failure) => {
                 // Which function it is, is said together with its package.

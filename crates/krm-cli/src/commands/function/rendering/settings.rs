@@ -1,9 +1,7 @@
 //! What all runs of one command have in common, and one run.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use krm_core::findings::Fixes;
-use krm_core::findings::fixes::Finding;
 use krm_core::hydration::Tree;
 use krm_core::kptfile::Function;
 use krm_core::wire::{Item, Items};
@@ -15,6 +13,7 @@ use super::super::interrupt;
 use super::super::render::Args;
 use super::{Told, Work, words};
 use crate::cli::Global;
+use crate::commands::fix;
 use crate::disk::Lock;
 use crate::folder::Loaded;
 use crate::show::Screen;
@@ -51,14 +50,14 @@ impl<'a> Settings<'a> {
 
     /// Renders the package, tells of it and writes what came of it.
     pub(in super::super) fn run(&self, lock: &Lock, screen: &mut Screen) -> Outcome {
-        let mended = match self.args.fix {
+        let mended = match self.args.results.fix {
             true => self.mended(screen)?,
             false => None,
         };
         let package = mended.as_ref().unwrap_or(&self.loaded.package);
         self.run_on(package, |work, rendered, before| {
             words::tell(work, rendered, screen);
-            self.keep_results(rendered)?;
+            self.args.results.keep(&words::report(rendered), screen)?;
             if self.args.explain {
                 words::explain(work, rendered, screen)?;
             }
@@ -75,7 +74,7 @@ impl<'a> Settings<'a> {
         let input = |told| Failure::Told(Exit::Input, told);
         let tree = Tree::of(package).map_err(input)?;
         let taken = Items::of(package, |_| true).map_err(input)?;
-        if let Some(told) = taken.words(self.args.strict).filter(Diagnostic::is_error) {
+        if let Some(told) = taken.words(self.args.results.strict).filter(Diagnostic::is_error) {
             return Err(Failure::input(told));
         }
         let left_out = taken.words(false);
@@ -87,6 +86,7 @@ impl<'a> Settings<'a> {
             programs: &self.programs,
             limits: self.args.limits.limits(),
             interrupt: &self.interrupt,
+            fail_on: self.args.results.fail_on,
             folder: &self.folder,
             left_out,
         };
@@ -100,15 +100,10 @@ impl<'a> Settings<'a> {
     /// The package with the values that results propose; none where nothing is proposed that can be set.
     fn mended(&self, screen: &mut Screen) -> Result<Option<Package>, Failure> {
         let package = &self.loaded.package;
-        let fixes = self.run_on(package, |_, rendered, _| {
-            let ran = rendered.steps.iter().map(|step| &step.report.ran);
-            let findings = ran.flat_map(|ran| {
-                ran.results.iter().map(|result| Finding { folder: &ran.package, result })
-            });
-            Fixes::apply(package, &findings.collect::<Vec<_>>(), |_, _| None)
-        })?;
-        fixes.done.iter().for_each(|words| screen.say(words));
-        screen.tell_all(&fixes.left);
+        let choices = &self.args.results.choices;
+        let fixes = self
+            .run_on(package, |_, rendered, _| choices.apply(package, &words::report(rendered)))?;
+        fix::tell(&fixes, self.args.preview.is_on(), screen);
         if fixes.texts.is_empty() {
             return Ok(None);
         }
@@ -123,13 +118,5 @@ impl<'a> Settings<'a> {
         };
         let files = package.files().iter().map(file).collect::<Result<Vec<_>, _>>();
         Ok(Some(Package::new(files.map_err(|told| Failure::Told(Exit::Input, told))?)))
-    }
-
-    fn keep_results(&self, rendered: &Rendered<'_, Told>) -> Result<(), Failure> {
-        let Some(folder) = &self.args.results_dir else { return Ok(()) };
-        let text = words::report(rendered).to_yaml().map_err(Failure::input)?;
-        std::fs::create_dir_all(folder)?;
-        std::fs::write(Path::new(folder).join("results.yaml"), text)?;
-        Ok(())
     }
 }

@@ -6,6 +6,7 @@ use krm_core::wire::{FunctionResult, Item};
 use krm_core::{Diagnostic, Severity};
 use krm_run::render::{self, Rendered, Step};
 
+use super::super::running::{how, many, with_meant};
 use super::{Told, Work};
 use crate::Failure;
 use crate::folder::Loaded;
@@ -61,15 +62,9 @@ fn one_line(result: &FunctionResult) -> String {
 fn line(step: &Step<'_, Told>, verbose: bool) -> String {
     let told = &step.report;
     let word = if step.failed { "FAIL" } else { "PASS" };
-    let runtime = match (told.is_builtin, told.ran.runtime) {
-        (true, _) => "built in",
-        (_, "image") => "container",
-        (_, other) => other,
-    };
-    let mut line = format!("[{word}] \"{}\" ({runtime})", told.ran.name);
-    let many = |count: usize| {
-        if count == 1 { "1 resource".to_owned() } else { format!("{count} resources") }
-    };
+    let how = how(told.is_builtin, told.ran.runtime);
+    let mut line = format!("[{word}] \"{}\" ({how})", told.ran.name);
+    let many = |count: usize| many(count, "resource");
     match told.seen == told.of {
         true => line += &format!(" on {}", many(told.seen)),
         false => line += &format!(" on {} of {}", told.seen, many(told.of)),
@@ -119,6 +114,7 @@ pub(super) fn failures(rendered: &Rendered<'_, Told>, loaded: &Loaded) -> Vec<Di
             (Some(first), _) if first.location.is_none() => format!(": {}", first.message),
             // The place and the words come before this.
             (Some(_), _) => String::new(),
+            (None, _) if report.is_finding => ": its results count as a failure".to_owned(),
             (None, 1) => ": 1 error".to_owned(),
             (None, count) => format!(": {count} errors"),
         };
@@ -128,7 +124,9 @@ pub(super) fn failures(rendered: &Rendered<'_, Told>, loaded: &Loaded) -> Vec<Di
         told.extend(placed.cloned());
         let hints = report.errors.first().filter(|it| it.location.is_none());
         let hints = hints.into_iter().flat_map(|it| it.hints.clone());
-        told.push(hints.fold(step.function.place.error(words), Diagnostic::hint));
+        let why = hints.fold(step.function.place.error(words), Diagnostic::hint);
+        let is_container = report.ran.runtime == "image" && !report.is_builtin;
+        told.push(if is_container { with_meant(why, &report.ran.name) } else { why });
     }
     told
 }
@@ -137,10 +135,13 @@ fn errors_of(told: &Told) -> usize {
     told.ran.results.iter().filter(|it| it.severity == Severity::Error).count()
 }
 
-/// Whether only validators failed, and said why in their results.
+/// Whether only validators failed, and said why in their results, or results alone make it a failure.
 pub(super) fn are_findings(rendered: &Rendered<'_, Told>) -> bool {
     let mut failed = rendered.steps.iter().filter(|step| step.failed);
-    failed.all(|it| it.function.role == Role::Validator && errors_of(&it.report) > 0)
+    failed.all(|it| {
+        let found = it.function.role == Role::Validator && errors_of(&it.report) > 0;
+        found || it.report.is_finding
+    })
 }
 
 /// Deletions that need a word of the person: of a package's own file, or of everything.

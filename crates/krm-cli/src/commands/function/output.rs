@@ -1,0 +1,88 @@
+//! `-o`: where resources go that are not written into the package.
+
+use std::path::Path;
+
+use krm_core::wire::{Item, Items, SendOptions, Sending};
+use krm_core::{Change, Package, Plan, subtree};
+
+use crate::cli::Preview;
+use crate::commands::writing;
+use crate::folder;
+use crate::show::Screen;
+use crate::{Exit, Failure, Outcome};
+
+/// The flag.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Elsewhere {
+    /// Print a ResourceList (stdout) or documents (unwrap), or make a folder, instead of changing the package
+    #[arg(short, long, value_name = "stdout|unwrap|DIR", conflicts_with_all = ["dry_run", "diff", "check"])]
+    pub(super) output: Option<Output>,
+}
+
+/// Where resources go that are not written into the package.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Output {
+    /// One ResourceList.
+    Stdout,
+    /// Documents.
+    Unwrap,
+    /// A new folder.
+    Folder(String),
+}
+
+impl std::str::FromStr for Output {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "stdout" => Ok(Self::Stdout),
+            "unwrap" => Ok(Self::Unwrap),
+            "" => Err("stdout, unwrap or a folder is wanted".to_owned()),
+            folder if Path::new(folder).exists() => {
+                Err(format!("`{folder}` is there already; a new folder is wanted"))
+            }
+            folder => Ok(Self::Folder(folder.to_owned())),
+        }
+    }
+}
+
+impl Output {
+    /// Prints a package, or makes a folder of it.
+    pub(super) fn take(&self, package: &Package, screen: &mut Screen) -> Outcome {
+        let items = || {
+            let taken = Items::of(package, |_| true);
+            taken.map(|it| it.items).map_err(|told| Failure::Told(Exit::Input, told))
+        };
+        match self {
+            Self::Stdout => {
+                let items = items()?;
+                let options = SendOptions { without_ids: true, ..SendOptions::default() };
+                let list = Sending::of(&items, &options).map_err(Failure::input)?;
+                screen.print(list.text())?;
+            }
+            Self::Unwrap => screen.print(&documents(&items()?))?,
+            Self::Folder(folder) => return make(folder, package, screen),
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// Resources as documents, one after the other.
+pub(super) fn documents(items: &[Item]) -> String {
+    let texts = items.iter().map(|item| subtree::end_line(item.text().to_owned()));
+    texts.collect::<Vec<_>>().join("---\n")
+}
+
+/// A new folder with the files of a package.
+fn make(folder: &str, package: &Package, screen: &mut Screen) -> Outcome {
+    let mut plan = Plan::default();
+    for file in package.files() {
+        let path = folder::joined(folder, file.path.as_str());
+        let text = file.file().map(|file| file.text().to_owned());
+        plan.add(Change { path, old: None, new: text });
+    }
+    // Neither flag of a preview goes with `-o`.
+    let preview = Preview::default();
+    let lock = writing::lock_folder(folder, &preview, screen)?;
+    writing::finish(plan, &preview, &lock, screen)
+}
