@@ -61,7 +61,7 @@ const PEERS: &[Peer] = &[
         hello: "version",
     },
     // Functions of the catalog, as programs: what built-in ones are compared with.
-    of_catalog!("apply-setters"),
+    Peer { versions: &["latest", "v0.2.4", "v0.2.0"], ..of_catalog!("apply-setters") },
     of_catalog!("create-setters"),
     of_catalog!("ensure-name-substring"),
     of_catalog!("list-setters"),

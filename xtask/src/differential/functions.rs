@@ -84,8 +84,11 @@ fn package(function: &Function, number: usize) -> String {
                 1,
             ),
         };
-        list.push_str("-\n");
-        indented(&mut list, &text);
+        // Comments above the first field would part it from its dash.
+        let start = text.find("apiVersion:").unwrap_or(0);
+        let dash = list.len();
+        indented(&mut list, &text[start..]);
+        list.replace_range(dash..dash + 1, "-");
     }
     list.push_str("functionConfig:\n");
     indented(&mut list, dice.pick(function.configs));
