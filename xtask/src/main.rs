@@ -65,7 +65,7 @@ const WORDS: &[Word] = &[
     },
     Word {
         name: "differential",
-        usage: "[--merge]",
+        usage: "[--merge] [--functions [--stand-in]]",
         help: "read and edit with krm-yaml and with yq, merge with krm and with kyaml, and say where they differ",
         run: differential::run,
     },

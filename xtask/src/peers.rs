@@ -17,6 +17,19 @@ struct Peer {
     hello: &'static str,
 }
 
+/// A function of kpt's catalog.
+macro_rules! of_catalog {
+    ($name:literal) => {
+        Peer {
+            name: $name,
+            module: concat!("github.com/kptdev/krm-functions-catalog/functions/go/", $name),
+            program: $name,
+            versions: &["latest"],
+            hello: "--help",
+        }
+    };
+}
+
 const PEERS: &[Peer] = &[
     Peer {
         name: "yq",
@@ -47,30 +60,19 @@ const PEERS: &[Peer] = &[
         versions: &["latest"],
         hello: "version",
     },
-    // The function that kpt sets fields with, as a program.
-    Peer {
-        name: "apply-setters",
-        module: "github.com/kptdev/krm-functions-catalog/functions/go/apply-setters",
-        program: "apply-setters",
-        versions: &["latest", "v0.2.4", "v0.2.0"],
-        hello: "--help",
-    },
-    // A function that kpt renders with, as a program.
-    Peer {
-        name: "set-labels",
-        module: "github.com/kptdev/krm-functions-catalog/functions/go/set-labels",
-        program: "set-labels",
-        versions: &["latest"],
-        hello: "--help",
-    },
-    // A function that kpt renders with, as a program.
-    Peer {
-        name: "set-namespace",
-        module: "github.com/kptdev/krm-functions-catalog/functions/go/set-namespace",
-        program: "set-namespace",
-        versions: &["latest"],
-        hello: "--help",
-    },
+    // Functions of the catalog, as programs: what built-in ones are compared with.
+    Peer { versions: &["latest", "v0.2.4", "v0.2.0"], ..of_catalog!("apply-setters") },
+    of_catalog!("create-setters"),
+    of_catalog!("ensure-name-substring"),
+    of_catalog!("list-setters"),
+    of_catalog!("remove-local-config-resources"),
+    of_catalog!("search-replace"),
+    of_catalog!("set-annotations"),
+    of_catalog!("set-image"),
+    of_catalog!("set-labels"),
+    of_catalog!("set-namespace"),
+    of_catalog!("starlark"),
+    of_catalog!("upsert-resource"),
 ];
 
 /// Our own small program around Go's YAML readers.

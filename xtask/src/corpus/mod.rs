@@ -140,6 +140,11 @@ fn file_at(number: usize) -> (PathBuf, usize) {
     (PathBuf::from(path), size)
 }
 
+/// The resource of this number.
+pub(crate) fn document(id: usize) -> String {
+    documents(id..id + 1, true)
+}
+
 /// Documents with a marker before each, except before the first of a file.
 fn documents(ids: std::ops::Range<usize>, opens_file: bool) -> String {
     let mut text = String::new();

@@ -1,11 +1,13 @@
 //! `cargo xtask differential`: reads and edits the same files with krm-yaml and with yq, merges with krm and with kyaml, and
-//! says where they differ.
+//! says where they differ. `--functions` does so for built-in functions and the originals that are installed.
 //!
 //! yq stands on go-yaml, as Kubernetes' own tools do. A difference is a place to
 //! look, not a verdict: go-yaml follows YAML 1.1 in places.
 
 mod classes;
+mod config;
 mod fmt;
+mod functions;
 mod merge;
 mod tree;
 
@@ -21,12 +23,17 @@ const RESOURCES: usize = 100;
 const ANNOTATION: &str = "example.com/differential";
 
 pub(crate) fn run(mut args: lexopt::Parser) -> Outcome {
-    let mut only_merge = false;
+    let (mut only_merge, mut only_functions, mut is_stand_in) = (false, false, false);
     while let Some(arg) = args.next()? {
         match arg {
             lexopt::Arg::Long("merge") => only_merge = true,
+            lexopt::Arg::Long("functions") => only_functions = true,
+            lexopt::Arg::Long("stand-in") => is_stand_in = true,
             _ => return Err(arg.unexpected().into()),
         }
+    }
+    if only_functions || is_stand_in {
+        return functions::run(is_stand_in);
     }
     let gopeer = peers::find("gopeer").ok_or("gopeer is not built: `cargo xtask peers` does it")?;
     merge::run(&gopeer)?;
