@@ -7,12 +7,12 @@ use std::ops::Range;
 use krm_yaml::{NodeKind, NodeRef};
 
 use super::keys;
-use super::same::fingerprint;
+use super::same::{self, At, fingerprint};
 use crate::difference::KEYS;
 use crate::resource::{field, scalar_text};
 
-/// For each element that came back, the one that was sent: by a key that all of them have, by content, and of what is left
-/// those between the same neighbours that are much alike.
+/// For each element that came back, the one that was sent: what is the same from both ends, then by a key that all of them
+/// have, by content, and of what is left those between the same neighbours that are much alike.
 pub(super) fn pair(sent: &[NodeRef<'_>], returned: &[NodeRef<'_>]) -> Vec<Option<usize>> {
     let mut pairs = Pairs {
         sent,
@@ -21,6 +21,7 @@ pub(super) fn pair(sent: &[NodeRef<'_>], returned: &[NodeRef<'_>]) -> Vec<Option
         taken: vec![false; sent.len()],
         is_keyed: false,
     };
+    pairs.by_ends();
     pairs.is_keyed = KEYS.iter().any(|key| pairs.by_key(key));
     pairs.by_content();
     pairs.by_neighbours();
@@ -41,6 +42,19 @@ impl Pairs<'_, '_, '_> {
         self.taken[sent] = true;
     }
 
+    /// What is the same from the first on, and from the last: there nobody needs to guess which `yes` a `true` was.
+    fn by_ends(&mut self) {
+        let (sent, returned) = (self.sent, self.returned);
+        let is_same = |(a, b): &(&NodeRef<'_>, &NodeRef<'_>)| same::is_same(**a, **b, At::Below);
+        let ahead = sent.iter().zip(returned).take_while(is_same).count();
+        let rest = (sent[ahead..].iter().rev()).zip(returned[ahead..].iter().rev());
+        let behind = rest.take_while(is_same).count();
+        (0..ahead).for_each(|at| self.pair(at, at));
+        for at in 1..=behind {
+            self.pair(sent.len() - at, returned.len() - at);
+        }
+    }
+
     /// By a field that every element has, and no two have with one value.
     fn by_key(&mut self, key: &str) -> bool {
         let (Some(mut ours), Some(theirs)) = (values(key, self.sent), values(key, self.returned))
@@ -48,7 +62,8 @@ impl Pairs<'_, '_, '_> {
             return false;
         };
         for (value, at) in theirs {
-            if let Some(sent) = ours.remove(&value) {
+            let sent = ours.remove(&value).filter(|sent| !self.taken[*sent]);
+            if let Some(sent) = sent.filter(|_| self.to[at].is_none()) {
                 self.pair(sent, at);
             }
         }
@@ -173,6 +188,7 @@ mod tests {
         assert_eq!(pairs("[a, b, c]", "[c, a, b]"), [Some(2), Some(0), Some(1)]);
         assert_eq!(pairs("[a, a, b]", "[a, b, a]"), [Some(0), Some(2), Some(1)]);
         assert_eq!(pairs("[{x: on}, {x: 2}]", "[{x: 2}, {x: true}]"), [Some(1), Some(0)]);
+        assert_eq!(pairs("[0, yes, true]", "[0, 'yes', true]"), [0, 1, 2].map(Some));
     }
 
     #[test]
