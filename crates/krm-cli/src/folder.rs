@@ -182,7 +182,9 @@ fn read_all(
 }
 
 /// A file's content, and what tells it apart from files of other names.
-fn read(found: &Found, beside: &[&Package]) -> (Result<Arc<File>, Diagnostic>, Option<(u64, u64)>) {
+type Content = (Result<Arc<File>, Diagnostic>, Option<(u64, u64)>);
+
+fn read(found: &Found, beside: &[&Package]) -> Content {
     let mut bytes = Vec::new();
     let opened = fs::File::open(&found.disk).and_then(|file| {
         let metadata = file.metadata()?;
