@@ -48,8 +48,8 @@ impl std::error::Error for PlaceError {}
 ///     group: "apps".into(), kind: "Deployment".into(), namespace: "Shop".into(), name: "web:1".into(),
 /// };
 /// let mut places = Places::of(&Package::default());
-/// assert_eq!(places.make(&web).as_str(), "shop/deployment_web-1.yaml");
-/// assert_eq!(places.make(&web).as_str(), "shop/deployment_web-1_2.yaml");
+/// assert_eq!(places.make(&web).as_str(), "Shop/deployment_web-1.yaml");
+/// assert_eq!(places.make(&web).as_str(), "Shop/deployment_web-1_2.yaml");
 /// assert!(places.take("a..b.yaml").is_ok());
 /// assert!(places.take("a/../../b.yaml").is_err());
 /// ```

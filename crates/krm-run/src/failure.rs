@@ -128,8 +128,14 @@ impl std::error::Error for Failure {}
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "function `{}` {}", self.function.escape_debug(), self.reason)
+        write!(f, "function `{}` {}", one_line(&self.function), self.reason)
     }
+}
+
+/// A name without control characters: it is read in a line of words.
+pub(crate) fn one_line(name: &str) -> String {
+    let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.into() };
+    name.chars().map(shown).collect()
 }
 
 impl fmt::Display for Reason {

@@ -24,6 +24,7 @@ use krm_core::wire::{FunctionResult, Item, Version};
 use krm_core::{Diagnostic, Severity};
 use krm_sdk::{Error, ResourceList};
 
+use crate::failure::one_line;
 use crate::{Function, Image, Interrupt, Limits, Tail};
 
 /// What runs a function.
@@ -139,10 +140,8 @@ pub struct StepFailure {
 /// assert_eq!(told.message, "function `sort`: it is a validator");
 /// ```
 pub fn named(name: &str, told: Diagnostic, is_deed: bool) -> Diagnostic {
-    let message = match is_deed {
-        true => format!("function `{}` {}", name.escape_debug(), told.message),
-        false => format!("function `{name}`: {}", told.message),
-    };
+    let between = if is_deed { "" } else { ":" };
+    let message = format!("function `{}`{between} {}", one_line(name), told.message);
     Diagnostic { message, ..told }
 }
 

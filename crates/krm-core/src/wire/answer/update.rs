@@ -177,7 +177,7 @@ impl<'a, 'h> Update<'a, 'h> {
         if ours.iter().filter(is_gone).any(|(_, field)| field.own.is_none()) {
             return self.replaced(sent, returned, at);
         }
-        let mut place = Placing::new(&ours, &theirs);
+        let mut place = Placing::new(&ours, &theirs, at);
         for (name, field) in theirs.iter().filter(|(name, _)| at.counts(name)) {
             let step = Segment::Key(name.to_owned());
             match ours.get(name) {
@@ -360,11 +360,13 @@ struct Placing {
 }
 
 impl Placing {
-    fn new(ours: &Fields<'_>, theirs: &Fields<'_>) -> Self {
+    fn new(ours: &Fields<'_>, theirs: &Fields<'_>, at: At) -> Self {
         let common = theirs.iter().filter_map(|(name, _)| ours.get(name)?.own);
         let common: Vec<usize> = common.collect();
         let last = ours.count.checked_sub(1);
         match (common.is_sorted(), common.first()) {
+            // What is sent has annotations before all else; people have them, and labels, behind the name.
+            (true, Some(_)) if at == At::Metadata => Self { after: last, is_sorted: true },
             (true, Some(first)) => Self { after: first.checked_sub(1), is_sorted: true },
             _ => Self { after: last, is_sorted: false },
         }
