@@ -132,9 +132,12 @@ impl fmt::Display for Failure {
     }
 }
 
-/// A name without control characters: it is read in a line of words.
+/// A name on a line of words: what cannot be seen is spelled out, quotes stay as they were typed.
 pub(crate) fn one_line(name: &str) -> String {
-    let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.into() };
+    let shown = |c: char| match c {
+        '\'' | '"' | '\\' => c.to_string(),
+        _ => c.escape_debug().to_string(),
+    };
     name.chars().map(shown).collect()
 }
 

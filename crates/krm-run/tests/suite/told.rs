@@ -99,6 +99,6 @@ fn the_name_and_the_words_of_a_function_do_not_reach_the_terminal_raw() {
     let told = told(&failure);
     assert_eq!(
         told,
-        "function `./function \\'\\u{1b}[2J\\'` ended with exit code 1; it said last:\n  red\\u{7}"
+        "function `./function '\\u{1b}[2J'` ended with exit code 1; it said last:\n  red\\u{7}"
     );
 }
