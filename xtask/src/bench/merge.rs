@@ -58,20 +58,25 @@ pub(super) fn run(options: &Options, tools: &Tools) -> Outcome {
 }
 
 fn median(program: &Path, folder: &Path, runs: usize) -> Outcome<Sample> {
-    let samples: Vec<Sample> = (0..runs).map(|_| once(program, folder)).collect::<Outcome<_>>()?;
-    measure::median(&samples).ok_or_else(|| "no run".into())
+    let samples: Outcome<Vec<Sample>> = (0..runs).map(|run| once(program, folder, run)).collect();
+    // Not before the next run: a disk is slow to make files where many have just gone.
+    for run in 0..runs {
+        let _ = fs::remove_dir_all(folder.join(destination(run)));
+    }
+    measure::median(&samples?).ok_or_else(|| "no run".into())
+}
+
+fn destination(run: usize) -> String {
+    format!("destination-{run}")
 }
 
 /// One run; the copy that is written to is made, and on the disk, before the clock starts.
-fn once(program: &Path, folder: &Path) -> Outcome<Sample> {
-    let destination = folder.join("destination");
-    if destination.exists() {
-        fs::remove_dir_all(&destination)?;
-    }
-    copy(&folder.join(NAMES[2]), &destination)?;
-    writes::flush(&destination)?;
+fn once(program: &Path, folder: &Path, run: usize) -> Outcome<Sample> {
+    let destination = destination(run);
+    copy(&folder.join(NAMES[2]), &folder.join(&destination))?;
+    writes::flush(&folder.join(&destination))?;
     let mut command = Command::new(program);
-    command.args(["cfg", NAME, "--ancestor", NAMES[0], "--from", NAMES[1], "--to", "destination"]);
+    command.args(["cfg", NAME, "--ancestor", NAMES[0], "--from", NAMES[1], "--to", &destination]);
     measure::quietly(command.current_dir(folder))
 }
 
