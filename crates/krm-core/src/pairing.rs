@@ -1,6 +1,6 @@
 //! Which resources of several packages are one: by identity, by the comment that kpt leaves, by content.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use krm_yaml::Span;
 
@@ -73,7 +73,7 @@ impl Pairing {
 }
 
 /// What a resource is looked up by. Without a name the place in the file counts.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Key {
     group: String,
     kind: String,
@@ -178,7 +178,8 @@ fn by_identity<'a, const N: usize>(
     pairing: Pairing,
     packages: [&'a Package; N],
 ) -> Result<Slots<'a, N>, Vec<Diagnostic>> {
-    let mut found: BTreeMap<Key, usize> = BTreeMap::new();
+    // Only looked up, never walked.
+    let mut found: HashMap<Key, usize> = HashMap::new();
     let (mut slots, mut errors) = (Vec::new(), Vec::new());
     // The last package says in which order the resources come.
     for side in (0..N).rev() {

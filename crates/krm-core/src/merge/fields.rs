@@ -16,11 +16,14 @@ pub(crate) struct Field<'a> {
     pub(crate) own: Option<usize>,
 }
 
+/// So many names are looked up by an index; fewer are found faster one by one.
+const MANY: usize = 16;
+
 /// The fields of a mapping in order.
 #[derive(Debug, Default)]
 pub(crate) struct Fields<'a> {
     list: Vec<(Cow<'a, str>, Field<'a>)>,
-    /// Where each name stands in the list. Only looked up, never walked.
+    /// Where each name stands in the list, from [`MANY`] fields on. Only looked up, never walked.
     index: HashMap<Cow<'a, str>, usize>,
     /// Entries whose key stands again further down, by the name.
     earlier: Vec<(Cow<'a, str>, NodeRef<'a>)>,
@@ -53,16 +56,27 @@ impl<'a> Fields<'a> {
 
     fn put(&mut self, field: Field<'a>) {
         let name = key_name(field.key);
-        match self.index.get(&name) {
-            Some(&at) if field.own.is_some() => {
+        match self.at(&name) {
+            Some(at) if field.own.is_some() => {
                 self.earlier.push((name, self.list[at].1.value));
                 self.list[at].1 = field;
             }
             Some(_) => {}
             None => {
-                self.index.insert(name.clone(), self.list.len());
                 self.list.push((name, field));
+                let last = self.list.len() - 1;
+                // The first time all of them are new to the index.
+                let new = if last == MANY { 0..=last } else { last..=last };
+                let new = new.filter(|_| last >= MANY).map(|at| (self.list[at].0.clone(), at));
+                self.index.extend(new);
             }
+        }
+    }
+
+    fn at(&self, name: &str) -> Option<usize> {
+        match self.index.is_empty() {
+            true => self.list.iter().position(|(other, _)| other == name),
+            false => self.index.get(name).copied(),
         }
     }
 
@@ -92,14 +106,16 @@ impl<'a> Fields<'a> {
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<Field<'a>> {
-        self.index.get(name).map(|&at| self.list[at].1)
+        self.at(name).map(|at| self.list[at].1)
     }
 
     /// Gives a field another name, which no other has.
     pub(crate) fn rename(&mut self, from: &str, to: String) {
-        let Some(at) = self.index.remove(from) else { return };
-        self.list[at].0 = Cow::Owned(to.clone());
-        self.index.insert(Cow::Owned(to), at);
+        let Some(at) = self.at(from) else { return };
+        if self.index.remove(from).is_some() {
+            self.index.insert(Cow::Owned(to.clone()), at);
+        }
+        self.list[at].0 = Cow::Owned(to);
     }
 
     /// The names with their fields, in order.
@@ -163,6 +179,26 @@ mod tests {
     #[test]
     fn the_last_of_duplicates_counts() {
         assert_eq!(names("x: {a: 1, b: 2, a: 3}\n"), ["a=3", "b=2"]);
+    }
+
+    #[test]
+    fn many_fields_are_found_as_few_are() {
+        let text = |count: usize| -> String {
+            let fields = (0..count).map(|at| format!("  k{at}: {at}\n")).collect::<String>();
+            format!("x:\n{fields}  k1: again\n")
+        };
+        for count in [MANY - 1, MANY, MANY + 1, 3 * MANY] {
+            let file = File::parse(text(count)).unwrap();
+            let x = file.document(0).unwrap().root().unwrap().as_mapping().unwrap().get("x");
+            let mut fields = Fields::of(x.unwrap(), true);
+            fields.rename("k0", "zero".to_owned());
+            assert_eq!((fields.len(), fields.count), (count, count + 1));
+            assert_eq!(fields.get("k1").unwrap().value.text(), "again");
+            assert_eq!(fields.get("zero").unwrap().value.text(), "0");
+            assert!(fields.get("k0").is_none() && fields.get("k").is_none());
+            let last = format!("k{}", count - 1);
+            assert_eq!(fields.get(&last).unwrap().own, Some(count - 1));
+        }
     }
 
     #[test]

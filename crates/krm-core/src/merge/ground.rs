@@ -1,7 +1,7 @@
 //! What a merge needs to know of a document besides its nodes: whose comments stand where, and what aliases share.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::marks::Marks;
@@ -14,10 +14,10 @@ const MOST_KNOWN: usize = 64;
 #[derive(Debug, Default)]
 pub(super) struct Ground<'a> {
     /// Comments by the index of their owner.
-    above: HashMap<usize, Vec<&'a str>>,
+    above: BTreeMap<usize, Vec<&'a str>>,
     /// Marks of earlier conflicts, which are no comments of anybody's.
-    marks: HashMap<usize, Vec<&'a str>>,
-    beside: HashMap<usize, &'a str>,
+    marks: BTreeMap<usize, Vec<&'a str>>,
+    beside: BTreeMap<usize, &'a str>,
     /// The comments at the head of the document.
     pub(super) head: Vec<Comment<'a>>,
     /// Nodes that aliases name.
@@ -91,19 +91,27 @@ impl<'a> Ground<'a> {
 /// The documents that were looked at; each is looked at once.
 #[derive(Debug, Default)]
 pub(super) struct Grounds<'a> {
-    known: RefCell<HashMap<(usize, usize), Rc<Ground<'a>>>>,
+    known: RefCell<Vec<(DocumentKey, Rc<Ground<'a>>)>>,
 }
 
+/// Which file, and which document of it.
+type DocumentKey = (usize, usize);
+
 impl<'a> Grounds<'a> {
-    /// The ground of the document that a node stands in.
+    /// The ground of the document that a node stands in: most likely one of the last that were asked for.
     pub(super) fn of(&self, node: NodeRef<'a>) -> Rc<Ground<'a>> {
         let document = node.document();
         let file: *const krm_yaml::File = document.file();
         let key = (file as usize, document.index());
         let mut known = self.known.borrow_mut();
-        if known.len() >= MOST_KNOWN && !known.contains_key(&key) {
+        if let Some((_, ground)) = known.iter().rev().find(|(other, _)| *other == key) {
+            return Rc::clone(ground);
+        }
+        if known.len() >= MOST_KNOWN {
             known.clear();
         }
-        Rc::clone(known.entry(key).or_insert_with(|| Rc::new(Ground::of(document))))
+        let ground = Rc::new(Ground::of(document));
+        known.push((key, Rc::clone(&ground)));
+        ground
     }
 }
