@@ -7,13 +7,8 @@ use krm_yaml::NodeRef;
 use super::element::text_of;
 use super::rules::{ListKeys, Rules};
 use super::shape::{KeyField, ListKind, Shape};
+use crate::difference::KEYS;
 use crate::resource::{Identity, Resource, is_resource};
-
-/// The keys that are looked for in elements, in this order.
-///
-/// Spec: the seeds' list of associative keys.
-const INFERRED: [&str; 7] =
-    ["mountPath", "devicePath", "ip", "type", "topologyKey", "name", "containerPort"];
 
 /// What was found out about a list.
 #[derive(Debug)]
@@ -58,7 +53,7 @@ fn inferred<'a>(lists: &[Vec<NodeRef<'a>>]) -> Found<'a> {
     if lists.iter().flatten().all(|node| identity(*node).is_some()) {
         return Found { kind: ListKind::Resources, double };
     }
-    for key in INFERRED {
+    for key in KEYS {
         let Some(found) = doubles(lists, key) else { continue };
         match found {
             None => return Found { kind: ListKind::Keyed(vec![KeyField::new(key)]), double: None },
