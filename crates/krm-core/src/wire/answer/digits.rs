@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use krm_yaml::{NodeRef, Resolved, Scalar};
 
+use super::keys::spelled;
 use super::scalars::has_lost_digits;
 
 /// Numbers with fewer digits are the same number to all readers.
@@ -47,12 +48,8 @@ fn counts(root: NodeRef<'_>) -> HashMap<String, (usize, Resolved, String)> {
 fn number(node: NodeRef<'_>) -> Option<String> {
     let scalar = node.resolve().as_scalar()?;
     match scalar.resolve() {
-        Resolved::Int(Some(value)) => Some(value.to_string()),
         Resolved::Int(None) => Some(scalar.value().into_owned()),
-        Resolved::Float(value) if value as i128 as f64 == value && value.abs() < 1e38 => {
-            Some((value as i128).to_string())
-        }
-        Resolved::Float(value) => Some(value.to_string()),
+        number @ (Resolved::Int(_) | Resolved::Float(_)) => spelled(number),
         _ => None,
     }
 }

@@ -33,7 +33,7 @@ pub(super) fn meaning(key: NodeRef<'_>) -> String {
     older.or(core).unwrap_or_else(|| {
         let name = crate::merge::key_name(key);
         let number = match Resolved::of_plain(&name) {
-            number @ (Resolved::Int(_) | Resolved::Float(_)) => text(number),
+            number @ (Resolved::Int(_) | Resolved::Float(_)) => spelled(number),
             _ => None,
         };
         number.unwrap_or_else(|| name.into_owned())
@@ -43,18 +43,18 @@ pub(super) fn meaning(key: NodeRef<'_>) -> String {
 /// What readers of YAML 1.2 and 1.1 make of a plain key that is no text to them.
 fn readings(key: NodeRef<'_>) -> [Option<String>; 2] {
     match key.resolve().as_scalar().filter(|it| it.style() == ScalarStyle::Plain) {
-        Some(key) => [key.resolve(), key.resolve_1_1()].map(text),
+        Some(key) => [key.resolve(), key.resolve_1_1()].map(spelled),
         None => [None, None],
     }
 }
 
-/// A key that is no text, as JSON has it.
-fn text(resolved: Resolved) -> Option<String> {
+/// What is no text, spelled the same way whoever wrote it; none for an integer that is too long to be read.
+pub(super) fn spelled(resolved: Resolved) -> Option<String> {
     match resolved {
         Resolved::Null => Some("null".to_owned()),
         Resolved::Bool(value) => Some(value.to_string()),
         Resolved::Int(value) => value.map(|value| value.to_string()),
-        Resolved::Float(value) if value as i128 as f64 == value => {
+        Resolved::Float(value) if value as i128 as f64 == value && value.abs() < 1e38 => {
             Some((value as i128).to_string())
         }
         Resolved::Float(value) => Some(value.to_string()),
