@@ -1,6 +1,6 @@
 //! What `merge` and `merge3` have in common: sources are loaded, files are merged side by side, and a plan is made.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use krm_core::package_merge::{Merged, PackageMerge};
@@ -58,11 +58,16 @@ pub(super) fn schema(
     let may_tell = |path: &PackagePath, file: &File| {
         path.is_package_file() || file.text().contains("CustomResourceDefinition")
     };
-    let files: Vec<&File> = files
+    // What versions share is looked at once, where it counts most.
+    let mut seen: HashSet<*const File> = HashSet::new();
+    let mut files: Vec<&File> = files
+        .rev()
         .filter_map(|file| Some((&file.path, file.file()?)))
+        .filter(|(_, file)| seen.insert(*file))
         .filter(|(path, file)| may_tell(path, file))
         .map(|(_, file)| file)
         .collect();
+    files.reverse();
     lists.schema(&files, screen)
 }
 
