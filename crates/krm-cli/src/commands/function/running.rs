@@ -203,7 +203,7 @@ fn tell(
         let finder = Finder::new(package);
         let errors = || done.failure.iter().flat_map(|it| &it.diagnostics);
         // Why a function failed is told by itself, with its place and what to do.
-        let is_error = |it: &&FunctionResult| errors().any(|e| e.message.ends_with(&it.message));
+        let is_error = |it: &&FunctionResult| errors().any(|error| error.message == it.message);
         let others = results.iter().filter(|it| it.message.is_empty() || !is_error(it));
         others.for_each(|it| screen.tell(&finder.tell("", it)));
     }
