@@ -1,6 +1,6 @@
 //! One document of a file: its table of nodes, and where it stands.
 
-use crate::node::{AliasLink, Node, Properties};
+use crate::node::{AliasLink, Indent, Node, Properties};
 use crate::span::Span;
 use crate::{File, NodeRef, SyntaxError};
 
@@ -12,11 +12,21 @@ pub(crate) struct Document {
     pub(crate) properties: Box<[Properties]>,
     /// Sorted by alias.
     pub(crate) aliases: Box<[AliasLink]>,
+    /// Sorted by node.
+    pub(crate) indents: Box<[Indent]>,
     /// All bytes of the document; the documents of a file follow one another without a gap.
     pub(crate) span: Span,
     pub(crate) start_marker: Option<Span>,
     pub(crate) end_marker: Option<Span>,
     pub(crate) error: Option<Box<SyntaxError>>,
+}
+
+impl Document {
+    /// How far the lines of the `|` or `>` text at `node` are indented.
+    pub(crate) fn indent(&self, node: u32) -> u32 {
+        let found = self.indents.binary_search_by_key(&node, |it| it.node);
+        found.map_or(0, |at| self.indents[at].columns)
+    }
 }
 
 /// A view of one document.

@@ -9,7 +9,7 @@ use crate::document::Document;
 use crate::explain::{OpenCollection, explain};
 use crate::front::{Event, Front, FrontError, Props, ReadOptions};
 use crate::gap::Gap;
-use crate::node::{AliasLink, Node, NodeKind, Notation, Properties, ScalarStyle};
+use crate::node::{AliasLink, Indent, Node, NodeKind, Notation, Properties, ScalarStyle};
 use crate::span::{Span, before_break, column, line_end, line_start, next_line, skip_blanks};
 
 /// A collection that is not closed yet.
@@ -32,6 +32,7 @@ pub(crate) struct Builder<'t> {
     nodes: Vec<Node>,
     properties: Vec<Properties>,
     aliases: Vec<AliasLink>,
+    indents: Vec<Indent>,
     /// Nodes of the current document's anchors, by number.
     anchors: Vec<(u32, u32)>,
     start_marker: Option<Span>,
@@ -51,6 +52,7 @@ impl<'t> Builder<'t> {
             nodes: Vec::new(),
             properties: Vec::new(),
             aliases: Vec::new(),
+            indents: Vec::new(),
             anchors: Vec::new(),
             start_marker: None,
             open: Vec::new(),
@@ -78,10 +80,14 @@ impl<'t> Builder<'t> {
     }
 
     /// Takes the nodes of a document as they are, and leaves their room for the next ones.
-    pub(crate) fn store_nodes(&mut self, nodes: &mut Vec<Node>) {
-        std::mem::swap(&mut self.nodes, nodes);
+    pub(crate) fn store_nodes(&mut self, nodes: &mut Vec<Node>, indents: &mut Vec<Indent>) {
+        let mut swap = |own: &mut Self| {
+            std::mem::swap(&mut own.nodes, nodes);
+            std::mem::swap(&mut own.indents, indents);
+        };
+        swap(self);
         self.store(None, None);
-        std::mem::swap(&mut self.nodes, nodes);
+        swap(self);
     }
 
     pub(crate) fn take(&mut self, event: Event) {
@@ -92,8 +98,10 @@ impl<'t> Builder<'t> {
                     ScalarStyle::Plain if span.is_empty() => (self.empty_scalar(span, props), 0),
                     _ => (span, 0),
                 };
-                let node = Node::scalar(span, style, indent, self.parent());
-                self.push(node, props);
+                let node = self.push(Node::scalar(span, style, self.parent()), props);
+                if matches!(style, ScalarStyle::Literal | ScalarStyle::Folded) {
+                    self.indents.push(Indent::new(node, indent));
+                }
                 self.cursor = span.end;
             }
             Event::MappingStart { span, flow, props } => {
@@ -286,6 +294,7 @@ impl<'t> Builder<'t> {
         self.nodes.clear();
         self.properties.clear();
         self.aliases.clear();
+        self.indents.clear();
         self.store(None, Some(explained));
     }
 
@@ -294,6 +303,7 @@ impl<'t> Builder<'t> {
             nodes: self.nodes.as_slice().into(),
             properties: self.properties.as_slice().into(),
             aliases: self.aliases.as_slice().into(),
+            indents: self.indents.as_slice().into(),
             span: Span::new(self.document_start, self.text.len() as u32),
             start_marker: self.start_marker,
             end_marker,
@@ -302,6 +312,7 @@ impl<'t> Builder<'t> {
         self.nodes.clear();
         self.properties.clear();
         self.aliases.clear();
+        self.indents.clear();
         self.anchors.clear();
         self.open.clear();
         self.start_marker = None;

@@ -68,35 +68,37 @@ pub(crate) struct Node {
     pub(crate) start: u32,
     /// Scalars and aliases: length in bytes. Collections: the index after the subtree.
     extent: u32,
-    /// Index of the parent; the root is its own.
-    pub(crate) parent: u32,
-    /// Kind (bits 0 to 3), properties (bit 4), key (bit 5), content indentation of a block
-    /// scalar (bits 8 to 31).
+    /// Kind (bits 0 to 3), properties (bit 4), key (bit 5), index of the parent (bits 6 to 31); the root
+    /// is its own.
     meta: u32,
 }
 
 const KIND: u32 = 0xf;
 const PROPERTIES: u32 = 1 << 4;
 const KEY: u32 = 1 << 5;
-const INDENT_SHIFT: u32 = 8;
-const INDENT_MAX: u32 = u32::MAX >> INDENT_SHIFT;
+const PARENT_SHIFT: u32 = 6;
+/// Stands for every parent that is further down in the table than there is room to say.
+const FAR: u32 = u32::MAX >> PARENT_SHIFT;
 
 impl Node {
-    pub(crate) fn scalar(span: Span, style: ScalarStyle, indent: u32, parent: u32) -> Self {
-        let meta = style as u32 | indent.min(INDENT_MAX) << INDENT_SHIFT;
-        Self { start: span.start, extent: span.len(), parent, meta }
+    fn new(start: u32, extent: u32, kind: u32, parent: u32) -> Self {
+        Self { start, extent, meta: kind | parent.min(FAR) << PARENT_SHIFT }
+    }
+
+    pub(crate) fn scalar(span: Span, style: ScalarStyle, parent: u32) -> Self {
+        Self::new(span.start, span.len(), style as u32, parent)
     }
 
     pub(crate) fn alias(span: Span, parent: u32) -> Self {
-        Self { start: span.start, extent: span.len(), parent, meta: 5 }
+        Self::new(span.start, span.len(), 5, parent)
     }
 
     pub(crate) fn mapping(start: u32, notation: Notation, parent: u32) -> Self {
-        Self { start, extent: 0, parent, meta: 6 + notation as u32 }
+        Self::new(start, 0, 6 + notation as u32, parent)
     }
 
     pub(crate) fn sequence(start: u32, notation: Notation, parent: u32) -> Self {
-        Self { start, extent: 0, parent, meta: 9 + notation as u32 }
+        Self::new(start, 0, 9 + notation as u32, parent)
     }
 
     pub(crate) fn kind(self) -> NodeKind {
@@ -125,9 +127,14 @@ impl Node {
         }
     }
 
-    /// Content indentation of a block scalar.
-    pub(crate) fn indent(self) -> u32 {
-        self.meta >> INDENT_SHIFT
+    /// Whether this is a `|` or `>` text.
+    pub(crate) fn is_block_text(self) -> bool {
+        matches!(self.meta & KIND, 3 | 4)
+    }
+
+    /// Index of the parent; none where it has to be looked for.
+    fn parent(self) -> Option<u32> {
+        Some(self.meta >> PARENT_SHIFT).filter(|parent| *parent != FAR)
     }
 
     pub(crate) fn has_properties(self) -> bool {
@@ -153,7 +160,7 @@ impl Node {
     }
 
     /// Whether two nodes are the same but for where their trees begin, in the table and in the text. Nodes
-    /// that mean something by what stands elsewhere are like no other.
+    /// that mean something by what stands elsewhere are like no other. The indentation of texts is not looked at.
     pub(crate) fn is_alike(
         &self,
         origin: (u32, u32),
@@ -162,12 +169,12 @@ impl Node {
         is_root: bool,
     ) -> bool {
         let place = |node: &Self, (index, start): (u32, u32)| {
-            let parent = if is_root { 0 } else { node.parent - index };
+            let parent = if is_root { Some(0) } else { node.parent().map(|parent| parent - index) };
             let extent = if node.is_collection() { node.extent - index } else { node.extent };
             (node.start - start, parent, extent)
         };
         // Whether the root of a tree is a key or an item says nothing of it.
-        let mask = if is_root { !KEY } else { u32::MAX };
+        let mask = if is_root { KIND | PROPERTIES } else { KIND | PROPERTIES | KEY };
         self.meta & mask == other.meta & mask
             && !self.has_properties()
             && self.kind() != NodeKind::Alias
@@ -185,6 +192,15 @@ impl Node {
     }
 }
 
+/// The parent of the node at `index`; the root is its own.
+pub(crate) fn parent(nodes: &[Node], index: u32) -> u32 {
+    let around = || {
+        let holds = |(at, node): (usize, &Node)| node.subtree_end(at as u32) > index;
+        nodes[..index as usize].iter().enumerate().rposition(holds).unwrap_or_default() as u32
+    };
+    nodes[index as usize].parent().unwrap_or_else(around)
+}
+
 /// Anchor and tag of a node, kept apart because few nodes have any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Properties {
@@ -193,6 +209,23 @@ pub(crate) struct Properties {
     pub(crate) anchor: Option<Span>,
     /// The tag as written.
     pub(crate) tag: Option<Span>,
+}
+
+/// How far the lines of a `|` or `>` text are indented, kept apart because few nodes are one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Indent {
+    pub(crate) node: u32,
+    /// A great many where no line has content: every blank counts.
+    pub(crate) columns: u32,
+}
+
+impl Indent {
+    /// So much less than there is room for that columns can be added.
+    const MOST: u32 = u32::MAX >> 8;
+
+    pub(crate) fn new(node: u32, columns: u32) -> Self {
+        Self { node, columns: columns.min(Self::MOST) }
+    }
 }
 
 /// Which node an alias stands for.
@@ -207,8 +240,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_node_takes_sixteen_bytes() {
-        assert_eq!(size_of::<Node>(), 16);
+    fn a_node_takes_twelve_bytes() {
+        assert_eq!(size_of::<Node>(), 12);
     }
 
     #[test]
@@ -217,13 +250,34 @@ mod tests {
         assert_eq!((flow.kind(), flow.notation()), (NodeKind::Sequence, Notation::Flow));
         let pair = Node::mapping(3, Notation::Pair, 0);
         assert_eq!((pair.kind(), pair.notation()), (NodeKind::Mapping, Notation::Pair));
-        let mut text = Node::scalar(Span::new(1, 9), ScalarStyle::Folded, 4, 2);
+        let mut text = Node::scalar(Span::new(1, 9), ScalarStyle::Folded, 2);
         text.mark_properties();
         assert_eq!(text.kind(), NodeKind::Scalar(ScalarStyle::Folded));
         assert_eq!(
-            (text.indent(), text.leaf_span(), text.has_properties()),
-            (4, Span::new(1, 9), true)
+            (text.parent(), text.leaf_span(), text.has_properties()),
+            (Some(2), Span::new(1, 9), true)
         );
         assert_eq!(Node::alias(Span::new(0, 2), 0).kind(), NodeKind::Alias);
+    }
+
+    #[test]
+    fn a_parent_that_is_too_far_is_not_told_wrong() {
+        let child = |parent: u32| Node::alias(Span::new(0, 2), parent);
+        assert_eq!(child(FAR - 1).parent(), Some(FAR - 1));
+        assert_eq!([child(FAR).parent(), child(u32::MAX).parent()], [None, None]);
+        assert_eq!(child(u32::MAX).kind(), NodeKind::Alias);
+    }
+
+    #[test]
+    fn a_parent_that_is_too_far_is_found() {
+        let leaf = || Node::scalar(Span::new(0, 1), ScalarStyle::Plain, FAR);
+        let list = |end: u32| {
+            let mut list = Node::sequence(0, Notation::Flow, FAR);
+            list.close(end);
+            list
+        };
+        // [[x, []], y]
+        let nodes = [list(5), list(4), leaf(), list(4), leaf()];
+        assert_eq!([1, 2, 3, 4].map(|at| parent(&nodes, at)), [0, 1, 1, 0]);
     }
 }

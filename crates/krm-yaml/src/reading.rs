@@ -42,7 +42,7 @@ fn quickly(text: &str, options: ReadOptions) -> Option<ReadQuickly> {
             Some(read) => {
                 quick += 1;
                 builder.start_document(read.marker.unwrap_or(Span::empty(at)));
-                builder.store_nodes(&mut reader.nodes);
+                builder.store_nodes(&mut reader.nodes, &mut reader.indents);
                 read.next
             }
             None => builder.take_some(at)?,

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::document::DocumentRef;
 use crate::gap::Gap;
-use crate::node::{Node, NodeKind, Notation, Properties, ScalarStyle};
+use crate::node::{self, Node, NodeKind, Notation, Properties, ScalarStyle};
 use crate::scalar::{self, Resolved};
 use crate::span::{Position, Span};
 
@@ -48,7 +48,7 @@ impl<'a> NodeRef<'a> {
     pub(crate) fn previous(self) -> Option<NodeRef<'a>> {
         let parent = self.parent()?;
         let mut last = self.document.node(self.index - 1);
-        while last != parent && last.node().parent != parent.index {
+        while last != parent && last.parent_index() != parent.index {
             last = last.parent()?;
         }
         (last != parent).then_some(last)
@@ -113,7 +113,7 @@ impl<'a> NodeRef<'a> {
             if index == self.index {
                 return end;
             }
-            index = at.parent;
+            index = self.document.node(index).parent_index();
         }
     }
 
@@ -142,7 +142,17 @@ impl<'a> NodeRef<'a> {
 
     /// The parent; none for the root.
     pub fn parent(self) -> Option<NodeRef<'a>> {
-        (self.index != 0).then(|| self.document.node(self.node().parent))
+        (self.index != 0).then(|| self.document.node(self.parent_index()))
+    }
+
+    /// The root is its own.
+    fn parent_index(self) -> u32 {
+        node::parent(&self.document.table().nodes, self.index)
+    }
+
+    /// How far the lines of a `|` or `>` text are indented.
+    pub(crate) fn indent(self) -> u32 {
+        self.document.table().indent(self.index)
     }
 
     /// Children in order; a mapping's as key, value, key, value.
@@ -230,9 +240,10 @@ impl<'a> NodeRef<'a> {
         }
         let [nodes, others] = [self.rows(), other.rows()];
         nodes.len() == others.len()
-            && nodes.iter().zip(others).enumerate().all(|(at, (one, another))| {
-                let is_root = at == 0;
-                one.is_alike((self.index, own.start), another, (other.index, their.start), is_root)
+            && nodes.iter().zip(others).zip(0..).all(|((one, another), at)| {
+                let indent = |root: NodeRef<'_>| root.document.node(root.index + at).indent();
+                one.is_alike((self.index, own.start), another, (other.index, their.start), at == 0)
+                    && (!one.is_block_text() || indent(self) == indent(other))
             })
     }
 
@@ -396,7 +407,7 @@ impl<'a> Scalar<'a> {
     /// The value: unquoted, unescaped, folded.
     pub fn value(self) -> Cow<'a, str> {
         let is_ended = (self.0.end() as usize) < self.0.source().len();
-        scalar::decode(self.raw(), self.style(), self.0.node().indent(), is_ended)
+        scalar::decode(self.raw(), self.style(), self.0.indent(), is_ended)
     }
 
     /// Whether the value equals `text`.

@@ -8,7 +8,7 @@ use crate::view::NodeRef;
 /// Where the lines of the block scalar stand that is there already.
 pub(super) fn place(ground: &Ground<'_>, node: NodeRef<'_>, depth: u32) -> Option<BlockPlace> {
     let header = node.as_scalar()?.header()?.of(ground.text);
-    let width = match node.node().indent().checked_sub(depth) {
+    let width = match node.indent().checked_sub(depth) {
         Some(width) if (1..10).contains(&width) => width,
         _ => ground.manners.indent(node.index),
     };

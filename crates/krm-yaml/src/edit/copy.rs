@@ -73,7 +73,7 @@ impl Renderer<'_> {
             return Rendered { comment, ..written };
         }
         let width = self.manners.indent(self.near);
-        let shift = i64::from(column + width) - i64::from(node.node().indent());
+        let shift = i64::from(column + width) - i64::from(node.indent());
         Rendered {
             head: marks
                 .chars()

@@ -1,7 +1,7 @@
 //! `|` and `>` texts: header, indentation, and where they end.
 
 use super::Quick;
-use crate::node::{Node, ScalarStyle};
+use crate::node::{Indent, ScalarStyle};
 use crate::span::Span;
 
 /// What stands behind `|` or `>`.
@@ -38,8 +38,8 @@ impl Quick<'_> {
         };
         let end = self.text_lines(indent, header.keep)?;
         let span = Span::new(head as u32, end as u32);
-        let node = Node::scalar(span, style, indent as u32, self.parent());
-        self.nodes.push(node);
+        self.indents.push(Indent::new(self.nodes.len() as u32, indent as u32));
+        self.leaf(span, style);
         Some(())
     }
 

@@ -50,7 +50,7 @@ impl Quick<'_> {
                 _ => {
                     let (end, style) = self.bracket_scalar(at)?;
                     let span = Span::new(at as u32, end as u32);
-                    self.nodes.push(Node::scalar(span, style, 0, bracket.node));
+                    self.nodes.push(Node::scalar(span, style, bracket.node));
                     return Some(end);
                 }
             }
@@ -69,7 +69,7 @@ impl Quick<'_> {
         if !has_colon || colon - at > LONGEST_KEY {
             return None;
         }
-        let mut node = Node::scalar(Span::new(at as u32, end as u32), style, 0, bracket.node);
+        let mut node = Node::scalar(Span::new(at as u32, end as u32), style, bracket.node);
         node.mark_key();
         self.nodes.push(node);
         self.bracket_gap(colon + 1)

@@ -12,7 +12,7 @@ mod bytes;
 mod scalars;
 
 use crate::front::ReadOptions;
-use crate::node::{Node, Notation, ScalarStyle};
+use crate::node::{Indent, Node, Notation, ScalarStyle};
 use crate::span::Span;
 use brackets::Bracket;
 use bytes::Bytes;
@@ -58,6 +58,7 @@ pub(crate) struct Quick<'t> {
     at: usize,
     /// The table of the document that is read; kept between documents.
     pub(crate) nodes: Vec<Node>,
+    pub(crate) indents: Vec<Indent>,
     open: Vec<Level>,
     brackets: Vec<Bracket>,
     /// Behind a colon or a dash whose value did not come yet.
@@ -72,6 +73,7 @@ impl<'t> Quick<'t> {
             bytes: Bytes::new(text),
             at: 0,
             nodes: Vec::with_capacity((text.len() / BYTES_OF_NODE).min(MOST_AT_ONCE)),
+            indents: Vec::new(),
             open: Vec::new(),
             brackets: Vec::new(),
             missing: None,
@@ -84,6 +86,7 @@ impl<'t> Quick<'t> {
     pub(crate) fn document(&mut self, at: u32) -> Option<Read> {
         self.at = at as usize;
         self.nodes.clear();
+        self.indents.clear();
         self.open.clear();
         self.brackets.clear();
         self.missing = None;
@@ -102,7 +105,7 @@ impl<'t> Quick<'t> {
         }
         match marker {
             Some(marker) if self.nodes.is_empty() => {
-                self.nodes.push(Node::scalar(Span::empty(marker.end), ScalarStyle::Plain, 0, 0));
+                self.nodes.push(Node::scalar(Span::empty(marker.end), ScalarStyle::Plain, 0));
             }
             None if self.nodes.is_empty() => return None,
             _ => {}
@@ -250,12 +253,12 @@ impl<'t> Quick<'t> {
     }
 
     fn leaf(&mut self, span: Span, style: ScalarStyle) {
-        let node = Node::scalar(span, style, 0, self.parent());
+        let node = Node::scalar(span, style, self.parent());
         self.nodes.push(node);
     }
 
     fn key(&mut self, span: Span, style: ScalarStyle) {
-        let mut node = Node::scalar(span, style, 0, self.parent());
+        let mut node = Node::scalar(span, style, self.parent());
         node.mark_key();
         self.nodes.push(node);
     }

@@ -125,7 +125,7 @@ impl<'a> Lines<'a> {
     }
 
     fn place_text(&mut self, node: NodeRef<'a>, around: &Column<'a>, indent: Option<u32>) {
-        let old = node.node().indent();
+        let old = node.indent();
         let Some(header) = node.as_scalar().and_then(|scalar| scalar.header()) else { return };
         let kept = around.shifted(old);
         let in_mapping = around.node.kind() == NodeKind::Mapping && old > around.old;

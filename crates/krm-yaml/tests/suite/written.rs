@@ -48,3 +48,10 @@ fn what_hangs_on_other_places_is_never_alike() {
     }
     assert!(alike("a: &x 1\nb: [2]\n", "a: &x 2\nb: [2]\n", "b"));
 }
+
+#[test]
+fn the_indentation_of_a_text_counts() {
+    let text = "x:\n b: |2\n     t\n";
+    assert!(!alike(text, &text.replace(" b", "  b"), "x.b"));
+    assert!(alike(text, &text.replace("x:", "x: # x"), "x.b"));
+}
