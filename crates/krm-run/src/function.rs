@@ -10,6 +10,10 @@ pub trait Function: Send + Sync {
     /// What people call it: the command, the image, the file.
     fn name(&self) -> &str;
 
+    /// Starts ahead what the next run needs, so that it is ready when there is input. Only a function that can
+    /// touch nothing does; and where one cannot be started, running it says so.
+    fn start(&self, _limits: &Limits) {}
+
     /// Runs to the end, to a limit or to an interrupt. When it returns, the process group, container or
     /// module is gone.
     ///

@@ -1,4 +1,4 @@
-//! The node table: sixteen bytes a node, in document order, no allocation per node.
+//! The node table: twelve bytes a node, in document order, no allocation per node.
 //!
 //! A node is known by its index in its document's table. Children follow their
 //! parent directly, a mapping's as key, value, key, value. What a node does not

@@ -20,16 +20,17 @@ const TRIES: [Duration; 4] = [
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Removes the container when it is dropped, unless the container ended by itself.
-pub(super) struct Cleanup<'a> {
-    engine: &'a Engine,
+#[derive(Debug)]
+pub(super) struct Cleanup {
+    engine: Engine,
     name: String,
     /// Compat: podman's monitor leaves a file where it stands when a container takes too much memory.
     folder: PathBuf,
     done: Cell<bool>,
 }
 
-impl<'a> Cleanup<'a> {
-    pub(super) fn new(engine: &'a Engine) -> std::io::Result<Self> {
+impl Cleanup {
+    pub(super) fn new(engine: Engine) -> std::io::Result<Self> {
         // Several machines can share an engine: a process number is not enough. The keys of a new hasher are random.
         let number = RandomState::new().hash_one(std::process::id());
         let name = format!("krm-{number:016x}");
@@ -59,7 +60,7 @@ impl<'a> Cleanup<'a> {
     }
 }
 
-impl Drop for Cleanup<'_> {
+impl Drop for Cleanup {
     fn drop(&mut self) {
         if !self.done.get() {
             let _ = TRIES.into_iter().any(|pause| {

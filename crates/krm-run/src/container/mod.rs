@@ -8,6 +8,7 @@ mod image;
 mod mount;
 
 use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 pub use engine::Engine;
@@ -64,11 +65,20 @@ pub enum User {
 }
 
 /// An image as a function.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Container {
     image: Box<str>,
     engine: Engine,
     settings: ContainerSettings,
+    /// One that was started for the next run.
+    ahead: Mutex<Option<Running>>,
+}
+
+/// A container that runs and got no input yet. Dropped, it is gone: first the engine's program, then what that made.
+#[derive(Debug)]
+struct Running {
+    program: process::Started,
+    cleanup: Cleanup,
 }
 
 impl Container {
@@ -99,24 +109,37 @@ impl Container {
         }
         arguments::check(image, &settings)
             .map_err(|words| Failure::new(image, Reason::Unusable(words.into())))?;
-        Ok(Self { image: image.into(), engine, settings })
+        Ok(Self { image: image.into(), engine, settings, ahead: Mutex::default() })
     }
 
-    /// One try with what is here: the container, and beside it the question which image that is.
+    /// Whether it can change nothing outside, whatever it does before it knows its input.
+    fn is_closed(&self) -> bool {
+        self.settings.network == Network::None && self.settings.mounts.is_empty()
+    }
+
+    /// Starts a container of what is here.
+    fn launch(&self, limits: &Limits) -> Result<Running, Failure> {
+        let failure = |error| self.failure(cannot_start(&error));
+        let cleanup = Cleanup::new(self.engine.clone()).map_err(failure)?;
+        let mut command = self.engine.command();
+        command.current_dir(cleanup.folder()).args(arguments::run(self, cleanup.name(), limits));
+        let program = process::Started::new(command).map_err(failure)?;
+        Ok(Running { program, cleanup })
+    }
+
+    /// One try: the container to its end, and beside it the question which image that is.
     fn attempt(
         &self,
+        running: Running,
         input: &[u8],
         limits: &Limits,
         interrupt: &Interrupt,
     ) -> Result<(Ran, Option<Image>), Failure> {
-        let cleanup =
-            Cleanup::new(&self.engine).map_err(|error| self.failure(cannot_start(&error)))?;
-        let mut command = self.engine.command();
-        command.current_dir(cleanup.folder()).args(arguments::run(self, cleanup.name(), limits));
+        let Running { program, cleanup } = running;
         let (ran, image) = thread::scope(|scope| {
             // Asking takes as long as starting; side by side it costs nothing.
             let asked = scope.spawn(|| image::inspect(&self.engine, &self.image, interrupt));
-            let ran = process::run(command, input, limits, interrupt);
+            let ran = program.serve(input, limits, interrupt);
             (ran, asked.join().unwrap_or_default())
         });
         let ran = ran.map_err(|error| self.failure(cannot_start(&error)))?;
@@ -124,6 +147,10 @@ impl Container {
             cleanup.is_done();
         }
         Ok((ran, image))
+    }
+
+    fn ahead(&self) -> MutexGuard<'_, Option<Running>> {
+        self.ahead.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Why the engine had no image to run, where that is the reason; fetches it where that is wanted.
@@ -164,19 +191,31 @@ impl Function for Container {
         &self.image
     }
 
+    fn start(&self, limits: &Limits) {
+        // What is pulled before every run is not here yet.
+        if self.is_closed() && self.settings.pull != Pull::Always {
+            *self.ahead() = self.launch(limits).ok();
+        }
+    }
+
     fn run(
         &self,
         input: &[u8],
         limits: &Limits,
         interrupt: &Interrupt,
     ) -> Result<Outcome, Failure> {
+        let ahead = self.ahead().take();
+        if interrupt.is_interrupted() {
+            return Err(self.failure(Reason::Interrupted));
+        }
         if self.settings.pull == Pull::Always {
             self.pull(interrupt)?;
         }
-        let (mut ran, mut image) = self.attempt(input, limits, interrupt)?;
+        let running = ahead.map_or_else(|| self.launch(limits), Ok)?;
+        let (mut ran, mut image) = self.attempt(running, input, limits, interrupt)?;
         if image.is_none() && self.engine.has_perhaps_no_image(&ran.end) {
             self.fetch(&ran, interrupt)?;
-            (ran, image) = self.attempt(input, limits, interrupt)?;
+            (ran, image) = self.attempt(self.launch(limits)?, input, limits, interrupt)?;
         }
         if ran.end == End::Exit(engine::OWN_ERROR) {
             let reason = Reason::Engine { engine: self.engine.name(), code: engine::OWN_ERROR };

@@ -7,8 +7,26 @@ use crate::function::Ran;
 use crate::{Interrupt, Limits};
 
 pub(crate) fn run(_: Command, _: &[u8], _: &Limits, _: &Interrupt) -> io::Result<Ran> {
+    Err(unsupported())
+}
+
+/// There is none.
+#[derive(Debug)]
+pub(crate) enum Started {}
+
+impl Started {
+    pub(crate) fn new(_: Command) -> io::Result<Self> {
+        Err(unsupported())
+    }
+
+    pub(crate) fn serve(self, _: &[u8], _: &Limits, _: &Interrupt) -> io::Result<Ran> {
+        match self {}
+    }
+}
+
+fn unsupported() -> io::Error {
     let words = "commands and containers need a Unix system; WASI modules run everywhere";
-    Err(io::Error::new(io::ErrorKind::Unsupported, words))
+    io::Error::new(io::ErrorKind::Unsupported, words)
 }
 
 pub(crate) fn is_executable(metadata: &std::fs::Metadata) -> bool {

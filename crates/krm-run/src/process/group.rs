@@ -14,6 +14,7 @@ use crate::function::End;
 const BUSY: (u32, Duration) = (20, Duration::from_millis(10));
 
 /// A child that leads a group of its own. Dropping it kills the group.
+#[derive(Debug)]
 pub(super) struct Group {
     child: Child,
     pid: Pid,

@@ -10,9 +10,9 @@ mod pump;
 mod streams;
 
 #[cfg(not(unix))]
-pub(crate) use elsewhere::{is_executable, run};
+pub(crate) use elsewhere::{Started, is_executable, run};
 #[cfg(unix)]
-pub(crate) use pump::run;
+pub(crate) use pump::{Started, run};
 
 /// Whether a file may be executed by anybody; whether by us, the system says.
 #[cfg(unix)]

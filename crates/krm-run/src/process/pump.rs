@@ -16,32 +16,54 @@ const SHORT_TICK: Duration = Duration::from_millis(5);
 /// What a process gets to end by itself once it was asked to.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// Runs a command to its end. Its standard streams are pipes, and it leads a process group.
+/// Runs a command to its end.
 pub(crate) fn run(
-    mut command: Command,
+    command: Command,
     input: &[u8],
     limits: &Limits,
     interrupt: &Interrupt,
 ) -> io::Result<Ran> {
-    let start = Instant::now();
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    if interrupt.is_interrupted() {
-        return Ok(never_started(limits));
+    match interrupt.is_interrupted() {
+        true => Ok(never_started(limits)),
+        false => Started::new(command)?.serve(input, limits, interrupt),
     }
-    let mut group = Group::spawn(&mut command)?;
-    let mut streams = Streams::new(group.child(), input, limits)?;
-    let stopped = watch(&group, &mut streams, start, limits, interrupt)?;
-    let end = group.reap()?;
-    streams.drain();
-    let over = streams.is_over().then_some(Reason::TooMuchOutput(limits.output));
-    let mut stdout = streams.output;
-    stdout.truncate(limits.output);
-    Ok(Ran {
-        stdout,
-        stderr: streams.tail,
-        time: start.elapsed(),
-        end: over.or(stopped).map_or(end, End::Stopped),
-    })
+}
+
+/// A process that runs and got no input yet. Dropped, it is gone with all that it started.
+#[derive(Debug)]
+pub(crate) struct Started {
+    group: Group,
+}
+
+impl Started {
+    /// Starts a command. Its standard streams are pipes, and it leads a process group.
+    pub(crate) fn new(mut command: Command) -> io::Result<Self> {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Ok(Self { group: Group::spawn(&mut command)? })
+    }
+
+    /// Gives it its input and serves it to its end. Its time counts from here.
+    pub(crate) fn serve(
+        self,
+        input: &[u8],
+        limits: &Limits,
+        interrupt: &Interrupt,
+    ) -> io::Result<Ran> {
+        let (start, mut group) = (Instant::now(), self.group);
+        let mut streams = Streams::new(group.child(), input, limits)?;
+        let stopped = watch(&group, &mut streams, start, limits, interrupt)?;
+        let end = group.reap()?;
+        streams.drain();
+        let over = streams.is_over().then_some(Reason::TooMuchOutput(limits.output));
+        let mut stdout = streams.output;
+        stdout.truncate(limits.output);
+        Ok(Ran {
+            stdout,
+            stderr: streams.tail,
+            time: start.elapsed(),
+            end: over.or(stopped).map_or(end, End::Stopped),
+        })
+    }
 }
 
 fn never_started(limits: &Limits) -> Ran {

@@ -202,6 +202,13 @@ impl Step {
         }
     }
 
+    /// Starts ahead what can be started before the items are known; see [`Function::start`].
+    pub fn start(&self) {
+        if let Runner::Outside(function) = &self.runner {
+            function.start(&self.limits);
+        }
+    }
+
     /// Runs the function on the items that are wanted. The others stay where they are among them.
     ///
     /// # Errors

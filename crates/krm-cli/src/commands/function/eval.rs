@@ -8,6 +8,7 @@ use krm_core::{Diagnostic, Package};
 use krm_run::{Runner, Step};
 
 use super::configuration;
+use super::interrupt;
 use super::opening::Flags;
 use super::output::Output;
 use super::permissions::{Asks, Workshop};
@@ -168,6 +169,9 @@ impl Args {
             false => None,
         };
         let saving = saving.as_ref();
+        // A container starts while the package is read; from here on somebody has to end it.
+        interrupt::on_signals();
+        job.step.start();
         self.flags.on_package(&self.dir, saving, global, screen, |package, items, run, screen| {
             Ok(run.step(package, job, items.to_vec(), screen))
         })

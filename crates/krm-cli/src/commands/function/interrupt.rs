@@ -1,10 +1,18 @@
 //! Ctrl-C and SIGTERM end what runs before they end krm.
 
+use std::sync::OnceLock;
+
 use krm_run::Interrupt;
 
-/// The handle that a signal sets. A second signal ends krm at once.
-#[cfg(unix)]
+/// The handle that a signal sets, from the first call on. A second signal ends krm at once.
 pub(crate) fn on_signals() -> Interrupt {
+    // Signals are the process's, and so is what they set.
+    static HANDLE: OnceLock<Interrupt> = OnceLock::new();
+    HANDLE.get_or_init(registered).clone()
+}
+
+#[cfg(unix)]
+fn registered() -> Interrupt {
     use signal_hook::consts::{SIGINT, SIGTERM};
     use signal_hook::flag;
     use std::sync::Arc;
@@ -20,6 +28,6 @@ pub(crate) fn on_signals() -> Interrupt {
 }
 
 #[cfg(not(unix))]
-pub(crate) fn on_signals() -> Interrupt {
+fn registered() -> Interrupt {
     Interrupt::new()
 }

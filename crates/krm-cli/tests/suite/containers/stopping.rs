@@ -59,3 +59,28 @@ fn a_signal_to_krm_stops_the_container_and_leaves_the_files() {
         shop.is_clean();
     }
 }
+
+#[test]
+fn a_package_that_cannot_be_read_leaves_no_container() {
+    let Some(shop) = Shop::new() else { return };
+    let image = SHELL.replace("v1", "unread");
+    ask(&["tag", SHELL, &image]).unwrap();
+    shop.sandbox.write("shop/b.yaml", b"a: [\n");
+    let line = format!("krm fn eval shop -i {image} --image-pull-policy never -e DO");
+    let ran = shop.run("sleep 600", &line);
+    assert_eq!(ran.exit, 3, "{}", ran.stderr);
+    assert!(ran.stderr.contains("shop/b.yaml:"), "{}", ran.stderr);
+    assert_eq!(state(&image), None);
+    shop.is_clean();
+}
+
+#[test]
+fn a_container_with_a_folder_does_nothing_for_a_package_that_cannot_be_read() {
+    let Some(shop) = Shop::new() else { return };
+    shop.sandbox.write("shop/b.yaml", b"a: [\n");
+    let ran =
+        shop.eval("echo done >/mine/file; cat", "--mount type=bind,src=folder,dst=/mine,rw=true");
+    assert_eq!(ran.exit, 3, "{}", ran.stderr);
+    assert_eq!(shop.sandbox.files()["folder/file"], "of the machine\n");
+    shop.is_clean();
+}
