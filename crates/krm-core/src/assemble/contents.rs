@@ -4,7 +4,7 @@ use krm_yaml::{Edit, EditError, File, NodeRef, Span};
 
 use super::{Fate, FileWork};
 use crate::merge::same;
-use crate::package_merge::FileChange;
+use crate::package_merge::{FileChange, NewText};
 use crate::resource::resources;
 use crate::wire::{Item, answer};
 use crate::{Diagnostic, PackagePath, subtree};
@@ -30,6 +30,7 @@ impl<'a> FileWork<'a, '_> {
             let hint = "name it in .krmignore, or edit the file that it leads to";
             return Err(told(Diagnostic::error(words).hint(hint)));
         }
+        let new = new.map(NewText::whole);
         Ok(Some(FileChange { path: path.clone(), old: self.old, new }))
     }
 

@@ -20,7 +20,7 @@ fn changed(
     change(&mut after);
     let done = assemble(&package, &before, &after, deletions);
     let done = done.map_err(|errors| errors[0].message.clone())?;
-    Ok(done.changes.into_iter().map(|it| (it.path.as_str().to_owned(), it.new)).collect())
+    Ok(done.changes.into_iter().map(|it| (it.path.as_str().to_owned(), it.into_text())).collect())
 }
 
 fn one(files: &[(&str, &str)], change: impl FnOnce(&mut Vec<Item>)) -> String {
@@ -219,7 +219,7 @@ fn what_was_not_taken_is_left_alone() {
     let package = package(&[("a.yaml", &format!("{A}---\n{B}"))]);
     let before = Items::of(&package, |placed| placed.resource.kind() == "B").unwrap().items;
     let done = assemble(&package, &before, &[], Deletions::Any).unwrap();
-    assert_eq!(done.changes[0].new.as_deref(), Some(A));
+    assert_eq!(done.changes[0].new, Some(crate::package_merge::NewText::whole(A.to_owned())));
     assert_eq!(
         done.deleted,
         [Deleted { resource: "B b".into(), path: package.files()[0].path.clone(), index: 1 }]

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use krm_yaml::{Edit, File, NodeRef};
 
+use super::new_text::NewText;
 use super::paths::Neighbours;
 use super::unit::{Part, Unit, plain_parts};
 use super::work::Done;
@@ -17,16 +18,24 @@ use crate::{Diagnostic, PackageFile, PackagePath};
 #[derive(Default)]
 struct Slot<'a, 's> {
     old: Option<&'a PackageFile>,
-    /// The text before resources come and go; none for a file that is not there yet, or goes.
+    /// The text that there is; none for a file that is not there yet, or goes.
     text: Option<&'s str>,
+    /// What it becomes before resources come and go.
+    edited: Option<&'s NewText>,
     arrangement: Arrangement<'s>,
-    /// Which work the text is the result of; it is moved from there and not copied.
+    /// Which work edited it; the result is moved from there and not copied.
     work: Option<usize>,
     /// The file of the other side that was taken over as a whole.
     taken: Option<&'a PackageFile>,
 }
 
 impl Slot<'_, '_> {
+    /// The text before resources come and go.
+    fn text(&self) -> Option<String> {
+        let edited = |old: &str| self.edited.map_or_else(|| old.to_owned(), |new| new.on(old));
+        self.text.map(edited)
+    }
+
     fn is_copy_of(&self, file: &PackageFile) -> bool {
         self.taken.is_some_and(|taken| std::ptr::eq(taken, file))
     }
@@ -156,8 +165,8 @@ impl<'a> PackageMerge<'a, '_> {
     {
         let work = &self.works[at];
         let path = &work.file.path;
-        let edited = done.text.as_ref().map(|_| at);
-        let text = done.text.as_deref().or(work.file.file().map(File::text));
+        let (edited, by) = (done.text.as_ref(), done.text.as_ref().map(|_| at));
+        let text = work.file.file().map(File::text);
         if done.text.is_none() && done.gone.is_empty() && done.moved.is_empty() {
             return;
         }
@@ -167,12 +176,13 @@ impl<'a> PackageMerge<'a, '_> {
             let left = slots.entry(path.clone()).or_default();
             (left.old, left.text, left.work) = (Some(work.file), None, None);
             let slot = slots.entry(target.clone()).or_default();
-            (slot.text, slot.work) = (text, edited);
+            (slot.text, slot.edited) = (text, edited);
             slot.arrangement.removed = gone;
             return;
         }
         let slot = slots.entry(path.clone()).or_default();
-        (slot.old, slot.text, slot.work) = (Some(work.file), text, edited);
+        (slot.old, slot.text) = (Some(work.file), text);
+        (slot.edited, slot.work) = (edited, by);
         slot.arrangement.removed = gone;
         slot.arrangement.removed.extend(done.moved.iter().map(|(spot, _)| *spot));
         let file = parsed.or(work.file.file());
@@ -248,9 +258,9 @@ impl<'a> PackageMerge<'a, '_> {
 }
 
 /// The edited text as nodes, where something is moved out of it.
-fn again((_, done): (&Work<'_>, &Done)) -> Option<File> {
+fn again((work, done): (&Work<'_>, &Done)) -> Option<File> {
     let text = done.text.as_ref().filter(|_| !done.moved.is_empty())?;
-    File::parse(text.clone()).ok()
+    File::parse(text.on(work.file.file()?.text())).ok()
 }
 
 fn node_at(file: &File, spot: Spot) -> Option<NodeRef<'_>> {
@@ -275,11 +285,11 @@ fn finish<'a>(path: PackagePath, slot: &Slot<'a, '_>) -> Result<Finished<'a>, Di
         return Err(told(error.clone()));
     }
     let work = slot.work.filter(|_| slot.arrangement.is_empty());
-    let new = match (slot.text, slot.arrangement.is_empty()) {
-        (_, true) if work.is_some() => None,
-        (text, true) => text.map(str::to_owned),
-        (text, false) => {
-            let file = File::parse(text.unwrap_or_default().to_owned());
+    let new = match slot.arrangement.is_empty() {
+        true if work.is_some() => None,
+        true => slot.text(),
+        false => {
+            let file = File::parse(slot.text().unwrap_or_default());
             let file = file.map_err(|error| told(Diagnostic::from(&error)))?;
             let refused = |error| told(Diagnostic::from_edit(&error, &file));
             slot.arrangement.apply(&file, path.is_json()).map_err(refused)?
@@ -294,5 +304,6 @@ fn finish<'a>(path: PackagePath, slot: &Slot<'a, '_>) -> Result<Finished<'a>, Di
         let hint = "name it in .krmignore, or edit the file that it leads to";
         return Err(told(Diagnostic::error(words).hint(hint)));
     }
+    let new = new.map(|new| NewText::of(was.unwrap_or_default(), &new));
     Ok(Some((FileChange { path, old: slot.old, new }, work)))
 }

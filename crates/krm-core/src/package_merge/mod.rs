@@ -6,6 +6,7 @@ mod assemble;
 pub mod files;
 mod layers;
 mod moves;
+mod new_text;
 mod paths;
 mod unit;
 mod work;
@@ -15,6 +16,7 @@ use crate::pairing::Pairing;
 use crate::{Diagnostic, Package, PackageFile, PackagePath};
 
 pub use layers::layers;
+pub use new_text::NewText;
 use unit::{Unit, units};
 pub use work::{Done, Work};
 
@@ -26,7 +28,15 @@ pub struct FileChange<'a> {
     /// The file as it is; none where it comes.
     pub old: Option<&'a PackageFile>,
     /// Its new text; none where it goes.
-    pub new: Option<String>,
+    pub new: Option<NewText>,
+}
+
+impl FileChange<'_> {
+    /// Its new text as a whole; none where it goes.
+    pub fn into_text(self) -> Option<String> {
+        let old = self.old.and_then(PackageFile::file).map(krm_yaml::File::text);
+        self.new.map(|new| new.on(old.unwrap_or_default()))
+    }
 }
 
 /// What came of a merge.

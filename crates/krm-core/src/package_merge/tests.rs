@@ -19,11 +19,12 @@ fn merged(
     let merge = PackageMerge::three_way([base, upstream, local], how).unwrap();
     let done = merge.works().iter().map(|work| merge.run(work)).collect();
     let merged = merge.finish(done).unwrap();
-    let line = |change: &FileChange<'_>| {
-        format!("{}: {}", change.path, change.new.as_deref().unwrap_or("-"))
+    let line = |change: FileChange<'_>| {
+        let path = change.path.clone();
+        format!("{path}: {}", change.into_text().as_deref().unwrap_or("-"))
     };
     let kinds = merged.conflicts.iter().map(|conflict| conflict.kind).collect();
-    (merged.changes.iter().map(line).collect(), kinds)
+    (merged.changes.into_iter().map(line).collect(), kinds)
 }
 
 fn map(name: &str, data: &str) -> String {
@@ -206,9 +207,10 @@ fn after(packages: [&Package; 3]) -> Vec<(String, String)> {
     let mut files: std::collections::BTreeMap<String, String> =
         local.map(|file| (file.path.to_string(), text(file))).collect();
     for change in merge.finish(done).unwrap().changes {
-        match change.new {
-            Some(new) => _ = files.insert(change.path.to_string(), new),
-            None => _ = files.remove(change.path.as_str()),
+        let path = change.path.to_string();
+        match change.into_text() {
+            Some(new) => _ = files.insert(path, new),
+            None => _ = files.remove(&path),
         }
     }
     files.into_iter().collect()

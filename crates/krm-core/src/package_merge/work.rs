@@ -6,6 +6,7 @@ use krm_yaml::{Edit, File, NodeRef, Resolved};
 
 use super::PackageMerge;
 use super::moves;
+use super::new_text::NewText;
 use super::unit::{Part, Unit};
 use crate::arrange::Spot;
 use crate::merge::documents::nameless;
@@ -23,7 +24,7 @@ pub struct Work<'a> {
 #[derive(Debug, Default)]
 pub struct Done {
     /// The text with the edits; none where nothing is edited.
-    pub(super) text: Option<String>,
+    pub(super) text: Option<NewText>,
     /// What goes away.
     pub(super) gone: Vec<Spot>,
     /// What goes to another file.
@@ -76,7 +77,8 @@ impl<'a> PackageMerge<'a, '_> {
         }
         if !edit.is_empty() {
             let refused = |error| Diagnostic::from_edit(&error, file).in_file(&*work.file.shown);
-            done.text = Some(edit.apply().map_err(refused)?).filter(|text| text != file.text());
+            let text = edit.apply().map_err(refused)?;
+            done.text = (text != file.text()).then(|| NewText::of(file.text(), &text));
         }
         Ok(done)
     }

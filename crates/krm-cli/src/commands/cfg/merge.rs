@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use krm_core::merge::Rules;
-use krm_core::package_merge::{How, PackageMerge, layers};
+use krm_core::package_merge::{How, NewText, PackageMerge, layers};
 use krm_core::{Change, Diagnostic, Package, PackageFile, PackagePath, Plan};
 use krm_yaml::File;
 
@@ -100,7 +100,7 @@ fn merge(
     how: How<'_>,
     global: &Global,
     screen: &mut Screen,
-) -> Result<Vec<(PackagePath, Option<String>)>, Failure> {
+) -> Result<Vec<(PackagePath, Option<NewText>)>, Failure> {
     let merge = PackageMerge::two_way(source, destination, how)
         .map_err(|errors| Failure::Told(Exit::Input, errors))?;
     let merged = packages::run(&merge, global)?;
@@ -116,7 +116,7 @@ fn take_apart(
     let Some(file) = loaded.package.files().first() else { return Ok(Vec::new()) };
     let (path, shown) = (file.path.clone(), file.shown.clone());
     let mut layers = file.file().map(layers).unwrap_or_default().into_iter();
-    let first = layers.next();
+    let first = layers.next().map(NewText::whole);
     let package = |text: String| {
         let content =
             File::parse(text).map_err(|error| Failure::input(Diagnostic::from(&error)))?;

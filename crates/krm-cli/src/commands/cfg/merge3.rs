@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use krm_core::merge::{Conflict, Rules, Side, settle_marks};
-use krm_core::package_merge::{How, PackageMerge, files};
+use krm_core::package_merge::{How, NewText, PackageMerge, files};
 use krm_core::{Change, Diagnostic, PackagePath, Plan};
 
 use super::editing::{Editing, Session};
@@ -124,7 +124,7 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
 type Parts = (Plan, Vec<Conflict>, Vec<Diagnostic>);
 
 /// The new texts of files, without a text those that go; and what there is to say.
-type Texts = (Vec<(PackagePath, Option<String>)>, Vec<Conflict>, Vec<Diagnostic>);
+type Texts = (Vec<(PackagePath, Option<NewText>)>, Vec<Conflict>, Vec<Diagnostic>);
 
 fn merge(
     args: &Args,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use krm_core::package_merge::{Merged, PackageMerge};
+use krm_core::package_merge::{Merged, NewText, PackageMerge};
 use krm_core::schema::Schema;
 use krm_core::{Change, Diagnostic, Package, PackageFile, PackagePath, Plan};
 use krm_yaml::File;
@@ -91,7 +91,7 @@ pub(super) fn target(path: &PackagePath, old: Option<&PackageFile>, loaded: &Loa
 
 /// The changes as a plan, into which the texts of the package are moved. What goes through a pipe comes out of it,
 /// changed or not.
-pub(super) fn plan(changes: Vec<(PackagePath, Option<String>)>, loaded: &mut Loaded) -> Plan {
+pub(super) fn plan(changes: Vec<(PackagePath, Option<NewText>)>, loaded: &mut Loaded) -> Plan {
     let is_stream = loaded.origin == Origin::Stdin;
     let mut files = by_path(loaded);
     let text = PackageFile::into_text;
@@ -103,9 +103,11 @@ pub(super) fn plan(changes: Vec<(PackagePath, Option<String>)>, loaded: &mut Loa
     for (path, new) in changes {
         let old = files.remove(&path);
         let name = target(&path, old.as_ref(), loaded);
+        let old = old.and_then(text);
+        let new = new.map(|new| new.on(old.as_deref().unwrap_or_default()));
         // A stream has no end but an empty one.
         let new = if is_stream { Some(new.unwrap_or_default()) } else { new };
-        plan.add(Change { path: name, old: old.and_then(text), new });
+        plan.add(Change { path: name, old, new });
     }
     plan
 }
@@ -119,7 +121,7 @@ fn by_path(loaded: &mut Loaded) -> BTreeMap<PackagePath, PackageFile> {
 /// The package with the changes made, and what the files were before, where that is not known already.
 pub(super) fn applied(
     loaded: &mut Loaded,
-    changes: Vec<(PackagePath, Option<String>)>,
+    changes: Vec<(PackagePath, Option<NewText>)>,
     before: &mut BTreeMap<PackagePath, Option<String>>,
 ) -> Result<(), Failure> {
     let mut files = by_path(loaded);
@@ -127,6 +129,7 @@ pub(super) fn applied(
         let old = files.remove(&path);
         let shown = old.as_ref().map_or_else(|| loaded.shown(path.as_str()), |it| it.shown.clone());
         let text = old.and_then(PackageFile::into_text);
+        let new = new.map(|new| new.on(text.as_deref().unwrap_or_default()));
         before.entry(path.clone()).or_insert(text);
         let Some(new) = new else { continue };
         let content = File::parse(new);

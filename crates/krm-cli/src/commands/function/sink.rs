@@ -69,7 +69,7 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
         let shown = session.loaded.shown(change.path.as_str());
         let path = change.old.map_or(shown, |file| file.shown.clone());
         let old = change.old.and_then(|file| Some(file.file()?.text().to_owned()));
-        plan.add(Change { path, old, new: change.new });
+        plan.add(Change { path, old, new: change.into_text() });
     }
     session.finish(plan, screen)
 }
@@ -106,7 +106,7 @@ fn made(dir: &str, given: &[Item], args: &Args, screen: &mut Screen) -> Outcome 
     let mut plan = Plan::default();
     for change in done.changes {
         let path = crate::folder::joined(dir, change.path.as_str());
-        plan.add(Change { path, old: None, new: change.new });
+        plan.add(Change { path, old: None, new: change.into_text() });
     }
     let lock = writing::lock_folder(dir, &args.preview, screen)?;
     writing::finish(plan, &args.preview, &lock, screen)

@@ -91,7 +91,7 @@ impl Results {
             for gone in &done.deleted {
                 screen.say(&format!("deleted {} in {}", gone.resource, gone.path));
             }
-            texts.extend(done.changes.into_iter().map(|change| (change.path, change.new)));
+            texts.extend(done.changes.into_iter().map(|it| (it.path.clone(), it.into_text())));
         }
         if let Some(saving) = saving {
             saving.apply(package, &mut texts, screen)?;

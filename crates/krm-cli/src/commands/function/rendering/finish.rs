@@ -61,7 +61,7 @@ impl Settings<'_> {
         // What may be deleted has been settled, with the function that does it.
         let done = assemble(package, before, &rendered.items, Deletions::Any)
             .map_err(|told| Failure::Told(Exit::Function, told))?;
-        Ok(done.changes.into_iter().map(|it| (it.path, it.new)).collect())
+        Ok(done.changes.into_iter().map(|it| (it.path.clone(), it.into_text())).collect())
     }
 
     /// The outermost Kptfile gets a status.
