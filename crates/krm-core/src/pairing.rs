@@ -58,17 +58,17 @@ impl Pairing {
         self,
         packages: [&'a Package; N],
     ) -> Result<Vec<Pair<'a, N>>, Vec<Diagnostic>> {
-        let mut slots = by_identity(self, packages)?;
+        let keys = Keys { pairing: self, packages };
+        let mut slots = by_identity(&keys)?;
         if !self.by_path {
             // A file may have moved into another package.
-            let names = |slot: &Slot<'a, N>| slot.key().map(|key| key.without_place());
-            slots.join(Reason::Identity, |slot| names(slot).into_iter().collect());
+            slots.join(Reason::Identity, |pair| keys.name(pair).into_iter().collect());
         }
-        slots.join(Reason::Comment, |slot| slot.origins(self));
+        slots.join(Reason::Comment, |pair| keys.origins(pair));
         if self.renames {
-            slots.join(Reason::Content, |slot| slot.contents(self));
+            slots.join(Reason::Content, |pair| keys.contents(pair));
         }
-        Ok(slots.into_pairs())
+        Ok(slots.0.into_iter().flatten().collect())
     }
 }
 
@@ -85,37 +85,32 @@ struct Key {
     nameless: usize,
 }
 
-impl Key {
-    fn without_place(&self) -> Self {
-        let place = if self.nameless > 0 { self.place.clone() } else { String::new() };
-        Self { place, ..self.clone() }
-    }
+/// What the resources of packages are looked up by. Made anew each time: few are looked up twice.
+struct Keys<'a, const N: usize> {
+    pairing: Pairing,
+    packages: [&'a Package; N],
 }
 
-/// One resource on all sides, while it is looked for.
-#[derive(Clone, Debug)]
-struct Slot<'a, const N: usize> {
-    sides: [Option<(Placed<'a>, Key)>; N],
-    reason: Reason,
-}
-
-impl<'a, const N: usize> Slot<'a, N> {
-    fn found(&self) -> impl Iterator<Item = &(Placed<'a>, Key)> {
-        self.sides.iter().flatten()
+impl<'a, const N: usize> Keys<'a, N> {
+    fn all(&self, pair: &Pair<'a, N>) -> impl Iterator<Item = (Placed<'a>, Key)> {
+        let found = pair.sides.iter().enumerate();
+        found.filter_map(|(side, placed)| Some(((*placed)?, self.key(side, (*placed)?))))
     }
 
-    fn key(&self) -> Option<&Key> {
-        self.found().map(|(_, key)| key).find(|key| key.nameless == 0)
+    fn named(&self, pair: &Pair<'a, N>) -> impl Iterator<Item = (Placed<'a>, Key)> {
+        self.all(pair).filter(|(_, key)| key.nameless == 0)
     }
 
-    fn is_whole(&self) -> bool {
-        self.sides.iter().all(Option::is_some)
+    /// What the resource is called, wherever it stands.
+    fn name(&self, pair: &Pair<'a, N>) -> Option<Key> {
+        let (_, key) = self.named(pair).next()?;
+        Some(Key { place: String::new(), ..key })
     }
 
     /// What the resource is called here, and was called where it comes from.
-    fn origins(&self, pairing: Pairing) -> Vec<Key> {
-        let named = self.found().filter(|(_, key)| key.nameless == 0);
-        let mut keys: Vec<Key> = named
+    fn origins(&self, pair: &Pair<'a, N>) -> Vec<Key> {
+        let mut keys: Vec<Key> = self
+            .named(pair)
             .flat_map(|(placed, key)| {
                 let origin = origin(placed.resource).map(|(namespace, name)| Key {
                     namespace,
@@ -125,7 +120,10 @@ impl<'a, const N: usize> Slot<'a, N> {
                 [Some(key.clone()), origin]
             })
             .flatten()
-            .map(|key| if pairing.by_path { key } else { key.without_place() })
+            .map(|key| match self.pairing.by_path {
+                true => key,
+                false => Key { place: String::new(), ..key },
+            })
             .map(without_default)
             .collect();
         keys.sort();
@@ -134,18 +132,36 @@ impl<'a, const N: usize> Slot<'a, N> {
     }
 
     /// What the resource is apart from its name, on each side.
-    fn contents(&self, pairing: Pairing) -> Vec<(u64, String, String, String)> {
+    fn contents(&self, pair: &Pair<'a, N>) -> Vec<(u64, String, String, String)> {
         let mut contents: Vec<_> = self
-            .found()
+            .all(pair)
             .filter_map(|(placed, key)| {
                 let content = fingerprint::of_content(placed.resource.node, &key.name)?;
-                let place = if pairing.by_path { key.place.clone() } else { String::new() };
-                Some((content, key.group.clone(), key.kind.clone(), place))
+                let place = if self.pairing.by_path { key.place } else { String::new() };
+                Some((content, key.group, key.kind, place))
             })
             .collect();
         contents.sort();
         contents.dedup();
         contents
+    }
+
+    fn key(&self, side: usize, placed: Placed<'_>) -> Key {
+        let (resource, path) = (placed.resource, &placed.file.path);
+        let group = resource.group();
+        let kind = resource.kind().into_owned();
+        // Compat: kpt calls a package's own file by the name of the folder that it was fetched into.
+        let name = match path.is_package_file() {
+            true => String::new(),
+            false => resource.name().into_owned(),
+        };
+        let is_nameless = name.is_empty();
+        let place = match self.pairing.by_path || is_nameless {
+            true => path.as_str().to_owned(),
+            false => self.packages[side].root_of(path).to_owned(),
+        };
+        let namespace = if is_nameless { String::new() } else { resource.namespace().into_owned() };
+        Key { group, kind, namespace, name, place, nameless: usize::from(is_nameless) }
     }
 }
 
@@ -172,33 +188,30 @@ fn origin(resource: Resource<'_>) -> Option<(String, String)> {
 }
 
 #[derive(Debug)]
-struct Slots<'a, const N: usize>(Vec<Option<Slot<'a, N>>>);
+struct Slots<'a, const N: usize>(Vec<Option<Pair<'a, N>>>);
 
-fn by_identity<'a, const N: usize>(
-    pairing: Pairing,
-    packages: [&'a Package; N],
-) -> Result<Slots<'a, N>, Vec<Diagnostic>> {
+fn by_identity<'a, const N: usize>(keys: &Keys<'a, N>) -> Result<Slots<'a, N>, Vec<Diagnostic>> {
     // Only looked up, never walked.
     let mut found: HashMap<Key, usize> = HashMap::new();
     let (mut slots, mut errors) = (Vec::new(), Vec::new());
     // The last package says in which order the resources come.
     for side in (0..N).rev() {
         let mut nameless: BTreeMap<Key, usize> = BTreeMap::new();
-        for placed in packages[side].resources() {
-            let mut key = key(placed, packages[side], pairing);
+        for placed in keys.packages[side].resources() {
+            let mut key = keys.key(side, placed);
             if key.nameless > 0 {
                 let count = nameless.entry(key.clone()).or_insert(0);
                 *count += 1;
                 key.nameless = *count;
             }
-            let at = *found.entry(key.clone()).or_insert_with(|| {
-                slots.push(Some(Slot { sides: [const { None }; N], reason: Reason::Identity }));
+            let at = *found.entry(key).or_insert_with(|| {
+                slots.push(Some(Pair { sides: [const { None }; N], reason: Reason::Identity }));
                 slots.len() - 1
             });
             let Some(slot) = &mut slots[at] else { continue };
             match &slot.sides[side] {
-                Some((first, _)) => errors.push(twice(first, &placed)),
-                None => slot.sides[side] = Some((placed, key)),
+                Some(first) => errors.push(twice(first, &placed)),
+                None => slot.sides[side] = Some(placed),
             }
         }
     }
@@ -212,30 +225,13 @@ fn twice(first: &Placed<'_>, again: &Placed<'_>) -> Diagnostic {
     error.hint("remove one of the two, or give them different names")
 }
 
-fn key(placed: Placed<'_>, package: &Package, pairing: Pairing) -> Key {
-    let (resource, path) = (placed.resource, &placed.file.path);
-    let group = resource.group();
-    let kind = resource.kind().into_owned();
-    // Compat: kpt calls a package's own file by the name of the folder that it was fetched into.
-    let name = match path.is_package_file() {
-        true => String::new(),
-        false => resource.name().into_owned(),
-    };
-    let is_nameless = name.is_empty();
-    let place = match pairing.by_path || is_nameless {
-        true => path.as_str().to_owned(),
-        false => package.root_of(path).to_owned(),
-    };
-    let namespace = if is_nameless { String::new() } else { resource.namespace().into_owned() };
-    Key { group, kind, namespace, name, place, nameless: usize::from(is_nameless) }
-}
-
 impl<'a, const N: usize> Slots<'a, N> {
     /// Makes one of those slots that have a key in common, where it is clear which belong together.
-    fn join<K: Ord>(&mut self, reason: Reason, keys: impl Fn(&Slot<'a, N>) -> Vec<K>) {
+    fn join<K: Ord>(&mut self, reason: Reason, keys: impl Fn(&Pair<'a, N>) -> Vec<K>) {
         let mut same: BTreeMap<K, Vec<usize>> = BTreeMap::new();
         for (at, slot) in self.0.iter().enumerate() {
-            let open = slot.as_ref().filter(|slot| !slot.is_whole());
+            let is_open = |pair: &&Pair<'a, N>| pair.sides.iter().any(Option::is_none);
+            let open = slot.as_ref().filter(is_open);
             for key in open.map(&keys).unwrap_or_default() {
                 same.entry(key).or_default().push(at);
             }
@@ -251,9 +247,9 @@ impl<'a, const N: usize> Slots<'a, N> {
         for at in group {
             let Some(slot) = &self.0[*at] else { return };
             for (side, found) in slot.sides.iter().enumerate() {
-                match (&sides[side], found) {
+                match (sides[side], found) {
                     (Some(_), Some(_)) => return,
-                    (None, Some(found)) => sides[side] = Some(found.clone()),
+                    (None, Some(found)) => sides[side] = Some(*found),
                     _ => {}
                 }
             }
@@ -263,15 +259,7 @@ impl<'a, const N: usize> Slots<'a, N> {
             return;
         }
         group.iter().for_each(|at| self.0[*at] = None);
-        self.0[group[0]] = Some(Slot { sides, reason });
-    }
-
-    fn into_pairs(self) -> Vec<Pair<'a, N>> {
-        let pair = |slot: Slot<'a, N>| Pair {
-            sides: slot.sides.map(|side| side.map(|(placed, _)| placed)),
-            reason: slot.reason,
-        };
-        self.0.into_iter().flatten().map(pair).collect()
+        self.0[group[0]] = Some(Pair { sides, reason });
     }
 }
 
