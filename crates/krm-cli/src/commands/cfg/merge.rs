@@ -90,7 +90,7 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
         let changes = merge(source, &session.loaded.package, how, global, screen)?;
         packages::applied(&mut session.loaded, changes, &mut before)?;
     }
-    let plan = plan(&mut session.loaded, before);
+    let plan = plan(&mut session.loaded, before, global);
     session.finish(plan, screen)
 }
 
@@ -130,9 +130,13 @@ fn take_apart(
 }
 
 /// The files as they were and as they are.
-fn plan(loaded: &mut Loaded, before: BTreeMap<PackagePath, Option<String>>) -> Plan {
+fn plan(
+    loaded: &mut Loaded,
+    before: BTreeMap<PackagePath, Option<String>>,
+    global: &Global,
+) -> Plan {
     if loaded.origin == Origin::Stdin && before.is_empty() {
-        return packages::plan(Vec::new(), loaded);
+        return packages::plan(Vec::new(), loaded, global);
     }
     let mut plan = Plan::default();
     for (path, old) in before {

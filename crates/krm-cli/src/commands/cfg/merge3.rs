@@ -101,7 +101,7 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     let others = others.map(|it| std::mem::take(&mut it.others));
     // Only what is written is held on to from here on.
     drop((base, upstream));
-    let plan = packages::plan(changes, &mut session.loaded);
+    let plan = packages::plan(changes, &mut session.loaded, global);
     let mut parts = (plan, conflicts, warnings);
     if are_folders && !session.has_errors {
         other_files(&others, &session.loaded, &rules, &mut parts)?;

@@ -91,7 +91,11 @@ pub(super) fn target(path: &PackagePath, old: Option<&PackageFile>, loaded: &Loa
 
 /// The changes as a plan, into which the texts of the package are moved. What goes through a pipe comes out of it,
 /// changed or not.
-pub(super) fn plan(changes: Vec<(PackagePath, Option<NewText>)>, loaded: &mut Loaded) -> Plan {
+pub(super) fn plan(
+    changes: Vec<(PackagePath, Option<NewText>)>,
+    loaded: &mut Loaded,
+    global: &Global,
+) -> Plan {
     let is_stream = loaded.origin == Origin::Stdin;
     let mut files = by_path(loaded);
     let text = PackageFile::into_text;
@@ -100,14 +104,20 @@ pub(super) fn plan(changes: Vec<(PackagePath, Option<NewText>)>, loaded: &mut Lo
         let old = files.pop_first().and_then(|(_, file)| text(file));
         plan.add(Change { path: disk::STDIN.to_owned(), new: old.clone(), old });
     }
-    for (path, new) in changes {
+    let changes = changes.into_iter().map(|(path, new)| {
         let old = files.remove(&path);
-        let name = target(&path, old.as_ref(), loaded);
-        let old = old.and_then(text);
-        let new = new.map(|new| new.on(old.as_deref().unwrap_or_default()));
+        (target(&path, old.as_ref(), loaded), old.and_then(text), new)
+    });
+    let changes: Vec<(String, Option<String>, Option<NewText>)> = changes.collect();
+    drop(files);
+    // The threads that read the files put the texts where what was let go has been.
+    let texts = parallel::map(&changes, global.jobs, |(_, old, new)| {
+        new.as_ref().map(|new| new.on(old.as_deref().unwrap_or_default()))
+    });
+    for ((path, old, _), new) in changes.into_iter().zip(texts) {
         // A stream has no end but an empty one.
         let new = if is_stream { Some(new.unwrap_or_default()) } else { new };
-        plan.add(Change { path: name, old, new });
+        plan.add(Change { path, old, new });
     }
     plan
 }
