@@ -13,9 +13,8 @@
 //! after[1].path = Some(PackagePath::new("b.yaml")?);
 //! after[1].index = None;
 //! let done = assemble(&package, &before, &after, Deletions::Some).expect("it can be put together");
-//! let texts: Vec<_> = done.changes.iter().map(|it| (it.path.as_str(), it.new.as_deref().unwrap())).collect();
-//! assert_eq!(texts[0], ("a.yaml", "# one\napiVersion: v1\nkind: A\nx: 1\n"));
-//! assert_eq!(texts[1], ("b.yaml", "apiVersion: v1\nkind: B\n"));
+//! let texts: Vec<String> = done.changes.into_iter().filter_map(|it| it.into_text()).collect();
+//! assert_eq!(texts, ["# one\napiVersion: v1\nkind: A\nx: 1\n", "apiVersion: v1\nkind: B\n"]);
 //! # Ok::<(), krm_core::PackagePathError>(())
 //! ```
 
