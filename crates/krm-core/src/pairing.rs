@@ -117,7 +117,7 @@ impl<'a, const N: usize> Keys<'a, N> {
                     name,
                     ..key.clone()
                 });
-                [Some(key.clone()), origin]
+                [Some(key), origin]
             })
             .flatten()
             .map(|key| match self.pairing.by_path {
