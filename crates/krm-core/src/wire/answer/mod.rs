@@ -8,6 +8,7 @@ mod content;
 mod digits;
 mod fresh;
 mod keys;
+mod notation;
 mod pairs;
 mod remarks;
 mod revise;

@@ -82,7 +82,7 @@ fn revise_as(
             break;
         }
     }
-    item.with_text(fresh::text(returned, is_json)?)
+    item.with_text(fresh::again(root, returned, is_json)?)
 }
 
 fn lost_digits(item: &Item, path: &krm_yaml::Path, words: &str) -> Diagnostic {
