@@ -63,7 +63,7 @@ impl Sending<'_> {
         let refused =
             |error| Box::new(Refused { error, results: Vec::new(), warnings: Vec::new() });
         if self.ends_within(&output) {
-            return Err(refused(cut_off("in the middle of a resource that is as it was sent")));
+            return Err(refused(cut_off("in the middle of a line that is as it was sent")));
         }
         let file = File::parse(output).map_err(|error| refused(Diagnostic::from(&error)))?;
         let said = incoming::read_results(&file);
@@ -94,14 +94,14 @@ impl Sending<'_> {
         Ok(answer)
     }
 
-    /// Whether this is the beginning of what was sent, up to somewhere in an item: no function wants that.
+    /// Whether this is the beginning of what was sent, up to the middle of a line of an item: no function wants that.
     fn ends_within(&self, output: &str) -> bool {
-        let end = output.trim_end().len();
-        let is_inside = |sent: &Sent<'_>| {
-            let lines = &sent.lines;
-            lines.start < end && end < lines.start + self.text()[lines.clone()].trim_end().len()
-        };
-        self.text().starts_with(output) && self.sent.iter().any(is_inside)
+        let rest = self.text().strip_prefix(output).unwrap_or_default();
+        let is_inside = |sent: &Sent<'_>| sent.lines.contains(&output.len());
+        !rest.is_empty()
+            && !rest.starts_with(['\n', '\r'])
+            && !output.ends_with('\n')
+            && self.sent.iter().any(is_inside)
     }
 
     /// Every item as it was sent.
