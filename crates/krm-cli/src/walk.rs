@@ -254,8 +254,7 @@ fn entries(folder: &Path) -> io::Result<Vec<(OsString, FileType)>> {
 }
 
 fn is_wanted(name: &str) -> bool {
-    let by_ending = [".yaml", ".yml", ".json"].iter().any(|ending| name.ends_with(ending));
-    by_ending || matches!(name, "Kptfile" | "Krmfile")
+    PackagePath::is_read(name)
 }
 
 /// A relative path with slashes, for comparing only.

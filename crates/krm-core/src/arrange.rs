@@ -160,6 +160,10 @@ impl Arrangement<'_> {
             }
             Ok(())
         };
+        // A file without documents can have comments.
+        if file.document(0).is_none() && holds_something(file.text()) {
+            out.push_str(file.text());
+        }
         for document in file.documents() {
             let index = document.index();
             let leading = new.before.remove(&index).unwrap_or_default();

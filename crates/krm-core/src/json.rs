@@ -185,7 +185,8 @@ fn write_string(text: &str, out: &mut String) {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
-            c if c < ' ' || c == '\u{7f}' => {
+            // Readers of YAML take none of these as they are, so they would not read what was written here.
+            c if c.is_control() || matches!(c, '\u{feff}' | '\u{fffe}' | '\u{ffff}') => {
                 let _ = write!(out, "\\u{:04x}", c as u32);
             }
             c => out.push(c),
@@ -243,6 +244,14 @@ mod tests {
     #[test]
     fn texts_are_escaped() {
         assert_eq!(write(&Value::from("a\"b\\\n\t\u{1}é")), r#""a\"b\\\n\t\u0001é""#);
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let odd = "\u{7f}\u{80}\u{85}\u{9f}\u{a0}\u{2028}\u{feff}\u{fffe}\u{ffff}\u{10ffff}";
+        let file = krm_yaml::File::parse(write(&Value::from(odd))).unwrap();
+        let root = file.document(0).unwrap().root().unwrap();
+        assert_eq!(root.as_scalar().unwrap().value(), odd);
     }
 
     #[test]

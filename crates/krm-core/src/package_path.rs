@@ -88,6 +88,12 @@ impl PackagePath {
         self.0 == "-"
     }
 
+    /// Whether a file of this name is read where a folder is.
+    pub fn is_read(name: &str) -> bool {
+        let by_ending = [".yaml", ".yml", ".json"].iter().any(|ending| name.ends_with(ending));
+        by_ending || matches!(name, "Kptfile" | "Krmfile")
+    }
+
     /// Whether the file makes its folder a package.
     pub fn is_package_file(&self) -> bool {
         matches!(self.name(), "Kptfile" | "Krmfile")

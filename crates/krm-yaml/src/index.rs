@@ -8,7 +8,7 @@
 use crate::document::Document;
 use crate::explain::{OpenCollection, explain};
 use crate::front::{Event, Front, FrontError, Props, ReadOptions};
-use crate::gap::Gap;
+use crate::gap::{Gap, Trivia};
 use crate::node::{AliasLink, Indent, Node, NodeKind, Notation, Properties, ScalarStyle};
 use crate::span::{Span, before_break, column, line_end, line_start, next_line, skip_blanks};
 
@@ -223,6 +223,9 @@ impl<'t> Builder<'t> {
             let node = self.nodes[open.node as usize];
             node.kind() == NodeKind::Sequence && node.notation() == Notation::Block
         });
+        if !props.any() && self.is_in_mapping() && !is_value {
+            return Span::empty(self.empty_key(span));
+        }
         if props.any() || !(is_value || is_block_item) {
             return Span::empty(span.start.max(self.cursor));
         }
@@ -232,6 +235,14 @@ impl<'t> Builder<'t> {
         }
         let colon = Gap::from(self.text, self.cursor).find(b":", b"");
         Span::empty(colon.map_or(self.cursor, |colon| colon.end))
+    }
+
+    /// An empty key stands after its `?`, and not where the front end looked for it in vain.
+    fn empty_key(&self, span: Span) -> u32 {
+        let told = span.start.max(self.cursor);
+        let gap = Gap::new(self.text, Span::new(self.cursor, told));
+        let marks = gap.filter(|(trivia, _)| *trivia == Trivia::Indicator(b'?'));
+        marks.last().map_or(told, |(_, mark)| mark.end)
     }
 
     /// A list begins at its first dash, also where it is not indented; there the

@@ -157,6 +157,7 @@ impl<'a, 'i> Work<'a, 'i> {
                     file.fates.insert(placed.index, Fate::Stays { before, after: item });
                 }
                 _ => match places.check(path.as_str()) {
+                    Ok(path) if !self.reads(&path) => errors.push(unread(item, &path)),
                     Ok(path) => self.comes(&path, item),
                     Err(error) => errors.push(told_of(item, &error.to_string())),
                 },
@@ -184,6 +185,13 @@ impl<'a, 'i> Work<'a, 'i> {
         if errors.is_empty() { Ok(deleted) } else { Err(errors) }
     }
 
+    /// Whether who reads the package finds what is in a file: a resource elsewhere would be lost to everybody.
+    fn reads(&self, path: &PackagePath) -> bool {
+        let files = self.package.files();
+        PackagePath::is_read(path.name())
+            || files.binary_search_by(|file| file.path.cmp(path)).is_ok()
+    }
+
     fn comes(&mut self, path: &PackagePath, item: &'i Item) {
         let file = self.file(path);
         file.is_touched = true;
@@ -204,6 +212,11 @@ fn identity(item: &Item) -> Identity {
 
 fn told_of(item: &Item, words: &str) -> Diagnostic {
     Diagnostic::error(format!("{} cannot be put there: {words}", item.resource().label()))
+}
+
+fn unread(item: &Item, path: &PackagePath) -> Diagnostic {
+    let words = format!("`{path}` would not be read with its package");
+    told_of(item, &words).hint("a name ends with .yaml, .yml or .json, or is Kptfile or Krmfile")
 }
 
 fn refuse_too_much(deleted: &[Deleted], before: &[Item]) -> Result<(), Vec<Diagnostic>> {

@@ -15,6 +15,10 @@ pub struct Ran {
     pub name: String,
     /// How it was run: `image`, `exec`, `wasm`, `starlark`.
     pub runtime: &'static str,
+    /// Whether what ran for it is built in.
+    pub is_builtin: bool,
+    /// The image that ran, to the byte.
+    pub image: Option<String>,
     /// The folder of the package that declares it; empty for the one that was read.
     pub package: String,
     /// Its exit code.
@@ -23,6 +27,30 @@ pub struct Ran {
     pub stderr: String,
     /// What it found.
     pub results: Vec<FunctionResult>,
+}
+
+impl Ran {
+    /// Whether it ran in a container.
+    pub fn is_container(&self) -> bool {
+        self.runtime == "image" && !self.is_builtin
+    }
+
+    /// What ran, in a word for people.
+    pub fn how(&self) -> &'static str {
+        match self.is_builtin {
+            true => "built in",
+            false if self.is_container() => "container",
+            false => self.runtime,
+        }
+    }
+
+    /// What it is called in the file: with the image that ran, which is the one to be run again.
+    fn whole_name(&self) -> String {
+        match &self.image {
+            Some(image) => format!("{} ({image})", self.name),
+            None => self.name.clone(),
+        }
+    }
 }
 
 /// All functions of a run, in order.
@@ -92,6 +120,9 @@ fn ran(node: NodeRef<'_>, told: &mut Vec<Diagnostic>) -> Ran {
         runtime,
         package: text("pkg").unwrap_or_default(),
         exit_code: number(node),
+        // The name has it.
+        image: None,
+        is_builtin: false,
         stderr: text("stderr").unwrap_or_default(),
         results: read.results,
     }
@@ -103,7 +134,7 @@ fn number(node: NodeRef<'_>) -> i32 {
 }
 
 fn item(ran: &Ran) -> Value<'_> {
-    let mut entries = vec![(ran.runtime, Value::from(ran.name.as_str()))];
+    let mut entries = vec![(ran.runtime, Value::string(ran.whole_name()))];
     if !ran.package.is_empty() {
         entries.push(("pkg", Value::from(ran.package.as_str())));
     }
@@ -156,7 +187,10 @@ mod tests {
             exit_code: 1,
             stderr: "it said\nthis\n".to_owned(),
             results,
+            is_builtin: false,
+            image: Some("sha256:12".to_owned()),
         };
+        assert!(ran.is_container());
         let report = Report { exit_code: 1, ran: vec![ran] };
         let text = report.to_yaml().unwrap();
         let wanted = "apiVersion: kpt.dev/v1
@@ -165,7 +199,7 @@ metadata:
   name: fnresults
 exitCode: 1
 items:
-- image: example.com/check:v1
+- image: example.com/check:v1 (sha256:12)
   pkg: sub
   stderr: |
     it said

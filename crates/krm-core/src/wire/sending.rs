@@ -1,5 +1,6 @@
 //! The items of a function as they are sent: one `ResourceList`, each item with its place and an id in its annotations.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::annotations::{ID, INDEX, INTERNAL, LEGACY_INDEX, LEGACY_PATH, PATH};
@@ -102,7 +103,10 @@ impl<'a> Sending<'a> {
             true => annotated::plain(item),
             false => annotated::text(item, &annotations)?,
         };
-        wrapper::item(&text, &mut self.text);
+        match self.without_ids {
+            true => wrapper::item(&with_lead(&text), &mut self.text),
+            false => wrapper::item(&text, &mut self.text),
+        }
         let lines = start..self.text.len();
         let is_other =
             |name: &str| name.starts_with(INTERNAL) && ![PATH, INDEX, ID].contains(&name);
@@ -143,6 +147,19 @@ fn inside(path: &PackagePath, folder: &str) -> Result<PackagePath, Diagnostic> {
     };
     let refused = || Diagnostic::error(format!("`{path}` is not in the package `{folder}`"));
     PackagePath::new(rest.ok_or_else(refused)?).map_err(|_| refused())
+}
+
+/// The text without blank lines among the comments at its head: in a list a comment above a blank line belongs to nobody, and who
+/// reads the list without knowing the resource would lose it.
+fn with_lead(text: &str) -> Cow<'_, str> {
+    let is_lead = |line: &&str| line.starts_with('#') || line.trim().is_empty();
+    let lead: usize = text.split_inclusive('\n').take_while(is_lead).map(str::len).sum();
+    let (lead, rest) = text.split_at(lead);
+    let comments: String = lead.split_inclusive('\n').filter(|it| it.starts_with('#')).collect();
+    match comments.is_empty() || comments == lead {
+        true => Cow::Borrowed(text),
+        false => Cow::Owned(comments + rest),
+    }
 }
 
 #[cfg(test)]

@@ -256,7 +256,29 @@ pub(crate) fn one_field_one_place(text: &str, draw: &mut Draw<'_>) -> Verdict {
         now.starts_with(&text[..start]) && now.ends_with(&text[end..]) && now != text,
         "{path:?}\n--- sent\n{text}\n--- answer\n{answer}\n--- became\n{now}"
     );
+    let after = File::parse(now.clone()).map_err(|error| error.to_string())?;
+    ensure!(
+        key_types(&file) == key_types(&after),
+        "a key is another\n--- sent\n{text}\n--- answer\n{answer}\n--- became\n{now}"
+    );
     Ok(())
+}
+
+/// What every key is, whatever order they are in: a text `"null"` is not null.
+fn key_types(file: &File) -> Vec<String> {
+    let root = file.document(0).and_then(|it| it.root());
+    let nodes = root.into_iter().flat_map(|root| root.descendants());
+    let keys = nodes.filter_map(|node| node.key()?.as_scalar());
+    let mut types: Vec<String> = keys.map(type_of).collect();
+    types.sort();
+    types
+}
+
+fn type_of(key: Scalar<'_>) -> String {
+    match (key.resolve(), key.resolve_1_1()) {
+        (Resolved::String, Resolved::String) => key.value().into_owned(),
+        types => format!("{types:?}"),
+    }
 }
 
 /// The entry that a function knows by these keys.

@@ -157,7 +157,7 @@ impl Workshop<'_> {
             network: if asks.network { Network::Host } else { Network::None },
             allow_network: network,
             mounts: self.mounts(image, &asks.mounts)?,
-            variables: self.variables(&asks.envs)?,
+            variables: self.variables(image, &asks.envs)?,
             user: if as_current_user { User::Current } else { User::Nobody },
             writable_root,
             pull: self.permissions.image_pull_policy,
@@ -202,7 +202,7 @@ impl Workshop<'_> {
             stands: self.stands.clone(),
             folder: self.folder.clone(),
             environment: self.environment.clone(),
-            variables: self.variables(&asks.envs)?,
+            variables: self.variables(name, &asks.envs)?,
         };
         outside(match words {
             Some(words) => Exec::of_words(name, words, settings),
@@ -221,7 +221,7 @@ impl Workshop<'_> {
                 Some((name.into_string(), value))
             }
         };
-        let variables = self.variables(&asks.envs)?.into_iter().filter_map(pass).collect();
+        let variables = self.variables(name, &asks.envs)?.into_iter().filter_map(pass).collect();
         outside(Wasi::new(name, &bytes, WasiSettings { args: Vec::new(), variables }))
     }
 
@@ -243,10 +243,21 @@ impl Workshop<'_> {
         }
     }
 
-    fn variables(&self, asked: &[String]) -> Result<Vec<Variable>, Diagnostic> {
+    /// A package may give a function variables with values; those of the person's environment it gets where the person names them.
+    fn variables(&self, name: &str, asked: &[String]) -> Result<Vec<Variable>, Diagnostic> {
         let asked = asked.iter().map(|text| text.parse()).collect::<Result<Vec<Variable>, _>>();
-        let given = self.permissions.env.iter().cloned();
-        Ok(asked.map_err(Diagnostic::error)?.into_iter().chain(given).collect())
+        let asked = asked.map_err(Diagnostic::error)?;
+        let given = &self.permissions.env;
+        let is_named = |variable: &Variable| given.iter().any(|it| it.name() == variable.name());
+        let is_refused = |it: &&Variable| matches!(it, Variable::Pass(_)) && !is_named(it);
+        if let Some(variable) = asked.iter().find(is_refused) {
+            let variable = variable.name();
+            let words = format!("function `{name}` wants `{variable}` of your environment");
+            let hint = format!("pass it on with `--env {variable}`, if you trust this function");
+            return Err(Diagnostic::error(words).hint(hint));
+        }
+        let asked = asked.into_iter().filter(|it| !is_named(it));
+        Ok(asked.chain(given.iter().cloned()).collect())
     }
 }
 

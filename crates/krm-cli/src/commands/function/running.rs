@@ -93,56 +93,31 @@ impl Run {
             true => many(total, "resource"),
             false => format!("{seen} of {}", many(total, "resource")),
         };
-        let image = image_of(&done).map(|image| format!(", image {image}")).unwrap_or_default();
-        let how = how(matches!(job.step.runner, Runner::Builtin(_)), job.runtime);
-        let function = &job.step.name;
+        let ran = ran_of(job, &done, &results, counts);
+        let image = ran.image.as_ref().map(|image| format!(", image {image}")).unwrap_or_default();
+        let (function, how) = (&ran.name, ran.how());
         screen.say(&format!(
             "[{word}] \"{function}\" ({how}) on {seen} of {name} in {time}ms{image}"
         ));
         tell(package, job, &done, &results, screen);
-        self.keep(job, &done, &results, counts);
-        self.fail(package, job, failure, &results, counts, items.is_some());
+        let errors = self.fail(job, failure, &results, counts, items.is_some());
+        let errors = errors.into_iter().map(|told| placed(shown(told, package), job, &ran));
+        self.errors.extend(errors);
+        self.report.ran.push(ran);
         items.unwrap_or(done.items)
     }
 
-    /// Keeps what a function did, with paths as its package knows them.
-    fn keep(&mut self, job: &Job<'_>, done: &Stepped, results: &[FunctionResult], counts: bool) {
-        let folder = &job.step.folder;
-        let inside = |mut result: FunctionResult| {
-            if let Some(file) = &mut result.file {
-                let path = file.path.strip_prefix(folder.as_str());
-                let path =
-                    path.and_then(|path| path.strip_prefix('/')).filter(|_| !folder.is_empty());
-                file.path = path.unwrap_or(&file.path).to_owned();
-            }
-            result
-        };
-        let failure = done.failure.as_deref();
-        let code = failure.map_or(0, |it| it.exit_code.filter(|code| *code != 0).unwrap_or(1));
-        let stderr = failure.map(|it| it.stderr.text()).filter(|text| !text.is_empty());
-        // The image that ran, to the byte, is the one to be run again.
-        let image = image_of(done).map(|image| format!(" ({image})")).unwrap_or_default();
-        self.report.ran.push(Ran {
-            name: format!("{}{image}", job.step.name),
-            runtime: job.runtime,
-            package: folder.clone(),
-            exit_code: if counts && code == 0 { 1 } else { code },
-            stderr: stderr.unwrap_or_else(|| done.stderr.text()),
-            results: results.iter().cloned().map(inside).collect(),
-        });
-    }
-
+    /// Why a function failed, if it did.
     fn fail(
         &mut self,
-        package: &Package,
         job: &Job<'_>,
         failure: Option<&StepFailure>,
         results: &[FunctionResult],
         counts: bool,
         is_refused: bool,
-    ) {
+    ) -> Vec<Diagnostic> {
         if failure.is_none() && !counts {
-            return;
+            return Vec::new();
         }
         let said = results.iter().any(|it| it.severity == Severity::Error);
         let gave_up = |it: &StepFailure| it.exit_code.is_some_and(|code| code != 0);
@@ -154,13 +129,12 @@ impl Run {
         match failure {
             Some(failure) => {
                 let told = failure.told(&job.step.name).into_iter();
-                let errors = told.map(|told| with_last_words(told, failure));
-                self.errors.extend(errors.map(|told| placed(shown(told, package), job)));
+                told.map(|told| with_last_words(told, failure)).collect()
             }
             None => {
                 let name = &job.step.name;
                 let words = format!("function `{name}` gave results that count as a failure");
-                self.errors.push(placed(Diagnostic::error(words), job));
+                vec![Diagnostic::error(words)]
             }
         }
     }
@@ -181,10 +155,31 @@ impl Run {
     }
 }
 
-/// The image that ran, whether the function failed or not.
-fn image_of(done: &Stepped) -> Option<&Image> {
-    let failed = done.failure.as_deref().and_then(|failure| failure.image.as_ref());
-    done.image.as_ref().or(failed)
+/// What is kept of a function: what it did, with paths as its package knows them.
+fn ran_of(job: &Job<'_>, done: &Stepped, results: &[FunctionResult], counts: bool) -> Ran {
+    let folder = &job.step.folder;
+    let inside = |mut result: FunctionResult| {
+        if let Some(file) = &mut result.file {
+            let path = file.path.strip_prefix(folder.as_str());
+            let path = path.and_then(|path| path.strip_prefix('/')).filter(|_| !folder.is_empty());
+            file.path = path.unwrap_or(&file.path).to_owned();
+        }
+        result
+    };
+    let failure = done.failure.as_deref();
+    let code = failure.map_or(0, |it| it.exit_code.filter(|code| *code != 0).unwrap_or(1));
+    let stderr = failure.map(|it| it.stderr.text()).filter(|text| !text.is_empty());
+    let image = done.image.as_ref().or(failure.and_then(|it| it.image.as_ref()));
+    Ran {
+        name: job.step.name.clone(),
+        runtime: job.runtime,
+        is_builtin: matches!(job.step.runner, Runner::Builtin(_)),
+        image: image.map(Image::to_string),
+        package: folder.clone(),
+        exit_code: if counts && code == 0 { 1 } else { code },
+        stderr: stderr.unwrap_or_else(|| done.stderr.text()),
+        results: results.iter().cloned().map(inside).collect(),
+    }
 }
 
 /// Says what a function found, with the lines that it is about.
@@ -230,10 +225,9 @@ fn shown(told: Diagnostic, package: &Package) -> Diagnostic {
 }
 
 /// The error in the file of the functionConfig, if that is what it is about, or with the place where the function is declared.
-fn placed(told: Diagnostic, job: &Job<'_>) -> Diagnostic {
+fn placed(told: Diagnostic, job: &Job<'_>, ran: &Ran) -> Diagnostic {
     let told = configuration::placed(told, &job.config_file);
-    let is_container = job.runtime == "image" && !matches!(job.step.runner, Runner::Builtin(_));
-    let told = if is_container { with_meant(told, &job.step.name) } else { told };
+    let told = if ran.is_container() { with_meant(told, &job.step.name) } else { told };
     match &job.place {
         Some(place) if told.location.is_none() => {
             Diagnostic { message: told.message, hints: told.hints, ..place.clone() }
@@ -247,15 +241,6 @@ pub(super) fn with_meant(told: Diagnostic, image: &str) -> Diagnostic {
     match krm_run::meant(image) {
         Some(name) => told.hint(format!("did you mean `{name}`, which is built in?")),
         None => told,
-    }
-}
-
-/// What ran for a function, in a word for people.
-pub(super) fn how(is_builtin: bool, runtime: &'static str) -> &'static str {
-    match (is_builtin, runtime) {
-        (true, _) => "built in",
-        (false, "image") => "container",
-        (false, other) => other,
     }
 }
 

@@ -47,6 +47,12 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     let mut piped = streams::Piped::read()?;
     piped.left_out(false).iter().for_each(|told| screen.tell(told));
     let given = piped.items();
+    if args.prune && given.is_empty() && !piped.is_list_of_none() {
+        let told = Diagnostic::error(
+            "there is no list on standard input, and --prune would delete everything",
+        );
+        return Err(Failure::input(told.hint("a list that is meant to be empty says `items: []`")));
+    }
     let Some(dir) = &args.dir else {
         screen.print(&output::documents(&given))?;
         return Ok(Exit::Done);

@@ -34,6 +34,14 @@ impl Piped {
         std::mem::take(&mut self.list.items).into_iter().map(Item::from).collect()
     }
 
+    /// Whether it says itself that it has no items.
+    pub(super) fn is_list_of_none(&self) -> bool {
+        let file = krm_yaml::File::parse(self.stream.text().to_owned()).ok();
+        let root = file.as_ref().and_then(|file| file.document(0)?.root());
+        let items = root.and_then(|root| root.as_mapping()?.get("items"));
+        items.is_some_and(|items| items.as_sequence().is_some())
+    }
+
     /// What there is to say about documents that are no resources, where resources alone go on.
     pub(super) fn left_out(&self, is_strict: bool) -> Option<Diagnostic> {
         if self.stream.form() != Form::Documents {

@@ -38,7 +38,7 @@ fn counts(root: NodeRef<'_>) -> HashMap<String, (usize, Resolved, String)> {
     let mut counts = HashMap::new();
     for node in root.descendants() {
         let Some((name, scalar)) = number(node).zip(node.resolve().as_scalar()) else { continue };
-        let new = || (0, scalar.resolve(), scalar.value().into_owned());
+        let new = || (0, resolved(node, scalar), scalar.value().into_owned());
         counts.entry(name).or_insert_with(new).0 += 1;
     }
     counts
@@ -47,9 +47,18 @@ fn counts(root: NodeRef<'_>) -> HashMap<String, (usize, Resolved, String)> {
 /// A number by its value; none for what is no number.
 fn number(node: NodeRef<'_>) -> Option<String> {
     let scalar = node.resolve().as_scalar()?;
-    match scalar.resolve() {
+    match resolved(node, scalar) {
         Resolved::Int(None) => Some(scalar.value().into_owned()),
         number @ (Resolved::Int(_) | Resolved::Float(_)) => spelled(number),
         _ => None,
+    }
+}
+
+fn resolved(node: NodeRef<'_>, scalar: Scalar<'_>) -> Resolved {
+    let is_key = node.parent().is_some_and(|it| it.as_mapping().is_some()) && node.key().is_none();
+    match scalar.resolve() {
+        // JSON has a key that is a number as a text.
+        Resolved::String if is_key => Resolved::of_plain(&scalar.value()),
+        other => other,
     }
 }

@@ -3,6 +3,7 @@
 use krm_yaml::{Edit, EditError, File, NodeRef, Value, WhenEmpty};
 
 use super::content::{self, Known};
+use super::notation;
 use super::same::At;
 use crate::merge::Fields;
 use crate::wire::written;
@@ -23,6 +24,23 @@ pub(super) fn text(node: NodeRef<'_>, is_json: bool) -> Result<String, Diagnosti
     }
     let value = content::value(node, At::Root, &Known::default()).map_err(told)?;
     written::by_lines(value).map_err(told)
+}
+
+/// The text of a resource that is written anew, with keys and values as they were sent where the function read them otherwise.
+pub(super) fn again<'a>(
+    sent: NodeRef<'a>,
+    returned: NodeRef<'a>,
+    is_json: bool,
+) -> Result<String, Diagnostic> {
+    let told = |error: EditError| Diagnostic::from_edit(&error, returned.document().file());
+    let kept = match is_json {
+        true => None,
+        false => notation::kept(sent, returned, At::Root, &Known::default()).map_err(told)?,
+    };
+    match kept {
+        Some(value) => written::by_lines(value).map_err(told),
+        None => text(returned, is_json),
+    }
 }
 
 /// A resource of an answer as JSON. What JSON cannot say is an error: nothing is written as another type.

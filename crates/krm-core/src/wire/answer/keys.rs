@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use krm_yaml::{NodeRef, Resolved, ScalarStyle};
 
+use super::timestamp;
 use crate::merge::Fields;
 
 /// The fields of a mapping that was sent and of the one that came back. A plain key that came back as its YAML 1.1
@@ -29,23 +30,39 @@ pub(super) fn fields<'a, 'b>(sent: NodeRef<'a>, returned: NodeRef<'b>) -> (Field
 /// What a key means as a text, whoever reads it: equal for one that was sent and its YAML 1.1 reading, and for a number
 /// and the text that JSON has for it.
 pub(super) fn meaning(key: NodeRef<'_>) -> String {
-    let [core, older] = readings(key);
-    older.or(core).unwrap_or_else(|| {
+    let [core, older, time] = readings(key);
+    older.or(core).or(time).unwrap_or_else(|| {
         let name = crate::merge::key_name(key);
         let number = match Resolved::of_plain(&name) {
             number @ (Resolved::Int(_) | Resolved::Float(_)) => spelled(number),
             _ => None,
         };
-        number.unwrap_or_else(|| name.into_owned())
+        number.or_else(|| instant(&name)).unwrap_or_else(|| match &*name {
+            // What some languages call numbers that JSON has not.
+            "Infinity" => "inf".to_owned(),
+            "-Infinity" => "-inf".to_owned(),
+            _ => name.into_owned(),
+        })
     })
 }
 
-/// What readers of YAML 1.2 and 1.1 make of a plain key that is no text to them.
-fn readings(key: NodeRef<'_>) -> [Option<String>; 2] {
-    match key.resolve().as_scalar().filter(|it| it.style() == ScalarStyle::Plain) {
-        Some(key) => [key.resolve(), key.resolve_1_1()].map(spelled),
-        None => [None, None],
+/// What readers of YAML 1.2 and 1.1 make of a key that is no text to them, because it is plain or has a tag; of points in time,
+/// too.
+fn readings(key: NodeRef<'_>) -> [Option<String>; 3] {
+    let key = key.resolve();
+    match key.as_scalar() {
+        Some(it) if it.style() == ScalarStyle::Plain => {
+            let [core, older] = [it.resolve(), it.resolve_1_1()].map(spelled);
+            [core, older, instant(&it.value())]
+        }
+        Some(it) if key.tag().is_some() => [spelled(it.resolve()), None, None],
+        _ => [None, None, None],
     }
+}
+
+/// A point in time, spelled the same way whoever wrote it; no other key begins with this.
+fn instant(text: &str) -> Option<String> {
+    timestamp::read(text).map(|time| format!("\0{time}"))
 }
 
 /// What is no text, spelled the same way whoever wrote it; none for an integer that is too long to be read.

@@ -8,6 +8,7 @@ mod content;
 mod digits;
 mod fresh;
 mod keys;
+mod notation;
 mod pairs;
 mod remarks;
 mod revise;
@@ -61,6 +62,9 @@ impl Sending<'_> {
         }
         let refused =
             |error| Box::new(Refused { error, results: Vec::new(), warnings: Vec::new() });
+        if self.ends_within(&output) {
+            return Err(refused(cut_off("in the middle of a line that is as it was sent")));
+        }
         let file = File::parse(output).map_err(|error| refused(Diagnostic::from(&error)))?;
         let said = incoming::read_results(&file);
         let refused = |error| {
@@ -80,9 +84,24 @@ impl Sending<'_> {
             }
         };
         let matches = matching::matches(&self.sent, &returned).map_err(refused)?;
+        if !matches.gone.is_empty() && ends_within_line(&file) {
+            let words = "in the middle of a line, and not all resources came back";
+            let hint = "a function that deletes resources ends its output with a line break";
+            return Err(refused(cut_off(words).hint(hint)));
+        }
         let mut answer = self.take(&file, &returned, &matches).map_err(refused)?;
         (answer.results, answer.warnings) = (said.results, said.warnings);
         Ok(answer)
+    }
+
+    /// Whether this is the beginning of what was sent, up to the middle of a line of an item: no function wants that.
+    fn ends_within(&self, output: &str) -> bool {
+        let rest = self.text().strip_prefix(output).unwrap_or_default();
+        let is_inside = |sent: &Sent<'_>| sent.lines.contains(&output.len());
+        !rest.is_empty()
+            && !rest.starts_with(['\n', '\r'])
+            && !output.ends_with('\n')
+            && self.sent.iter().any(is_inside)
     }
 
     /// Every item as it was sent.
@@ -170,6 +189,16 @@ impl Sending<'_> {
         };
         PackagePath::new(&joined).map_err(|error| Diagnostic::error(error.to_string()))
     }
+}
+
+/// Whether an output by lines ends without a line break.
+fn ends_within_line(output: &File) -> bool {
+    let root = output.documents().find_map(|it| it.root());
+    root.is_some_and(|it| it.is_block()) && !output.text().ends_with('\n')
+}
+
+fn cut_off(how: &str) -> Diagnostic {
+    Diagnostic::error(format!("the output is cut off: it ends {how}"))
 }
 
 /// The lines of each item in the output, with the comments above it.

@@ -1,6 +1,6 @@
 //! Revises the text of an item: edits where they can be made, and larger parts where they cannot, until it means what it should.
 
-use krm_yaml::{Edit, EditError, File, NodeRef, Resolved, Span};
+use krm_yaml::{Edit, EditError, File, NodeKind, NodeRef, Resolved, Span};
 
 use super::content::{self, Known};
 use super::digits;
@@ -33,21 +33,35 @@ pub(super) fn revise(
     }
 }
 
-/// A file of JSON has numbers as JSON spells them.
+/// A file of JSON has numbers as JSON spells them. What it cannot say is found where it is all written as JSON, which is needed
+/// only where something is not as JSON has it already.
 fn in_json(item: &Item, returned: NodeRef<'_>, theirs: &Remarks<'_>) -> Result<Item, Diagnostic> {
-    let text = fresh::json(returned)?;
+    if returned.descendants().all(is_of_json) {
+        return revise_as(item, returned, theirs, true);
+    }
+    let file = File::parse(fresh::json(returned)?).map_err(|error| Diagnostic::from(&error))?;
     let is_spelled = |node: NodeRef<'_>| match node.as_scalar().map(|it| (it, it.resolve())) {
         Some((scalar, Resolved::Int(_) | Resolved::Float(_))) => json::is_number(&scalar.value()),
         _ => true,
     };
-    if returned.descendants().all(is_spelled) {
-        return revise_as(item, returned, theirs, true);
-    }
-    let file = File::parse(text).map_err(|error| Diagnostic::from(&error))?;
     match file.document(0).and_then(|it| it.root()) {
-        Some(root) => revise_as(item, root, &Remarks::default(), true),
-        None => revise_as(item, returned, theirs, true),
+        Some(root) if !returned.descendants().all(is_spelled) => {
+            revise_as(item, root, &Remarks::default(), true)
+        }
+        _ => revise_as(item, returned, theirs, true),
     }
+}
+
+/// Whether JSON has a node as it is, but for how it is written.
+fn is_of_json(node: NodeRef<'_>) -> bool {
+    let is_key = node.key().is_none() && node.parent().is_some_and(|it| it.as_mapping().is_some());
+    let is_bare = node.tag().is_none() && node.kind() != NodeKind::Alias;
+    is_bare
+        && match node.as_scalar().map(|it| (it, it.resolve())) {
+            Some((it, Resolved::Int(_) | Resolved::Float(_))) => json::is_number(&it.value()),
+            Some(_) => true,
+            None => !is_key,
+        }
 }
 
 fn revise_as(
@@ -82,7 +96,7 @@ fn revise_as(
             break;
         }
     }
-    item.with_text(fresh::text(returned, is_json)?)
+    item.with_text(fresh::again(root, returned, is_json)?)
 }
 
 fn lost_digits(item: &Item, path: &krm_yaml::Path, words: &str) -> Diagnostic {

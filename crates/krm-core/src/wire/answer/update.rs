@@ -7,6 +7,7 @@ use krm_yaml::{CommentPlace, Edit, EditError, NodeKind, NodeRef, Notation, Path,
 
 use super::content::{self, Known};
 use super::keys;
+use super::notation;
 use super::pairs;
 use super::remarks::{Remarks, Slot};
 use super::same::{At, is_dropped, is_noise, is_retagged, is_same};
@@ -41,8 +42,18 @@ pub(in crate::wire) struct How {
 /// Something that comes, once it is known what goes.
 enum Coming<'a> {
     Set(NodeRef<'a>, NodeRef<'a>, At),
-    Entry { mapping: NodeRef<'a>, after: Option<usize>, field: Field<'a>, at: At },
-    Item { list: NodeRef<'a>, before: usize, item: NodeRef<'a> },
+    Entry {
+        mapping: NodeRef<'a>,
+        after: Option<usize>,
+        sent: Option<Field<'a>>,
+        field: Field<'a>,
+        at: At,
+    },
+    Item {
+        list: NodeRef<'a>,
+        before: usize,
+        item: NodeRef<'a>,
+    },
 }
 
 /// An update of one resource.
@@ -188,7 +199,8 @@ impl<'a, 'h> Update<'a, 'h> {
                 None if is_noise(name, field, at) => {}
                 found => {
                     let (mapping, after) = (sent, place.after);
-                    let entry = Coming::Entry { mapping, after, field, at: at.step(name) };
+                    let entry =
+                        Coming::Entry { mapping, after, sent: found, field, at: at.step(name) };
                     match found {
                         Some(inherited) => self.inherited.push((inherited, entry)),
                         None => self.coming.push(entry),
@@ -273,12 +285,27 @@ impl<'a, 'h> Update<'a, 'h> {
         for coming in std::mem::take(&mut self.coming) {
             match coming {
                 Coming::Set(node, value, at) => {
-                    self.edit.set(node, content::value(value, at, &known)?)?;
+                    let value = match notation::kept(node, value, at, &known)? {
+                        Some(kept) => kept,
+                        None => content::value(value, at, &known)?,
+                    };
+                    self.edit.set(node, value)?;
                 }
-                Coming::Entry { mapping, after, field, at } => {
+                Coming::Entry { mapping, after, sent, field, at } => {
                     let slot = Slot { key: Some(field.key), value: field.value };
-                    let value = content::entry(slot, at, self.theirs, &known)?;
-                    self.edit.insert_entry(mapping, after, content::key(field.key), value)?;
+                    let kept = match sent {
+                        Some(sent) => notation::kept(sent.value, field.value, at, &known)?,
+                        None => None,
+                    };
+                    let value = match kept {
+                        Some(kept) => kept,
+                        None => content::entry(slot, at, self.theirs, &known)?,
+                    };
+                    let key = match sent {
+                        Some(sent) => notation::key(sent.key, field.key),
+                        None => content::key(field.key),
+                    };
+                    self.edit.insert_entry(mapping, after, key, value)?;
                 }
                 Coming::Item { list, before, item } => {
                     let slot = Slot { key: None, value: item };

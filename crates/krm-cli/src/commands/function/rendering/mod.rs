@@ -40,9 +40,6 @@ struct Work<'a> {
 /// What there is to say about a function that ran.
 struct Told {
     ran: Ran,
-    is_builtin: bool,
-    /// The image that ran, to the byte.
-    image: Option<Image>,
     seen: usize,
     of: usize,
     time: Duration,
@@ -72,8 +69,6 @@ impl Work<'_> {
             let ran = Ran { exit_code: 1, ..ran.clone() };
             let report = Told {
                 ran,
-                is_builtin: false,
-                image: None,
                 seen: 0,
                 of,
                 time: Default::default(),
@@ -93,7 +88,7 @@ impl Work<'_> {
             Ok(runner) => runner,
             Err(told) => return refused(told),
         };
-        let is_builtin = matches!(runner, Runner::Builtin(_));
+        let ran = Ran { is_builtin: matches!(runner, Runner::Builtin(_)), ..ran };
         let step = krm_run::Step {
             name: ran.name.clone(),
             config,
@@ -102,10 +97,8 @@ impl Work<'_> {
         };
         let wanted = |item: &Item| function.selection.has(item.resource());
         let seen = items.iter().filter(|item| wanted(item)).count();
-        let told = |ran, image, time, warnings, errors| Told {
+        let told = |ran, time, warnings, errors| Told {
             ran,
-            is_builtin,
-            image,
             seen,
             of,
             time,
@@ -121,8 +114,9 @@ impl Work<'_> {
                 let counts = |it: &FunctionResult| self.fail_on.is_some_and(|on| on.counts(it));
                 let is_finding = done.results.iter().any(counts);
                 let (stderr, exit_code) = (done.stderr.text(), is_finding.into());
-                let ran = Ran { stderr, results: done.results, exit_code, ..ran };
-                let report = told(ran, done.image, done.time, named(done.warnings), Vec::new());
+                let image = done.image.as_ref().map(Image::to_string);
+                let ran = Ran { stderr, results: done.results, exit_code, image, ..ran };
+                let report = told(ran, done.time, named(done.warnings), Vec::new());
                 let report = Told { is_finding, ..report };
                 Ended { items: (!is_finding).then_some(done.items), report }
             }
@@ -132,8 +126,9 @@ impl Work<'_> {
                 let placed = |told| self.placed(told, root, function);
                 let errors = diagnostics.into_iter().map(placed).collect();
                 let (exit_code, stderr) = (failure.exit_code.unwrap_or(1), failure.stderr.text());
-                let ran = Ran { exit_code, stderr, results, ..ran };
-                Ended { items: None, report: told(ran, image, time, named(warnings), errors) }
+                let image = image.as_ref().map(Image::to_string);
+                let ran = Ran { exit_code, stderr, results, image, ..ran };
+                Ended { items: None, report: told(ran, time, named(warnings), errors) }
             }
         }
     }

@@ -1,12 +1,12 @@
 //! What people are told about a run: a line for each function, what it found, and why it failed.
 
-use krm_core::findings::{Finder, Ran, Report};
+use krm_core::findings::{Finder, Report};
 use krm_core::kptfile::Role;
 use krm_core::wire::{FunctionResult, Item};
 use krm_core::{Diagnostic, Severity};
 use krm_run::render::{self, Rendered, Step};
 
-use super::super::running::{how, many, with_meant};
+use super::super::running::{many, with_meant};
 use super::{Told, Work};
 use crate::Failure;
 use crate::folder::Loaded;
@@ -62,8 +62,7 @@ fn one_line(result: &FunctionResult) -> String {
 fn line(step: &Step<'_, Told>, verbose: bool) -> String {
     let told = &step.report;
     let word = if step.failed { "FAIL" } else { "PASS" };
-    let how = how(told.is_builtin, told.ran.runtime);
-    let mut line = format!("[{word}] \"{}\" ({how})", told.ran.name);
+    let mut line = format!("[{word}] \"{}\" ({})", told.ran.name, told.ran.how());
     let many = |count: usize| many(count, "resource");
     match told.seen == told.of {
         true => line += &format!(" on {}", many(told.seen)),
@@ -72,7 +71,7 @@ fn line(step: &Step<'_, Told>, verbose: bool) -> String {
     if step.function.role == Role::Mutator && !step.failed {
         line += &format!(", {} changed", step.changes.len());
     }
-    if let Some(image) = &told.image {
+    if let Some(image) = &told.ran.image {
         line += &format!(", image {image}");
     }
     if verbose {
@@ -125,8 +124,7 @@ pub(super) fn failures(rendered: &Rendered<'_, Told>, loaded: &Loaded) -> Vec<Di
         let hints = report.errors.first().filter(|it| it.location.is_none());
         let hints = hints.into_iter().flat_map(|it| it.hints.clone());
         let why = hints.fold(step.function.place.error(words), Diagnostic::hint);
-        let is_container = report.ran.runtime == "image" && !report.is_builtin;
-        told.push(if is_container { with_meant(why, &report.ran.name) } else { why });
+        told.push(if report.ran.is_container() { with_meant(why, &report.ran.name) } else { why });
     }
     told
 }
@@ -166,12 +164,7 @@ pub(super) fn dangerous(rendered: &Rendered<'_, Told>, had: usize) -> Option<Dia
 
 /// What is kept of the run for other programs.
 pub(super) fn report(rendered: &Rendered<'_, Told>) -> Report {
-    let ran = rendered.steps.iter().map(|step| {
-        let Told { ran, image, .. } = &step.report;
-        // The image that ran, to the byte, is the one to be run again.
-        let image = image.as_ref().map(|image| format!(" ({image})")).unwrap_or_default();
-        Ran { name: format!("{}{image}", ran.name), ..ran.clone() }
-    });
+    let ran = rendered.steps.iter().map(|step| step.report.ran.clone());
     Report { exit_code: rendered.failed.into(), ran: ran.collect() }
 }
 

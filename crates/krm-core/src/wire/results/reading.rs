@@ -1,62 +1,12 @@
-//! Results: what a function has to say about resources, read from what it wrote and written for others to read.
+//! Reads results from what a function wrote, as far as they go.
 
 use std::borrow::Cow;
 
 use krm_yaml::{File, NodeRef, Value};
 
-use super::Version;
-use crate::resource::{field, is_null, label, scalar_text};
+use super::{FieldRef, FileRef, FunctionResult, ResourceRef};
+use crate::resource::{field, is_null, scalar_text};
 use crate::{Diagnostic, Severity};
-
-/// One result of a function.
-#[derive(Clone, Debug)]
-pub struct FunctionResult {
-    /// What there is to say.
-    pub message: String,
-    /// How bad it is.
-    pub severity: Severity,
-    /// The resource that is meant.
-    pub resource: Option<ResourceRef>,
-    /// The field of it.
-    pub field: Option<FieldRef>,
-    /// The file that holds it.
-    pub file: Option<FileRef>,
-    /// What other tools keep with a result, in the order of the text.
-    pub tags: Vec<(String, String)>,
-}
-
-/// A resource by its names.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ResourceRef {
-    /// `apiVersion`
-    pub api_version: String,
-    /// `kind`
-    pub kind: String,
-    /// The namespace; empty where there is none.
-    pub namespace: String,
-    /// The name.
-    pub name: String,
-}
-
-/// A field of a resource, and what should stand there.
-#[derive(Clone, Debug)]
-pub struct FieldRef {
-    /// The path as the function wrote it: `spec.ports[0].port`, or `spec.ports.0.port`.
-    pub path: String,
-    /// What stands there, as the function saw it.
-    pub current: Option<Value<'static>>,
-    /// What should stand there: any one of these.
-    pub proposed: Vec<Value<'static>>,
-}
-
-/// A file of a package, and which resource of it is meant.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FileRef {
-    /// The path, relative to the package, with slashes.
-    pub path: String,
-    /// Which resource of the file, from zero.
-    pub index: u64,
-}
 
 /// Results that were read, and what was odd about them.
 #[derive(Clone, Debug, Default)]
@@ -232,100 +182,10 @@ fn tags(node: NodeRef<'_>) -> Vec<(String, String)> {
     pairs.map(|(key, value)| (key.into_owned(), value.into_owned())).collect()
 }
 
-impl FunctionResult {
-    /// A result about nothing in particular.
-    pub fn new(severity: Severity, message: impl Into<String>) -> Self {
-        let message = message.into();
-        Self { message, severity, resource: None, field: None, file: None, tags: Vec::new() }
-    }
-
-    /// The result as data, in the form that a version of the specification has for it.
-    pub fn to_value(&self, version: Version) -> Value<'_> {
-        let mut entries = vec![
-            ("message", Value::from(self.message.as_str())),
-            ("severity", Value::from(self.severity.name())),
-        ];
-        entries.extend(self.resource.as_ref().map(|it| ("resourceRef", it.to_value())));
-        entries.extend(self.field.as_ref().map(|it| ("field", it.to_value(version))));
-        entries.extend(self.file.as_ref().map(|it| ("file", it.to_value())));
-        if !self.tags.is_empty() {
-            let tag = |(key, value): &'_ (String, String)| {
-                (Value::string(key.clone()), Value::string(value.clone()))
-            };
-            entries.push(("tags", Value::Mapping(self.tags.iter().map(tag).collect())));
-        }
-        mapping(entries)
-    }
-
-    /// The result as people are told it.
-    pub fn to_diagnostic(&self) -> Diagnostic {
-        let mut told = Diagnostic::new(self.severity, self.message.clone());
-        told.file = self.file.as_ref().map(|file| file.path.as_str().into());
-        told.resource = self.resource.as_ref().map(|resource| resource.label().into());
-        if let Some(field) = &self.field {
-            told.field = Some(field.path.as_str().into());
-            told.hints.extend(field.hint());
-        }
-        told
-    }
-}
-
-impl ResourceRef {
-    /// The resource as it is called in messages: `Deployment shop/web`.
-    pub fn label(&self) -> String {
-        label(&self.kind, &self.namespace, &self.name)
-    }
-
-    fn to_value(&self) -> Value<'_> {
-        let names = [
-            ("apiVersion", &self.api_version),
-            ("kind", &self.kind),
-            ("namespace", &self.namespace),
-            ("name", &self.name),
-        ];
-        let known = names.into_iter().filter(|(_, text)| !text.is_empty());
-        mapping(known.map(|(name, text)| (name, Value::from(text.as_str()))).collect())
-    }
-}
-
-impl FieldRef {
-    fn to_value(&self, version: Version) -> Value<'_> {
-        let mut entries = vec![("path", Value::from(self.path.as_str()))];
-        entries.extend(self.current.clone().map(|value| ("currentValue", value)));
-        match &self.proposed[..] {
-            [] => {}
-            all if version.has_many_proposals() => {
-                entries.push(("proposedValues", Value::Sequence(all.to_vec())));
-            }
-            [first, ..] => entries.push(("proposedValue", first.clone())),
-        }
-        mapping(entries)
-    }
-
-    fn hint(&self) -> Option<String> {
-        let all: Vec<String> = self.proposed.iter().map(crate::json::write).collect();
-        match &all[..] {
-            [] => None,
-            [one] => Some(format!("set `{}` to {one}", self.path)),
-            many => Some(format!("set `{}` to one of {}", self.path, many.join(", "))),
-        }
-    }
-}
-
-impl FileRef {
-    fn to_value(&self) -> Value<'_> {
-        let index = i64::try_from(self.index).unwrap_or(i64::MAX);
-        mapping(vec![("path", Value::from(self.path.as_str())), ("index", Value::int(index))])
-    }
-}
-
-fn mapping<'a>(entries: Vec<(&'static str, Value<'a>)>) -> Value<'a> {
-    Value::Mapping(entries.into_iter().map(|(name, value)| (Value::from(name), value)).collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wire::Version;
 
     fn results(text: &str) -> Read {
         let file = File::parse(format!("results:\n{text}")).unwrap();
