@@ -187,10 +187,9 @@ pub(crate) fn same_meaning(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
     }
     match (a.as_scalar(), b.as_scalar()) {
         (Some(a), Some(b)) => {
-            // Nothing at all, `~` and `null` are the same, and so is a word as JSON spells it.
-            let (resolved, old, new) = (a.resolve(), a.value(), b.value());
-            let is_word = || resolved != Resolved::String && new == crate::scalar::json_word(&old);
-            resolved == b.resolve() && (resolved == Resolved::Null || old == new || is_word())
+            // Nothing at all, `~` and `null` are the same.
+            let resolved = a.resolve();
+            resolved == b.resolve() && (resolved == Resolved::Null || a.value() == b.value())
         }
         (None, None) => {
             if a.kind() == NodeKind::Alias || b.kind() == NodeKind::Alias {

@@ -4,7 +4,7 @@ use super::render::{Rendered, Renderer};
 use crate::comment::strip_breaks;
 use crate::layout;
 use crate::node::{NodeKind, Notation, ScalarStyle};
-use crate::scalar::{json_word, lines};
+use crate::scalar::lines;
 use crate::span::{Span, column};
 use crate::view::{NodeRef, Scalar};
 
@@ -95,7 +95,6 @@ impl Renderer<'_> {
                     node.as_scalar().is_some_and(|s| s.resolve() == crate::Resolved::String);
                 match style {
                     ScalarStyle::Plain if !is_text && scalar.is_empty() => "null".to_owned(),
-                    ScalarStyle::Plain if !is_text && self.brackets.json => json_word(&scalar),
                     ScalarStyle::Plain if !is_text => scalar.into_owned(),
                     style if style.is_block() => self.flow_text(&scalar, ScalarStyle::DoubleQuoted),
                     style => self.flow_text(&scalar, style),

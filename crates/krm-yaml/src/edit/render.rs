@@ -5,7 +5,7 @@ use super::lower::Listing;
 use crate::brackets::BracketManners;
 use crate::manners::Manners;
 use crate::node::ScalarStyle;
-use crate::scalar::{BlockPlace, Context, json_word, write_plain_or_quoted, write_scalar};
+use crate::scalar::{BlockPlace, Context, write_plain_or_quoted, write_scalar};
 use crate::span::{line_end, next_line, skip_blanks};
 use crate::value::Value;
 
@@ -259,7 +259,6 @@ impl<'m> Renderer<'m> {
         match value {
             Value::Null => "null".to_owned(),
             Value::Bool(value) => value.to_string(),
-            Value::Number(text) if self.brackets.json => json_word(text),
             Value::Number(text) => text.clone().into_owned(),
             Value::String(text) => write_plain_or_quoted(text, self.context(true, false, None)),
             Value::Sequence(items) => {

@@ -7,4 +7,4 @@ mod write;
 pub(crate) use decode::{decode, lines};
 pub use resolve::Resolved;
 pub(crate) use resolve::{resolve, resolve_1_1, resolve_tagged};
-pub(crate) use write::{BlockPlace, Context, json_word, write_plain_or_quoted, write_scalar};
+pub(crate) use write::{BlockPlace, Context, write_plain_or_quoted, write_scalar};

@@ -83,47 +83,6 @@ pub(crate) fn write_plain_or_quoted(text: &str, context: Context) -> String {
     }
 }
 
-/// A scalar that is no text, as JSON spells it. What JSON cannot say stays as it is: `.inf`, or `017`, which readers take for
-/// different numbers.
-pub(crate) fn json_word(text: &str) -> String {
-    let bare = text.strip_prefix('+').unwrap_or(text);
-    let (sign, digits) = match bare.strip_prefix('-') {
-        Some(digits) => ("-", digits),
-        None => ("", bare),
-    };
-    let lead = if digits.starts_with('.') { "0" } else { "" };
-    let tail = if digits.ends_with('.') { "0" } else { "" };
-    let spelled = format!("{sign}{lead}{digits}{tail}");
-    match resolve(text) {
-        Resolved::Null => "null".to_owned(),
-        Resolved::Bool(value) => value.to_string(),
-        Resolved::Int(_) | Resolved::Float(_) if is_json_number(&spelled) => spelled,
-        Resolved::Int(Some(number)) if digits.starts_with("0x") || digits.starts_with("0o") => {
-            number.to_string()
-        }
-        _ => text.to_owned(),
-    }
-}
-
-fn is_json_number(text: &str) -> bool {
-    let after_digits = |text: &str| {
-        let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
-        (rest.len() < text.len()).then(|| rest.to_owned())
-    };
-    let text = text.strip_prefix('-').unwrap_or(text);
-    let is_padded = text.len() > 1 && text.starts_with('0') && text.as_bytes()[1].is_ascii_digit();
-    let Some(mut rest) = after_digits(text).filter(|_| !is_padded) else { return false };
-    if let Some(fraction) = rest.strip_prefix('.') {
-        let Some(behind) = after_digits(fraction) else { return false };
-        rest = behind;
-    }
-    match rest.strip_prefix(['e', 'E']) {
-        Some(power) => after_digits(power.strip_prefix(['+', '-']).unwrap_or(power))
-            .is_some_and(|rest| rest.is_empty()),
-        None => rest.is_empty(),
-    }
-}
-
 fn quoted(text: &str, quote: char) -> String {
     if quote == '\'' && is_printable_line(text) { single_quoted(text) } else { double_quoted(text) }
 }

@@ -163,13 +163,7 @@ impl Tree {
                 Shape::Scalar { text: other, kind: found_kind, style: found_style },
             ) => {
                 // `~` and `null`, `true` and `TRUE` are one value where an edit may choose the word.
-                // In JSON so are `0x1f` and `31`.
-                let is_word = match kind {
-                    Kind::Null | Kind::Bool(_) => true,
-                    Kind::Int(_) | Kind::Float(_) => is_yaml_number(text),
-                    _ => false,
-                };
-                let free = style.is_none() && is_word;
+                let free = style.is_none() && matches!(kind, Kind::Null | Kind::Bool(_));
                 if kind != found_kind || text != other && !free {
                     return wrong("value");
                 }
@@ -238,12 +232,6 @@ impl fmt::Debug for Tree {
             Shape::Alias(name) => write!(f, "*{name}"),
         }
     }
-}
-
-/// Whether a number is spelled as JSON spells none.
-fn is_yaml_number(text: &str) -> bool {
-    let digits = text.trim_start_matches('-');
-    digits.starts_with(['+', '.']) || digits.ends_with('.') || digits.contains(['x', 'o'])
 }
 
 /// What YAML 1.2's core schema says of a plain scalar: written from the specification's table (10.3.2), not from the engine.
