@@ -163,6 +163,26 @@ impl ConflictFlags {
             OnConflict::Mark | OnConflict::Fail => Verdict::Fail,
         }
     }
+
+    /// Conflicts in words. Where nothing is written because of them they are errors.
+    pub(crate) fn told(&self, conflicts: &[Conflict], verdict: Verdict) -> Vec<Diagnostic> {
+        let one = |conflict: &Conflict| {
+            let mut diagnostic = conflict.to_diagnostic();
+            if verdict != Verdict::Write {
+                diagnostic.severity = Severity::Error;
+            }
+            if verdict == Verdict::Fail {
+                let told = diagnostic.message.rsplit_once("; ").map_or("", |(told, _)| told);
+                let why = match (self.on_conflict, conflict.is_marked) {
+                    (OnConflict::Mark, false) => "no comment can keep local's here, and ",
+                    _ => "",
+                };
+                diagnostic.message = format!("{told}; {why}nothing was written");
+            }
+            diagnostic
+        };
+        conflicts.iter().map(one).collect()
+    }
 }
 
 /// How a command with conflicts ends.
@@ -174,22 +194,6 @@ pub(crate) enum Verdict {
     WriteAndFail,
     /// Nothing is written, and the exit code is 1.
     Fail,
-}
-
-/// Conflicts in words. Where nothing is written because of them they are errors.
-pub(crate) fn told(conflicts: &[Conflict], verdict: Verdict) -> Vec<Diagnostic> {
-    let one = |conflict: &Conflict| {
-        let mut diagnostic = conflict.to_diagnostic();
-        if verdict != Verdict::Write {
-            diagnostic.severity = Severity::Error;
-        }
-        if verdict == Verdict::Fail {
-            let told = diagnostic.message.split(';').next().unwrap_or_default().to_owned();
-            diagnostic.message = format!("{told}; nothing was written");
-        }
-        diagnostic
-    };
-    conflicts.iter().map(one).collect()
 }
 
 /// Conflicts as one JSON list, one a line.

@@ -39,6 +39,14 @@ impl<'a> Comments<'a> {
         }
     }
 
+    /// The comments beside and above an entry.
+    pub(super) fn on(&self, key: NodeRef<'a>, value: NodeRef<'a>) -> impl Iterator<Item = &'a str> {
+        let [key, value] = [key, value].map(|node| Some(owner(node)));
+        let beside = [key, value].map(|owner| self.of(owner, CommentPlace::Beside));
+        let above = self.of(key, CommentPlace::Above);
+        beside.into_iter().chain([above]).flatten().copied()
+    }
+
     fn of(&self, owner: Owner, place: CommentPlace) -> &[&'a str] {
         self.found.get(&(owner, place as u8)).map_or(&[], Vec::as_slice)
     }

@@ -1,84 +1,73 @@
-//! Which elements of two lists are one: by a key that all of them have, else by content, else by position.
+//! Which elements of two lists are one: as a merge pairs them; of a list that merges take whole, by content, then by position.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use krm_yaml::NodeRef;
+use krm_yaml::{NodeRef, Segment};
 
 use crate::fingerprint;
-use crate::resource::{field, scalar_text};
-
-/// Spec: the fields by which elements are known where nothing says otherwise, in this order.
-pub(crate) const KEYS: [&str; 7] =
-    ["mountPath", "devicePath", "ip", "type", "topologyKey", "name", "containerPort"];
+use crate::merge::{ElementId, Elements, ListKind};
 
 /// The elements of two lists, side by side.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Aligned<'a> {
-    /// Positions in the old and in the new list.
-    pub(super) pairs: Vec<(Option<usize>, Option<usize>)>,
-    /// The key, and its value for each pair.
-    pub(super) key: Option<(&'static str, Vec<Cow<'a, str>>)>,
+pub(super) struct Aligned {
+    pub(super) pairs: Vec<Both>,
+    /// The step to each pair, where its key tells it from all others.
+    pub(super) steps: Vec<Option<Segment>>,
     /// Whether those that both have stand in another order.
     pub(super) is_reordered: bool,
 }
 
-pub(super) fn align<'a>(old: &[NodeRef<'a>], new: &[NodeRef<'a>]) -> Aligned<'a> {
-    KEYS.iter().find_map(|key| by_key(key, old, new)).unwrap_or_else(|| by_content(old, new))
+/// Positions in the old and in the new list.
+type Both = (Option<usize>, Option<usize>);
+
+pub(super) fn align<'a>(kind: &ListKind, lists: [NodeRef<'a>; 2]) -> Aligned {
+    if *kind == ListKind::Whole {
+        let [old, new]: [Vec<u64>; 2] =
+            lists.map(|list| list.children().map(fingerprint::of).collect());
+        return by_content(&old, &new);
+    }
+    let [old, new] = lists.map(|list| Elements::of(Some(list), kind, |_| true));
+    let mut aligned = Aligned::default();
+    let came = new.ids.iter().enumerate().filter(|(_, id)| old.find(id).is_none());
+    let pairs = old.ids.iter().enumerate().map(|(at, id)| (id, (Some(at), new.find(id))));
+    let pairs: Vec<(&ElementId, Both)> =
+        pairs.chain(came.map(|(at, id)| (id, (None, Some(at))))).collect();
+    let kept: Vec<usize> = pairs.iter().filter_map(|(_, (old, new))| old.and(*new)).collect();
+    aligned.is_reordered = !kept.is_sorted();
+    let shared = shared_keys(pairs.iter().map(|(id, _)| *id));
+    for (id, both) in pairs {
+        aligned.pairs.push(both);
+        aligned.steps.push(step(id, kind).filter(|_| !shared.contains(&id.first_key())));
+    }
+    aligned
 }
 
-/// The values of a key, where every element has one and no two have the same.
-fn values<'a>(key: &str, list: &[NodeRef<'a>]) -> Option<BTreeMap<Cow<'a, str>, usize>> {
-    let mut values = BTreeMap::new();
-    for (at, item) in list.iter().enumerate() {
-        let value = scalar_text(field(*item, key)?)?;
-        if values.insert(value, at).is_some() {
-            return None;
+/// The values of the first key that more than one element has: others tell these apart.
+fn shared_keys<'e>(ids: impl Iterator<Item = &'e ElementId>) -> BTreeSet<Option<&'e str>> {
+    let (mut seen, mut shared) = (BTreeSet::new(), BTreeSet::new());
+    for key in ids.map(ElementId::first_key) {
+        if !seen.insert(key) {
+            shared.insert(key);
         }
     }
-    Some(values)
+    shared
 }
 
-fn by_key<'a>(key: &'static str, old: &[NodeRef<'a>], new: &[NodeRef<'a>]) -> Option<Aligned<'a>> {
-    if old.is_empty() && new.is_empty() {
-        return None;
-    }
-    let (before, after) = (values(key, old)?, values(key, new)?);
-    let mut was: Vec<(usize, &Cow<'a, str>)> = before.iter().map(|(it, at)| (*at, it)).collect();
-    was.sort_unstable_by_key(|(at, _)| *at);
-    let mut added: Vec<(usize, &Cow<'a, str>)> = after
-        .iter()
-        .filter(|(it, _)| !before.contains_key(*it))
-        .map(|(it, at)| (*at, it))
-        .collect();
-    added.sort_unstable_by_key(|(at, _)| *at);
-    let mut aligned = Aligned::default();
-    let mut names = Vec::new();
-    for (at, name) in was {
-        aligned.pairs.push((Some(at), after.get(name).copied()));
-        names.push(name.clone());
-    }
-    let kept: Vec<usize> = aligned.pairs.iter().filter_map(|(_, new)| *new).collect();
-    aligned.is_reordered = !kept.is_sorted();
-    for (at, name) in added {
-        aligned.pairs.push((None, Some(at)));
-        names.push(name.clone());
-    }
-    aligned.key = Some((key, names));
-    Some(aligned)
+fn step(id: &ElementId, kind: &ListKind) -> Option<Segment> {
+    let ListKind::Keyed(keys) = kind else { return None };
+    let value = id.first_key()?.to_owned();
+    Some(Segment::Match { key: keys.first()?.name.clone(), value })
 }
 
-fn by_content<'a>(old: &[NodeRef<'a>], new: &[NodeRef<'a>]) -> Aligned<'a> {
-    let prints = |list: &[NodeRef<'_>]| list.iter().map(|it| fingerprint::of(*it)).collect();
-    let (old, new): (Vec<u64>, Vec<u64>) = (prints(old), prints(new));
+fn by_content(old: &[u64], new: &[u64]) -> Aligned {
     let mut pairs = Vec::with_capacity(old.len().max(new.len()));
     let (mut from, mut to) = (0, 0);
-    for (old_at, new_at) in anchors(&old, &new) {
-        between(&old, &new, (from, old_at), (to, new_at), &mut pairs);
+    for (old_at, new_at) in anchors(old, new) {
+        between(old, new, (from, old_at), (to, new_at), &mut pairs);
         pairs.push((Some(old_at), Some(new_at)));
         (from, to) = (old_at + 1, new_at + 1);
     }
-    between(&old, &new, (from, old.len()), (to, new.len()), &mut pairs);
+    between(old, new, (from, old.len()), (to, new.len()), &mut pairs);
     Aligned { pairs, ..Aligned::default() }
 }
 

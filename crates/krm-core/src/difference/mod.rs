@@ -10,7 +10,9 @@ mod walk;
 use krm_yaml::{CommentPlace, NodeRef, Path};
 
 use comments::Comments;
-pub(crate) use lists::KEYS;
+
+pub(crate) use crate::merge::KEYS;
+use crate::merge::Rules;
 
 /// What became of a field or of an element of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,12 +119,18 @@ impl Difference<'_> {
 /// # Ok::<(), krm_yaml::ReadError>(())
 /// ```
 #[derive(Debug, Default)]
-pub struct Differ<'a> {
+pub struct Differ<'a, 'r> {
+    rules: Rules<'r>,
     old: Comments<'a>,
     new: Comments<'a>,
 }
 
-impl<'a> Differ<'a> {
+impl<'a, 'r> Differ<'a, 'r> {
+    /// One that pairs the elements of lists as merges by these rules do.
+    pub fn new(rules: Rules<'r>) -> Self {
+        Self { rules, ..Self::default() }
+    }
+
     /// What is different. The work is bounded whatever aliases stand for.
     pub fn compare(&mut self, old: NodeRef<'a>, new: NodeRef<'a>) -> Difference<'a> {
         let is_whole = old.parent().is_none() && new.parent().is_none();
@@ -132,7 +140,7 @@ impl<'a> Differ<'a> {
         }
         self.old.look_at(was);
         self.new.look_at(is);
-        let mut found = walk::walk(&self.old, &self.new, old, new);
+        let mut found = walk::walk(&self.rules, [&self.old, &self.new], old, new);
         if is_whole {
             found.comments.extend(comments::of_document(&self.old, &self.new));
         }

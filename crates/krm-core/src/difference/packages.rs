@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use krm_yaml::NodeRef;
 
 use super::{Differ, Difference};
+use crate::merge::Rules;
 use crate::pairing::{Pair, Pairing};
 use crate::resource::{Resource, resources};
 use crate::{Diagnostic, Package, PackageFile, Placed};
@@ -69,14 +70,16 @@ impl ItemChange<'_> {
 
 /// Everything that is different, in the order of the new package, and then what is gone.
 ///
-/// `moves` says whether the path of a file is worth words: it is not where two single files are compared.
+/// `moves` says whether the path of a file is worth words: it is not where two single files are compared. Elements of lists pair
+/// as in merges by the rules.
 pub fn compare<'a>(
     old: &'a Package,
     new: &'a Package,
     moves: bool,
+    rules: Rules<'_>,
 ) -> Result<Vec<ItemChange<'a>>, Vec<Diagnostic>> {
     let pairs = Pairing { by_path: false, renames: true }.pair([old, new])?;
-    let mut differ = Differ::default();
+    let mut differ = Differ::new(rules);
     let resources = pairs.iter().map(|pair| both(pair));
     let others = others(old, new, moves).into_iter();
     let changes = resources.chain(others).map(|(was, is)| change(was, is, moves, &mut differ));
@@ -109,7 +112,7 @@ fn change<'a>(
     old: Option<Item<'a>>,
     new: Option<Item<'a>>,
     moves: bool,
-    differ: &mut Differ<'a>,
+    differ: &mut Differ<'a, '_>,
 ) -> ItemChange<'a> {
     let mut change = ItemChange {
         old,
@@ -177,7 +180,7 @@ mod tests {
             ("e.yaml", &map("e", "x: '6'")),
             ("v.yaml", "x: 2\n"),
         ]);
-        let changes = compare(&old, &new, true).unwrap();
+        let changes = compare(&old, &new, true, Rules::default()).unwrap();
         let lines: Vec<String> = changes.iter().map(super::super::text::heading).collect();
         assert_eq!(
             lines,
@@ -190,6 +193,6 @@ mod tests {
                 "changed document 0 in v.yaml",
             ]
         );
-        assert!(compare(&old, &old, true).unwrap().is_empty());
+        assert!(compare(&old, &old, true, Rules::default()).unwrap().is_empty());
     }
 }

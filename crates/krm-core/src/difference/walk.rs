@@ -2,37 +2,38 @@
 
 use std::borrow::Cow;
 
-use krm_yaml::{NodeKind, NodeRef, Path, Resolved, Scalar, Segment};
+use krm_yaml::{Entry, NodeKind, NodeRef, Path, Resolved, Scalar, Segment};
 
 use super::comments::{self, Comments};
 use super::entries::Entries;
 use super::lists;
 use super::{Difference, FieldChange, Format, FormatChange, What};
+use crate::merge::{Rules, Shape, kind_of};
 
 /// Deeper than any text nests; an alias may stand inside what it names.
 const MOST_DEPTH: usize = 500;
 
 pub(super) fn walk<'a>(
-    before: &Comments<'a>,
-    after: &Comments<'a>,
+    rules: &Rules<'_>,
+    [before, after]: [&Comments<'a>; 2],
     old: NodeRef<'a>,
     new: NodeRef<'a>,
 ) -> Difference<'a> {
     let own = old.document().node_count() + new.document().node_count();
     let budget = own.saturating_mul(100).max(100_000);
     let steps = Vec::new();
-    let mut walk = Walk { before, after, steps, budget, found: Difference::default() };
-    walk.node(old, new, None);
+    let mut walk = Walk { rules, before, after, steps, budget, found: Difference::default() };
+    walk.node(old, new, None, &Shape::of_resource(rules, new).or_resource(rules, old));
     walk.found
 }
 
 enum Step<'a> {
     Key(Cow<'a, str>),
-    Item(usize),
-    Match(&'static str, Cow<'a, str>),
+    Element(Segment),
 }
 
-struct Walk<'c, 'a> {
+struct Walk<'c, 'r, 'a> {
+    rules: &'c Rules<'r>,
     before: &'c Comments<'a>,
     after: &'c Comments<'a>,
     /// The way to what is looked at; a path is made only where something is found.
@@ -44,16 +45,13 @@ struct Walk<'c, 'a> {
 
 type Both<'a> = (NodeRef<'a>, NodeRef<'a>);
 
-impl<'a> Walk<'_, 'a> {
+impl<'r, 'a> Walk<'_, 'r, 'a> {
     fn path(&self) -> Path {
         let mut path = Path::default();
         for step in &self.steps {
             path.push(match step {
                 Step::Key(name) => Segment::Key(name.to_string()),
-                Step::Item(at) => Segment::Index(*at),
-                Step::Match(key, value) => {
-                    Segment::Match { key: (*key).to_owned(), value: value.to_string() }
-                }
+                Step::Element(step) => step.clone(),
             });
         }
         path
@@ -80,7 +78,13 @@ impl<'a> Walk<'_, 'a> {
         self.found.comments.extend(changes);
     }
 
-    fn node(&mut self, old: NodeRef<'a>, new: NodeRef<'a>, within: Option<Both<'a>>) {
+    fn node(
+        &mut self,
+        old: NodeRef<'a>,
+        new: NodeRef<'a>,
+        within: Option<Both<'a>>,
+        shape: &Shape<'r>,
+    ) {
         self.comments(old, new);
         let (was, is) = (old.resolve(), new.resolve());
         if self.budget == 0 || self.steps.len() > MOST_DEPTH {
@@ -93,11 +97,11 @@ impl<'a> Walk<'_, 'a> {
         let is_same = was.tag() == is.tag()
             && match (was.kind(), is.kind()) {
                 (NodeKind::Mapping, NodeKind::Mapping) => {
-                    self.mapping(was, is);
+                    self.mapping(was, is, shape);
                     true
                 }
                 (NodeKind::Sequence, NodeKind::Sequence) => {
-                    self.sequence(was, is);
+                    self.sequence(was, is, shape);
                     true
                 }
                 _ => match (was.as_scalar(), is.as_scalar()) {
@@ -126,7 +130,8 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    fn mapping(&mut self, old: NodeRef<'a>, new: NodeRef<'a>) {
+    fn mapping(&mut self, old: NodeRef<'a>, new: NodeRef<'a>, shape: &Shape<'r>) {
+        let shape = shape.or_resource(self.rules, new);
         let (before, after) = (Entries::of(old), Entries::of(new));
         let mut places = Vec::with_capacity(before.list.len());
         for (name, entry) in &before.list {
@@ -135,7 +140,8 @@ impl<'a> Walk<'_, 'a> {
                 Some((at, other)) => {
                     places.push(at);
                     self.comments(entry.key, other.key);
-                    self.node(entry.value, other.value, Some((old, new)));
+                    let shape = self.field(&shape, name, [*entry, other]);
+                    self.node(entry.value, other.value, Some((old, new)), &shape);
                 }
                 None => self.change(What::Removed, Some(entry.value), None, Some((old, new))),
             }
@@ -153,18 +159,38 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    fn sequence(&mut self, old: NodeRef<'a>, new: NodeRef<'a>) {
-        let (was, is): (Vec<_>, Vec<_>) = (old.children().collect(), new.children().collect());
-        let aligned = lists::align(&was, &is);
+    /// What is known of a field that both have.
+    fn field(&self, shape: &Shape<'r>, name: &str, [old, new]: [Entry<'a>; 2]) -> Shape<'r> {
+        let shape = shape.field(name);
+        if !old.value.resolve().is_collection() || !new.value.resolve().is_collection() {
+            return shape;
+        }
+        let on_old = self.before.on(old.key, old.value);
+        shape.said(on_old.chain(self.after.on(new.key, new.value)))
+    }
+
+    /// The names of the fields on the way, for the rules of lists.
+    fn field_path(&self) -> String {
+        let names = self.steps.iter().filter_map(|step| match step {
+            Step::Key(name) => Some(&**name),
+            Step::Element(_) => None,
+        });
+        names.collect::<Vec<_>>().join(".")
+    }
+
+    fn sequence(&mut self, old: NodeRef<'a>, new: NodeRef<'a>, shape: &Shape<'r>) {
+        let lists: [Vec<_>; 2] = [old, new].map(|list| list.children().collect());
+        let kind = kind_of(self.rules, &self.field_path(), shape, &lists).kind;
+        let aligned = lists::align(&kind, [old, new]);
+        let [was, is] = lists;
+        let shape = shape.item();
         for (number, (from, to)) in aligned.pairs.iter().enumerate() {
+            let step = aligned.steps.get(number).cloned().flatten();
             let position = to.or(*from).unwrap_or_default();
-            self.steps.push(match &aligned.key {
-                Some((key, names)) => Step::Match(key, names[number].clone()),
-                None => Step::Item(position),
-            });
+            self.steps.push(Step::Element(step.unwrap_or(Segment::Index(position))));
             let within = Some((old, new));
             match (from.map(|at| was[at]), to.map(|at| is[at])) {
-                (Some(before), Some(after)) => self.node(before, after, within),
+                (Some(before), Some(after)) => self.node(before, after, within, &shape),
                 (Some(before), None) => self.change(What::Removed, Some(before), None, within),
                 (None, after) => self.change(What::Added, None, after, within),
             }

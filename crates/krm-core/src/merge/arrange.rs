@@ -9,7 +9,7 @@ use super::work::Work;
 use crate::Diagnostic;
 
 /// One element of the list to be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Slot {
     /// An element of the destination.
     Old(usize),
@@ -85,6 +85,13 @@ impl Final {
         for (at, slot) in ranked.into_iter().zip(sorted) {
             self.slots[at] = slot;
         }
+    }
+
+    /// The elements of this order, each with its place in another one.
+    pub(super) fn within(&self, other: &Self) -> Vec<(usize, Slot)> {
+        let places: HashMap<Slot, usize> =
+            other.slots.iter().enumerate().map(|(at, slot)| (*slot, at)).collect();
+        self.slots.iter().filter_map(|slot| Some((*places.get(slot)?, *slot))).collect()
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -10,7 +10,7 @@ use crate::resource::{field, scalar_text};
 
 /// What an element pairs by: its keys or its value, and how many of the kind stand before it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct ElementId {
+pub(crate) struct ElementId {
     name: Name,
     again: usize,
 }
@@ -25,9 +25,9 @@ enum Name {
 
 /// The elements of one version of a list.
 #[derive(Debug, Default)]
-pub(super) struct Elements<'a> {
-    pub(super) nodes: Vec<NodeRef<'a>>,
-    pub(super) ids: Vec<ElementId>,
+pub(crate) struct Elements<'a> {
+    pub(crate) nodes: Vec<NodeRef<'a>>,
+    pub(crate) ids: Vec<ElementId>,
     index: HashMap<ElementId, usize>,
     /// The first element whose keys stand before it already.
     pub(super) double: Option<NodeRef<'a>>,
@@ -37,7 +37,7 @@ pub(super) struct Elements<'a> {
 
 impl<'a> Elements<'a> {
     /// The elements of a list that `keep` wants.
-    pub(super) fn of(
+    pub(crate) fn of(
         list: Option<NodeRef<'a>>,
         kind: &ListKind,
         keep: impl Fn(NodeRef<'a>) -> bool,
@@ -64,7 +64,7 @@ impl<'a> Elements<'a> {
     }
 
     /// Where the element of this name stands.
-    pub(super) fn find(&self, id: &ElementId) -> Option<usize> {
+    pub(crate) fn find(&self, id: &ElementId) -> Option<usize> {
         self.index.get(id).copied()
     }
 
@@ -72,14 +72,14 @@ impl<'a> Elements<'a> {
         self.find(id).map(|at| self.nodes[at])
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.nodes.len()
     }
 }
 
 impl ElementId {
     /// The value of the first key, for paths.
-    pub(super) fn first_key(&self) -> Option<&str> {
+    pub(crate) fn first_key(&self) -> Option<&str> {
         match &self.name {
             Name::Keys(values) => values.first().map(String::as_str),
             Name::Value(_) => None,

@@ -6,9 +6,11 @@ use std::collections::BTreeMap;
 use krm_yaml::{NodeKind, NodeRef};
 
 use super::directives::{self, Patch};
+use super::fields::Fields;
 use super::ops::Fill;
+use super::remarks::key_step;
 use super::same::is_null;
-use super::shape::{ListKind, Shape};
+use super::shape::{ListKind, MapKind, Shape};
 use super::work::Work;
 use super::{anchors, lists};
 use crate::Diagnostic;
@@ -52,6 +54,75 @@ pub(super) fn part<'a>(
         return value.map(Fill::Value).map_err(|error| error.in_file(work.file_of(node)));
     }
     Ok(Fill::Part { node, without, note: None })
+}
+
+/// A node of upstream as it comes: without what else is left out, and without nulls; none where that leaves nothing.
+pub(super) fn of_upstream<'a>(
+    work: &mut Work<'a, '_>,
+    upstream: NodeRef<'a>,
+    mut without: Vec<NodeRef<'a>>,
+    shape: &Shape<'_>,
+    destination: NodeRef<'a>,
+) -> Result<Option<Fill<'a>>, Diagnostic> {
+    let (nulls, is_some) = nulls(work, upstream.resolve(), shape);
+    without.extend(nulls);
+    if !is_some {
+        return Ok(None);
+    }
+    part(work, upstream, without, destination).map(Some)
+}
+
+/// The fields that are null, which the same merge again would clear; and whether something is left without them.
+pub(super) fn nulls<'a>(
+    work: &mut Work<'a, '_>,
+    node: NodeRef<'a>,
+    shape: &Shape<'_>,
+) -> (Vec<NodeRef<'a>>, bool) {
+    let mut found = Vec::new();
+    let has_null = node.is_collection() && node.descendants().any(is_null);
+    let is_some = !has_null || gather_nulls(work, node, shape, &mut found);
+    (found, is_some)
+}
+
+fn gather_nulls<'a>(
+    work: &mut Work<'a, '_>,
+    node: NodeRef<'a>,
+    shape: &Shape<'_>,
+    found: &mut Vec<NodeRef<'a>>,
+) -> bool {
+    match node.kind() {
+        NodeKind::Mapping if shape.mapping() != MapKind::Whole => {
+            let shape = &shape.or_resource(work.rules, node);
+            let fields = Fields::of(node, false);
+            let mut left = fields.len();
+            for (name, field) in fields.iter() {
+                let shape = shape.field(name);
+                let is_some = !is_null(field.value)
+                    && work.below(key_step(name), |work| {
+                        gather_nulls(work, field.value, &shape, found)
+                    });
+                if !is_some {
+                    // What the last of duplicate keys hides does not come alive without it.
+                    found.extend(fields.all(name));
+                    left -= 1;
+                }
+            }
+            left > 0 || fields.is_empty()
+        }
+        NodeKind::Sequence => {
+            let elements: Vec<NodeRef<'a>> = node.children().collect();
+            let path = work.field_path();
+            let kind = lists::kind_of(work.rules, &path, shape, std::slice::from_ref(&elements));
+            if matches!(kind.kind, ListKind::Keyed(_) | ListKind::Resources) {
+                let shape = shape.item();
+                for item in elements {
+                    gather_nulls(work, item, &shape, found);
+                }
+            }
+            true
+        }
+        _ => true,
+    }
 }
 
 /// Whether something is left of a node once directives and nulls are taken out.

@@ -7,19 +7,22 @@ use krm_yaml::NodeRef;
 use super::element::text_of;
 use super::rules::{ListKeys, Rules};
 use super::shape::{KeyField, ListKind, Shape};
-use crate::difference::KEYS;
 use crate::resource::{Identity, Resource, is_resource};
+
+/// Spec: the fields by which elements are known where nothing says otherwise, in this order.
+pub(crate) const KEYS: [&str; 7] =
+    ["mountPath", "devicePath", "ip", "type", "topologyKey", "name", "containerPort"];
 
 /// What was found out about a list.
 #[derive(Debug)]
-pub(super) struct Found<'a> {
-    pub(super) kind: ListKind,
+pub(crate) struct Found<'a> {
+    pub(crate) kind: ListKind,
     /// An element whose key stands twice on its side, so that the list is taken whole.
     pub(super) double: Option<(NodeRef<'a>, &'static str)>,
 }
 
 /// How a list pairs; `lists` are all of its versions without what is no element.
-pub(super) fn kind_of<'a>(
+pub(crate) fn kind_of<'a>(
     rules: &Rules<'_>,
     path: &str,
     shape: &Shape<'_>,

@@ -30,6 +30,19 @@ pub(super) fn of_comment(id: &str, place: CommentPlace, local: &str) -> String {
     framed(id, &format!("local comment {place}:"), local)
 }
 
+/// Local's comment at the head of the document, where upstream's stands now.
+pub(super) fn of_head(id: &str, local: &str) -> String {
+    framed(id, "local comment at the head:", local)
+}
+
+/// Local's order, where upstream's stands now: for each element its place in the list as it is, and its name.
+pub(super) fn of_order(id: &str, local: impl Iterator<Item = (usize, String)>) -> String {
+    let line = |(place, name): (usize, String)| {
+        format!("{place} {}\n", name.replace(char::is_control, " "))
+    };
+    framed(id, "local order:", &local.map(line).collect::<String>())
+}
+
 fn framed(id: &str, what: &str, text: &str) -> String {
     let lines: String = text.lines().map(|line| format!("#   {line}\n")).collect();
     format!("{WORD}{id} {what}\n{lines}{WORD}{id} end")
@@ -85,6 +98,10 @@ pub enum MarkKind {
     Value(String),
     /// Local's comment.
     Comment(CommentPlace, String),
+    /// Local's comment at the head of the document.
+    Head(String),
+    /// Local's order: where each element stands in the list as it is.
+    Order(Vec<usize>),
     /// Local had deleted it.
     DeletedLocally,
     /// Upstream had deleted it.
@@ -127,6 +144,8 @@ pub fn find(document: DocumentRef<'_>) -> Vec<Mark<'_>> {
             "local:" => MarkKind::Value(text),
             "local comment above:" => MarkKind::Comment(CommentPlace::Above, text),
             "local comment beside:" => MarkKind::Comment(CommentPlace::Beside, text),
+            "local comment at the head:" => MarkKind::Head(text),
+            "local order:" => MarkKind::Order(texts.iter().filter_map(|it| place_in(it)).collect()),
             "local: deleted" => MarkKind::DeletedLocally,
             "upstream: deleted" => MarkKind::DeletedUpstream,
             _ => continue,
@@ -135,6 +154,11 @@ pub fn find(document: DocumentRef<'_>) -> Vec<Mark<'_>> {
         found.push(Mark { id: id.to_owned(), kind, entry, lines });
     }
     found
+}
+
+/// The place that a line of an order begins with.
+fn place_in(line: &str) -> Option<usize> {
+    line.split(' ').next()?.parse().ok()
 }
 
 /// A mark above the first key is the document's own comment.
@@ -175,7 +199,9 @@ fn settle_one<'a>(
         // Its comments, the mark among them, go with it.
         return edit.remove(entry, WhenEmpty::Keep).map_err(refused);
     }
-    if let (MarkKind::Comment(CommentPlace::Above, text), Side::Local) = (&mark.kind, side) {
+    if let (MarkKind::Comment(CommentPlace::Above, text) | MarkKind::Head(text), Side::Local) =
+        (&mark.kind, side)
+    {
         restore_above(edit, document, mark, text);
         return Ok(());
     }
@@ -190,23 +216,41 @@ fn settle_one<'a>(
             edit.set(entry, value).map_err(refused)
         }
         (MarkKind::Comment(_, text), Side::Local, Some(entry)) => {
-            edit.comment(entry, CommentPlace::Beside, Some(text)).map_err(refused)
+            let text = Some(text.as_str()).filter(|text| !text.is_empty());
+            edit.comment(entry, CommentPlace::Beside, text).map_err(refused)
+        }
+        (MarkKind::Order(order), Side::Local, Some(entry)) => {
+            let mut places = order.clone();
+            places.sort_unstable();
+            if entry.as_sequence().is_none() || !places.into_iter().eq(0..entry.children().count())
+            {
+                return Err(other_list(entry));
+            }
+            edit.reorder(entry, order.clone()).map_err(refused)
         }
         _ => Ok(()),
     }
 }
 
+fn other_list(entry: NodeRef<'_>) -> Diagnostic {
+    let message = "this list has other elements than when its order was marked";
+    Diagnostic::error(message)
+        .at(entry.document().file(), entry.full_span())
+        .hint("put it in order by hand and remove the mark above it")
+}
+
 /// Local's comment in the place of the mark and of upstream's, whose lines stand between the mark and the entry.
 fn restore_above<'a>(edit: &mut Edit<'a>, document: DocumentRef<'a>, mark: &Mark<'a>, text: &str) {
     let (Some(first), Some(last)) = (mark.lines.first(), mark.lines.last()) else { return };
+    let mut marks = Marks::default();
     let upstream = document.comments().into_iter().filter(|comment| {
-        comment.owner == last.owner
+        !marks.holds(comment.text)
+            && comment.owner == last.owner
             && comment.place == CommentPlace::Above
             && comment.span.start > last.span.start
-            && head(comment.text).is_none()
     });
     let upstream: Vec<Comment<'a>> = upstream.collect();
-    edit.replace_comment(document.index(), first, Some(text));
+    edit.replace_comment(document.index(), first, Some(text).filter(|text| !text.is_empty()));
     for line in mark.lines[1..].iter().chain(&upstream) {
         edit.replace_comment(document.index(), line, None);
     }

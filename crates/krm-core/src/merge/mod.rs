@@ -32,23 +32,28 @@ mod rules;
 mod same;
 mod shape;
 mod three_lists;
+mod three_mappings;
 mod three_way;
 mod two_lists;
+mod two_mappings;
 mod two_way;
 mod work;
 
 use std::borrow::Cow;
 
-use krm_yaml::{Edit, NodeRef};
+use krm_yaml::{Edit, Graft, NodeRef};
 
 pub use conflict::{Conflict, ConflictKind, ConflictPlace};
 pub use documents::{MergedFile, NamedFile, three_way_files, two_way_files};
+pub(crate) use element::{ElementId, Elements};
 pub(crate) use fields::{Field, Fields, key_name};
 pub use learn::{learn, learn_schema};
+pub(crate) use lists::{KEYS, kind_of};
 pub use marks::{Mark, MarkKind, find as find_marks, settle as settle_marks};
 pub use rules::{ListKeys, NewItems, OnConflict, Restore, Rules, Side};
 pub(crate) use same::own_tag;
 pub use same::same;
+pub(crate) use shape::{ListKind, Shape};
 
 use crate::Diagnostic;
 use ground::Grounds;
@@ -79,6 +84,28 @@ pub enum Outcome {
     Goes,
     /// It is not there, and the other side's comes whole.
     Comes,
+}
+
+/// What comes of something that has no counterpart.
+#[derive(Debug)]
+pub(crate) enum Coming {
+    /// It says that there should be nothing.
+    Nothing,
+    /// All of it.
+    AsItIs,
+    /// It without what is no value.
+    Pruned(Graft),
+}
+
+impl Coming {
+    /// The text of the whole document.
+    fn into_text(self, version: Version<'_>) -> Option<Cow<'_, str>> {
+        match self {
+            Self::Nothing => None,
+            Self::AsItIs => Some(Cow::Borrowed(version.node.document().text())),
+            Self::Pruned(graft) => Some(Cow::Owned(graft.node().document().text().to_owned())),
+        }
+    }
 }
 
 /// What came of a merge.
@@ -131,18 +158,38 @@ impl<'a, 'r> Merger<'a, 'r> {
     /// The text of a source's document that has no counterpart, as it comes: without nulls and directives. None where it
     /// says that there should be nothing.
     pub fn coming(&mut self, source: Version<'a>) -> Result<Option<Cow<'a, str>>, Diagnostic> {
-        let mut work = Work::new(self.rules, &self.grounds, source, source, None);
-        let document = source.node.document();
-        match fill::left_out(&mut work, source.node)? {
-            None => Ok(None),
-            Some(without) if without.is_empty() => Ok(Some(Cow::Borrowed(document.text()))),
+        Ok(self.come(source, false)?.into_text(source))
+    }
+
+    /// The text of upstream's document that has no counterpart, as it comes: without nulls.
+    pub(crate) fn coming_upstream(
+        &mut self,
+        upstream: Version<'a>,
+    ) -> Result<Option<Cow<'a, str>>, Diagnostic> {
+        Ok(self.come(upstream, true)?.into_text(upstream))
+    }
+
+    /// What comes of a document or resource that has no counterpart. The same merge again would clear its nulls.
+    pub(crate) fn come(
+        &mut self,
+        version: Version<'a>,
+        is_three_way: bool,
+    ) -> Result<Coming, Diagnostic> {
+        let mut work = Work::new(self.rules, &self.grounds, version, version, None);
+        let shape = work.shape.clone();
+        let without = match is_three_way {
+            true => Some(fill::nulls(&mut work, version.node, &shape).0),
+            false => fill::left_out(&mut work, version.node)?,
+        };
+        let document = version.node.document();
+        match without {
+            None => Ok(Coming::Nothing),
+            Some(without) if without.is_empty() => Ok(Coming::AsItIs),
             Some(without) => {
                 let pruned = krm_yaml::Pruned::new(document, &without, &[]);
-                let pruned = pruned.map_err(|error| {
-                    Diagnostic::from_edit(&error, document.file()).in_file(source.file)
-                })?;
-                let root = pruned.graft(source.node);
-                Ok(Some(Cow::Owned(root.node().document().text().to_owned())))
+                let told = |error| Diagnostic::from_edit(&error, document.file());
+                let pruned = pruned.map_err(|error| told(error).in_file(version.file))?;
+                Ok(Coming::Pruned(pruned.graft(version.node)))
             }
         }
     }

@@ -137,7 +137,8 @@ impl<'a> Work<'a, '_> {
                     }
                     continue;
                 }
-                if let (Some(id), Some(ours)) = (self.mark_wanted(), ours) {
+                if let Some(id) = self.mark_wanted() {
+                    let ours = ours.unwrap_or_default();
                     self.mark(local.value, marks::of_comment(&id, place, &ours));
                 }
             }
@@ -175,22 +176,63 @@ impl<'a> Work<'a, '_> {
         let old = base.and_then(|base| self.ground(base).head_text());
         let ground = self.ground(local);
         let (ours, theirs) = (ground.head_text(), self.ground(upstream).head_text());
+        self.drop_beside(base, local, upstream)?;
         if theirs == old || theirs == ours || base.is_none() && theirs.is_none() {
             return Ok(());
         }
+        let mut text = theirs;
         if ours != old {
             let slots = [local, upstream].map(Slot::item);
-            let side = self.comment_clash([&old, &ours, &theirs], slots[0], slots[1]);
+            let side = self.comment_clash([&old, &ours, &text], slots[0], slots[1]);
             if side == Side::Local {
                 return Ok(());
             }
+            if let Some(id) = self.mark_wanted().filter(|_| self.takes_head(local, upstream)) {
+                let mark = marks::of_head(&id, ours.as_deref().unwrap_or_default());
+                self.marked();
+                text = Some(text.map_or(mark.clone(), |text| format!("{mark}\n{text}")));
+            }
         }
-        self.replace_head(local, &ground, theirs)
+        self.replace_head(local, upstream, &ground, text)
+    }
+
+    /// The comment beside a value that lines come for goes with it: above them it would be the document's.
+    fn drop_beside(
+        &mut self,
+        base: Option<NodeRef<'a>>,
+        local: NodeRef<'a>,
+        upstream: NodeRef<'a>,
+    ) -> Result<(), Diagnostic> {
+        let beside = self.ground(local).beside(None, local);
+        let Some(beside) = beside.filter(|_| self.is_set(local) && upstream.is_block()) else {
+            return Ok(());
+        };
+        if base.and_then(|base| self.ground(base).beside(None, base)) != Some(beside) {
+            self.warn(
+                local,
+                format!("the comment `{beside}` goes with the value that it is about"),
+            );
+        }
+        self.ask(Op::Note(local, CommentPlace::Beside, None))
+    }
+
+    /// Whether a comment can stand at the head of local, or of what it becomes.
+    fn takes_head(&self, local: NodeRef<'a>, upstream: NodeRef<'a>) -> bool {
+        let is_json = self.files()[0].to_ascii_lowercase().ends_with(".json");
+        let text = local.document().file().text();
+        let start = local.full_span().start as usize;
+        let line = text[..start].rfind(['\n', '\r']).map_or(0, |at| at + 1);
+        let root = if self.is_set(local) { upstream } else { local };
+        !is_json
+            && !local.full_span().is_empty()
+            && text[line..start].trim_matches([' ', '\u{feff}']).is_empty()
+            && (root.is_block() || root.as_scalar().is_some())
     }
 
     fn replace_head(
         &mut self,
         local: NodeRef<'a>,
+        upstream: NodeRef<'a>,
         ground: &super::ground::Ground<'a>,
         text: Option<String>,
     ) -> Result<(), Diagnostic> {
@@ -204,15 +246,21 @@ impl<'a> Work<'a, '_> {
                 }
                 Ok(())
             }
-            (None, Some(text)) => {
-                let first = local.as_mapping().and_then(|it| it.entries().next());
-                match first.filter(|first| self.takes_note(first.value, CommentPlace::Above)) {
-                    Some(first) => self.ask(Op::Note(first.value, CommentPlace::Above, Some(text))),
-                    None => {
-                        self.warn(local, "the comment at the head of upstream has no room here");
-                        Ok(())
-                    }
+            (None, Some(_)) if !self.takes_head(local, upstream) => {
+                if self.is_set(local) && upstream.is_block() {
+                    // The same merge again would find room.
+                    let message = "the comment at the head of upstream has no room beside `---`";
+                    let hint = "put a line break behind `---`";
+                    return Err(self.error(local, message).hint(hint));
                 }
+                self.warn(local, "the comment at the head of upstream has no room here");
+                Ok(())
+            }
+            (None, Some(text)) => {
+                let first = local.as_mapping().filter(|_| !self.is_set(local));
+                let first = first.and_then(|mapping| mapping.entries().next());
+                let above = first.map_or(local, |first| first.value);
+                self.ask(Op::Note(above, CommentPlace::Above, Some(text)))
             }
             (None, None) => Ok(()),
         }

@@ -9,7 +9,7 @@ use crate::schema::{ListRule, MappingRule, Type, in_comment};
 
 /// How the elements of a list are told apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum ListKind {
+pub(crate) enum ListKind {
     /// Not at all: the list is taken whole.
     Whole,
     /// By fields.
@@ -22,10 +22,10 @@ pub(super) enum ListKind {
 
 /// One of the fields that tell elements apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct KeyField {
-    pub(super) name: String,
+pub(crate) struct KeyField {
+    pub(crate) name: String,
     /// What an element without the field has.
-    pub(super) default: Option<String>,
+    pub(crate) default: Option<String>,
 }
 
 impl KeyField {
@@ -47,7 +47,7 @@ pub(super) enum MapKind {
 
 /// The type of a node, as far as a comment or a schema knows it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Shape<'s> {
+pub(crate) struct Shape<'s> {
     known: Option<Type<'s>>,
     /// What a comment says of a list.
     list: Option<ListKind>,
@@ -57,7 +57,7 @@ pub(super) struct Shape<'s> {
 
 impl<'s> Shape<'s> {
     /// The type of a resource; nothing is known of any other node.
-    pub(super) fn of_resource(rules: &Rules<'s>, node: NodeRef<'_>) -> Self {
+    pub(crate) fn of_resource(rules: &Rules<'s>, node: NodeRef<'_>) -> Self {
         let resource = is_resource(node).then_some(Resource { node, item: None });
         let known = resource.zip(rules.schema).and_then(|(resource, schema)| {
             schema.of_resource(&resource.api_version(), &resource.kind())
@@ -66,32 +66,39 @@ impl<'s> Shape<'s> {
     }
 
     /// The same, or that of the resource that stands where nothing is known.
-    pub(super) fn or_resource(&self, rules: &Rules<'s>, node: NodeRef<'_>) -> Self {
+    pub(crate) fn or_resource(&self, rules: &Rules<'s>, node: NodeRef<'_>) -> Self {
         if self.known.is_some() { self.clone() } else { Self::of_resource(rules, node) }
     }
 
-    pub(super) fn field(&self, name: &str) -> Self {
+    pub(crate) fn field(&self, name: &str) -> Self {
         let known = self.known.and_then(|known| known.field(name));
         Self { known, ..Self::default() }
     }
 
-    pub(super) fn item(&self) -> Self {
+    pub(crate) fn item(&self) -> Self {
         let known = self.known.and_then(Type::item);
         Self { known, ..Self::default() }
     }
 
     /// The same with what a comment on one of the entries says.
     pub(super) fn in_comments<'a>(
-        mut self,
+        self,
         work: &Work<'a, '_>,
         entries: &[(NodeRef<'a>, NodeRef<'a>)],
     ) -> Self {
-        for (key, value) in entries.iter().filter(|(_, value)| value.resolve().is_collection()) {
+        let collections = entries.iter().filter(|(_, value)| value.resolve().is_collection());
+        let comments = collections.flat_map(|(key, value)| {
             let ground = work.ground(*value);
             let beside = ground.beside(Some(*key), *value).map(str::to_owned);
-            let above = ground.above(Some(*key), *value);
-            let texts = beside.iter().chain(&above).flat_map(|text| text.lines());
-            if let Some(said) = texts.filter_map(in_comment).next() {
+            beside.into_iter().chain(ground.above(Some(*key), *value))
+        });
+        self.said(comments)
+    }
+
+    /// The same with what the first of some comments says that says something.
+    pub(crate) fn said(mut self, comments: impl Iterator<Item = impl AsRef<str>>) -> Self {
+        for comment in comments {
+            if let Some(said) = comment.as_ref().lines().filter_map(in_comment).next() {
                 let known = said.get();
                 self.list = known.list().and_then(|rule| list_kind(known, rule));
                 self.mapping = map_kind(known.mapping());

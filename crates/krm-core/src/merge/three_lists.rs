@@ -7,6 +7,7 @@ use krm_yaml::NodeRef;
 use super::arrange::{Final, Slot as At};
 use super::conflict::ConflictKind;
 use super::element::{ElementId, Elements};
+use super::marks;
 use super::ops::{Fill, Op};
 use super::remarks::{Slot, Taken};
 use super::rules::Side;
@@ -148,12 +149,15 @@ impl<'a> ListMerge<'a, '_> {
     fn order(&self, work: &mut Work<'a, '_>) -> Final {
         match self.whose_order(work) {
             Side::Upstream => self.upstream_order(),
-            Side::Local => {
-                let mut all = Final::kept(self.ours.len(), &self.gone);
-                all.append(self.new.len());
-                all
-            }
+            Side::Local => self.local_order(),
         }
+    }
+
+    /// Local's order, with what comes behind it.
+    fn local_order(&self) -> Final {
+        let mut all = Final::kept(self.ours.len(), &self.gone);
+        all.append(self.new.len());
+        all
     }
 
     /// Whose order is taken: upstream's where local's still is the base's.
@@ -190,7 +194,21 @@ impl<'a> ListMerge<'a, '_> {
             Some(crate::json::write(&krm_yaml::Value::Sequence(names)))
         };
         let values = [shown(&before), shown(&here), shown(&there)];
-        work.conflict(ConflictKind::Order, values, self.place.holders)
+        let side = work.conflict(ConflictKind::Order, values, self.place.holders);
+        if let (Some(id), Some(list)) = (work.mark_wanted(), self.place.holders[0]) {
+            work.mark(list, self.order_mark(&id));
+        }
+        side
+    }
+
+    /// Local's order, told by where its elements stand in upstream's.
+    fn order_mark(&self, id: &str) -> String {
+        let order = self.local_order().within(&self.upstream_order()).into_iter();
+        let name = |slot: At| match slot {
+            At::Old(at) => self.ours.ids[at].shown(),
+            At::New(at) => self.theirs.ids[self.new[at].0].shown(),
+        };
+        marks::of_order(id, order.map(|(place, slot)| (place, name(slot))))
     }
 
     /// Upstream's order, with what only local has behind the element that it stands behind there.

@@ -3,15 +3,14 @@
 use krm_yaml::{NodeKind, NodeRef};
 
 use super::conflict::ConflictKind;
-use super::fields::{Field, Fields, share_merge_keys};
+use super::fields::Fields;
 use super::ops::{Fill, Op};
-use super::remarks::{Slot, Taken, key_step};
 use super::rules::{Restore, Side};
 use super::same::{is_null, own_tag, same, same_slot};
 use super::shape::{MapKind, Shape};
-use super::two_way::{self, Copy, Done, Position, key_value};
+use super::two_way::{self, Copy, Done};
 use super::work::Work;
-use super::{Outcome, anchors, delta, fill, marks, three_lists};
+use super::{Outcome, anchors, delta, fill, marks, three_lists, three_mappings};
 use crate::Diagnostic;
 
 /// The three versions of one thing.
@@ -181,7 +180,8 @@ fn missing<'a>(
         return Ok(KEEP);
     }
     let Some(base) = versions.base else {
-        return fill::part(work, upstream, Vec::new(), holder).map(Fate::Comes);
+        let fill = fill::of_upstream(work, upstream, Vec::new(), place.shape, holder);
+        return Ok(fill?.map_or(KEEP, Fate::Comes));
     };
     if same(base, upstream) {
         return Ok(KEEP);
@@ -203,7 +203,8 @@ fn missing<'a>(
         }
         return Ok(KEEP);
     };
-    let mut fill = fill::part(work, upstream, without, holder)?;
+    let fill = fill::of_upstream(work, upstream, without, place.shape, holder)?;
+    let Some(mut fill) = fill else { return Ok(KEEP) };
     if let (Some(id), Fill::Part { note, node, .. }) = (mark, &mut fill)
         && work.takes_note(*node, krm_yaml::CommentPlace::Above)
         && work.ground(holder).takes_comments
@@ -241,7 +242,7 @@ fn both<'a>(
     work.guarded(local, theirs, |work| match (local.kind(), theirs.kind()) {
         _ if is_retagged => whole(work, versions, local, theirs, place),
         (NodeKind::Mapping, NodeKind::Mapping) if place.shape.mapping() != MapKind::Whole => {
-            mapping(work, versions, local, theirs, place)
+            three_mappings::mapping(work, versions, local, theirs, place)
         }
         (NodeKind::Sequence, NodeKind::Sequence) => {
             three_lists::list(work, versions, local, theirs, place)
@@ -311,7 +312,8 @@ pub(super) fn whole<'a>(
             work.mark(local, marks::of_value(&id, local));
         }
     }
-    let fill = fill::part(work, upstream, Vec::new(), local)?;
+    let (nulls, _) = fill::nulls(work, upstream, place.shape);
+    let fill = fill::part(work, upstream, nulls, local)?;
     match two_way::set(work, local, upstream, fill)? {
         Done::Changed { grafted } => Ok(Fate::Stays { grafted }),
         _ => Ok(KEEP),
@@ -345,140 +347,10 @@ fn below_alias<'a>(
         Copy::Same => Ok(KEEP),
         Copy::Gone => Ok(Fate::Goes),
         Copy::Whole => {
-            let fill = fill::part(work, upstream, Vec::new(), alias)?;
+            let (nulls, _) = fill::nulls(work, upstream, place.shape);
+            let fill = fill::part(work, upstream, nulls, alias)?;
             work.ask(Op::Set(alias, fill))?;
             Ok(Fate::Stays { grafted: true })
         }
     }
-}
-
-fn mapping<'a>(
-    work: &mut Work<'a, '_>,
-    versions: Versions<'a>,
-    local: NodeRef<'a>,
-    upstream: NodeRef<'a>,
-    place: Place<'a, '_>,
-) -> Result<Fate<'a>, Diagnostic> {
-    let base = versions.base.map(NodeRef::resolve).filter(|it| it.kind() == NodeKind::Mapping);
-    let with_merged = !share_merge_keys(&[local, upstream]);
-    let old = base.map(|base| Fields::of(base, with_merged)).unwrap_or_default();
-    let (ours, theirs) = (Fields::of(local, with_merged), Fields::of(upstream, with_merged));
-    let shape = place.shape.or_resource(work.rules, local);
-    let checkpoint = work.checkpoint();
-    let mut merge = Mapping { local, upstream, old, ours, gone: 0, came: false };
-    let mut position = Position::new(&theirs, &merge.ours);
-    for (name, field) in theirs.iter() {
-        position.step(name, &merge.ours);
-        merge.field(work, name, Some(field), &shape, position.after)?;
-    }
-    let only: Vec<String> = merge.ours.iter().map(|(name, _)| name.to_owned()).collect();
-    for name in only.iter().filter(|name| theirs.get(name).is_none()) {
-        merge.field(work, name, None, &shape, None)?;
-    }
-    let is_emptied = merge.gone > 0 && merge.gone == merge.ours.len() && !merge.came;
-    if is_emptied && !theirs.is_empty() && local.parent().is_some() {
-        work.rewind(&checkpoint);
-        return Ok(Fate::Goes);
-    }
-    Ok(KEEP)
-}
-
-/// The merge of one mapping.
-struct Mapping<'a> {
-    local: NodeRef<'a>,
-    upstream: NodeRef<'a>,
-    old: Fields<'a>,
-    ours: Fields<'a>,
-    /// How many fields of local go.
-    gone: usize,
-    /// Whether one comes.
-    came: bool,
-}
-
-impl<'a> Mapping<'a> {
-    fn field(
-        &mut self,
-        work: &mut Work<'a, '_>,
-        name: &str,
-        theirs: Option<Field<'a>>,
-        shape: &Shape<'_>,
-        after: Option<usize>,
-    ) -> Result<(), Diagnostic> {
-        let (old, ours) = (self.old.get(name), self.ours.get(name));
-        let all: Vec<_> =
-            [old, ours, theirs].into_iter().flatten().map(|it| (it.key, it.value)).collect();
-        let shape = shape.field(name).in_comments(work, &all);
-        work.below(key_step(name), |work| {
-            if let (Some(ours), Some(theirs)) = (ours.filter(|it| it.own.is_none()), theirs) {
-                return self.inherited(work, old, ours, theirs, after);
-            }
-            let value = |field: Option<Field<'a>>| field.map(|field| field.value);
-            let versions =
-                Versions { base: value(old), local: value(ours), upstream: value(theirs) };
-            let holders = [Some(self.local), Some(self.upstream)];
-            let checkpoint = work.checkpoint();
-            match slot(work, versions, Place { holders, shape: &shape, keys: None })? {
-                Fate::Kept => comments(work, old, ours, theirs, Taken::Nothing),
-                Fate::Stays { grafted: true } => comments(work, old, ours, theirs, Taken::Graft),
-                Fate::Stays { .. } => comments(work, old, ours, theirs, Taken::Value),
-                Fate::Goes => {
-                    work.rewind(&checkpoint);
-                    if ours.is_some_and(|ours| ours.own.is_none()) {
-                        return Ok(());
-                    }
-                    self.gone += 1;
-                    self.ours.all(name).into_iter().try_for_each(|it| work.ask(Op::Remove(it)))
-                }
-                Fate::Comes(fill) => {
-                    let Some(theirs) = theirs else { return Ok(()) };
-                    self.came = true;
-                    let key = key_value(theirs.key, self.local);
-                    work.ask(Op::Entry { mapping: self.local, after, key, fill })
-                }
-            }
-        })
-    }
-
-    /// A field that local has through `<<`: what upstream made of it becomes a key of its own.
-    fn inherited(
-        &mut self,
-        work: &mut Work<'a, '_>,
-        old: Option<Field<'a>>,
-        ours: Field<'a>,
-        theirs: Field<'a>,
-        after: Option<usize>,
-    ) -> Result<(), Diagnostic> {
-        let base = old.map(|old| old.value);
-        if same_slot(base, Some(theirs.value)) || same(ours.value, theirs.value) {
-            return Ok(());
-        }
-        if !same_slot(base, Some(ours.value)) {
-            let nodes = [base, Some(ours.value), Some(theirs.value)];
-            if work.clash(ConflictKind::Changed, nodes, [None, None]) == Side::Local {
-                return Ok(());
-            }
-        }
-        self.came = true;
-        let fill = fill::part(work, theirs.value, Vec::new(), self.local)?;
-        work.ask(Op::Entry {
-            mapping: self.local,
-            after,
-            key: key_value(theirs.key, self.local),
-            fill,
-        })
-    }
-}
-
-fn comments<'a>(
-    work: &mut Work<'a, '_>,
-    old: Option<Field<'a>>,
-    ours: Option<Field<'a>>,
-    theirs: Option<Field<'a>>,
-    taken: Taken,
-) -> Result<(), Diagnostic> {
-    let slot = |field: Field<'a>| Slot { key: Some(field.key), value: field.value };
-    let (Some(ours), Some(theirs)) = (ours.filter(|it| it.own.is_some()), theirs) else {
-        return Ok(());
-    };
-    work.merge_comments(old.map(slot), slot(ours), slot(theirs), taken)
 }

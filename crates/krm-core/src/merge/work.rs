@@ -147,6 +147,11 @@ impl<'a, 'm> Work<'a, 'm> {
         self.marks.truncate(checkpoint.marks);
     }
 
+    /// Whether a node of the destination is replaced as a whole.
+    pub(super) fn is_set(&self, node: NodeRef<'a>) -> bool {
+        self.ops.iter().any(|op| matches!(op, Op::Set(other, _) if *other == node))
+    }
+
     /// Whether nothing was asked for since then.
     pub(super) fn is_idle_since(&self, checkpoint: &Checkpoint) -> bool {
         self.ops.len() == checkpoint.ops

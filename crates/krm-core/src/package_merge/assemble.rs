@@ -2,16 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use krm_yaml::{Edit, File, NodeRef};
+use krm_yaml::{File, NodeRef};
 
 use super::new_text::NewText;
 use super::paths::Neighbours;
 use super::unit::{Part, Unit, plain_parts};
-use super::work::Done;
+use super::work::{Done, has_null};
 use super::{FileChange, Merged, PackageMerge, Work};
 use crate::arrange::{Addition, Arrangement, Place, Spot};
-use crate::merge::{Merger, Outcome, Version};
+use crate::merge::{Coming, Merger};
 use crate::placement::Places;
+use crate::subtree::{end_line, texts};
 use crate::{Diagnostic, PackageFile, PackagePath};
 
 /// A file while it is put together.
@@ -84,50 +85,31 @@ impl<'a> PackageMerge<'a, '_> {
         Ok(merged)
     }
 
-    /// Sources that come whole leave their directives behind: their texts without them, by place in the list.
+    /// What comes whole leaves nulls and, two-way, directives behind: the texts without them, by place in the list.
     fn fresh(&self, coming: &[&Unit<'a>], errors: &mut Vec<Diagnostic>) -> Vec<Option<File>> {
         let mut fresh = Vec::with_capacity(coming.len());
         for unit in coming {
-            let part =
-                unit.upstream.filter(|part| !self.is_three_way && part.node.text().contains('$'));
-            fresh.push(match part.map(|part| self.without_directives(&part)) {
-                None => None,
-                Some(Ok(file)) => Some(file),
-                Some(Err(error)) => {
-                    errors.push(error);
-                    None
-                }
-            });
+            let file = unit.upstream.map_or(Ok(None), |part| self.pruned(&part));
+            fresh.push(file.unwrap_or_else(|error| {
+                errors.push(error);
+                None
+            }));
         }
         fresh
     }
 
-    /// What merging the source into nothing but its own kind gives; an empty file where it says that it should not be.
-    fn without_directives(&self, part: &Part<'a>) -> Result<File, Diagnostic> {
-        let Some(resource) = part.resource else {
-            return Err(Diagnostic::error("this is no resource"));
+    /// The text without what is no value, where it has such; an empty file where it says that it should not be.
+    fn pruned(&self, part: &Part<'a>) -> Result<Option<File>, Diagnostic> {
+        let may_hold = !self.is_three_way && part.node.text().contains('$') || has_null(part.node);
+        if !may_hold {
+            return Ok(None);
+        }
+        let text = match Merger::new(self.how.rules).come(part.version(), self.is_three_way)? {
+            Coming::AsItIs => return Ok(None),
+            Coming::Nothing => String::new(),
+            Coming::Pruned(graft) => end_line(texts(&[graft.node()]).concat()),
         };
-        let head = format!("apiVersion: {}\nkind: {}\n", resource.api_version(), resource.kind());
-        let read = |text: String| File::parse(text).map_err(|error| Diagnostic::from(&error));
-        let stub = read(head)?;
-        let Some(root) = stub.document(0).and_then(|document| document.root()) else {
-            return read(String::new());
-        };
-        let mut edit = Edit::new(&stub).allow_shared(true);
-        let mut merger = Merger::new(self.how.rules);
-        let report =
-            merger.two_way(part.version(), Version::new(root, &part.file.shown), &mut edit)?;
-        // What stands above the first key is the document's.
-        let text = crate::subtree::texts(&[part.node]).concat();
-        let head = text.split_inclusive('\n').take_while(|line| line.starts_with('#'));
-        let text = match report.outcome {
-            Outcome::Goes => String::new(),
-            _ => {
-                head.collect::<String>()
-                    + &edit.apply().map_err(|error| Diagnostic::from_edit(&error, &stub))?
-            }
-        };
-        read(text)
+        File::parse(text).map(Some).map_err(|error| Diagnostic::from(&error))
     }
 
     fn changes(

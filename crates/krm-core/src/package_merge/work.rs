@@ -57,7 +57,7 @@ fn whole(part: Option<Part<'_>>) -> Option<&str> {
     part.filter(|part| part.spot.item.is_none()).map(|part| part.node.document().text())
 }
 
-fn has_null(node: NodeRef<'_>) -> bool {
+pub(super) fn has_null(node: NodeRef<'_>) -> bool {
     match node.as_scalar() {
         Some(scalar) => scalar.resolve() == Resolved::Null,
         None => node.children().any(has_null),

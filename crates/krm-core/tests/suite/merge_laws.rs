@@ -80,6 +80,26 @@ fn merge_is_stable_for_any_documents() {
     });
 }
 
+/// Roots change their kind, and comments at the head come and go.
+#[test]
+fn merge_is_stable_whatever_the_roots_are() {
+    const ROOTS: [&str; 5] = ["x\n", "x # why\n", "- a\n", "[a]\n", "a: 1\nb: {c: null}\n"];
+    const HEADS: [&str; 4] = ["", "# one\n", "# two\n# lines\n", "# apart\n\n"];
+    holds(|draw, _| {
+        let mut text = || {
+            let (head, root) = (draw.below(HEADS.len()), draw.below(ROOTS.len()));
+            format!("{}{}", HEADS[head], ROOTS[root])
+        };
+        let [base, local, upstream] = [text(), text(), text()];
+        for on in [OnConflict::Upstream, OnConflict::Local, OnConflict::Mark] {
+            if let Some(why) = checks::three_way_is_stable(&base, &local, &upstream, on)? {
+                return Ok(Some(why));
+            }
+        }
+        Ok(None)
+    });
+}
+
 #[test]
 fn merge_identity() {
     holds(|draw, style| {

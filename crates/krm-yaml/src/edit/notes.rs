@@ -59,7 +59,7 @@ fn above<'a>(
 ) -> Result<(), EditError> {
     let source = ground.text;
     let Some(entry) = ground.entry_of(node) else {
-        return Err(EditError::at(node, "a comment stands above an entry or an item"));
+        return above_root(ground, node, text);
     };
     let in_flow = node.parent().is_some_and(|parent| parent.notation() != Notation::Block);
     if in_flow && !entry.own_line {
@@ -98,6 +98,30 @@ fn above<'a>(
         false => Splice::new(old, new),
     };
     ground.splices.push(splice);
+    Ok(())
+}
+
+/// A comment above the root: the first one of a document that has none.
+fn above_root<'a>(
+    ground: &mut Ground<'a>,
+    node: NodeRef<'a>,
+    text: Option<&str>,
+) -> Result<(), EditError> {
+    let start = node.full_span().start;
+    let is_root = node.parent().is_none() && !node.full_span().is_empty();
+    let Some(text) = text.filter(|_| is_root) else {
+        return Err(EditError::at(node, "a comment stands above an entry or an item"));
+    };
+    if !is_first_on_line(ground.text, start) {
+        let message =
+            "no comment can stand above this: it shares its line with the document's marker";
+        return Err(EditError::at(node, message));
+    }
+    let indent = " ".repeat(column(ground.text, start) as usize);
+    let eol = ground.manners.line_break;
+    let line = |line: &str| format!("{}{eol}{indent}", hashed(line));
+    let new: String = text.lines().map(line).collect();
+    ground.splices.push(Splice::insert(start, new));
     Ok(())
 }
 

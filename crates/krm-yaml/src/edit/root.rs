@@ -48,11 +48,17 @@ pub(super) fn replace<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, value: &Va
         return;
     }
     let comment = comment_beside(text, end);
+    // One that the same edit removes makes room with the value.
+    let is_dropped = starts_line && ground.beside.get(&node.index).is_some_and(Option::is_none);
+    if is_dropped {
+        ground.beside.remove(&node.index);
+    }
     let has_front = behind_marker.is_some() || front.floor < start && node.properties().is_some();
     let shares_line = has_front && line_start(text, front.floor) == line_start(text, start);
     let kept = Span::new(end, comment.end.max(end));
     if starts_line && shares_line && front.floor > line_start(text, start) {
-        let parts = vec![Part::Keep(kept), Part::New(format!("{eol}{}", lines.join(eol)))];
+        let stays = Part::Keep(if is_dropped { Span::empty(end) } else { kept });
+        let parts = vec![stays, Part::New(format!("{eol}{}", lines.join(eol)))];
         let from = front.cover_tag(ground, front.floor);
         ground.splices.push(Splice::parts(Span::new(from, past_blanks(text, kept.end)), parts));
         return;
@@ -63,7 +69,7 @@ pub(super) fn replace<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, value: &Va
         let new = new.trim_start_matches(' ');
         let indent = " ".repeat(depth as usize);
         // The comment beside was the whole value's: it stays above it.
-        let above = match node.is_block() || comment.is_empty() {
+        let above = match node.is_block() || comment.is_empty() || is_dropped {
             true => String::new(),
             false => format!("{}{eol}{indent}", comment.of(text)),
         };

@@ -7,7 +7,9 @@ use krm_core::difference::packages::{self, ItemChange};
 use krm_core::difference::text;
 use krm_core::{Diagnostic, Package, PackageFile, records};
 
+use super::merging;
 use crate::cli::Global;
+use crate::commands::merging::ListFlags;
 use crate::folder::{self, Loaded, Origin};
 use crate::show::Screen;
 use crate::{Exit, Failure, Outcome, disk};
@@ -24,7 +26,7 @@ Exit codes: 0 no difference, 1 differences, 2 wrong usage, 3 wrong input";
 /// Show what changed between two packages by meaning.
 ///
 /// Resources are paired by group, kind, namespace and name, wherever they stand; fields by their path, and elements of
-/// lists by the key that they have. What changed only in comments or formatting is shown apart.
+/// lists as `krm cfg merge` pairs them. What changed only in comments or formatting is shown apart.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -41,6 +43,9 @@ pub(crate) struct Args {
     /// Leave out comments and formatting; they are no difference, then
     #[arg(long)]
     only_meaning: bool,
+
+    #[command(flatten)]
+    lists: ListFlags,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -68,7 +73,9 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
         return Ok(Exit::Input);
     }
     let moves = old.origin == Origin::Folder && new.origin == Origin::Folder;
-    let changes = packages::compare(&old.package, &new.package, moves)
+    let schema = merging::schema(&args.lists, &[&old.package, &new.package], screen)?;
+    let rules = args.lists.rules(&schema);
+    let changes = packages::compare(&old.package, &new.package, moves, rules)
         .map_err(|errors| Failure::Told(Exit::Input, errors))?;
     let wanted = |change: &&ItemChange<'_>| !args.only_meaning || change.is_of_meaning();
     let changes: Vec<&ItemChange<'_>> = changes.iter().filter(wanted).collect();

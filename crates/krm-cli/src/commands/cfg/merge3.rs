@@ -111,7 +111,7 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     let verdict = args.conflicts.judge(&conflicts);
     match args.output {
         Some(Format::Json) => screen.print(&merging::listed(&conflicts))?,
-        None => screen.tell_all(&merging::told(&conflicts, verdict)),
+        None => screen.tell_all(&args.conflicts.told(&conflicts, verdict)),
     }
     if verdict == Verdict::Fail {
         return Ok(Exit::Findings);

@@ -135,7 +135,7 @@ fn tell(
     match args.output {
         Some(Format::Json) => screen.print(&merging::listed(&merged.conflicts)),
         None => {
-            screen.tell_all(&merging::told(&merged.conflicts, verdict));
+            screen.tell_all(&args.conflicts.told(&merged.conflicts, verdict));
             Ok(())
         }
     }
