@@ -100,8 +100,8 @@ pub fn three_way_files(
             (Some(here), _) => merge.note(here, report),
             (None, Some(there)) => {
                 if report.outcome == Outcome::Comes {
-                    let text = merge.merger.coming_upstream(there)?;
-                    merge.new.extend(text.map(|text| (there.node.document(), text)));
+                    let document = there.node.document();
+                    merge.new.push((document, Cow::Borrowed(document.text())));
                 }
                 merge.tell(report.conflicts, report.warnings);
             }

@@ -158,31 +158,14 @@ impl<'a, 'r> Merger<'a, 'r> {
     /// The text of a source's document that has no counterpart, as it comes: without nulls and directives. None where it
     /// says that there should be nothing.
     pub fn coming(&mut self, source: Version<'a>) -> Result<Option<Cow<'a, str>>, Diagnostic> {
-        Ok(self.come(source, false)?.into_text(source))
+        Ok(self.come(source)?.into_text(source))
     }
 
-    /// The text of upstream's document that has no counterpart, as it comes: without nulls.
-    pub(crate) fn coming_upstream(
-        &mut self,
-        upstream: Version<'a>,
-    ) -> Result<Option<Cow<'a, str>>, Diagnostic> {
-        Ok(self.come(upstream, true)?.into_text(upstream))
-    }
-
-    /// What comes of a document or resource that has no counterpart. The same merge again would clear its nulls.
-    pub(crate) fn come(
-        &mut self,
-        version: Version<'a>,
-        is_three_way: bool,
-    ) -> Result<Coming, Diagnostic> {
+    /// What comes of a source that has no counterpart.
+    pub(crate) fn come(&mut self, version: Version<'a>) -> Result<Coming, Diagnostic> {
         let mut work = Work::new(self.rules, &self.grounds, version, version, None);
-        let shape = work.shape.clone();
-        let without = match is_three_way {
-            true => Some(fill::nulls(&mut work, version.node, &shape).0),
-            false => fill::left_out(&mut work, version.node)?,
-        };
         let document = version.node.document();
-        match without {
+        match fill::left_out(&mut work, version.node)? {
             None => Ok(Coming::Nothing),
             Some(without) if without.is_empty() => Ok(Coming::AsItIs),
             Some(without) => {
@@ -208,6 +191,10 @@ impl<'a, 'r> Merger<'a, 'r> {
         let (Some(ours), Some(theirs)) = (local.or(upstream), upstream.or(base).or(local)) else {
             return Ok(Report::new(Outcome::Stays));
         };
+        // What came whole stays as it came, nulls and all, when the same merge is made again.
+        if base.is_none() && local.is_some() && is_alike(ours.node, theirs.node) {
+            return Ok(Report::new(Outcome::Stays));
+        }
         let mut work = Work::new(self.rules, &self.grounds, ours, theirs, base);
         let node = |version: Option<Version<'a>>| version.map(|version| version.node);
         let outcome = three_way::root(&mut work, node(base), node(local), node(upstream))?;
@@ -215,5 +202,17 @@ impl<'a, 'r> Merger<'a, 'r> {
             work.perform(edit)?;
         }
         Ok(work.report(outcome))
+    }
+}
+
+/// Whether two are written alike, apart from what separates them from others in their files.
+fn is_alike(one: NodeRef<'_>, other: NodeRef<'_>) -> bool {
+    match (one.parent(), other.parent()) {
+        (None, None) => {
+            let [one, other] = [one, other].map(|node| node.document().text());
+            let [one, other] = [one, other].map(|it| it.strip_prefix("---").unwrap_or(it).trim());
+            one == other
+        }
+        _ => one.is_written_as(other),
     }
 }

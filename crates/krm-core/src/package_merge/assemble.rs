@@ -85,7 +85,7 @@ impl<'a> PackageMerge<'a, '_> {
         Ok(merged)
     }
 
-    /// What comes whole leaves nulls and, two-way, directives behind: the texts without them, by place in the list.
+    /// Sources that come whole leave nulls and directives behind: their texts without them, by place in the list.
     fn fresh(&self, coming: &[&Unit<'a>], errors: &mut Vec<Diagnostic>) -> Vec<Option<File>> {
         let mut fresh = Vec::with_capacity(coming.len());
         for unit in coming {
@@ -100,11 +100,11 @@ impl<'a> PackageMerge<'a, '_> {
 
     /// The text without what is no value, where it has such; an empty file where it says that it should not be.
     fn pruned(&self, part: &Part<'a>) -> Result<Option<File>, Diagnostic> {
-        let may_hold = !self.is_three_way && part.node.text().contains('$') || has_null(part.node);
-        if !may_hold {
+        let may_hold = part.node.text().contains('$') || has_null(part.node);
+        if self.is_three_way || !may_hold {
             return Ok(None);
         }
-        let text = match Merger::new(self.how.rules).come(part.version(), self.is_three_way)? {
+        let text = match Merger::new(self.how.rules).come(part.version())? {
             Coming::AsItIs => return Ok(None),
             Coming::Nothing => String::new(),
             Coming::Pruned(graft) => end_line(texts(&[graft.node()]).concat()),
