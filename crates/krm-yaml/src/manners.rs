@@ -7,7 +7,7 @@ use std::cell::OnceCell;
 use crate::document::DocumentRef;
 use crate::layout::EntryLayout;
 use crate::node::{NodeKind, Notation, ScalarStyle};
-use crate::scalar::Resolved;
+use crate::scalar::{Resolved, json_word};
 use crate::span::{column, is_first_on_line, line_start, skip_blanks};
 use crate::view::NodeRef;
 
@@ -23,6 +23,8 @@ pub(crate) struct Manners<'a> {
     pub(crate) line_break: &'static str,
     /// Whether the document is JSON.
     pub(crate) json: bool,
+    /// Whether it has JSON's words only, so that a `0x10` that comes into it is written as `16`.
+    pub(crate) json_words: bool,
 }
 
 /// The examples of one document, each list sorted by node.
@@ -43,11 +45,13 @@ impl<'a> Manners<'a> {
         let document_text = document.text();
         let crlf = |text: &str| text.find('\n').map(|at| text[..at].ends_with('\r'));
         let is_crlf = crlf(document_text).or_else(|| crlf(text)).unwrap_or(false);
+        let json = is_json(document);
         Self {
             document,
             examples: OnceCell::new(),
             line_break: if is_crlf { "\r\n" } else { "\n" },
-            json: is_json(document),
+            json,
+            json_words: json && has_json_words(document),
         }
     }
 
@@ -203,4 +207,16 @@ fn is_json(document: DocumentRef<'_>) -> bool {
         NodeKind::Alias => false,
         _ => node.notation() == Notation::Flow,
     })
+}
+
+/// Whether a document that looks like JSON is JSON: its keys are texts, and nothing is spelled or marked as only YAML does.
+fn has_json_words(document: DocumentRef<'_>) -> bool {
+    let mut nodes = (0..document.table().nodes.len() as u32).map(|index| document.node(index));
+    let all_are_words =
+        nodes.all(|node| match node.as_scalar().filter(|it| it.style() == ScalarStyle::Plain) {
+            _ if node.node().has_properties() => false,
+            Some(it) => !node.node().is_key() && json_word(it.raw()).as_deref() == Some(it.raw()),
+            None => true,
+        });
+    all_are_words && document.comments().is_empty()
 }

@@ -6,7 +6,7 @@ use std::collections::btree_map::Entry;
 
 use crate::graft::Graft;
 use crate::node::{NodeKind, ScalarStyle};
-use crate::scalar::Resolved;
+use crate::scalar::{Resolved, json_word};
 use crate::view::NodeRef;
 
 /// A value to write, or a value that was read.
@@ -112,28 +112,28 @@ impl<'a> Value<'a> {
     }
 
     /// Whether a node means this value and has no anchor or tag that nobody asked for.
-    fn is_written_by(&self, node: NodeRef<'_>) -> bool {
+    fn is_written_by(&self, node: NodeRef<'_>, json: bool) -> bool {
         let is_bare = self.node().is_some() || node.properties().is_none();
-        is_bare && self.is_meant_by(node)
+        is_bare && self.is_meant_by(node, json)
     }
 
-    /// Whether a node means this value.
-    pub(crate) fn is_meant_by(&self, node: NodeRef<'_>) -> bool {
+    /// Whether a node means this value. In `json` a word may be spelled as JSON does, unless it is a key.
+    pub(crate) fn is_meant_by(&self, node: NodeRef<'_>, json: bool) -> bool {
         match self {
-            Self::Node(other) => same_meaning(*other, node),
-            Self::Graft(graft) => same_meaning(graft.node(), node),
+            Self::Node(other) => same_meaning(*other, node, json),
+            Self::Graft(graft) => same_meaning(graft.node(), node, json),
             Self::Sequence(items) => {
                 node.kind() == NodeKind::Sequence
                     && node.children().count() == items.len()
-                    && node.children().zip(items).all(|(node, item)| item.is_written_by(node))
+                    && node.children().zip(items).all(|(node, item)| item.is_written_by(node, json))
             }
             Self::Mapping(entries) => {
                 node.kind() == NodeKind::Mapping
                     && node.children().count() == entries.len() * 2
                     && node
                         .children()
-                        .zip(entries.iter().flat_map(|(key, value)| [key, value]))
-                        .all(|(node, value)| value.is_written_by(node))
+                        .zip(entries.iter().flat_map(|(key, value)| [(key, false), (value, json)]))
+                        .all(|(node, (value, json))| value.is_written_by(node, json))
             }
             _ => node
                 .as_scalar()
@@ -180,16 +180,20 @@ impl<'a> From<NodeRef<'a>> for Value<'a> {
     }
 }
 
-/// Whether two nodes mean the same: kinds, values, types, tags, order; aliases by what they name.
-pub(crate) fn same_meaning(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
+/// Whether two nodes mean the same: kinds, values, types, tags, order; aliases by what they name. In `json`
+/// the second may spell a value as JSON does.
+fn same_meaning(a: NodeRef<'_>, b: NodeRef<'_>, json: bool) -> bool {
     if a.tag() != b.tag() && !(a.kind() == NodeKind::Alias || b.kind() == NodeKind::Alias) {
         return false;
     }
     match (a.as_scalar(), b.as_scalar()) {
         (Some(a), Some(b)) => {
             // Nothing at all, `~` and `null` are the same.
-            let resolved = a.resolve();
-            resolved == b.resolve() && (resolved == Resolved::Null || a.value() == b.value())
+            let (resolved, old, new) = (a.resolve(), a.value(), b.value());
+            let is_word = || {
+                json && resolved != Resolved::String && json_word(&old).is_some_and(|it| it == new)
+            };
+            resolved == b.resolve() && (resolved == Resolved::Null || old == new || is_word())
         }
         (None, None) => {
             if a.kind() == NodeKind::Alias || b.kind() == NodeKind::Alias {
@@ -200,7 +204,7 @@ pub(crate) fn same_meaning(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
                 && loop {
                     match (left.next(), right.next()) {
                         (None, None) => break true,
-                        (Some(a), Some(b)) if same_meaning(a, b) => {}
+                        (Some(a), Some(b)) if same_meaning(a, b, json && !a.node().is_key()) => {}
                         _ => break false,
                     }
                 }

@@ -17,6 +17,7 @@ pub(crate) fn read_back(
     document: DocumentRef<'_>,
     edit: &DocumentEdit<'_>,
     changes: &BTreeMap<u32, Change<'_>>,
+    json_words: bool,
     text: String,
 ) -> Result<String, EditError> {
     let refuse = |span: Span, why: &str| {
@@ -30,7 +31,7 @@ pub(crate) fn read_back(
     if let Some(message) = unread {
         return refuse(whole, &format!("the result would not be YAML ({message})"));
     }
-    let expected = Expected { edit, changes };
+    let expected = Expected { edit, changes, json_words };
     let is_one = file.documents().count() == 1;
     let new = file.document(0).filter(|_| is_one).and_then(|new| new.root());
     let (Some(old), Some(new)) = (document.root(), new) else {
@@ -45,6 +46,8 @@ pub(crate) fn read_back(
 struct Expected<'e, 'c> {
     edit: &'e DocumentEdit<'e>,
     changes: &'c BTreeMap<u32, Change<'c>>,
+    /// Whether values may be spelled as JSON spells them.
+    json_words: bool,
 }
 
 impl Expected<'_, '_> {
@@ -54,7 +57,7 @@ impl Expected<'_, '_> {
         if let Some(value) = self.edit.values.get(&old.index) {
             let keeps_anchor =
                 old.anchor().is_none() || value.node().is_some() || old.anchor() == new.anchor();
-            return holds(value.is_meant_by(new) && keeps_anchor);
+            return holds(value.is_meant_by(new, self.json_words) && keeps_anchor);
         }
         if let Some(name) = self.edit.keys.get(&old.index) {
             let is_named = new
@@ -92,8 +95,9 @@ impl Expected<'_, '_> {
         let mut kept = change.kept(count).into_iter();
         for at in 0..=count {
             for insertion in change.inserted_before(at) {
-                for value in insertion.key.iter().chain([&insertion.value]) {
-                    let there = found.next().is_some_and(|node| value.is_meant_by(node));
+                let key = insertion.key.iter().map(|key| (key, false));
+                for (value, json) in key.chain([(&insertion.value, self.json_words)]) {
+                    let there = found.next().is_some_and(|node| value.is_meant_by(node, json));
                     if !there {
                         return Err(old);
                     }

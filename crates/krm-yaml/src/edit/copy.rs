@@ -95,7 +95,7 @@ impl Renderer<'_> {
                     node.as_scalar().is_some_and(|s| s.resolve() == crate::Resolved::String);
                 match style {
                     ScalarStyle::Plain if !is_text && scalar.is_empty() => "null".to_owned(),
-                    ScalarStyle::Plain if !is_text => scalar.into_owned(),
+                    ScalarStyle::Plain if !is_text => self.word(&scalar),
                     style if style.is_block() => self.flow_text(&scalar, ScalarStyle::DoubleQuoted),
                     style => self.flow_text(&scalar, style),
                 }
@@ -107,7 +107,7 @@ impl Renderer<'_> {
             NodeKind::Mapping => {
                 let entries = node.as_mapping().into_iter().flat_map(|mapping| mapping.entries());
                 let entry = |e: crate::Entry<'_>| {
-                    self.brackets.entry(&self.flow_node(e.key), &self.flow_node(e.value))
+                    self.brackets.entry(&self.of_key().flow_node(e.key), &self.flow_node(e.value))
                 };
                 self.brackets.join('{', entries.map(entry), '}')
             }

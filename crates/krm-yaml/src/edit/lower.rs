@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::splice::{Splice, apply as splice};
 use super::{
     CollectionEdit, DocumentEdit, EditError, Insertion, Note, NoteTarget, Positions, WhenEmpty,
-    block, check, ending, flow, meeting, notes, plain_swap, replace, sharing,
+    block, check, ending, flow, json_words, meeting, notes, plain_swap, replace, sharing,
 };
 use crate::brackets::BracketManners;
 use crate::document::DocumentRef;
@@ -88,16 +88,16 @@ pub(crate) fn apply<'a>(
     allow_shared: bool,
     json: bool,
 ) -> Result<String, EditError> {
-    let Lowered { splices, collections } = lower(document, edit, allow_shared, json)?;
+    let Lowered { splices, collections, json_words } = lower(document, edit, allow_shared, json)?;
     let is_certain = plain_swap::is_certain(document, edit, &splices);
     let text = splice(document.file.text(), document.span(), splices).map_err(|overlap| {
         EditError::new(Span::empty(overlap.at), "two changes of one edit touch the same text here")
     })?;
     if !is_certain || File::is_too_large(&text) {
-        return check::read_back(document, edit, &collections, text);
+        return check::read_back(document, edit, &collections, json_words, text);
     }
     debug_assert_eq!(
-        check::read_back(document, edit, &collections, text.clone()).as_ref(),
+        check::read_back(document, edit, &collections, json_words, text.clone()).as_ref(),
         Ok(&text),
         "what is certain is read back the same"
     );
@@ -119,6 +119,8 @@ pub(crate) fn is_certain<'a>(
 struct Lowered<'e> {
     splices: Vec<Splice>,
     collections: BTreeMap<u32, Change<'e>>,
+    /// Whether values were spelled as JSON spells them.
+    json_words: bool,
 }
 
 fn lower<'a, 'e>(
@@ -129,6 +131,7 @@ fn lower<'a, 'e>(
 ) -> Result<Lowered<'e>, EditError> {
     let mut manners = Manners::of(document);
     manners.json |= json;
+    manners.json_words |= json;
     let mut ground = Ground {
         document,
         text: document.file.text(),
@@ -140,6 +143,9 @@ fn lower<'a, 'e>(
     let mut positions = Positions::default();
     let collections = cascade(document, edit, &mut positions);
     sharing::check(document, edit, &collections, allow_shared)?;
+    if json {
+        json_words::refuse_unsaid(document, edit)?;
+    }
     refuse_lost_edits(document, edit, &collections, &mut positions)?;
     // At one place a value comes before what is inserted behind it, and the inner before the outer. The comment beside an
     // entry comes before new entries, the one above it behind them.
@@ -174,7 +180,7 @@ fn lower<'a, 'e>(
     }
     ending::mend(&mut ground);
     meeting::keep_insertions(&mut ground);
-    Ok(Lowered { splices: ground.splices, collections })
+    Ok(Lowered { splices: ground.splices, collections, json_words: ground.manners.json_words })
 }
 
 fn collection<'a>(

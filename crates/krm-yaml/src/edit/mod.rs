@@ -14,6 +14,7 @@ mod copy;
 mod ending;
 mod fill;
 mod flow;
+mod json_words;
 mod lower;
 mod meeting;
 mod notes;
@@ -220,7 +221,7 @@ impl<'a> Edit<'a> {
     /// and its comments stay. An equal value changes nothing.
     pub fn set(&mut self, node: NodeRef<'a>, value: impl Into<Value<'a>>) -> Result<(), EditError> {
         let value = value.into();
-        if value.is_meant_by(node) {
+        if value.is_meant_by(node, self.json) {
             return Ok(());
         }
         self.write(node, value)

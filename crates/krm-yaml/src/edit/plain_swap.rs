@@ -175,7 +175,7 @@ mod tests {
         let is_certain = is_certain(document, &edit, &splices);
         if is_certain {
             let new = splice::apply(file.text(), document.span(), splices).expect("it is one");
-            let read = check::read_back(document, &edit, &BTreeMap::new(), new.clone());
+            let read = check::read_back(document, &edit, &BTreeMap::new(), false, new.clone());
             prop_assert!(read.is_ok(), "{raw:?} in {:?}: {new:?} {read:?}", file.text());
         }
         Ok(is_certain)

@@ -5,7 +5,7 @@ use super::lower::Listing;
 use crate::brackets::BracketManners;
 use crate::manners::Manners;
 use crate::node::ScalarStyle;
-use crate::scalar::{BlockPlace, Context, write_plain_or_quoted, write_scalar};
+use crate::scalar::{BlockPlace, Context, json_word, write_plain_or_quoted, write_scalar};
 use crate::span::{line_end, next_line, skip_blanks};
 use crate::value::Value;
 
@@ -27,6 +27,8 @@ pub(crate) struct Renderer<'m> {
     pub(super) near: u32,
     /// How brackets around are written.
     pub(super) brackets: BracketManners,
+    /// Whether numbers and truths are spelled as JSON spells them.
+    json_words: bool,
     /// The quotes that all items around have.
     item_style: Option<ScalarStyle>,
     /// How far behind its dash a collection begins.
@@ -44,6 +46,7 @@ impl<'m> Renderer<'m> {
             manners,
             near,
             brackets,
+            json_words: manners.json_words,
             item_style: None,
             dash: 2,
             ends_file: false,
@@ -101,8 +104,19 @@ impl<'m> Renderer<'m> {
             {
                 node.full_span().of(node.source()).to_owned()
             }
-            other => self.flow(other),
+            other => self.of_key().flow(other),
         }
+    }
+
+    /// The same for keys, which stay as they are spelled.
+    pub(super) fn of_key(&self) -> Self {
+        Self { json_words: false, ..*self }
+    }
+
+    /// A scalar that is no text. What JSON has no word for stays as it is.
+    pub(super) fn word(&self, text: &str) -> String {
+        let word = json_word(text).filter(|_| self.json_words);
+        word.unwrap_or_else(|| text.to_owned())
     }
 
     /// A value under an entry that begins at `column`, in block style where it has entries.
@@ -259,7 +273,7 @@ impl<'m> Renderer<'m> {
         match value {
             Value::Null => "null".to_owned(),
             Value::Bool(value) => value.to_string(),
-            Value::Number(text) => text.clone().into_owned(),
+            Value::Number(text) => self.word(text),
             Value::String(text) => write_plain_or_quoted(text, self.context(true, false, None)),
             Value::Sequence(items) => {
                 self.brackets.join('[', items.iter().map(|item| self.flow(item)), ']')

@@ -58,6 +58,6 @@ impl DocumentRef<'_> {
         if text == self.text() {
             return Ok(text);
         }
-        edit::read_back(self, &edit::DocumentEdit::default(), &BTreeMap::new(), text)
+        edit::read_back(self, &edit::DocumentEdit::default(), &BTreeMap::new(), false, text)
     }
 }

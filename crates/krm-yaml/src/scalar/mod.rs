@@ -1,10 +1,12 @@
 //! Scalars: what is written, what it decodes to, what it means, and how to write it.
 
 mod decode;
+mod json;
 mod resolve;
 mod write;
 
 pub(crate) use decode::{decode, lines};
+pub(crate) use json::json_word;
 pub use resolve::Resolved;
 pub(crate) use resolve::{resolve, resolve_1_1, resolve_tagged};
 pub(crate) use write::{BlockPlace, Context, write_plain_or_quoted, write_scalar};

@@ -9,6 +9,7 @@ pub(crate) mod emit;
 pub(crate) mod generate;
 pub(crate) mod ground;
 pub(crate) mod indentation;
+pub(crate) mod json_words;
 pub(crate) mod model;
 pub(crate) mod mutate;
 pub(crate) mod ordinary;
