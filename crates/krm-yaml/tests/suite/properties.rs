@@ -110,6 +110,25 @@ fn several_changes_at_once() {
     });
 }
 
+/// Values of YAML come into JSON: they mean the same there, and none is spelled as only YAML does.
+#[test]
+fn json_gets_words_of_json() {
+    let tried = Cell::new(0_u32);
+    holds(|bytes| {
+        let (choices, document) = bytes.split_at(bytes.len().min(EDIT_CHOICES));
+        let sample = emit::json(&mut Draw::new(document));
+        match editing::edit(&mut Draw::new(choices), &sample.text, Scope::Few, false) {
+            Answer::Done(edited) => {
+                tried.set(tried.get() + 1);
+                edited.edit_is_read_back()?;
+                edited.has_words_of_json()
+            }
+            _ => Ok(()),
+        }
+    });
+    assert!(tried.get() > 100, "{} edits were made", tried.get());
+}
+
 #[test]
 fn what_is_certain_is_read_back() {
     let (certain, all) = (Cell::new(0_u32), Cell::new(0_u32));

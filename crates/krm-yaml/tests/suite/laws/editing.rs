@@ -8,7 +8,7 @@ use super::change::{Change, What, Wish, at_path};
 use super::draw::Draw;
 use super::emit::{Remark, Written};
 use super::ground::{self, Ground};
-use super::json_words::spelled_as_json;
+use super::json_words::{spelled_as_json, word_of_yaml};
 use super::model::{Shape, Tree};
 use super::outcome::expected;
 use super::{Verdict, ensure, reading};
@@ -237,6 +237,19 @@ impl Edited {
             reading::as_the_front_end(&self.new).map_err(|why| format!("{why}{}", self.told()))?;
         }
         reading::round_trip(&self.new)
+    }
+
+    /// Where a JSON text was edited, no value is spelled as only YAML does, unless JSON has no word for it.
+    pub(crate) fn has_words_of_json(&self) -> Verdict {
+        let file = File::parse(self.new.clone()).map_err(|error| error.to_string())?;
+        let found = file.document(self.document).and_then(|document| document.root());
+        // Where no text is in quotes, nothing tells that it is JSON.
+        let tells = self.tree().is_json() && self.old.text().contains('"') && {
+            self.document().root().is_some_and(|root| root.is_collection())
+        };
+        let odd = found.filter(|_| tells).and_then(|root| word_of_yaml(&Tree::read(root)));
+        ensure!(odd.is_none(), "`{}` in JSON{}", odd.unwrap_or_default(), self.told());
+        Ok(())
     }
 
     /// A new text is a text for YAML 1.1 as well, unless it was one before.

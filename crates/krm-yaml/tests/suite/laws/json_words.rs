@@ -41,6 +41,16 @@ pub(crate) fn spelled_as_json(tree: &Tree) -> Tree {
     out
 }
 
+/// The first value that JSON spells otherwise.
+pub(crate) fn word_of_yaml(tree: &Tree) -> Option<String> {
+    match &tree.shape {
+        Shape::Scalar { text, kind, .. } => (spelled(text, *kind) != *text).then(|| text.clone()),
+        Shape::Sequence { items, .. } => items.iter().find_map(word_of_yaml),
+        Shape::Mapping { entries, .. } => entries.iter().find_map(|(_, value)| word_of_yaml(value)),
+        Shape::Alias(_) => None,
+    }
+}
+
 /// A scalar as JSON spells it; as it is where JSON cannot.
 fn spelled(text: &str, kind: Kind) -> String {
     match kind {

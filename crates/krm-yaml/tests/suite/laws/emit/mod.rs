@@ -87,10 +87,15 @@ struct Emitter<'d, 'b> {
     handle: bool,
 }
 
+/// Writes a JSON file from choices.
+pub(crate) fn json(draw: &mut Draw<'_>) -> Sample {
+    flow::json(draw)
+}
+
 /// Writes a file from choices.
 pub(crate) fn sample(draw: &mut Draw<'_>) -> Sample {
     if draw.once_in(12) {
-        return flow::json(draw);
+        return json(draw);
     }
     let mut emitter = Emitter {
         eol: if draw.once_in(5) { "\r\n" } else { "\n" },
