@@ -147,7 +147,9 @@ impl<'a> Value<'a> {
             (Self::Null, Resolved::Null) => true,
             (Self::Bool(value), Resolved::Bool(other)) => *value == other,
             (Self::Number(number), other @ (Resolved::Int(_) | Resolved::Float(_))) => {
-                text == *number
+                // A plus says nothing, and JSON has none.
+                text == number.strip_prefix('+').unwrap_or(number)
+                    || text == *number
                     || (other != Resolved::Int(None) && crate::scalar::resolve(number) == other)
             }
             (Self::String(wanted), Resolved::String) => text == *wanted,
