@@ -63,12 +63,16 @@ pub(super) fn written_out<'a>(
 
 /// A tag of somebody's own in a node; a value that is written out could not have it.
 fn tag_inside(node: NodeRef<'_>) -> Option<&str> {
-    let mut waiting = vec![node.resolve()];
-    while let Some(next) = waiting.pop() {
+    let mut met = HashSet::new();
+    let mut waiting = vec![node];
+    while let Some(next) = waiting.pop().map(NodeRef::resolve) {
         if let Some(tag) = own_tag(next) {
             return Some(tag);
         }
-        waiting.extend(next.children());
+        // Aliases may lead to a node again and again.
+        if met.insert(next.index()) {
+            waiting.extend(next.children());
+        }
     }
     None
 }

@@ -192,7 +192,7 @@ impl<'a, 'r> Merger<'a, 'r> {
             return Ok(Report::new(Outcome::Stays));
         };
         // What came whole stays as it came, nulls and all, when the same merge is made again.
-        if base.is_none() && local.is_some() && is_alike(ours.node, theirs.node) {
+        if local.is_some() && upstream.is_some() && is_alike(ours.node, theirs.node) {
             return Ok(Report::new(Outcome::Stays));
         }
         let mut work = Work::new(self.rules, &self.grounds, ours, theirs, base);
