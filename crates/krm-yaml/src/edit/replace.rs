@@ -72,14 +72,19 @@ fn in_brackets<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, value: &Value<'_>
     };
     let span = node.span();
     let text = if span.is_empty() { format!("{}{new}", lead(ground, node)) } else { new };
-    let above = node.parent().map(|parent| flow::lines_above(ground, parent, value));
-    let text = match above {
-        Some(above) if !above.is_empty() => format!("{above}{}", text.trim_start()),
-        _ => text,
-    };
     let front = Ahead::of(ground.text, node, node.full_span().start, value);
     let start = front.cover_tag(ground, span.start);
-    ground.splices.push(Splice::new(Span::new(start, span.end), text));
+    let entry = ground.entry_of(node);
+    let above = entry.map(|entry| (entry.head, flow::comments_of(ground, &entry, value)));
+    let splice = match above {
+        // They stand above the entry, not between its key and its value.
+        Some((head, above)) if !above.is_empty() => {
+            let parts = vec![Part::New(above), Part::Keep(Span::new(head, start)), Part::New(text)];
+            Splice::parts(Span::new(head, span.end), parts)
+        }
+        _ => Splice::new(Span::new(start, span.end), text),
+    };
+    ground.splices.push(splice);
 }
 
 /// What must stand between a key and the value that an empty node gets.
