@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use krm_yaml::{NodeKind, NodeRef, Resolved, Value};
+use krm_yaml::{File, Graft, NodeKind, NodeRef, Resolved, Value};
 
 use super::fields::Fields;
 use super::ground::Ground;
@@ -111,6 +111,11 @@ fn value<'a>(
 pub(super) fn scalar(node: NodeRef<'_>) -> Option<Value<'_>> {
     let scalar = node.resolve().as_scalar()?;
     Some(match scalar.resolve() {
+        // A word such as `on`, which is a boolean to readers of YAML 1.1, comes as it stands.
+        Resolved::String if scalar.resolve_1_1() != Resolved::String => {
+            let word = File::parse(scalar.value().into_owned()).ok().and_then(Graft::root);
+            word.map_or(Value::String(scalar.value()), Value::Graft)
+        }
         Resolved::Null => Value::Null,
         Resolved::Bool(value) => Value::Bool(value),
         Resolved::Int(_) | Resolved::Float(_) => Value::Number(scalar.value()),

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use krm_yaml::{NodeKind, NodeRef, Resolved, Scalar};
+use krm_yaml::{NodeKind, NodeRef, Resolved, Scalar, ScalarStyle};
 
 use super::fields::Fields;
 use crate::resource;
@@ -80,13 +80,27 @@ pub(crate) fn own_tag(node: NodeRef<'_>) -> Option<&str> {
     node.tag().filter(|tag| !tag.starts_with("!!") && *tag != "!")
 }
 
+/// Readers of YAML 1.1 count, too: to them `yes` is a boolean and `"yes"` is none.
 fn same_scalar(a: Scalar<'_>, b: Scalar<'_>) -> bool {
-    match (a.resolve(), b.resolve()) {
+    let is_same = match (a.resolve(), b.resolve()) {
         (Resolved::String, Resolved::String) | (Resolved::Int(None), Resolved::Int(None)) => {
             a.value() == b.value()
         }
         (a, b) => a == b,
-    }
+    };
+    is_same && (a.resolve_1_1() == b.resolve_1_1() || is_json_text(a) || is_json_text(b))
+}
+
+/// Whether a text stands in JSON, which has quotes around all of them and no words such as `yes`.
+fn is_json_text(scalar: Scalar<'_>) -> bool {
+    let node = scalar.node();
+    let around = || std::iter::successors(node.parent(), |node| node.parent());
+    let is_quoted = |key: NodeRef<'_>| key.kind() == NodeKind::Scalar(ScalarStyle::DoubleQuoted);
+    let mut mappings = around().filter_map(NodeRef::as_mapping).peekable();
+    let in_none = mappings.peek().is_none();
+    is_quoted(node)
+        && around().all(|it| !it.is_block())
+        && (in_none || mappings.any(|it| it.entries().all(|entry| is_quoted(entry.key))))
 }
 
 /// Whether a node is null, or nothing at all.
@@ -109,6 +123,11 @@ mod tests {
     fn types_count_and_spelling_does_not() {
         assert!(!are_same("1", "'1'"));
         assert!(!are_same("1", "1.0"));
+        for odd in ["yes", "on", "1_000", "0o7", "010", "1:30"] {
+            assert!(are_same(odd, odd) && !are_same(odd, &format!("'{odd}'")), "{odd}");
+        }
+        assert!(are_same("{\"a\": \"yes\"}", "a: yes") && !are_same("{a: \"yes\"}", "a: yes"));
+        assert!(!are_same("010", "10") && !are_same("0o7", "7"), "YAML 1.1 reads others");
         assert!(are_same("~", "null"));
         assert!(are_same("!!str 1", "'1'"));
         assert!(!are_same("!mine 1", "1"));
