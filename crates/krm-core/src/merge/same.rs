@@ -96,11 +96,13 @@ fn is_json_text(scalar: Scalar<'_>) -> bool {
     let node = scalar.node();
     let around = || std::iter::successors(node.parent(), |node| node.parent());
     let is_quoted = |key: NodeRef<'_>| key.kind() == NodeKind::Scalar(ScalarStyle::DoubleQuoted);
+    // Numbers come into JSON as keys of their own kind.
+    let is_json = |key: NodeRef<'_>| is_quoted(key) || key.as_str().is_none();
     let mut mappings = around().filter_map(NodeRef::as_mapping).peekable();
     let in_none = mappings.peek().is_none();
     is_quoted(node)
         && around().all(|it| !it.is_block())
-        && (in_none || mappings.any(|it| it.entries().all(|entry| is_quoted(entry.key))))
+        && (in_none || mappings.any(|it| it.entries().all(|entry| is_json(entry.key))))
 }
 
 /// Whether a node is null, or nothing at all.

@@ -120,6 +120,7 @@ fn added<'a>(
     match fill::of_source(work, field.value, &shape, mapping)? {
         None => Ok(()),
         Some(fill) => {
+            let fill = fill::with_comments(work, field, fill);
             work.ask(Op::Entry { mapping, after, key: key_value(field.key, mapping), fill })
         }
     }

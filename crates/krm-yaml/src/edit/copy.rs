@@ -158,6 +158,8 @@ struct AheadComments<'a> {
     beside: Option<&'a str>,
     /// Those on the lines below.
     above: Vec<&'a str>,
+    /// Where they begin, where nothing else stands between them and the value.
+    start: Option<u32>,
 }
 
 impl<'a> AheadComments<'a> {
@@ -179,9 +181,12 @@ fn ahead(node: NodeRef<'_>) -> AheadComments<'_> {
     let mut comments =
         gap.filter(|(trivia, _)| *trivia == Trivia::Comment).map(|(_, span)| span).peekable();
     let beside = comments.next_if(|span| !is_first_on_line(source, span.start));
+    let above: Vec<Span> = comments.collect();
+    let start = above.first().map(|span| span.start);
     AheadComments {
         beside: beside.map(|span| span.of(source)),
-        above: comments.map(|span| span.of(source)).collect(),
+        above: above.iter().map(|span| span.of(source)).collect(),
+        start: start.filter(|start| layout::value_floor(node) <= *start),
     }
 }
 
@@ -219,10 +224,13 @@ pub(super) fn copy_block(node: NodeRef<'_>, to: u32) -> Vec<String> {
     // Comments below the last entry are the collection's: they end with the entry that holds it.
     let in_block = node.parent().is_some_and(NodeRef::is_block);
     let holder = layout::entry(node).filter(|entry| in_block && entry.key != Some(node));
-    let text = Span::new(first.start, holder.map_or(last.tail, |holder| holder.tail)).of(source);
+    let ahead = ahead(node);
+    let start = ahead.start.unwrap_or(first.start);
+    let text = Span::new(start, holder.map_or(last.tail, |holder| holder.tail)).of(source);
     let shift = i64::from(to) - i64::from(from);
-    let begins = (i64::from(column(source, first.start)) + shift).max(0) as usize;
-    let above = ahead(node).above.into_iter().map(|line| format!("{}{line}", " ".repeat(begins)));
+    let begins = (i64::from(column(source, start)) + shift).max(0) as usize;
+    let above = ahead.above.into_iter().filter(|_| ahead.start.is_none());
+    let above = above.map(|line| format!("{}{line}", " ".repeat(begins)));
     let all = lines(text).enumerate().map(|(at, line)| {
         if at == 0 { format!("{}{line}", " ".repeat(begins)) } else { shift_line(line, shift) }
     });
