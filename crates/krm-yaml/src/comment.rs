@@ -189,7 +189,8 @@ impl<'a> Finder<'a> {
                 }
                 let mut owner = after.or(before)?;
                 // A bracket is the collection's, a dash the item's.
-                let opens = |p: &NodeRef<'a>| p.start() >= line && !p.is_block();
+                let is_dash = |p: &NodeRef<'a>| p.is_block() && p.start() < span.start;
+                let opens = |p: &NodeRef<'a>| p.start() >= line && !is_dash(p);
                 while let Some(parent) =
                     owner.parent().filter(|p| opens(p) && p.index + 1 == owner.index)
                 {

@@ -26,8 +26,20 @@ type Met = HashSet<(usize, usize)>;
 /// assert!(same(root(&a), root(&b)));
 /// # Ok::<(), krm_yaml::ReadError>(())
 /// ```
-pub fn same(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
-    look(a, b, &mut Met::new(), DEEPEST)
+pub fn same_in_yaml_1_2(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
+    look(a, b, &mut Look { met: Met::new(), is_strict: false }, DEEPEST)
+}
+
+/// The same to readers of YAML 1.2 and of 1.1: what merges go by.
+pub(super) fn same(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
+    look(a, b, &mut Look { met: Met::new(), is_strict: true }, DEEPEST)
+}
+
+/// A look at two nodes.
+struct Look {
+    met: Met,
+    /// Whether readers of YAML 1.1 count, too.
+    is_strict: bool,
 }
 
 /// The same for what may be missing.
@@ -39,10 +51,10 @@ pub(super) fn same_slot(a: Option<NodeRef<'_>>, b: Option<NodeRef<'_>>) -> bool 
     }
 }
 
-fn look(a: NodeRef<'_>, b: NodeRef<'_>, met: &mut Met, depth: usize) -> bool {
+fn look(a: NodeRef<'_>, b: NodeRef<'_>, state: &mut Look, depth: usize) -> bool {
     let has_alias = a.kind() == NodeKind::Alias || b.kind() == NodeKind::Alias;
     let (a, b) = (a.resolve(), b.resolve());
-    if a == b || has_alias && !met.insert((a.index(), b.index())) {
+    if a == b || has_alias && !state.met.insert((a.index(), b.index())) {
         return true;
     }
     let Some(depth) = depth.checked_sub(1) else { return false };
@@ -55,7 +67,7 @@ fn look(a: NodeRef<'_>, b: NodeRef<'_>, met: &mut Met, depth: usize) -> bool {
             a.len() == b.len()
                 && a.iter().all(|(name, field)| {
                     let other = b.get(name);
-                    other.is_some_and(|other| look(field.value, other.value, met, depth))
+                    other.is_some_and(|other| look(field.value, other.value, state, depth))
                 })
         }
         (NodeKind::Sequence, NodeKind::Sequence) => {
@@ -63,13 +75,13 @@ fn look(a: NodeRef<'_>, b: NodeRef<'_>, met: &mut Met, depth: usize) -> bool {
             loop {
                 match (a.next(), b.next()) {
                     (None, None) => break true,
-                    (Some(a), Some(b)) if look(a, b, met, depth) => {}
+                    (Some(a), Some(b)) if look(a, b, state, depth) => {}
                     _ => break false,
                 }
             }
         }
         _ => match (a.as_scalar(), b.as_scalar()) {
-            (Some(a), Some(b)) => same_scalar(a, b),
+            (Some(a), Some(b)) => same_scalar(a, b) && (!state.is_strict || same_in_yaml_1_1(a, b)),
             _ => false,
         },
     }
@@ -80,15 +92,18 @@ pub(crate) fn own_tag(node: NodeRef<'_>) -> Option<&str> {
     node.tag().filter(|tag| !tag.starts_with("!!") && *tag != "!")
 }
 
-/// Readers of YAML 1.1 count, too: to them `yes` is a boolean and `"yes"` is none.
 fn same_scalar(a: Scalar<'_>, b: Scalar<'_>) -> bool {
-    let is_same = match (a.resolve(), b.resolve()) {
+    match (a.resolve(), b.resolve()) {
         (Resolved::String, Resolved::String) | (Resolved::Int(None), Resolved::Int(None)) => {
             a.value() == b.value()
         }
         (a, b) => a == b,
-    };
-    is_same && (a.resolve_1_1() == b.resolve_1_1() || is_json_text(a) || is_json_text(b))
+    }
+}
+
+/// To readers of YAML 1.1 `yes` is a boolean and `"yes"` is none.
+fn same_in_yaml_1_1(a: Scalar<'_>, b: Scalar<'_>) -> bool {
+    a.resolve_1_1() == b.resolve_1_1() || is_json_text(a) || is_json_text(b)
 }
 
 /// Whether a text stands in JSON, which has quotes around all of them and no words such as `yes`.
