@@ -188,8 +188,11 @@ impl<'a> Finder<'a> {
                     return None;
                 }
                 let mut owner = after.or(before)?;
+                // A bracket is the collection's, a dash the item's.
+                let is_dash = |p: &NodeRef<'a>| p.is_block() && p.start() < span.start;
+                let opens = |p: &NodeRef<'a>| p.start() >= line && !is_dash(p);
                 while let Some(parent) =
-                    owner.parent().filter(|p| p.start() >= line && p.index + 1 == owner.index)
+                    owner.parent().filter(|p| opens(p) && p.index + 1 == owner.index)
                 {
                     owner = parent;
                 }

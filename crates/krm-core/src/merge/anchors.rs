@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use krm_yaml::{NodeKind, NodeRef, Resolved, Value};
+use krm_yaml::{File, Graft, NodeKind, NodeRef, Resolved, ScalarStyle, Value};
 
 use super::fields::Fields;
 use super::ground::Ground;
@@ -16,7 +16,7 @@ const MOST_NODES: usize = 1_000_000;
 const DEEPEST: usize = 1000;
 
 /// Whether a node cannot be taken over as it stands: it leans on an anchor outside of it, or brings one of a name that
-/// the destination has.
+/// the destination has, or any into JSON.
 pub(super) fn is_bound(node: NodeRef<'_>, home: &Ground<'_>, destination: &Ground<'_>) -> bool {
     if home.anchors.is_empty() {
         return false;
@@ -28,7 +28,9 @@ pub(super) fn is_bound(node: NodeRef<'_>, home: &Ground<'_>, destination: &Groun
         let clashes = next.anchor().is_some_and(|anchor| {
             destination.anchors.contains_key(anchor) || home.anchors.get(anchor) != Some(&1)
         });
-        if leans || clashes {
+        let is_strange =
+            destination.is_json && (next.anchor().is_some() || next.target().is_some());
+        if leans || clashes || is_strange {
             return true;
         }
         waiting.extend(next.children());
@@ -63,12 +65,16 @@ pub(super) fn written_out<'a>(
 
 /// A tag of somebody's own in a node; a value that is written out could not have it.
 fn tag_inside(node: NodeRef<'_>) -> Option<&str> {
-    let mut waiting = vec![node.resolve()];
-    while let Some(next) = waiting.pop() {
+    let mut met = HashSet::new();
+    let mut waiting = vec![node];
+    while let Some(next) = waiting.pop().map(NodeRef::resolve) {
         if let Some(tag) = own_tag(next) {
             return Some(tag);
         }
-        waiting.extend(next.children());
+        // Aliases may lead to a node again and again.
+        if met.insert(next.index()) {
+            waiting.extend(next.children());
+        }
     }
     None
 }
@@ -87,7 +93,8 @@ fn value<'a>(
             let fields = Fields::of(node, true);
             let kept = fields.iter().filter(|(_, field)| !without.contains(&field.value.index()));
             let entry = |(_, field): (&str, super::fields::Field<'a>)| {
-                let key = scalar(field.key).or_else(|| value(field.key, without, left, depth))?;
+                let key = word(field.key).or_else(|| scalar(field.key));
+                let key = key.or_else(|| value(field.key, without, left, depth))?;
                 Some((key, value(field.value, without, left, depth)?))
             };
             kept.map(entry).collect::<Option<_>>().map(Value::Mapping)
@@ -107,9 +114,21 @@ fn value<'a>(
 pub(super) fn scalar(node: NodeRef<'_>) -> Option<Value<'_>> {
     let scalar = node.resolve().as_scalar()?;
     Some(match scalar.resolve() {
+        // A word such as `on`, which is a boolean to readers of YAML 1.1, comes as it stands.
+        Resolved::String if scalar.resolve_1_1() != Resolved::String => {
+            word(node).unwrap_or(Value::String(scalar.value()))
+        }
         Resolved::Null => Value::Null,
         Resolved::Bool(value) => Value::Bool(value),
         Resolved::Int(_) | Resolved::Float(_) => Value::Number(scalar.value()),
         Resolved::String => Value::String(scalar.value()),
     })
+}
+
+/// A plain word that some reader takes for null or a boolean, as it is spelled: keys pair by that.
+pub(super) fn word<'a>(node: NodeRef<'_>) -> Option<Value<'a>> {
+    let scalar = node.resolve().as_scalar().filter(|it| it.style() == ScalarStyle::Plain)?;
+    let is_word = scalar.resolve_1_1() != Resolved::String && !scalar.raw().is_empty();
+    let file = is_word.then(|| File::parse(scalar.value().into_owned()))?.ok()?;
+    Graft::root(file).map(Value::Graft)
 }

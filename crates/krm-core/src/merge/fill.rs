@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use krm_yaml::{NodeKind, NodeRef};
+use krm_yaml::{CommentPlace, Edit, File, Graft, NodeKind, NodeRef, Pruned, Value};
 
 use super::directives::{self, Patch};
-use super::fields::Fields;
+use super::fields::{Field, Fields};
 use super::ops::Fill;
 use super::remarks::key_step;
 use super::same::is_null;
@@ -54,6 +54,36 @@ pub(super) fn part<'a>(
         return value.map(Fill::Value).map_err(|error| error.in_file(work.file_of(node)));
     }
     Ok(Fill::Part { node, without, note: None })
+}
+
+/// What comes for an entry; where it had to be written out, with the comments of the entry.
+pub(super) fn with_comments<'a>(work: &Work<'a, '_>, field: Field<'a>, fill: Fill<'a>) -> Fill<'a> {
+    let Fill::Value(value) = fill else { return fill };
+    let ground = work.ground(field.value);
+    let [above, beside] = [
+        ground.above(Some(field.key), field.value),
+        ground.beside(Some(field.key), field.value).map(str::to_owned),
+    ];
+    let has_some = above.is_some() || beside.is_some();
+    let graft = has_some.then(|| commented(&value, above, beside)).flatten();
+    Fill::Value(graft.map_or(value, Value::Graft))
+}
+
+/// A value as an entry of a text of its own, with comments above and beside it.
+fn commented(value: &Value<'_>, above: Option<String>, beside: Option<String>) -> Option<Graft> {
+    fn entry(file: &File) -> Option<NodeRef<'_>> {
+        file.document(0)?.root()?.as_mapping()?.get("entry")
+    }
+    let file = File::parse("first:\nentry:\n".to_owned()).ok()?;
+    let mut edit = Edit::new(&file);
+    edit.write(entry(&file)?, value.clone()).ok()?;
+    for (place, text) in [(CommentPlace::Above, above), (CommentPlace::Beside, beside)] {
+        let Some(text) = text else { continue };
+        edit.comment(entry(&file)?, place, Some(&text)).ok()?;
+    }
+    let file = File::parse(edit.apply().ok()?).ok()?;
+    let pruned = Pruned::new(file.document(0)?, &[], &[]).ok()?;
+    Some(pruned.graft(entry(&file)?))
 }
 
 /// A node of upstream as it comes: without what else is left out, and without nulls; none where that leaves nothing.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::marks::Marks;
-use krm_yaml::{Comment, CommentPlace, DocumentRef, NodeRef};
+use krm_yaml::{Comment, CommentPlace, DocumentRef, NodeRef, ScalarStyle};
 
 /// Of so many documents it is remembered what was learnt; a file can have any number.
 const MOST_KNOWN: usize = 64;
@@ -26,6 +26,8 @@ pub(super) struct Ground<'a> {
     pub(super) anchors: BTreeMap<&'a str, usize>,
     /// Whether comments can be written at all.
     pub(super) takes_comments: bool,
+    /// Whether it is written as JSON, which has neither anchors nor `<<`.
+    pub(super) is_json: bool,
 }
 
 impl<'a> Ground<'a> {
@@ -56,6 +58,7 @@ impl<'a> Ground<'a> {
             *ground.anchors.entry(node.anchor().unwrap_or_default()).or_insert(0) += 1;
         }
         ground.takes_comments = root.is_block();
+        ground.is_json = root.is_collection() && !root.is_block() && is_json(root);
         ground
     }
 
@@ -86,6 +89,15 @@ impl<'a> Ground<'a> {
     pub(super) fn is_shared(&self, node: NodeRef<'a>) -> bool {
         self.shared.contains(&node.index())
     }
+}
+
+/// Whether all texts have double quotes, and there is one to tell.
+fn is_json(root: NodeRef<'_>) -> bool {
+    let texts = || root.descendants().filter(|node| node.as_str().is_some());
+    let is_quoted = |node: NodeRef<'_>| {
+        node.as_scalar().is_some_and(|scalar| scalar.style() == ScalarStyle::DoubleQuoted)
+    };
+    texts().next().is_some() && texts().all(is_quoted)
 }
 
 /// The documents that were looked at; each is looked at once.

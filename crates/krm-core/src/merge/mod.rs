@@ -52,7 +52,7 @@ pub(crate) use lists::{KEYS, kind_of};
 pub use marks::{Mark, MarkKind, find as find_marks, settle as settle_marks};
 pub use rules::{ListKeys, NewItems, OnConflict, Restore, Rules, Side};
 pub(crate) use same::own_tag;
-pub use same::same;
+pub use same::same_in_yaml_1_2 as same;
 pub(crate) use shape::{ListKind, Shape};
 
 use crate::Diagnostic;
@@ -192,7 +192,9 @@ impl<'a, 'r> Merger<'a, 'r> {
             return Ok(Report::new(Outcome::Stays));
         };
         // What came whole stays as it came, nulls and all, when the same merge is made again.
-        if base.is_none() && local.is_some() && is_alike(ours.node, theirs.node) {
+        let comes_whole = base.is_none_or(|base| base.node.kind() != theirs.node.kind());
+        let is_on_both = local.is_some() && upstream.is_some();
+        if comes_whole && is_on_both && is_alike(ours.node, theirs.node) {
             return Ok(Report::new(Outcome::Stays));
         }
         let mut work = Work::new(self.rules, &self.grounds, ours, theirs, base);

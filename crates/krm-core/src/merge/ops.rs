@@ -53,7 +53,7 @@ pub(super) fn perform<'a>(ops: Vec<Op<'a>>, edit: &mut Edit<'a>) -> Result<(), E
     };
     for op in ops {
         match op {
-            Op::Set(node, fill) => edit.set(node, value(fill))?,
+            Op::Set(node, fill) => edit.write(node, value(fill))?,
             Op::Entry { mapping, after, key, fill } => {
                 edit.insert_entry(mapping, after, key, value(fill))?;
             }

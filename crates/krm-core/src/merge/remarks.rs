@@ -66,6 +66,14 @@ impl<'a> Work<'a, '_> {
         }
     }
 
+    /// Whether an entry in brackets has a comment among others: in one line they all stand above.
+    fn is_held(&self, slot: Slot<'a>, theirs: &str) -> bool {
+        let in_brackets = slot.value.parent().is_some_and(|it| it.notation() != Notation::Block);
+        let ours = PLACES.map(|place| self.comment(slot, place).unwrap_or_default());
+        let has = |line: &str| ours.iter().any(|ours| ours.lines().any(|it| it == line));
+        in_brackets && theirs.lines().all(has)
+    }
+
     fn note(
         &mut self,
         slot: Slot<'a>,
@@ -101,7 +109,7 @@ impl<'a> Work<'a, '_> {
             }
             let Some(new) = self.comment(source, place) else { continue };
             let old = self.comment(destination, place);
-            if old.as_ref() != Some(&new) && !is_held(destination, &old, &new) {
+            if old.as_ref() != Some(&new) && !self.is_held(destination, &new) {
                 self.note(destination, place, Some(new))?;
             }
         }
@@ -120,7 +128,7 @@ impl<'a> Work<'a, '_> {
             let old = base.and_then(|base| self.comment(base, place));
             let ours = self.comment(local, place);
             let theirs = self.comment(upstream, place);
-            let is_held = theirs.as_ref().is_some_and(|theirs| is_held(local, &ours, theirs));
+            let is_held = theirs.as_ref().is_some_and(|theirs| self.is_held(local, theirs));
             if theirs == old || theirs == ours || is_held {
                 continue;
             }
@@ -265,13 +273,6 @@ impl<'a> Work<'a, '_> {
             (None, None) => Ok(()),
         }
     }
-}
-
-/// Whether an entry in brackets has a comment among others: in one line they all stand above.
-fn is_held(slot: Slot<'_>, ours: &Option<String>, theirs: &str) -> bool {
-    let in_brackets = slot.value.parent().is_some_and(|it| it.notation() != Notation::Block);
-    let has = |line: &str| ours.as_ref().is_some_and(|ours| ours.lines().any(|it| it == line));
-    in_brackets && theirs.lines().all(has)
 }
 
 /// The step to a field.

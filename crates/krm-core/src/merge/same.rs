@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use krm_yaml::{NodeKind, NodeRef, Resolved, Scalar};
+use krm_yaml::{NodeKind, NodeRef, Resolved, Scalar, ScalarStyle};
 
 use super::fields::Fields;
 use crate::resource;
@@ -26,8 +26,20 @@ type Met = HashSet<(usize, usize)>;
 /// assert!(same(root(&a), root(&b)));
 /// # Ok::<(), krm_yaml::ReadError>(())
 /// ```
-pub fn same(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
-    look(a, b, &mut Met::new(), DEEPEST)
+pub fn same_in_yaml_1_2(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
+    look(a, b, &mut Look { met: Met::new(), is_strict: false }, DEEPEST)
+}
+
+/// The same to readers of YAML 1.2 and of 1.1: what merges go by.
+pub(super) fn same(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
+    look(a, b, &mut Look { met: Met::new(), is_strict: true }, DEEPEST)
+}
+
+/// A look at two nodes.
+struct Look {
+    met: Met,
+    /// Whether readers of YAML 1.1 count, too.
+    is_strict: bool,
 }
 
 /// The same for what may be missing.
@@ -39,10 +51,10 @@ pub(super) fn same_slot(a: Option<NodeRef<'_>>, b: Option<NodeRef<'_>>) -> bool 
     }
 }
 
-fn look(a: NodeRef<'_>, b: NodeRef<'_>, met: &mut Met, depth: usize) -> bool {
+fn look(a: NodeRef<'_>, b: NodeRef<'_>, state: &mut Look, depth: usize) -> bool {
     let has_alias = a.kind() == NodeKind::Alias || b.kind() == NodeKind::Alias;
     let (a, b) = (a.resolve(), b.resolve());
-    if a == b || has_alias && !met.insert((a.index(), b.index())) {
+    if a == b || has_alias && !state.met.insert((a.index(), b.index())) {
         return true;
     }
     let Some(depth) = depth.checked_sub(1) else { return false };
@@ -55,7 +67,7 @@ fn look(a: NodeRef<'_>, b: NodeRef<'_>, met: &mut Met, depth: usize) -> bool {
             a.len() == b.len()
                 && a.iter().all(|(name, field)| {
                     let other = b.get(name);
-                    other.is_some_and(|other| look(field.value, other.value, met, depth))
+                    other.is_some_and(|other| look(field.value, other.value, state, depth))
                 })
         }
         (NodeKind::Sequence, NodeKind::Sequence) => {
@@ -63,13 +75,13 @@ fn look(a: NodeRef<'_>, b: NodeRef<'_>, met: &mut Met, depth: usize) -> bool {
             loop {
                 match (a.next(), b.next()) {
                     (None, None) => break true,
-                    (Some(a), Some(b)) if look(a, b, met, depth) => {}
+                    (Some(a), Some(b)) if look(a, b, state, depth) => {}
                     _ => break false,
                 }
             }
         }
         _ => match (a.as_scalar(), b.as_scalar()) {
-            (Some(a), Some(b)) => same_scalar(a, b),
+            (Some(a), Some(b)) => same_scalar(a, b) && (!state.is_strict || same_in_yaml_1_1(a, b)),
             _ => false,
         },
     }
@@ -87,6 +99,26 @@ fn same_scalar(a: Scalar<'_>, b: Scalar<'_>) -> bool {
         }
         (a, b) => a == b,
     }
+}
+
+/// To readers of YAML 1.1 `yes` is a boolean and `"yes"` is none.
+fn same_in_yaml_1_1(a: Scalar<'_>, b: Scalar<'_>) -> bool {
+    a.resolve_1_1() == b.resolve_1_1() || is_of_json(a) || is_of_json(b)
+}
+
+/// Whether a scalar stands in JSON, which has quotes around all texts, one way to spell a number, and no words such as `yes`.
+fn is_of_json(scalar: Scalar<'_>) -> bool {
+    let node = scalar.node();
+    let around = || std::iter::successors(node.parent(), |node| node.parent());
+    let is_quoted = |key: NodeRef<'_>| key.kind() == NodeKind::Scalar(ScalarStyle::DoubleQuoted);
+    // Numbers come into JSON as keys of their own kind.
+    let is_json = |key: NodeRef<'_>| is_quoted(key) || key.as_str().is_none();
+    let mut mappings = around().filter_map(NodeRef::as_mapping).peekable();
+    let in_none = mappings.peek().is_none();
+    let has_brackets = node.parent().is_some();
+    (is_quoted(node) || has_brackets && is_json(node))
+        && around().all(|it| !it.is_block())
+        && (in_none || mappings.any(|it| it.entries().all(|entry| is_json(entry.key))))
 }
 
 /// Whether a node is null, or nothing at all.
@@ -109,6 +141,11 @@ mod tests {
     fn types_count_and_spelling_does_not() {
         assert!(!are_same("1", "'1'"));
         assert!(!are_same("1", "1.0"));
+        for odd in ["yes", "on", "1_000", "0o7", "010", "1:30"] {
+            assert!(are_same(odd, odd) && !are_same(odd, &format!("'{odd}'")), "{odd}");
+        }
+        assert!(are_same("{\"a\": \"yes\"}", "a: yes") && !are_same("{a: \"yes\"}", "a: yes"));
+        assert!(!are_same("010", "10") && !are_same("0o7", "7"), "YAML 1.1 reads others");
         assert!(are_same("~", "null"));
         assert!(are_same("!!str 1", "'1'"));
         assert!(!are_same("!mine 1", "1"));

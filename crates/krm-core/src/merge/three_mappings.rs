@@ -96,6 +96,7 @@ impl<'a> Mapping<'a> {
                 Fate::Comes(fill) => {
                     let Some(theirs) = theirs else { return Ok(()) };
                     self.came = true;
+                    let fill = fill::with_comments(work, theirs, fill);
                     let key = key_value(theirs.key, self.local);
                     work.ask(Op::Entry { mapping: self.local, after, key, fill })
                 }

@@ -120,6 +120,7 @@ fn added<'a>(
     match fill::of_source(work, field.value, &shape, mapping)? {
         None => Ok(()),
         Some(fill) => {
+            let fill = fill::with_comments(work, field, fill);
             work.ask(Op::Entry { mapping, after, key: key_value(field.key, mapping), fill })
         }
     }
@@ -137,7 +138,7 @@ pub(super) fn key_value<'a>(key: NodeRef<'a>, mapping: NodeRef<'a>) -> Value<'a>
         Some(_) if is_word && is_bare && mapping.is_block() => Value::Node(key),
         Some(text) => Value::String(text),
         None if is_bare => Value::Node(key),
-        None => anchors::scalar(key).unwrap_or(Value::Node(key)),
+        None => anchors::word(key).or(anchors::scalar(key)).unwrap_or(Value::Node(key)),
     }
 }
 

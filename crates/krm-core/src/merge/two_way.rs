@@ -131,6 +131,9 @@ fn is_filled_alike(fill: &Fill<'_>, destination: NodeRef<'_>) -> bool {
 
 /// Whether a node means a value that was written out.
 fn is_alike(value: &Value<'_>, node: NodeRef<'_>) -> bool {
+    if let Some(word) = value.node() {
+        return same(word, node);
+    }
     let text = crate::json::write(value);
     let Ok(file) = File::parse(text) else { return false };
     let root = file.document(0).and_then(|document| document.root());

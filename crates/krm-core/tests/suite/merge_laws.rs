@@ -85,10 +85,13 @@ fn merge_is_stable_for_any_documents() {
 fn merge_is_stable_whatever_the_roots_are() {
     const ROOTS: [&str; 5] = ["x\n", "x # why\n", "- a\n", "[a]\n", "a: 1\nb: {c: null}\n"];
     const HEADS: [&str; 4] = ["", "# one\n", "# two\n# lines\n", "# apart\n\n"];
-    holds(|draw, _| {
+    holds(|draw, style| {
         let mut text = || {
-            let (head, root) = (draw.below(HEADS.len()), draw.below(ROOTS.len()));
-            format!("{}{}", HEADS[head], ROOTS[root])
+            let root = match draw.below(ROOTS.len() + 1) {
+                0 => emit::text(&model::resource(draw), style),
+                at => ROOTS[at - 1].to_owned(),
+            };
+            format!("{}{root}", HEADS[draw.below(HEADS.len())])
         };
         let [base, local, upstream] = [text(), text(), text()];
         for on in [OnConflict::Upstream, OnConflict::Local, OnConflict::Mark] {

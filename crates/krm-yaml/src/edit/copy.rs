@@ -2,10 +2,11 @@
 
 use super::render::{Rendered, Renderer};
 use crate::comment::strip_breaks;
+use crate::gap::{Gap, Trivia};
 use crate::layout;
 use crate::node::{NodeKind, Notation, ScalarStyle};
 use crate::scalar::lines;
-use crate::span::{Span, column};
+use crate::span::{Span, column, is_first_on_line};
 use crate::view::{NodeRef, Scalar};
 
 impl Renderer<'_> {
@@ -19,8 +20,7 @@ impl Renderer<'_> {
                 NodeKind::Sequence => column + self.manners.list_indent(self.near),
                 _ => column + self.manners.indent(self.near),
             };
-            let comment = layout::comment_beside(source, layout::value_floor(node));
-            let comment = (!comment.is_empty()).then(|| comment.of(source).to_owned());
+            let comment = ahead(node).beside.map(str::to_owned);
             return Rendered { head, comment, lines: copy_block(node, inner) };
         }
         // Brackets may be indented with tabs, lines of a block may not; and a pair has no brackets.
@@ -33,9 +33,18 @@ impl Renderer<'_> {
         if !head.is_empty() {
             head.push(' ');
         }
+        let ahead = ahead(node);
         if let Some(scalar) = node.as_scalar().filter(|_| is_block_text) {
             let text = self.copy_text(scalar, column);
-            return Rendered { head: head + &text.head, ..text };
+            // All of them share the line of the text's head.
+            let all = ahead.all().map(str::to_owned).chain(text.comment);
+            let comment = all.collect::<Vec<_>>().join(" ");
+            let comment = Some(comment).filter(|comment| !comment.is_empty());
+            return Rendered { head: head + &text.head, comment, ..text };
+        }
+        let own = layout::comment_beside(source, node.end()).of(source);
+        if !ahead.above.is_empty() || ahead.beside.is_some() && !own.is_empty() {
+            return self.copy_below(node, &head, &ahead, column);
         }
         let from = i64::from(column_of_entry(node));
         let mut all = lines(node.text()).enumerate().map(|(at, line)| {
@@ -49,11 +58,33 @@ impl Renderer<'_> {
         if node.text().is_empty() && head.trim().is_empty() {
             head = "null".to_owned();
         }
-        let comment = layout::comment_beside(source, node.end());
+        let comment = ahead.beside.or((!own.is_empty()).then_some(own)).map(str::to_owned);
+        Rendered { head, comment, lines: Vec::new() }
+    }
+
+    /// A value that stands below its key or dash, with comments between them.
+    fn copy_below(
+        &self,
+        node: NodeRef<'_>,
+        head: &str,
+        ahead: &AheadComments<'_>,
+        column: u32,
+    ) -> Rendered {
+        let source = node.source();
+        let inner = column + self.manners.indent(self.near);
+        let indent = " ".repeat(inner as usize);
+        let shift = i64::from(inner) - i64::from(column_of_entry(node));
+        let text =
+            Span::new(node.start(), layout::comment_beside(source, node.end()).end).of(source);
+        let value = lines(text).enumerate().map(|(at, line)| match at {
+            0 => format!("{indent}{line}"),
+            _ => shift_line(line, shift),
+        });
+        let above = ahead.above.iter().map(|comment| format!("{indent}{comment}"));
         Rendered {
-            head,
-            comment: (!comment.is_empty()).then(|| comment.of(source).to_owned()),
-            lines: Vec::new(),
+            head: head.trim_end().to_owned(),
+            comment: ahead.beside.map(str::to_owned),
+            lines: above.chain(value).collect(),
         }
     }
 
@@ -93,7 +124,11 @@ impl Renderer<'_> {
                 let scalar = node.as_scalar().map(|scalar| scalar.value()).unwrap_or_default();
                 let is_text =
                     node.as_scalar().is_some_and(|s| s.resolve() == crate::Resolved::String);
+                // A word such as `on` is no text to readers of YAML 1.1, and quotes would make it one.
+                let is_word = !self.brackets.json
+                    && node.as_scalar().is_some_and(|s| s.resolve_1_1() != crate::Resolved::String);
                 match style {
+                    ScalarStyle::Plain if is_text && is_word => scalar.into_owned(),
                     ScalarStyle::Plain if !is_text && scalar.is_empty() => "null".to_owned(),
                     ScalarStyle::Plain if !is_text => self.word(&scalar),
                     style if style.is_block() => self.flow_text(&scalar, ScalarStyle::DoubleQuoted),
@@ -113,6 +148,45 @@ impl Renderer<'_> {
             }
         };
         format!("{properties}{space}{text}")
+    }
+}
+
+/// The comments between a key or a dash and the value behind it.
+#[derive(Default)]
+struct AheadComments<'a> {
+    /// The one on the line of the key or the dash.
+    beside: Option<&'a str>,
+    /// Those on the lines below.
+    above: Vec<&'a str>,
+    /// Where they begin, where nothing else stands between them and the value.
+    start: Option<u32>,
+}
+
+impl<'a> AheadComments<'a> {
+    fn all(&self) -> impl Iterator<Item = &'a str> {
+        self.beside.into_iter().chain(self.above.iter().copied())
+    }
+}
+
+fn ahead(node: NodeRef<'_>) -> AheadComments<'_> {
+    let source = node.source();
+    let in_block = node.parent().is_some_and(NodeRef::is_block);
+    let holder = layout::entry(node).filter(|entry| in_block && entry.key != Some(node));
+    let Some(holder) = holder else { return AheadComments::default() };
+    let from = holder.key.map_or(holder.head + 1, NodeRef::end);
+    let value = node.children().nth(usize::from(node.kind() == NodeKind::Mapping));
+    let first = value.filter(|_| node.is_block()).and_then(layout::entry);
+    let to = first.map_or(node.start(), |first| first.start).max(from);
+    let gap = Gap::new(source, Span::new(from, to));
+    let mut comments =
+        gap.filter(|(trivia, _)| *trivia == Trivia::Comment).map(|(_, span)| span).peekable();
+    let beside = comments.next_if(|span| !is_first_on_line(source, span.start));
+    let above: Vec<Span> = comments.collect();
+    let start = above.first().map(|span| span.start);
+    AheadComments {
+        beside: beside.map(|span| span.of(source)),
+        above: above.iter().map(|span| span.of(source)).collect(),
+        start: start.filter(|start| layout::value_floor(node) <= *start),
     }
 }
 
@@ -150,15 +224,17 @@ pub(super) fn copy_block(node: NodeRef<'_>, to: u32) -> Vec<String> {
     // Comments below the last entry are the collection's: they end with the entry that holds it.
     let in_block = node.parent().is_some_and(NodeRef::is_block);
     let holder = layout::entry(node).filter(|entry| in_block && entry.key != Some(node));
-    let text = Span::new(first.start, holder.map_or(last.tail, |holder| holder.tail)).of(source);
+    let ahead = ahead(node);
+    let start = ahead.start.unwrap_or(first.start);
+    let text = Span::new(start, holder.map_or(last.tail, |holder| holder.tail)).of(source);
     let shift = i64::from(to) - i64::from(from);
-    let begins = (i64::from(column(source, first.start)) + shift).max(0) as usize;
-    lines(text)
-        .enumerate()
-        .map(|(at, line)| {
-            if at == 0 { format!("{}{line}", " ".repeat(begins)) } else { shift_line(line, shift) }
-        })
-        .collect()
+    let begins = (i64::from(column(source, start)) + shift).max(0) as usize;
+    let above = ahead.above.into_iter().filter(|_| ahead.start.is_none());
+    let above = above.map(|line| format!("{}{line}", " ".repeat(begins)));
+    let all = lines(text).enumerate().map(|(at, line)| {
+        if at == 0 { format!("{}{line}", " ".repeat(begins)) } else { shift_line(line, shift) }
+    });
+    above.chain(all).collect()
 }
 
 /// A line moved to the right or the left; an empty one stays empty.

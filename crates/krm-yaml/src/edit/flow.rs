@@ -123,6 +123,26 @@ pub(crate) fn lines_above<'a>(
     format!("{lines}{eol}{indent}")
 }
 
+/// The comments of a node that comes in the place of an entry's value, on lines of their own before the entry.
+///
+/// Where the entry has a line to itself, those above the node are set as any comment is.
+pub(super) fn comments_of<'a>(
+    ground: &Ground<'a>,
+    entry: &EntryLayout<'a>,
+    value: &Value<'_>,
+) -> String {
+    let (Some(node), Some(collection)) = (value.node(), entry.value.parent()) else {
+        return String::new();
+    };
+    if !entry.own_line || ground.manners.json {
+        return lines_above(ground, collection, value);
+    }
+    let above = comment::above(node).len();
+    let indent = indentation(ground.text, entry.head);
+    let line = |comment: &str| format!("{comment}{}{indent}", ground.manners.line_break);
+    comment::texts_with(node).into_iter().skip(above).map(line).collect()
+}
+
 /// Puts entries behind one another; one that begins with a line break needs no blank before it.
 fn join(texts: &[String], glue: &str) -> String {
     let mut out = String::new();

@@ -180,6 +180,11 @@ fn behind<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>) -> u32 {
     if value.is_block() {
         return crate::layout::value_floor(value);
     }
+    // Beside the key of a value that stands on a line below.
+    let floor = crate::layout::value_floor(value);
+    if value.start() > line_end(source, floor) && !comment_beside(source, floor).is_empty() {
+        return floor;
+    }
     if let Some(header) = value.as_scalar().and_then(|scalar| scalar.header()) {
         return header.end;
     }

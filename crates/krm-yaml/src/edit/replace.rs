@@ -72,14 +72,19 @@ fn in_brackets<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, value: &Value<'_>
     };
     let span = node.span();
     let text = if span.is_empty() { format!("{}{new}", lead(ground, node)) } else { new };
-    let above = node.parent().map(|parent| flow::lines_above(ground, parent, value));
-    let text = match above {
-        Some(above) if !above.is_empty() => format!("{above}{}", text.trim_start()),
-        _ => text,
-    };
     let front = Ahead::of(ground.text, node, node.full_span().start, value);
     let start = front.cover_tag(ground, span.start);
-    ground.splices.push(Splice::new(Span::new(start, span.end), text));
+    let entry = ground.entry_of(node);
+    let above = entry.map(|entry| (entry.head, flow::comments_of(ground, &entry, value)));
+    let splice = match above {
+        // They stand above the entry, not between its key and its value.
+        Some((head, above)) if !above.is_empty() => {
+            let parts = vec![Part::New(above), Part::Keep(Span::new(head, start)), Part::New(text)];
+            Splice::parts(Span::new(head, span.end), parts)
+        }
+        _ => Splice::new(Span::new(start, span.end), text),
+    };
+    ground.splices.push(splice);
 }
 
 /// What must stand between a key and the value that an empty node gets.
@@ -173,12 +178,18 @@ fn in_entry<'a>(
         _ => renderer.block_value(value, depth, style),
     };
     let mut comment = old.comment;
-    if !(rendered.head.is_empty() && new_line)
+    let ahead = comment_beside(text, front.end);
+    let has_ahead = !ahead.is_empty();
+    if !(new_line && (rendered.head.is_empty() || has_ahead))
         && ground.beside.get(&node.index).is_some_and(|note| !has_lines(note.as_deref()))
     {
         comment = None;
         let note = ground.beside.remove(&node.index).flatten();
         rendered.comment = note.map(|text| hashed(&text));
+    } else if new_line && has_ahead && !rendered.head.is_empty() {
+        // The comment beside the key is the entry's: the one that comes takes its place.
+        let new = rendered.comment.take().map(|new| Splice::new(ahead, new));
+        ground.splices.extend(new);
     }
     let from = match (rendered.head.is_empty(), node.is_block()) {
         (true, false) if new_line => {
@@ -246,7 +257,17 @@ fn own_line_value<'a>(
 ) {
     let text = ground.text;
     let mut lines = rendered.lines.clone();
-    if let Some(comment) = old.comment.map(|span| span.of(text)) {
+    let ahead = comment_beside(text, front.end);
+    let wanted = match ground.beside.get(&node.index) {
+        Some(note) if !has_lines(note.as_deref()) => Some(note.as_deref().map(hashed)),
+        _ => rendered.comment.clone().map(Some),
+    };
+    if let Some(comment) = wanted {
+        // It takes the place of the old one, wherever that stood.
+        ground.beside.remove(&node.index);
+        let comment = comment.map_or(String::new(), |comment| format!(" {comment}"));
+        ground.splices.push(Splice::new(Span::new(front.end, ahead.end), comment));
+    } else if let Some(comment) = old.comment.map(|span| span.of(text)) {
         let is_free = comment_beside(text, front.end).is_empty();
         if is_free && line_end(text, front.end) == past_blanks(text, front.end) {
             let rest = Span::new(front.end, past_blanks(text, front.end));
