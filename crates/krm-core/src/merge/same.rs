@@ -101,13 +101,14 @@ fn same_scalar(a: Scalar<'_>, b: Scalar<'_>) -> bool {
     }
 }
 
-/// To readers of YAML 1.1 `yes` is a boolean and `"yes"` is none.
+/// To readers of YAML 1.1 `yes` is a boolean and `"yes"` is none. Numbers are those of YAML 1.2: JSON has one way to spell them.
 fn same_in_yaml_1_1(a: Scalar<'_>, b: Scalar<'_>) -> bool {
-    a.resolve_1_1() == b.resolve_1_1() || is_of_json(a) || is_of_json(b)
+    let is_text = a.resolve() == Resolved::String;
+    !is_text || a.resolve_1_1() == b.resolve_1_1() || is_json_text(a) || is_json_text(b)
 }
 
-/// Whether a scalar stands in JSON, which has quotes around all texts, one way to spell a number, and no words such as `yes`.
-fn is_of_json(scalar: Scalar<'_>) -> bool {
+/// Whether a text stands in JSON, which has quotes around all of them and no words such as `yes`.
+fn is_json_text(scalar: Scalar<'_>) -> bool {
     let node = scalar.node();
     let around = || std::iter::successors(node.parent(), |node| node.parent());
     let is_quoted = |key: NodeRef<'_>| key.kind() == NodeKind::Scalar(ScalarStyle::DoubleQuoted);
@@ -115,8 +116,7 @@ fn is_of_json(scalar: Scalar<'_>) -> bool {
     let is_json = |key: NodeRef<'_>| is_quoted(key) || key.as_str().is_none();
     let mut mappings = around().filter_map(NodeRef::as_mapping).peekable();
     let in_none = mappings.peek().is_none();
-    let has_brackets = node.parent().is_some();
-    (is_quoted(node) || has_brackets && is_json(node))
+    is_quoted(node)
         && around().all(|it| !it.is_block())
         && (in_none || mappings.any(|it| it.entries().all(|entry| is_json(entry.key))))
 }
@@ -145,7 +145,7 @@ mod tests {
             assert!(are_same(odd, odd) && !are_same(odd, &format!("'{odd}'")), "{odd}");
         }
         assert!(are_same("{\"a\": \"yes\"}", "a: yes") && !are_same("{a: \"yes\"}", "a: yes"));
-        assert!(!are_same("010", "10") && !are_same("0o7", "7"), "YAML 1.1 reads others");
+        assert!(are_same("0o7", "7") && are_same("0x1F", "31"), "JSON has one way to spell them");
         assert!(are_same("~", "null"));
         assert!(are_same("!!str 1", "'1'"));
         assert!(!are_same("!mine 1", "1"));
