@@ -80,7 +80,12 @@ impl PackagePath {
 
     /// Whether the file is JSON by its name.
     pub fn is_json(&self) -> bool {
-        self.0.ends_with(".json")
+        Self::names_json(&self.0)
+    }
+
+    /// Whether a file of this name is JSON, in a package or not.
+    pub fn names_json(name: &str) -> bool {
+        name.to_ascii_lowercase().ends_with(".json")
     }
 
     /// Whether this is no file but standard input.

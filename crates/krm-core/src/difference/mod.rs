@@ -11,7 +11,6 @@ use krm_yaml::{CommentPlace, NodeRef, Path};
 
 use comments::Comments;
 
-pub(crate) use crate::merge::KEYS;
 use crate::merge::Rules;
 
 /// What became of a field or of an element of a list.

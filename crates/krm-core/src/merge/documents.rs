@@ -7,8 +7,8 @@ use krm_yaml::{DocumentRef, Edit, File};
 
 use super::rules::Rules;
 use super::{Conflict, Merger, Outcome, Version};
-use crate::Diagnostic;
 use crate::resource::{Identity, Resource, is_resource};
+use crate::{Diagnostic, PackagePath};
 
 /// A file with the name that people know it by.
 #[derive(Clone, Copy, Debug)]
@@ -194,7 +194,7 @@ struct Merge<'a, 'r> {
 
 impl<'a, 'r> Merge<'a, 'r> {
     fn new(destination: NamedFile<'a>, rules: &'r Rules<'r>) -> Self {
-        let is_json = destination.name.to_ascii_lowercase().ends_with(".json");
+        let is_json = PackagePath::names_json(destination.name);
         Self {
             destination,
             merger: Merger::new(rules),

@@ -35,7 +35,7 @@ impl FileChange<'_> {
     /// Its new text as a whole; none where it goes.
     pub fn into_text(self) -> Option<String> {
         let old = self.old.and_then(PackageFile::file).map(krm_yaml::File::text);
-        self.new.map(|new| new.on(old.unwrap_or_default()))
+        self.new.map(|new| new.into_text(old.unwrap_or_default()))
     }
 }
 

@@ -29,7 +29,12 @@ impl NewText {
         Self { kept: [front, back], middle: new[..new.len() - back].into() }
     }
 
-    /// The text, where `old` is what stands there; nothing for a file that is new.
+    /// The text, where `old` is what stands there; nothing for a file that is new. Without a copy where all of it is new.
+    pub(super) fn into_text(self, old: &str) -> String {
+        if self.kept == [0, 0] { self.middle.into() } else { self.on(old) }
+    }
+
+    /// The same, and it stays.
     pub fn on(&self, old: &str) -> String {
         let [front, back] = self.kept;
         [&old[..front], &self.middle, &old[old.len() - back..]].concat()
@@ -59,6 +64,7 @@ mod tests {
             let text = NewText::of(old, new);
             assert_eq!((text.on(old).as_str(), &*text.middle), (new, middle), "{old:?}");
             assert_eq!(NewText::whole(new.to_owned()).on(old), new);
+            assert_eq!(text.into_text(old), new);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use krm_yaml::{Edit, File, NodeRef, Resolved};
+use krm_yaml::{Edit, File, NodeRef};
 
 use super::PackageMerge;
 use super::moves;
@@ -11,6 +11,7 @@ use super::unit::{Part, Unit};
 use crate::arrange::Spot;
 use crate::merge::documents::nameless;
 use crate::merge::{Conflict, Merger, Outcome};
+use crate::resource::is_null;
 use crate::{Diagnostic, PackageFile, PackagePath};
 
 /// A file of the destination with what is merged into it.
@@ -58,10 +59,7 @@ fn whole(part: Option<Part<'_>>) -> Option<&str> {
 }
 
 pub(super) fn has_null(node: NodeRef<'_>) -> bool {
-    match node.as_scalar() {
-        Some(scalar) => scalar.resolve() == Resolved::Null,
-        None => node.children().any(has_null),
-    }
+    node.descendants().any(is_null)
 }
 
 impl<'a> PackageMerge<'a, '_> {

@@ -1,6 +1,6 @@
 //! What `set` and `rm` have in common: one operation on every document of every file, all or nothing.
 
-use krm_core::{Change, Diagnostic, Plan, missing};
+use krm_core::{Change, Diagnostic, PackagePath, Plan, missing};
 use krm_yaml::{DocumentRef, Edit, File, Path, PathEditError, ReadOptions};
 
 use super::{broken, no_document, select};
@@ -121,7 +121,7 @@ fn one(
     if !errors.is_empty() {
         return Err(Failure::Told(Exit::Input, errors));
     }
-    let is_json = name.to_ascii_lowercase().ends_with(".json");
+    let is_json = PackagePath::names_json(name);
     let mut edit = Edit::new(&file).allow_shared(operation.shared()).json(is_json);
     let tally = collect(&mut edit, &selected, name, operation)
         .map_err(|error| told(Diagnostic::from_path_edit(&error, &file)))?;

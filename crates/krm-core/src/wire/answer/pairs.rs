@@ -8,7 +8,7 @@ use krm_yaml::{NodeKind, NodeRef};
 
 use super::keys;
 use super::same::{self, At, fingerprint};
-use crate::difference::KEYS;
+use crate::merge::KEYS;
 use crate::resource::{field, scalar_text};
 
 /// For each element that came back, the one that was sent: what is the same from both ends, then by a key that all of them
