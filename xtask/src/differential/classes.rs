@@ -1,7 +1,7 @@
 //! The classes of differences between krm's merges and kyaml's, each with its reason.
 
 use krm_core::difference::{FieldChange, What};
-use krm_core::merge::same;
+use krm_core::merge::same_in_yaml_1_2;
 use krm_yaml::{NodeRef, Path, Resolved, Segment};
 
 /// What was merged.
@@ -185,7 +185,7 @@ fn is_type_change(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
 
 fn is_local_elements(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
     let (Some(ours), Some(base)) = (change.new, at(case.base, &change.path)) else { return false };
-    let is_new = |item: NodeRef<'_>| !base.children().any(|it| same(it, item));
+    let is_new = |item: NodeRef<'_>| !base.children().any(|it| same_in_yaml_1_2(it, item));
     case.ways == 3
         && change.what == What::Added
         && ours.as_sequence().is_some()
@@ -211,14 +211,15 @@ fn is_restored(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
     let Some(wanted) = change.new.or(change.old).and_then(key) else { return false };
     let find = |root| at(root, &list)?.children().find(|it| key(*it).as_ref() == Some(&wanted));
     let (base, upstream) = (find(case.base), find(case.upstream));
-    let is_changed = base.zip(upstream).is_some_and(|(base, upstream)| !same(base, upstream));
+    let is_changed =
+        base.zip(upstream).is_some_and(|(base, upstream)| !same_in_yaml_1_2(base, upstream));
     let is_one_sided = matches!(change.what, What::Added | What::Removed);
     case.ways == 3 && is_one_sided && is_changed && find(case.local).is_none()
 }
 
 fn is_order(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
     let has_same = |a: NodeRef<'_>, b: NodeRef<'_>| {
-        a.children().all(|item| b.children().any(|other| same(item, other)))
+        a.children().all(|item| b.children().any(|other| same_in_yaml_1_2(item, other)))
     };
     let in_set = || {
         set(change).is_some_and(|(theirs, ours)| has_same(theirs, ours) && has_same(ours, theirs))
@@ -239,12 +240,12 @@ fn is_set(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
         has(case.base, item) && !(has(case.upstream, item) && has(case.local, item))
     };
     let is_wanted = |item: NodeRef<'_>| !(case.ways == 3 && is_removed(item));
-    let in_ours = |item: NodeRef<'_>| ours.children().any(|other| same(item, other));
+    let in_ours = |item: NodeRef<'_>| ours.children().any(|other| same_in_yaml_1_2(item, other));
     let sides = [case.upstream, case.local].into_iter().filter_map(finalizers);
     let all: Vec<NodeRef<'_>> =
         sides.flat_map(|list| list.children().collect::<Vec<_>>()).collect();
     all.iter().all(|item| is_wanted(*item) == in_ours(*item))
-        && ours.children().all(|item| all.iter().any(|other| same(item, *other)))
+        && ours.children().all(|item| all.iter().any(|other| same_in_yaml_1_2(item, *other)))
 }
 
 fn finalizers(root: Option<NodeRef<'_>>) -> Option<NodeRef<'_>> {
@@ -252,5 +253,5 @@ fn finalizers(root: Option<NodeRef<'_>>) -> Option<NodeRef<'_>> {
 }
 
 fn has(root: Option<NodeRef<'_>>, item: NodeRef<'_>) -> bool {
-    finalizers(root).is_some_and(|list| list.children().any(|other| same(item, other)))
+    finalizers(root).is_some_and(|list| list.children().any(|other| same_in_yaml_1_2(item, other)))
 }

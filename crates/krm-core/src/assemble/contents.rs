@@ -3,7 +3,7 @@
 use krm_yaml::{Edit, EditError, File, NodeRef, Span};
 
 use super::{Fate, FileWork};
-use crate::merge::same;
+use crate::merge::same_in_yaml_1_2;
 use crate::package_merge::{FileChange, NewText};
 use crate::resource::resources;
 use crate::wire::{Item, answer};
@@ -143,7 +143,7 @@ impl<'a> FileWork<'a, '_> {
             file.documents().flat_map(resources).map(|resource| resource.node).collect();
         all.len() == self.spots.len()
             && file.errors().next().is_none()
-            && changed.iter().all(|(index, _, after)| same(all[*index], after.root()))
+            && changed.iter().all(|(index, _, after)| same_in_yaml_1_2(all[*index], after.root()))
     }
 }
 

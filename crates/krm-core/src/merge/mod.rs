@@ -52,7 +52,7 @@ pub(crate) use lists::{KEYS, kind_of};
 pub use marks::{Mark, MarkKind, find as find_marks, settle as settle_marks};
 pub use rules::{ListKeys, NewItems, OnConflict, Restore, Rules, Side};
 pub(crate) use same::own_tag;
-pub use same::same_in_yaml_1_2 as same;
+pub use same::same_in_yaml_1_2;
 pub(crate) use shape::{ListKind, Shape};
 
 use crate::Diagnostic;

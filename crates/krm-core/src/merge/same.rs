@@ -17,13 +17,13 @@ type Met = HashSet<(usize, usize)>;
 /// Whether two nodes mean the same: types and values, with aliases followed and the order of keys left aside.
 ///
 /// ```
-/// use krm_core::merge::same;
+/// use krm_core::merge::same_in_yaml_1_2;
 /// use krm_yaml::File;
 ///
 /// let roots = |text: &str| File::parse(text.to_owned());
 /// let (a, b) = (roots("{a: 1, b: x}")?, roots("b: 'x'\na: 0x1 # one\n")?);
 /// let root = |file| File::document(file, 0).and_then(|document| document.root()).unwrap();
-/// assert!(same(root(&a), root(&b)));
+/// assert!(same_in_yaml_1_2(root(&a), root(&b)));
 /// # Ok::<(), krm_yaml::ReadError>(())
 /// ```
 pub fn same_in_yaml_1_2(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {

@@ -1,7 +1,7 @@
 //! Laws of what becomes of an item when a function answers.
 
 use krm_core::annotate::{Chosen, annotate};
-use krm_core::merge::same;
+use krm_core::merge::same_in_yaml_1_2;
 use krm_core::wire::{Item, SendOptions, Sending};
 use krm_core::{PackageFile, json};
 use krm_yaml::{File, NodeRef, Value};
@@ -52,7 +52,7 @@ fn output(text: &str, writer: Writer) -> Result<String, String> {
 fn is_json(text: &str) -> Result<bool, String> {
     let file = parsed(text)?;
     let again = parsed(&json::write(&Value::Node(root(&file)?)))?;
-    Ok(same(root(&file)?, root(&again)?))
+    Ok(same_in_yaml_1_2(root(&file)?, root(&again)?))
 }
 
 /// What becomes of a text when this comes back for it.
@@ -76,7 +76,7 @@ fn answer_means_what_was_returned(text: &str, returned: &str, writer: Writer) ->
     }
     let item = answered(text, returned, writer)?;
     let file = parsed(returned)?;
-    if !same(item.root(), root(&file)?) {
+    if !same_in_yaml_1_2(item.root(), root(&file)?) {
         return Err(format!(
             "--- sent\n{text}\n--- returned\n{returned}\n--- became\n{}",
             item.text()

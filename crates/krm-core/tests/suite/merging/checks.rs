@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use krm_core::Resource;
 use krm_core::merge::{
-    MergedFile, NamedFile, OnConflict, Rules, Side, same, three_way_files, two_way_files,
+    MergedFile, NamedFile, OnConflict, Rules, Side, same_in_yaml_1_2, three_way_files,
+    two_way_files,
 };
 use krm_yaml::{DocumentRef, File};
 
@@ -236,7 +237,9 @@ pub(crate) fn same_documents(a: &str, b: &str) -> Result<bool, String> {
     let roots = |file| File::documents(file).filter_map(DocumentRef::root).collect::<Vec<_>>();
     let (mut a, b) = (roots(&a), roots(&b));
     for root in b {
-        let Some(at) = a.iter().position(|other| same(*other, root)) else { return Ok(false) };
+        let Some(at) = a.iter().position(|other| same_in_yaml_1_2(*other, root)) else {
+            return Ok(false);
+        };
         a.remove(at);
     }
     Ok(a.is_empty())
