@@ -8,6 +8,9 @@ use crate::reading::read;
 use crate::span::{Position, Span};
 use crate::{ReadError, SyntaxError};
 
+/// Up to here lines are counted each time somebody asks for one.
+const NEAR: u32 = 256;
+
 /// One owned text, and an index of the documents in it.
 ///
 /// Reading never fails on bad YAML: a document that cannot be read carries its
@@ -51,6 +54,11 @@ impl File {
         }
         let documents = read(&text, options);
         Ok(Self { text, documents, lines: OnceLock::new(), offset: (0, 0) })
+    }
+
+    /// A text of one document that was read already.
+    pub(crate) fn of_table(text: String, document: Document) -> Self {
+        Self { text, documents: vec![document], lines: OnceLock::new(), offset: (0, 0) }
     }
 
     /// Whether offsets in a text are more than an index can hold.
@@ -110,10 +118,19 @@ impl File {
 
     /// Line and column of a byte offset.
     pub fn position(&self, at: u32) -> Position {
-        let lines = self.lines.get_or_init(|| line_starts(&self.text));
         let at = at.min(self.text.len() as u32);
-        let line = lines.partition_point(|&start| start <= at);
-        let start = lines[line - 1] as usize;
+        let (line, start) = match self.lines.get() {
+            // A table of all lines costs more than it brings.
+            None if at < NEAR => {
+                last_line(line_starts(&self.text).take_while(|start| *start <= at))
+            }
+            lines => {
+                let all = || line_starts(&self.text).collect();
+                let lines = lines.unwrap_or_else(|| self.lines.get_or_init(all));
+                let line = lines.partition_point(|&start| start <= at);
+                (line, lines[line - 1] as usize)
+            }
+        };
         let mut end = at as usize;
         while !self.text.is_char_boundary(end) {
             end -= 1;
@@ -147,12 +164,36 @@ pub fn decode(bytes: Vec<u8>) -> Result<String, ReadError> {
     })
 }
 
-fn line_starts(text: &str) -> Box<[u32]> {
+/// Where lines begin, from the first to the last.
+fn line_starts(text: &str) -> impl Iterator<Item = u32> {
     let bytes = text.as_bytes();
-    let breaks = bytes.iter().enumerate().filter(|&(at, &byte)| match byte {
+    let breaks = bytes.iter().enumerate().filter(move |&(at, &byte)| match byte {
         b'\n' => true,
         b'\r' => bytes.get(at + 1) != Some(&b'\n'),
         _ => false,
     });
-    std::iter::once(0).chain(breaks.map(|(at, _)| at as u32 + 1)).collect()
+    std::iter::once(0).chain(breaks.map(|(at, _)| at as u32 + 1))
+}
+
+/// How many lines there are, and where the last of them begins.
+fn last_line(starts: impl Iterator<Item = u32>) -> (usize, usize) {
+    starts.fold((0, 0), |(count, _), start| (count + 1, start as usize))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_position_is_the_same_counted_and_looked_up() {
+        let text = "\u{feff}a: é\r\nb: 1\rc:\n\n  d: 2\r\n".repeat(20);
+        let near = File::parse(text.clone()).unwrap().inside(3, 1);
+        let table = File::parse(text).unwrap().inside(3, 1);
+        _ = table.position(NEAR);
+        for at in 0..NEAR {
+            assert_eq!(near.position(at), table.position(at), "{at}");
+        }
+        assert!(near.lines.get().is_none() && table.lines.get().is_some());
+        assert_eq!(near.position(10).line, 5, "behind the line break");
+    }
 }
