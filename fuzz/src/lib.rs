@@ -70,6 +70,7 @@ pub fn quick_is_thorough(data: &[u8]) {
     }
     if let Some(text) = text_of(data) {
         holds(reading::quick_is_thorough(text));
+        holds(reading::alone_is_read_again(text));
     }
 }
 

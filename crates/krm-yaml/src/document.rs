@@ -2,7 +2,7 @@
 
 use crate::node::{AliasLink, Indent, Node, Properties};
 use crate::span::Span;
-use crate::{File, NodeRef, SyntaxError};
+use crate::{File, NodeRef, ReadError, SyntaxError};
 
 /// A document's table. It holds no text: that is the file's.
 #[derive(Debug, PartialEq, Eq)]
@@ -26,6 +26,26 @@ impl Document {
     pub(crate) fn indent(&self, node: u32) -> u32 {
         let found = self.indents.binary_search_by_key(&node, |it| it.node);
         found.map_or(0, |at| self.indents[at].columns)
+    }
+
+    /// The table of a text that is a part of this document; none where that is not certain.
+    fn cut(&self, part: Span) -> Option<Self> {
+        let is_inside = |node: &Node| {
+            let end = if node.is_collection() { node.start } else { node.leaf_span().end };
+            node.start >= part.start && end <= part.end
+        };
+        // Tags may have been declared above.
+        let is_certain = self.properties.is_empty() && self.nodes.iter().all(is_inside);
+        is_certain.then(|| Self {
+            nodes: self.nodes.iter().map(|node| node.moved_left(part.start)).collect(),
+            properties: Box::default(),
+            aliases: self.aliases.clone(),
+            indents: self.indents.clone(),
+            span: Span::new(0, part.len()),
+            start_marker: None,
+            end_marker: None,
+            error: None,
+        })
     }
 }
 
@@ -80,6 +100,55 @@ impl<'a> DocumentRef<'a> {
             .filter(|(trivia, _)| *trivia == crate::gap::Trivia::Directive)
             .map(|(_, span)| span.of(text))
             .collect()
+    }
+
+    /// The content of the document as a file of its own, where `text` is that content and stands at `start`. What was
+    /// read is not read again where that is certain; any other text is read.
+    ///
+    /// ```
+    /// let file = krm_yaml::File::parse("a: 1\n---\nb: 2\n".to_owned())?;
+    /// let own = file.document(1).expect("it is there").alone(9, "b: 2\n".to_owned())?;
+    /// assert_eq!(own, krm_yaml::File::parse("b: 2\n".to_owned())?);
+    /// # Ok::<(), krm_yaml::ReadError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A text that is too large.
+    pub fn alone(self, start: u32, text: String) -> Result<File, ReadError> {
+        let Some(table) = self.content_at(start, &text).and_then(|part| self.table().cut(part))
+        else {
+            return File::parse(text);
+        };
+        let file = File::of_table(text, table);
+        debug_assert_eq!(File::parse(file.text().to_owned()).as_ref(), Ok(&file));
+        Ok(file)
+    }
+
+    /// Where the text stands, if it is all that the document holds and stands on lines of its own.
+    fn content_at(self, start: u32, text: &str) -> Option<Span> {
+        let part = Span::new(start, start.checked_add(u32::try_from(text.len()).ok()?)?);
+        let source = self.file.text();
+        let first = self.start_marker().map_or(self.span().start, |marker| marker.end);
+        let last = self.end_marker().map_or(self.span().end, |marker| marker.start);
+        let is_blank = |from: u32, to: u32| {
+            source.get(from as usize..to as usize).is_some_and(|it| it.trim().is_empty())
+        };
+        // What a last `|` text holds depends on where it ends.
+        let is_cut = part.end != last || !text.ends_with('\n');
+        let ends_open = self.table().nodes.last().is_some_and(|node| node.is_block_text());
+        // An error is told where reading goes on behind it.
+        let has_error = |document: Option<Self>| document.is_some_and(|it| it.error().is_some());
+        let is_it = source.get(part.start as usize..part.end as usize) == Some(text)
+            && (start == 0 || source.as_bytes()[start as usize - 1] == b'\n')
+            && is_blank(first, part.start)
+            && is_blank(part.end, last)
+            && !text.starts_with('\u{feff}')
+            && !(is_cut && ends_open)
+            && self.root().is_some_and(NodeRef::is_collection)
+            && !has_error(Some(self))
+            && !has_error(self.file.document(self.index() + 1))
+            && self.directives().is_empty();
+        is_it.then_some(part)
     }
 
     /// The root node; none where the document could not be read.

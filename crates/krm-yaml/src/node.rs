@@ -181,6 +181,11 @@ impl Node {
             && place(self, origin) == place(other, their_origin)
     }
 
+    /// The same node of a text that begins so many bytes later.
+    pub(crate) fn moved_left(self, bytes: u32) -> Self {
+        Self { start: self.start - bytes, ..self }
+    }
+
     /// The span of a scalar or alias.
     pub(crate) fn leaf_span(self) -> Span {
         Span::new(self.start, self.start + self.extent)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use krm_yaml::{File, NodeRef};
+use krm_yaml::{DocumentRef, File, NodeRef};
 
 use crate::{Diagnostic, PackageFile, PackagePath, Resource, subtree};
 
@@ -22,6 +22,13 @@ impl Item {
     /// A new resource of this text.
     pub fn parse(text: String) -> Result<Self, Diagnostic> {
         let file = File::parse(text).map_err(|error| Diagnostic::from(&error))?;
+        Self::of(Arc::new(file))
+    }
+
+    /// The same of a document's own text, which need not be read again.
+    pub(super) fn of_document(document: DocumentRef<'_>, text: String) -> Result<Self, Diagnostic> {
+        let start = subtree::content_span(document).start;
+        let file = document.alone(start, text).map_err(|error| Diagnostic::from(&error))?;
         Self::of(Arc::new(file))
     }
 

@@ -124,8 +124,12 @@ fn items(content: &Arc<File>, placed: &[(usize, Placed<'_>)]) -> Result<Vec<Item
     let nodes: Vec<NodeRef<'_>> = placed.iter().map(|(_, placed)| placed.resource.node).collect();
     let texts = subtree::own_texts(&nodes);
     let item = |(text, node): (String, &NodeRef<'_>)| {
+        let alone = match node.parent() {
+            None => Item::of_document(node.document(), text),
+            Some(_) => Item::parse(text),
+        };
         // A document that needs its directives is written out.
-        let alone = Item::parse(text)
+        let alone = alone
             .or_else(|error| Item::parse(written::out(*node).map_err(|_| error)?))
             .map_err(|error| cannot_stand_alone(*node, &error))?;
         Ok(alone.taken_from(*node))

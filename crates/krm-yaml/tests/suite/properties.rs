@@ -6,7 +6,7 @@ use crate::laws::change::What;
 use crate::laws::draw::Draw;
 use crate::laws::editing::{self, Answer, Edited, Scope};
 use crate::laws::emit::{self, Sample};
-use crate::laws::{Verdict, indentation, mutate, reading};
+use crate::laws::{Verdict, indentation, mutate, ordinary, reading};
 use crate::refusals::Refusals;
 use crate::runner::{holds, is_survey};
 
@@ -25,6 +25,16 @@ fn round_trip() {
         reading::round_trip(&text)?;
         reading::round_trip(&mutate::mutated(&mut Draw::new(bytes), &text))?;
         reading::round_trip(&String::from_utf8_lossy(bytes))
+    });
+}
+
+#[test]
+fn alone_is_read_again() {
+    holds(|bytes| {
+        let text = sample(bytes).text;
+        let again = mutate::mutated(&mut Draw::new(bytes), &text);
+        reading::alone_is_read_again(&format!("{text}\n---\n{again}"))?;
+        reading::alone_is_read_again(&ordinary::lines(&mut Draw::new(bytes)))
     });
 }
 
