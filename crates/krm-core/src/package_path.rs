@@ -107,7 +107,9 @@ impl PackagePath {
 
 impl Ord for PackagePath {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.0.split('/').cmp(other.0.split('/'))
+        // By names of folders: what parts them comes before all that names have in them.
+        let order = |byte: u8| if byte == b'/' { 0 } else { byte };
+        self.0.bytes().map(order).cmp(other.0.bytes().map(order))
     }
 }
 
@@ -145,5 +147,17 @@ mod tests {
     fn a_folder_comes_before_one_whose_name_it_begins() {
         let [a, b] = ["a/x.yaml", "a-b/x.yaml"].map(|path| PackagePath::new(path).unwrap());
         assert!(a < b, "though `-` comes before `/`");
+    }
+
+    #[test]
+    fn paths_are_ordered_by_their_names() {
+        let paths = [
+            "a", "a/-", "a/b", "a/b/c", "a/bé", "a b/c", "a-/x", "a.yaml", "é", "\u{1}", "\u{1}/a",
+        ];
+        let parts = |path: &PackagePath| path.0.split('/').map(str::to_owned).collect::<Vec<_>>();
+        let paths = paths.map(|path| PackagePath::new(path).unwrap());
+        for (one, other) in paths.iter().flat_map(|one| paths.iter().map(move |it| (one, it))) {
+            assert_eq!(one.cmp(other), parts(one).cmp(&parts(other)), "{one} and {other}");
+        }
     }
 }

@@ -71,6 +71,9 @@ pub fn assemble<'a>(
     after: &[Item],
     deletions: Deletions,
 ) -> Result<Assembled<'a>, Vec<Diagnostic>> {
+    if is_idle(before, after) {
+        return Ok(Assembled::default());
+    }
     let placed: Vec<Placed<'a>> = package.resources().collect();
     let mut work = Work { package, placed, files: BTreeMap::new() };
     let deleted = work.sort(before, after)?;
@@ -78,7 +81,9 @@ pub fn assemble<'a>(
         refuse_too_much(&deleted, before)?;
     }
     let (mut changes, mut errors) = (Vec::new(), Vec::new());
-    for (path, file) in work.files.iter().filter(|(_, file)| file.is_touched) {
+    for (path, file) in work.files.iter_mut().filter(|(_, file)| file.is_touched) {
+        let placed = file.old.into_iter().flat_map(PackageFile::placed);
+        file.spots = placed.map(|it| Spot::of(it.resource.node, it.resource.item)).collect();
         match file.finish(path) {
             Ok(change) => changes.extend(change),
             Err(error) => errors.push(error),
@@ -87,11 +92,22 @@ pub fn assemble<'a>(
     if errors.is_empty() { Ok(Assembled { changes, deleted }) } else { Err(errors) }
 }
 
+/// Whether all is as it was: most functions only look.
+fn is_idle(before: &[Item], after: &[Item]) -> bool {
+    let is_same = |(new, old): (&Item, &Item)| {
+        new.is_untouched(old)
+            && (new.origin, &new.path, new.index) == (old.origin, &old.path, old.index)
+    };
+    before.len() == after.len()
+        && before.iter().all(|item| item.origin.is_some())
+        && after.iter().zip(before).all(is_same)
+}
+
 /// A file of the package with what belongs into it.
 #[derive(Default)]
 struct FileWork<'a, 'i> {
     old: Option<&'a PackageFile>,
-    /// The resources that are there: their spots, by index.
+    /// The resources that are there: their spots, by index; known only of a file that is touched.
     spots: Vec<Spot>,
     /// What becomes of them, by index: an item stays or goes; what is not named is left alone.
     fates: BTreeMap<usize, Fate<'i>>,
@@ -121,9 +137,7 @@ impl<'a, 'i> Work<'a, 'i> {
             let all = self.package.files();
             let at = all.binary_search_by(|file| file.path.cmp(path));
             let old = at.ok().map(|at| &all[at]);
-            let placed = old.into_iter().flat_map(PackageFile::placed);
-            let spots = placed.map(|it| Spot::of(it.resource.node, it.resource.item)).collect();
-            self.files.insert(path.clone(), FileWork { old, spots, ..FileWork::default() });
+            self.files.insert(path.clone(), FileWork { old, ..FileWork::default() });
         }
         self.files.get_mut(path).expect("it was put there")
     }
