@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::{
-    Environment, Failure, Function, Interrupt, Limits, Outcome, Reason, Variable, process,
+    Environment, Failure, Function, Interrupt, Limits, Listener, Outcome, Reason, Variable, process,
 };
 
 /// What a command sees of the environment without being asked for.
@@ -93,16 +93,17 @@ impl Function for Exec {
         &self.name
     }
 
-    fn run(
+    fn run_heard(
         &self,
         input: &[u8],
         limits: &Limits,
         interrupt: &Interrupt,
+        listener: &mut Listener<'_>,
     ) -> Result<Outcome, Failure> {
         let mut command = Command::new(&self.program);
         command.args(&self.args).current_dir(&self.folder).env_clear();
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
-        match process::run(command, input, limits, interrupt) {
+        match process::run(command, input, limits, interrupt, listener) {
             Ok(ran) => ran.judge(&self.name),
             Err(error) => Err(Failure::new(&self.name, self.why_not(&error))),
         }

@@ -19,9 +19,31 @@ pub trait Function: Send + Sync {
     ///
     /// # Errors
     /// A [`Failure`] for everything but exit code 0 and a text on standard output.
-    fn run(&self, input: &[u8], limits: &Limits, interrupt: &Interrupt)
-    -> Result<Outcome, Failure>;
+    fn run(
+        &self,
+        input: &[u8],
+        limits: &Limits,
+        interrupt: &Interrupt,
+    ) -> Result<Outcome, Failure> {
+        self.run_heard(input, limits, interrupt, &mut |_| {})
+    }
+
+    /// The same with somebody who listens: what a process wrote so far is told when it falls silent before it ends. So
+    /// its answer can be read while an engine clears away the container. One that ends without a pause is told nothing.
+    ///
+    /// # Errors
+    /// Those of [`Function::run`].
+    fn run_heard(
+        &self,
+        input: &[u8],
+        limits: &Limits,
+        interrupt: &Interrupt,
+        listener: &mut Listener<'_>,
+    ) -> Result<Outcome, Failure>;
 }
+
+/// Gets what a function wrote so far, from its first byte.
+pub type Listener<'a> = dyn FnMut(&[u8]) + 'a;
 
 /// What a function gave that ended well.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -42,7 +42,7 @@ pub use container::{Container, ContainerSettings, Engine, Image, Mount, Network,
 pub use environment::{Environment, Variable};
 pub use exec::{Exec, ExecSettings};
 pub use failure::{Failure, Reason};
-pub use function::{Function, Outcome};
+pub use function::{Function, Listener, Outcome};
 pub use interrupt::Interrupt;
 pub use limits::Limits;
 pub use programs::Programs;

@@ -127,7 +127,7 @@ impl Engine {
         let mut command = self.command();
         command.args(words);
         let limits = Limits { time, output: 1 << 20, ..Limits::default() };
-        let ran = process::run(command, b"", &limits, interrupt).ok()?;
+        let ran = process::run(command, b"", &limits, interrupt, &mut |_| {}).ok()?;
         let text = String::from_utf8_lossy(&ran.stdout).into_owned();
         (ran.end == End::Exit(0)).then_some(text)
     }

@@ -94,7 +94,7 @@ pub(super) fn pull(engine: &Engine, image: &str, interrupt: &Interrupt) -> io::R
     let mut command = engine.command();
     command.args(["pull", "--quiet", image]);
     let limits = Limits { time: PULL_TIME, ..Limits::default() };
-    process::run(command, b"", &limits, interrupt)
+    process::run(command, b"", &limits, interrupt, &mut |_| {})
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ pub use mount::Mount;
 
 use self::cleanup::Cleanup;
 use crate::function::{End, Ran};
-use crate::{Failure, Function, Interrupt, Limits, Outcome, Reason, Variable, process};
+use crate::{Failure, Function, Interrupt, Limits, Listener, Outcome, Reason, Variable, process};
 
 /// What a container may touch. The default is nothing: no network, no folder, nobody's rights.
 #[derive(Clone, Debug, Default)]
@@ -134,12 +134,13 @@ impl Container {
         input: &[u8],
         limits: &Limits,
         interrupt: &Interrupt,
+        listener: &mut Listener<'_>,
     ) -> Result<(Ran, Option<Image>), Failure> {
         let Running { program, cleanup } = running;
         let (ran, image) = thread::scope(|scope| {
             // Asking takes as long as starting; side by side it costs nothing.
             let asked = scope.spawn(|| image::inspect(&self.engine, &self.image, interrupt));
-            let ran = program.serve(input, limits, interrupt);
+            let ran = program.serve(input, limits, interrupt, listener);
             (ran, asked.join().unwrap_or_default())
         });
         let ran = ran.map_err(|error| self.failure(cannot_start(&error)))?;
@@ -198,11 +199,12 @@ impl Function for Container {
         }
     }
 
-    fn run(
+    fn run_heard(
         &self,
         input: &[u8],
         limits: &Limits,
         interrupt: &Interrupt,
+        listener: &mut Listener<'_>,
     ) -> Result<Outcome, Failure> {
         let ahead = self.ahead().take();
         if interrupt.is_interrupted() {
@@ -212,10 +214,11 @@ impl Function for Container {
             self.pull(interrupt)?;
         }
         let running = ahead.map_or_else(|| self.launch(limits), Ok)?;
-        let (mut ran, mut image) = self.attempt(running, input, limits, interrupt)?;
+        let (mut ran, mut image) = self.attempt(running, input, limits, interrupt, listener)?;
         if image.is_none() && self.engine.has_perhaps_no_image(&ran.end) {
             self.fetch(&ran, interrupt)?;
-            (ran, image) = self.attempt(self.launch(limits)?, input, limits, interrupt)?;
+            let running = self.launch(limits)?;
+            (ran, image) = self.attempt(running, input, limits, interrupt, listener)?;
         }
         if ran.end == End::Exit(engine::OWN_ERROR) {
             let reason = Reason::Engine { engine: self.engine.name(), code: engine::OWN_ERROR };

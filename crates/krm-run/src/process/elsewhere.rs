@@ -4,9 +4,15 @@ use std::io;
 use std::process::Command;
 
 use crate::function::Ran;
-use crate::{Interrupt, Limits};
+use crate::{Interrupt, Limits, Listener};
 
-pub(crate) fn run(_: Command, _: &[u8], _: &Limits, _: &Interrupt) -> io::Result<Ran> {
+pub(crate) fn run(
+    _: Command,
+    _: &[u8],
+    _: &Limits,
+    _: &Interrupt,
+    _: &mut Listener<'_>,
+) -> io::Result<Ran> {
     Err(unsupported())
 }
 
@@ -19,7 +25,13 @@ impl Started {
         Err(unsupported())
     }
 
-    pub(crate) fn serve(self, _: &[u8], _: &Limits, _: &Interrupt) -> io::Result<Ran> {
+    pub(crate) fn serve(
+        self,
+        _: &[u8],
+        _: &Limits,
+        _: &Interrupt,
+        _: &mut Listener<'_>,
+    ) -> io::Result<Ran> {
         match self {}
     }
 }

@@ -7,12 +7,18 @@ use std::time::{Duration, Instant};
 use super::group::Group;
 use super::streams::Streams;
 use crate::function::{End, Ran};
-use crate::{Interrupt, Limits, Reason};
+use crate::{Interrupt, Limits, Listener, Reason};
 
 /// How often an interrupt is looked for.
 const TICK: Duration = Duration::from_millis(50);
 /// The same where the end of a child cannot be waited for.
 const SHORT_TICK: Duration = Duration::from_millis(5);
+/// A process that writes nothing for so long may be at its end.
+const PAUSE: Duration = Duration::from_millis(4);
+/// How many pauses of one process are told, as who listens reads all of it each time.
+const PAUSES: usize = 3;
+/// How much is told: while somebody listens, nobody looks for interrupts.
+const MOST_TOLD: usize = 16 * 1024 * 1024;
 /// What a process gets to end by itself once it was asked to.
 const GRACE: Duration = Duration::from_millis(500);
 
@@ -22,10 +28,11 @@ pub(crate) fn run(
     input: &[u8],
     limits: &Limits,
     interrupt: &Interrupt,
+    listener: &mut Listener<'_>,
 ) -> io::Result<Ran> {
     match interrupt.is_interrupted() {
         true => Ok(never_started(limits)),
-        false => Started::new(command)?.serve(input, limits, interrupt),
+        false => Started::new(command)?.serve(input, limits, interrupt, listener),
     }
 }
 
@@ -48,10 +55,11 @@ impl Started {
         input: &[u8],
         limits: &Limits,
         interrupt: &Interrupt,
+        listener: &mut Listener<'_>,
     ) -> io::Result<Ran> {
         let (start, mut group) = (Instant::now(), self.group);
         let mut streams = Streams::new(group.child(), input, limits)?;
-        let stopped = watch(&group, &mut streams, start, limits, interrupt)?;
+        let stopped = watch(&group, &mut streams, start, limits, interrupt, listener)?;
         let end = group.reap()?;
         streams.drain();
         let over = streams.is_over().then_some(Reason::TooMuchOutput(limits.output));
@@ -82,9 +90,11 @@ fn watch(
     start: Instant,
     limits: &Limits,
     interrupt: &Interrupt,
+    listener: &mut Listener<'_>,
 ) -> io::Result<Option<Reason>> {
     let tick = if group.exit().is_some() { TICK } else { SHORT_TICK };
     let mut stopping: Option<(Reason, Instant)> = None;
+    let mut pauses = Pauses { left: PAUSES, told: 0 };
     while !group.has_ended() {
         match &stopping {
             None => {
@@ -99,10 +109,36 @@ fn watch(
         }
         let left = limits.time.saturating_sub(start.elapsed());
         let wait = if stopping.is_some() { tick } else { tick.min(left) };
+        if stopping.is_none() && pauses.is_next(streams) {
+            match streams.wait(group.exit(), wait.min(PAUSE))? {
+                true => _ = streams.serve(),
+                false => pauses.tell(streams, listener),
+            }
+            continue;
+        }
         streams.wait(group.exit(), wait)?;
         streams.serve();
     }
     Ok(stopping.map(|(reason, _)| reason))
+}
+
+/// What a listener was told, and how often it may be told more.
+struct Pauses {
+    left: usize,
+    told: usize,
+}
+
+impl Pauses {
+    /// Whether the listener knows less than there is, of a process that wants nothing more.
+    fn is_next(&self, streams: &Streams<'_>) -> bool {
+        let written = streams.output.len();
+        self.left > 0 && streams.is_fed() && (self.told + 1..=MOST_TOLD).contains(&written)
+    }
+
+    fn tell(&mut self, streams: &Streams<'_>, listener: &mut Listener<'_>) {
+        (self.left, self.told) = (self.left - 1, streams.output.len());
+        listener(&streams.output);
+    }
 }
 
 fn reason_to_stop(

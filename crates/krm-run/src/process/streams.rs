@@ -49,8 +49,13 @@ impl<'a> Streams<'a> {
         self.output.len() > self.most
     }
 
-    /// Waits until a pipe is ready, the child ended, or the time is over.
-    pub(super) fn wait(&self, exit: Option<&OwnedFd>, most: Duration) -> io::Result<()> {
+    /// Whether all of the input is written.
+    pub(super) fn is_fed(&self) -> bool {
+        self.stdin.is_none()
+    }
+
+    /// Waits until a pipe is ready, the child ended, or the time is over. Gives whether there is something to do.
+    pub(super) fn wait(&self, exit: Option<&OwnedFd>, most: Duration) -> io::Result<bool> {
         let mut wanted = Vec::with_capacity(4);
         wanted.extend(self.stdin.as_ref().map(|pipe| (pipe.as_fd(), PollFlags::OUT)));
         wanted.extend(self.stdout.as_ref().map(|pipe| (pipe.as_fd(), PollFlags::IN)));
@@ -60,7 +65,8 @@ impl<'a> Streams<'a> {
             wanted.into_iter().map(|(fd, flags)| PollFd::from_borrowed_fd(fd, flags)).collect();
         let time = Timespec::try_from(most).map_err(io::Error::other)?;
         match poll(&mut wanted, Some(&time)) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Ok(ready) => Ok(ready > 0),
+            Err(rustix::io::Errno::INTR) => Ok(true),
             Err(error) => Err(error.into()),
         }
     }

@@ -4,7 +4,7 @@ use krm_core::PackagePath;
 use krm_sdk::{Error, Resource, ResourceList};
 
 use super::*;
-use crate::{Failure, Outcome, Reason};
+use crate::{Failure, Listener, Outcome, Reason};
 
 /// A function that answers with what it makes of its input, and with this exit code.
 struct Fake(fn(&str) -> String, i32);
@@ -14,7 +14,13 @@ impl Function for Fake {
         "fake"
     }
 
-    fn run(&self, input: &[u8], _: &Limits, _: &Interrupt) -> Result<Outcome, Failure> {
+    fn run_heard(
+        &self,
+        input: &[u8],
+        _: &Limits,
+        _: &Interrupt,
+        _: &mut Listener<'_>,
+    ) -> Result<Outcome, Failure> {
         let stdout = (self.0)(std::str::from_utf8(input).unwrap());
         let (stderr, time) = (Tail::default(), Duration::ZERO);
         match self.1 {
@@ -24,6 +30,27 @@ impl Function for Fake {
                 Err(failure.saying(stdout.into_bytes(), stderr, time))
             }
         }
+    }
+}
+
+/// A function that pauses behind the first of these texts, and whose answer is the second.
+struct Pausing(fn(&str) -> [String; 2]);
+
+impl Function for Pausing {
+    fn name(&self) -> &str {
+        "pausing"
+    }
+
+    fn run_heard(
+        &self,
+        input: &[u8],
+        _: &Limits,
+        _: &Interrupt,
+        listener: &mut Listener<'_>,
+    ) -> Result<Outcome, Failure> {
+        let [paused, stdout] = (self.0)(std::str::from_utf8(input).unwrap());
+        listener(paused.as_bytes());
+        Ok(Outcome { stdout, stderr: Tail::default(), time: Duration::ZERO, image: None })
     }
 }
 
@@ -69,6 +96,22 @@ fn what_was_not_sent_stays_where_it_is() {
     assert_eq!(names(&done.items), ["c", "b", "a", "n"]);
     assert!(done.items[0].is_untouched(&done.items[0].clone()) && done.gone.is_empty());
     assert_eq!(done.items[3].path.as_ref().unwrap().as_str(), "app/new_n.yaml");
+}
+
+#[test]
+fn what_was_read_ahead_is_taken_only_if_nothing_came_behind_it() {
+    let answers: [fn(&str) -> [String; 2]; 4] = [
+        |input| [input.replace("name: a", "name: z"), input.replace("name: a", "name: z")],
+        |input| ["kind: ResourceList\nitems: []\n".to_owned(), input.replace("name: a", "name: z")],
+        |input| [input.replace("name: a", "name: y"), input.replace("name: a", "name: z")],
+        |input| ["no: list\n".to_owned(), input.replace("name: a", "name: z")],
+    ];
+    for answer in answers {
+        let step = Step::new(Runner::Outside(Box::new(Pausing(answer))));
+        let done = step.run(items(), |_| true, &Interrupt::new()).unwrap();
+        assert_eq!(names(&done.items), ["z", "b", "c"]);
+        assert!(done.gone.is_empty());
+    }
 }
 
 #[test]

@@ -13,7 +13,7 @@ use wasmi::{Linker, Module, Store, TrapCode, TypedResumableCall};
 
 use self::state::{State, Stop};
 use crate::function::{End, Ran};
-use crate::{Failure, Function, Interrupt, Limits, Outcome, Reason};
+use crate::{Failure, Function, Interrupt, Limits, Listener, Outcome, Reason};
 
 /// Steps between two looks at the clock: some ten milliseconds.
 const SLICE: u64 = 10_000_000;
@@ -102,11 +102,12 @@ impl Function for Wasi {
         &self.name
     }
 
-    fn run(
+    fn run_heard(
         &self,
         input: &[u8],
         limits: &Limits,
         interrupt: &Interrupt,
+        _: &mut Listener<'_>,
     ) -> Result<Outcome, Failure> {
         let start = Instant::now();
         let state = State::new(&self.name, &self.settings, input, limits, interrupt);

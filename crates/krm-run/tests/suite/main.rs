@@ -6,6 +6,7 @@ mod ahead;
 mod container;
 mod engine;
 mod exec;
+mod heard;
 mod programs;
 mod stopping;
 mod streams;

@@ -7,7 +7,7 @@ use krm_run::{Exec, Function, Interrupt, Limits, Reason};
 use crate::programs::{INPUT, Scripts, probe};
 
 /// A limit for tests that must not reach it.
-const LONG: Limits = Limits {
+pub(crate) const LONG: Limits = Limits {
     time: Duration::from_secs(120),
     output: 256 << 20,
     stderr: 64 << 10,
