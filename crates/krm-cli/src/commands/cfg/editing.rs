@@ -185,6 +185,8 @@ impl<'a> Session<'a> {
     pub(crate) fn finish(self, plan: Plan, screen: &mut Screen) -> Outcome {
         let plan = self.loaded.under_all_names(plan);
         let exit = writing::finish(plan, &self.editing.preview, &self.lock, screen)?;
+        // The program ends here: to take thousands of texts apart would only cost time.
+        std::mem::forget(self.loaded);
         Ok(if self.has_errors { Exit::Input } else { exit })
     }
 }

@@ -58,10 +58,11 @@ impl Flags {
         let session = Session::open_at(dir, &[], true, &editing, global, screen)?;
         let mut run = self.run(&session.loaded.title);
         let package = &session.loaded.package;
-        let before = items(package, self.results.strict, screen)?;
-        let after = functions(package, &before, &mut run, screen)?;
+        // The program ends with them: to take thousands of texts apart would only cost time.
+        let before = items(package, self.results.strict, screen)?.leak();
+        let after = functions(package, before, &mut run, screen)?.leak();
         let ending = Ending { saving, output, preview: &self.preview };
-        self.results.finish(&run, session, [&before, &after], ending, screen)
+        self.results.finish(&run, session, [before, after], ending, screen)
     }
 }
 
