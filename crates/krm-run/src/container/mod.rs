@@ -10,6 +10,7 @@ mod mount;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 pub use engine::Engine;
 pub use image::{Image, Pull};
@@ -79,6 +80,21 @@ pub struct Container {
 struct Running {
     program: process::Started,
     cleanup: Cleanup,
+}
+
+/// What a container gets to end by itself that nobody needs any more.
+const LEAVE: Duration = Duration::from_secs(1);
+
+impl Running {
+    /// Lets go of it. Most end by themselves without input, which is sooner and surer than to look for a container
+    /// that its engine may be making just now.
+    fn dismiss(self) {
+        let limits = Limits { time: LEAVE, ..Limits::default() };
+        let ran = self.program.serve(b"", &limits, &Interrupt::new(), &mut |_| {});
+        if ran.is_ok_and(|ran| matches!(ran.end, End::Exit(_))) {
+            self.cleanup.is_done();
+        }
+    }
 }
 
 impl Container {
@@ -184,6 +200,14 @@ impl Container {
 
     fn failure(&self, reason: Reason) -> Failure {
         Failure::new(&self.image, reason)
+    }
+}
+
+impl Drop for Container {
+    fn drop(&mut self) {
+        if let Some(running) = self.ahead().take() {
+            running.dismiss();
+        }
     }
 }
 

@@ -84,6 +84,18 @@ fn one_that_nobody_runs_is_gone() {
     container.start(&Limits::default());
     stage.wait_for("run");
     drop(container);
+    assert_eq!(stage.notes(), ["run", "ended"]);
+    stage.is_clean();
+}
+
+#[test]
+fn one_that_does_not_end_without_input_is_removed() {
+    let stage = Stage::new();
+    stage.scripts.write("bin/docker", &WILLING.replace("run) cat", "run) sleep 600"));
+    let container = stage.container(ContainerSettings::default());
+    container.start(&Limits::default());
+    stage.wait_for("run");
+    drop(container);
     assert_eq!(stage.notes(), ["run", "rm"]);
     stage.is_clean();
 }
