@@ -1,6 +1,6 @@
 //! Containers that packages declare: they get what they ask for only where the person allows it.
 
-use super::{DEVICES, SHELL, Shop, ask, devices, devices_here};
+use super::{DEVICES, SHELL, Shop, devices, devices_here, named};
 
 /// A function that wants the network, and looks at what it has.
 const NETWORK: &str = "apiVersion: example.com/v1\nkind: Look\nmetadata:\n  name: look\n  annotations:\n    config.kubernetes.io/function: |\n      container:\n        image: example.com/krm-cli-tests/shell:v1\n        network: true\n        envs: [\"DO=cat; cat /proc/net/dev >&2\"]\n";
@@ -104,7 +104,7 @@ fn a_pipeline_gets_the_network_only_where_that_is_allowed() {
         "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata:\n  name: shop\npipeline:\n  mutators:\n  - image: {DEVICES}\n"
     );
     shop.sandbox.write("shop/Kptfile", kptfile.as_bytes());
-    let id = ask(&["image", "inspect", "--format={{.Id}}", DEVICES]).unwrap();
+    let id = named(DEVICES);
     let render = |flags: &str| {
         let ran = shop.run(
             "",

@@ -120,6 +120,15 @@ fn ask(words: &[&str]) -> Result<String, String> {
     }
 }
 
+/// The image to the byte: by its digest where the engine gives it one, as podman does, else by its own number.
+fn named(image: &str) -> String {
+    let format = "--format={{range .RepoDigests}}{{println .}}{{end}}{{.Id}}";
+    let lines = ask(&["image", "inspect", format, image]).unwrap();
+    let own = format!("{}@", image.rsplit_once(':').map_or(image, |(name, _)| name));
+    let digest = lines.lines().find(|line| line.starts_with(&own));
+    digest.or(lines.lines().last()).unwrap_or_default().to_owned()
+}
+
 fn build() -> Result<(), String> {
     let root = tempfile::tempdir().unwrap();
     for program in PROGRAMS {
