@@ -134,10 +134,7 @@ fn content(document: DocumentRef<'_>) -> &str {
 
 /// Everything between the markers of a document, without the blank lines before it.
 pub(crate) fn content_span(document: DocumentRef<'_>) -> Span {
-    let span = document.span();
-    let start = document.start_marker().map_or(span.start, |marker| marker.end);
-    let end = document.end_marker().map_or(span.end, |marker| marker.start);
-    let whole = Span::new(start, end.max(start));
+    let whole = document.between_markers();
     let text = whole.of(document.file().text());
     let kept = text.trim_start_matches('\u{feff}').trim_start_matches(['\r', '\n']);
     Span::new(whole.end - kept.len() as u32, whole.end)

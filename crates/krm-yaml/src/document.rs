@@ -34,12 +34,12 @@ impl Document {
             let end = if node.is_collection() { node.start } else { node.leaf_span().end };
             node.start >= part.start && end <= part.end
         };
-        // Tags may have been declared above.
+        // Tags may have been declared above; without anchors there are no aliases either.
         let is_certain = self.properties.is_empty() && self.nodes.iter().all(is_inside);
         is_certain.then(|| Self {
             nodes: self.nodes.iter().map(|node| node.moved_left(part.start)).collect(),
             properties: Box::default(),
-            aliases: self.aliases.clone(),
+            aliases: Box::default(),
             indents: self.indents.clone(),
             span: Span::new(0, part.len()),
             start_marker: None,
@@ -91,6 +91,13 @@ impl<'a> DocumentRef<'a> {
         self.table().end_marker
     }
 
+    /// Everything between the markers of the document: what it holds, with comments and blank lines.
+    pub fn between_markers(self) -> Span {
+        let start = self.start_marker().map_or(self.span().start, |marker| marker.end);
+        let end = self.end_marker().map_or(self.span().end, |marker| marker.start);
+        Span::new(start, end.max(start))
+    }
+
     /// The `%` lines before the document.
     pub fn directives(self) -> Vec<&'a str> {
         let Some(marker) = self.start_marker() else { return Vec::new() };
@@ -128,8 +135,7 @@ impl<'a> DocumentRef<'a> {
     fn content_at(self, start: u32, text: &str) -> Option<Span> {
         let part = Span::new(start, start.checked_add(u32::try_from(text.len()).ok()?)?);
         let source = self.file.text();
-        let first = self.start_marker().map_or(self.span().start, |marker| marker.end);
-        let last = self.end_marker().map_or(self.span().end, |marker| marker.start);
+        let Span { start: first, end: last } = self.between_markers();
         let is_blank = |from: u32, to: u32| {
             source.get(from as usize..to as usize).is_some_and(|it| it.trim().is_empty())
         };

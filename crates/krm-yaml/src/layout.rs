@@ -220,7 +220,7 @@ fn is_document_head(collection: NodeRef<'_>, start: u32) -> bool {
         return false;
     }
     let document = collection.document();
-    let from = document.start_marker().map_or(document.span().start, |marker| marker.end);
+    let from = document.between_markers().start;
     let text = collection.source();
     let earlier = Gap::new(text, Span::new(from, start))
         .any(|(trivia, span)| trivia == Trivia::Comment && is_first_on_line(text, span.start));
@@ -238,7 +238,7 @@ pub(crate) fn value_floor(value: NodeRef<'_>) -> u32 {
     let text = value.source();
     let Some(parent) = value.parent() else {
         let document = value.document();
-        return document.start_marker().map_or(document.span().start, |marker| marker.end);
+        return document.between_markers().start;
     };
     match parent.kind() {
         NodeKind::Mapping => {

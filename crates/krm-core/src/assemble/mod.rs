@@ -94,10 +94,7 @@ pub fn assemble<'a>(
 
 /// Whether all is as it was: most functions only look.
 fn is_idle(before: &[Item], after: &[Item]) -> bool {
-    let is_same = |(new, old): (&Item, &Item)| {
-        new.is_untouched(old)
-            && (new.origin, &new.path, new.index) == (old.origin, &old.path, old.index)
-    };
+    let is_same = |(new, old): (&Item, &Item)| new.origin == old.origin && new.stays(old);
     before.len() == after.len()
         && before.iter().all(|item| item.origin.is_some())
         && after.iter().zip(before).all(is_same)

@@ -108,6 +108,11 @@ impl Item {
     pub fn is_untouched(&self, before: &Self) -> bool {
         Arc::ptr_eq(&self.file, &before.file)
     }
+
+    /// Whether it is the very same text in the same place.
+    pub fn stays(&self, before: &Self) -> bool {
+        self.is_untouched(before) && (&self.path, self.index) == (&before.path, before.index)
+    }
 }
 
 #[cfg(test)]

@@ -299,12 +299,11 @@ impl Step {
     /// What a validator gave, but for what it changed.
     fn without_changes(&self, mut made: Made, sent: &[&Item]) -> Made {
         let is_same = made.items.len() == sent.len()
-            && made.from.iter().zip(&made.items).all(|(from, item)| {
-                from.is_some_and(|at| {
-                    let place = |item: &Item| (item.path.clone(), item.index);
-                    item.is_untouched(sent[at]) && place(item) == place(sent[at])
-                })
-            });
+            && made
+                .from
+                .iter()
+                .zip(&made.items)
+                .all(|(from, item)| from.is_some_and(|at| item.stays(sent[at])));
         if !is_same {
             let words = "it is a validator, and what it changed in resources is dropped";
             made.warnings.push(Diagnostic::warning(words));

@@ -1,7 +1,7 @@
 //! Laws of reading: the bytes stay, and what is read is what the text says.
 
 use granit_parser::{Event, Parser, ScalarStyle as Style, StructureStyle};
-use krm_yaml::{DocumentRef, File, NodeKind, NodeRef, Notation, ReadOptions, ScalarStyle};
+use krm_yaml::{File, NodeKind, NodeRef, Notation, ReadOptions, ScalarStyle};
 
 use super::emit::Sample;
 use super::model::Tree;
@@ -110,7 +110,8 @@ pub(crate) fn quick_is_thorough(text: &str) -> Verdict {
 pub(crate) fn alone_is_read_again(text: &str) -> Verdict {
     let file = File::parse(text.to_owned()).map_err(|error| format!("not read: {error}"))?;
     for document in file.documents() {
-        let (first, last) = content(document);
+        let content = document.between_markers();
+        let (first, last) = (content.start as usize, content.end as usize);
         let lines = first..last.min(first + 40);
         let starts = lines.filter(|at| *at == 0 || text.as_bytes()[at - 1] == b'\n');
         for start in starts.take(2).chain([first]) {
@@ -125,13 +126,6 @@ pub(crate) fn alone_is_read_again(text: &str) -> Verdict {
         }
     }
     Ok(())
-}
-
-/// Where what a document holds begins and ends, without its markers.
-fn content(document: DocumentRef<'_>) -> (usize, usize) {
-    let first = document.start_marker().map_or(document.span().start, |marker| marker.end);
-    let last = document.end_marker().map_or(document.span().end, |marker| marker.start);
-    (first as usize, last.max(first) as usize)
 }
 
 fn tables(file: &File) -> String {
