@@ -22,7 +22,7 @@ mod formatting;
 mod merging;
 
 use krm_core::PackageFile;
-use krm_core::merge::{OnConflict, Rules};
+use krm_core::merge::node::{OnConflict, Rules};
 use krm_core::setters::{Found, Pattern, find_fields, parse_reference};
 use krm_yaml::{Path, Segment};
 use laws::draw::Draw;

@@ -1,6 +1,6 @@
 //! Which functionConfigs a function takes: a ConfigMap, or a kind of its own in the group of the catalog.
 
-use krm_core::nearest::nearest;
+use krm_core::diagnostics::suggest::nearest;
 use krm_sdk::{Diagnostic, Error, Resource, ResourceList};
 use serde::de::DeserializeOwned;
 

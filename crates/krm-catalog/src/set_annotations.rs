@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use krm_core::json;
+use krm_core::print::json;
 use krm_sdk::results::{FieldRef, FileRef};
 use krm_sdk::{Error, FunctionResult, Resource, ResourceList, Severity};
 use krm_yaml::Value;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use krm_core::nearest::nearest;
+use krm_core::diagnostics::suggest::nearest;
 use krm_sdk::{Error, FunctionResult, ResourceList, Severity};
 use serde::Deserialize;
 

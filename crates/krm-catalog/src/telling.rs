@@ -1,6 +1,7 @@
 //! What functions of the catalog say of a field: the words, the field and the file, as the originals do.
 
-use krm_core::{Diagnostic, secrets};
+use krm_core::Diagnostic;
+use krm_core::diagnostics::secrets;
 use krm_sdk::results::{FieldRef, FileRef};
 use krm_sdk::yaml::{NodeRef, Segment};
 use krm_sdk::{FunctionResult, Resource, Severity};

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use krm_core::ignore::Patterns;
+use krm_core::model::ignore::Patterns;
 use krm_core::{Diagnostic, PackagePath};
 
 use crate::disk;

@@ -2,8 +2,8 @@
 
 use krm_yaml::{Edit, EditError, NodeKind, NodeRef, Place, Segment, Value};
 
-use crate::package::PackageFile;
-use crate::resource::is_null;
+use crate::model::package::PackageFile;
+use crate::model::resource::is_null;
 use crate::{Diagnostic, Resource};
 
 /// Which resources are meant: all for which every given word is theirs.
@@ -124,7 +124,7 @@ fn own<'a>(node: NodeRef<'a>, name: &str) -> Result<Option<NodeRef<'a>>, EditErr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::package::tests::package;
+    use crate::model::package::tests::package;
     use proptest::prelude::*;
 
     /// Metadata in many a manner, and how many lines are new when one annotation is added to it.

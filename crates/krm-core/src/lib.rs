@@ -1,53 +1,23 @@
-//! What Kubernetes configuration means and what it should become: diagnostics, plans, and what is found in a document.
+//! Kubernetes configuration as data: packages and resources, schemas, merge, setters, formatting, functions and diagnostics.
 //!
 //! Nothing here reads a disk or prints: text and trees come in, values go out.
 
-pub mod adapter;
 pub mod annotate;
-mod arrange;
-pub mod assemble;
-pub mod count;
-pub mod declared;
-pub mod diagnostic;
-pub mod dialect;
-pub mod difference;
-pub mod duplicates;
-pub mod filenames;
-pub mod findings;
-mod fingerprint;
-pub mod flow;
+pub mod compare;
+pub mod diagnostics;
+pub mod diff;
+pub mod files;
 pub mod format;
-pub mod hydration;
-pub mod ignore;
-pub mod image_name;
-pub mod json;
-pub mod kptfile;
-pub mod listing;
+pub mod functions;
 pub mod merge;
-pub mod missing;
-pub mod nearest;
-pub mod package;
-pub mod package_merge;
-pub mod package_path;
-pub mod pairing;
-pub mod placement;
-pub mod plan;
-pub mod quantity;
+pub mod model;
+pub mod print;
 pub mod query;
-pub mod records;
-pub mod removal;
-pub mod resource;
 pub mod schema;
-pub mod secrets;
-pub mod selector;
 pub mod setters;
-pub mod subtree;
-pub mod tree;
-pub mod wire;
-pub mod wrapper;
 
-pub use diagnostic::{Diagnostic, Location, Severity};
-pub use package::{Package, PackageFile, Placed};
-pub use package_path::{PackagePath, PackagePathError};
-pub use plan::{Action, Change, Plan};
-pub use resource::{Identity, Resource};
+pub use diagnostics::diagnostic::{Diagnostic, Location, Severity};
+pub use files::plan::{Action, Change, Plan};
+pub use model::package::{Package, PackageFile, Placed};
+pub use model::package_path::{PackagePath, PackagePathError};
+pub use model::resource::{Identity, Resource};

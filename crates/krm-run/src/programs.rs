@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use krm_core::Diagnostic;
-use krm_core::kptfile::Program;
+use krm_core::functions::kptfile::Program;
 
 use crate::{
     Container, ContainerSettings, Engine, Environment, Exec, ExecSettings, Failure, Function,

@@ -39,7 +39,7 @@ pub(crate) fn process(
         let first = list.items.len();
         parts.push(Part { path: path.clone(), stream, first, count: read.items.len() });
         list.items.extend(read.items.into_iter().enumerate().map(|(at, resource)| {
-            let mut item: krm_core::wire::Item = resource.into();
+            let mut item: krm_core::functions::resource_list::Item = resource.into();
             (item.path, item.index, item.origin) = (Some(path.clone()), Some(at), Some(first + at));
             item.into()
         }));
@@ -95,7 +95,7 @@ impl Part {
 
 /// Files need no annotations to say where they are.
 fn placeless(resource: Resource, origin: Option<usize>) -> Resource {
-    let mut item: krm_core::wire::Item = resource.into();
+    let mut item: krm_core::functions::resource_list::Item = resource.into();
     (item.path, item.index, item.origin) = (None, None, origin);
     item.into()
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use krm_core::Diagnostic;
-use krm_core::wire::FunctionResult;
+use krm_core::functions::resource_list::FunctionResult;
 
 /// Why a function failed: one or more diagnostics, the first of them an error.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! What a function has to say about a resource: bound to it, its file and one of its fields.
 
 use krm_core::Severity;
-use krm_core::wire::FunctionResult;
-use krm_core::wire::results::{FieldRef, FileRef, ResourceRef};
+use krm_core::functions::resource_list::FunctionResult;
+use krm_core::functions::resource_list::results::{FieldRef, FileRef, ResourceRef};
 use krm_yaml::{NodeRef, Value};
 
 use crate::Resource;
@@ -26,7 +26,7 @@ use crate::Resource;
 /// check(&mut list);
 /// let field = list.results[0].field.as_ref().expect("it names one");
 /// assert_eq!(field.path, "spec.replicas");
-/// assert_eq!(krm_core::json::write(field.current.as_ref().expect("it is there")), "1");
+/// assert_eq!(krm_core::print::json::write(field.current.as_ref().expect("it is there")), "1");
 /// # Ok::<(), krm_sdk::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -110,7 +110,9 @@ mod tests {
         let finding =
             pod.result(Severity::Error, "no tag").field("spec.containers[name=web].image");
         let result: FunctionResult = finding.propose("x:1").propose("x:2").tag("a", "b").into();
-        let json = krm_core::json::write(&result.to_value(krm_core::wire::Version::V2Alpha1));
+        let json = krm_core::print::json::write(
+            &result.to_value(krm_core::functions::resource_list::Version::V2Alpha1),
+        );
         assert_eq!(
             json,
             r#"{"message":"no tag","severity":"error","resourceRef":{"apiVersion":"v1","kind":"Pod","namespace":"b","name":"a"},"field":{"path":"spec.containers[0].image","currentValue":"x","proposedValues":["x:1","x:2"]},"file":{"path":"dir/a.yaml","index":0},"tags":{"a":"b"}}"#

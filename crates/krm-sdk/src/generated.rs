@@ -1,6 +1,6 @@
 //! Resources that a function makes: put beside the others, or merged into the ones that are there already.
 
-use krm_core::merge::{Merger, Outcome, Rules, Version};
+use krm_core::merge::node::{Merger, Outcome, Rules, Version};
 use krm_core::{Diagnostic, PackagePath};
 use krm_yaml::Edit;
 

@@ -34,7 +34,7 @@ pub use config::Any;
 pub use error::Error;
 pub use finding::Finding;
 pub use function::Function;
-pub use krm_core::wire::{FunctionResult, Item, results};
+pub use krm_core::functions::resource_list::{FunctionResult, Item, results};
 pub use krm_core::{Diagnostic, PackagePath, Severity};
 pub use krm_yaml as yaml;
 pub use krm_yaml::CommentPlace;

@@ -1,7 +1,7 @@
 //! What a function gets and gives back: resources, its configuration and what it has to say.
 
 use krm_core::Severity;
-use krm_core::wire::FunctionResult;
+use krm_core::functions::resource_list::FunctionResult;
 
 use crate::Resource;
 

@@ -3,8 +3,8 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use krm_core::wire::FunctionResult;
-use krm_core::wire::results::{FieldRef, FileRef, ResourceRef};
+use krm_core::functions::resource_list::FunctionResult;
+use krm_core::functions::resource_list::results::{FieldRef, FileRef, ResourceRef};
 use krm_core::{Diagnostic, Severity};
 
 use crate::stream::Stream;

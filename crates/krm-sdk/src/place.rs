@@ -1,7 +1,7 @@
 //! Annotations of the wire: taken off resources before a function sees them, and put on again when they go out.
 
-use krm_core::wire::Item;
-use krm_core::wire::annotations::{
+use krm_core::functions::resource_list::Item;
+use krm_core::functions::resource_list::annotations::{
     INDEX, INTERNAL, LEGACY_INDEX, LEGACY_PATH, PATH, is_of_the_wire,
 };
 use krm_core::{Diagnostic, PackagePath};

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use krm_core::wire::Item;
+use krm_core::functions::resource_list::Item;
 use krm_core::{Diagnostic, PackagePath};
 use krm_yaml::{Edit, EditError, NodeRef, Path, PathEditError, Value, WhenEmpty};
 

@@ -1,7 +1,7 @@
 //! The classes of differences between krm's merges and kyaml's, each with its reason.
 
-use krm_core::difference::{FieldChange, What};
-use krm_core::merge::same_in_yaml_1_2;
+use krm_core::diff::{FieldChange, What};
+use krm_core::merge::node::same_in_yaml_1_2;
 use krm_yaml::{NodeRef, Path, Resolved, Segment};
 
 /// What was merged.

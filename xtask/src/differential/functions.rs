@@ -139,7 +139,8 @@ fn class(ours: &Answer, theirs: &Answer) -> Option<String> {
 fn json_of(value: &Value<'_>, depth: usize) -> Node {
     match value {
         Value::Mapping(entries) => {
-            let text = |key: &Value<'_>| krm_core::json::write(key).trim_matches('"').to_owned();
+            let text =
+                |key: &Value<'_>| krm_core::print::json::write(key).trim_matches('"').to_owned();
             let is_kept =
                 |(key, _): &&(Value<'_>, Value<'_>)| depth != 0 || text(key) != "functionConfig";
             let fields = entries.iter().filter(is_kept);
@@ -148,7 +149,7 @@ fn json_of(value: &Value<'_>, depth: usize) -> Node {
         Value::Sequence(items) => {
             Node::Items(items.iter().map(|it| json_of(it, depth + 1)).collect())
         }
-        other => Node::Value(krm_core::json::write(other)),
+        other => Node::Value(krm_core::print::json::write(other)),
     }
 }
 

@@ -5,8 +5,8 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::Stdio;
 
-use krm_core::difference::Differ;
-use krm_core::merge::{NamedFile, Rules, three_way_files, two_way_files};
+use krm_core::diff::Differ;
+use krm_core::merge::node::{NamedFile, Rules, three_way_files, two_way_files};
 use krm_core::schema::Schema;
 use krm_yaml::{DocumentRef, File, NodeRef, Value};
 
@@ -114,7 +114,7 @@ fn line(question: &Question) -> String {
         [("base", &question.base), ("upstream", &question.upstream), ("local", &question.local)];
     let mut entries = vec![(Value::from("ways"), ways)];
     entries.extend(texts.map(|(name, text)| (Value::from(name), Value::string(text.as_str()))));
-    krm_core::json::write(&Value::Mapping(entries)) + "\n"
+    krm_core::print::json::write(&Value::Mapping(entries)) + "\n"
 }
 
 fn answer(line: &str) -> Outcome<Answer> {
@@ -170,7 +170,7 @@ fn compare(question: &Question, theirs: &Answer, schema: &Schema) -> Outcome<Ver
             Some(class) => known.push(class),
             None => {
                 let show = |node: Option<NodeRef<'_>>| {
-                    node.map_or("nothing".to_owned(), krm_core::flow::text)
+                    node.map_or("nothing".to_owned(), krm_core::print::one_line::text)
                 };
                 return Ok(Verdict::Strange(format!(
                     "{}: {:?}, kyaml {}, krm {}",

@@ -6,7 +6,7 @@ mod path;
 mod select;
 mod value;
 
-use krm_core::nearest::nearest;
+use krm_core::diagnostics::suggest::nearest;
 use krm_sdk::{Diagnostic, Error, Resource, ResourceList, Severity};
 
 use crate::Builtin;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use krm_core::json;
+use krm_core::print::json;
 use krm_sdk::{Error, Resource};
 use krm_yaml::NodeRef;
 use regorus::Value;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use krm_core::json;
+use krm_core::print::json;
 use krm_yaml::{NodeRef, Resolved, Value};
 use regex_lite::Regex;
 

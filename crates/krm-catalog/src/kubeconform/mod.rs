@@ -8,7 +8,7 @@ mod voice;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use krm_core::json;
+use krm_core::print::json;
 use krm_core::schema::{Schema, kubernetes_version};
 use krm_sdk::{Diagnostic, Error, FunctionResult, Resource, ResourceList, Severity};
 use krm_yaml::{NodeRef, Value};

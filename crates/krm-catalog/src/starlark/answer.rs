@@ -1,8 +1,8 @@
 //! What a script is given and what it gives back: resources on the same wire as those of functions outside.
 
 use krm_core::format::{self, Options};
-use krm_core::json;
-use krm_core::wire::{Answer, SendOptions, Sending};
+use krm_core::functions::resource_list::{Answer, SendOptions, Sending};
+use krm_core::print::json;
 use krm_sdk::{Diagnostic, Error, Item, Resource, ResourceList};
 use krm_yaml::{File, NodeRef, Value};
 

@@ -10,7 +10,7 @@ mod values;
 
 use std::collections::BTreeMap;
 
-use krm_core::wire::Sending;
+use krm_core::functions::resource_list::Sending;
 use krm_sdk::{Any, Diagnostic, Error, Resource, ResourceList};
 use serde::Deserialize;
 

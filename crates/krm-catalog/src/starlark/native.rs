@@ -1,7 +1,7 @@
 //! What scripts can do that Starlark itself cannot: the functions behind the libraries, none of which touches anything outside.
 
 use data_encoding::{BASE64, BASE64_NOPAD, BASE64URL, BASE64URL_NOPAD, Encoding, HEXLOWER};
-use krm_core::json;
+use krm_core::print::json;
 use krm_yaml::{File, NodeRef, Value};
 use md5::{Digest, Md5};
 use regex_lite::Regex;

@@ -37,7 +37,7 @@ pub(super) fn to_script<'v>(value: &Value<'_>, heap: Heap<'v>) -> Script<'v> {
 /// A key that is a scalar is itself; any other is known by its JSON.
 fn key<'v>(key: &Value<'_>, heap: Heap<'v>) -> Script<'v> {
     match key {
-        Value::Sequence(_) | Value::Mapping(_) => heap.alloc(krm_core::json::write(key)),
+        Value::Sequence(_) | Value::Mapping(_) => heap.alloc(krm_core::print::json::write(key)),
         scalar => to_script(scalar, heap),
     }
 }

@@ -4,7 +4,8 @@ mod align;
 
 use std::collections::BTreeMap;
 
-use krm_core::{PackagePath, subtree};
+use krm_core::PackagePath;
+use krm_core::print::source_text;
 use krm_sdk::{Any, Diagnostic, Error, Resource, ResourceList};
 use krm_yaml::{NodeRef, WhenEmpty};
 
@@ -78,7 +79,7 @@ fn resources(config: &Resource) -> Result<Vec<Wanted>, Error> {
     }
     let items = config.get("items").and_then(|items| items.resolve().as_sequence());
     let items: Vec<NodeRef<'_>> = items.into_iter().flat_map(|items| items.items()).collect();
-    let texts = subtree::texts(&items).into_iter().map(subtree::end_line);
+    let texts = source_text::texts(&items).into_iter().map(source_text::end_line);
     items.iter().zip(texts).map(|(item, text)| wanted(config, *item, text)).collect()
 }
 

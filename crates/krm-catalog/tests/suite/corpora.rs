@@ -9,7 +9,8 @@ use std::process::Command;
 use std::{env, fs};
 
 use krm_catalog::find;
-use krm_core::{PackagePath, json};
+use krm_core::PackagePath;
+use krm_core::print::json;
 use krm_sdk::{Item, Resource};
 use krm_yaml::{File, NodeRef, Value};
 
@@ -180,7 +181,8 @@ fn render_step(all: &BTreeMap<String, String>, folder: &str, step: NodeRef<'_>) 
     };
     let list = |name| {
         let list = step.get(name).and_then(|it| it.as_sequence());
-        let texts = list.into_iter().flat_map(|it| it.items()).map(krm_core::subtree::text);
+        let texts =
+            list.into_iter().flat_map(|it| it.items()).map(krm_core::print::source_text::text);
         texts.map(|text| Resource::parse(text + "\n").unwrap()).collect::<Vec<_>>()
     };
     Some(Step { name, config, selects: list("selectors"), excludes: list("exclude") })
@@ -228,7 +230,8 @@ fn apply(case: &Path, steps: &[(String, Step)]) -> Result<(Vec<Resource>, Vec<St
             let Some(root) = document.root().filter(|it| it.as_mapping().is_some()) else {
                 continue;
             };
-            let text = krm_core::subtree::end_line(krm_core::subtree::text(root));
+            let text =
+                krm_core::print::source_text::end_line(krm_core::print::source_text::text(root));
             let mut item = Item::parse(text).map_err(|error| error.message)?;
             item.path = Some(PackagePath::new(&path).unwrap());
             item.index = Some(index);

@@ -1,7 +1,7 @@
 //! `krm fix`: what functions proposed, applied.
 
-use krm_core::findings::fixes::Finding;
-use krm_core::findings::{Fixes, Report};
+use krm_core::functions::results::fixes::Finding;
+use krm_core::functions::results::{Fixes, Report};
 use krm_core::{Change, Diagnostic, Package, Plan};
 use krm_yaml::ReadOptions;
 

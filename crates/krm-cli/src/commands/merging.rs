@@ -1,7 +1,7 @@
 //! What all commands that merge are told in the same way, and how they end.
 
 use clap::{Args, ValueEnum};
-use krm_core::merge::{self, Conflict, Rules};
+use krm_core::merge::node::{self, Conflict, Rules};
 use krm_core::schema::Schema;
 use krm_core::{Diagnostic, Severity};
 use krm_yaml::{File, ReadOptions};
@@ -96,13 +96,13 @@ impl ListFlags {
     pub(crate) fn schema(&self, files: &[&File], screen: &mut Screen) -> Result<Schema, Failure> {
         let mut schema = Schema::kubernetes();
         for file in files {
-            screen.tell_all(&merge::learn(&mut schema, file));
+            screen.tell_all(&node::learn(&mut schema, file));
         }
         for name in &self.schema {
             let file = disk::parse(name, ReadOptions::default()).map_err(Failure::input)?;
             let mut faults: Vec<Diagnostic> =
                 file.errors().map(|error| Diagnostic::from_syntax(error, &file)).collect();
-            faults.extend(merge::learn_schema(&mut schema, &file));
+            faults.extend(node::learn_schema(&mut schema, &file));
             let faults: Vec<Diagnostic> =
                 faults.into_iter().map(|fault| fault.in_file(disk::shown(name))).collect();
             if faults.iter().any(Diagnostic::is_error) {
@@ -117,8 +117,8 @@ impl ListFlags {
     pub(crate) fn rules<'r>(&self, schema: &'r Schema) -> Rules<'r> {
         Rules {
             list_keys: match self.list_keys {
-                ListKeys::Infer => merge::ListKeys::Infer,
-                ListKeys::Schema => merge::ListKeys::Schema,
+                ListKeys::Infer => node::ListKeys::Infer,
+                ListKeys::Schema => node::ListKeys::Schema,
             },
             keys_at: self.list_key.clone(),
             schema: Some(schema),
@@ -128,11 +128,11 @@ impl ListFlags {
 }
 
 impl NewItems {
-    pub(crate) fn rule(self) -> merge::NewItems {
+    pub(crate) fn rule(self) -> node::NewItems {
         match self {
-            Self::Last => merge::NewItems::Last,
-            Self::First => merge::NewItems::First,
-            Self::SourceOrder => merge::NewItems::SourceOrder,
+            Self::Last => node::NewItems::Last,
+            Self::First => node::NewItems::First,
+            Self::SourceOrder => node::NewItems::SourceOrder,
         }
     }
 }
@@ -141,14 +141,14 @@ impl ConflictFlags {
     /// The rules with what these flags say.
     pub(crate) fn rules<'r>(&self, rules: Rules<'r>) -> Rules<'r> {
         let on_conflict = match self.on_conflict {
-            OnConflict::Upstream => merge::OnConflict::Upstream,
-            OnConflict::Local => merge::OnConflict::Local,
-            OnConflict::Fail => merge::OnConflict::Fail,
-            OnConflict::Mark => merge::OnConflict::Mark,
+            OnConflict::Upstream => node::OnConflict::Upstream,
+            OnConflict::Local => node::OnConflict::Local,
+            OnConflict::Fail => node::OnConflict::Fail,
+            OnConflict::Mark => node::OnConflict::Mark,
         };
         let restore = match self.restore {
-            Restore::Delta => merge::Restore::Delta,
-            Restore::Whole => merge::Restore::Whole,
+            Restore::Delta => node::Restore::Delta,
+            Restore::Whole => node::Restore::Whole,
         };
         Rules { on_conflict, restore, ..rules }
     }

@@ -11,7 +11,7 @@ pub(crate) mod yaml;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches};
-use krm_core::nearest::nearest;
+use krm_core::diagnostics::suggest::nearest;
 
 use crate::cli::{Cli, Command};
 use crate::show::Screen;

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
-use krm_core::{Change, secrets};
+use krm_core::Change;
+use krm_core::diagnostics::secrets;
 use krm_yaml::File;
 use similar::{ChangeTag, TextDiff};
 

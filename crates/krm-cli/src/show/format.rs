@@ -1,6 +1,7 @@
 //! The formats that diagnostics are told in: for people, for programs, and for the workflows of GitHub.
 
-use krm_core::{Diagnostic, Severity, json};
+use krm_core::print::json;
+use krm_core::{Diagnostic, Severity};
 
 use super::snippet;
 use crate::cli::ErrorFormat;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use krm_yaml::{DocumentRef, File, NodeKind, NodeRef};
 
 use crate::Diagnostic;
-use crate::resource::{Resource, field, is_resource, list_items};
+use crate::model::resource::{Resource, field, is_resource, list_items};
 
 /// The annotation that says how a resource is to be formatted.
 const FORMATTING: &str = "config.kubernetes.io/formatting";
@@ -84,7 +84,7 @@ fn wants_format(node: NodeRef<'_>) -> Result<bool, Diagnostic> {
     let Some(value) = annotations.and_then(|annotations| field(annotations, FORMATTING)) else {
         return Ok(true);
     };
-    let text = crate::resource::scalar_text(value).unwrap_or_default();
+    let text = crate::model::resource::scalar_text(value).unwrap_or_default();
     match &*text {
         "none" => Ok(false),
         "standard" => Ok(true),

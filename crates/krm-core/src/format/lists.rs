@@ -8,7 +8,7 @@ use krm_yaml::NodeRef;
 
 use super::order::{Wish, of_items};
 use super::ties::Ties;
-use crate::resource::{Resource, scalar_text};
+use crate::model::resource::{Resource, scalar_text};
 
 /// Compat: the kinds and versions whose lists kustomize sorts.
 const KINDS: &[&str] = &[

@@ -6,7 +6,7 @@ use super::Schema;
 use super::json_schema::Reader;
 use super::node::{Field, Node, NodeId, Shape};
 use super::openapi::api_version;
-use crate::resource::{Resource, field, scalar_text};
+use crate::model::resource::{Resource, field, scalar_text};
 use crate::{Diagnostic, Package, Severity};
 
 const GROUP: &str = "apiextensions.k8s.io";

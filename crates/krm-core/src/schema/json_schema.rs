@@ -7,7 +7,7 @@ use krm_yaml::{NodeRef, Resolved};
 
 use super::node::{Facts, Field, ListType, Node, NodeId, Shape, Tables};
 use super::words::{either, is_true, owned};
-use crate::resource::scalar_text;
+use crate::model::resource::scalar_text;
 use crate::{Diagnostic, Severity};
 
 /// How deep schemas may nest once their aliases are expanded; text by itself does not nest deeper.

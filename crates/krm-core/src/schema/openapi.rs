@@ -5,7 +5,7 @@ use krm_yaml::NodeRef;
 use super::Schema;
 use super::json_schema::Reader;
 use super::node::Node;
-use crate::resource::{field, scalar_text};
+use crate::model::resource::{field, scalar_text};
 use crate::{Diagnostic, Package, Severity};
 
 /// Definitions of setters and substitutions, which say nothing about types of resources.

@@ -6,7 +6,7 @@ use krm_yaml::{NodeRef, Resolved};
 
 use super::json_schema::Reader;
 use super::node::{ListType, Shape, Strategy, Text};
-use crate::resource::scalar_text;
+use crate::model::resource::scalar_text;
 
 /// How many types a value may have; there are only seven.
 const MOST_TYPES: usize = 8;

@@ -10,7 +10,7 @@ use super::fill::{Filler, Values};
 use super::pattern::Pattern;
 use super::reference::Target;
 use super::{kpt, set};
-use crate::resource::is_null;
+use crate::model::resource::is_null;
 use crate::{Diagnostic, PackageFile};
 
 /// Applies the values of a functionConfig.
@@ -147,7 +147,7 @@ impl<'a> Apply<'a> {
             _ => {
                 let words = format!(
                     "input to array setter must be an array of values, but found {}",
-                    crate::json::write(&Value::string(raw))
+                    crate::print::json::write(&Value::string(raw))
                 );
                 let hint = format!("give `{}` a list: [a, b]", setter.name);
                 Err(field.place().error(words).hint(hint))

@@ -7,7 +7,7 @@ use super::define::{self, Entries, NewSetter};
 use super::definition::{Home, Place, Setter, SetterValue, known_type, texts};
 use super::matching::{self, Wanted};
 use super::{Changes, Form, Setters, rules};
-use crate::resource::{field, scalar_text};
+use crate::model::resource::{field, scalar_text};
 use crate::{Diagnostic, PackageFile};
 
 /// A setter to be made.

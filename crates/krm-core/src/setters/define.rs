@@ -7,7 +7,7 @@ use super::definition::{Home, SetterValue};
 use super::definitions::definitions_node;
 use super::reference::{self, SETTER_PREFIX, SUBSTITUTION_PREFIX};
 use super::{Setters, kpt};
-use crate::resource::field;
+use crate::model::resource::field;
 use crate::{Diagnostic, PackageFile};
 
 /// The function that a pipeline gets where it has none.

@@ -4,7 +4,7 @@ use krm_yaml::{Entry, NodeRef, Resolved, Span};
 
 use super::pattern::Pattern;
 use super::reference::{self, SETTER_PREFIX, SUBSTITUTION_PREFIX, Target};
-use crate::resource::{field, scalar_text};
+use crate::model::resource::{field, scalar_text};
 use crate::{Diagnostic, PackageFile};
 
 /// Where something is defined.

@@ -6,7 +6,7 @@ use krm_yaml::NodeRef;
 
 use super::definition::{self, Defined, Home, Place, Setter, SetterValue, Substitution};
 use super::reference::{Reference, Target};
-use crate::resource::field;
+use crate::model::resource::field;
 use crate::{Diagnostic, PackageFile};
 
 /// The setters and substitutions of a package.

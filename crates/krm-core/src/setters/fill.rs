@@ -13,7 +13,7 @@ use super::pattern::{DeriveError, Pattern, Reading};
 use super::reference::Target;
 use super::typed;
 use crate::Diagnostic;
-use crate::resource::{field as field_of, is_null, scalar_text};
+use crate::model::resource::{field as field_of, is_null, scalar_text};
 
 /// How long a value may become that substitutions put together.
 const LONGEST: usize = 1 << 20;

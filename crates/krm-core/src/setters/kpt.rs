@@ -4,8 +4,8 @@ use krm_yaml::{File, NodeKind, NodeRef, Value};
 
 use super::definition::{Home, Place, Setter, SetterValue, texts};
 use crate::PackageFile;
-use crate::package_path::PackagePath;
-use crate::resource::{field, scalar_text};
+use crate::model::package_path::PackagePath;
+use crate::model::resource::{field, scalar_text};
 
 /// A call of apply-setters in the pipeline of a package.
 #[derive(Clone, Copy, Debug)]
@@ -121,7 +121,7 @@ pub(super) fn list_text(items: &[String], old: &str) -> String {
     let item = |item: &String| match Value::plain(item.clone()) {
         Value::String(_) if is_simple(item) => item.clone(),
         Value::Number(_) => item.clone(),
-        _ => crate::json::write(&Value::string(item.clone())),
+        _ => crate::print::json::write(&Value::string(item.clone())),
     };
     let items: Vec<String> = items.iter().map(item).collect();
     if !old.trim_start().starts_with('-') || items.is_empty() {

@@ -9,7 +9,7 @@ use super::definitions::Known;
 use super::fields::Field;
 use super::reference::{Reference, Target};
 use super::{Form, Setters};
-use crate::records::Record;
+use crate::print::list_output::Record;
 
 /// Lists what a package has.
 ///

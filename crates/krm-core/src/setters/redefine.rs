@@ -5,7 +5,7 @@ use krm_yaml::{NodeRef, Value};
 use super::changes::Op;
 use super::definition::{Setter, SetterValue};
 use super::{kpt, typed};
-use crate::resource::field;
+use crate::model::resource::field;
 
 /// The order in which the parts of a setter are written.
 const ORDER: &[&str] =

@@ -9,7 +9,7 @@ use super::definitions::Known;
 use super::reference::{self, SETTER_PREFIX};
 use super::{Place, Setters};
 use crate::Diagnostic;
-use crate::resource::field;
+use crate::model::resource::field;
 
 /// Renames a setter.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use krm_yaml::{NodeRef, Resolved, Value};
 use regex_lite::Regex;
 
 use super::definition::{Setter, SetterValue, error_at, known_type, texts, warning_at};
-use crate::resource::{field, scalar_text};
+use crate::model::resource::{field, scalar_text};
 use crate::{Diagnostic, PackageFile};
 
 /// Rules of OpenAPI that are not checked, and are said not to be.

@@ -4,7 +4,7 @@ use krm_yaml::{File, NodeRef};
 
 use super::definition::texts;
 use crate::Diagnostic;
-use crate::resource::{field, scalar_text};
+use crate::model::resource::{field, scalar_text};
 
 /// Names with their values, in the order of the file.
 pub type Named = Vec<(String, Vec<String>)>;

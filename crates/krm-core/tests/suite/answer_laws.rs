@@ -1,9 +1,10 @@
 //! Laws of what becomes of an item when a function answers.
 
+use krm_core::PackageFile;
 use krm_core::annotate::{Chosen, annotate};
-use krm_core::merge::same_in_yaml_1_2;
-use krm_core::wire::{Item, SendOptions, Sending};
-use krm_core::{PackageFile, json};
+use krm_core::functions::resource_list::{Item, SendOptions, Sending};
+use krm_core::merge::node::same_in_yaml_1_2;
+use krm_core::print::json;
 use krm_yaml::{File, NodeRef, Value};
 
 use crate::answering;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use krm_core::wire::{Item, SendOptions, Sending};
+use krm_core::functions::resource_list::{Item, SendOptions, Sending};
 use krm_yaml::{File, NodeKind, NodeRef, Resolved, Scalar, ScalarStyle};
 
 use crate::laws::draw::Draw;

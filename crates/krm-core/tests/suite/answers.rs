@@ -1,7 +1,7 @@
 //! The cases of answers: what becomes of the text of a resource when a function gives it back.
 
-use krm_core::json;
-use krm_core::wire::{Item, SendOptions, Sending};
+use krm_core::functions::resource_list::{Item, SendOptions, Sending};
+use krm_core::print::json;
 use krm_testkit::{Case, Section, outcome, run_dir};
 use krm_yaml::{File, Value};
 

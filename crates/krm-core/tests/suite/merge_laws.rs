@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
-use krm_core::merge::{NewItems, OnConflict, Rules};
+use krm_core::merge::node::{NewItems, OnConflict, Rules};
 use proptest::prelude::any;
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
 

@@ -1,7 +1,7 @@
 //! What a function did, field by field, as people read it.
 
-use krm_core::difference::{packages, text};
-use krm_core::wire::Item;
+use krm_core::diff::{packages, text};
+use krm_core::functions::resource_list::Item;
 
 use super::Changed;
 

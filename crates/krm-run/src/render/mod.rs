@@ -6,9 +6,9 @@ mod trace;
 pub use explain::explain;
 pub use trace::{Changed, trace};
 
-use krm_core::hydration::Tree;
-use krm_core::kptfile::Function;
-use krm_core::wire::Item;
+use krm_core::functions::kptfile::Function;
+use krm_core::functions::package_tree::Tree;
+use krm_core::functions::resource_list::Item;
 use rayon::prelude::*;
 
 /// What a function gave back.

@@ -1,6 +1,6 @@
 //! Trees of small packages, with functions that write down what they see.
 
-use krm_core::wire::Items;
+use krm_core::functions::resource_list::Items;
 use krm_core::{Package, PackageFile};
 
 use super::*;

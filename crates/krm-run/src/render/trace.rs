@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use krm_core::wire::Item;
+use krm_core::functions::resource_list::Item;
 
 /// A resource that a function changed, made or took away.
 #[derive(Clone, Debug)]

@@ -1,8 +1,8 @@
 //! What the user has settled for all packages: which images are built in, and which are others.
 
 use krm_core::Diagnostic;
-use krm_core::image_name::ImageName;
-use krm_core::nearest::nearest;
+use krm_core::diagnostics::suggest::nearest;
+use krm_core::model::image_name::ImageName;
 use krm_yaml::{Entry, File, NodeRef};
 
 use super::{Target, UseBuiltin};

@@ -8,8 +8,8 @@ pub use constraint::{BadConstraint, Constraint};
 
 use krm_catalog::{BUILTINS, Builtin};
 use krm_core::Diagnostic;
-use krm_core::image_name::ImageName;
-use krm_core::nearest::nearest;
+use krm_core::diagnostics::suggest::nearest;
+use krm_core::model::image_name::ImageName;
 
 /// What stands before the name of an image that has none.
 pub const CATALOG: &str = "ghcr.io/kptdev/krm-functions-catalog";

@@ -1,7 +1,7 @@
 //! Files for new resources of a function that a package below the root asks for: they stay in that package.
 
-use krm_core::placement::Places;
-use krm_core::wire::Item;
+use krm_core::files::placement::Places;
+use krm_core::functions::resource_list::Item;
 use krm_core::{Identity, PackagePath};
 
 use super::Made;

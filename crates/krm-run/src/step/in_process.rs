@@ -10,7 +10,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use krm_core::wire::Item;
+use krm_core::functions::resource_list::Item;
 use krm_core::{Diagnostic, PackagePath};
 use krm_sdk::{Error, Resource, ResourceList};
 

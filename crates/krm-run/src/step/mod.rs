@@ -1,7 +1,7 @@
 //! One function on a list of items: what it is sent, what becomes of the items, and what it has to say.
 //!
 //! ```
-//! use krm_core::wire::Item;
+//! use krm_core::functions::resource_list::Item;
 //! use krm_run::{Interrupt, Runner, Step};
 //!
 //! let step = Step::new(Runner::Builtin(krm_catalog::find("no-op").expect("it is built in")));
@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use krm_catalog::Builtin;
-use krm_core::wire::{FunctionResult, Item, Version};
+use krm_core::functions::resource_list::{FunctionResult, Item, Version};
 use krm_core::{Diagnostic, Severity};
 use krm_sdk::{Error, ResourceList};
 

@@ -1,7 +1,7 @@
 //! A function outside of krm: it gets a text, and what it gives is edited into the items.
 
 use krm_core::Severity;
-use krm_core::wire::{Item, Refused, SendOptions, Sending, incoming};
+use krm_core::functions::resource_list::{Item, Refused, SendOptions, Sending, incoming};
 use krm_yaml::File;
 
 use super::{Made, Step, StepFailure};

@@ -1,6 +1,6 @@
 //! Where the items that a function gave stand among those that it did not get.
 
-use krm_core::wire::Item;
+use krm_core::functions::resource_list::Item;
 
 use super::Made;
 

@@ -191,7 +191,7 @@ fn any_value_keeps_its_digits() {
     let huge = "9".repeat(60);
     let Any(value) = read(&custom(&format!("a: 1.20\nb: {huge}\nc: '1'\n1: [~]\n"))).unwrap();
     let expected = format!(r#"{{"a":1.20,"b":{huge},"c":"1","1":[null]}}"#);
-    assert_eq!(krm_core::json::write(&value), expected);
+    assert_eq!(krm_core::print::json::write(&value), expected);
 }
 
 #[test]

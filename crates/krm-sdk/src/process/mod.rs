@@ -76,7 +76,7 @@ pub fn run_many(functions: impl IntoIterator<Item = Function>) -> ! {
         }
         None => {
             let names = functions.iter().map(|function| function.name.as_str());
-            let near = krm_core::nearest::nearest(names, &first);
+            let near = krm_core::diagnostics::suggest::nearest(names, &first);
             let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
             say(&format!("error: there is no function `{first}`{hint}\n"));
             say(&help::many(&program, &functions));
@@ -101,7 +101,9 @@ fn start(function: &Function, arguments: &[String]) -> i32 {
     keep_quiet();
     match arguments.question {
         Some(Question::Help) => return print(&help::one(function)),
-        Some(Question::Doc) => return print(&(krm_core::json::write(&function.doc()) + "\n")),
+        Some(Question::Doc) => {
+            return print(&(krm_core::print::json::write(&function.doc()) + "\n"));
+        }
         Some(Question::Schema) => return schema(function),
         None => {}
     }
@@ -120,7 +122,7 @@ fn start(function: &Function, arguments: &[String]) -> i32 {
 
 fn schema(function: &Function) -> i32 {
     match function.schema() {
-        Some(schema) => print(&(krm_core::json::write(&schema) + "\n")),
+        Some(schema) => print(&(krm_core::print::json::write(&schema) + "\n")),
         None => {
             say("error: this function asks for no functionConfig of a type\n");
             1

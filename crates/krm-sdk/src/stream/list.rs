@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use krm_core::{Diagnostic, json};
+use krm_core::Diagnostic;
+use krm_core::print::json;
 use krm_yaml::{Edit, File, NodeRef, Place, Span, Value};
 
 use super::slot::{Manner, ended};

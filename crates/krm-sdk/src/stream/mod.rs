@@ -16,7 +16,7 @@ mod read;
 mod slot;
 mod write;
 
-use krm_core::wire::{Item, Version};
+use krm_core::functions::resource_list::{Item, Version};
 use krm_yaml::{File, NodeRef, Span};
 
 pub(crate) use slot::Slot;

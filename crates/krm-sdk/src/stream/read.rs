@@ -1,7 +1,9 @@
 //! Reading: a list or documents become resources, each a document of its own without annotations of the wire.
 
-use krm_core::wire::{Item, Version};
-use krm_core::{Diagnostic, Resource as View, resource, subtree};
+use krm_core::functions::resource_list::{Item, Version};
+use krm_core::model::resource;
+use krm_core::print::source_text;
+use krm_core::{Diagnostic, Resource as View};
 use krm_yaml::{File, NodeRef};
 
 use super::{Form, Sent, Slot, Stream, field, is_null};
@@ -45,7 +47,7 @@ impl Stream {
             let message = "`functionConfig` is no resource: a mapping is wanted";
             return Err(Diagnostic::error(message).at(&self.file, node.span()).into());
         }
-        let item = Item::parse(subtree::end_line(subtree::text(node)))?;
+        let item = Item::parse(source_text::end_line(source_text::text(node)))?;
         let (item, _) = place::strip(item)?;
         Ok(Some(item.into()))
     }
@@ -119,7 +121,7 @@ fn list(file: &File) -> Result<(Vec<Slot>, Vec<Item>), Error> {
             "an item of this list begins on the line below its dash, which cannot be written back";
         Diagnostic::error(message).at(file, items.span())
     })?;
-    let texts = subtree::texts(&nodes).into_iter().map(subtree::end_line);
+    let texts = source_text::texts(&nodes).into_iter().map(source_text::end_line);
     Ok((slots, texts.map(Item::parse).collect::<Result<_, _>>()?))
 }
 

@@ -1,7 +1,7 @@
 //! Where in the text a resource stands, and how a new text is written there.
 
-use krm_core::json;
-use krm_core::wire::Item;
+use krm_core::functions::resource_list::Item;
+use krm_core::print::json;
 use krm_yaml::{Comment, NodeRef, Span, Value};
 
 /// The bytes of a resource, with the comments that are its own.

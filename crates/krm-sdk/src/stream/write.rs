@@ -1,7 +1,7 @@
 //! Writing: the text that was read with the resources as they are now, and what the function has to say.
 
 use krm_core::Diagnostic;
-use krm_core::wire::{FunctionResult, Item};
+use krm_core::functions::resource_list::{FunctionResult, Item};
 use krm_yaml::{Edit, File, Place, Value};
 
 use super::{Form, Stream, is_null};

@@ -1,6 +1,6 @@
 //! Laws of streams, on lists of odd resources that odd things are done to.
 
-use krm_core::json;
+use krm_core::print::json;
 use krm_sdk::stream::Stream;
 use krm_sdk::{Resource, ResourceList};
 use krm_yaml::Value;

@@ -1,7 +1,8 @@
 //! `krm cfg annotate`: resources get annotations, one line for each.
 
 use krm_core::annotate::{Chosen, annotate};
-use krm_core::{Diagnostic, Placed, nearest};
+use krm_core::diagnostics::suggest;
+use krm_core::{Diagnostic, Placed};
 
 use super::editing::{Editing, Session, Target};
 use crate::cli::Global;
@@ -64,7 +65,7 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     let package = &session.loaded.package;
     if !package.files().is_empty() && !package.resources().any(is_meant) {
         let nothing = Diagnostic::warning("there is no such resource, and nothing changes");
-        let near = args.kind.as_deref().and_then(|it| nearest::kind(package, it));
+        let near = args.kind.as_deref().and_then(|it| suggest::kind(package, it));
         screen.tell(
             &near.into_iter().fold(nothing, |nothing, kind| {
                 nothing.hint(format!("did you mean `--kind {kind}`?"))

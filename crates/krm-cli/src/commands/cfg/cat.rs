@@ -1,7 +1,7 @@
 //! `krm cfg cat`: what a package holds, as it is written.
 
-use krm_core::listing::{Entry, Look};
-use krm_core::wrapper::Wrapper;
+use krm_core::print::cat::{Entry, Look};
+use krm_core::print::list_wrapper::Wrapper;
 use krm_core::{Change, Diagnostic, PackageFile, Plan};
 
 use super::printing::{Printer, ResourceFormat, texts};

@@ -1,7 +1,7 @@
 //! `krm cfg count`: how many resources there are, by kind.
 
-use krm_core::count;
-use krm_core::records::Record;
+use krm_core::print::count;
+use krm_core::print::list_output::Record;
 use krm_yaml::Value;
 
 use super::{Format, Input, finish};

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use clap::ValueEnum;
-use krm_core::difference::packages::{self, ItemChange};
-use krm_core::difference::text;
-use krm_core::{Diagnostic, Package, PackageFile, records};
+use krm_core::diff::packages::{self, ItemChange};
+use krm_core::diff::text;
+use krm_core::print::list_output;
+use krm_core::{Diagnostic, Package, PackageFile};
 
 use super::merging;
 use crate::cli::Global;
@@ -86,7 +87,7 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
             let list: Vec<_> = records
                 .map(|it| text::record(it, screen.shows_secrets(), args.only_meaning))
                 .collect();
-            screen.print(&records::json(&list))?;
+            screen.print(&list_output::json(&list))?;
         }
         Format::Unified => {
             print_files(&changes, [&old.package, &new.package], screen)?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use clap::ValueEnum;
-use krm_core::filenames::{self, Naming, Pattern, Renamed};
+use krm_core::files::filenames::{self, Naming, Pattern, Renamed};
 use krm_core::format::{Options, format};
 use krm_core::schema::Schema;
 use krm_core::{Change, Diagnostic, Package, PackageFile, PackagePath, Plan};

@@ -1,8 +1,8 @@
 //! `krm cfg get`: the value of a setter alone, for scripts.
 
 use krm_core::Diagnostic;
+use krm_core::print::source_text;
 use krm_core::setters::SetterValue;
-use krm_core::subtree;
 
 use super::setters::{self, Where};
 use crate::cli::Global;
@@ -47,7 +47,7 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
         SetterValue::Unset => {
             return Err(missing(format!("the setter `{}` has no value", args.name)));
         }
-        SetterValue::Text(text) => screen.print(&subtree::end_line(text.clone()))?,
+        SetterValue::Text(text) => screen.print(&source_text::end_line(text.clone()))?,
         SetterValue::List(items) => {
             items.iter().try_for_each(|item| screen.print(&format!("{item}\n")))?;
         }

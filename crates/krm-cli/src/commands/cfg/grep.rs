@@ -1,8 +1,8 @@
 //! `krm cfg grep`: the resources for which conditions hold.
 
 use krm_core::Resource;
-use krm_core::listing::{Entry, Look};
-use krm_core::query::Query;
+use krm_core::print::cat::{Entry, Look};
+use krm_core::query::conditions::Query;
 
 use super::Input;
 use super::printing::{Printer, ResourceFormat, texts};

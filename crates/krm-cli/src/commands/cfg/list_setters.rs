@@ -1,7 +1,7 @@
 //! `krm cfg list-setters`: which setters there are, what they hold, and which fields follow them.
 
 use krm_core::Diagnostic;
-use krm_core::records::Record;
+use krm_core::print::list_output::Record;
 use krm_core::setters::{Field, List, Listed, Setters, Target, places, references};
 use krm_yaml::Value;
 

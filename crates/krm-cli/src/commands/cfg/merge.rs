@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use krm_core::merge::Rules;
-use krm_core::package_merge::{How, NewText, PackageMerge, layers};
+use krm_core::merge::node::Rules;
+use krm_core::merge::package::{How, NewText, PackageMerge, layers};
 use krm_core::{Change, Diagnostic, Package, PackageFile, PackagePath, Plan};
 use krm_yaml::File;
 

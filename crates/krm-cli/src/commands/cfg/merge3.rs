@@ -5,8 +5,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use krm_core::merge::{Conflict, Rules, Side, settle_marks};
-use krm_core::package_merge::{How, NewText, PackageMerge, files};
+use krm_core::merge::node::{Conflict, Rules, Side, settle_marks};
+use krm_core::merge::package::{How, NewText, PackageMerge, files};
 use krm_core::{Change, Diagnostic, PackagePath, Plan};
 
 use super::editing::{Editing, Session};

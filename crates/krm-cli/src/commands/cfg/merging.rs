@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use krm_core::package_merge::{Merged, NewText, PackageMerge};
+use krm_core::merge::package::{Merged, NewText, PackageMerge};
 use krm_core::schema::Schema;
 use krm_core::{Change, Diagnostic, Package, PackageFile, PackagePath, Plan};
 use krm_yaml::File;

@@ -25,7 +25,7 @@ mod setters;
 mod tree;
 
 use clap::{Subcommand, ValueEnum};
-use krm_core::records::{self, Record};
+use krm_core::print::list_output::{self, Record};
 use krm_core::{Diagnostic, Resource};
 
 use crate::cli::{Global, yes_or_no};
@@ -131,8 +131,8 @@ enum Format {
 impl Format {
     fn write(self, records: &[Record<'_>]) -> String {
         match self {
-            Self::Json => records::json(records),
-            Self::Yaml => records::yaml(records),
+            Self::Json => list_output::json(records),
+            Self::Yaml => list_output::yaml(records),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! How `cat` and `grep` print resources.
 
 use clap::ValueEnum;
-use krm_core::listing::{self, Entry, Look};
+use krm_core::print::cat::{self, Entry, Look};
 use krm_core::{Diagnostic, PackageFile};
 use krm_yaml::Value;
 
@@ -29,13 +29,13 @@ pub(super) fn texts(
 ) -> Result<Vec<String>, Vec<Diagnostic>> {
     let print = |entries: &[Entry<'_>]| match format {
         ResourceFormat::Json => entries.iter().map(json).collect(),
-        ResourceFormat::Yaml => listing::texts(entries),
+        ResourceFormat::Yaml => cat::texts(entries),
     };
-    listing::with_entries(file, look, keep, print)
+    cat::with_entries(file, look, keep, print)
 }
 
 fn json(entry: &Entry<'_>) -> String {
-    format!("{}\n", krm_core::json::write(&Value::Node(entry.node)))
+    format!("{}\n", krm_core::print::json::write(&Value::Node(entry.node)))
 }
 
 /// Prints texts one after the other, and counts them.

@@ -1,7 +1,8 @@
 //! `krm cfg set`: a setter gets a value, and every field that follows it.
 
+use krm_core::diagnostics::secrets;
 use krm_core::setters::{Changes, Set, values};
-use krm_core::{Diagnostic, Severity, secrets};
+use krm_core::{Diagnostic, Severity};
 use krm_yaml::ReadOptions;
 
 use super::editing::Editing;

@@ -2,9 +2,9 @@
 
 use clap::ValueEnum;
 use krm_core::Placed;
-use krm_core::query::Selector;
-use krm_core::records::Record;
-use krm_core::tree::{self, Fields};
+use krm_core::print::list_output::Record;
+use krm_core::print::tree::{self, Fields};
+use krm_core::query::conditions::Selector;
 use krm_yaml::Value;
 
 use super::{Format, Local, finish};

@@ -4,8 +4,9 @@ use std::env;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use krm_core::wrapper::Wrapper;
-use krm_core::{Diagnostic, adapter};
+use krm_core::Diagnostic;
+use krm_core::functions::adapter;
+use krm_core::print::list_wrapper::Wrapper;
 use krm_run::{Environment, Exec, ExecSettings, Function, Limits, Reason, Variable};
 use krm_yaml::{File, ReadOptions};
 
@@ -87,7 +88,9 @@ impl Program {
         let is_function = self.wrap_kind == "ResourceList";
         let default = if is_function { "config.kubernetes.io/v1" } else { "v1" };
         let config = read.config().filter(|_| is_function);
-        let text = |config| krm_core::subtree::end_line(krm_core::subtree::text(config));
+        let text = |config| {
+            krm_core::print::source_text::end_line(krm_core::print::source_text::text(config))
+        };
         let wrapper = Wrapper {
             kind: self.wrap_kind.clone(),
             version: self.wrap_version.as_deref().unwrap_or(default).to_owned(),

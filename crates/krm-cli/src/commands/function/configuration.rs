@@ -1,7 +1,8 @@
 //! The functionConfig that a person names: the one object of a file, or words of the command line.
 
-use krm_core::wire::Item;
-use krm_core::{Diagnostic, subtree};
+use krm_core::Diagnostic;
+use krm_core::functions::resource_list::Item;
+use krm_core::print::source_text;
 use krm_yaml::{Edit, File, NodeRef, Path, ReadOptions, Value};
 
 use crate::disk;
@@ -19,7 +20,7 @@ pub(super) fn placed(told: Diagnostic, file: &str) -> Diagnostic {
 
 /// The text of the one object in a file.
 pub(crate) fn text(name: &str) -> Result<String, Diagnostic> {
-    object(name, |object| Ok(subtree::end_line(subtree::texts(&[object]).concat())))
+    object(name, |object| Ok(source_text::end_line(source_text::texts(&[object]).concat())))
 }
 
 /// The one object in a file.

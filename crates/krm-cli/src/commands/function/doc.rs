@@ -2,8 +2,8 @@
 
 use krm_catalog::{BUILTINS, Builtin};
 use krm_core::Diagnostic;
-use krm_core::image_name::ImageName;
-use krm_core::nearest::nearest;
+use krm_core::diagnostics::suggest::nearest;
+use krm_core::model::image_name::ImageName;
 
 use crate::show::Screen;
 use crate::{Exit, Failure, Outcome};

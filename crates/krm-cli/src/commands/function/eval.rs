@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, ValueEnum};
-use krm_core::wire::Item;
+use krm_core::functions::resource_list::Item;
 use krm_core::{Diagnostic, Package};
 use krm_run::{Runner, Step};
 

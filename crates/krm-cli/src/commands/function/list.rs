@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use krm_catalog::{BUILTINS, Builtin};
-use krm_core::records::{self, Record};
+use krm_core::print::list_output::{self, Record};
 use krm_yaml::Value;
 
 use crate::show::Screen;
@@ -39,8 +39,8 @@ enum Output {
 pub(super) fn run(args: &Args, screen: &mut Screen) -> Outcome {
     let text = match args.output {
         Output::Text => table(),
-        Output::Json => records::json(&all()),
-        Output::Yaml => records::yaml(&all()),
+        Output::Json => list_output::json(&all()),
+        Output::Yaml => list_output::yaml(&all()),
     };
     screen.print(&text)?;
     Ok(Exit::Done)

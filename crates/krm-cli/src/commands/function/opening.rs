@@ -1,7 +1,7 @@
 //! What `eval` and `run` have in common: flags, and a package that is opened, given to functions and written back.
 
 use krm_core::Package;
-use krm_core::wire::{Item, Items};
+use krm_core::functions::resource_list::{Item, Items};
 
 use super::interrupt;
 use super::output::Elsewhere;

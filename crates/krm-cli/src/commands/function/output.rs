@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use krm_core::wire::{Item, Items, SendOptions, Sending};
-use krm_core::{Change, Package, Plan, subtree};
+use krm_core::functions::resource_list::{Item, Items, SendOptions, Sending};
+use krm_core::print::source_text;
+use krm_core::{Change, Package, Plan};
 
 use crate::cli::Preview;
 use crate::commands::writing;
@@ -69,7 +70,7 @@ impl Output {
 
 /// Resources as documents, one after the other.
 pub(super) fn documents(items: &[Item]) -> String {
-    let texts = items.iter().map(|item| subtree::end_line(item.text().to_owned()));
+    let texts = items.iter().map(|item| source_text::end_line(item.text().to_owned()));
     texts.collect::<Vec<_>>().join("---\n")
 }
 

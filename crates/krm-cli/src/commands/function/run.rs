@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use krm_core::declared::{Declared, Runtime, declared};
-use krm_core::findings::field::Field;
-use krm_core::wire::Item;
+use krm_core::functions::annotated_functions::{Declared, Runtime, declared};
+use krm_core::functions::resource_list::Item;
+use krm_core::functions::results::field::Field;
 use krm_core::{Diagnostic, Package, PackageFile};
 use krm_run::{Limits, Runner, Step};
 
@@ -158,7 +158,9 @@ impl Args {
             if told.iter().any(Diagnostic::is_error) {
                 return Err(input(told));
             }
-            let items = krm_core::wire::Items::of(&loaded.package, |_| true).map_err(input)?.items;
+            let items = krm_core::functions::resource_list::Items::of(&loaded.package, |_| true)
+                .map_err(input)?
+                .items;
             let root = std::fs::canonicalize(dir)?;
             for function in declared(&loaded.package).map_err(input)? {
                 add(self.of_declared(&function, &loaded.package, &items, workshop, &root, true));
@@ -289,7 +291,7 @@ fn housed(items: &mut [Item], scope: &str) {
     }
     for item in items.iter_mut().filter(|item| item.path.is_none()) {
         let Some(identity) = item.resource().identity() else { continue };
-        let path = krm_core::placement::Places::default().make(&identity);
+        let path = krm_core::files::placement::Places::default().make(&identity);
         item.path = krm_core::PackagePath::new(&format!("{scope}/{path}")).ok();
         item.index = None;
     }

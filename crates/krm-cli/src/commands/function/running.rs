@@ -1,7 +1,7 @@
 //! Functions run one after the other on the resources of a package: what each did is told and kept.
 
-use krm_core::findings::{Finder, Ran, Report};
-use krm_core::wire::{FunctionResult, Item};
+use krm_core::functions::resource_list::{FunctionResult, Item};
+use krm_core::functions::results::{Finder, Ran, Report};
 use krm_core::{Diagnostic, Package, Severity};
 use krm_run::{Image, Interrupt, Runner, Step, StepFailure, Stepped, named};
 

@@ -1,6 +1,6 @@
 //! Which resources a function gets: flags as kpt has them.
 
-use krm_core::wire::Item;
+use krm_core::functions::resource_list::Item;
 use krm_sdk::{Resource, Selector};
 use krm_yaml::Value;
 

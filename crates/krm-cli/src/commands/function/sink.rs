@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use krm_core::assemble::{Deletions, assemble};
-use krm_core::wire::{Item, SendOptions, Sending};
+use krm_core::files::assemble::{Deletions, assemble};
+use krm_core::functions::resource_list::{Item, SendOptions, Sending};
 use krm_core::{Change, Diagnostic, Plan};
 
 use super::{opening, output, streams};

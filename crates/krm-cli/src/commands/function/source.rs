@@ -1,8 +1,8 @@
 //! `krm fn source`: packages as one list, as functions read it.
 
 use clap::ValueEnum;
-use krm_core::adapter::Input;
-use krm_core::wire::{SendOptions, Sending};
+use krm_core::functions::adapter::Input;
+use krm_core::functions::resource_list::{SendOptions, Sending};
 use krm_core::{Diagnostic, Package, PackageFile, PackagePath};
 use krm_yaml::{File, Value};
 
@@ -101,7 +101,7 @@ impl Args {
             if self.wrap_kind == "ResourceList" { "config.kubernetes.io/v1" } else { "v1" };
         let version = self.wrap_version.as_deref().unwrap_or(default);
         let body = list.splitn(3, '\n').nth(2).unwrap_or_default();
-        let word = |text: &str| krm_core::json::write(&Value::string(text));
+        let word = |text: &str| krm_core::print::json::write(&Value::string(text));
         let plain = |text: &str| match text
             .bytes()
             .all(|it| it.is_ascii_alphanumeric() || b"./-_".contains(&it))

@@ -1,6 +1,6 @@
 //! Functions on standard input: a list comes in, and the same list goes out with what changed in it.
 
-use krm_core::wire::{Item, Items};
+use krm_core::functions::resource_list::{Item, Items};
 use krm_core::{Diagnostic, Package, PackageFile};
 use krm_sdk::stream::{Form, Stream};
 use krm_sdk::{Error, FunctionResult, Resource, ResourceList};

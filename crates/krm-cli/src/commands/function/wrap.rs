@@ -2,8 +2,9 @@
 
 use std::env;
 
-use krm_core::merge::Rules;
-use krm_core::{Diagnostic, adapter};
+use krm_core::Diagnostic;
+use krm_core::functions::adapter;
+use krm_core::merge::node::Rules;
 use krm_yaml::File;
 
 use super::command::{self, Program};

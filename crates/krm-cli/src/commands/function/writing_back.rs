@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use krm_core::assemble::{Deletions, assemble};
-use krm_core::findings::Report;
-use krm_core::wire::Item;
+use krm_core::files::assemble::{Deletions, assemble};
+use krm_core::functions::resource_list::Item;
+use krm_core::functions::results::Report;
 use krm_core::{Change, Diagnostic, Package, PackageFile, PackagePath, Plan};
 
 use super::output::Output;

@@ -1,7 +1,10 @@
 //! `krm yaml get`: the value at a path, or the text of a collection as it is written.
 
 use clap::ValueEnum;
-use krm_core::{Diagnostic, json, missing, subtree};
+use krm_core::Diagnostic;
+use krm_core::print::json;
+use krm_core::print::source_text;
+use krm_core::query::missing_path;
 use krm_yaml::{DocumentRef, NodeRef, Path, ReadOptions};
 
 use super::{broken, no_document, select};
@@ -87,16 +90,16 @@ fn render(node: NodeRef<'_>, args: &Args) -> Result<String, Diagnostic> {
             json::write(&value)
         }
         (None, Some(scalar)) => scalar.value().into_owned(),
-        _ => subtree::text(node),
+        _ => source_text::text(node),
     };
-    Ok(subtree::end_line(text))
+    Ok(source_text::end_line(text))
 }
 
 /// Where the path comes furthest, there is most to say.
 fn not_found(documents: &[DocumentRef<'_>], path: &Path) -> Diagnostic {
     let furthest = documents
         .iter()
-        .filter_map(|document| missing::find(*document, path))
+        .filter_map(|document| missing_path::find(*document, path))
         .rev()
         .max_by_key(|missing| missing.found);
     match furthest {

@@ -1,6 +1,6 @@
 //! `krm yaml merge`: what one file says is set in another, and whatever it does not mention stays.
 
-use krm_core::merge::{NamedFile, Rules, two_way_files};
+use krm_core::merge::node::{NamedFile, Rules, two_way_files};
 use krm_core::{Change, Plan};
 
 use super::whole;

@@ -1,7 +1,7 @@
 //! `krm yaml merge3`: what changed between two versions of a file is made in a third, and conflicts are told.
 
 use clap::ValueEnum;
-use krm_core::merge::{MergedFile, NamedFile, Side, settle_marks, three_way_files};
+use krm_core::merge::node::{MergedFile, NamedFile, Side, settle_marks, three_way_files};
 use krm_core::{Change, Diagnostic, Plan};
 
 use super::whole;

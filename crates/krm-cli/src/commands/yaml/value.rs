@@ -130,7 +130,7 @@ fn has_odd_keys(node: NodeRef<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use krm_core::json;
+    use krm_core::print::json;
 
     fn read(text: &str, kind: Option<Type>) -> Result<String, String> {
         let wanted = Wanted::new(text, kind).map_err(|diagnostic| diagnostic.message)?;

@@ -255,8 +255,10 @@ fn a_patch_of_a_definition_says_nothing() {
 fn a_package_brings_its_definitions() {
     let krmfile = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions:\n    io.k8s.cli.setters.replicas:\n      x-k8s-cli: {setter: {name: replicas, value: 3}}\n    com.example.Box:\n      x-kubernetes-group-version-kind: [{group: example.com, version: v1, kind: Box}]\n      properties:\n        lids: {type: array, items: {type: string}, x-kubernetes-patch-strategy: merge}\n        key: {type: iron}\n";
     let broken = crd("a: 5");
-    let package =
-        crate::package::tests::package(&[("Krmfile", krmfile), ("crds/fleet.yaml", &broken)]);
+    let package = crate::model::package::tests::package(&[
+        ("Krmfile", krmfile),
+        ("crds/fleet.yaml", &broken),
+    ]);
     let mut schema = Schema::kubernetes();
     let faults = schema.add_package(&package);
     let names: Vec<_> = faults.iter().map(|fault| fault.file.as_deref().unwrap()).collect();

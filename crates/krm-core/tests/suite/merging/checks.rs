@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use krm_core::Resource;
-use krm_core::merge::{
+use krm_core::merge::node::{
     MergedFile, NamedFile, OnConflict, Rules, Side, same_in_yaml_1_2, three_way_files,
     two_way_files,
 };

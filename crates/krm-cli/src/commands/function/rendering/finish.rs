@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use krm_core::assemble::{Deletions, assemble};
-use krm_core::findings::Ran;
-use krm_core::kptfile::{self, Role};
-use krm_core::wire::Item;
+use krm_core::files::assemble::{Deletions, assemble};
+use krm_core::functions::kptfile::{self, Role};
+use krm_core::functions::resource_list::Item;
+use krm_core::functions::results::Ran;
 use krm_core::{Change, Diagnostic, Package, PackageFile, PackagePath, PackagePathError, Plan};
 use krm_run::render::Rendered;
 use krm_yaml::File;

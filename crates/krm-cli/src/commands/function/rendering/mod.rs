@@ -7,10 +7,10 @@ mod words;
 use std::path::Path;
 use std::time::Duration;
 
-use krm_core::findings::Ran;
-use krm_core::hydration::Tree;
-use krm_core::kptfile::{self, Function, Program};
-use krm_core::wire::{FunctionResult, Item};
+use krm_core::functions::kptfile::{self, Function, Program};
+use krm_core::functions::package_tree::Tree;
+use krm_core::functions::resource_list::{FunctionResult, Item};
+use krm_core::functions::results::Ran;
 use krm_core::{Diagnostic, Package};
 use krm_run::render::Ended;
 use krm_run::{Image, Interrupt, Limits, Programs, Runner, StepFailure};

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use krm_core::hydration::Tree;
-use krm_core::kptfile::Function;
-use krm_core::wire::{Item, Items};
+use krm_core::functions::kptfile::Function;
+use krm_core::functions::package_tree::Tree;
+use krm_core::functions::resource_list::{Item, Items};
 use krm_core::{Diagnostic, Package, PackageFile};
 use krm_run::render::{Rendered, render};
 use krm_run::{Environment, Interrupt, Programs};

@@ -1,8 +1,8 @@
 //! What people are told about a run: a line for each function, what it found, and why it failed.
 
-use krm_core::findings::{Finder, Report};
-use krm_core::kptfile::Role;
-use krm_core::wire::{FunctionResult, Item};
+use krm_core::functions::kptfile::Role;
+use krm_core::functions::resource_list::{FunctionResult, Item};
+use krm_core::functions::results::{Finder, Report};
 use krm_core::{Diagnostic, Severity};
 use krm_run::render::{self, Rendered, Step};
 

@@ -1,0 +1,372 @@
+//! Puts resources into a file and takes them out: whole documents, or items of a list.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use krm_yaml::{DocumentRef, Edit, EditError, File, NodeRef, Span, WhenEmpty};
+
+use crate::compare::fingerprint;
+use crate::files::removal;
+use crate::model::resource::resources;
+use crate::print::source_text;
+
+/// Where a resource stands in its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Spot {
+    /// Which document.
+    pub(crate) document: usize,
+    /// Which item of the document's list; none for a whole document.
+    pub(crate) item: Option<usize>,
+}
+
+impl Spot {
+    pub(crate) fn of(node: NodeRef<'_>, item: Option<usize>) -> Self {
+        Self { document: node.document().index(), item }
+    }
+}
+
+/// A resource that comes in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Addition<'a> {
+    /// The resource, of any file.
+    pub(crate) node: NodeRef<'a>,
+    /// Where it goes.
+    pub(crate) place: Place,
+}
+
+/// Where a resource goes in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Directly before another one, into its list where it is in one.
+    Before(Spot),
+    /// Directly behind another one, into its list where it is in one.
+    Behind(Spot),
+    /// Behind all others, as a document.
+    Last,
+}
+
+impl Place {
+    fn spot(self) -> Option<Spot> {
+        match self {
+            Self::Before(spot) | Self::Behind(spot) => Some(spot),
+            Self::Last => None,
+        }
+    }
+}
+
+/// What is to become of a file.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Arrangement<'a> {
+    pub(crate) removed: BTreeSet<Spot>,
+    pub(crate) added: Vec<Addition<'a>>,
+    /// Whether a file stays that holds nothing but comments.
+    pub(crate) keeps_comments: bool,
+}
+
+impl Arrangement<'_> {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.removed.is_empty() && self.added.is_empty()
+    }
+
+    /// The new text of the file; none where nothing is left in it. What stays means what it meant.
+    pub(crate) fn apply(&self, file: &File, is_json: bool) -> Result<Option<String>, EditError> {
+        let emptied = self.emptied(file);
+        let items = self.edit_items(file, is_json, &emptied)?;
+        let parsed;
+        let file = match items {
+            Some(text) => {
+                let whole = |error: krm_yaml::ReadError| refused(file, &error.to_string());
+                parsed = File::parse(text).map_err(whole)?;
+                &parsed
+            }
+            None => file,
+        };
+        let text = self.join(file, is_json, &emptied)?;
+        let is_empty = if self.keeps_comments { !holds_something(&text) } else { is_blank(&text) };
+        if !self.removed.is_empty() && is_empty {
+            return Ok(None);
+        }
+        self.check(file, &text, &emptied)?;
+        Ok(Some(text))
+    }
+
+    /// Documents that go away as a whole: those named, and lists that lose all their items and hold nothing else.
+    fn emptied(&self, file: &File) -> BTreeSet<usize> {
+        let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut gone = BTreeSet::new();
+        for spot in &self.removed {
+            match spot.item {
+                None => _ = gone.insert(spot.document),
+                Some(_) => *counts.entry(spot.document).or_default() += 1,
+            }
+        }
+        let gets = |document: usize| {
+            let spots = self.added.iter().filter_map(|addition| addition.place.spot());
+            spots.into_iter().any(|spot| spot.document == document && spot.item.is_some())
+        };
+        let is_all = |at: usize, count| {
+            file.document(at).is_some_and(|document| is_nothing_but(document, count)) && !gets(at)
+        };
+        gone.extend(counts.into_iter().filter(|(at, count)| is_all(*at, *count)).map(|it| it.0));
+        gone
+    }
+
+    /// The text after the items of lists came and went; none where no list changes.
+    fn edit_items(
+        &self,
+        file: &File,
+        is_json: bool,
+        emptied: &BTreeSet<usize>,
+    ) -> Result<Option<String>, EditError> {
+        let mut edit = Edit::new(file).allow_shared(true).json(is_json);
+        for spot in self.removed.iter().filter(|spot| !emptied.contains(&spot.document)) {
+            let item = spot.item.and_then(|at| list_at(file, *spot)?.children().nth(at));
+            if let Some(item) = item {
+                edit.remove(item, WhenEmpty::Keep)?;
+            }
+        }
+        for addition in &self.added {
+            let Some(spot) = addition.place.spot() else { continue };
+            if let (Some(item), Some(list)) = (spot.item, list_at(file, spot)) {
+                let at = if addition.place == Place::Before(spot) { item } else { item + 1 };
+                edit.insert_item(list, at, addition.node)?;
+            }
+        }
+        if edit.is_empty() { Ok(None) } else { edit.apply().map(Some) }
+    }
+
+    /// The documents that stay, with the new ones between them.
+    fn join(
+        &self,
+        file: &File,
+        is_json: bool,
+        emptied: &BTreeSet<usize>,
+    ) -> Result<String, EditError> {
+        let mut new = New::default();
+        for addition in self.added.iter().filter(|it| !is_item(it, file)) {
+            let text = source_text::end_line(source_text::texts(&[addition.node]).concat());
+            match addition.place {
+                Place::Before(spot) => new.before.entry(spot.document).or_default().push(text),
+                Place::Behind(spot) => new.behind.entry(spot.document).or_default().push(text),
+                Place::Last => new.last.push(text),
+            }
+        }
+        let line_break = line_break(file, &new);
+        let is_marked = file.document(0).is_some_and(|first| first.start_marker().is_some());
+        let mut out = String::with_capacity(file.text().len());
+        let push = |out: &mut String, new: Vec<String>| {
+            for text in new {
+                if is_json && !is_blank(out) {
+                    return Err(refused(file, "a JSON file has no room for another resource"));
+                }
+                push_document(out, &text, line_break);
+            }
+            Ok(())
+        };
+        // A file without documents can have comments.
+        if file.document(0).is_none() && holds_something(file.text()) {
+            out.push_str(file.text());
+        }
+        for document in file.documents() {
+            let index = document.index();
+            let leading = new.before.remove(&index).unwrap_or_default();
+            let is_led = !leading.is_empty();
+            push(&mut out, leading)?;
+            let needs_marker = is_led && document.start_marker().is_none();
+            if needs_marker && !emptied.contains(&index) {
+                out.extend(["---", line_break]);
+            }
+            out.push_str(match emptied.contains(&index) {
+                true => removal::own_comments(document),
+                false if out.is_empty() && !is_marked => removal::without_separator(document),
+                false if needs_marker => document.text().trim_start_matches('\u{feff}'),
+                false => document.text(),
+            });
+            push(&mut out, new.behind.remove(&index).unwrap_or_default())?;
+        }
+        push(&mut out, new.behind.into_values().flatten().chain(new.last).collect())?;
+        let is_missing = file.text().starts_with('\u{feff}') && !out.starts_with('\u{feff}');
+        Ok(if is_missing { format!("\u{feff}{out}") } else { out })
+    }
+
+    /// A `|` text at the end of a file has no line break, and gets one where something comes behind it.
+    fn check(&self, file: &File, text: &str, emptied: &BTreeSet<usize>) -> Result<(), EditError> {
+        let new = File::parse(text.to_owned()).map_err(|it| refused(file, &it.to_string()))?;
+        let is_there = |root: &NodeRef<'_>| root.is_collection() || !root.text().is_empty();
+        let print =
+            |document: DocumentRef<'_>| document.root().filter(is_there).map(fingerprint::of);
+        let kept = file.documents().filter(|document| !emptied.contains(&document.index()));
+        let mut found = new.documents().filter_map(print);
+        for document in kept {
+            let Some(wanted) = print(document) else { continue };
+            if !found.any(|print| print == wanted) {
+                return Err(EditError {
+                    message: "this document would mean something else with others around it".into(),
+                    span: document.span(),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The texts of documents that come.
+#[derive(Default)]
+struct New {
+    before: BTreeMap<usize, Vec<String>>,
+    behind: BTreeMap<usize, Vec<String>>,
+    last: Vec<String>,
+}
+
+/// Keys of a list that say nothing beyond its items.
+const OF_LISTS: [&str; 4] = ["apiVersion", "kind", "metadata", "items"];
+
+/// Whether a document is a list of these many resources and nothing else.
+fn is_nothing_but(document: DocumentRef<'_>, count: usize) -> bool {
+    let Some(root) = document.root() else { return false };
+    let is_plain = root.as_mapping().is_none_or(|mapping| {
+        mapping.entries().all(|entry| OF_LISTS.iter().any(|name| entry.is(name)))
+    });
+    let items = list(document).map_or(0, |list| list.children().count());
+    is_plain && items == count && resources(document).len() == count
+}
+
+/// Whether there is more than markers and blank lines.
+fn holds_something(text: &str) -> bool {
+    text.lines()
+        .any(|line| !matches!(line.trim_start_matches('\u{feff}').trim(), "" | "---" | "..."))
+}
+
+/// Whether a resource comes into a list.
+fn is_item(addition: &Addition<'_>, file: &File) -> bool {
+    let spot = addition.place.spot();
+    spot.is_some_and(|spot| spot.item.is_some() && list_at(file, spot).is_some())
+}
+
+fn list_at(file: &File, spot: Spot) -> Option<NodeRef<'_>> {
+    list(file.document(spot.document)?)
+}
+
+/// The list whose items are resources.
+fn list(document: DocumentRef<'_>) -> Option<NodeRef<'_>> {
+    let root = document.root()?;
+    match root.as_mapping() {
+        Some(mapping) => mapping.get("items").filter(|items| items.as_sequence().is_some()),
+        None => root.as_sequence().map(|list| list.node()),
+    }
+}
+
+fn refused(file: &File, message: &str) -> EditError {
+    let end = u32::try_from(file.text().len()).unwrap_or(u32::MAX);
+    EditError { message: message.to_owned(), span: Span::new(0, end) }
+}
+
+/// Whether there is nothing but markers and comments.
+pub(crate) fn is_blank(text: &str) -> bool {
+    let means_nothing = |line: &str| {
+        let line = line.trim_start_matches('\u{feff}').trim();
+        line.is_empty() || line.starts_with(['#', '%']) || line == "---" || line == "..."
+    };
+    text.lines().all(means_nothing)
+}
+
+/// How lines end: as in the file, or as in the first text that comes into an empty one.
+fn line_break(file: &File, new: &New) -> &'static str {
+    let all = || new.before.values().chain(new.behind.values()).flatten().chain(&new.last);
+    let first = || all().next().map_or("", String::as_str);
+    let text = if file.text().contains('\n') { file.text() } else { first() };
+    if text.contains("\r\n") { "\r\n" } else { "\n" }
+}
+
+fn push_document(out: &mut String, text: &str, line_break: &str) {
+    if !out.is_empty() {
+        if !out.ends_with('\n') {
+            out.push_str(line_break);
+        }
+        out.push_str("---");
+        out.push_str(line_break);
+    }
+    for line in text.split_inclusive('\n') {
+        let bare = line.strip_suffix('\n').map(|line| line.strip_suffix('\r').unwrap_or(line));
+        match bare {
+            Some(bare) => out.extend([bare, line_break]),
+            None => out.push_str(line),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arranged(text: &str, removed: &[Spot], new: &str, after: Option<Spot>) -> Option<String> {
+        let [file, new] = [text, new].map(|text| File::parse(text.to_owned()).unwrap());
+        let nodes = new.documents().filter_map(|document| document.root());
+        let place = after.map_or(Place::Last, Place::Behind);
+        let added = nodes.map(|node| Addition { node, place }).collect();
+        let removed = removed.iter().copied().collect();
+        Arrangement { removed, added, ..Arrangement::default() }.apply(&file, false).unwrap()
+    }
+
+    fn document(document: usize) -> Spot {
+        Spot { document, item: None }
+    }
+
+    fn item(at: usize) -> Spot {
+        Spot { document: 0, item: Some(at) }
+    }
+
+    #[test]
+    fn documents_go_with_all_that_is_theirs() {
+        let text = "# a\na: 1\n---\n# b\nb: 1\n---\nc: 1\n";
+        assert_eq!(arranged(text, &[document(1)], "", None).unwrap(), "# a\na: 1\n---\nc: 1\n");
+        assert_eq!(
+            arranged(text, &[document(2)], "", None).unwrap(),
+            "# a\na: 1\n---\n# b\nb: 1\n"
+        );
+        assert_eq!(arranged(text, &[0, 1, 2].map(document), "", None), None);
+    }
+
+    #[test]
+    fn documents_come_behind_their_neighbour_or_last() {
+        let text = "a: 1\n---\nb: 1";
+        let new = "# why\nx: 1 # so\n";
+        assert_eq!(
+            arranged(text, &[], new, Some(document(0))).unwrap(),
+            "a: 1\n---\n# why\nx: 1 # so\n---\nb: 1"
+        );
+        assert_eq!(
+            arranged(text, &[], new, None).unwrap(),
+            "a: 1\n---\nb: 1\n---\n# why\nx: 1 # so\n"
+        );
+        assert_eq!(
+            arranged(text, &[document(0)], new, None).unwrap(),
+            "b: 1\n---\n# why\nx: 1 # so\n"
+        );
+        assert_eq!(arranged("", &[], new, None).unwrap(), new);
+        assert_eq!(arranged("a: 1\r\n", &[], "x: 1\n", None).unwrap(), "a: 1\r\n---\r\nx: 1\r\n");
+    }
+
+    #[test]
+    fn items_come_and_go_in_their_list() {
+        let kind = "apiVersion: v1\n  kind";
+        let text = format!("apiVersion: v1\nkind: List\nitems:\n- {kind}: A # one\n- {kind}: B\n");
+        let text = &text;
+        let head = "apiVersion: v1\nkind: List\nitems:\n";
+        assert_eq!(arranged(text, &[item(0)], "", None).unwrap(), format!("{head}- {kind}: B\n"));
+        assert_eq!(
+            arranged(text, &[item(1)], "x: 1\n", Some(item(0))).unwrap(),
+            format!("{head}- {kind}: A # one\n- x: 1\n")
+        );
+        assert_eq!(arranged(text, &[item(0), item(1)], "", None), None, "an empty list is stale");
+    }
+
+    #[test]
+    fn a_text_that_would_get_a_line_break_is_refused() {
+        let file = File::parse("a: |\n  x".to_owned()).unwrap();
+        let new = File::parse("b: 1\n".to_owned()).unwrap();
+        let node = new.document(0).unwrap().root().unwrap();
+        let added = vec![Addition { node, place: Place::Last }];
+        let error = Arrangement { added, ..Arrangement::default() }.apply(&file, false);
+        assert!(error.unwrap_err().message.contains("something else"));
+    }
+}

@@ -1,0 +1,166 @@
+//! The new text of a file: first its resources change where they stand, then they come, go and move.
+
+use krm_yaml::{Edit, EditError, File, NodeRef, Span};
+
+use super::{Fate, FileWork};
+use crate::functions::resource_list::{Item, answer};
+use crate::merge::node::same_in_yaml_1_2;
+use crate::merge::package::{FileChange, NewText};
+use crate::model::resource::resources;
+use crate::print::source_text;
+use crate::{Diagnostic, PackagePath};
+
+/// A resource that changes where it stands: its index, and the item before and after.
+type Changed<'i> = (usize, &'i Item, &'i Item);
+
+impl<'a> FileWork<'a, '_> {
+    /// What becomes of the file; none where nothing does.
+    pub(super) fn finish(&self, path: &PackagePath) -> Result<Option<FileChange<'a>>, Diagnostic> {
+        let shown = self.old.map_or(path.as_str(), |file| &file.shown);
+        let told = |error: Diagnostic| error.in_file(shown);
+        if let Some(Err(error)) = self.old.map(|file| &file.content) {
+            return Err(told(error.clone()));
+        }
+        let new = self.text(path).map_err(told)?;
+        let was = self.old.and_then(|file| file.file()).map(File::text);
+        if was == new.as_deref() {
+            return Ok(None);
+        }
+        if self.old.is_some_and(|file| file.is_outside) {
+            let words = "the link leads out of the package, and what is outside is not written";
+            let hint = "name it in .krmignore, or edit the file that it leads to";
+            return Err(told(Diagnostic::error(words).hint(hint)));
+        }
+        let new = new.map(NewText::whole);
+        Ok(Some(FileChange { path: path.clone(), old: self.old, new }))
+    }
+
+    fn text(&self, path: &PackagePath) -> Result<Option<String>, Diagnostic> {
+        let arrangement = self.arrangement(path)?;
+        // A file that moves as a whole takes along all that is in it.
+        if let ([item], true) = (&*self.coming, self.old.is_none()) {
+            return Ok(Some(item.text().to_owned()));
+        }
+        let source = self.old.and_then(|file| file.file());
+        let edited = match source {
+            Some(file) => self.edited(file, path)?,
+            None => Some(String::new()),
+        };
+        let Some(text) = edited else { return Ok(source.map(|file| file.text().to_owned())) };
+        if arrangement.is_empty() {
+            return Ok(Some(text));
+        }
+        let file = File::parse(text).map_err(|error| Diagnostic::from(&error))?;
+        let told = |error: EditError| Diagnostic::from_edit(&error, &file);
+        arrangement.apply(&file, path.is_json()).map_err(told)
+    }
+
+    /// The text with all resources changed that stay in the file; they stand where they stood.
+    fn edited(&self, file: &File, path: &PackagePath) -> Result<Option<String>, Diagnostic> {
+        let changed = self.fates.iter().filter_map(|(index, fate)| match fate {
+            Fate::Stays { before, after } if !after.is_untouched(before) => {
+                Some((*index, *before, *after))
+            }
+            _ => None,
+        });
+        let changed: Vec<Changed<'_>> = changed.collect();
+        let is_item = |(index, ..): &Changed<'_>| self.spots[*index].item.is_some();
+        let (items, documents): (Vec<_>, Vec<_>) = changed.into_iter().partition(is_item);
+        let told = |error: EditError| Diagnostic::from_edit(&error, file);
+        let text = match items.is_empty() {
+            true => file.text().to_owned(),
+            false => self.edit_items(file, &items, path.is_json()).map_err(told)?,
+        };
+        if documents.is_empty() {
+            return Ok(Some(text));
+        }
+        let [(_, before, after)] = &documents[..] else {
+            return self.replace_documents(text, &documents).map(Some);
+        };
+        // An item that is all of its file has all of its text.
+        match std::ptr::eq(before.file(), file) && items.is_empty() {
+            true => Ok(Some(after.text().to_owned())),
+            false => self.replace_documents(text, &documents).map(Some),
+        }
+    }
+
+    /// Items of lists: what changed in them is edited, or they are replaced where that cannot be.
+    fn edit_items(
+        &self,
+        file: &File,
+        items: &[Changed<'_>],
+        is_json: bool,
+    ) -> Result<String, EditError> {
+        let all: Vec<NodeRef<'_>> =
+            file.documents().flat_map(resources).map(|resource| resource.node).collect();
+        let new = || Edit::new(file).allow_shared(true).json(is_json);
+        let edited = items.iter().try_fold(new(), |edit, (index, _, after)| {
+            answer::revise_element(edit, all[*index], after)
+        });
+        let text = edited.and_then(Edit::apply);
+        if let Ok(text) = text
+            && self.holds(&text, items)
+        {
+            return Ok(text);
+        }
+        let mut edit = new();
+        for (index, _, after) in items {
+            answer::replace_element(&mut edit, all[*index], after)?;
+        }
+        edit.apply()
+    }
+
+    /// Whole documents: each gets its new text between its markers.
+    fn replace_documents(
+        &self,
+        text: String,
+        documents: &[Changed<'_>],
+    ) -> Result<String, Diagnostic> {
+        let file = File::parse(text).map_err(|error| Diagnostic::from(&error))?;
+        let source = file.text();
+        let mut out = String::with_capacity(source.len());
+        let mut at = 0;
+        for (index, _, after) in documents {
+            let Some(document) = file.document(self.spots[*index].document) else { continue };
+            let start = source_text::content_span(document).start as usize;
+            let old = document.root().map(|root| source_text::text(root)).unwrap_or_default();
+            let end = start + old.len();
+            out.push_str(&source[at..start]);
+            out.push_str(&fitting(after, source, Span::new(start as u32, end as u32)));
+            at = end;
+        }
+        out.push_str(&source[at..]);
+        if self.holds(&out, documents) {
+            return Ok(out);
+        }
+        let words = "its resources cannot be changed without touching others";
+        Err(Diagnostic::error(words).hint("put each resource into a file of its own"))
+    }
+
+    /// Whether a text has the resources of the file, and those that changed mean what they should.
+    fn holds(&self, text: &str, changed: &[Changed<'_>]) -> bool {
+        let Ok(file) = File::parse(text.to_owned()) else { return false };
+        let all: Vec<NodeRef<'_>> =
+            file.documents().flat_map(resources).map(|resource| resource.node).collect();
+        all.len() == self.spots.len()
+            && file.errors().next().is_none()
+            && changed.iter().all(|(index, _, after)| same_in_yaml_1_2(all[*index], after.root()))
+    }
+}
+
+/// The text of an item as it stands between the markers of a document: with the line break at its end that stands there.
+fn fitting(item: &Item, source: &str, old: Span) -> String {
+    let text = item.text();
+    let body = source_text::content_span(item.root().document()).of(text);
+    let ends_line = old.of(source).ends_with('\n');
+    let behind = &source[old.end as usize..];
+    let is_ended = behind.starts_with('\n') || behind.starts_with("\r\n");
+    match is_ended && !ends_line {
+        true => {
+            let body = body.strip_suffix('\n').unwrap_or(body);
+            body.strip_suffix('\r').unwrap_or(body).to_owned()
+        }
+        false if behind.is_empty() => body.to_owned(),
+        false => source_text::end_line(body.to_owned()),
+    }
+}

@@ -1,0 +1,227 @@
+//! What becomes of files when resources in them change, come, go and move.
+
+use super::*;
+use crate::functions::resource_list::Items;
+use crate::model::package::tests::package;
+
+const A: &str = "apiVersion: v1\nkind: A\nmetadata:\n  name: a # it\n";
+const B: &str = "apiVersion: v1\nkind: B\nmetadata:\n  name: b\n";
+const C: &str = "apiVersion: v1\nkind: C\nmetadata:\n  name: c\n";
+
+/// What changes, one line a file: `path: text` with `|` for line breaks, and `path: gone`.
+fn changed(
+    files: &[(&str, &str)],
+    change: impl FnOnce(&mut Vec<Item>),
+    deletions: Deletions,
+) -> Result<Vec<(String, Option<String>)>, String> {
+    let package = package(files);
+    let before = Items::of(&package, |_| true).unwrap().items;
+    let mut after = before.clone();
+    change(&mut after);
+    let done = assemble(&package, &before, &after, deletions);
+    let done = done.map_err(|errors| errors[0].message.clone())?;
+    Ok(done.changes.into_iter().map(|it| (it.path.as_str().to_owned(), it.into_text())).collect())
+}
+
+fn one(files: &[(&str, &str)], change: impl FnOnce(&mut Vec<Item>)) -> String {
+    let mut all = changed(files, change, Deletions::Some).unwrap();
+    assert_eq!(all.len(), 1, "{all:?}");
+    all.pop().unwrap().1.unwrap()
+}
+
+fn new(text: &str, path: Option<&str>, index: Option<usize>) -> Item {
+    let mut item = Item::parse(text.to_owned()).unwrap();
+    item.path = path.map(|path| PackagePath::new(path).unwrap());
+    item.index = index;
+    item
+}
+
+fn edited(item: &Item) -> Item {
+    item.with_text(item.text().replace("metadata:\n", "spec: 1\nmetadata:\n")).unwrap()
+}
+
+#[test]
+fn nothing_changes_where_nothing_changed() {
+    let files = [("a.yaml", &*format!("{A}---\n{B}")), ("b.yaml", C)];
+    assert_eq!(changed(&files, |_| (), Deletions::Some), Ok(vec![]));
+    assert_eq!(changed(&files, |items| items.reverse(), Deletions::Some), Ok(vec![]));
+}
+
+#[test]
+fn a_document_changes_and_all_around_it_stays() {
+    let file = format!("# licence\n---\n# of a\n{A}\n\n---   # b\n{B}...\n# end\n---\nother: 1\n");
+    let text = one(&[("a.yaml", &file)], |items| {
+        items[0] = edited(&items[0]);
+        items[1] = edited(&items[1]);
+    });
+    let wanted =
+        file.replace("kind: A\n", "kind: A\nspec: 1\n").replace("kind: B\n", "kind: B\nspec: 1\n");
+    assert_eq!(text, wanted);
+    let marked = format!("\u{feff}---\n{A}");
+    assert_eq!(
+        one(&[("a.yaml", &marked)], |items| items[0] = edited(&items[0])),
+        marked.replace("kind: A\n", "kind: A\nspec: 1\n")
+    );
+}
+
+#[test]
+fn the_end_of_a_text_stays_what_it_means() {
+    let text = "apiVersion: v1\nkind: T\nx: |\n  a";
+    let file = format!("{text}\n---\n{text}");
+    let change = |items: &mut Vec<Item>| {
+        for item in items {
+            *item = item.with_text(item.text().replace("kind: T", "kind: U")).unwrap();
+        }
+    };
+    assert_eq!(one(&[("a.yaml", &file)], change), file.replace("kind: T", "kind: U"));
+    let kept = "apiVersion: v1\nkind: T\nx: |+\n  a\n\n";
+    let file = format!("{kept}---\n{kept}");
+    assert_eq!(one(&[("a.yaml", &file)], change), file.replace("kind: T", "kind: U"));
+}
+
+#[test]
+fn items_of_a_list_are_edited_where_they_stand() {
+    let list = "apiVersion: v1\nkind: List\nitems:\n  # one\n  - apiVersion: v1\n    kind: A # a\n    x:   [1,2]\n  - {apiVersion: v1, kind: B}\n";
+    let text = one(&[("a.yaml", list)], |items| {
+        items[0] = items[0]
+            .with_text("# ein\napiVersion: v1\nkind: A\nx:   [1,2]\ny: 1 # why\n".to_owned())
+            .unwrap();
+        items[1] = items[1].with_text("{apiVersion: v1, kind: B, z: 2}\n".to_owned()).unwrap();
+    });
+    assert_eq!(
+        text,
+        "apiVersion: v1\nkind: List\nitems:\n  # ein\n  - apiVersion: v1\n    kind: A\n    x:   [1,2]\n    y: 1 # why\n  - {apiVersion: v1, kind: B, z: 2}\n"
+    );
+}
+
+#[test]
+fn new_resources_go_to_their_file_or_get_one() {
+    let all = changed(
+        &[("a.yaml", A)],
+        |items| {
+            items.push(new(B, Some("a.yaml"), None));
+            items.push(new(C, None, None));
+            items.push(new(C, Some("x/y.yaml"), Some(3)));
+        },
+        Deletions::Some,
+    );
+    let wanted = [
+        ("a.yaml", format!("{A}---\n{B}")),
+        ("c_c.yaml", C.to_owned()),
+        ("x/y.yaml", C.to_owned()),
+    ];
+    let wanted = wanted.map(|(path, text)| (path.to_owned(), Some(text)));
+    assert_eq!(all.unwrap(), wanted);
+}
+
+#[test]
+fn an_index_says_where_in_the_file() {
+    let file = format!("{A}---\n{B}");
+    let at = |index| {
+        one(&[("a.yaml", &file)], |items| {
+            items
+                .iter_mut()
+                .filter(|it| it.index >= Some(index))
+                .for_each(|it| it.index = it.index.map(|it| it + 1));
+            items.push(new(C, Some("a.yaml"), Some(index)));
+        })
+    };
+    assert_eq!(at(0), format!("{C}---\n{A}---\n{B}"));
+    assert_eq!(at(1), format!("{A}---\n{C}---\n{B}"));
+    assert_eq!(at(2), format!("{A}---\n{B}---\n{C}"));
+    let file = format!("{A}---\n{B}---\n{C}");
+    let swapped = one(&[("a.yaml", &file)], |items| {
+        items[0].index = Some(2);
+        items[2].index = Some(0);
+    });
+    assert_eq!(swapped, format!("{C}---\n{B}---\n{A}"));
+}
+
+#[test]
+fn two_resources_at_one_place_are_refused() {
+    let place = |index| {
+        changed(
+            &[("a.yaml", A)],
+            |items| items.push(new(C, Some("a.yaml"), Some(index))),
+            Deletions::Some,
+        )
+    };
+    let message = "C c cannot be put there: another resource has the index 0 in `a.yaml`";
+    assert_eq!(place(0), Err(message.to_owned()));
+    assert!(place(7).is_ok());
+    let replaced = one(&[("a.yaml", &format!("{A}---\n{B}"))], |items| {
+        items[0] = new(C, Some("a.yaml"), Some(0));
+    });
+    assert_eq!(replaced, format!("{C}---\n{B}"));
+}
+
+#[test]
+fn a_file_goes_with_its_last_resource() {
+    let files = [
+        ("a.yaml", &*format!("# licence\n\n{A}")),
+        ("b.yaml", &*format!("{B}---\nother: 1\n")),
+        ("c.yaml", C),
+    ];
+    let all = changed(&files, |items| items.truncate(0), Deletions::Any).unwrap();
+    let text = |text: &str| Some(text.to_owned());
+    assert_eq!(
+        all.iter().map(|it| it.1.clone()).collect::<Vec<_>>(),
+        [None, text("other: 1\n"), None]
+    );
+    assert_eq!(
+        changed(&files, |items| items.truncate(0), Deletions::Some),
+        Err("all 3 resources would be deleted".to_owned())
+    );
+    let kpt = [("Kptfile", A), ("b.yaml", B)];
+    assert_eq!(
+        changed(&kpt, |items| _ = items.remove(0), Deletions::Some),
+        Err("Kptfile would be deleted: the package's own file".to_owned())
+    );
+    assert!(changed(&kpt, |items| _ = items.remove(1), Deletions::Some).is_ok());
+}
+
+#[test]
+fn a_resource_moves_with_all_that_is_its_own() {
+    let marked = format!("---\n# head\n{A}");
+    let to = |item: &mut Item, path: &str| {
+        item.path = PackagePath::new(path).ok();
+        item.index = None;
+    };
+    let all = changed(
+        &[("a.yaml", &marked), ("b.yaml", B)],
+        |items| to(&mut items[0], "x/c.yaml"),
+        Deletions::Some,
+    );
+    assert_eq!(
+        all.unwrap(),
+        [("a.yaml".to_owned(), None), ("x/c.yaml".to_owned(), Some(marked.clone()))]
+    );
+    let all = changed(
+        &[("a.yaml", &marked), ("b.yaml", B)],
+        |items| to(&mut items[0], "b.yaml"),
+        Deletions::Some,
+    );
+    assert_eq!(all.unwrap()[1].1.as_deref(), Some(&*format!("{B}---\n# head\n{A}")));
+}
+
+#[test]
+fn never_wider() {
+    let to = |path: &str| {
+        let item = new(C, Some(path), None);
+        changed(&[("a.yaml", A)], |items| items.push(item), Deletions::Some)
+    };
+    assert!(to(".git/config").unwrap_err().contains("not for resources"));
+    assert!(to("a.yaml/b.yaml").unwrap_err().contains("goes through a file"));
+}
+
+#[test]
+fn what_was_not_taken_is_left_alone() {
+    let package = package(&[("a.yaml", &format!("{A}---\n{B}"))]);
+    let before = Items::of(&package, |placed| placed.resource.kind() == "B").unwrap().items;
+    let done = assemble(&package, &before, &[], Deletions::Any).unwrap();
+    assert_eq!(done.changes[0].new, Some(crate::merge::package::NewText::whole(A.to_owned())));
+    assert_eq!(
+        done.deleted,
+        [Deleted { resource: "B b".into(), path: package.files()[0].path.clone(), index: 1 }]
+    );
+}

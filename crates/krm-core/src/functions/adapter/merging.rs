@@ -1,0 +1,226 @@
+//! The output of a program, merged into the list that it was started for: what people changed in what it made stays.
+
+use std::collections::BTreeMap;
+
+use krm_yaml::{Edit, File, NodeRef, Value};
+
+use super::Input;
+use crate::files::placement::safe;
+use crate::format::{Options, format};
+use crate::functions::resource_list::annotations::{LEGACY_PATH, PATH};
+use crate::merge::node::{Merger, Rules, Version};
+use crate::model::resource::{Identity, field, is_null, is_resource, resources};
+use crate::print::source_text;
+use crate::{Diagnostic, Resource, annotate};
+
+/// The list with what the program printed: a resource that is there gets what the program says and keeps the rest, another one
+/// is added, with a file of its own (`config/NAME_KIND.yaml`) where it names none.
+///
+/// The input keeps its kind, its comments and its functionConfig. What is added is formatted.
+pub fn merge(input: &File, output: String, rules: &Rules<'_>) -> Result<String, Diagnostic> {
+    let known: BTreeMap<Identity, Resource<'_>> = Input::new(input)?
+        .resources()
+        .filter_map(|resource| Some((resource.identity()?, resource)))
+        .collect();
+    let output = prepared(output, &known)?;
+    let printed: Vec<Resource<'_>> = output.documents().flat_map(resources).collect();
+    let (old, new): (Vec<_>, Vec<_>) = printed
+        .into_iter()
+        .partition(|it| it.identity().is_some_and(|identity| known.contains_key(&identity)));
+    let mut edit = Edit::new(input).allow_shared(true).json(is_json(input));
+    let mut merger = Merger::new(rules);
+    for resource in &old {
+        let there = resource.identity().and_then(|identity| known.get(&identity));
+        let Some(there) = there else { continue };
+        let [from, into] = [("output", resource.node), ("input", there.node)]
+            .map(|(name, node)| Version::new(node, name));
+        merger.two_way(from, into, &mut edit)?;
+    }
+    let told = |error: &krm_yaml::EditError| Diagnostic::from_edit(error, input);
+    let list = list(input);
+    match list.and_then(|list| field(list, "items")) {
+        Some(items) => add(&mut edit, items, &new).map_err(|error| told(&error))?,
+        None => {
+            let text = edit.apply().map_err(|error| told(&error))?;
+            return with_documents(text, &new, list);
+        }
+    }
+    edit.apply().map_err(|error| told(&error))
+}
+
+/// The list without its resources, for a program whose output is all that there is to be. Of documents nothing is left.
+pub fn emptied(input: &File) -> Result<File, Diagnostic> {
+    let parse = |text: String| File::parse(text).map_err(|error| Diagnostic::from(&error));
+    let Some(items) = list(input).and_then(|list| field(list, "items")) else {
+        return parse(match list(input) {
+            Some(_) => input.text().to_owned(),
+            None => String::new(),
+        });
+    };
+    let told = |error: &krm_yaml::EditError| Diagnostic::from_edit(error, input);
+    let mut edit = Edit::new(input).allow_shared(true).json(is_json(input));
+    edit.set(items, Value::Sequence(Vec::new())).map_err(|error| told(&error))?;
+    parse(edit.apply().map_err(|error| told(&error))?)
+}
+
+/// The program's output, formatted, and with a file for each resource that the list does not have.
+fn prepared(output: String, known: &BTreeMap<Identity, Resource<'_>>) -> Result<File, Diagnostic> {
+    let parse = |text: String| File::parse(text).map_err(|error| Diagnostic::from(&error));
+    let mut file = parse(output)?;
+    if let Some(error) = file.errors().next() {
+        return Err(Diagnostic::from_syntax(error, &file));
+    }
+    let roots = file.documents().filter_map(|document| document.root());
+    if let Some(other) = roots.filter(|root| !is_null(*root)).find(|root| !is_of_resources(*root)) {
+        let words = "this is no resource: it has no `apiVersion` and `kind`";
+        return Err(Diagnostic::error(words).at(&file, other.span()));
+    }
+    let formatted = format(&file, Options { json: is_json(&file), ..Options::default() });
+    if let Some(text) = formatted.map_err(first)?.text {
+        file = parse(text)?;
+    }
+    let has_legacy = known.values().any(|it| it.annotation(LEGACY_PATH).is_some());
+    let mut homeless = Vec::new();
+    for resource in file.documents().flat_map(resources) {
+        let is_known = resource.identity().is_some_and(|identity| known.contains_key(&identity));
+        let has_path = [PATH, LEGACY_PATH].iter().any(|it| resource.annotation(it).is_some());
+        if !is_known && !has_path {
+            let path = default_path(resource);
+            let mut paths = vec![(PATH.to_owned(), path.clone())];
+            paths.extend(has_legacy.then(|| (LEGACY_PATH.to_owned(), path)));
+            homeless.push((resource.node, paths));
+        }
+    }
+    let told = |error: &krm_yaml::EditError| Diagnostic::from_edit(error, &file);
+    let mut edit = Edit::new(&file).json(is_json(&file));
+    for (node, paths) in &homeless {
+        annotate::add(&mut edit, *node, paths).map_err(|error| told(&error))?;
+    }
+    let text = edit.apply().map_err(|error| told(&error))?;
+    parse(text)
+}
+
+fn first(told: Vec<Diagnostic>) -> Diagnostic {
+    told.into_iter().next().unwrap_or_else(|| Diagnostic::error("the output cannot be formatted"))
+}
+
+fn is_of_resources(root: NodeRef<'_>) -> bool {
+    is_resource(root) || root.as_sequence().is_some()
+}
+
+/// Spec: `config/NAME_KIND.yaml`.
+fn default_path(resource: Resource<'_>) -> String {
+    let (name, kind) = (safe(&resource.name()), safe(&resource.kind()));
+    match &*name {
+        "" => format!("config/{kind}.yaml"),
+        name => format!("config/{name}_{kind}.yaml"),
+    }
+}
+
+fn is_json(file: &File) -> bool {
+    file.text().trim_start().starts_with('{')
+}
+
+fn list(file: &File) -> Option<NodeRef<'_>> {
+    let mut roots = file.documents().filter_map(|document| document.root());
+    roots.find(|root| {
+        let kind = field(*root, "kind").and_then(NodeRef::as_str);
+        kind.is_some_and(|kind| kind.ends_with("List"))
+    })
+}
+
+fn add<'a>(
+    edit: &mut Edit<'a>,
+    items: NodeRef<'a>,
+    new: &[Resource<'a>],
+) -> Result<(), krm_yaml::EditError> {
+    if new.is_empty() {
+        return Ok(());
+    }
+    let is_empty = items.as_sequence().is_none_or(|items| items.items().next().is_none());
+    if is_empty {
+        let nodes = new.iter().map(|resource| Value::Node(resource.node)).collect();
+        return edit.set(items, Value::Sequence(nodes));
+    }
+    new.iter().try_for_each(|resource| edit.append(items, Value::Node(resource.node)))
+}
+
+/// Where there is no list to add to: documents, or a list that has none yet.
+fn with_documents(
+    text: String,
+    new: &[Resource<'_>],
+    list: Option<NodeRef<'_>>,
+) -> Result<String, Diagnostic> {
+    if new.is_empty() {
+        return Ok(text);
+    }
+    if list.is_some() {
+        let file = File::parse(text).map_err(|error| Diagnostic::from(&error))?;
+        let document = self::list(&file).map(|list| list.document());
+        let document = document.ok_or_else(|| Diagnostic::error("there is no list"))?;
+        let nodes = new.iter().map(|resource| Value::Node(resource.node)).collect();
+        let mut edit = Edit::new(&file).json(is_json(&file));
+        edit.set_at(document, &krm_yaml::Path::default().join("items"), Value::Sequence(nodes))
+            .map_err(|error| Diagnostic::from_path_edit(&error, &file))?;
+        return edit.apply().map_err(|error| Diagnostic::from_edit(&error, &file));
+    }
+    let mut text = if text.trim().is_empty() { String::new() } else { source_text::end_line(text) };
+    for resource in new {
+        if !text.is_empty() {
+            text.push_str("---\n");
+        }
+        text.push_str(&source_text::end_line(source_text::texts(&[resource.node]).concat()));
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn merged(input: &str, output: &str) -> String {
+        let file = File::parse(input.to_owned()).unwrap();
+        merge(&file, output.to_owned(), &Rules::default()).unwrap()
+    }
+
+    const MADE: &str =
+        "kind: Deployment\napiVersion: apps/v1\nmetadata: {name: web}\nspec:\n  replicas: 5\n";
+
+    #[test]
+    fn what_is_new_is_added_formatted_and_with_a_file() {
+        let input = "# list\nkind: ResourceList\napiVersion: config.kubernetes.io/v1\nfunctionConfig: {a: b}\nitems: []\n";
+        let wanted = "# list\nkind: ResourceList\napiVersion: config.kubernetes.io/v1\nfunctionConfig: {a: b}\nitems:\n- apiVersion: apps/v1\n  kind: Deployment\n  metadata: {name: web, annotations: {internal.config.kubernetes.io/path: config/web_deployment.yaml}}\n  spec:\n    replicas: 5\n";
+        assert_eq!(merged(input, MADE), wanted);
+        let without = input.replace("items: []\n", "");
+        assert_eq!(merged(&without, MADE), wanted);
+    }
+
+    #[test]
+    fn what_people_changed_stays() {
+        let input = "kind: ResourceList\nitems:\n- apiVersion: apps/v1\n  kind: Deployment\n  metadata:\n    name: web # mine\n    annotations: {config.kubernetes.io/path: a.yaml}\n  spec:\n    replicas: 3 # few\n    cpu: 1 # mine\n";
+        let wanted = input.replace("replicas: 3", "replicas: 5");
+        assert_eq!(merged(input, MADE), wanted);
+        let more = merged(input, "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n");
+        assert!(more.starts_with(input), "{more}");
+        assert!(more.contains("config.kubernetes.io/path: config/p_pod.yaml"), "{more}");
+    }
+
+    #[test]
+    fn without_a_merge_the_output_is_all_there_is() {
+        let input = "# list\nkind: ResourceList\nitems:\n- apiVersion: v1\n  kind: A\nfunctionConfig: {a: b}\n";
+        let file = File::parse(input.to_owned()).unwrap();
+        let wanted = "# list\nkind: ResourceList\nitems: []\nfunctionConfig: {a: b}\n";
+        assert_eq!(emptied(&file).unwrap().text(), wanted);
+        let documents = File::parse("apiVersion: v1\nkind: A\n".to_owned()).unwrap();
+        assert_eq!(emptied(&documents).unwrap().text(), "");
+    }
+
+    #[test]
+    fn documents_stay_documents_and_words_are_no_resources() {
+        assert_eq!(merged("a: 1\n", "apiVersion: v1\nkind: P\nmetadata:\n  annotations: {config.kubernetes.io/path: x.yaml}\n").lines().nth(1), Some("---"));
+        let file = File::parse("kind: List\nitems: []\n".to_owned()).unwrap();
+        let told = merge(&file, "hello world\n".to_owned(), &Rules::default()).unwrap_err();
+        assert!(told.message.starts_with("this is no resource"));
+        assert_eq!(merged("kind: List\nitems: []\n", ""), "kind: List\nitems: []\n");
+    }
+}

@@ -1,0 +1,213 @@
+//! The text of an item as it is sent: a document without its markers, with annotations that say where it belongs.
+
+use krm_yaml::{DocumentRef, Edit, File, NodeRef, Span, Value};
+
+use super::annotations::is_of_the_wire;
+use super::{Item, written};
+use crate::model::resource::{field, is_null, scalar_text};
+use crate::print::json;
+use crate::print::list_output;
+use crate::print::source_text;
+use crate::{Diagnostic, annotate};
+
+/// An annotation: its name and its value.
+pub(super) type Annotation<'a> = (&'a str, String);
+
+/// The text of an item with annotations added, and a line break at its end.
+///
+/// Where the layout is the ordinary one the lines are put in below the key that holds them, which needs no reading back.
+/// Where annotations come from somewhere else in the document, the function gets the resource written out.
+pub(super) fn text(item: &Item, annotations: &[Annotation<'_>]) -> Result<String, Diagnostic> {
+    let root = item.root();
+    if let Some(body) = body(root)
+        && let Some(spot) = Spot::of(root)
+    {
+        return Ok(spliced(item.text(), body, &spot, annotations));
+    }
+    let pairs: Vec<(&str, &str)> = annotations.iter().map(|(name, it)| (*name, &**it)).collect();
+    let as_written = body(root).and_then(|body| edited(ended(body.of(item.text())), &pairs));
+    let written_out = || written::out(root).ok().and_then(|text| edited(text, &pairs));
+    as_written.or_else(written_out).ok_or_else(|| {
+        let message =
+            format!("{} cannot be sent: its annotations cannot be set", item.resource().label());
+        let told = Diagnostic::error(message).at(item.file(), root.span());
+        item.path.as_ref().map_or(told.clone(), |path| told.in_file(path.as_str()))
+    })
+}
+
+/// The text of an item as it is, with a line break at its end.
+pub(super) fn plain(item: &Item) -> String {
+    match body(item.root()) {
+        Some(body) => ended(body.of(item.text())),
+        None => written::out(item.root()).unwrap_or_else(|_| ended(item.text())),
+    }
+}
+
+/// What of a document can stand inside a list as it is written; none where it must be written out: its directives stay
+/// behind, a lone `\r` is a line break that is not moved, and a `|` text that ends without a line break would get one.
+fn body(root: NodeRef<'_>) -> Option<Span> {
+    let document = root.document();
+    let span = source_text::content_span(document);
+    let text = span.of(document.file().text());
+    let has_odd_breaks = || text.replace("\r\n", "").contains('\r');
+    let needs_end = !text.ends_with('\n') && ends_in_block_text(document);
+    let is_odd = needs_end
+        || text.contains('\r') && has_odd_breaks()
+        || document.start_marker().is_some() && !document.directives().is_empty();
+    (!is_odd).then_some(span)
+}
+
+/// Whether the last value of a document is a `|` or `>` text that goes to the end of the file.
+fn ends_in_block_text(document: DocumentRef<'_>) -> bool {
+    let last = document.root().and_then(|root| root.descendants().last());
+    let is_block = |node: &NodeRef<'_>| node.as_scalar().is_some_and(|it| it.style().is_block());
+    let is_last = |node: &NodeRef<'_>| node.end() as usize == document.file().text().len();
+    last.filter(is_block).is_some_and(|node| is_last(&node))
+}
+
+fn ended(text: &str) -> String {
+    source_text::end_line(text.to_owned())
+}
+
+fn edited(text: String, annotations: &[(&str, &str)]) -> Option<String> {
+    let file = File::parse(text).ok()?;
+    let root = file.documents().find_map(|document| document.root())?;
+    let mut edit = Edit::new(&file);
+    annotate::add(&mut edit, root, annotations).ok()?;
+    edit.apply().ok()
+}
+
+/// Where lines for annotations go.
+struct Spot {
+    /// The start of the line that they come before.
+    at: u32,
+    /// How deep they stand.
+    indent: usize,
+    /// Whether `annotations:` comes, too.
+    is_new: bool,
+}
+
+impl Spot {
+    /// The spot in a document of the ordinary layout: `metadata` and `annotations` are mappings by lines, nothing is
+    /// shared, and no annotation of the wire is there.
+    fn of(root: NodeRef<'_>) -> Option<Self> {
+        if root.document().aliases().next().is_some() || !root.is_block() {
+            return None;
+        }
+        let metadata = root.as_mapping()?.entry("metadata")?;
+        let Some(entry) = metadata.value.as_mapping()?.entry("annotations") else {
+            return Self::below(metadata.key, metadata.value, true);
+        };
+        let annotations = entry.value.as_mapping()?;
+        let is_ours = |name: NodeRef<'_>| scalar_text(name).is_some_and(|it| is_of_the_wire(&it));
+        if annotations.entries().any(|entry| is_ours(entry.key)) {
+            return None;
+        }
+        Self::below(entry.key, entry.value, false)
+    }
+
+    fn below(key: NodeRef<'_>, mapping: NodeRef<'_>, is_new: bool) -> Option<Self> {
+        let source = key.document().file().text();
+        let first = mapping.children().next()?;
+        let has_own = |node: NodeRef<'_>| node.anchor().is_some() || node.tag().is_some();
+        if !mapping.is_block() || has_own(mapping) || has_own(first) {
+            return None;
+        }
+        let line = source[..first.start() as usize].rfind('\n')? + 1;
+        let lead = &source[line..first.start() as usize];
+        let below = &source[key.end() as usize..];
+        let at = key.end() as usize + below.find('\n')? + 1;
+        let is_ordinary = at <= line && lead.bytes().all(|byte| byte == b' ');
+        is_ordinary.then_some(Self { at: at as u32, indent: lead.len(), is_new })
+    }
+}
+
+fn spliced(source: &str, body: Span, spot: &Spot, annotations: &[Annotation<'_>]) -> String {
+    let line_break = if source[..spot.at as usize].ends_with("\r\n") { "\r\n" } else { "\n" };
+    let mut out = String::with_capacity((body.end - body.start) as usize + 256);
+    out.push_str(&source[body.start as usize..spot.at as usize]);
+    let mut line = |indent: usize, parts: [&str; 2]| {
+        out.extend(std::iter::repeat_n(' ', indent));
+        out.extend(parts.into_iter().chain([line_break]));
+    };
+    if spot.is_new {
+        line(spot.indent, ["annotations:", ""]);
+    }
+    let indent = spot.indent + if spot.is_new { 2 } else { 0 };
+    for (name, value) in annotations {
+        let value =
+            if list_output::is_plain(value) { value } else { &json::write(&Value::string(value)) };
+        line(indent, [&format!("{name}: "), value]);
+    }
+    out.push_str(&source[spot.at as usize..body.end as usize]);
+    source_text::end_line(out)
+}
+
+/// The annotations that a resource has itself, as texts.
+pub(super) fn own(root: NodeRef<'_>) -> impl Iterator<Item = (String, String)> {
+    let annotations = field(root, "metadata").and_then(|it| field(it, "annotations"));
+    let entries = annotations.filter(|it| !is_null(*it)).and_then(NodeRef::as_mapping);
+    let entries = entries.into_iter().flat_map(|mapping| mapping.entries());
+    entries.filter_map(|entry| {
+        Some((scalar_text(entry.key)?.into_owned(), scalar_text(entry.value)?.into_owned()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn annotated(source: &str) -> String {
+        let item = Item::parse(source.to_owned()).unwrap();
+        let text = text(&item, &[("a.b/c", "d/e.yaml".to_owned()), ("a.b/n", "0".to_owned())]);
+        let text = text.unwrap();
+        let file = File::parse(text.clone()).unwrap();
+        let root = file.document(0).unwrap().root().unwrap();
+        let all: Vec<_> = own(root).filter(|(name, _)| name.starts_with("a.b")).collect();
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(all, [pair("a.b/c", "d/e.yaml"), pair("a.b/n", "0")], "{text}");
+        text
+    }
+
+    #[test]
+    fn lines_come_below_the_key_that_holds_them() {
+        let head = "apiVersion: v1\nkind: Pod\n";
+        assert_eq!(
+            annotated(&format!("{head}metadata: # m\n    # of it\n    name: a\n")),
+            format!(
+                "{head}metadata: # m\n    annotations:\n      a.b/c: d/e.yaml\n      a.b/n: \"0\"\n    # of it\n    name: a\n"
+            )
+        );
+        assert_eq!(
+            annotated(&format!(
+                "---\r\n{head}metadata:\r\n  annotations:\r\n    # x\r\n    x: y\r\n"
+            )),
+            format!(
+                "{head}metadata:\r\n  annotations:\r\n    a.b/c: d/e.yaml\r\n    a.b/n: \"0\"\r\n    # x\r\n    x: y\r\n"
+            )
+        );
+    }
+
+    #[test]
+    fn other_layouts_are_edited_or_written_out() {
+        let head = "apiVersion: v1\nkind: Pod\n";
+        for metadata in [
+            "",
+            "metadata:\n",
+            "metadata: {name: a}\n",
+            "metadata: {name: a, annotations: {}}\n",
+            "metadata:\n  annotations: {x: y}\n",
+            "metadata:\n  annotations:\n  name: a\n",
+            "metadata: !!map\n  name: a\n",
+            "metadata:\n  ? name\n  : a\n",
+            "metadata:\n  annotations: &a\n    x: y\nspec: *a\n",
+            "m: &m {annotations: {q: r}}\nmetadata:\n  <<: *m\n  name: a\n",
+            "metadata:\n  name: a\nx: |\n  no end",
+        ] {
+            annotated(&format!("{head}{metadata}"));
+        }
+        annotated("{\"apiVersion\": \"v1\",\n \"kind\": \"Pod\"}\n");
+        annotated("%TAG !e! tag:example.com,2000:\n---\napiVersion: v1\nkind: Pod\nx: !e!y z\n");
+        annotated("apiVersion: v1\rkind: Pod\r");
+    }
+}

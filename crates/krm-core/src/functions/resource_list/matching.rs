@@ -1,0 +1,210 @@
+//! Which resource that came back is which one that was sent.
+
+use std::collections::BTreeMap;
+
+use super::incoming::Returned;
+use super::sending::Sent;
+use crate::Diagnostic;
+
+/// What became of the resources; all are positions in the two lists, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Matches {
+    /// Sent and returned, in the order of what was returned.
+    pub kept: Vec<(usize, usize)>,
+    /// Returned, and never sent.
+    pub new: Vec<usize>,
+    /// Sent, and not returned.
+    pub gone: Vec<usize>,
+}
+
+/// Finds for every resource that came back the one that was sent: by its id, then by its place, then by its identity.
+///
+/// Of several with one id, the one that kept its identity is it, and the others are new. A function that changed an
+/// internal annotation which is not its own is an error.
+pub fn matches(sent: &[Sent<'_>], returned: &[Returned<'_>]) -> Result<Matches, Diagnostic> {
+    let (to, taken) = (vec![None; returned.len()], vec![false; sent.len()]);
+    let mut matching = Matching { sent, returned, to, taken };
+    matching.by_id();
+    matching.by(
+        |sent| Some((sent.path.clone()?, sent.item.index.unwrap_or(0))),
+        |returned| Some((returned.path.any()?.clone(), returned.index.any().copied().unwrap_or(0))),
+    );
+    matching.by(|sent| sent.item.resource().identity(), |returned| returned.resource.identity());
+    let found = matching.finish();
+    for (sent_at, returned_at) in &found.kept {
+        internal_stays(&sent[*sent_at], &returned[*returned_at])?;
+    }
+    Ok(found)
+}
+
+struct Matching<'s, 'a> {
+    sent: &'s [Sent<'a>],
+    returned: &'s [Returned<'a>],
+    /// For each that came back, the one that was sent.
+    to: Vec<Option<usize>>,
+    taken: Vec<bool>,
+}
+
+impl Matching<'_, '_> {
+    fn by_id(&mut self) {
+        let mut candidates: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (at, returned) in self.returned.iter().enumerate() {
+            if let Some(sent) = self.of_id(returned) {
+                candidates.entry(sent).or_default().push(at);
+            }
+        }
+        for (sent, returned) in candidates {
+            let identity = self.sent[sent].item.resource().identity();
+            let kept = |at: &&usize| self.returned[**at].resource.identity() == identity;
+            let it = returned.iter().find(kept).or(returned.first()).copied();
+            if let Some(it) = it {
+                self.pair(sent, it);
+            }
+        }
+    }
+
+    /// Pairs what is still free and has the same key on both sides.
+    fn by<K: Ord>(
+        &mut self,
+        of_sent: impl Fn(&Sent<'_>) -> Option<K>,
+        of_returned: impl Fn(&Returned<'_>) -> Option<K>,
+    ) {
+        let free = self.sent.iter().enumerate().filter(|(at, _)| !self.taken[*at]);
+        let mut keys: BTreeMap<K, usize> = BTreeMap::new();
+        for (at, sent) in free {
+            if let Some(key) = of_sent(sent) {
+                keys.entry(key).or_insert(at);
+            }
+        }
+        for at in 0..self.returned.len() {
+            // A copy of a resource that was sent is new, wherever it says that it stands.
+            let is_copy = self.of_id(&self.returned[at]).is_some();
+            if self.to[at].is_none() && !is_copy {
+                let sent = of_returned(&self.returned[at]).and_then(|key| keys.remove(&key));
+                sent.into_iter().for_each(|sent| self.pair(sent, at));
+            }
+        }
+    }
+
+    fn of_id(&self, returned: &Returned<'_>) -> Option<usize> {
+        let id: usize = returned.id.as_deref()?.parse().ok()?;
+        (id < self.sent.len()).then_some(id)
+    }
+
+    fn pair(&mut self, sent: usize, returned: usize) {
+        self.to[returned] = Some(sent);
+        self.taken[sent] = true;
+    }
+
+    fn finish(self) -> Matches {
+        let mut found = Matches::default();
+        for (at, sent) in self.to.iter().enumerate() {
+            match sent {
+                Some(sent) => found.kept.push((*sent, at)),
+                None => found.new.push(at),
+            }
+        }
+        found.gone = (0..self.sent.len()).filter(|at| !self.taken[*at]).collect();
+        found
+    }
+}
+
+/// Spec: a function changes no internal annotation but path and index. One that is missing is no change.
+fn internal_stays(sent: &Sent<'_>, returned: &Returned<'_>) -> Result<(), Diagnostic> {
+    for (name, value) in &sent.internal {
+        let changed = returned.internal.iter().find(|(other, now)| other == name && now != value);
+        if let Some((_, now)) = changed {
+            let node = returned.resource.node;
+            let message = format!(
+                "the function changed the annotation `{name}` of {} from `{value}` to `{now}`",
+                sent.item.resource().label()
+            );
+            let told = Diagnostic::error(message).at(node.document().file(), node.span());
+            return Err(
+                told.hint("annotations of this name belong to the tool that runs the function")
+            );
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::PackagePath;
+    use crate::functions::resource_list::{Item, SendOptions, Sending, incoming};
+    use krm_yaml::File;
+
+    fn pod(name: &str, annotations: &str) -> String {
+        format!(
+            "{{apiVersion: v1, kind: Pod, metadata: {{name: {name}, annotations: {{{annotations}}}}}}}"
+        )
+    }
+
+    /// Two pods of one file, and what came back for them.
+    fn found(returned: &[String]) -> Result<Matches, Diagnostic> {
+        let own = "internal.config.kubernetes.io/x: '1'";
+        let items = ["a", "b"].into_iter().enumerate().map(|(index, name)| {
+            let mut item = Item::parse(pod(name, own)).unwrap();
+            (item.path, item.index) = (PackagePath::new("a.yaml").ok(), Some(index));
+            item
+        });
+        let items: Vec<Item> = items.collect();
+        let sending = Sending::of(&items, &SendOptions::default()).unwrap();
+        let text = format!("kind: ResourceList\nitems: [{}]\n", returned.join(", "));
+        let theirs = File::parse(text).unwrap();
+        let returned = incoming::read(&theirs).unwrap().items.unwrap();
+        matches(&sending.sent, &returned)
+    }
+
+    fn id(id: u32) -> String {
+        format!("internal.config.kubernetes.io/krm-id: '{id}'")
+    }
+
+    fn place(path: &str, index: u32) -> String {
+        format!("config.kubernetes.io/path: {path}, config.kubernetes.io/index: '{index}'")
+    }
+
+    #[test]
+    fn an_id_counts_more_than_names_and_places() {
+        let found =
+            found(&[pod("x", &id(1)), pod("y", &format!("{}, {}", id(0), place("b.yaml", 7)))]);
+        assert_eq!(
+            found.unwrap(),
+            Matches { kept: vec![(1, 0), (0, 1)], new: vec![], gone: vec![] }
+        );
+    }
+
+    #[test]
+    fn of_two_with_one_id_the_one_that_kept_its_names_is_it() {
+        let place = place("a.yaml", 0);
+        let copy = format!("{}, {place}", id(0));
+        let found = found(&[pod("copy", &copy), pod("a", &copy)]).unwrap();
+        assert_eq!(found, Matches { kept: vec![(0, 1)], new: vec![0], gone: vec![1] });
+    }
+
+    #[test]
+    fn without_an_id_the_place_counts_and_then_the_names() {
+        let found =
+            found(&[pod("renamed", &place("a.yaml", 1)), pod("a", ""), pod("new", "")]).unwrap();
+        assert_eq!(found, Matches { kept: vec![(1, 0), (0, 1)], new: vec![2], gone: vec![] });
+    }
+
+    #[test]
+    fn an_internal_annotation_that_was_changed_is_an_error_and_a_missing_one_is_none() {
+        let changed = format!("{}, internal.config.kubernetes.io/x: '2'", id(0));
+        let error = found(&[pod("a", &changed)]).unwrap_err();
+        assert_eq!(
+            error.message,
+            "the function changed the annotation `internal.config.kubernetes.io/x` of Pod a from `1` to `2`"
+        );
+        assert!(
+            found(&[pod("a", &id(0)), pod("b", "internal.config.kubernetes.io/new: 'y'")]).is_ok()
+        );
+    }
+
+    #[test]
+    fn what_does_not_come_back_is_gone() {
+        assert_eq!(found(&[]).unwrap().gone, [0, 1]);
+    }
+}

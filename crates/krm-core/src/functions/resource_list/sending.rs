@@ -1,0 +1,239 @@
+//! The items of a function as they are sent: one `ResourceList`, each item with its place and an id in its annotations.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::annotations::{ID, INDEX, INTERNAL, LEGACY_INDEX, LEGACY_PATH, PATH};
+use super::{Item, Version, annotated};
+use crate::print::list_wrapper;
+use crate::{Diagnostic, PackagePath};
+
+/// How items are sent.
+#[derive(Clone, Debug, Default)]
+pub struct SendOptions<'a> {
+    /// The version of the list.
+    pub version: Version,
+    /// The folder of the package that declares the function, without a slash at its end; empty for the root. Paths are
+    /// sent relative to it, and a function puts nothing outside of it.
+    pub folder: &'a str,
+    /// What the function is told.
+    pub function_config: Option<&'a Item>,
+    /// Whether the items go without ids: who reads them again does not know this list.
+    pub without_ids: bool,
+}
+
+/// An item as it was sent.
+#[derive(Clone, Debug)]
+pub struct Sent<'a> {
+    /// The item itself.
+    pub item: &'a Item,
+    /// Its file, relative to the package that declares the function.
+    pub path: Option<PackagePath>,
+    /// Other internal annotations that it has.
+    pub internal: Vec<(String, String)>,
+    /// Where its lines stand in the text that was sent.
+    pub(super) lines: Range<usize>,
+}
+
+/// What is sent to a function.
+///
+/// ```
+/// use krm_core::functions::resource_list::{Item, SendOptions, Sending};
+///
+/// let pod = Item::parse("apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\nspec: {x: 1} # why\n".to_owned())?;
+/// let items = [pod];
+/// let sending = Sending::of(&items, &SendOptions::default())?;
+/// let output = sending.text().replace("{x: 1} # why", "\n    x: 2");
+/// let answer = sending.answer(output).map_err(|refused| refused.error)?;
+/// assert!(answer.items[0].text().ends_with("\nspec: {x: 2} # why\n"));
+/// # Ok::<(), krm_core::Diagnostic>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Sending<'a> {
+    text: String,
+    pub(super) sent: Vec<Sent<'a>>,
+    pub(super) folder: String,
+    without_ids: bool,
+}
+
+impl<'a> Sending<'a> {
+    /// The items, in this order.
+    pub fn of(
+        items: impl IntoIterator<Item = &'a Item>,
+        options: &SendOptions<'_>,
+    ) -> Result<Self, Diagnostic> {
+        let folder = options.folder.trim_matches('/').to_owned();
+        let head = format!("apiVersion: {}\nkind: ResourceList\n", options.version.api_version());
+        let without_ids = options.without_ids;
+        let mut sending = Self { text: head, sent: Vec::new(), folder, without_ids };
+        sending.text.push_str("items:\n");
+        for item in items {
+            sending.push(item)?;
+        }
+        if sending.sent.is_empty() {
+            sending.text.pop();
+            sending.text.push_str(" []\n");
+        }
+        if let Some(config) = options.function_config {
+            sending.text.push_str("functionConfig:\n");
+            let lines = annotated::plain(config);
+            lines
+                .split_inclusive('\n')
+                .for_each(|line| list_wrapper::indented(line, &mut sending.text));
+        }
+        debug_assert!(sending.reads_so(), "{}", sending.text);
+        Ok(sending)
+    }
+
+    fn push(&mut self, item: &'a Item) -> Result<(), Diagnostic> {
+        let path = item.path.as_ref().map(|path| inside(path, &self.folder)).transpose()?;
+        let own: Vec<(String, String)> = annotated::own(item.root()).collect();
+        let mut annotations = Vec::with_capacity(3);
+        let place = [
+            (PATH, LEGACY_PATH, path.as_ref().map(PackagePath::to_string)),
+            (INDEX, LEGACY_INDEX, item.index.filter(|_| path.is_some()).map(|it| it.to_string())),
+        ];
+        annotations.extend(place.iter().filter_map(|(name, _, it)| Some((*name, it.clone()?))));
+        if !self.without_ids {
+            annotations.push((ID, self.sent.len().to_string()));
+        }
+        // Compat: a resource that has the older names gets its place in those, too.
+        let has = |name: &str| own.iter().any(|(it, _)| it == name);
+        let legacy = place.into_iter().filter(|(_, legacy, _)| has(legacy));
+        annotations.extend(legacy.filter_map(|(_, legacy, value)| Some((legacy, value?))));
+        let start = self.text.len();
+        let text = match annotations.is_empty() {
+            true => annotated::plain(item),
+            false => annotated::text(item, &annotations)?,
+        };
+        match self.without_ids {
+            true => list_wrapper::item(&with_lead(&text), &mut self.text),
+            false => list_wrapper::item(&text, &mut self.text),
+        }
+        let lines = start..self.text.len();
+        let is_other =
+            |name: &str| name.starts_with(INTERNAL) && ![PATH, INDEX, ID].contains(&name);
+        let internal = own.into_iter().filter(|(name, _)| is_other(name)).collect();
+        self.sent.push(Sent { item, path, internal, lines });
+        Ok(())
+    }
+
+    /// The `ResourceList` that goes to the function.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// How many items are sent.
+    pub fn len(&self) -> usize {
+        self.sent.len()
+    }
+
+    /// Whether no item is sent.
+    pub fn is_empty(&self) -> bool {
+        self.sent.is_empty()
+    }
+
+    /// Whether the list can be read and has every item in it; what one means was not changed by moving its lines.
+    fn reads_so(&self) -> bool {
+        let Ok(file) = krm_yaml::File::parse(self.text.clone()) else { return false };
+        let items = file.document(0).and_then(|it| it.root()?.as_mapping()?.get("items"));
+        let items = items.into_iter().flat_map(|items| items.children());
+        items.count() == self.sent.len() && file.errors().next().is_none()
+    }
+}
+
+/// A path as the package in a folder knows it.
+fn inside(path: &PackagePath, folder: &str) -> Result<PackagePath, Diagnostic> {
+    let rest = match folder {
+        "" => Some(path.as_str()),
+        folder => path.as_str().strip_prefix(folder).and_then(|it| it.strip_prefix('/')),
+    };
+    let refused = || Diagnostic::error(format!("`{path}` is not in the package `{folder}`"));
+    PackagePath::new(rest.ok_or_else(refused)?).map_err(|_| refused())
+}
+
+/// The text without blank lines among the comments at its head: in a list a comment above a blank line belongs to nobody, and who
+/// reads the list without knowing the resource would lose it.
+fn with_lead(text: &str) -> Cow<'_, str> {
+    let is_lead = |line: &&str| line.starts_with('#') || line.trim().is_empty();
+    let lead: usize = text.split_inclusive('\n').take_while(is_lead).map(str::len).sum();
+    let (lead, rest) = text.split_at(lead);
+    let comments: String = lead.split_inclusive('\n').filter(|it| it.starts_with('#')).collect();
+    match comments.is_empty() || comments == lead {
+        true => Cow::Borrowed(text),
+        false => Cow::Owned(comments + rest),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::functions::resource_list::Items;
+    use crate::model::package::tests::package;
+
+    fn sent(text: &str) -> String {
+        let package = package(&[("a/b.yaml", text)]);
+        let taken = Items::of(&package, |_| true).unwrap();
+        let config = Item::parse("# c\nkind: ConfigMap\ndata: {a: b}\n".to_owned()).unwrap();
+        let options =
+            SendOptions { folder: "a", function_config: Some(&config), ..SendOptions::default() };
+        Sending::of(&taken.items, &options).unwrap().text().to_owned()
+    }
+
+    #[test]
+    fn resources_go_out_with_their_comments_and_places() {
+        let text = "# head\napiVersion: v1\nkind: Pod\nmetadata:\n  name: a # it\n---\nkind: None\n---\napiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata: {name: b, annotations: {x: y}}\n";
+        let wanted = "apiVersion: config.kubernetes.io/v1
+kind: ResourceList
+items:
+# head
+- apiVersion: v1
+  kind: Pod
+  metadata:
+    annotations:
+      internal.config.kubernetes.io/path: b.yaml
+      internal.config.kubernetes.io/index: \"0\"
+      internal.config.kubernetes.io/krm-id: \"0\"
+    name: a # it
+- apiVersion: v1
+  kind: Pod
+  metadata: {name: b, annotations: {x: y, internal.config.kubernetes.io/path: b.yaml, internal.config.kubernetes.io/index: \"1\", internal.config.kubernetes.io/krm-id: \"1\"}}
+functionConfig:
+  # c
+  kind: ConfigMap
+  data: {a: b}
+";
+        assert_eq!(sent(text), wanted);
+    }
+
+    #[test]
+    fn older_names_are_written_where_they_were_read() {
+        let text = "apiVersion: v1\nkind: Pod\nmetadata:\n  annotations:\n    config.kubernetes.io/path: old.yaml\n";
+        let list = sent(text);
+        assert!(list.contains("\n      config.kubernetes.io/path: b.yaml\n"), "{list}");
+        assert!(!list.contains("\n      config.kubernetes.io/index"), "{list}");
+    }
+
+    #[test]
+    fn a_resource_whose_annotations_come_from_elsewhere_is_written_out() {
+        let text = "x: &a {k: v}\napiVersion: v1\nkind: Pod\nmetadata: {annotations: *a} # c\n";
+        let list = sent(text);
+        assert!(list.contains("\n    annotations:\n      k: v\n      internal."), "{list}");
+    }
+
+    #[test]
+    fn a_file_outside_of_the_package_is_not_sent() {
+        let mut item = Item::parse("apiVersion: v1\nkind: Pod\n".to_owned()).unwrap();
+        item.path = PackagePath::new("ab/c.yaml").ok();
+        let options = SendOptions { folder: "a", ..SendOptions::default() };
+        let error = Sending::of([&item], &options).unwrap_err();
+        assert_eq!(error.message, "`ab/c.yaml` is not in the package `a`");
+    }
+
+    #[test]
+    fn nothing_is_an_empty_list() {
+        let none: [Item; 0] = [];
+        let sending = Sending::of(&none, &SendOptions::default()).unwrap();
+        assert!(sending.text().ends_with("\nitems: []\n"));
+    }
+}

@@ -1,0 +1,56 @@
+//! Versions of the `ResourceList`.
+
+/// The API group of the `ResourceList`.
+const GROUP: &str = "config.kubernetes.io/";
+
+/// A version of the `ResourceList`, from the oldest.
+///
+/// ```
+/// use krm_core::functions::resource_list::Version;
+///
+/// assert_eq!(Version::of("config.kubernetes.io/v1beta1"), Some(Version::V1Beta1));
+/// assert_eq!(Version::default().api_version(), "config.kubernetes.io/v1");
+/// assert_eq!(Version::of("v1"), None);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Version {
+    /// `config.kubernetes.io/v1alpha1`
+    V1Alpha1,
+    /// `config.kubernetes.io/v1beta1`
+    V1Beta1,
+    /// `config.kubernetes.io/v1`, which is sent unless something else is asked for.
+    #[default]
+    V1,
+    /// `config.kubernetes.io/v2alpha1`
+    V2Alpha1,
+}
+
+impl Version {
+    /// All versions, from the oldest.
+    pub const ALL: [Self; 4] = [Self::V1Alpha1, Self::V1Beta1, Self::V1, Self::V2Alpha1];
+
+    /// The version of an `apiVersion`; none where it is not one of the `ResourceList`.
+    pub fn of(api_version: &str) -> Option<Self> {
+        let name = api_version.strip_prefix(GROUP)?;
+        Self::ALL.into_iter().find(|version| version.name() == name)
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::V1Alpha1 => "v1alpha1",
+            Self::V1Beta1 => "v1beta1",
+            Self::V1 => "v1",
+            Self::V2Alpha1 => "v2alpha1",
+        }
+    }
+
+    /// The `apiVersion`.
+    pub fn api_version(self) -> String {
+        format!("{GROUP}{}", self.name())
+    }
+
+    /// Spec: a result proposes several values from version 2 on, and one before.
+    pub fn has_many_proposals(self) -> bool {
+        self >= Self::V2Alpha1
+    }
+}

@@ -1,0 +1,301 @@
+//! The rules for resources and files.
+
+use super::*;
+use crate::merge::node::ConflictKind;
+use crate::model::package::tests::package;
+
+type Files<'f> = &'f [(&'f str, &'f str)];
+
+/// The files of local that change, with their new texts (`-` where they go), and the kinds of conflicts.
+fn merged(
+    base: Files<'_>,
+    upstream: Files<'_>,
+    local: Files<'_>,
+) -> (Vec<String>, Vec<ConflictKind>) {
+    let packages = [base, upstream, local].map(package);
+    let rules = Rules::default();
+    let how = How { rules: &rules, by_path: false, only_common: false, has_paths: true };
+    let [base, upstream, local] = &packages;
+    let merge = PackageMerge::three_way([base, upstream, local], how).unwrap();
+    let done = merge.works().iter().map(|work| merge.run(work)).collect();
+    let merged = merge.finish(done).unwrap();
+    let line = |change: FileChange<'_>| {
+        let path = change.path.clone();
+        format!("{path}: {}", change.into_text().as_deref().unwrap_or("-"))
+    };
+    let kinds = merged.conflicts.iter().map(|conflict| conflict.kind).collect();
+    (merged.changes.into_iter().map(line).collect(), kinds)
+}
+
+fn map(name: &str, data: &str) -> String {
+    format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\ndata:\n  x: {data}\n")
+}
+
+fn none() -> (Vec<String>, Vec<ConflictKind>) {
+    (Vec::new(), Vec::new())
+}
+
+#[test]
+fn deleted_upstream_is_deleted_and_with_the_last_resource_goes_the_file() {
+    let (a, b) = (map("a", "1"), map("b", "1"));
+    let both = format!("{a}---\n{b}");
+    assert_eq!(
+        merged(&[("f", &both)], &[("f", &a)], &[("f", &both)]),
+        (vec![format!("f: {a}")], vec![])
+    );
+    assert_eq!(merged(&[("f", &a)], &[], &[("f", &a)]), (vec!["f: -".to_owned()], vec![]));
+    let changed = map("a", "2");
+    assert_eq!(
+        merged(&[("f", &a)], &[], &[("f", &changed)]),
+        (vec!["f: -".to_owned()], vec![ConflictKind::DeletedUpstream])
+    );
+}
+
+#[test]
+fn added_upstream_comes_with_its_file_or_behind_its_neighbour() {
+    let [a, b, c] = ["a", "b", "c"].map(|name| map(name, "1"));
+    let theirs = format!("# theirs\n{b}---\n{c}");
+    assert_eq!(merged(&[], &[("d/f", &theirs)], &[]), (vec![format!("d/f: {theirs}")], vec![]));
+    let (two, three) = (format!("{a}---\n{c}"), format!("{a}---\n{b}---\n{c}"));
+    assert_eq!(
+        merged(&[("f", &two)], &[("f", &three)], &[("f", &two)]),
+        (vec![format!("f: {three}")], vec![])
+    );
+    assert_eq!(
+        merged(&[("f", &a)], &[("f", &format!("{a}---\n{b}"))], &[("g", &a)]),
+        (vec![format!("g: {a}---\n{b}")], vec![]),
+        "local moved the file"
+    );
+}
+
+#[test]
+fn only_local_is_kept_and_deleted_locally_stays_deleted() {
+    let (a, b) = (map("a", "1"), map("b", "1"));
+    assert_eq!(merged(&[], &[], &[("f", &a)]), none());
+    assert_eq!(merged(&[("f", &a)], &[("f", &a)], &[("g", &b)]), none());
+}
+
+#[test]
+fn deleted_locally_and_changed_upstream_is_a_conflict() {
+    let (a, changed) = (map("a", "1"), map("a", "2"));
+    assert_eq!(
+        merged(&[("f", &a)], &[("f", &changed)], &[]),
+        (vec![format!("f: {changed}")], vec![ConflictKind::DeletedLocally])
+    );
+}
+
+#[test]
+fn moved_upstream_and_edited_locally_is_one_resource_in_the_new_place() {
+    let (a, b) = (map("a", "1"), map("b", "1"));
+    let local = format!("# mine\n{}", map("a", "2 # local"));
+    assert_eq!(
+        merged(&[("f", &a)], &[("d/g", &a)], &[("f", &local)]),
+        (vec![format!("d/g: {local}"), "f: -".to_owned()], vec![])
+    );
+    let both = format!("{local}---\n{b}");
+    assert_eq!(
+        merged(&[("f", &format!("{a}---\n{b}"))], &[("f", &b), ("g", &a)], &[("f", &both)]),
+        (vec![format!("f: {b}"), format!("g: {local}")], vec![])
+    );
+}
+
+#[test]
+fn moved_locally_and_edited_upstream_is_one_resource_in_the_new_place() {
+    let (a, changed) = (map("a", "1"), map("a", "2"));
+    assert_eq!(
+        merged(&[("f", &a)], &[("f", &changed)], &[("g", &a)]),
+        (vec![format!("g: {changed}")], vec![])
+    );
+}
+
+#[test]
+fn moved_on_both_sides_is_a_conflict() {
+    let a = map("a", "1");
+    assert_eq!(
+        merged(&[("f", &a)], &[("g", &a)], &[("h", &a)]),
+        (vec![format!("g: {a}"), "h: -".to_owned()], vec![ConflictKind::Moved])
+    );
+}
+
+#[test]
+fn items_of_lists_come_and_go() {
+    let list = |names: &[&str]| {
+        let item =
+            |name: &&str| format!("- apiVersion: v1\n  kind: A\n  metadata: {{name: {name}}}\n");
+        let items: String = names.iter().map(item).collect();
+        format!("apiVersion: v1\nkind: List\nitems:\n{items}")
+    };
+    assert_eq!(
+        merged(
+            &[("f", &list(&["a", "b"]))],
+            &[("f", &list(&["b", "c"]))],
+            &[("f", &list(&["a", "b", "x"]))]
+        ),
+        (vec![format!("f: {}", list(&["b", "c", "x"]))], vec![])
+    );
+}
+
+#[test]
+fn documents_that_are_no_resources_merge_by_their_place() {
+    assert_eq!(
+        merged(&[("v", "a: 1\nb: 1\n")], &[("v", "a: 2\nb: 1\n")], &[("v", "a: 1\nb: 3 # mine\n")]),
+        (vec!["v: a: 2\nb: 3 # mine\n".to_owned()], vec![])
+    );
+}
+
+#[test]
+fn renamed_locally_and_edited_upstream_is_one_resource() {
+    let base = map("a", "1");
+    let local = map("b", "1");
+    assert_eq!(
+        merged(&[("f", &base)], &[("f", &map("a", "2"))], &[("f", &local)]),
+        (vec![format!("f: {}", map("b", "2"))], vec![])
+    );
+}
+
+/// A made-up package: which resource stands in which file, and what it holds.
+#[derive(Clone, Debug)]
+struct Made(Vec<(usize, usize, u8, bool)>);
+
+impl Made {
+    /// With `named` contents, no two resources have the same, and nothing looks renamed.
+    fn package(&self, named: bool) -> Package {
+        let mut files: std::collections::BTreeMap<String, String> = Default::default();
+        for (name, file, value, has_comment) in &self.0 {
+            let text = files.entry(format!("dir{}/f{file}.yaml", file % 2)).or_default();
+            text.push_str(if text.is_empty() { "" } else { "---\n" });
+            text.push_str(if *has_comment { "# why\n" } else { "" });
+            text.push_str(&map(
+                &format!("n{name}"),
+                &match named {
+                    true => format!("n{name}v{value}"),
+                    false => format!("v{value}"),
+                },
+            ));
+        }
+        let files: Vec<(&str, &str)> =
+            files.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+        package(&files)
+    }
+
+    /// The same with one resource as another package has it.
+    fn with_one_of(&self, other: &Self, name: usize) -> Self {
+        let kept = self.0.iter().filter(|it| it.0 != name);
+        let taken = other.0.iter().filter(|it| it.0 == name);
+        Self(kept.chain(taken).copied().collect())
+    }
+}
+
+fn made() -> impl proptest::strategy::Strategy<Value = Made> {
+    use proptest::prelude::*;
+    let resource = (0..4_usize, 0..6_u8, any::<bool>());
+    let all = proptest::collection::vec(proptest::option::of(resource), 6);
+    all.prop_map(|all| {
+        let named = all.into_iter().enumerate().filter_map(|(name, it)| Some((name, it?)));
+        Made(named.map(|(name, (file, value, comment))| (name, file, value, comment)).collect())
+    })
+}
+
+/// Local's files after a merge.
+fn after(packages: [&Package; 3]) -> Vec<(String, String)> {
+    let rules = Rules::default();
+    let how = How { rules: &rules, by_path: false, only_common: false, has_paths: true };
+    let merge = PackageMerge::three_way(packages, how).unwrap();
+    let done = merge.works().iter().map(|work| merge.run(work)).collect();
+    let text = |file: &PackageFile| file.file().unwrap().text().to_owned();
+    let local = packages[2].files().iter();
+    let mut files: std::collections::BTreeMap<String, String> =
+        local.map(|file| (file.path.to_string(), text(file))).collect();
+    for change in merge.finish(done).unwrap().changes {
+        let path = change.path.to_string();
+        match change.into_text() {
+            Some(new) => _ = files.insert(path, new),
+            None => _ = files.remove(&path),
+        }
+    }
+    files.into_iter().collect()
+}
+
+fn texts(package: &Package) -> Vec<(String, String)> {
+    let files = package.files().iter();
+    files.map(|it| (it.path.to_string(), it.file().unwrap().text().to_owned())).collect()
+}
+
+/// The package with the files that others have, too, shared with them.
+fn held_once(package: Package, beside: &[&Package]) -> Package {
+    let mut files = package.into_files();
+    for file in &mut files {
+        let same = beside.iter().filter_map(|it| it.file(&file.path)?.content.as_ref().ok());
+        let text = file.file().unwrap().text();
+        if let Some(known) = same.into_iter().find(|known| known.text() == text) {
+            file.content = Ok(std::sync::Arc::clone(known));
+        }
+    }
+    Package::new(files)
+}
+
+/// Every resource with its file.
+fn contents(files: &[(String, String)]) -> Vec<(String, String, u64)> {
+    let files: Vec<(&str, &str)> = files.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+    let package = package(&files);
+    let item = |it: crate::Placed<'_>| {
+        let print = crate::compare::fingerprint::of(it.resource.node);
+        (it.resource.name().into_owned(), it.file.path.to_string(), print)
+    };
+    let mut all: Vec<_> = package.resources().map(item).collect();
+    all.sort();
+    all
+}
+
+proptest::proptest! {
+    #[test]
+    fn merge_identity(base in made(), other in made()) {
+        let (base, other) = (base.package(false), other.package(false));
+        proptest::prop_assert_eq!(after([&base, &base, &other]), texts(&other));
+        proptest::prop_assert_eq!(after([&base, &other, &other]), texts(&other));
+        proptest::prop_assert_eq!(contents(&after([&base, &other, &base])), contents(&texts(&other)));
+    }
+
+    #[test]
+    fn what_is_held_once_merges_alike(
+        base in made(),
+        others in (made(), made()),
+        changed in (0..6_usize, 0..6_usize),
+    ) {
+        let upstream = base.with_one_of(&others.0, changed.0);
+        let local = base.with_one_of(&others.1, changed.1);
+        let apart = [&base, &upstream, &local].map(|it| it.package(false));
+        let [base, upstream, local] = [&base, &upstream, &local].map(|it| it.package(false));
+        let base = held_once(base, &[&local]);
+        let upstream = held_once(upstream, &[&local, &base]);
+        let [a, b, c] = &apart;
+        proptest::prop_assert_eq!(after([&base, &upstream, &local]), after([a, b, c]));
+    }
+
+    #[test]
+    fn merge_is_stable(base in made(), upstream in made(), local in made()) {
+        let [base, upstream, local] = [base, upstream, local].map(|it| it.package(true));
+        let once = after([&base, &upstream, &local]);
+        let files: Vec<(&str, &str)> = once.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+        proptest::prop_assert_eq!(after([&base, &upstream, &package(&files)]), once);
+    }
+}
+
+#[test]
+fn long_lists_are_merged_in_one_go() {
+    let list = |change: usize, value: &str| -> String {
+        let items = (0..100_000).map(|n| {
+            let value = if n % 1000 == change { value } else { "v" };
+            format!("  - name: n{n}\n    value: {value}\n")
+        });
+        let items: String = items.collect();
+        format!(
+            "apiVersion: example.com/v1\nkind: Long\nmetadata: {{name: l}}\nspec:\n  l:\n{items}"
+        )
+    };
+    let (base, upstream, local) = (list(0, "v"), list(1, "up"), list(2, "mine"));
+    let (changes, conflicts) = merged(&[("f", &base)], &[("f", &upstream)], &[("f", &local)]);
+    assert_eq!((changes.len(), conflicts.len()), (1, 0));
+    assert_eq!(changes[0].matches("value: up").count(), 100);
+    assert_eq!(changes[0].matches("value: mine").count(), 100);
+}

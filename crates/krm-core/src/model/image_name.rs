@@ -1,0 +1,156 @@
+//! Names of images: which function is meant, and which release of it.
+
+use std::fmt;
+
+/// An image's name, taken apart.
+///
+/// ```
+/// use krm_core::model::image_name::ImageName;
+///
+/// let image = ImageName::parse("ghcr.io/kptdev/krm-functions-catalog/set-labels:v0.2.0")?;
+/// assert_eq!((image.name(), image.tag), ("set-labels", Some("v0.2.0")));
+/// assert!(ImageName::parse("Set Labels").is_err());
+/// # Ok::<(), krm_core::model::image_name::BadImageName>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ImageName<'a> {
+    /// Host and path, without tag and digest.
+    pub repository: &'a str,
+    /// The tag.
+    pub tag: Option<&'a str>,
+    /// The digest, with the name of its algorithm.
+    pub digest: Option<&'a str>,
+}
+
+/// A text that names no image; the words say which part of it is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadImageName(String);
+
+impl fmt::Display for BadImageName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for BadImageName {}
+
+impl<'a> ImageName<'a> {
+    /// Spec: the grammar of references to images of the distribution project.
+    pub fn parse(text: &'a str) -> Result<Self, BadImageName> {
+        let (rest, digest) = match text.split_once('@') {
+            Some((rest, digest)) => (rest, Some(digest)),
+            None => (text, None),
+        };
+        let last = rest.rfind('/').map_or(0, |slash| slash + 1);
+        let (repository, tag) = match rest[last..].split_once(':') {
+            Some((name, tag)) => (&rest[..last + name.len()], Some(tag)),
+            None => (rest, None),
+        };
+        let wrong = |what: &str, part: &str| Err(BadImageName(format!("`{part}` is no {what}")));
+        if let Some(part) = bad_part(repository) {
+            return wrong("part of an image's name", part);
+        }
+        match (tag, digest) {
+            (Some(tag), _) if !is_tag(tag) => wrong("tag of an image", tag),
+            (_, Some(digest)) if !is_digest(digest) => wrong("digest of an image", digest),
+            _ => Ok(Self { repository, tag, digest }),
+        }
+    }
+
+    /// The last part of the repository: what people call a function.
+    pub fn name(&self) -> &'a str {
+        self.repository.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// Whether host and path are left out, so that a prefix belongs before the name.
+    pub fn is_short(&self) -> bool {
+        !self.repository.contains('/')
+    }
+}
+
+/// The first part of a repository that cannot be one; the host may have a port and capital letters.
+fn bad_part(repository: &str) -> Option<&str> {
+    let has_host = repository.split_once('/').is_some_and(|(first, _)| {
+        first.contains(['.', ':']) || first == "localhost" || first.contains(char::is_uppercase)
+    });
+    repository.split('/').enumerate().find_map(|(at, part)| {
+        let is_good = if at == 0 && has_host { is_host(part) } else { is_path(part) };
+        (!is_good).then_some(part)
+    })
+}
+
+fn is_host(text: &str) -> bool {
+    let (name, port) = text.split_once(':').unwrap_or((text, "0"));
+    let is_label = |label: &str| {
+        !label.is_empty()
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    };
+    name.split('.').all(is_label) && !port.is_empty() && port.bytes().all(|it| it.is_ascii_digit())
+}
+
+/// Small letters and digits, with one dot, one or two underscores or any number of dashes between them.
+fn is_path(text: &str) -> bool {
+    let is_letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let bytes = text.as_bytes();
+    let ends = [bytes.first(), bytes.last()];
+    let runs = text.split(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit());
+    let is_separator =
+        |run: &str| matches!(run, "" | "." | "_" | "__") || run.bytes().all(|byte| byte == b'-');
+    ends.into_iter().all(|end| end.is_some_and(|byte| is_letter(*byte)))
+        && runs.into_iter().all(is_separator)
+}
+
+fn is_tag(text: &str) -> bool {
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    text.len() <= 128
+        && text.bytes().next().is_some_and(is_word)
+        && text.bytes().all(|byte| is_word(byte) || b".-".contains(&byte))
+}
+
+fn is_digest(text: &str) -> bool {
+    text.split_once(':').is_some_and(|(algorithm, hex)| {
+        !algorithm.is_empty()
+            && algorithm.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+._-".contains(&byte))
+            && hex.len() >= 32
+            && hex.bytes().all(|byte| byte.is_ascii_hexdigit())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_taken_apart() {
+        let digest = format!("sha256:{}", "a0".repeat(32));
+        let whole = format!("localhost:5000/a/b_c:v1.2-rc.1@{digest}");
+        let image = ImageName::parse(&whole).unwrap();
+        assert_eq!(image.repository, "localhost:5000/a/b_c");
+        assert_eq!((image.name(), image.tag), ("b_c", Some("v1.2-rc.1")));
+        assert_eq!(image.digest, Some(&*digest));
+        assert!(ImageName::parse("set-labels").unwrap().is_short());
+        assert_eq!(ImageName::parse("gcr.io/kpt-fn/x:unstable").unwrap().tag, Some("unstable"));
+    }
+
+    #[test]
+    fn what_is_no_name_is_refused() {
+        for text in [
+            "",
+            "A",
+            "a b",
+            "a:",
+            "a:b c",
+            "a/",
+            "/a",
+            "a//b",
+            "a@sha256:xyz",
+            "-a",
+            "a..b",
+            "a:-b",
+        ] {
+            assert!(ImageName::parse(text).is_err(), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Packages: the files of a folder, the resources in them, and the sub-packages below it.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use krm_yaml::File;
+
+use crate::Diagnostic;
+use crate::model::package_path::{PackagePath, PackagePathError};
+use crate::model::resource::{Identity, Resource, resources};
+
+/// One file of a package, read or not.
+#[derive(Debug)]
+pub struct PackageFile {
+    /// Where it stands in the package.
+    pub path: PackagePath,
+    /// The name that people know it by: from where they stand.
+    pub shown: String,
+    /// Whether it is a link to a file outside the package, which is looked at and never written.
+    pub is_outside: bool,
+    /// Its text with the index of its documents, or why there is none.
+    pub content: Result<Arc<File>, Diagnostic>,
+}
+
+impl PackageFile {
+    /// A file of this path and text, known by its path.
+    pub fn of_text(path: &str, text: impl Into<String>) -> Result<Self, PackagePathError> {
+        let content =
+            File::parse(text.into()).map(Arc::new).map_err(|error| Diagnostic::from(&error));
+        let path = PackagePath::new(path)?;
+        Ok(Self { shown: path.as_str().to_owned(), path, is_outside: false, content })
+    }
+
+    /// The file's text and index; none where its bytes could not be read as text.
+    pub fn file(&self) -> Option<&File> {
+        self.content.as_deref().ok()
+    }
+
+    /// The resources of the file, in order.
+    pub fn resources(&self) -> impl Iterator<Item = Resource<'_>> {
+        self.file().into_iter().flat_map(|file| file.documents().flat_map(resources))
+    }
+
+    /// The resources of the file with their places.
+    pub fn placed(&self) -> impl Iterator<Item = Placed<'_>> {
+        let resources = self.resources().enumerate();
+        resources.map(move |(index, resource)| Placed { file: self, index, resource })
+    }
+
+    /// The same file with another text.
+    pub fn with_text(&self, text: String) -> Result<Self, Vec<Diagnostic>> {
+        let told = |error| vec![Diagnostic::from(&error).in_file(&*self.shown)];
+        let content = Ok(Arc::new(File::parse(text).map_err(told)?));
+        let (path, shown) = (self.path.clone(), self.shown.clone());
+        Ok(Self { path, shown, is_outside: self.is_outside, content })
+    }
+
+    /// Gives the text back; none where the bytes could not be read as text.
+    pub fn into_text(self) -> Option<String> {
+        let content = self.content.ok()?;
+        Some(Arc::try_unwrap(content).map_or_else(|it| it.text().to_owned(), File::into_text))
+    }
+
+    /// Why the file, or documents of it, could not be read.
+    pub fn errors(&self) -> Vec<Diagnostic> {
+        let errors = match &self.content {
+            Err(error) => vec![error.clone()],
+            Ok(file) => file.errors().map(|error| Diagnostic::from_syntax(error, file)).collect(),
+        };
+        errors.into_iter().map(|error| error.in_file(&*self.shown)).collect()
+    }
+}
+
+/// A resource with its place in a package.
+#[derive(Clone, Copy, Debug)]
+pub struct Placed<'a> {
+    /// The file.
+    pub file: &'a PackageFile,
+    /// Which resource of the file it is, from zero.
+    pub index: usize,
+    /// The resource.
+    pub resource: Resource<'a>,
+}
+
+/// The files of a folder, in the order of their paths.
+#[derive(Debug, Default)]
+pub struct Package {
+    files: Vec<PackageFile>,
+    /// Folders that are packages of their own; the empty one is this package itself.
+    roots: Vec<String>,
+}
+
+impl Package {
+    /// A package of these files.
+    pub fn new(mut files: Vec<PackageFile>) -> Self {
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        let mut roots = vec![String::new()];
+        roots.extend(
+            files.iter().filter(|f| f.path.is_package_file()).map(|f| f.path.folder().to_owned()),
+        );
+        roots.sort_by(|a, b| by_segment(a, b));
+        roots.dedup();
+        Self { files, roots }
+    }
+
+    /// All files, in the order of their paths.
+    pub fn files(&self) -> &[PackageFile] {
+        &self.files
+    }
+
+    /// The file of this path.
+    pub fn file(&self, path: &PackagePath) -> Option<&PackageFile> {
+        self.files.binary_search_by(|file| file.path.cmp(path)).ok().map(|at| &self.files[at])
+    }
+
+    /// Gives the files back.
+    pub fn into_files(self) -> Vec<PackageFile> {
+        self.files
+    }
+
+    /// The folders that are packages of their own, this one first as the empty path.
+    pub fn roots(&self) -> &[String] {
+        &self.roots
+    }
+
+    /// The innermost package that a path belongs to.
+    pub fn root_of(&self, path: &PackagePath) -> &str {
+        let mut folder = path.folder();
+        loop {
+            match self.roots.binary_search_by(|root| by_segment(root, folder)) {
+                Ok(at) => return &self.roots[at],
+                Err(_) => folder = folder.rsplit_once('/').map_or("", |(above, _)| above),
+            }
+        }
+    }
+
+    /// Each package with the files of its own, those of its sub-packages left out.
+    pub fn by_root(&self) -> Vec<(&str, Vec<&PackageFile>)> {
+        let mut all: Vec<(&str, Vec<&PackageFile>)> =
+            self.roots.iter().map(|root| (root.as_str(), Vec::new())).collect();
+        for file in &self.files {
+            let root = self.root_of(&file.path);
+            if let Ok(at) = all.binary_search_by(|(other, _)| by_segment(other, root)) {
+                all[at].1.push(file);
+            }
+        }
+        all
+    }
+
+    /// The package without its sub-packages.
+    #[must_use]
+    pub fn without_sub_packages(mut self) -> Self {
+        let files = std::mem::take(&mut self.files);
+        let own = files.into_iter().filter(|file| self.root_of(&file.path).is_empty());
+        Self::new(own.collect())
+    }
+
+    /// All resources, file by file.
+    pub fn resources(&self) -> impl Iterator<Item = Placed<'_>> {
+        self.files.iter().flat_map(PackageFile::placed)
+    }
+
+    /// Everything that could not be read.
+    pub fn errors(&self) -> Vec<Diagnostic> {
+        self.files.iter().flat_map(PackageFile::errors).collect()
+    }
+
+    /// Resources that have the identity of one before them in the same package.
+    pub fn duplicates(&self) -> Vec<Diagnostic> {
+        let mut seen: BTreeMap<(&str, Identity), Placed<'_>> = BTreeMap::new();
+        let mut found = Vec::new();
+        for placed in self.resources() {
+            let Some(identity) = placed.resource.identity() else { continue };
+            let root = self.root_of(&placed.file.path);
+            match seen.get(&(root, identity.clone())) {
+                Some(first) => found.push(duplicate(&identity.to_string(), first, &placed)),
+                None => {
+                    seen.insert((root, identity), placed);
+                }
+            }
+        }
+        found
+    }
+}
+
+/// Folder by folder, as a walk meets them.
+fn by_segment(a: &str, b: &str) -> Ordering {
+    a.split('/').cmp(b.split('/'))
+}
+
+/// A warning that a resource is there twice, with both places.
+pub(crate) fn duplicate(name: &str, first: &Placed<'_>, again: &Placed<'_>) -> Diagnostic {
+    let line = first.resource.position().line;
+    let message = format!("{name} is there twice, first in {}:{line}", first.file.shown);
+    let warning = Diagnostic::warning(message).in_file(&*again.file.shown);
+    match again.file.file() {
+        Some(file) => warning.at(file, again.resource.node.full_span()),
+        None => warning,
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    pub(crate) fn package(files: &[(&str, &str)]) -> Package {
+        let file = |(path, text): &(&str, &str)| PackageFile {
+            path: PackagePath::new(path).unwrap(),
+            shown: (*path).to_owned(),
+            is_outside: false,
+            content: Ok(Arc::new(File::parse((*text).to_owned()).unwrap())),
+        };
+        Package::new(files.iter().map(file).collect())
+    }
+
+    #[test]
+    fn files_belong_to_the_innermost_package() {
+        let package =
+            package(&[("a/b/x.yaml", ""), ("a/Kptfile", ""), ("ab/y.yaml", ""), ("z.yaml", "")]);
+        assert_eq!(package.roots(), ["", "a"]);
+        let files = |(root, files): (&str, Vec<&PackageFile>)| {
+            format!(
+                "{root}: {}",
+                files.iter().map(|file| file.path.as_str()).collect::<Vec<_>>().join(" ")
+            )
+        };
+        let all: Vec<String> = package.by_root().into_iter().map(files).collect();
+        assert_eq!(all, [": ab/y.yaml z.yaml", "a: a/Kptfile a/b/x.yaml"]);
+        assert_eq!(package.without_sub_packages().files().len(), 2);
+    }
+
+    #[test]
+    fn duplicates_name_both_places() {
+        let pod = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n";
+        let package =
+            package(&[("a.yaml", pod), ("b.yaml", pod), ("sub/Krmfile", ""), ("sub/c.yaml", pod)]);
+        let found = package.duplicates();
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].message, "Pod a is there twice, first in a.yaml:1");
+        assert_eq!(found[0].file.as_deref(), Some("b.yaml"));
+    }
+}

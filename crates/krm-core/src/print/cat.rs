@@ -1,0 +1,178 @@
+//! What a package holds, text by text, as it is printed: as it is written, or with what somebody asked to be added or left out.
+
+use krm_yaml::{Edit, EditError, File, NodeRef};
+
+use crate::annotate::add;
+use crate::format::{Options, format};
+use crate::model::resource::{Resource, is_null, resources};
+use crate::print::source_text;
+use crate::{Diagnostic, PackageFile};
+
+/// Spec: where a resource came from, for tools that put it back; the first two are what older ones read.
+const ORIGIN: [&str; 2] = ["config.kubernetes.io", "internal.config.kubernetes.io"];
+
+/// A resource, or a document in which there is none.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<'a> {
+    /// The node that is printed.
+    pub node: NodeRef<'a>,
+    /// The resource that it is, and which of its file, from zero.
+    pub resource: Option<(Resource<'a>, usize)>,
+}
+
+/// How entries are printed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Look {
+    /// With annotations that say which file they are from, and where in it they stand.
+    pub annotated: bool,
+    /// With their fields in the order that people know.
+    pub formatted: bool,
+    /// Without comments.
+    pub without_comments: bool,
+}
+
+/// The resources of a file, and the documents without any, in order. A document of comments alone is none.
+pub fn entries(file: &PackageFile) -> Vec<Entry<'_>> {
+    let (mut entries, mut count) = (Vec::new(), 0);
+    for document in file.file().into_iter().flat_map(File::documents) {
+        let found = resources(document);
+        let root = document.root().filter(|root| found.is_empty() && !is_null(*root));
+        entries.extend(root.map(|node| Entry { node, resource: None }));
+        for resource in found {
+            entries.push(Entry { node: resource.node, resource: Some((resource, count)) });
+            count += 1;
+        }
+    }
+    entries
+}
+
+/// The texts of entries as they are written, in order; each ends with a line break.
+pub fn texts(entries: &[Entry<'_>]) -> Vec<String> {
+    let document = |entry: &Entry<'_>| entry.node.document().index();
+    let texts = entries.chunk_by(|a, b| document(a) == document(b)).flat_map(|same| {
+        source_text::texts(&same.iter().map(|entry| entry.node).collect::<Vec<_>>())
+    });
+    texts.map(source_text::end_line).collect()
+}
+
+/// Gives the entries of a file that are wanted to `print`, with this look: the file is edited before.
+pub fn with_entries<R>(
+    file: &PackageFile,
+    look: Look,
+    keep: impl Fn(&Entry<'_>) -> bool,
+    print: impl FnOnce(&[Entry<'_>]) -> R,
+) -> Result<R, Vec<Diagnostic>> {
+    let all = entries(file);
+    if look.is_plain() {
+        return Ok(print(&all.into_iter().filter(|entry| keep(entry)).collect::<Vec<_>>()));
+    }
+    // Edits change no entry into two, so places stay.
+    let kept: Vec<bool> = all.iter().map(keep).collect();
+    let dressed = look.dress(file, &kept)?;
+    let entries = entries(&dressed).into_iter().zip(kept);
+    Ok(print(&entries.filter(|(_, keep)| *keep).map(|(entry, _)| entry).collect::<Vec<_>>()))
+}
+
+impl Look {
+    /// Whether entries are printed as they are written.
+    pub fn is_plain(self) -> bool {
+        !(self.annotated || self.formatted || self.without_comments)
+    }
+
+    /// The file after one edit and the other.
+    fn dress(self, file: &PackageFile, kept: &[bool]) -> Result<PackageFile, Vec<Diagnostic>> {
+        let mut file = file.with_text(file.file().map_or("", File::text).to_owned())?;
+        if let (true, Some(source)) = (self.formatted, file.file()) {
+            let options = Options { json: file.path.is_json(), ..Options::default() };
+            let told = |told: Vec<Diagnostic>| {
+                told.into_iter().map(|it| it.in_file(&*file.shown)).collect::<Vec<_>>()
+            };
+            if let Some(text) = format(source, options).map_err(told)?.text {
+                file = file.with_text(text)?;
+            }
+        }
+        if self.annotated {
+            file = file.with_text(annotated(&file, kept)?)?;
+        }
+        if self.without_comments {
+            file = file.with_text(without_comments(&file)?)?;
+        }
+        Ok(file)
+    }
+}
+
+/// The annotations that say where a resource is from. A stream has no path.
+fn origin(file: &PackageFile, index: usize) -> Vec<(String, String)> {
+    let path = file.path.as_str();
+    let pairs = ORIGIN.iter().flat_map(|group| {
+        [(format!("{group}/index"), index.to_string()), (format!("{group}/path"), path.to_owned())]
+    });
+    pairs.filter(|(_, value)| value != "-").collect()
+}
+
+fn annotated(file: &PackageFile, kept: &[bool]) -> Result<String, Vec<Diagnostic>> {
+    let pairs: Vec<Vec<(String, String)>> =
+        (0..kept.len()).map(|index| origin(file, index)).collect();
+    edited(file, |edit| {
+        let wanted = entries(file).into_iter().zip(kept).filter(|(_, keep)| **keep);
+        wanted
+            .filter_map(|(entry, _)| entry.resource)
+            .try_for_each(|(resource, index)| add(edit, resource.node, &pairs[index]))
+    })
+}
+
+fn without_comments(file: &PackageFile) -> Result<String, Vec<Diagnostic>> {
+    edited(file, |edit| {
+        for document in file.file().into_iter().flat_map(File::documents) {
+            for comment in document.comments() {
+                edit.replace_comment(document.index(), &comment, None);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// The file's text after an edit.
+fn edited<'a>(
+    file: &'a PackageFile,
+    change: impl FnOnce(&mut Edit<'a>) -> Result<(), EditError>,
+) -> Result<String, Vec<Diagnostic>> {
+    let Some(source) = file.file() else { return Ok(String::new()) };
+    let told = |error: EditError| vec![Diagnostic::from_edit(&error, source).in_file(&*file.shown)];
+    let mut edit = Edit::new(source).json(file.path.is_json());
+    change(&mut edit).map_err(told)?;
+    edit.apply().map_err(told)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::package::tests::package;
+
+    fn printed(text: &str, look: Look) -> Vec<String> {
+        let package = package(&[("a/b.yaml", text)]);
+        let file = &package.files()[0];
+        with_entries(file, look, |_| true, texts).unwrap()
+    }
+
+    #[test]
+    fn documents_without_resources_are_entries_too() {
+        let text = "# c\n---\nkind: A\napiVersion: v1\n---\nplain: 1 # c\n---\n# only\n---\n- x\n";
+        let plain = printed(text, Look::default());
+        assert_eq!(plain, ["# c\nkind: A\napiVersion: v1\n", "plain: 1 # c\n", "- x\n"]);
+    }
+
+    #[test]
+    fn a_look_is_made_of_edits() {
+        let text = "kind: A # k\napiVersion: v1\n# meta\nmetadata:\n  name: a\n";
+        let look = Look { annotated: true, ..Look::default() };
+        assert_eq!(
+            printed(text, look)[0],
+            format!(
+                "{text}  annotations:\n    config.kubernetes.io/index: \"0\"\n    config.kubernetes.io/path: a/b.yaml\n    internal.config.kubernetes.io/index: \"0\"\n    internal.config.kubernetes.io/path: a/b.yaml\n"
+            )
+        );
+        let look = Look { formatted: true, without_comments: true, ..Look::default() };
+        assert_eq!(printed(text, look)[0], "apiVersion: v1\nkind: A\nmetadata:\n  name: a\n");
+    }
+}

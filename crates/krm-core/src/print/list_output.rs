@@ -1,0 +1,51 @@
+//! Lists of flat records, as JSON and as YAML: what commands that list give to other programs.
+
+use krm_yaml::Value;
+
+/// One record: its fields in order.
+pub type Record<'a> = Vec<(&'static str, Value<'a>)>;
+
+/// The records as one JSON list, a record a line.
+pub fn json(records: &[Record<'_>]) -> String {
+    let line = |record: &Record<'_>| {
+        let entries = record.iter().map(|(name, value)| (Value::from(*name), value.clone()));
+        crate::print::json::write(&Value::Mapping(entries.collect()))
+    };
+    let lines: Vec<String> = records.iter().map(line).collect();
+    if lines.is_empty() { "[]\n".to_owned() } else { format!("[\n{}\n]\n", lines.join(",\n")) }
+}
+
+/// The records as a YAML list.
+///
+/// ```
+/// use krm_core::print::list_output;
+/// use krm_yaml::Value;
+///
+/// let record = vec![("kind", Value::from("Service")), ("name", Value::from("no")), ("count", Value::int(2))];
+/// assert_eq!(list_output::yaml(&[record]), "- kind: Service\n  name: \"no\"\n  count: 2\n");
+/// ```
+pub fn yaml(records: &[Record<'_>]) -> String {
+    if records.is_empty() {
+        return "[]\n".to_owned();
+    }
+    let mut out = String::new();
+    for record in records {
+        for (at, (name, value)) in record.iter().enumerate() {
+            let value = match value {
+                Value::String(text) if is_plain(text) => text.to_string(),
+                // JSON is YAML.
+                other => crate::print::json::write(other),
+            };
+            out.push_str(&format!("{}{name}: {value}\n", if at == 0 { "- " } else { "  " }));
+        }
+    }
+    out
+}
+
+/// Whether a text needs no quotes, whoever reads it.
+pub(crate) fn is_plain(text: &str) -> bool {
+    let words = ["y", "n", "yes", "no", "on", "off", "true", "false", "null"];
+    text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./".contains(&byte))
+        && !words.contains(&text.to_ascii_lowercase().as_str())
+}

@@ -1,0 +1,277 @@
+//! One node as a text of its own: as it is written, moved to the left edge, with the comments inside it.
+
+use crate::functions::resource_list::written;
+use krm_yaml::{Comment, CommentPlace, DocumentRef, NodeRef, ScalarStyle, Span};
+
+/// The text of a node with its tag, without its anchor, and without a line break at its end.
+///
+/// ```
+/// let file = krm_yaml::File::parse("spec:\n  # how many\n  replicas: 3 # for now\nkind: A\n".to_owned())?;
+/// let spec = file.document(0).and_then(|document| document.find(&"spec".parse().ok()?)).expect("it is there");
+/// assert_eq!(krm_core::print::source_text::text(spec), "# how many\nreplicas: 3 # for now");
+/// # Ok::<(), krm_yaml::ReadError>(())
+/// ```
+pub fn text(node: NodeRef<'_>) -> String {
+    let node = node.resolve();
+    let needed = node.parent().is_some() && node.is_block();
+    text_among(node, &if needed { node.document().comments() } else { Vec::new() })
+}
+
+/// The texts of several nodes of one document with the comments above them. One that leans on an anchor outside of it
+/// is written anew, and means the same.
+pub fn texts(nodes: &[NodeRef<'_>]) -> Vec<String> {
+    let needs = |node: &&NodeRef<'_>| node.parent().is_some() && node.is_block();
+    let comments = nodes.iter().find(needs).map(|node| node.document().comments());
+    let comments = comments.unwrap_or_default();
+    let is_part = |node: &NodeRef<'_>| node.parent().is_some();
+    let as_written =
+        |node: &NodeRef<'_>| above(*node, &comments) + &text_among(node.resolve(), &comments);
+    let text = |node: &NodeRef<'_>| match is_part(node) && leans_outside(*node, node.span()) {
+        // What is too large once its aliases are expanded keeps aliases that nobody can read: an error, and no other value.
+        true => anew(*node).unwrap_or_else(|| as_written(node)),
+        false => as_written(node),
+    };
+    nodes.iter().map(text).collect()
+}
+
+fn anew(node: NodeRef<'_>) -> Option<String> {
+    let text = written::out(node).ok()?;
+    Some(text.strip_suffix('\n').unwrap_or(&text).to_owned())
+}
+
+/// The texts of several resources of one document, each as a document of its own that means the same.
+///
+/// What stands before the marker of a document is the file's, and a last line has its end unless the file ends there
+/// without one: a `|` text would mean something else.
+pub(crate) fn own_texts(nodes: &[NodeRef<'_>]) -> Vec<String> {
+    let all = match nodes {
+        [node] if node.parent().is_none() => vec![text(*node)],
+        _ => texts(nodes),
+    };
+    let ends_file = |node: &NodeRef<'_>| {
+        let text = node.document().file().text();
+        node.end() as usize == text.len() && !text.ends_with('\n')
+    };
+    let ended = |(text, node)| if ends_file(node) { text } else { end_line(text) };
+    all.into_iter().zip(nodes).map(ended).collect()
+}
+
+/// The comments that stand above a node; above a document that is before its marker.
+fn above(node: NodeRef<'_>, comments: &[Comment<'_>]) -> String {
+    let document = node.document();
+    let lines: Vec<&str> = match (node.parent(), document.start_marker()) {
+        (Some(_), _) => {
+            let own = |comment: &&Comment<'_>| {
+                comment.place == CommentPlace::Above && comment.owner == Some(node)
+            };
+            comments.iter().filter(own).map(|comment| comment.text).collect()
+        }
+        (None, Some(marker)) => {
+            let before = Span::new(document.span().start, marker.start).of(document.file().text());
+            let lines = before.trim_start_matches('\u{feff}').trim().lines();
+            lines.filter(|line| !line.starts_with('%')).collect()
+        }
+        (None, None) => Vec::new(),
+    };
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// Whether an alias inside names something outside.
+fn leans_outside(node: NodeRef<'_>, own: Span) -> bool {
+    let outside = node.target().is_some_and(|target| !own.contains(target.span()));
+    outside || node.children().any(|child| leans_outside(child, own))
+}
+
+/// The text with a line break at its end, of the kind that it has.
+pub fn end_line(mut text: String) -> String {
+    if !text.ends_with('\n') {
+        text.push_str(if text.contains("\r\n") { "\r\n" } else { "\n" });
+    }
+    text
+}
+
+fn text_among(node: NodeRef<'_>, comments: &[Comment<'_>]) -> String {
+    let document = node.document();
+    if node.parent().is_none() {
+        return content(document).to_owned();
+    }
+    let source = document.file().text();
+    if !node.is_block() {
+        let line = document.file().line_at(node.start());
+        let indentation = indentation(line.of(source));
+        let text = shift_left(node.text(), indentation);
+        return node.tag().map_or(text.clone(), |tag| format!("{tag} {text}"));
+    }
+    let span = with_comments(node, comments);
+    let depth = column(source, node.start());
+    let first_line = &source[..span.start as usize];
+    let lead = first_line.len() - first_line.trim_end_matches(' ').len();
+    // The comment above the first entry brings its own indentation.
+    let start = span.start as usize - if span.start < node.start() { lead } else { 0 };
+    let text = &source[start..span.end as usize];
+    let body = shift_left(text, depth);
+    let mut body = body.trim_start_matches(' ').to_owned();
+    if keeps_line_breaks(node) {
+        let end = source[..node.end() as usize].trim_end().len();
+        let blank = source[end..].split_inclusive('\n');
+        let blank = blank.take_while(|line| line.trim().is_empty() && line.ends_with('\n'));
+        body.extend(blank.map(|line| if line.ends_with("\r\n") { "\r\n" } else { "\n" }));
+    }
+    match node.tag() {
+        Some(tag) => format!("{tag}\n{body}"),
+        None => body,
+    }
+}
+
+/// Everything between the markers of a document, without the blank lines around it that mean nothing.
+fn content(document: DocumentRef<'_>) -> &str {
+    let text = content_span(document).of(document.file().text());
+    match document.root().is_some_and(keeps_line_breaks) {
+        true => text,
+        false => text.trim_end(),
+    }
+}
+
+/// Everything between the markers of a document, without the blank lines before it.
+pub(crate) fn content_span(document: DocumentRef<'_>) -> Span {
+    let whole = document.between_markers();
+    let text = whole.of(document.file().text());
+    let kept = text.trim_start_matches('\u{feff}').trim_start_matches(['\r', '\n']);
+    Span::new(whole.end - kept.len() as u32, whole.end)
+}
+
+/// Whether the last value is a `|+` or `>+` text: the line breaks at its end are part of it.
+fn keeps_line_breaks(node: NodeRef<'_>) -> bool {
+    if let Some(last) = node.children().last() {
+        return keeps_line_breaks(last);
+    }
+    let block = node
+        .as_scalar()
+        .filter(|scalar| matches!(scalar.style(), ScalarStyle::Literal | ScalarStyle::Folded));
+    let header = block.and_then(|scalar| scalar.raw().lines().next());
+    header.is_some_and(|header| header.split('#').next().is_some_and(|head| head.contains('+')))
+}
+
+/// The node with the comments of everything in it.
+fn with_comments(node: NodeRef<'_>, comments: &[Comment<'_>]) -> Span {
+    let own = node.span();
+    let inside = |owner: NodeRef<'_>| own.contains(owner.span()) && owner != node;
+    let mut span = own;
+    for comment in comments {
+        let Some(owner) = comment.owner else { continue };
+        let below =
+            owner == node && matches!(comment.place, CommentPlace::Below | CommentPlace::Free);
+        // A comment beside the key that leads here is the key's.
+        if inside(owner) || below {
+            span = Span::new(span.start.min(comment.span.start), span.end.max(comment.span.end));
+        }
+    }
+    span
+}
+
+fn column(source: &str, at: u32) -> usize {
+    let before = &source[..at as usize];
+    let line = before.rfind(['\n', '\r']).map_or(0, |at| at + 1);
+    before[line..].trim_start_matches('\u{feff}').chars().count()
+}
+
+fn indentation(line: &str) -> usize {
+    line.len() - line.trim_start_matches(' ').len()
+}
+
+/// Takes up to `columns` spaces off every line but the first, and what only ends the text off its end.
+fn shift_left(text: &str, columns: usize) -> String {
+    let mut out = String::with_capacity(text.len());
+    for (at, line) in text.split_inclusive('\n').enumerate() {
+        let spaces = if at == 0 { 0 } else { indentation(line).min(columns) };
+        out.push_str(&line[spaces..]);
+    }
+    let kept = out.trim_end_matches(['\n', '\r', ' ']).len();
+    out.truncate(kept);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(source: &str, path: &str) -> String {
+        let file = krm_yaml::File::parse(source.to_owned()).unwrap();
+        text(file.document(0).unwrap().find(&path.parse().unwrap()).unwrap())
+    }
+
+    #[test]
+    fn items_and_mappings_move_to_the_left_edge() {
+        let source =
+            "a:\n  b:\n    - x: 1\n      y: |\n        two\n          lines\n    # last\n    - z\n";
+        assert_eq!(at(source, "a.b[0]"), "x: 1\ny: |\n  two\n    lines");
+        assert_eq!(at(source, "a.b"), "- x: 1\n  y: |\n    two\n      lines\n# last\n- z");
+        assert_eq!(
+            at(source, "a"),
+            "b:\n  - x: 1\n    y: |\n      two\n        lines\n  # last\n  - z"
+        );
+    }
+
+    #[test]
+    fn comments_inside_come_along_and_others_stay() {
+        let source = "# head\na: # of a\n  # first\n  b: 1 # beside\n\n  # between\n\n  c: 2\n  # below\n# of d\nd: 1\n";
+        assert_eq!(at(source, "a"), "# first\nb: 1 # beside\n\n# between\n\nc: 2\n# below");
+    }
+
+    #[test]
+    fn brackets_stay_brackets() {
+        let source = "a:\n  b: {x: 1,\n    y: 2\n  } # not mine\n";
+        assert_eq!(at(source, "a.b"), "{x: 1,\n  y: 2\n}");
+        assert_eq!(at("a: &x !t [1]\n", "a"), "!t [1]");
+    }
+
+    #[test]
+    fn a_tag_of_a_block_stands_above_it() {
+        assert_eq!(at("a: !t\n  b: 1\n", "a"), "!t\nb: 1");
+    }
+
+    #[test]
+    fn the_root_is_the_document_without_its_markers() {
+        assert_eq!(at("# head\n---\n# more\na: 1\n...\n", "."), "# more\na: 1");
+        assert_eq!(at("\u{feff}# head\na: 1\n", "."), "# head\na: 1");
+    }
+
+    #[test]
+    fn line_breaks_that_a_text_keeps_are_kept() {
+        assert_eq!(at("a: |+\n  x\n\n---\nb: 1\n", "."), "a: |+\n  x\n\n");
+        assert_eq!(at("a: x\n\n\n---\nb: 1\n", "."), "a: x");
+        assert_eq!(at("- a: |+\n    x\n\n- b: 1\n", "[0]"), "a: |+\n  x\n\n");
+        assert_eq!(at("- a: |+\n    x\n", "[0]"), "a: |+\n  x\n");
+        assert_eq!(at("- a: |\n    x\n\n- b: 1\n", "[0]"), "a: |\n  x");
+    }
+
+    #[test]
+    fn an_item_that_leans_on_an_anchor_outside_is_written_anew() {
+        let file = krm_yaml::File::parse("- a: &x [1]\n- b: *x # c\n".to_owned()).unwrap();
+        let items: Vec<_> = file.document(0).unwrap().root().unwrap().children().collect();
+        assert_eq!(texts(&items), ["a: &x [1]", "b:\n- 1"]);
+    }
+
+    #[test]
+    fn a_number_that_is_none_in_json_stays_one_where_it_is_written_anew() {
+        let text = "- a: &x [0x1F, .inf, 1e3, '0x1F']\n- b: *x\n";
+        let file = krm_yaml::File::parse(text.to_owned()).unwrap();
+        let items: Vec<_> = file.document(0).unwrap().root().unwrap().children().collect();
+        assert_eq!(texts(&items)[1], "b:\n- 0x1F\n- .inf\n- 1e3\n- \"0x1F\"");
+    }
+
+    #[test]
+    fn comments_above_come_along() {
+        let source = "# licence\n---\n# head\nlist:\n# of one\n- a: 1\n# of two\n# again\n- b: 2\n";
+        let file = krm_yaml::File::parse(source.to_owned()).unwrap();
+        let root = file.document(0).unwrap().root().unwrap();
+        assert_eq!(texts(&[root]), [source.replace("---\n", "").trim_end()]);
+        let items: Vec<_> = root.as_mapping().unwrap().get("list").unwrap().children().collect();
+        assert_eq!(texts(&items), ["# of one\na: 1", "# of two\n# again\nb: 2"]);
+    }
+
+    #[test]
+    fn line_ends_are_kept() {
+        assert_eq!(at("a:\r\n  b: 1\r\n  c: 2\r\nd: 3\r\n", "a"), "b: 1\r\nc: 2");
+    }
+}

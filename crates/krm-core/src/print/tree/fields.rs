@@ -1,0 +1,120 @@
+//! Fields of resources that a tree shows below them.
+
+use krm_yaml::NodeRef;
+
+use super::Branch;
+use crate::diagnostics::secrets;
+use crate::model::resource::{Resource, field};
+use crate::print::one_line;
+use crate::query::conditions::Selector;
+
+/// Where workloads hold the specification of their pods.
+const PODS: [&[&str]; 3] = [
+    &["spec"],
+    &["spec", "template", "spec"],
+    &["spec", "jobTemplate", "spec", "template", "spec"],
+];
+
+/// Which fields are shown.
+#[derive(Clone, Debug, Default)]
+pub struct Fields {
+    /// `spec.replicas`.
+    pub replicas: bool,
+    /// `spec.ports`, and the ports of containers.
+    pub ports: bool,
+    /// Fields of containers, in the order in which they are shown.
+    pub of_containers: Vec<&'static str>,
+    /// Any others.
+    pub paths: Vec<Selector>,
+}
+
+impl Fields {
+    /// The lines below a resource.
+    pub(super) fn branches(&self, resource: Resource<'_>) -> Vec<Branch> {
+        let mut lines = Vec::new();
+        let own = [("replicas", self.replicas), ("ports", self.ports)];
+        for (name, _) in own.into_iter().filter(|(_, is_shown)| *is_shown) {
+            let value = field(resource.node, "spec").and_then(|spec| field(spec, name));
+            lines.extend(value.map(|value| line(&format!("spec.{name}"), value)));
+        }
+        for path in PODS {
+            let pod = path.iter().try_fold(resource.node, |node, name| field(node, name));
+            for list in ["initContainers", "containers"] {
+                let containers = pod.and_then(|pod| field(pod, list));
+                let branch =
+                    containers.map(|list| self.containers(list)).filter(|lines| !lines.is_empty());
+                let label = format!("{}.{list}", path.join("."));
+                lines.extend(branch.map(|children| Branch { label, children }));
+            }
+        }
+        lines.extend(self.paths.iter().flat_map(|path| named(resource, path)));
+        lines
+    }
+
+    /// One line for each container that has something to show, numbered by its place in the list.
+    fn containers(&self, list: NodeRef<'_>) -> Vec<Branch> {
+        let items = list.as_sequence().map(|list| list.items()).into_iter().flatten();
+        let container = |(at, item): (usize, NodeRef<'_>)| {
+            let shown = |name: &&'static str| Some(line(name, field(item, name)?));
+            let children: Vec<Branch> = self.of_containers.iter().filter_map(shown).collect();
+            (!children.is_empty()).then(|| Branch { label: at.to_string(), children })
+        };
+        items.enumerate().filter_map(container).collect()
+    }
+}
+
+fn line(name: &str, value: NodeRef<'_>) -> Branch {
+    Branch::new(format!("{name}: {}", one_line::text(value)))
+}
+
+/// The line of a path that somebody asked for, and one below it for each of several values. What a Secret keeps is
+/// not shown.
+fn named(resource: Resource<'_>, path: &Selector) -> Option<Branch> {
+    let is_kept = secrets::is_kept(resource, path.first_key());
+    let found = path.find(resource.node);
+    let name = path.to_string();
+    match found.as_slice() {
+        [] => None,
+        _ if is_kept => Some(Branch::new(format!("{name}: ***"))),
+        [value] => Some(line(&name, *value)),
+        values => {
+            let children = values.iter().map(|value| Branch::new(one_line::text(*value))).collect();
+            Some(Branch { label: name, children })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str, fields: &Fields) -> String {
+        let file = krm_yaml::File::parse(text.to_owned()).unwrap();
+        let resource = crate::model::resource::resources(file.document(0).unwrap())[0];
+        Branch { label: ".".to_owned(), children: fields.branches(resource) }.draw()
+    }
+
+    #[test]
+    fn containers_are_numbered_by_position_and_init_containers_are_shown() {
+        let pod = "apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - name: z\n  - image: x\n  - name: a\n  initContainers: [{name: i}]\n";
+        let fields = Fields { of_containers: vec!["name"], ..Fields::default() };
+        let expected = ".\n├── spec.initContainers\n│   └── 0\n│       └── name: i\n└── spec.containers\n    ├── 0\n    │   └── name: z\n    └── 2\n        └── name: a\n";
+        assert_eq!(shown(pod, &fields), expected);
+    }
+
+    #[test]
+    fn values_of_secrets_are_hidden() {
+        let secret = "apiVersion: v1\nkind: Secret\ntype: Opaque\nstringData: {a: b}\n";
+        let paths = ["stringData.a", "type", "*"].map(|path| path.parse().unwrap()).to_vec();
+        let text = shown(secret, &Fields { paths, ..Fields::default() });
+        assert_eq!(text, ".\n├── stringData.a: ***\n├── type: Opaque\n└── *: ***\n");
+    }
+
+    #[test]
+    fn a_path_shows_all_that_it_leads_to() {
+        let pod = "apiVersion: v1\nkind: Pod\nspec: {containers: [{name: a, image: x}, {name: b, image: y}]}\n";
+        let paths = vec!["spec.containers[name=.*].image".parse().unwrap()];
+        let text = shown(pod, &Fields { paths, ..Fields::default() });
+        assert_eq!(text, ".\n└── spec.containers[name=.*].image\n    ├── x\n    └── y\n");
+    }
+}

@@ -1,0 +1,163 @@
+//! The tree of owners: each resource below the one that its `ownerReferences` name.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use krm_yaml::NodeRef;
+
+use super::{Branch, Fields};
+use crate::Diagnostic;
+use crate::model::package::Placed;
+use crate::model::resource::{Identity, Resource, field, scalar_text};
+
+/// A longer chain of owners goes on at the top.
+const MOST_DEPTH: usize = 200;
+
+/// The tree, and what is not in it though it is named.
+#[derive(Debug)]
+pub struct Owned {
+    /// The tree.
+    pub tree: Branch,
+    /// Owners that are missing.
+    pub missing: Vec<Diagnostic>,
+}
+
+/// Whether any of the resources names an owner.
+pub fn has_owners(resources: &[Placed<'_>]) -> bool {
+    resources.iter().any(|placed| reference(placed.resource).is_some())
+}
+
+/// The resources by owner; one whose owner is missing stands at the top.
+pub fn by_owner(resources: &[Placed<'_>], title: &str, fields: &Fields) -> Owned {
+    let mut order: Vec<usize> = (0..resources.len()).collect();
+    order.sort_by_cached_key(|at| sort_key(resources[*at].resource));
+    let mut places: BTreeMap<Identity, usize> = BTreeMap::new();
+    for at in &order {
+        let identity = resources[*at].resource.identity();
+        identity.map(|identity| places.entry(identity).or_insert(*at));
+    }
+    let mut missing = Vec::new();
+    let mut tops = Vec::new();
+    let mut below: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for at in order {
+        match owner(resources[at].resource, &places) {
+            Owner::None => tops.push(at),
+            Owner::At(owner) => below.entry(owner).or_default().push(at),
+            Owner::Missing(label, node) => {
+                missing.push(complain(&resources[at], &label, node));
+                tops.push(at);
+            }
+        }
+    }
+    let mut painter = Painter { resources, below, fields, drawn: BTreeSet::new() };
+    // What no top leads to owns itself, by however many corners.
+    let all = tops.into_iter().chain(0..resources.len());
+    let children = all.filter_map(|at| painter.branch(at, 0)).collect();
+    Owned { tree: Branch { label: title.to_owned(), children }, missing }
+}
+
+struct Painter<'a> {
+    resources: &'a [Placed<'a>],
+    below: BTreeMap<usize, Vec<usize>>,
+    fields: &'a Fields,
+    drawn: BTreeSet<usize>,
+}
+
+impl Painter<'_> {
+    /// The resource with what it owns; none where it is drawn already, or too deep to be drawn here.
+    fn branch(&mut self, at: usize, depth: usize) -> Option<Branch> {
+        if depth > MOST_DEPTH || !self.drawn.insert(at) {
+            return None;
+        }
+        let resource = self.resources[at].resource;
+        let mut children = self.fields.branches(resource);
+        for owned in self.below.remove(&at).unwrap_or_default() {
+            children.extend(self.branch(owned, depth + 1));
+        }
+        Some(Branch { label: format!("[Resource]  {}", resource.label()), children })
+    }
+}
+
+enum Owner<'a> {
+    None,
+    At(usize),
+    Missing(String, NodeRef<'a>),
+}
+
+fn owner<'a>(resource: Resource<'a>, places: &BTreeMap<Identity, usize>) -> Owner<'a> {
+    let Some(reference) = reference(resource) else { return Owner::None };
+    let text = |name| field(reference, name).and_then(scalar_text).unwrap_or_default().into_owned();
+    let version = text("apiVersion");
+    let group = version.split_once('/').map_or("", |(group, _)| group).to_owned();
+    let namespace = resource.namespace().into_owned();
+    let mut wanted = Identity { group, kind: text("kind"), namespace, name: text("name") };
+    if let Some(at) = places.get(&wanted) {
+        return Owner::At(*at);
+    }
+    let label = wanted.to_string();
+    // An owner may stand outside of all namespaces, as nodes do.
+    wanted.namespace.clear();
+    places.get(&wanted).map_or(Owner::Missing(label, reference), |at| Owner::At(*at))
+}
+
+/// The owner that controls the resource, or the first one.
+fn reference(resource: Resource<'_>) -> Option<NodeRef<'_>> {
+    let list = field(field(resource.node, "metadata")?, "ownerReferences")?.as_sequence()?;
+    let controls = |node: &NodeRef<'_>| {
+        field(*node, "controller").and_then(scalar_text).as_deref() == Some("true")
+    };
+    list.items().find(controls).or_else(|| list.items().next())
+}
+
+fn complain(placed: &Placed<'_>, owner: &str, reference: NodeRef<'_>) -> Diagnostic {
+    let message = format!("the owner {owner} is not among the resources");
+    let file = reference.document().file();
+    Diagnostic::warning(message).in_file(&*placed.file.shown).at(file, reference.span())
+}
+
+fn sort_key(resource: Resource<'_>) -> [String; 4] {
+    let parts = [resource.namespace(), resource.name(), resource.kind(), resource.api_version()];
+    parts.map(|part| part.into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::package::tests::package;
+
+    fn owned(kind: &str, name: &str, owner: Option<(&str, &str)>) -> String {
+        let owner = owner.map_or(String::new(), |(kind, name)| {
+            format!("  ownerReferences: [{{apiVersion: v1, kind: {kind}, name: {name}}}]\n")
+        });
+        format!("apiVersion: v1\nkind: {kind}\nmetadata:\n  name: {name}\n{owner}")
+    }
+
+    fn drawn(texts: &[String]) -> (String, usize) {
+        let package = package(&[("a.yaml", &texts.join("---\n"))]);
+        let resources: Vec<_> = package.resources().collect();
+        let owned = by_owner(&resources, ".", &Fields::default());
+        (owned.tree.draw(), owned.missing.len())
+    }
+
+    #[test]
+    fn resources_stand_below_their_owners_and_a_missing_one_is_told() {
+        let texts = [
+            owned("A", "a", None),
+            owned("C", "c", Some(("B", "b"))),
+            owned("B", "b", Some(("A", "a"))),
+            owned("D", "d", Some(("X", "x"))),
+        ];
+        let expected = ".\n├── [Resource]  A a\n│   └── [Resource]  B b\n│       └── [Resource]  C c\n└── [Resource]  D d\n";
+        assert_eq!(drawn(&texts), (expected.to_owned(), 1));
+    }
+
+    #[test]
+    fn a_circle_of_owners_ends() {
+        let texts = [
+            owned("A", "a", Some(("B", "b"))),
+            owned("B", "b", Some(("A", "a"))),
+            owned("S", "s", Some(("S", "s"))),
+        ];
+        let (text, missing) = drawn(&texts);
+        assert_eq!((text.lines().count(), missing), (4, 0), "{text}");
+    }
+}
