@@ -75,7 +75,7 @@ fn table(documents: &[File], version: &str) -> Outcome<String> {
         };
         if let Some(fault) = schema.add_openapi(root).first() {
             let line = fault.location.as_ref().map_or(0, |place| place.line);
-            return Err(format!("{} (line {line})", fault.message).into());
+            return Err(format!("{} (line {line})", fault.message()).into());
         }
     }
     Ok(schema.to_table(version)?)

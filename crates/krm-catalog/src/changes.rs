@@ -218,7 +218,7 @@ pub(crate) fn at(
     hint: impl Into<String>,
 ) -> Error {
     let file = resource.item().file();
-    about(resource, Diagnostic::error(message).at(file, node.span()).hint(hint.into()))
+    about(resource, Diagnostic::untyped_error(message).at(file, node.span()).hint(hint.into()))
 }
 
 /// Whether a node is there and says nothing.

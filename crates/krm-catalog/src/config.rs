@@ -36,7 +36,7 @@ pub(crate) fn missing<T: DeserializeOwned>(
     // Who wants the schema calls the function with nothing, and sees which type it asks for. The words are ours.
     let _ = list.config::<T>();
     let hint = format!("`krm fn doc {name}` shows what it takes");
-    Diagnostic::error(message).hint(hint).into()
+    Diagnostic::untyped_error(message).hint(hint).into()
 }
 
 /// The functionConfig is of a kind that the function does not take.
@@ -54,7 +54,7 @@ pub(crate) fn unknown(config: &Resource, kind: &str, message: impl Into<String>)
 /// Something is wrong with a field of the functionConfig.
 pub(crate) fn wrong(config: &Resource, field: &str, message: impl Into<String>) -> Diagnostic {
     let node = config.get(field).unwrap_or_else(|| config.root());
-    let mut told = Diagnostic::error(message).at(config.item().file(), node.span());
+    let mut told = Diagnostic::untyped_error(message).at(config.item().file(), node.span());
     told.file = config.path().map(|path| path.as_str().into());
     told.resource = Some(config.view().label().into());
     told.field(field)
@@ -63,16 +63,16 @@ pub(crate) fn wrong(config: &Resource, field: &str, message: impl Into<String>) 
 /// An error in the words that the original has around all of its own.
 pub(crate) fn failing(mut error: Error, around: impl Fn(&str) -> String) -> Error {
     let errors = error.diagnostics.iter_mut().filter(|it| it.is_error());
-    errors.for_each(|it| it.message = around(&it.message));
+    errors.for_each(|it| it.set_untyped(around(it.message())));
     error
 }
 
 /// A field that nobody knows, in the words that the original has for it.
 pub(crate) fn unknown_fields(mut error: Error, words: impl Fn(&str) -> String) -> Error {
     for told in &mut error.diagnostics {
-        let name = told.message.strip_suffix("` is no field of the functionConfig");
+        let name = told.message().strip_suffix("` is no field of the functionConfig");
         if let Some(name) = name.and_then(|name| name.strip_prefix('`')) {
-            told.message = words(name);
+            told.set_untyped(words(name));
         }
     }
     error

@@ -27,7 +27,7 @@ fn create(list: &mut ResourceList) -> Result<(), Error> {
     let data = setters_config::data(&config).filter(|data| data.children().next().is_some());
     let Some(data) = data else {
         let hint = "`data` maps the names of new setters to the values that fields hold now";
-        return Err(Diagnostic::error("config map cannot be empty").hint(hint).into());
+        return Err(Diagnostic::untyped_error("config map cannot be empty").hint(hint).into());
     };
     let mark = Mark::new(&config, data)?;
     let (mut results, mut warnings) = (Vec::new(), Vec::new());
@@ -39,7 +39,8 @@ fn create(list: &mut ResourceList) -> Result<(), Error> {
     }
     if results.is_empty() {
         let hint = "fields are found by the values that they hold now; look at `data`";
-        let error = Diagnostic::error("no matches for the input list of setters").hint(hint);
+        let error =
+            Diagnostic::untyped_error("no matches for the input list of setters").hint(hint);
         return Err(std::iter::once(error).chain(warnings).collect::<Vec<_>>().into());
     }
     list.results.extend(results);

@@ -46,7 +46,7 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
                 results.extend(formatted.told.iter().map(|told| {
                     let at =
                         told.location.as_ref().map(|at| place(item, at.line)).unwrap_or_default();
-                    item.result(Severity::Warning, format!("{}{at}", told.message)).into()
+                    item.result(Severity::Warning, format!("{}{at}", told.message())).into()
                 }));
                 if let Some(text) = formatted.text {
                     item.replace(text)?;

@@ -65,7 +65,7 @@ mod tests {
         let node = resource.get("source").unwrap();
         let script = node.as_scalar().unwrap().value().into_owned();
         let (begin, end) = (At { line, column }, At { line, column: column + 1 });
-        let told = tell(Diagnostic::error("x"), &resource, node, (&script, begin, end));
+        let told = tell(Diagnostic::untyped_error("x"), &resource, node, (&script, begin, end));
         let place = told.location.unwrap();
         (place.line, place.column, place.text[place.marked].to_owned())
     }

@@ -77,8 +77,8 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
 /// Compat: what is wrong with the functionConfig is among the results twice, the second time with these words before it.
 fn terminated(list: &mut ResourceList, error: Error) -> Error {
     for told in &error.diagnostics {
-        list.say(Severity::Error, told.message.clone());
-        list.say(Severity::Error, format!("function is terminated: {}", told.message));
+        list.say(Severity::Error, told.message().to_owned());
+        list.say(Severity::Error, format!("function is terminated: {}", told.message()));
     }
     error
 }

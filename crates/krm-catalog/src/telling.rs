@@ -15,7 +15,7 @@ pub(crate) fn of_field(resource: &Resource, path: String, message: String) -> Fu
 
 /// A warning of ours, with its line and what to do in the words.
 pub(crate) fn warning(it: &Diagnostic) -> FunctionResult {
-    let mut message = it.message.clone();
+    let mut message = it.message().to_owned();
     if let Some(at) = &it.location {
         message.push_str(&format!(": `{}`", at.text.trim()));
     }

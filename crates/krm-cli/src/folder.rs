@@ -47,7 +47,7 @@ impl Loaded {
         let mut told: Vec<Diagnostic> =
             self.told.iter().cloned().chain(self.package.errors()).collect();
         if self.package.files().is_empty() && told.is_empty() {
-            let words = Diagnostic::warning("there is nothing to read in this folder");
+            let words = Diagnostic::untyped_warning("there is nothing to read in this folder");
             let hint = "*.yaml, *.yml, *.json, Kptfile and Krmfile are read";
             told.push(words.in_file(&*self.title).hint(hint));
         }
@@ -115,7 +115,7 @@ fn open(
             io::ErrorKind::NotFound => "there is no such file or folder".to_owned(),
             _ => format!("it cannot be read: {}", disk::reason(error)),
         };
-        Diagnostic::error(words).in_file(&*title)
+        Diagnostic::untyped_error(words).in_file(&*title)
     };
     let root = fs::canonicalize(name).map_err(|error| told(&error))?;
     if root.is_dir() {
@@ -134,8 +134,8 @@ fn open(
 
 fn stream() -> Result<Loaded, Diagnostic> {
     let file = disk::parse(disk::STDIN, ReadOptions::default())?;
-    let path =
-        PackagePath::new(disk::STDIN).map_err(|error| Diagnostic::error(error.to_string()))?;
+    let path = PackagePath::new(disk::STDIN)
+        .map_err(|error| Diagnostic::untyped_error(error.to_string()))?;
     let shown = disk::shown(disk::STDIN).to_owned();
     let file = PackageFile { path, shown, is_outside: false, content: Ok(Arc::new(file)) };
     Ok(alone(Package::new(vec![file]), ".".to_owned(), Origin::Stdin))
@@ -200,7 +200,7 @@ fn read(found: &Found, beside: &[&Package]) -> Content {
         },
         Err(error) => {
             let words = format!("it cannot be read: {}", disk::reason(&error));
-            (Err(Diagnostic::error(words)), None)
+            (Err(Diagnostic::untyped_error(words)), None)
         }
     }
 }

@@ -135,7 +135,7 @@ impl Walk<'_> {
             let hint = "close its bracket, or put a backslash before what is meant as it stands";
             self.came_upon
                 .told
-                .push(Diagnostic::warning(words).in_file(self.shown(file)).hint(hint));
+                .push(Diagnostic::untyped_warning(words).in_file(self.shown(file)).hint(hint));
         }
         Some(Rc::new(Ignored { patterns, depth, way_down, above }))
     }
@@ -206,7 +206,7 @@ impl Walk<'_> {
                 return self
                     .came_upon
                     .told
-                    .push(Diagnostic::error(words).in_file(self.shown(&disk)));
+                    .push(Diagnostic::untyped_error(words).in_file(self.shown(&disk)));
             }
             None => return self.came_upon.told.push(not_utf8(self.shown(&disk))),
         };
@@ -220,7 +220,7 @@ impl Walk<'_> {
                 Err(error) => {
                     let words = format!("the link leads nowhere: {}", disk::reason(&error));
                     let hint = "remove it, or name it in .krmignore";
-                    let told = Diagnostic::warning(words).in_file(shown).hint(hint);
+                    let told = Diagnostic::untyped_warning(words).in_file(shown).hint(hint);
                     return self.came_upon.told.push(told);
                 }
             }
@@ -232,7 +232,7 @@ impl Walk<'_> {
 
     fn unreadable(&self, path: &Path, error: &io::Error) -> Diagnostic {
         let words = format!("it cannot be read: {}", disk::reason(error));
-        Diagnostic::error(words).in_file(self.shown(path))
+        Diagnostic::untyped_error(words).in_file(self.shown(path))
     }
 
     fn shown(&self, path: &Path) -> String {
@@ -269,5 +269,6 @@ fn slashed(path: &Path) -> Option<String> {
 }
 
 pub(crate) fn not_utf8(shown: String) -> Diagnostic {
-    Diagnostic::error("the name is not UTF-8, and files of such names are not read").in_file(shown)
+    Diagnostic::untyped_error("the name is not UTF-8, and files of such names are not read")
+        .in_file(shown)
 }

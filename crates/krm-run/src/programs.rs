@@ -58,7 +58,7 @@ impl Programs {
                 Resolved::Container(image) => outside(self.container(&image, folder)),
             },
             Program::Exec(words) | Program::Wasm(words) if only => {
-                Err(Diagnostic::error(format!("`{words}` {NOT_BUILT_IN}")))
+                Err(Diagnostic::untyped_error(format!("`{words}` {NOT_BUILT_IN}")))
             }
             Program::Exec(words) => outside(self.exec(words, folder)),
             Program::Wasm(file) => self.wasm(file, folder).map(Runner::Outside),
@@ -95,7 +95,7 @@ impl Programs {
                 std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
                 _ => error.to_string(),
             };
-            Diagnostic::error(format!("the module `{file}` cannot be read: {why}"))
+            Diagnostic::untyped_error(format!("the module `{file}` cannot be read: {why}"))
                 .hint("it is named from the folder of the package")
         })?;
         let made = Wasi::new(file, &bytes, WasiSettings::default());

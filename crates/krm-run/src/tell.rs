@@ -20,7 +20,7 @@ const LINES: usize = 10;
 /// # };
 /// let failure = Exec::new("./generate.sh", settings).expect_err("nobody allowed it");
 /// let diagnostic = Diagnostic::from(&failure);
-/// assert_eq!(diagnostic.message, "function `./generate.sh` is a command, and commands are not allowed here");
+/// assert_eq!(diagnostic.message(), "function `./generate.sh` is a command, and commands are not allowed here");
 /// assert_eq!(diagnostic.hints, ["allow commands with `--allow-exec`, if you trust this package"]);
 /// ```
 impl From<&Failure> for Diagnostic {
@@ -42,7 +42,7 @@ fn told(failure: &Failure, mut message: String) -> Diagnostic {
         message += "; it said last:";
         lines.iter().for_each(|line| message += &format!("\n  {line}"));
     }
-    hints(failure).into_iter().fold(Diagnostic::error(message), Diagnostic::hint)
+    hints(failure).into_iter().fold(Diagnostic::untyped_error(message), Diagnostic::hint)
 }
 
 fn hints(failure: &Failure) -> Vec<String> {

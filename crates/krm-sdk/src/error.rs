@@ -15,7 +15,7 @@ pub struct Error {
 impl Error {
     /// An error in plain words.
     pub fn new(message: impl Into<String>) -> Self {
-        Diagnostic::error(message).into()
+        Diagnostic::untyped_error(message).into()
     }
 
     /// The same, of this file.
@@ -26,10 +26,9 @@ impl Error {
 
     /// What a function said before it failed, and then why it did, where that is not among it.
     pub fn results(&self, said: Vec<FunctionResult>) -> Vec<FunctionResult> {
-        let is_new = |it: &&Diagnostic| said.iter().all(|result| result.message != it.message);
+        let is_new = |it: &&Diagnostic| said.iter().all(|result| result.message != it.message());
         let why = self.diagnostics.iter().filter(is_new);
-        let why: Vec<_> =
-            why.map(|it| FunctionResult::new(it.severity, it.message.as_str())).collect();
+        let why: Vec<_> = why.map(|it| FunctionResult::new(it.severity, it.message())).collect();
         said.into_iter().chain(why).collect()
     }
 }
@@ -48,7 +47,7 @@ impl From<Vec<Diagnostic>> for Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let messages: Vec<&str> = self.diagnostics.iter().map(|it| it.message.as_str()).collect();
+        let messages: Vec<&str> = self.diagnostics.iter().map(|it| it.message()).collect();
         f.write_str(&messages.join("; "))
     }
 }

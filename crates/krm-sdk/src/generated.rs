@@ -46,7 +46,7 @@ impl ResourceList {
 
 fn nameless(resource: &Resource) -> Error {
     let message = format!("a generated {} has no name", resource.kind());
-    Diagnostic::error(message).at(resource.item().file(), resource.root().span()).into()
+    Diagnostic::untyped_error(message).at(resource.item().file(), resource.root().span()).into()
 }
 
 impl Resource {

@@ -81,7 +81,7 @@ impl Outcome {
 
 /// An error of the function itself.
 pub(crate) fn panicked(words: &str) -> Error {
-    Diagnostic::error(format!("the function panicked: {words}"))
+    Diagnostic::untyped_error(format!("the function panicked: {words}"))
         .hint("this is a mistake in the function, not in its input")
         .into()
 }
@@ -120,7 +120,7 @@ pub(crate) fn told(error: &Error, list: &ResourceList) -> Vec<FunctionResult> {
 
 /// A diagnostic as a result; the place and the hints are words of its message.
 fn result(diagnostic: &Diagnostic) -> FunctionResult {
-    let mut message = diagnostic.message.clone();
+    let mut message = diagnostic.message().to_owned();
     if let Some(place) = &diagnostic.location {
         message = format!("{message} (line {}, column {})", place.line, place.column);
     }

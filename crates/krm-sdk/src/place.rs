@@ -67,7 +67,7 @@ fn agree(item: &Item, taken: &[Annotation]) -> Result<(), Diagnostic> {
             && new != old
         {
             let message = format!("`{legacy}` is `{old}`, and `{name}` is `{new}`");
-            return Err(Diagnostic::error(message).at(item.file(), item.root().span()));
+            return Err(Diagnostic::untyped_error(message).at(item.file(), item.root().span()));
         }
     }
     Ok(())
@@ -147,7 +147,7 @@ pub(crate) fn settle(before: Option<&Item>, after: Item) -> Result<Item, Error> 
     let new: Vec<_> = new.into_iter().filter(|(it, _)| !known.contains(it)).collect();
     if let Some(((name, _), node)) = new.iter().find(|((name, _), _)| is_foreign(name)) {
         let message = format!("`{name}` is the orchestrator's own, and not a function's to set");
-        let told = Diagnostic::error(message).at(after.file(), node.span());
+        let told = Diagnostic::untyped_error(message).at(after.file(), node.span());
         return Err(told
             .hint(format!("of `{INTERNAL}…` only `path` and `index` may change"))
             .into());
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn names_that_disagree_are_refused() {
         let text = "    internal.config.kubernetes.io/path: a\n    config.kubernetes.io/path: b\n";
-        let message = strip(sent(text)).unwrap_err().message;
+        let message = strip(sent(text)).unwrap_err().message().to_owned();
         assert_eq!(
             message,
             "`config.kubernetes.io/path` is `b`, and `internal.config.kubernetes.io/path` is `a`"

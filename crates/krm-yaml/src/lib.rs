@@ -24,6 +24,7 @@ mod front;
 mod gap;
 mod graft;
 mod index;
+mod kind;
 mod layout;
 mod manners;
 mod node;
@@ -45,6 +46,7 @@ pub use file::{File, decode};
 pub use find::Located;
 pub use front::ReadOptions;
 pub use graft::{Graft, Pruned};
+pub use kind::{DiagnosticKind, Excerpt, KindParameter};
 pub use node::{NodeKind, Notation, ScalarStyle};
 pub use path::{Path, PathError, Segment};
 #[doc(hidden)]

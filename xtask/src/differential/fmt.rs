@@ -26,7 +26,7 @@ pub(super) fn run(kustomize: &Path, files: &[PathBuf]) -> Outcome {
         };
         let file = File::parse(text.clone())?;
         let formatted =
-            format(&file, Options::default()).map_err(|told| told[0].message.clone())?;
+            format(&file, Options::default()).map_err(|told| told[0].message().to_owned())?;
         match is_same(&formatted.text.unwrap_or(text), &theirs)? {
             true => same += 1,
             false => println!("  differs: {}", path.display()),

@@ -157,7 +157,9 @@ fn compare(question: &Question, theirs: &Answer, schema: &Schema) -> Outcome<Ver
     let (ours, theirs) = match (ours, theirs) {
         (Ok(ours), Ok(theirs)) => (File::parse(ours.text)?, File::parse(theirs.clone())?),
         (Ok(_), Err(error)) => return Ok(one(classes::of_their_error(error), error)),
-        (Err(error), _) => return Ok(Verdict::Strange(format!("krm refuses: {}", error.message))),
+        (Err(error), _) => {
+            return Ok(Verdict::Strange(format!("krm refuses: {}", error.message())));
+        }
     };
     let (Some(ours), Some(theirs)) = (root(&ours), root(&theirs)) else {
         return Ok(Verdict::Strange("there is no result".to_owned()));

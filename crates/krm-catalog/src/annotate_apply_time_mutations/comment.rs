@@ -58,7 +58,7 @@ pub(super) fn marks(resource: &Resource) -> Result<Vec<Mark>, Error> {
         let path = json_path(node);
         let Some((value, substitutions)) = read(pattern, &path, &mut next) else {
             let message = "apply mutation comment found with no valid reference to source path";
-            let told = Diagnostic::error(message).at(resource.item().file(), comment.span);
+            let told = Diagnostic::untyped_error(message).at(resource.item().file(), comment.span);
             let hint = "a reference is `${group/namespaces/namespace/kind/name:$.path.of.field}`";
             return Err(about(resource, told.hint(hint)));
         };

@@ -45,7 +45,7 @@ impl Target {
         if target.substitutions.is_empty() {
             let node = resource.get("spec").unwrap_or_else(|| resource.root());
             let message = "an ApplyTimeMutation without `substitutions` does nothing";
-            let told = Diagnostic::error(message).at(resource.item().file(), node.span());
+            let told = Diagnostic::untyped_error(message).at(resource.item().file(), node.span());
             return Err(about(resource, told.hint("list them in `spec.substitutions`")));
         }
         Ok(target)

@@ -43,7 +43,7 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
 fn error(list: &ResourceList, field: &str, words: impl Into<String>) -> Diagnostic {
     match &list.function_config {
         Some(config) => wrong(config, field, words),
-        None => Diagnostic::error(words),
+        None => Diagnostic::untyped_error(words),
     }
 }
 

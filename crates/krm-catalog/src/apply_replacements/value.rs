@@ -116,7 +116,7 @@ pub(super) fn put(
     options: &FieldOptions,
 ) -> Result<bool, Error> {
     let refused = |item: &Resource, node: NodeRef<'_>, words: String| -> Error {
-        let mut error = Diagnostic::error(words).at(item.item().file(), node.full_span());
+        let mut error = Diagnostic::untyped_error(words).at(item.item().file(), node.full_span());
         error.file = item.path().map(|path| path.as_str().into());
         error.resource = Some(item.view().label().into());
         error.into()

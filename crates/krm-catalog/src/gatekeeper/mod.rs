@@ -64,7 +64,8 @@ fn no_template<'n>(constraint: &Constraint<'_>, known: impl Iterator<Item = &'n 
     let kind = &constraint.kind;
     let message = format!("there is no ConstraintTemplate for constraints of kind `{kind}`");
     let node = constraint.resource.get("kind").unwrap_or(constraint.resource.root());
-    let mut told = Diagnostic::error(message).at(constraint.resource.item().file(), node.span());
+    let mut told =
+        Diagnostic::untyped_error(message).at(constraint.resource.item().file(), node.span());
     told.file = constraint.resource.path().map(|path| path.as_str().into());
     let known: Vec<&str> = known.map(String::as_str).collect();
     let hint = match krm_core::diagnostics::suggest::nearest(known.iter().copied(), kind) {

@@ -113,7 +113,7 @@ impl<'a> Template<'a> {
                 let text = node.as_scalar().map(|it| it.value()).unwrap_or_default();
                 let end = At { column: at.column + 1, ..at };
                 script_place::tell(
-                    Diagnostic::error(message).hint(hint),
+                    Diagnostic::untyped_error(message).hint(hint),
                     self.resource,
                     node,
                     (&text, at, end),
@@ -173,7 +173,8 @@ fn refuse(resource: &Resource, code: NodeRef<'_>) -> Diagnostic {
 }
 
 fn tell(resource: &Resource, node: NodeRef<'_>, words: &str) -> Diagnostic {
-    let told = Diagnostic::error(format!("ConstraintTemplate {}: {words}", resource.name()));
+    let told =
+        Diagnostic::untyped_error(format!("ConstraintTemplate {}: {words}", resource.name()));
     let mut told = told.at(resource.item().file(), node.span());
     told.file = resource.path().map(|path| path.as_str().into());
     told

@@ -89,7 +89,7 @@ impl Config {
             return Ok(());
         };
         let message = format!("`{name}`: the built-in function reads no schemas from elsewhere");
-        let mut told = Diagnostic::error(message)
+        let mut told = Diagnostic::untyped_error(message)
             .hint(format!(
                 "it knows the kinds of Kubernetes {} and those of the CustomResourceDefinitions in the package: put the definitions there",
                 kubernetes_version()

@@ -56,7 +56,7 @@ impl Search {
         };
         let config: Config = list.config().map_err(|error| unknown_fields(error, words))?;
         let wrong = |key: &str, message: String| -> Error {
-            let mut error = Diagnostic::error(message);
+            let mut error = Diagnostic::untyped_error(message);
             let node = list.function_config.as_ref().and_then(|config| {
                 let node = config.get(&format!("data.{key}"))?;
                 Some((config, node))

@@ -24,7 +24,10 @@ pub(super) fn options(list: &ResourceList) -> SendOptions<'_> {
 pub(super) fn taken(sending: &Sending<'_>, list: Value<'static>) -> Result<Vec<Resource>, Error> {
     let items = items_of(list)?;
     // A place in what a script gave back is no place that anybody can look at.
-    let told = |error: Diagnostic| Diagnostic { location: None, related: None, ..error };
+    let told = |mut error: Diagnostic| {
+        (error.location, error.related) = (None, None);
+        error
+    };
     let answer = sending.answer(text_of(&items)).map_err(|refused| told(refused.error))?;
     let Answer { items, from, .. } = answer;
     items.into_iter().zip(from).map(|(item, from)| in_order(item, from.is_none())).collect()

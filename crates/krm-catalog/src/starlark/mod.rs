@@ -46,7 +46,7 @@ enum Config {
 pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     let config = list.function_config.clone();
     let Some(config) = config.filter(|config| config.root().as_mapping().is_some()) else {
-        return Err(Diagnostic::error(
+        return Err(Diagnostic::untyped_error(
             "FunctionConfig is missing. Expect `ConfigMap` or `StarlarkRun`",
         )
         .hint(format!("make a `{KIND}` of `{API_VERSION}` with the script as `source`"))
@@ -91,14 +91,14 @@ fn source(config: &Resource) -> Result<String, Error> {
             named(&api_version, &kind),
         );
         let hint = format!("make a `{KIND}` of `{API_VERSION}` with the script as `source`");
-        return Err(at(Diagnostic::error(message).hint(hint), config, "kind").into());
+        return Err(at(Diagnostic::untyped_error(message).hint(hint), config, "kind").into());
     }
     let source = match config.read_config()? {
         Config::StarlarkRun { source, .. } => source,
         Config::ConfigMap(mut data) => data.remove("source").unwrap_or_default(),
     };
     if source.trim().is_empty() {
-        let told = Diagnostic::error("`source` must not be empty");
+        let told = Diagnostic::untyped_error("`source` must not be empty");
         return Err(
             at(told.hint("put the script there, behind `source: |`"), config, "source").into()
         );
@@ -145,7 +145,7 @@ mod tests {
         let told = &error.diagnostics[0];
         let place = told.location.as_deref().unwrap();
         assert_eq!((told.file.as_deref(), place.line, place.column), (Some("dir/n.star"), 6, 1));
-        assert_eq!((told.message.as_str(), place.text.as_str()), ("fail: no: [", "fail('no: [')"));
+        assert_eq!((told.message(), place.text.as_str()), ("fail: no: [", "fail('no: [')"));
         assert_eq!(list.log, ["1", "2"]);
     }
 }

@@ -26,7 +26,7 @@ impl Source<'_> {
     /// What went wrong, with its place.
     pub(super) fn explain(self, error: &Error, script: &Plain) -> Diagnostic {
         let message = error.without_diagnostic().to_string();
-        let mut told = Diagnostic::error(message.lines().next().unwrap_or_default());
+        let mut told = Diagnostic::untyped_error(message.lines().next().unwrap_or_default());
         let ours = |span: &&FileSpan| span.filename() == self.name;
         // An error inside a library is told where the script called it.
         let calls = error.call_stack().frames.iter().rev().filter_map(|it| it.location.as_ref());

@@ -110,7 +110,7 @@ fn wanted(config: &Resource, node: NodeRef<'_>, text: String) -> Result<Wanted, 
 fn parse_path(config: &Resource, node: NodeRef<'_>, path: &str) -> Result<PackagePath, Error> {
     PackagePath::new(path).map_err(|error| {
         let message = format!("failed to upsert resource: `{TARGET_PATH}`: {error}");
-        let told = Diagnostic::error(message).at(config.item().file(), node.span());
+        let told = Diagnostic::untyped_error(message).at(config.item().file(), node.span());
         told.hint("name a file inside the package, such as `dir/file.yaml`").into()
     })
 }

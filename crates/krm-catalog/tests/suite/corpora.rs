@@ -232,7 +232,7 @@ fn apply(case: &Path, steps: &[(String, Step)]) -> Result<(Vec<Resource>, Vec<St
             };
             let text =
                 krm_core::print::source_text::end_line(krm_core::print::source_text::text(root));
-            let mut item = Item::parse(text).map_err(|error| error.message)?;
+            let mut item = Item::parse(text).map_err(|error| error.message().to_owned())?;
             item.path = Some(PackagePath::new(&path).unwrap());
             item.index = Some(index);
             items.push(item.into());

@@ -103,5 +103,5 @@ fn told(error: &Error) -> String {
 fn diagnostic(it: &Diagnostic) -> String {
     let place = it.location.as_ref().map(|at| format!("{}:{} ", at.line, at.column));
     let hints: String = it.hints.iter().map(|hint| format!("hint: {hint}\n")).collect();
-    format!("{}: {}{}\n{hints}", it.severity.name(), place.unwrap_or_default(), it.message)
+    format!("{}: {}{}\n{hints}", it.severity.name(), place.unwrap_or_default(), it.message())
 }

@@ -57,7 +57,7 @@ fn find<'a>(all: &'a clap::Command, words: &[String]) -> Result<&'a clap::Comman
             let names = command.get_subcommands().map(clap::Command::get_name);
             let near = krm_core::diagnostics::suggest::nearest(names, word);
             let name = command.get_bin_name().unwrap_or("krm");
-            let error = Diagnostic::error(format!("`{name}` has no command `{word}`"));
+            let error = Diagnostic::untyped_error(format!("`{name}` has no command `{word}`"));
             let hint = match near {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("`{name} --help` lists its commands"),

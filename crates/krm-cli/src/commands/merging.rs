@@ -172,12 +172,13 @@ impl ConflictFlags {
                 diagnostic.severity = Severity::Error;
             }
             if verdict == Verdict::Fail {
-                let told = diagnostic.message.rsplit_once("; ").map_or("", |(told, _)| told);
+                let told =
+                    diagnostic.message().rsplit_once("; ").map_or("", |(told, _)| told).to_owned();
                 let why = match (self.on_conflict, conflict.is_marked) {
                     (OnConflict::Mark, false) => "no comment can keep local's here, and ",
                     _ => "",
                 };
-                diagnostic.message = format!("{told}; {why}nothing was written");
+                diagnostic.set_untyped(format!("{told}; {why}nothing was written"));
             }
             diagnostic
         };

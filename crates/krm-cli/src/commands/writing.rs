@@ -46,7 +46,7 @@ pub(crate) fn content(path: &str) -> Result<Option<String>, Failure> {
 
 fn cannot(what: &str, name: &str, error: &io::Error) -> Failure {
     let words = format!("it cannot be {what}: {}", disk::reason(error));
-    Failure::input(Diagnostic::error(words).in_file(name))
+    Failure::input(Diagnostic::untyped_error(words).in_file(name))
 }
 
 /// Shows the plan where a preview is asked for, and writes it otherwise.

@@ -44,7 +44,7 @@ fn targets<'a>(plan: &'a Plan, lock: &Lock) -> Result<Vec<Target<'a>>, Diagnosti
         let target = finder.find(change).map_err(told)?;
         if let Some(other) = found.get(&target.path) {
             let message = format!("this is the same file as {}; name it once", other.change.path);
-            return Err(told(Diagnostic::error(message)));
+            return Err(told(Diagnostic::untyped_error(message)));
         }
         found.insert(target.path.clone(), target);
     }

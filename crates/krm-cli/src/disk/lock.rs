@@ -151,7 +151,7 @@ impl Waiting {
                 }
                 if self.looks > 1 {
                     let words = format!("waiting for {who}, which writes there");
-                    tell(&Diagnostic::warning(words).in_file(from_here(root)));
+                    tell(&Diagnostic::untyped_warning(words).in_file(from_here(root)));
                 }
             }
             std::thread::sleep(PAUSE);
@@ -175,11 +175,13 @@ fn busy(root: &Path, who: &str, longest: Duration) -> Diagnostic {
         "{who} writes there, and did not end within {} seconds; nothing was written",
         longest.as_secs()
     );
-    Diagnostic::error(words).in_file(from_here(root)).hint("wait until it is done, or end it")
+    Diagnostic::untyped_error(words)
+        .in_file(from_here(root))
+        .hint("wait until it is done, or end it")
 }
 
 fn without_lock(root: &Path) -> Diagnostic {
-    Diagnostic::warning(
+    Diagnostic::untyped_warning(
         "this file system has no locks; see that nobody else writes there meanwhile",
     )
     .in_file(from_here(root))
@@ -207,7 +209,7 @@ mod tests {
         std::fs::create_dir_all(&b).unwrap();
         let held = try_hold(&a).unwrap();
         let busy = try_hold(&a).unwrap_err();
-        assert!(busy.message.contains("did not end within 0 seconds"), "{busy:?}");
+        assert!(busy.message().contains("did not end within 0 seconds"), "{busy:?}");
         assert!(try_hold(&root).is_err(), "the package around it");
         assert!(try_hold(&deep).is_err(), "the package inside it");
         assert!(try_hold(&b).is_ok(), "another folder beside it");

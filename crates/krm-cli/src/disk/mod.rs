@@ -58,10 +58,12 @@ fn read(name: &str) -> Result<Vec<u8>, Diagnostic> {
         path => fs::read(path),
     };
     outcome.map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => Diagnostic::error("there is no such file"),
-        io::ErrorKind::IsADirectory => Diagnostic::error("this is a folder, and files are wanted")
-            .hint(format!("name its files: {}/*.yaml", name.trim_end_matches('/'))),
-        _ => Diagnostic::error(format!("it cannot be read: {}", reason(&error))),
+        io::ErrorKind::NotFound => Diagnostic::untyped_error("there is no such file"),
+        io::ErrorKind::IsADirectory => {
+            Diagnostic::untyped_error("this is a folder, and files are wanted")
+                .hint(format!("name its files: {}/*.yaml", name.trim_end_matches('/')))
+        }
+        _ => Diagnostic::untyped_error(format!("it cannot be read: {}", reason(&error))),
     })
 }
 
@@ -78,7 +80,7 @@ pub(crate) fn number(_: &fs::Metadata) -> Option<(u64, u64)> {
 }
 
 fn cannot_write(error: &io::Error) -> Diagnostic {
-    Diagnostic::error(format!("it cannot be written: {}", reason(error)))
+    Diagnostic::untyped_error(format!("it cannot be written: {}", reason(error)))
 }
 
 /// The operating system's words in our case, without its number.

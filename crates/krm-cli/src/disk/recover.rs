@@ -21,13 +21,13 @@ pub(super) fn folder(folder: &Path, tell: Tell<'_>) -> Result<(), Diagnostic> {
     let shown = from_here(&path);
     if !is_ours(&path) {
         let words = "an interrupted run of another user left this, and nothing was written";
-        return Err(Diagnostic::error(words)
+        return Err(Diagnostic::untyped_error(words)
             .in_file(shown)
             .hint("let them run krm here again, or remove it"));
     }
     let failed = |error: io::Error| {
         let words = format!("an interrupted run cannot be cleaned up: {}", reason(&error));
-        Diagnostic::error(words).in_file(&*shown)
+        Diagnostic::untyped_error(words).in_file(&*shown)
     };
     let text = fs::read(&path).map_err(failed)?;
     let journal = Journal::parse(&String::from_utf8_lossy(&text));
@@ -40,7 +40,7 @@ pub(super) fn folder(folder: &Path, tell: Tell<'_>) -> Result<(), Diagnostic> {
     journal::end(folder).map_err(failed)?;
     for target in left {
         let words = "an interrupted run was to write this file, which somebody else has changed since; it is left as it is";
-        tell(&Diagnostic::warning(words).in_file(from_here(&target)));
+        tell(&Diagnostic::untyped_warning(words).in_file(from_here(&target)));
     }
     Ok(())
 }

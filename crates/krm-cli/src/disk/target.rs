@@ -52,8 +52,10 @@ impl Target<'_> {
         if self.change.old.as_deref().map(str::as_bytes) == now.as_deref() {
             return Ok(());
         }
-        Err(Diagnostic::error("the file changed on disk while it was edited; nothing was written")
-            .hint("run the command again"))
+        Err(Diagnostic::untyped_error(
+            "the file changed on disk while it was edited; nothing was written",
+        )
+        .hint("run the command again"))
     }
 }
 
@@ -100,7 +102,7 @@ impl<'a> Finder<'a> {
         if !self.lock.covers(&path) {
             let words =
                 "this leads out of the folder that the command works on, and is not written";
-            return Err(Diagnostic::error(words));
+            return Err(Diagnostic::untyped_error(words));
         }
         may_be_written(change, metadata.as_ref())?;
         self.count += 1;
@@ -159,14 +161,14 @@ fn may_be_written(change: &Change, there: Option<&fs::Metadata>) -> Result<(), D
         (None, None) => Ok(()),
         (None, Some(_)) => Err(cannot_write(&io::ErrorKind::NotFound.into())),
         (Some(metadata), _) if !metadata.is_file() => {
-            Err(Diagnostic::error("only regular files are written")
+            Err(Diagnostic::untyped_error("only regular files are written")
                 .hint("`-` reads standard input and writes standard output"))
         }
-        (Some(_), None) => {
-            Err(Diagnostic::error("there is such a file already, and it is not overwritten"))
-        }
+        (Some(_), None) => Err(Diagnostic::untyped_error(
+            "there is such a file already, and it is not overwritten",
+        )),
         (Some(metadata), Some(_)) if metadata.permissions().readonly() => {
-            Err(Diagnostic::error("the file is read-only")
+            Err(Diagnostic::untyped_error("the file is read-only")
                 .hint("make it writable, or write a copy"))
         }
         (Some(_), Some(_)) => Ok(()),

@@ -120,7 +120,7 @@ fn what_is_there_is_never_overwritten_by_a_new_file() {
     std::os::unix::fs::symlink("nowhere", place.path("link.yaml")).unwrap();
     for name in ["a.yaml", "folder.yaml", "link.yaml", "a.yaml/x.yaml", "link.yaml/x.yaml"] {
         let error = place.write(&place.plan(&[(name, None, Some("new\n"))])).unwrap_err();
-        assert_eq!(error.file.as_deref(), Some(&*place.path(name)), "{}", error.message);
+        assert_eq!(error.file.as_deref(), Some(&*place.path(name)), "{}", error.message());
     }
     fs::remove_file(place.path("link.yaml")).unwrap();
     assert_eq!(place.all(), format!("{OLD}, folder.yaml/"));
@@ -148,7 +148,7 @@ fn never_wider() {
         let plan = place
             .plan(&[("inside/c.yaml", Some("c: 1\n"), Some("c: 2\n")), (name, old, Some("2"))]);
         let error = write(&plan, &lock, &mut |_| {}).unwrap_err();
-        assert_eq!(error.file.as_deref(), Some(&*place.path(name)), "{}", error.message);
+        assert_eq!(error.file.as_deref(), Some(&*place.path(name)), "{}", error.message());
     }
     assert_eq!(fs::read_to_string(place.path("inside/c.yaml")).unwrap(), "c: 1\n");
     let plan = place.plan(&[("inside/in.yaml", Some("c: 1\n"), Some("c: 2\n"))]);

@@ -36,7 +36,7 @@ fn github(diagnostic: &Diagnostic) -> String {
     let title = diagnostic.resource.as_deref().or(diagnostic.field.as_deref()).unwrap_or("krm");
     properties.push(format!("title={}", property(title)));
     let hints = diagnostic.hints.iter().map(|hint| format!("\nhelp: {hint}"));
-    let message = format!("{}{}", diagnostic.message, hints.collect::<String>());
+    let message = format!("{}{}", diagnostic.message(), hints.collect::<String>());
     format!("::{command} {}::{}\n", properties.join(","), data(&message))
 }
 
@@ -62,7 +62,7 @@ pub(super) fn of_usage(error: &clap::Error) -> Diagnostic {
     let mut parts = text.split("\n\n");
     let first = parts.next().unwrap_or_default();
     let words: Vec<&str> = first.trim_start_matches("error: ").split_whitespace().collect();
-    let mut diagnostic = Diagnostic::error(words.join(" "));
+    let mut diagnostic = Diagnostic::untyped_error(words.join(" "));
     for part in parts.map(str::trim) {
         if let Some(usage) = part.strip_prefix("Usage: ") {
             diagnostic = diagnostic.hint(format!("usage: {}", usage.trim()));
@@ -76,7 +76,7 @@ pub(super) fn of_usage(error: &clap::Error) -> Diagnostic {
 
 /// What to say instead of a page of help.
 pub(super) fn no_command() -> Diagnostic {
-    Diagnostic::error("a command is missing").hint("--help lists the commands")
+    Diagnostic::untyped_error("a command is missing").hint("--help lists the commands")
 }
 
 /// The format that a command line asks for, also where nothing else of it can be read.
@@ -102,13 +102,13 @@ mod tests {
     #[test]
     fn a_workflow_command_cannot_be_ended_early() {
         let file = File::parse("a: 1\n".to_owned()).unwrap();
-        let told = Diagnostic::error("100% wrong::\nreally")
+        let told = Diagnostic::untyped_error("100% wrong::\nreally")
             .in_file("a,b:c\n.yaml")
             .at(&file, Span::new(3, 4))
             .hint("write 2");
         let expected = "::error file=a%2Cb%3Ac%0A.yaml,line=1,col=4,title=krm::100%25 wrong::%0Areally%0Ahelp: write 2\n";
         assert_eq!(write(&told, ErrorFormat::Github, true), expected);
-        let warning = Diagnostic::warning("odd").in_file("<stdin>").field("spec.a");
+        let warning = Diagnostic::untyped_warning("odd").in_file("<stdin>").field("spec.a");
         assert_eq!(github(&warning), "::warning title=spec.a::odd\n");
     }
 

@@ -119,7 +119,7 @@ impl Screen {
         match self.format {
             _ if !self.verbose => {}
             ErrorFormat::Text => write_err(&format!("{text}\n")),
-            _ => self.tell(&Diagnostic::new(Severity::Info, text)),
+            _ => self.tell(&Diagnostic::untyped(Severity::Info, text)),
         }
     }
 }
@@ -129,7 +129,7 @@ impl From<io::Error> for Failure {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Self::ClosedPipe;
         }
-        Self::input(Diagnostic::error(format!(
+        Self::input(Diagnostic::untyped_error(format!(
             "the output cannot be written: {}",
             disk::reason(&error)
         )))
@@ -174,7 +174,7 @@ fn format_asked_for() -> ErrorFormat {
 /// A panic, told once.
 pub(crate) fn bug(panic: &str) {
     let words = format!("this is a bug in krm {}: {}", env!("CARGO_PKG_VERSION"), panic.trim_end());
-    let bug = Diagnostic::error(words)
+    let bug = Diagnostic::untyped_error(words)
         .hint("please report it with the command line and, if you can, the file");
     write_err(&format::write(&bug, format_asked_for(), false));
 }

@@ -13,19 +13,23 @@ pub(super) fn render(diagnostic: &Diagnostic, colored: bool) -> String {
     };
     let mut group = match (&diagnostic.file, &diagnostic.location) {
         (Some(file), None) => {
-            Group::with_title(level.primary_title(format!("{file}: {}", diagnostic.message)))
+            Group::with_title(level.primary_title(format!("{file}: {}", diagnostic.message())))
         }
-        _ => Group::with_title(level.primary_title(&*diagnostic.message)),
+        _ => Group::with_title(level.primary_title(diagnostic.message())),
     };
     let mut hints = Vec::new();
     match &diagnostic.location {
         Some(place) => {
             group = with_places(group, file_of(diagnostic), place, diagnostic.related.as_deref());
-            group =
-                group.elements(diagnostic.hints.iter().map(|hint| Level::HELP.message(&**hint)));
+            let notes = diagnostic.notes().iter().map(|note| Level::NOTE.message(&**note));
+            let hints = diagnostic.hints.iter().map(|hint| Level::HELP.message(&**hint));
+            group = group.elements(notes.chain(hints));
         }
-        // Without a source line there is no bar for the hints to hang on.
-        None => hints.extend(diagnostic.hints.iter().map(|hint| format!("help: {hint}\n"))),
+        // Without a source line there is no bar for notes and hints to hang on.
+        None => {
+            hints.extend(diagnostic.notes().iter().map(|note| format!("note: {note}\n")));
+            hints.extend(diagnostic.hints.iter().map(|hint| format!("help: {hint}\n")));
+        }
     }
     let text = format!("{}\n{}", renderer.render(&[group]), hints.concat());
     let places = [&diagnostic.location, &diagnostic.related].into_iter().flatten();
@@ -84,7 +88,7 @@ mod tests {
     fn the_column_of_a_huge_line_is_the_true_one() {
         let file = File::parse(format!("[{}x]", "1, ".repeat(1000))).unwrap();
         let diagnostic =
-            Diagnostic::error("here").in_file("a.json").at(&file, Span::new(3001, 3002));
+            Diagnostic::untyped_error("here").in_file("a.json").at(&file, Span::new(3001, 3002));
         for colored in [false, true] {
             let text = render(&diagnostic, colored);
             assert!(text.contains("a.json:1:3002"), "{text}");

@@ -85,7 +85,7 @@ fn twice_on_one_side_names_both_places() {
     let errors = Pairing::default().pair([&once, &again]).unwrap_err();
     assert_eq!(errors.len(), 1);
     assert!(errors[0].is_error());
-    assert_eq!(errors[0].message, "Pod x is there twice, first in a.yaml:7");
+    assert_eq!(errors[0].message(), "Pod x is there twice, first in a.yaml:7");
     assert_eq!(errors[0].file.as_deref(), Some("b.yaml"));
 }
 

@@ -3,8 +3,11 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use krm_yaml::{EditError, File, PathEditError, ReadError, Span, SyntaxError, Value};
+use krm_yaml::{
+    DiagnosticKind, EditError, File, PathEditError, ReadError, Span, SyntaxError, Value,
+};
 
+use super::kind::Kind;
 use crate::diagnostics::secrets;
 
 /// How many bytes of a line are shown to each side of a place: a file can be one line of megabytes.
@@ -95,11 +98,11 @@ impl Location {
         }
     }
 
-    /// Words about this place that quote nothing of what is hidden in it.
-    fn redact(&self, words: String) -> String {
-        let Some(clear) = &self.clear else { return words };
-        let hidden: Vec<&str> = clear.hidden.iter().map(|it| &clear.text[it.clone()]).collect();
-        secrets::redact(&words, &hidden)
+    /// Whether an excerpt shows something that is hidden on this line.
+    fn hides(&self, excerpt: &str) -> bool {
+        let Some(clear) = &self.clear else { return false };
+        let mut hidden = clear.hidden.iter().map(|it| &clear.text[it.clone()]);
+        !excerpt.is_empty() && hidden.any(|it| it.contains(excerpt) || excerpt.contains(it))
     }
 
     /// The same place with words of its own.
@@ -132,8 +135,7 @@ fn floor(text: &str, at: usize) -> usize {
 pub struct Diagnostic {
     /// How bad it is.
     pub severity: Severity,
-    /// What is wrong: lower case, no full stop.
-    pub message: String,
+    summary: Box<Summary>,
     /// The file, as people know it: the name they typed, or the path in its package.
     pub file: Option<Box<str>>,
     /// Where in the file.
@@ -148,29 +150,112 @@ pub struct Diagnostic {
     pub hints: Vec<String>,
 }
 
+/// What a diagnostic says. Boxed, because a diagnostic is returned as an error and should be small.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Summary {
+    /// What is wrong, as a value that code can match on.
+    kind: Kind,
+    /// The message of the kind, with values of Secrets masked.
+    message: String,
+    /// What was being done, in front of the message.
+    context: Option<String>,
+    /// Further facts, such as the last lines that a function wrote to stderr.
+    notes: Vec<String>,
+}
+
 impl Diagnostic {
-    /// Says something, anywhere.
-    pub fn new(severity: Severity, message: impl Into<String>) -> Self {
+    /// A diagnostic without a location.
+    pub fn new(severity: Severity, kind: impl Into<Kind>) -> Self {
+        let kind = kind.into();
+        let message = kind.message(&|_| false);
         Self {
             severity,
-            message: message.into(),
+            hints: kind.hint(&|_| false).into_iter().collect(),
+            summary: Box::new(Summary { kind, message, context: None, notes: Vec::new() }),
             file: None,
             location: None,
             related: None,
             resource: None,
             field: None,
-            hints: Vec::new(),
         }
     }
 
     /// An error.
-    pub fn error(message: impl Into<String>) -> Self {
-        Self::new(Severity::Error, message)
+    pub fn error(kind: impl Into<Kind>) -> Self {
+        Self::new(Severity::Error, kind)
     }
 
     /// A warning.
-    pub fn warning(message: impl Into<String>) -> Self {
-        Self::new(Severity::Warning, message)
+    pub fn warning(kind: impl Into<Kind>) -> Self {
+        Self::new(Severity::Warning, kind)
+    }
+
+    /// A diagnostic whose kind is not declared yet.
+    #[doc(hidden)]
+    pub fn untyped(severity: Severity, message: impl Into<String>) -> Self {
+        Self::new(severity, super::kind::Untyped::Message { message: message.into().into() })
+    }
+
+    /// An error whose kind is not declared yet.
+    #[doc(hidden)]
+    pub fn untyped_error(message: impl Into<String>) -> Self {
+        Self::error(super::kind::Untyped::Message { message: message.into().into() })
+    }
+
+    /// A warning whose kind is not declared yet.
+    #[doc(hidden)]
+    pub fn untyped_warning(message: impl Into<String>) -> Self {
+        Self::warning(super::kind::Untyped::Message { message: message.into().into() })
+    }
+
+    /// Another message, for code that still edits messages.
+    #[doc(hidden)]
+    pub fn set_untyped(&mut self, message: impl Into<String>) {
+        self.summary.message = message.into();
+    }
+
+    /// What is wrong: lower case, one line, no full stop.
+    pub fn message(&self) -> &str {
+        &self.summary.message
+    }
+
+    /// The stable id of the kind.
+    pub fn id(&self) -> &'static str {
+        self.summary.kind.id()
+    }
+
+    /// The kind, where it is one of `K`.
+    pub fn kind<K: DiagnosticKind>(&self) -> Option<&K> {
+        self.summary.kind.downcast()
+    }
+
+    /// Says what was being done when this happened: `context: message`.
+    #[must_use]
+    pub fn context(mut self, context: impl Into<String>) -> Self {
+        let outer = context.into();
+        self.summary.context = Some(match self.summary.context.take() {
+            Some(inner) => format!("{outer}: {inner}"),
+            None => outer,
+        });
+        self.rewrite();
+        self
+    }
+
+    /// Makes the message again, after something that it depends on changed.
+    fn rewrite(&mut self) {
+        let location = self.location.as_deref();
+        let hides = |excerpt: &str| location.is_some_and(|it| it.hides(excerpt));
+        let summary = &mut *self.summary;
+        let message = summary.kind.message(&hides);
+        let hint = summary.kind.hint(&hides);
+        summary.message = match &summary.context {
+            Some(context) => format!("{context}: {message}"),
+            None => message,
+        };
+        // The hint of the kind is always the first.
+        if let (Some(hint), Some(first)) = (hint, self.hints.first_mut()) {
+            *first = hint;
+        }
     }
 
     /// Whether something was not done because of it.
@@ -188,9 +273,8 @@ impl Diagnostic {
     /// Names the place.
     #[must_use]
     pub fn at(mut self, file: &File, span: Span) -> Self {
-        let place = Location::of(file, span);
-        self.message = place.redact(self.message);
-        self.location = Some(Box::new(place));
+        self.location = Some(Box::new(Location::of(file, span)));
+        self.rewrite();
         self
     }
 
@@ -198,6 +282,25 @@ impl Diagnostic {
     #[must_use]
     pub fn related(mut self, file: &File, span: Span, label: impl Into<String>) -> Self {
         self.related = Some(Box::new(Location::of(file, span).with_label(label)));
+        self
+    }
+
+    /// Names the resource.
+    #[must_use]
+    pub fn resource(mut self, label: impl Into<Box<str>>) -> Self {
+        self.resource = Some(label.into());
+        self
+    }
+
+    /// Points to the same file, location, resource and field as another diagnostic.
+    #[must_use]
+    pub fn located_as(mut self, other: &Self) -> Self {
+        self.file.clone_from(&other.file);
+        self.location.clone_from(&other.location);
+        self.related.clone_from(&other.related);
+        self.resource.clone_from(&other.resource);
+        self.field.clone_from(&other.field);
+        self.rewrite();
         self
     }
 
@@ -211,23 +314,32 @@ impl Diagnostic {
     /// Says what to do.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        let hint = hint.into();
-        self.hints.push(match &self.location {
-            Some(place) => place.redact(hint),
-            None => hint,
-        });
+        self.hints.push(hint.into());
         self
+    }
+
+    /// Adds a fact.
+    #[must_use]
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.summary.notes.push(note.into());
+        self
+    }
+
+    /// Further facts, such as the last lines that a function wrote to stderr.
+    pub fn notes(&self) -> &[String] {
+        &self.summary.notes
     }
 
     /// Shows the source lines as they are written, values of Secrets with them.
     pub fn reveal(&mut self) {
         let places = [&mut self.location, &mut self.related];
         places.into_iter().flatten().for_each(|place| place.reveal());
+        self.rewrite();
     }
 
     /// Why a document cannot be read.
     pub fn from_syntax(error: &SyntaxError, file: &File) -> Self {
-        let mut diagnostic = Self::error(&error.message).at(file, error.span);
+        let mut diagnostic = Self::untyped_error(&error.message).at(file, error.span);
         if let Some((span, label)) = &error.related {
             diagnostic = diagnostic.related(file, *span, label);
         }
@@ -239,23 +351,26 @@ impl Diagnostic {
 
     /// Why an edit is refused.
     pub fn from_edit(error: &EditError, file: &File) -> Self {
-        Self::error(&error.message).at(file, error.span)
+        Self::untyped_error(&error.message).at(file, error.span)
     }
 
     /// Why an edit at a path is refused.
     pub fn from_path_edit(error: &PathEditError, file: &File) -> Self {
         match error {
             PathEditError::Refused(error) => Self::from_edit(error, file),
-            PathEditError::NotFound { span, .. } => Self::error(error.to_string()).at(file, *span),
-            PathEditError::NoDocument => Self::error(error.to_string()),
+            PathEditError::NotFound { span, .. } => {
+                Self::untyped_error(error.to_string()).at(file, *span)
+            }
+            PathEditError::NoDocument => Self::untyped_error(error.to_string()),
         }
     }
 
     /// The diagnostic as data, for [`crate::print::json::write`]; what is not known is left out.
     pub fn to_value(&self) -> Value<'_> {
         let mut entries = vec![
+            entry("id", Value::from(self.id())),
             entry("severity", Value::from(self.severity.name())),
-            entry("message", Value::from(self.message.as_str())),
+            entry("message", Value::from(self.message())),
         ];
         for (name, value) in
             [("file", &self.file), ("resource", &self.resource), ("field", &self.field)]
@@ -268,9 +383,11 @@ impl Diagnostic {
             entries.push(entry("source", Value::from(location.text.as_str())));
         }
         entries.extend(self.related.as_deref().map(|place| entry("related", related(place))));
-        if !self.hints.is_empty() {
-            let hints = self.hints.iter().map(|hint| Value::from(hint.as_str()));
-            entries.push(entry("hints", Value::Sequence(hints.collect())));
+        for (name, texts) in [("notes", self.notes()), ("hints", &self.hints)] {
+            if !texts.is_empty() {
+                let texts = texts.iter().map(|text| Value::from(text.as_str()));
+                entries.push(entry(name, Value::Sequence(texts.collect())));
+            }
         }
         Value::Mapping(entries)
     }
@@ -278,7 +395,7 @@ impl Diagnostic {
 
 impl From<&ReadError> for Diagnostic {
     fn from(error: &ReadError) -> Self {
-        let diagnostic = Self::error(error.to_string());
+        let diagnostic = Self::untyped_error(error.to_string());
         match error {
             ReadError::Utf16 => diagnostic
                 .hint("save the file as UTF-8, for example with `iconv -f UTF-16 -t UTF-8`"),

@@ -94,5 +94,5 @@ fn wants_format(node: NodeRef<'_>) -> Result<bool, Diagnostic> {
 
 fn illegal(file: &File, value: NodeRef<'_>, text: &str) -> Diagnostic {
     let message = format!("`{text}` is no value of the annotation {FORMATTING}");
-    Diagnostic::error(message).at(file, value.span()).hint("write standard or none")
+    Diagnostic::untyped_error(message).at(file, value.span()).hint("write standard or none")
 }

@@ -76,7 +76,7 @@ fn indented(file: &File, how: Indentation) -> Result<Formatted, Vec<Diagnostic>>
             Err(error) => {
                 let why = reason(&error.message);
                 let message = format!("the document keeps its indentation: {why}");
-                told.push(Diagnostic::warning(message).at(file, error.span));
+                told.push(Diagnostic::untyped_warning(message).at(file, error.span));
                 None
             }
         },
@@ -211,7 +211,7 @@ fn in_rounds(
 
 fn warning(file: &File, node: NodeRef<'_>, why: &str) -> Diagnostic {
     let message = format!("the fields here stay in their order: {}", reason(why));
-    Diagnostic::warning(message).at(file, node.full_span())
+    Diagnostic::untyped_warning(message).at(file, node.full_span())
 }
 
 /// Why an edit was refused, without saying that it was.

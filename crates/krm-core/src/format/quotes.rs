@@ -18,7 +18,7 @@ impl Retyped<'_> {
     /// What becomes of it. The line of a Secret's value is not shown.
     fn told(&self, kind: &str) -> Diagnostic {
         let path = self.node.path().to_string();
-        let words = Diagnostic::new(Severity::Info, format!("{path} {}", self.words));
+        let words = Diagnostic::untyped(Severity::Info, format!("{path} {}", self.words));
         match kind {
             "Secret" => words.field(path),
             _ => words.at(self.node.document().file(), self.node.span()),
@@ -59,7 +59,7 @@ pub(super) fn by_schema(
 
 fn left(node: NodeRef<'_>) -> Diagnostic {
     let message = "this stays as it is, though its schema asks for other quotes: aliases share it";
-    Diagnostic::warning(message).at(node.document().file(), node.span())
+    Diagnostic::untyped_warning(message).at(node.document().file(), node.span())
 }
 
 /// What aliases stand for: it has as many types as there are places.

@@ -193,7 +193,7 @@ fn by_segment(a: &str, b: &str) -> Ordering {
 pub(crate) fn duplicate(name: &str, first: &Placed<'_>, again: &Placed<'_>) -> Diagnostic {
     let line = first.resource.position().line;
     let message = format!("{name} is there twice, first in {}:{line}", first.file.shown);
-    let warning = Diagnostic::warning(message).in_file(&*again.file.shown);
+    let warning = Diagnostic::untyped_warning(message).in_file(&*again.file.shown);
     match again.file.file() {
         Some(file) => warning.at(file, again.resource.node.full_span()),
         None => warning,
@@ -237,7 +237,7 @@ pub(crate) mod tests {
             package(&[("a.yaml", pod), ("b.yaml", pod), ("sub/Krmfile", ""), ("sub/c.yaml", pod)]);
         let found = package.duplicates();
         assert_eq!(found.len(), 1);
-        assert_eq!(found[0].message, "Pod a is there twice, first in a.yaml:1");
+        assert_eq!(found[0].message(), "Pod a is there twice, first in a.yaml:1");
         assert_eq!(found[0].file.as_deref(), Some("b.yaml"));
     }
 }

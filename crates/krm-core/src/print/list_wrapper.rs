@@ -36,7 +36,7 @@ impl Wrapper {
     }
 
     fn check(&self, list: &str, texts: &[String]) -> Result<(), Diagnostic> {
-        let wrong = |_| Diagnostic::error("these resources cannot be put into one list");
+        let wrong = |_| Diagnostic::untyped_error("these resources cannot be put into one list");
         let value = |text: &str| {
             let file = File::parse(text.to_owned()).map_err(|error| error.to_string())?;
             let root = file.document(0).and_then(|document| document.root()).ok_or("")?;

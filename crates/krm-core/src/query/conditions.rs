@@ -83,7 +83,7 @@ impl Condition {
         let (path, wanted) = (&self.path, wanted.as_str());
         let meant = near(found.into_iter(), wanted)?;
         let words = format!("no resource has `{path}={wanted}`");
-        Some(Diagnostic::warning(words).hint(format!("did you mean `{path}={meant}`?")))
+        Some(Diagnostic::untyped_warning(words).hint(format!("did you mean `{path}={meant}`?")))
     }
 }
 

@@ -21,7 +21,7 @@ impl Duplicate<'_> {
     /// A warning with both places.
     pub fn to_diagnostic(&self, file: &File) -> Diagnostic {
         let path = self.path.to_string();
-        Diagnostic::warning(format!("`{path}` stands twice: the last counts"))
+        Diagnostic::untyped_warning(format!("`{path}` stands twice: the last counts"))
             .at(file, self.again.span())
             .related(file, self.first.span(), "first here")
             .field(path)

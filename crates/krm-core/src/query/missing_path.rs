@@ -43,7 +43,7 @@ impl<'a> Missing<'a> {
     /// ```
     pub fn explain(&self, path: &Path) -> Diagnostic {
         let there = prefix(path, self.found);
-        let mut diagnostic = Diagnostic::error(match self.found {
+        let mut diagnostic = Diagnostic::untyped_error(match self.found {
             0 => format!("there is no `{path}`"),
             _ => format!("there is no `{path}`: only `{there}` is there"),
         });

@@ -42,7 +42,9 @@ impl Selector {
             if next.is_empty() {
                 let meant = self.with_step(at, step.instead(&reached)?)?;
                 let words = format!("no resource has the field `{self}`");
-                return Some(Diagnostic::warning(words).hint(format!("did you mean `{meant}`?")));
+                return Some(
+                    Diagnostic::untyped_warning(words).hint(format!("did you mean `{meant}`?")),
+                );
             }
             reached = next;
         }

@@ -33,7 +33,7 @@ pub fn explain(scalar: Scalar<'_>, file: &File) -> Diagnostic {
         Resolved::String => "put it in quotes where the text is meant",
         _ => "write it so that both agree: quotes for a text, plain digits for a number",
     };
-    Diagnostic::warning(message).at(file, scalar.node().span()).hint(hint)
+    Diagnostic::untyped_warning(message).at(file, scalar.node().span()).hint(hint)
 }
 
 fn words(value: Resolved) -> String {
@@ -57,7 +57,7 @@ mod tests {
             File::parse("- yes\n- 'no'\n- 0o17\n- 017\n- 1_000\n- !!str on\n".to_owned()).unwrap();
         let messages: Vec<String> = find(file.document(0).unwrap())
             .into_iter()
-            .map(|it| explain(it, &file).message)
+            .map(|it| explain(it, &file).message().to_owned())
             .collect();
         let expected = [
             "`yes` is a text in YAML 1.2, and the boolean true in YAML 1.1",

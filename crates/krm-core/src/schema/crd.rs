@@ -27,10 +27,8 @@ impl Schema {
         for placed in package.resources().filter(|placed| is_crd(placed.resource)) {
             let label = placed.resource.label();
             let found = self.add_crd(placed.resource.node).into_iter();
-            faults.extend(found.map(|fault| Diagnostic {
-                resource: Some(label.as_str().into()),
-                ..fault.in_file(&*placed.file.shown)
-            }));
+            let found = found.map(|fault| fault.in_file(&*placed.file.shown));
+            faults.extend(found.map(|fault| fault.resource(label.as_str())));
         }
         faults
     }

@@ -54,7 +54,7 @@ impl<'t> Reader<'t> {
     /// Tells a fault.
     pub(super) fn tell(&mut self, at: NodeRef<'_>, message: impl Into<String>) {
         if self.faults.len() < MOST_FAULTS {
-            let fault = Diagnostic::new(self.severity, message);
+            let fault = Diagnostic::untyped(self.severity, message);
             self.faults.push(fault.at(at.document().file(), at.full_span()));
         }
     }

@@ -91,7 +91,7 @@ impl<'a> Changes<'a> {
         if file.is_outside && text != old.text() {
             let words = "the link leads out of the package, and what is outside is not written";
             let hint = "name it in .krmignore, or edit the file that it leads to";
-            return Err(Diagnostic::error(words).hint(hint).in_file(&*file.shown));
+            return Err(Diagnostic::untyped_error(words).hint(hint).in_file(&*file.shown));
         }
         Ok(Some(text))
     }

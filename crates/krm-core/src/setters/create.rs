@@ -64,7 +64,7 @@ pub(super) fn check_name(name: &str, setters: &Setters<'_>) -> Result<(), Diagno
     let odd = |c: char| c.is_whitespace() || c.is_control() || "\"'\\{}$#,".contains(c);
     if name.is_empty() || name.contains(odd) {
         let words = format!("`{name}` cannot be a name");
-        return Err(Diagnostic::error(words).hint("letters, digits and -, _, . will do"));
+        return Err(Diagnostic::untyped_error(words).hint("letters, digits and -, _, . will do"));
     }
     Ok(())
 }
@@ -121,7 +121,7 @@ impl<'a> CreateSetter<'a> {
             && known_type(there) != Some(kind)
         {
             let words = format!("--type says {kind}, and the schema says {there}");
-            return Err(Diagnostic::error(words).in_file(&*file.shown));
+            return Err(Diagnostic::untyped_error(words).in_file(&*file.shown));
         }
         let entry = |key: &str, value: &str| {
             (Value::string(key.to_owned()), Value::string(value.to_owned()))
@@ -131,8 +131,10 @@ impl<'a> CreateSetter<'a> {
         schema.extend(self.description.as_deref().map(|words| entry("description", words)));
         let rules = root.and_then(|root| root.as_mapping());
         for rule in rules.into_iter().flat_map(|it| it.entries().collect::<Vec<_>>()) {
-            let value =
-                rule.value.to_value().map_err(|error| Diagnostic::error(error.to_string()))?;
+            let value = rule
+                .value
+                .to_value()
+                .map_err(|error| Diagnostic::untyped_error(error.to_string()))?;
             let key = scalar_text(rule.key).unwrap_or_default().into_owned();
             if !schema.iter().any(|(other, _)| is_text(other, &key)) {
                 schema.push((Value::string(key), value));
@@ -148,7 +150,7 @@ impl<'a> CreateSetter<'a> {
         }
         if self.field.is_none() {
             let words = "a value or a field is wanted, to know which fields are meant";
-            return Err(Diagnostic::error(words).hint("add VALUE, or --field"));
+            return Err(Diagnostic::untyped_error(words).hint("add VALUE, or --field"));
         }
         let wanted = Wanted { field: self.field.clone(), value: None, lists };
         let mut first: Option<(Place<'a>, SetterValue)> = None;
@@ -175,10 +177,10 @@ impl<'a> CreateSetter<'a> {
         match first {
             Some((_, value)) => Ok(value),
             None if lists => Ok(SetterValue::List(self.value.clone().into_iter().collect())),
-            None => {
-                Err(Diagnostic::error("no field matches, so that there is no value to begin with")
-                    .hint("give VALUE, or another --field"))
-            }
+            None => Err(Diagnostic::untyped_error(
+                "no field matches, so that there is no value to begin with",
+            )
+            .hint("give VALUE, or another --field")),
         }
     }
 
@@ -208,7 +210,7 @@ impl<'a> CreateSetter<'a> {
 
 fn known(text: &str) -> Result<&'static str, Diagnostic> {
     known_type(text).ok_or_else(|| {
-        Diagnostic::error(format!("the type `{text}` is not known"))
+        Diagnostic::untyped_error(format!("the type `{text}` is not known"))
             .hint("string, integer, number, boolean or array")
     })
 }

@@ -49,17 +49,16 @@ impl CreateSubstitution {
     fn make<'a>(&self, setters: &Setters<'a>) -> Result<Created<'a>, Diagnostic> {
         check_name(&self.name, setters)?;
         let pattern = Pattern::with_names(&self.pattern).map_err(|error| {
-            Diagnostic::error(format!("the pattern `{}`: {error}", self.pattern))
+            Diagnostic::untyped_error(format!("the pattern `{}`: {error}", self.pattern))
         })?;
         if pattern.markers().is_empty() {
             let words = format!("the pattern `{}` has no marker", self.pattern);
-            return Err(
-                Diagnostic::error(words).hint("write ${name} where the value of a setter goes")
-            );
+            return Err(Diagnostic::untyped_error(words)
+                .hint("write ${name} where the value of a setter goes"));
         }
         if pattern.markers().contains(&self.name.as_str()) {
             let words = format!("substitutions go round in a circle: {0} → {0}", self.name);
-            return Err(Diagnostic::error(words));
+            return Err(Diagnostic::untyped_error(words));
         }
         let new = self.new_setters(&pattern, setters)?;
         let add = Add::substitution(&self.name, &self.pattern, self.wanted()).form(self.form);
@@ -112,7 +111,7 @@ impl CreateSubstitution {
         let reading = pattern.derive(&self.field_value, known).map_err(|problem| {
             let words =
                 format!("the value `{}` and the pattern `{pattern}`: {problem}", self.field_value);
-            Diagnostic::error(words)
+            Diagnostic::untyped_error(words)
                 .hint("create setters for all markers first, and then the substitution")
         })?;
         let mut new = Vec::new();

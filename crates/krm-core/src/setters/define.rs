@@ -93,13 +93,13 @@ pub(super) fn home<'a>(setters: &Setters<'a>) -> Result<&'a PackageFile, Diagnos
     let home = homes.iter().find(has_some).or_else(krmfile).or(homes.first());
     let Some(home) = home.copied() else {
         let words = "the package has no Krmfile or Kptfile to define setters in";
-        return Err(Diagnostic::error(words).hint("make one with `krm cfg init`"));
+        return Err(Diagnostic::untyped_error(words).hint("make one with `krm cfg init`"));
     };
     let root = home.file().and_then(|text| text.document(0)?.root());
     if root.is_none_or(|root| root.as_mapping().is_none()) {
         let words = "this file holds no mapping that definitions could go to";
         let hint = "begin it with apiVersion and kind, as `krm cfg init` does";
-        return Err(Diagnostic::error(words).hint(hint).in_file(&*home.shown));
+        return Err(Diagnostic::untyped_error(words).hint(hint).in_file(&*home.shown));
     }
     Ok(home)
 }
@@ -160,7 +160,9 @@ pub(super) fn define_in_function<'a>(
     let kptfile = setters.files().iter().find(|file| file.path.name() == "Kptfile");
     let Some(file) = kptfile else {
         let words = "the package has no Kptfile, whose pipeline would hold the values";
-        return Err(Diagnostic::error(words).hint("kpt-set is the dialect of kpt's packages"));
+        return Err(
+            Diagnostic::untyped_error(words).hint("kpt-set is the dialect of kpt's packages")
+        );
     };
     let call =
         Value::Mapping(vec![entry("image", text(APPLY_SETTERS)), entry("configMap", config)]);

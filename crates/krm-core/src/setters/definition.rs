@@ -31,12 +31,12 @@ impl Place<'_> {
 
 /// An error with its place.
 pub(super) fn error_at(file: &PackageFile, span: Span, message: impl Into<String>) -> Diagnostic {
-    placed(Diagnostic::error(message), file, span)
+    placed(Diagnostic::untyped_error(message), file, span)
 }
 
 /// A warning with its place.
 pub(super) fn warning_at(file: &PackageFile, span: Span, message: impl Into<String>) -> Diagnostic {
-    placed(Diagnostic::warning(message), file, span)
+    placed(Diagnostic::untyped_warning(message), file, span)
 }
 
 fn placed(diagnostic: Diagnostic, file: &PackageFile, span: Span) -> Diagnostic {

@@ -142,7 +142,7 @@ impl Delete {
                 ("substitution", definitions.setter(name).map(|_| "delete-setter"))
             }
         };
-        let error = Diagnostic::error(format!("the {what} `{name}` does not exist"));
+        let error = Diagnostic::untyped_error(format!("the {what} `{name}` does not exist"));
         match other {
             Some(command) => error.hint(format!("`krm cfg {command}` deletes what has this name")),
             None => error.hint("`krm cfg list-setters --include-subst` shows which there are"),

@@ -217,7 +217,7 @@ fn value_in_openapi(setter: &Setter<'_>, setters: &Setters<'_>) -> Result<Setter
         SetterValue::Unset => {
             let words =
                 format!("the setter `{}` has no value, and its fields do not tell it", setter.name);
-            Err(Diagnostic::error(words).hint("give it one with `krm cfg set`"))
+            Err(Diagnostic::untyped_error(words).hint("give it one with `krm cfg set`"))
         }
         SetterValue::Text(text) if setters.reached_by(&setter.name).iter().any(is_list) => {
             Ok(kpt::list(text).map_or_else(|| setter.value.clone(), SetterValue::List))

@@ -144,7 +144,9 @@ impl Set {
                     errors.extend(checked.errors);
                     done.warnings.extend(checked.warnings);
                     if values.insert(name.clone(), value).is_some() {
-                        errors.push(Diagnostic::error(format!("the setter `{name}` is set twice")));
+                        errors.push(Diagnostic::untyped_error(format!(
+                            "the setter `{name}` is set twice"
+                        )));
                     }
                 }
                 Err(error) => errors.push(error),
@@ -165,7 +167,7 @@ impl Set {
     ) -> Result<SetterValue, Diagnostic> {
         let error = |words: String| match setter.place {
             Some(place) => place.error(words),
-            None => Diagnostic::error(words),
+            None => Diagnostic::untyped_error(words),
         };
         let name = &setter.name;
         match given {
@@ -308,7 +310,7 @@ pub(super) fn unknown(name: &str, setters: &Setters<'_>) -> Diagnostic {
         return substitution.place.error(words).hint(format!("set {}", names.join(" or ")));
     }
     let names: Vec<&str> = definitions.setters().map(|setter| setter.name.as_str()).collect();
-    let error = Diagnostic::error(format!("the setter `{name}` is not defined"));
+    let error = Diagnostic::untyped_error(format!("the setter `{name}` is not defined"));
     match names.is_empty() {
         true => error.hint("define it with `krm cfg create-setter`"),
         false => error.hint(format!("there are: {}", names.join(", "))),

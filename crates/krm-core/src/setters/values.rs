@@ -30,7 +30,9 @@ pub fn read(file: &File, is_env: bool) -> Result<Named, Diagnostic> {
         Some(root) => from_mapping(file, root),
         None => from_lines(file.text()).ok_or_else(|| match file.errors().next() {
             Some(error) if !is_env => Diagnostic::from_syntax(error, file),
-            _ => Diagnostic::error("names and values are wanted: a mapping, or lines NAME=VALUE"),
+            _ => Diagnostic::untyped_error(
+                "names and values are wanted: a mapping, or lines NAME=VALUE",
+            ),
         }),
     }
 }
@@ -51,7 +53,7 @@ fn from_mapping(file: &File, root: NodeRef<'_>) -> Result<Named, Diagnostic> {
                 (None, Some(list)) if is_flat => texts(list.node()),
                 _ => {
                     let words = format!("`{name}` is no value that a setter can hold");
-                    return Err(Diagnostic::error(words).at(file, entry.value.full_span()));
+                    return Err(Diagnostic::untyped_error(words).at(file, entry.value.full_span()));
                 }
             },
         ));

@@ -34,7 +34,7 @@ fn output(text: &str, writer: Writer) -> Result<String, String> {
     let id = ("internal.config.kubernetes.io/krm-id".to_owned(), "0".to_owned());
     let file = PackageFile::of_text("a.yaml", text).map_err(|error| error.to_string())?;
     let annotated = annotate(&file, &Chosen::default(), &[id]);
-    let annotated = annotated.map_err(|errors| errors[0].message.clone())?;
+    let annotated = annotated.map_err(|errors| errors[0].message().to_owned())?;
     let annotated = annotated.unwrap_or_else(|| text.to_owned());
     let item = match writer {
         Writer::Json => json::write(&Value::Node(root(&parsed(&annotated)?)?)) + "\n",
@@ -58,9 +58,11 @@ fn is_json(text: &str) -> Result<bool, String> {
 
 /// What becomes of a text when this comes back for it.
 fn answered(text: &str, returned: &str, writer: Writer) -> Result<Item, String> {
-    let items = [Item::parse(text.to_owned()).map_err(|error| error.message)?];
-    let sending = Sending::of(&items, &SendOptions::default()).map_err(|error| error.message)?;
-    let mut answer = sending.answer(output(returned, writer)?).map_err(|it| it.error.message)?;
+    let items = [Item::parse(text.to_owned()).map_err(|error| error.message().to_owned())?];
+    let sending =
+        Sending::of(&items, &SendOptions::default()).map_err(|error| error.message().to_owned())?;
+    let mut answer =
+        sending.answer(output(returned, writer)?).map_err(|it| it.error.message().to_owned())?;
     if answer.from != [Some(0)] {
         return Err(format!("it is not known again: {returned}"));
     }

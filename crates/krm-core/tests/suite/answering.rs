@@ -187,8 +187,9 @@ fn printed(
     manner: &Manner,
     change: impl FnOnce(&mut Read),
 ) -> Result<Option<(String, String)>, String> {
-    let items = [Item::parse(text.to_owned()).map_err(|error| error.message)?];
-    let sending = Sending::of(&items, &SendOptions::default()).map_err(|error| error.message)?;
+    let items = [Item::parse(text.to_owned()).map_err(|error| error.message().to_owned())?];
+    let sending =
+        Sending::of(&items, &SendOptions::default()).map_err(|error| error.message().to_owned())?;
     let sent = File::parse(sending.text().to_owned()).map_err(|error| error.to_string())?;
     let root = sent.document(0).and_then(|it| it.root());
     let item = root.and_then(|it| it.as_mapping()?.get("items")?.children().next());
@@ -196,7 +197,7 @@ fn printed(
     change(&mut value);
     let answer = answer(&value, manner);
     let taken = sending.answer(answer.clone());
-    let mut taken = taken.map_err(|it| format!("{}\n--- answer\n{answer}", it.error.message))?;
+    let mut taken = taken.map_err(|it| format!("{}\n--- answer\n{answer}", it.error.message()))?;
     Ok(Some((taken.items.remove(0).text().to_owned(), answer)))
 }
 

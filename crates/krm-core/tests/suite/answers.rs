@@ -17,7 +17,7 @@ fn act(case: &Case, section: &Section) -> String {
     let sending = Sending::of(&items, &SendOptions::default()).expect("it can be sent");
     match sending.answer(list(&returned)) {
         Ok(answer) => outcome(case.input(), answer.items[0].text()),
-        Err(refused) => format!("error: {}\n", refused.error.message),
+        Err(refused) => format!("error: {}\n", refused.error.message()),
     }
 }
 

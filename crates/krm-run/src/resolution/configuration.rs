@@ -51,7 +51,7 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn wrong(&mut self, node: NodeRef<'a>, words: impl Into<String>, hint: impl Into<String>) {
-        self.errors.push(Diagnostic::error(words).at(self.file, node.span()).hint(hint));
+        self.errors.push(Diagnostic::untyped_error(words).at(self.file, node.span()).hint(hint));
     }
 
     fn root(&mut self, root: NodeRef<'a>) {
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Configuration, Vec<String>> {
-        let told = |it: Vec<Diagnostic>| it.into_iter().map(|it| it.message).collect();
+        let told = |it: Vec<Diagnostic>| it.into_iter().map(|it| it.message().to_owned()).collect();
         Configuration::read(&File::parse(text.to_owned()).unwrap()).map_err(told)
     }
 

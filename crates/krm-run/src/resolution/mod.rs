@@ -108,7 +108,8 @@ impl Resolution {
     /// # Errors
     /// Where the name or the tag makes no sense, or what the user asked for is not there.
     pub fn resolve(&self, image: &str, tag: Option<&str>) -> Result<Resolved, Diagnostic> {
-        let name = ImageName::parse(image).map_err(|error| Diagnostic::error(error.to_string()))?;
+        let name = ImageName::parse(image)
+            .map_err(|error| Diagnostic::untyped_error(error.to_string()))?;
         if let Some((_, target)) = self.mapping.iter().find(|(of, _)| self.is_meant(of, image)) {
             return self.mapped(target, image, name, tag);
         }
@@ -136,7 +137,7 @@ impl Resolution {
                 let wanted = other.as_deref().unwrap_or(name.name());
                 krm_catalog::find(wanted).map(Resolved::Builtin).ok_or_else(|| {
                     let words = format!("no function `{wanted}` is built in, which the configuration wants for `{image}`");
-                    Diagnostic::error(words).hint("`krm fn list` shows those that are")
+                    Diagnostic::untyped_error(words).hint("`krm fn list` shows those that are")
                 })
             }
             Target::Container(other) if self.builtin == UseBuiltin::Only => {
@@ -163,7 +164,7 @@ impl Resolution {
             Some(known) => format!("built in are {known}; name one tag to run it in a container"),
             None => "name one tag to run it in a container".to_owned(),
         };
-        Err(Diagnostic::error(words).hint(hint))
+        Err(Diagnostic::untyped_error(words).hint(hint))
     }
 
     /// Whether an entry of the mapping is about this image: one without a tag is about all of them.
@@ -226,7 +227,7 @@ fn not_built_in(found: Option<&Builtin>, image: &str, tag: Option<&str>) -> Diag
         }
         _ => "`krm fn list` shows those that are".to_owned(),
     };
-    Diagnostic::error(words).hint(hint)
+    Diagnostic::untyped_error(words).hint(hint)
 }
 
 #[cfg(test)]
@@ -238,7 +239,7 @@ mod tests {
         match resolution.resolve(image, tag) {
             Ok(Resolved::Builtin(builtin)) => format!("builtin {}", builtin.name),
             Ok(Resolved::Container(image)) => image,
-            Err(told) => format!("error: {}", told.message),
+            Err(told) => format!("error: {}", told.message()),
         }
     }
 

@@ -178,7 +178,8 @@ fn outside(mut item: Item, old: Option<&Item>, step: &Step) -> Result<Item, Diag
             "" => path.as_str().to_owned(),
             folder => format!("{folder}/{path}"),
         };
-        item.path = Some(PackagePath::new(&path).map_err(|it| Diagnostic::error(it.to_string()))?);
+        item.path =
+            Some(PackagePath::new(&path).map_err(|it| Diagnostic::untyped_error(it.to_string()))?);
     }
     Ok(item)
 }

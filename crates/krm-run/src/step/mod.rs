@@ -136,13 +136,14 @@ pub struct StepFailure {
 /// ```
 /// use krm_core::Diagnostic;
 ///
-/// let told = krm_run::named("sort", Diagnostic::warning("it is a validator"), false);
-/// assert_eq!(told.message, "function `sort`: it is a validator");
+/// let told = krm_run::named("sort", Diagnostic::untyped_warning("it is a validator"), false);
+/// assert_eq!(told.message(), "function `sort`: it is a validator");
 /// ```
-pub fn named(name: &str, told: Diagnostic, is_deed: bool) -> Diagnostic {
+pub fn named(name: &str, mut told: Diagnostic, is_deed: bool) -> Diagnostic {
     let between = if is_deed { "" } else { ":" };
-    let message = format!("function `{}`{between} {}", one_line(name), told.message);
-    Diagnostic { message, ..told }
+    let message = format!("function `{}`{between} {}", one_line(name), told.message());
+    told.set_untyped(message);
+    told
 }
 
 impl StepFailure {
@@ -154,7 +155,7 @@ impl StepFailure {
         }
         let errors = self.results.iter().filter(|it| it.severity == Severity::Error).count();
         let found = if errors == 1 { "1 error".to_owned() } else { format!("{errors} errors") };
-        vec![named(name, Diagnostic::error(format!("found {found}")), true)]
+        vec![named(name, Diagnostic::untyped_error(format!("found {found}")), true)]
     }
 
     fn new(diagnostics: Vec<Diagnostic>) -> Self {
@@ -306,7 +307,7 @@ impl Step {
                 .all(|(from, item)| from.is_some_and(|at| item.stays(sent[at])));
         if !is_same {
             let words = "it is a validator, and what it changed in resources is dropped";
-            made.warnings.push(Diagnostic::warning(words));
+            made.warnings.push(Diagnostic::untyped_warning(words));
         }
         made.items = sent.iter().map(|item| (*item).clone()).collect();
         made.from = (0..sent.len()).map(Some).collect();

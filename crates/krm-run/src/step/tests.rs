@@ -131,8 +131,8 @@ fn a_failure_names_the_function_its_place_and_has_its_say() {
     };
     let failure = fake(answer, 3).run(items(), |_| true, &Interrupt::new()).unwrap_err();
     assert_eq!(failure.diagnostics[0].hints.last().unwrap(), "it is declared in app/Kptfile:7");
-    assert_eq!(failure.diagnostics[0].message, "ended with exit code 3");
-    assert_eq!(failure.told("fake")[0].message, "function `fake` ended with exit code 3");
+    assert_eq!(failure.diagnostics[0].message(), "ended with exit code 3");
+    assert_eq!(failure.told("fake")[0].message(), "function `fake` ended with exit code 3");
     assert_eq!(failure.results[0].file.as_ref().unwrap().path, "app/a.yaml");
     assert_eq!((failure.exit_code, failure.is_finding), (Some(3), false));
     let mut step = fake(answer, 1);
@@ -145,7 +145,7 @@ fn an_answer_that_cannot_be_taken_names_the_function_and_has_its_say() {
     let answer = |_: &str| "kind: ResourceList\nresults:\n- message: bad\n".to_owned();
     let failure = fake(answer, 0).run(items(), |_| true, &Interrupt::new()).unwrap_err();
     assert_eq!(
-        failure.told("fake")[0].message,
+        failure.told("fake")[0].message(),
         "function `fake`: the output has no `items`, and resources were sent"
     );
     assert_eq!(failure.results[0].message, "bad");
@@ -172,7 +172,7 @@ fn a_validator_changes_nothing() {
     let before = items();
     let done = step.run(before.clone(), |_| true, &Interrupt::new()).unwrap();
     assert!(done.items.iter().zip(&before).all(|(new, old)| new.is_untouched(old)));
-    assert!(done.warnings[0].message.contains("is a validator"), "{:?}", done.warnings);
+    assert!(done.warnings[0].message().contains("is a validator"), "{:?}", done.warnings);
 }
 
 #[test]
@@ -199,14 +199,14 @@ fn built_in_functions_work_on_the_items() {
 #[test]
 fn a_panic_and_errors_among_results_are_failures() {
     let failure = built_in(|_| panic!("{}", "oh")).run(items(), |_| true, &Interrupt::new());
-    let message = &failure.unwrap_err().diagnostics[0].message;
+    let message = failure.unwrap_err().diagnostics[0].message().to_owned();
     assert_eq!(message, "it panicked, which is a fault in krm: oh");
     let step = built_in(|list| {
         list.say(Severity::Error, "bad");
         Ok(())
     });
     let failure = step.run(items(), |_| true, &Interrupt::new()).unwrap_err();
-    assert_eq!(failure.told("mine")[0].message, "function `mine` found 1 error");
+    assert_eq!(failure.told("mine")[0].message(), "function `mine` found 1 error");
     assert_eq!(failure.results[0].message, "bad");
 }
 
@@ -232,12 +232,12 @@ fn a_built_in_function_that_does_not_end_is_left_behind() {
     let mut step = endless();
     step.limits.time = Duration::from_millis(10);
     let failure = step.run(items(), |_| true, &Interrupt::new()).unwrap_err();
-    assert_eq!(failure.told("mine")[0].message, "function `mine` was stopped after 0.01 seconds");
+    assert_eq!(failure.told("mine")[0].message(), "function `mine` was stopped after 0.01 seconds");
     let interrupt = Interrupt::new();
     let copy = interrupt.clone();
     let other = std::thread::spawn(move || copy.interrupt());
     let failure = endless().run(items(), |_| true, &interrupt).unwrap_err();
-    assert_eq!(failure.diagnostics[0].message, "was interrupted");
+    assert_eq!(failure.diagnostics[0].message(), "was interrupted");
     other.join().unwrap();
 }
 
@@ -245,7 +245,7 @@ fn a_built_in_function_that_does_not_end_is_left_behind() {
 fn an_error_of_a_built_in_function_names_the_file_from_the_root() {
     let mut step = built_in(|list| {
         let item = list.items[0].item();
-        let told = Diagnostic::error("bad").at(item.file(), item.root().span());
+        let told = Diagnostic::untyped_error("bad").at(item.file(), item.root().span());
         Err(told.in_file(list.items[0].path().unwrap().as_str()).into())
     });
     step.folder = "app".to_owned();

@@ -213,7 +213,7 @@ fn an_exit_code_comes_through() {
         (failure.reason.clone(), failure.stdout()),
         (Reason::Exit(3), &b"results: []\n"[..])
     );
-    let told = Diagnostic::from(&failure).message;
+    let told = Diagnostic::from(&failure).message().to_owned();
     assert_eq!(
         told,
         "function `krm-run-tests:probe` ended with exit code 3; it said last:\n  this is no good"

@@ -12,7 +12,7 @@ fn told(failure: &Failure) -> String {
     assert!(diagnostic.is_error());
     let hints: Vec<String> =
         diagnostic.hints.iter().map(|hint| format!("\nhint: {hint}")).collect();
-    diagnostic.message + &hints.concat()
+    diagnostic.message().to_owned() + &hints.concat()
 }
 
 fn of(text: &str, limits: &Limits) -> String {

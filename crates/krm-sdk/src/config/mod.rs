@@ -46,7 +46,7 @@ impl ResourceList {
     /// let text = "apiVersion: example.com/v1\nkind: SetReplicas\nreplica: 3\n";
     /// list.function_config = Some(Resource::parse(text)?);
     /// let error = list.config::<SetReplicas>().err().expect("the field is misspelled");
-    /// assert_eq!(error.diagnostics[0].message, "`replica` is no field of the functionConfig");
+    /// assert_eq!(error.diagnostics[0].message(), "`replica` is no field of the functionConfig");
     /// assert_eq!(error.diagnostics[0].hints, ["did you mean `replicas`?"]);
     /// # Ok::<(), krm_sdk::Error>(())
     /// ```
@@ -71,7 +71,7 @@ impl ResourceList {
         schema::answer::<T>()?;
         match &self.function_config {
             Some(config) => config.read_config(),
-            None => Err(Diagnostic::error("this function needs a functionConfig")
+            None => Err(Diagnostic::untyped_error("this function needs a functionConfig")
                 .hint("give it a custom resource, or a ConfigMap with its fields as `data`")
                 .into()),
         }
@@ -104,7 +104,7 @@ impl Resource {
     }
 
     fn tell(&self, problem: problem::Problem) -> Diagnostic {
-        let mut told = Diagnostic::error(problem.message);
+        let mut told = Diagnostic::untyped_error(problem.message);
         if let Some(span) = problem.span {
             told = told.at(self.item().file(), span);
         }

@@ -52,7 +52,7 @@ fn told(fields: &str) -> String {
             .as_ref()
             .map_or_else(String::new, |it| format!("{}:{}", it.line, it.column));
         let field = it.field.as_deref().unwrap_or_default();
-        format!("{place} {field}: {} ({})", it.message, it.hints.join("; "))
+        format!("{place} {field}: {} ({})", it.message(), it.hints.join("; "))
     });
     all.collect::<Vec<_>>().join("\n")
 }

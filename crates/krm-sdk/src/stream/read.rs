@@ -45,7 +45,7 @@ impl Stream {
         }
         if node.as_mapping().is_none() {
             let message = "`functionConfig` is no resource: a mapping is wanted";
-            return Err(Diagnostic::error(message).at(&self.file, node.span()).into());
+            return Err(Diagnostic::untyped_error(message).at(&self.file, node.span()).into());
         }
         let item = Item::parse(source_text::end_line(source_text::text(node)))?;
         let (item, _) = place::strip(item)?;
@@ -71,7 +71,7 @@ fn form(file: &File) -> Result<Form, Error> {
         }
         ([list, ..], _) => {
             let message = "a list stands among other documents; one list is wanted, or resources as documents";
-            Err(Diagnostic::error(message).at(file, list.span()).into())
+            Err(Diagnostic::untyped_error(message).at(file, list.span()).into())
         }
     }
 }
@@ -104,14 +104,14 @@ fn list(file: &File) -> Result<(Vec<Slot>, Vec<Item>), Error> {
         return Ok((Vec::new(), Vec::new()));
     };
     let Some(sequence) = items.as_sequence() else {
-        return Err(Diagnostic::error("`items` is no list").at(file, items.span()).into());
+        return Err(Diagnostic::untyped_error("`items` is no list").at(file, items.span()).into());
     };
     let nodes: Vec<NodeRef<'_>> = sequence.items().collect();
     if let Some((at, node)) =
         nodes.iter().enumerate().find(|(_, node)| !is_resource(node.resolve()))
     {
         let message = format!("item {at} is no resource: `apiVersion` and `kind` are wanted");
-        return Err(Diagnostic::error(message).at(file, node.span()).into());
+        return Err(Diagnostic::untyped_error(message).at(file, node.span()).into());
     }
     let comments = if items.is_block() { root.document().comments() } else { Vec::new() };
     let slots: Option<Vec<Slot>> =
@@ -119,7 +119,7 @@ fn list(file: &File) -> Result<(Vec<Slot>, Vec<Item>), Error> {
     let slots = slots.ok_or_else(|| {
         let message =
             "an item of this list begins on the line below its dash, which cannot be written back";
-        Diagnostic::error(message).at(file, items.span())
+        Diagnostic::untyped_error(message).at(file, items.span())
     })?;
     let texts = source_text::texts(&nodes).into_iter().map(source_text::end_line);
     Ok((slots, texts.map(Item::parse).collect::<Result<_, _>>()?))

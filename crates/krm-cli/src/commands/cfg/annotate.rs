@@ -51,7 +51,7 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
     if let Some(key) = repeated(&args.kv) {
-        let twice = Diagnostic::error(format!("the annotation `{key}` is given twice"));
+        let twice = Diagnostic::untyped_error(format!("the annotation `{key}` is given twice"));
         return Err(Failure::Told(Exit::Usage, vec![twice]));
     }
     let chosen = Chosen {
@@ -64,7 +64,7 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     let is_meant = |placed: Placed<'_>| chosen.has(placed.resource);
     let package = &session.loaded.package;
     if !package.files().is_empty() && !package.resources().any(is_meant) {
-        let nothing = Diagnostic::warning("there is no such resource, and nothing changes");
+        let nothing = Diagnostic::untyped_warning("there is no such resource, and nothing changes");
         let near = args.kind.as_deref().and_then(|it| suggest::kind(package, it));
         screen.tell(
             &near.into_iter().fold(nothing, |nothing, kind| {

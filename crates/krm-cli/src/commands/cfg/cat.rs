@@ -179,7 +179,7 @@ fn write(
         let texts = args.texts(file).map_err(not_whole)?;
         if texts.len() > 1 && file.path.is_json() {
             let words = "it holds several resources, and a JSON file is only one";
-            return Err(Failure::input(Diagnostic::error(words).in_file(&*file.shown)));
+            return Err(Failure::input(Diagnostic::untyped_error(words).in_file(&*file.shown)));
         }
         if !texts.is_empty() {
             plan.add(change(dest, file, texts.join("---\n"))?);
@@ -197,7 +197,7 @@ fn change(dest: &str, file: &PackageFile, new: String) -> Result<Change, Failure
     if old.as_ref().is_some_and(|old| *old != new) {
         let words = "there is such a file already, and it is not overwritten";
         let hint = "remove it, or choose another folder";
-        return Err(Failure::input(Diagnostic::error(words).hint(hint).in_file(path)));
+        return Err(Failure::input(Diagnostic::untyped_error(words).hint(hint).in_file(path)));
     }
     Ok(Change { path, old, new: Some(new) })
 }

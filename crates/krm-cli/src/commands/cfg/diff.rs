@@ -61,7 +61,7 @@ enum Format {
 
 pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
     if args.old == disk::STDIN && args.new == disk::STDIN {
-        let twice = Diagnostic::error("standard input can be named only once");
+        let twice = Diagnostic::untyped_error("standard input can be named only once");
         return Err(Failure::Told(Exit::Usage, vec![twice]));
     }
     let old = folder::load(&args.old, global.jobs).map_err(Failure::input)?;

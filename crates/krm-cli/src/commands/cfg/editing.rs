@@ -199,7 +199,7 @@ fn unreadable(mut told: Vec<Diagnostic>, origin: Origin, is_whole: bool) -> Vec<
             true => "mend them, or name them in .krmignore",
             false => "mend them, or name them in .krmignore, or edit the others with --keep-going",
         };
-        told.push(Diagnostic::error(words).hint(hint));
+        told.push(Diagnostic::untyped_error(words).hint(hint));
     }
     told
 }
@@ -215,5 +215,5 @@ fn may_be_written(
     }
     let words = "the link leads out of the package, and what is outside is not written";
     let hint = "name it in .krmignore, or edit the file that it leads to";
-    Err(vec![Diagnostic::error(words).hint(hint).in_file(&*file.shown)])
+    Err(vec![Diagnostic::untyped_error(words).hint(hint).in_file(&*file.shown)])
 }

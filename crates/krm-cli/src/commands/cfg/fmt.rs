@@ -102,7 +102,7 @@ fn one(
 ) -> Outcome {
     let session = Session::open(target, &args.editing, global, screen)?;
     if args.set_filenames && session.loaded.origin == Origin::File {
-        let words = Diagnostic::error("--set-filenames wants a folder, and this is a file");
+        let words = Diagnostic::untyped_error("--set-filenames wants a folder, and this is a file");
         return Err(Failure::Told(Exit::Usage, vec![words.in_file(session.loaded.title.as_str())]));
     }
     if args.set_filenames && session.loaded.origin == Origin::Folder {

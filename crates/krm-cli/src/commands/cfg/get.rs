@@ -38,7 +38,7 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     let found = parts.iter().find_map(|part| part.setters.definitions().setter(&args.name));
     let missing = |words: String| {
         let hint = "`krm cfg list-setters` shows which there are";
-        Failure::Told(Exit::Findings, vec![Diagnostic::error(words).hint(hint)])
+        Failure::Told(Exit::Findings, vec![Diagnostic::untyped_error(words).hint(hint)])
     };
     let Some(setter) = found else {
         return Err(missing(format!("the setter `{}` is not defined", args.name)));

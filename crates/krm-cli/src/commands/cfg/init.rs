@@ -40,14 +40,14 @@ pub(super) fn run(args: &Args, screen: &mut Screen) -> Outcome {
     };
     if !Path::new(&args.dir).is_dir() {
         let words = match Path::new(&args.dir).exists() {
-            true => Diagnostic::error("this is a file, and a folder is wanted"),
-            false => Diagnostic::error("there is no such folder").hint("make it first"),
+            true => Diagnostic::untyped_error("this is a file, and a folder is wanted"),
+            false => Diagnostic::untyped_error("there is no such folder").hint("make it first"),
         };
         return Err(Failure::input(words.in_file(&*args.dir)));
     }
     let lock = writing::lock(std::slice::from_ref(&args.dir), &args.preview, screen)?;
     if fs::symlink_metadata(&path).is_ok() {
-        let exists = Diagnostic::error("the folder is a package already");
+        let exists = Diagnostic::untyped_error("the folder is a package already");
         return Err(Failure::input(exists.in_file(path)));
     }
     let mut plan = Plan::default();

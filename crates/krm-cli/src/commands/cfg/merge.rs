@@ -63,7 +63,7 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     };
     let named = sources.iter().chain([destination]).filter(|name| *name == disk::STDIN);
     if named.count() > 1 {
-        let twice = Diagnostic::error("standard input can be named only once");
+        let twice = Diagnostic::untyped_error("standard input can be named only once");
         return Err(Failure::Told(Exit::Usage, vec![twice]));
     }
     let mut session = Session::open_at(destination, &[], true, &args.editing, global, screen)?;

@@ -156,7 +156,7 @@ fn other_files(
             let Some(place) = files.get(path) else { continue };
             let told = |error| {
                 let words = format!("it cannot be read: {}", disk::reason(&error));
-                Failure::input(Diagnostic::error(words).in_file(local.shown(path.as_str())))
+                Failure::input(Diagnostic::untyped_error(words).in_file(local.shown(path.as_str())))
             };
             *content = Some(fs::read(place).map_err(told)?);
         }
@@ -174,9 +174,11 @@ fn other_files(
         match (old, new) {
             (Ok(old), Ok(new)) => plan.add(Change { path: name, old, new }),
             _ => warnings.push(
-                Diagnostic::warning("upstream changed it, and it was left alone: it is no text")
-                    .in_file(name)
-                    .hint("copy it by hand"),
+                Diagnostic::untyped_warning(
+                    "upstream changed it, and it was left alone: it is no text",
+                )
+                .in_file(name)
+                .hint("copy it by hand"),
             ),
         }
     }
@@ -188,7 +190,7 @@ fn once(names: &[&str]) -> Result<(), Failure> {
     if names.iter().filter(|name| **name == disk::STDIN).count() < 2 {
         return Ok(());
     }
-    let twice = Diagnostic::error("standard input can be named only once");
+    let twice = Diagnostic::untyped_error("standard input can be named only once");
     Err(Failure::Told(Exit::Usage, vec![twice]))
 }
 

@@ -65,7 +65,7 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     }
     if !losses.is_empty() && !args.lossy {
         let words = "nothing was written, because the other dialect cannot hold all of it";
-        losses.push(Diagnostic::error(words).hint("--lossy lets it go"));
+        losses.push(Diagnostic::untyped_error(words).hint("--lossy lets it go"));
         return Err(Failure::Told(Exit::Input, losses));
     }
     screen.tell_all(&losses);

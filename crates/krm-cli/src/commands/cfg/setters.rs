@@ -54,7 +54,7 @@ impl Where {
     ) -> Result<Opened<'a>, Failure> {
         if self.dir == disk::STDIN {
             let words = "the folder of a package is wanted, and - is standard input";
-            return Err(Failure::Told(crate::Exit::Usage, vec![Diagnostic::error(words)]));
+            return Err(Failure::Told(crate::Exit::Usage, vec![Diagnostic::untyped_error(words)]));
         }
         let (dir, recurse) = (&self.dir, self.recurse_subpackages);
         let session = Session::open_at(dir, &self.openapi, recurse, editing, global, screen)?;

@@ -39,7 +39,7 @@ fn object<T>(
         other => {
             let words =
                 format!("one object is wanted as functionConfig, and there are {}", other.len());
-            Err(Diagnostic::error(words).in_file(disk::shown(name)))
+            Err(Diagnostic::untyped_error(words).in_file(disk::shown(name)))
         }
     }
 }
@@ -52,7 +52,7 @@ pub(super) fn of_file(name: &str) -> Result<Item, Diagnostic> {
             // Compat: the words are kpt's.
             true => {
                 let words = "this functionConfig has no name: resource must have `metadata.name`";
-                Err(Diagnostic::error(words).at(item.file(), item.root().span()))
+                Err(Diagnostic::untyped_error(words).at(item.file(), item.root().span()))
             }
             false => Ok(item),
         }
@@ -69,13 +69,14 @@ pub(super) fn of_words(words: &[String]) -> Result<Option<Item>, Diagnostic> {
     let mut data: Vec<(Value<'_>, Value<'_>)> = Vec::new();
     for word in pairs {
         let Some((key, value)) = word.split_once('=').filter(|(key, _)| !key.is_empty()) else {
-            return Err(Diagnostic::error(format!("`{word}` is no KEY=VALUE")));
+            return Err(Diagnostic::untyped_error(format!("`{word}` is no KEY=VALUE")));
         };
         data.push((Value::string(key), Value::string(value)));
     }
     let head = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: function-input\n";
     let file = File::parse(head.to_owned()).map_err(|error| Diagnostic::from(&error))?;
-    let document = file.document(0).ok_or_else(|| Diagnostic::error("there is no document"))?;
+    let document =
+        file.document(0).ok_or_else(|| Diagnostic::untyped_error("there is no document"))?;
     let mut edit = Edit::new(&file);
     let told = |error: krm_yaml::PathEditError| Diagnostic::from_path_edit(&error, &file);
     edit.set_at(document, &Path::default().join("kind"), kind).map_err(told)?;

@@ -44,7 +44,8 @@ pub(super) fn find(name: &str) -> Result<&'static Builtin, Failure> {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => "`krm fn list` shows those that are".to_owned(),
         };
-        let told = Diagnostic::error(format!("no function `{short}` is built in")).hint(hint);
+        let told =
+            Diagnostic::untyped_error(format!("no function `{short}` is built in")).hint(hint);
         Failure::Told(Exit::Usage, vec![told])
     })
 }

@@ -128,7 +128,7 @@ impl Args {
         match self.flags.permissions.about_containers() {
             Some(flag) => {
                 let words = format!("{flag} is for containers, and this is {kind}");
-                Err(Failure::usage(Diagnostic::error(words)))
+                Err(Failure::usage(Diagnostic::untyped_error(words)))
             }
             None => Ok(()),
         }
@@ -188,7 +188,7 @@ impl Args {
             _ => None,
         };
         if let Some(words) = words {
-            return Err(Failure::usage(Diagnostic::error(words)));
+            return Err(Failure::usage(Diagnostic::untyped_error(words)));
         }
         let mut piped = streams::Piped::read()?;
         job.step.config = job.step.config.take().or_else(|| piped.config());
@@ -199,7 +199,7 @@ impl Args {
     }
 
     fn saving(&self, job: &Job<'_>, workshop: &Workshop<'_>) -> Result<Saving, Failure> {
-        let usage = |words: &str| Failure::usage(Diagnostic::error(words));
+        let usage = |words: &str| Failure::usage(Diagnostic::untyped_error(words));
         if !matches!(job.runtime, "image" | "exec") {
             return Err(usage(
                 "images and commands can be saved in a Kptfile, and this is neither",
@@ -234,7 +234,7 @@ impl Args {
         let inside = path.strip_prefix(&dir).ok().and_then(Path::to_str);
         inside.map(str::to_owned).ok_or_else(|| {
             let words = "a functionConfig that is saved must be a file of the package";
-            Failure::usage(Diagnostic::error(words).in_file(file))
+            Failure::usage(Diagnostic::untyped_error(words).in_file(file))
         })
     }
 }

@@ -62,7 +62,7 @@ pub(super) fn run(args: &Args, screen: &mut Screen) -> Outcome {
     let name = folder.rsplit('/').next().unwrap_or_default();
     check(name)?;
     if fs::symlink_metadata(folder).is_ok() {
-        let exists = Diagnostic::error("this is there already, and is not touched");
+        let exists = Diagnostic::untyped_error("this is there already, and is not touched");
         return Err(Failure::input(exists.in_file(folder).hint("choose another name")));
     }
     let sdk = match args.lang {
@@ -93,7 +93,7 @@ fn check(name: &str) -> Result<(), Failure> {
     }
     let words = format!("`{name}` cannot be the name of a function");
     let hint = "lower case letters, digits and dashes, as in set-owner";
-    Err(Failure::usage(Diagnostic::error(words).hint(hint)))
+    Err(Failure::usage(Diagnostic::untyped_error(words).hint(hint)))
 }
 
 /// The line of the manifest that brings krm-sdk.
@@ -102,7 +102,7 @@ fn dependency(sdk: Option<&str>) -> Result<String, Failure> {
         let words = "a function in Rust needs krm-sdk, which is not published yet";
         let hint =
             "say where it is: `--sdk PATH` for a checkout of krm, `--sdk URL` for its git address";
-        return Err(Failure::usage(Diagnostic::error(words).hint(hint)));
+        return Err(Failure::usage(Diagnostic::untyped_error(words).hint(hint)));
     };
     if sdk.contains("://") || sdk.starts_with("git@") {
         return Ok(format!("krm-sdk = {{ git = \"{sdk}\" }}"));
@@ -114,7 +114,7 @@ fn dependency(sdk: Option<&str>) -> Result<String, Failure> {
     match path {
         Some(path) => Ok(format!("krm-sdk = {{ path = \"{}\" }}", path.display())),
         None => {
-            let words = Diagnostic::error("there is no krm-sdk").in_file(sdk);
+            let words = Diagnostic::untyped_error("there is no krm-sdk").in_file(sdk);
             Err(Failure::input(words.hint("name a checkout of krm")))
         }
     }

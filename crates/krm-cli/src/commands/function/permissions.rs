@@ -172,8 +172,9 @@ impl Workshop<'_> {
         let read = |texts: &[String], folder: &Path| {
             texts.iter().map(|text| Mount::parse(text, folder)).collect::<Result<Vec<_>, _>>()
         };
-        let asked = read(asked, &self.folder).map_err(Diagnostic::error)?;
-        let given = read(&self.permissions.mount, &self.stands).map_err(Diagnostic::error)?;
+        let asked = read(asked, &self.folder).map_err(Diagnostic::untyped_error)?;
+        let given =
+            read(&self.permissions.mount, &self.stands).map_err(Diagnostic::untyped_error)?;
         let is_refused =
             |mount: &&Mount| !mount.stays_inside(&self.folder) && !given.contains(mount);
         if let Some(mount) = asked.iter().find(is_refused) {
@@ -182,7 +183,7 @@ impl Workshop<'_> {
                 mount.source()
             );
             let hint = "name the same mount with `--mount`, if you trust this function";
-            return Err(Diagnostic::error(words).hint(hint));
+            return Err(Diagnostic::untyped_error(words).hint(hint));
         }
         let asked = asked.into_iter().filter(|mount| !given.contains(mount));
         Ok(asked.chain(given.iter().cloned()).collect())
@@ -237,7 +238,7 @@ impl Workshop<'_> {
     fn only_built_in(&self, name: &str) -> Result<(), Diagnostic> {
         match self.resolution.builtin {
             UseBuiltin::Only => {
-                Err(Diagnostic::error(format!("`{name}` {}", krm_run::NOT_BUILT_IN)))
+                Err(Diagnostic::untyped_error(format!("`{name}` {}", krm_run::NOT_BUILT_IN)))
             }
             _ => Ok(()),
         }
@@ -246,7 +247,7 @@ impl Workshop<'_> {
     /// A package may give a function variables with values; those of the person's environment it gets where the person names them.
     fn variables(&self, name: &str, asked: &[String]) -> Result<Vec<Variable>, Diagnostic> {
         let asked = asked.iter().map(|text| text.parse()).collect::<Result<Vec<Variable>, _>>();
-        let asked = asked.map_err(Diagnostic::error)?;
+        let asked = asked.map_err(Diagnostic::untyped_error)?;
         let given = &self.permissions.env;
         let is_named = |variable: &Variable| given.iter().any(|it| it.name() == variable.name());
         let is_refused = |it: &&Variable| matches!(it, Variable::Pass(_)) && !is_named(it);
@@ -254,7 +255,7 @@ impl Workshop<'_> {
             let variable = variable.name();
             let words = format!("function `{name}` wants `{variable}` of your environment");
             let hint = format!("pass it on with `--env {variable}`, if you trust this function");
-            return Err(Diagnostic::error(words).hint(hint));
+            return Err(Diagnostic::untyped_error(words).hint(hint));
         }
         let asked = asked.into_iter().filter(|it| !is_named(it));
         Ok(asked.chain(given.iter().cloned()).collect())
@@ -276,5 +277,5 @@ fn outside<F: Function + 'static>(made: Result<F, krm_run::Failure>) -> Result<R
 /// Why a file of a function cannot be read.
 pub(super) fn unreadable(name: &str, error: &std::io::Error) -> Diagnostic {
     let words = format!("function `{name}` cannot be read: {}", crate::disk::reason(error));
-    Diagnostic::error(words)
+    Diagnostic::untyped_error(words)
 }

@@ -79,7 +79,7 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
     if args.dir == disk::STDIN {
-        let told = Diagnostic::error("a folder is rendered, and this is standard input");
+        let told = Diagnostic::untyped_error("a folder is rendered, and this is standard input");
         let hint = "`krm fn eval -` runs a function on what it reads from there";
         return Err(Failure::usage(told.hint(hint)));
     }
@@ -96,7 +96,7 @@ fn load(args: &Args, global: &Global, lock: &Lock, screen: &mut Screen) -> Resul
     let load = || folder::load(&args.dir, global.jobs).map_err(Failure::input);
     let mut loaded = load()?;
     if loaded.origin != Origin::Folder {
-        let told = Diagnostic::error("a folder is rendered, and this is none");
+        let told = Diagnostic::untyped_error("a folder is rendered, and this is none");
         return Err(Failure::Told(Exit::Usage, vec![told.in_file(&*loaded.title)]));
     }
     let tell = &mut |diagnostic: &Diagnostic| screen.tell(diagnostic);
@@ -122,5 +122,5 @@ fn no_package(loaded: &Loaded) -> Option<Diagnostic> {
     }
     let words = "there is no Kptfile and no Krmfile, so there is nothing to render";
     let hint = "name the folder of a package; `krm fn eval` runs a function on any folder";
-    Some(Diagnostic::error(words).in_file(&*loaded.title).hint(hint))
+    Some(Diagnostic::untyped_error(words).in_file(&*loaded.title).hint(hint))
 }

@@ -91,7 +91,7 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     if !args.args.is_empty() && !explicit {
         let words =
             "a functionConfig is given, and no function: name it with --image or --exec-path";
-        return Err(Failure::usage(Diagnostic::error(words)));
+        return Err(Failure::usage(Diagnostic::untyped_error(words)));
     }
     let is_stream = args.dir == disk::STDIN;
     let workshop = args.flags.permissions.workshop((!is_stream).then_some(Path::new(&args.dir)))?;
@@ -112,7 +112,7 @@ impl Args {
         let output = self.flags.elsewhere.output.as_ref();
         if self.flags.preview.is_on() || matches!(output, Some(Output::Folder(_))) {
             let words = "what is read from standard input goes to standard output";
-            return Err(Failure::usage(Diagnostic::error(words)));
+            return Err(Failure::usage(Diagnostic::untyped_error(words)));
         }
         let mut piped = streams::Piped::read()?;
         let mut run = self.flags.run(disk::shown(disk::STDIN));
@@ -210,10 +210,7 @@ impl Args {
         let place = place(function);
         let at = |told: Diagnostic| match told.location {
             Some(_) => told,
-            None => {
-                let placed = Diagnostic { message: told.message, ..place.clone() };
-                told.hints.into_iter().fold(placed, Diagnostic::hint)
-            }
+            None => told.located_as(&place),
         };
         let folder = root.join(placed.file.path.folder());
         let (runtime, ready) = ready(&function.declaration.runtime, workshop, &folder);
@@ -306,7 +303,7 @@ fn place(function: &Declared<'_>) -> Diagnostic {
         .find(Field::is_there);
     let key = field.and_then(|field| field.node.key());
     let span = key.map_or(resource.node.span(), |key| key.span());
-    let told = Diagnostic::error("").at(resource.document().file(), span);
+    let told = Diagnostic::untyped_error("").at(resource.document().file(), span);
     told.in_file(&*function.placed.file.shown)
 }
 
@@ -360,6 +357,7 @@ fn as_package(items: &[Item]) -> Result<Package, Failure> {
     let files = by_path.into_iter();
     let files = files.map(|(path, items)| PackageFile::of_text(path, output::documents(&items)));
     let files = files.collect::<Result<Vec<_>, _>>();
-    let files = files.map_err(|error| Failure::input(Diagnostic::error(error.to_string())))?;
+    let files =
+        files.map_err(|error| Failure::input(Diagnostic::untyped_error(error.to_string())))?;
     Ok(Package::new(files))
 }

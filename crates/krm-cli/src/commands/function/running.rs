@@ -134,7 +134,7 @@ impl Run {
             None => {
                 let name = &job.step.name;
                 let words = format!("function `{name}` gave results that count as a failure");
-                vec![Diagnostic::error(words)]
+                vec![Diagnostic::untyped_error(words)]
             }
         }
     }
@@ -198,7 +198,7 @@ fn tell(
         let finder = Finder::new(package);
         let errors = || done.failure.iter().flat_map(|it| &it.diagnostics);
         // Why a function failed is told by itself, with its place and what to do.
-        let is_error = |it: &&FunctionResult| errors().any(|error| error.message == it.message);
+        let is_error = |it: &&FunctionResult| errors().any(|error| error.message() == it.message);
         let others = results.iter().filter(|it| it.message.is_empty() || !is_error(it));
         others.for_each(|it| screen.tell(&finder.tell("", it)));
     }
@@ -207,9 +207,9 @@ fn tell(
 /// The error with what the function said last, where it is not in it already.
 fn with_last_words(mut told: Diagnostic, failure: &StepFailure) -> Diagnostic {
     let lines = failure.stderr.last_lines(MOST_LINES);
-    if !lines.is_empty() && !told.message.contains("it said last:") {
-        told.message += "; it said last:";
-        lines.iter().for_each(|line| told.message += &format!("\n  {line}"));
+    if !lines.is_empty() && !told.message().contains("it said last:") {
+        let lines: Vec<String> = lines.iter().map(|line| format!("\n  {line}")).collect();
+        told.set_untyped(format!("{}; it said last:{}", told.message(), lines.concat()));
     }
     told
 }
@@ -229,9 +229,7 @@ fn placed(told: Diagnostic, job: &Job<'_>, ran: &Ran) -> Diagnostic {
     let told = configuration::placed(told, &job.config_file);
     let told = if ran.is_container() { with_meant(told, &job.step.name) } else { told };
     match &job.place {
-        Some(place) if told.location.is_none() => {
-            Diagnostic { message: told.message, hints: told.hints, ..place.clone() }
-        }
+        Some(place) if told.location.is_none() => told.located_as(place),
         _ => told,
     }
 }

@@ -51,7 +51,8 @@ impl Saving {
     ) -> Result<(), Failure> {
         let kptfile = package.files().iter().find(|file| file.path.as_str() == KPTFILE);
         let Some(kptfile) = kptfile else {
-            let told = Diagnostic::warning("the function is not saved: there is no Kptfile");
+            let told =
+                Diagnostic::untyped_warning("the function is not saved: there is no Kptfile");
             screen.tell(&told.hint("make one with `kpt pkg init`, or by hand"));
             return Ok(());
         };
@@ -70,7 +71,7 @@ impl Saving {
 
     fn edited(&self, file: &File) -> Result<(String, bool), Diagnostic> {
         let document = file.documents().find(|document| document.root().is_some());
-        let document = document.ok_or_else(|| Diagnostic::error("the Kptfile is empty"))?;
+        let document = document.ok_or_else(|| Diagnostic::untyped_error("the Kptfile is empty"))?;
         let list = Path::default().join("pipeline").join(&format!("{}s", self.role));
         let entries = document.find(&list).and_then(NodeRef::as_sequence);
         let is_it = |(_, node): &(usize, NodeRef<'_>)| {

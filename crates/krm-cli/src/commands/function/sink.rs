@@ -48,7 +48,7 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     piped.left_out(false).iter().for_each(|told| screen.tell(told));
     let given = piped.items();
     if args.prune && given.is_empty() && !piped.is_list_of_none() {
-        let told = Diagnostic::error(
+        let told = Diagnostic::untyped_error(
             "there is no list on standard input, and --prune would delete everything",
         );
         return Err(Failure::input(told.hint("a list that is meant to be empty says `items: []`")));

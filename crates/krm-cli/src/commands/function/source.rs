@@ -141,7 +141,7 @@ fn prefixed(loaded: Loaded) -> Result<Vec<PackageFile>, Failure> {
     let renamed = |mut file: PackageFile| {
         let path = folder::joined(&prefix, file.path.as_str());
         file.path = PackagePath::new(&path).map_err(|error| {
-            Failure::Told(Exit::Usage, vec![Diagnostic::error(error.to_string())])
+            Failure::Told(Exit::Usage, vec![Diagnostic::untyped_error(error.to_string())])
         })?;
         Ok(file)
     };
@@ -150,5 +150,7 @@ fn prefixed(loaded: Loaded) -> Result<Vec<PackageFile>, Failure> {
 
 fn two_at(file: &PackageFile) -> Diagnostic {
     let words = format!("two of these folders have a file `{}`", file.path);
-    Diagnostic::error(words).hint("name them from a folder that holds both").in_file(&*file.shown)
+    Diagnostic::untyped_error(words)
+        .hint("name them from a folder that holds both")
+        .in_file(&*file.shown)
 }

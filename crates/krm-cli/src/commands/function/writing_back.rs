@@ -61,7 +61,7 @@ impl Results {
         let written = fs::create_dir_all(folder).and_then(|()| fs::write(&path, text));
         written.map_err(|error| {
             let words = format!("it cannot be written: {}", crate::disk::reason(&error));
-            Failure::input(Diagnostic::error(words).in_file(path.as_str()))
+            Failure::input(Diagnostic::untyped_error(words).in_file(path.as_str()))
         })?;
         screen.say(&format!("the results are in {path}"));
         Ok(())
@@ -153,8 +153,9 @@ fn changed(
     for (path, text) in texts {
         let is_new = !package.files().iter().any(|file| file.path == *path);
         if let (true, Some(text)) = (is_new, text) {
-            let told =
-                |error: krm_core::PackagePathError| vec![Diagnostic::error(error.to_string())];
+            let told = |error: krm_core::PackagePathError| {
+                vec![Diagnostic::untyped_error(error.to_string())]
+            };
             files.push(PackageFile::of_text(path.as_str(), text.clone()).map_err(told)?);
         }
     }

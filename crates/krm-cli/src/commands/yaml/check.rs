@@ -101,7 +101,7 @@ fn warnings(file: &File, old_words: bool) -> Vec<Diagnostic> {
         found.extend(twice.chain(words.into_iter().map(|it| yaml11::explain(it, file))).take(room));
     }
     if left_out > 0 {
-        found.push(Diagnostic::warning(format!("{left_out} more warnings are not shown")));
+        found.push(Diagnostic::untyped_warning(format!("{left_out} more warnings are not shown")));
     }
     found
 }

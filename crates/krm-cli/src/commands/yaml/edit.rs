@@ -97,7 +97,7 @@ fn once(files: &[String]) -> Result<Vec<String>, Failure> {
         if known.insert(name) {
             seen.push(name.clone());
         } else if name == disk::STDIN {
-            let twice = Diagnostic::error("standard input can be named only once");
+            let twice = Diagnostic::untyped_error("standard input can be named only once");
             return Err(Failure::Told(Exit::Usage, vec![twice]));
         }
     }
@@ -177,7 +177,8 @@ fn keep_furthest(best: &mut Option<(usize, Diagnostic)>, document: DocumentRef<'
 }
 
 fn inherited(file: &File, document: DocumentRef<'_>, path: &Path) -> Diagnostic {
-    let diagnostic = Diagnostic::error(format!("`{path}` comes from somewhere else through `<<`"));
+    let diagnostic =
+        Diagnostic::untyped_error(format!("`{path}` comes from somewhere else through `<<`"));
     match document.find(path) {
         Some(node) => diagnostic.at(file, node.span()).hint("edit the original"),
         None => diagnostic,

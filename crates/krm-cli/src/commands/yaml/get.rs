@@ -83,7 +83,7 @@ fn render(node: NodeRef<'_>, args: &Args) -> Result<String, Diagnostic> {
     let text = match (args.output, node.as_scalar()) {
         (Some(Format::Json), _) => {
             let value = node.to_value().map_err(|error| {
-                Diagnostic::error(error.to_string())
+                Diagnostic::untyped_error(error.to_string())
                     .at(node.document().file(), node.span())
                     .in_file(disk::shown(&args.file))
             })?;

@@ -143,7 +143,7 @@ fn tell(
 
 fn resolve(args: &Args, side: Resolve, screen: &mut Screen) -> Outcome {
     if args.files.is_empty() {
-        let none = Diagnostic::error("no file is named whose marks are to be settled");
+        let none = Diagnostic::untyped_error("no file is named whose marks are to be settled");
         return Err(Failure::Told(Exit::Usage, vec![none]));
     }
     let side = match side {

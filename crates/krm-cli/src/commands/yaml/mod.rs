@@ -53,7 +53,7 @@ fn select<'a>(
         let count = file.documents().count();
         let message =
             format!("there is no document {wanted}: the file has {count}, counted from 0");
-        Failure::input(Diagnostic::error(message).in_file(disk::shown(name)))
+        Failure::input(Diagnostic::untyped_error(message).in_file(disk::shown(name)))
     })
 }
 
@@ -67,5 +67,5 @@ fn broken(name: &str, documents: &[DocumentRef<'_>]) -> Vec<Diagnostic> {
 
 /// What there is to say about a path in a file of comments alone.
 fn no_document(path: &Path) -> Diagnostic {
-    Diagnostic::error(format!("there is no `{path}`: the file has no document"))
+    Diagnostic::untyped_error(format!("there is no `{path}`: the file has no document"))
 }

@@ -159,5 +159,5 @@ fn left_alone(count: usize, path: &Path) -> Diagnostic {
         path.split_last().map(|(parent, _)| parent).filter(|parent| !parent.segments().is_empty());
     let missing = parent.map_or("content".to_owned(), |parent| format!("`{parent}`"));
     let left = if count == 1 { "was" } else { "were" };
-    Diagnostic::warning(format!("{documents} no {missing} and {left} left alone"))
+    Diagnostic::untyped_warning(format!("{documents} no {missing} and {left} left alone"))
 }

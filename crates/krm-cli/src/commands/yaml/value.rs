@@ -36,7 +36,7 @@ impl<'a> Wanted<'a> {
         let wanted = Self { text, kind, file: File::parse(text.to_owned()).ok() };
         let resolved =
             wanted.root().and_then(|root| root.as_scalar()).map(|scalar| scalar.resolve());
-        let wrong = |what: &str| Err(Diagnostic::error(format!("`{text}` is not {what}")));
+        let wrong = |what: &str| Err(Diagnostic::untyped_error(format!("`{text}` is not {what}")));
         match (kind, resolved) {
             (Some(Type::Int), Some(Resolved::Int(_))) => {}
             (Some(Type::Int), _) => return wrong("a whole number"),
@@ -55,16 +55,16 @@ impl<'a> Wanted<'a> {
 
     fn check_yaml(&self) -> Result<(), Diagnostic> {
         let Some(file) = &self.file else {
-            return Err(Diagnostic::error("the value is too large"));
+            return Err(Diagnostic::untyped_error("the value is too large"));
         };
         if let Some(error) = file.errors().next() {
             return Err(Diagnostic::from_syntax(error, file).in_file("VALUE"));
         }
         if file.documents().count() > 1 {
-            return Err(Diagnostic::error("the value has more than one document"));
+            return Err(Diagnostic::untyped_error("the value has more than one document"));
         }
         match self.root().map(NodeRef::to_value) {
-            Some(Err(error)) => Err(Diagnostic::error(error.to_string())),
+            Some(Err(error)) => Err(Diagnostic::untyped_error(error.to_string())),
             _ => Ok(()),
         }
     }
@@ -133,7 +133,8 @@ mod tests {
     use krm_core::print::json;
 
     fn read(text: &str, kind: Option<Type>) -> Result<String, String> {
-        let wanted = Wanted::new(text, kind).map_err(|diagnostic| diagnostic.message)?;
+        let wanted =
+            Wanted::new(text, kind).map_err(|diagnostic| diagnostic.message().to_owned())?;
         Ok(json::write(&wanted.instead_of(None)))
     }
 

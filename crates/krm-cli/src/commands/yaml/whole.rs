@@ -18,6 +18,6 @@ pub(super) fn once(names: &[&str]) -> Result<(), Failure> {
     if names.iter().filter(|name| **name == disk::STDIN).count() < 2 {
         return Ok(());
     }
-    let twice = Diagnostic::error("standard input can be named only once");
+    let twice = Diagnostic::untyped_error("standard input can be named only once");
     Err(Failure::Told(Exit::Usage, vec![twice]))
 }

@@ -9,7 +9,7 @@ use krm_yaml::{DocumentRef, File, NodeRef, Span};
 
 use crate::Resource;
 use crate::model::resource::resources;
-pub(crate) use excerpt::{hidden, mask as mask_line, redact};
+pub(crate) use excerpt::{hidden, mask as mask_line};
 use kept::{Kept, content, find};
 
 /// Both texts with the values of their Secrets hidden: `***`, and where a value changed, which side it is of.

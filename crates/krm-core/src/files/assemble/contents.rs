@@ -29,7 +29,7 @@ impl<'a> FileWork<'a, '_> {
         if self.old.is_some_and(|file| file.is_outside) {
             let words = "the link leads out of the package, and what is outside is not written";
             let hint = "name it in .krmignore, or edit the file that it leads to";
-            return Err(told(Diagnostic::error(words).hint(hint)));
+            return Err(told(Diagnostic::untyped_error(words).hint(hint)));
         }
         let new = new.map(NewText::whole);
         Ok(Some(FileChange { path: path.clone(), old: self.old, new }))
@@ -134,7 +134,7 @@ impl<'a> FileWork<'a, '_> {
             return Ok(out);
         }
         let words = "its resources cannot be changed without touching others";
-        Err(Diagnostic::error(words).hint("put each resource into a file of its own"))
+        Err(Diagnostic::untyped_error(words).hint("put each resource into a file of its own"))
     }
 
     /// Whether a text has the resources of the file, and those that changed mean what they should.

@@ -222,7 +222,7 @@ fn identity(item: &Item) -> Identity {
 }
 
 fn told_of(item: &Item, words: &str) -> Diagnostic {
-    Diagnostic::error(format!("{} cannot be put there: {words}", item.resource().label()))
+    Diagnostic::untyped_error(format!("{} cannot be put there: {words}", item.resource().label()))
 }
 
 fn unread(item: &Item, path: &PackagePath) -> Diagnostic {
@@ -232,7 +232,7 @@ fn unread(item: &Item, path: &PackagePath) -> Diagnostic {
 
 fn refuse_too_much(deleted: &[Deleted], before: &[Item]) -> Result<(), Vec<Diagnostic>> {
     let hint = "allow it with `--allow-delete`, if that is what you want";
-    let refused = |message: String| Err(vec![Diagnostic::error(message).hint(hint)]);
+    let refused = |message: String| Err(vec![Diagnostic::untyped_error(message).hint(hint)]);
     if let Some(own) = deleted.iter().find(|it| it.path.is_package_file()) {
         return refused(format!("{} would be deleted: the package's own file", own.path));
     }

@@ -19,7 +19,7 @@ fn changed(
     let mut after = before.clone();
     change(&mut after);
     let done = assemble(&package, &before, &after, deletions);
-    let done = done.map_err(|errors| errors[0].message.clone())?;
+    let done = done.map_err(|errors| errors[0].message().to_owned())?;
     Ok(done.changes.into_iter().map(|it| (it.path.as_str().to_owned(), it.into_text())).collect())
 }
 

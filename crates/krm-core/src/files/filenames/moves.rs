@@ -90,7 +90,7 @@ fn wanted<'a>(
             }
             Ok(to) => wanted.moves.push(Move { placed, to }),
             Err(error) => {
-                let error = Diagnostic::error(error.to_string());
+                let error = Diagnostic::untyped_error(error.to_string());
                 errors.push(error.hint("choose another --pattern"));
             }
         }
@@ -105,7 +105,7 @@ fn may_leave(file: &PackageFile) -> bool {
 }
 
 fn said(placed: &Placed<'_>, words: impl Into<String>) -> Diagnostic {
-    let warning = Diagnostic::warning(words.into()).in_file(&*placed.file.shown);
+    let warning = Diagnostic::untyped_warning(words.into()).in_file(&*placed.file.shown);
     match placed.file.file() {
         Some(file) => warning.at(file, placed.resource.node.full_span()),
         None => warning,
@@ -286,5 +286,5 @@ fn refuse_losses(
         return Ok(());
     }
     let words = "the files cannot be renamed without changing resources or comments";
-    Err(vec![Diagnostic::error(words).hint("rename them by hand")])
+    Err(vec![Diagnostic::untyped_error(words).hint("rename them by hand")])
 }

@@ -73,7 +73,7 @@ fn prepared(output: String, known: &BTreeMap<Identity, Resource<'_>>) -> Result<
     let roots = file.documents().filter_map(|document| document.root());
     if let Some(other) = roots.filter(|root| !is_null(*root)).find(|root| !is_of_resources(*root)) {
         let words = "this is no resource: it has no `apiVersion` and `kind`";
-        return Err(Diagnostic::error(words).at(&file, other.span()));
+        return Err(Diagnostic::untyped_error(words).at(&file, other.span()));
     }
     let formatted = format(&file, Options { json: is_json(&file), ..Options::default() });
     if let Some(text) = formatted.map_err(first)?.text {
@@ -101,7 +101,9 @@ fn prepared(output: String, known: &BTreeMap<Identity, Resource<'_>>) -> Result<
 }
 
 fn first(told: Vec<Diagnostic>) -> Diagnostic {
-    told.into_iter().next().unwrap_or_else(|| Diagnostic::error("the output cannot be formatted"))
+    told.into_iter()
+        .next()
+        .unwrap_or_else(|| Diagnostic::untyped_error("the output cannot be formatted"))
 }
 
 fn is_of_resources(root: NodeRef<'_>) -> bool {
@@ -157,7 +159,7 @@ fn with_documents(
     if list.is_some() {
         let file = File::parse(text).map_err(|error| Diagnostic::from(&error))?;
         let document = self::list(&file).map(|list| list.document());
-        let document = document.ok_or_else(|| Diagnostic::error("there is no list"))?;
+        let document = document.ok_or_else(|| Diagnostic::untyped_error("there is no list"))?;
         let nodes = new.iter().map(|resource| Value::Node(resource.node)).collect();
         let mut edit = Edit::new(&file).json(is_json(&file));
         edit.set_at(document, &krm_yaml::Path::default().join("items"), Value::Sequence(nodes))
@@ -220,7 +222,7 @@ mod tests {
         assert_eq!(merged("a: 1\n", "apiVersion: v1\nkind: P\nmetadata:\n  annotations: {config.kubernetes.io/path: x.yaml}\n").lines().nth(1), Some("---"));
         let file = File::parse("kind: List\nitems: []\n".to_owned()).unwrap();
         let told = merge(&file, "hello world\n".to_owned(), &Rules::default()).unwrap_err();
-        assert!(told.message.starts_with("this is no resource"));
+        assert!(told.message().starts_with("this is no resource"));
         assert_eq!(merged("kind: List\nitems: []\n", ""), "kind: List\nitems: []\n");
     }
 }

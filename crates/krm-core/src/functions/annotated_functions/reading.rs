@@ -51,7 +51,7 @@ fn of_annotation(node: NodeRef<'_>) -> Result<Declaration, Diagnostic> {
 }
 
 fn at(node: NodeRef<'_>, words: impl Into<String>) -> Diagnostic {
-    Diagnostic::error(words).at(node.document().file(), node.span())
+    Diagnostic::untyped_error(words).at(node.document().file(), node.span())
 }
 
 /// Where the places of a declaration are told.
@@ -66,10 +66,10 @@ enum Told<'a> {
 impl Told<'_> {
     fn place(self, file: &File, span: Span, words: &str) -> Diagnostic {
         match self {
-            Self::Itself => Diagnostic::error(words).at(file, span),
+            Self::Itself => Diagnostic::untyped_error(words).at(file, span),
             Self::Annotation(node) => {
                 let outer = node.document().file();
-                Diagnostic::error(words).at(outer, outside(node, file, span))
+                Diagnostic::untyped_error(words).at(outer, outside(node, file, span))
             }
         }
     }
@@ -319,10 +319,10 @@ mod tests {
             ),
         ] {
             let told = read(text).unwrap_err();
-            let place = told.location.unwrap();
+            let place = told.location.as_ref().unwrap();
             let shown =
                 format!("{}:{} {}", place.line, place.column, &place.text[place.marked.clone()]);
-            assert_eq!((told.message.as_str(), shown.as_str()), (message, marked), "{text}");
+            assert_eq!((told.message(), shown.as_str()), (message, marked), "{text}");
         }
     }
 

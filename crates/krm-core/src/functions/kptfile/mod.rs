@@ -62,7 +62,7 @@ impl Place {
 
     /// An error at this place.
     pub fn error(&self, message: impl Into<String>) -> Diagnostic {
-        self.put(Diagnostic::error(message))
+        self.put(Diagnostic::untyped_error(message))
     }
 
     /// Something said at this place.
@@ -127,7 +127,7 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn error(&self, node: NodeRef<'a>, message: impl Into<String>) -> Diagnostic {
-        Diagnostic::error(message).at(self.text, node.span()).in_file(&*self.file.shown)
+        Diagnostic::untyped_error(message).at(self.text, node.span()).in_file(&*self.file.shown)
     }
 
     fn pipeline(&mut self, root: NodeRef<'a>) -> Pipeline {
@@ -197,7 +197,7 @@ mod tests {
         let told = pipeline(&package, "").map(|it| panic!("{it:?}")).unwrap_err();
         let line = |it: &Diagnostic| {
             let place = it.location.as_ref().unwrap();
-            format!("{}:{} {} ({})", place.line, place.column, it.message, it.hints.join("; "))
+            format!("{}:{} {} ({})", place.line, place.column, it.message(), it.hints.join("; "))
         };
         told.iter().map(line).collect()
     }

@@ -19,7 +19,8 @@ pub fn with_status(
     steps: &[(Role, &Ran)],
     failure: Option<&str>,
 ) -> Result<String, Diagnostic> {
-    let document = file.document(0).ok_or_else(|| Diagnostic::error("the Kptfile is empty"))?;
+    let document =
+        file.document(0).ok_or_else(|| Diagnostic::untyped_error("the Kptfile is empty"))?;
     let status = document.root().and_then(|root| field(root, "status"));
     let mut edit = Edit::new(file);
     let mut set = |path: &str, value| {

@@ -30,7 +30,7 @@ pub(super) fn text(item: &Item, annotations: &[Annotation<'_>]) -> Result<String
     as_written.or_else(written_out).ok_or_else(|| {
         let message =
             format!("{} cannot be sent: its annotations cannot be set", item.resource().label());
-        let told = Diagnostic::error(message).at(item.file(), root.span());
+        let told = Diagnostic::untyped_error(message).at(item.file(), root.span());
         item.path.as_ref().map_or(told.clone(), |path| told.in_file(path.as_str()))
     })
 }

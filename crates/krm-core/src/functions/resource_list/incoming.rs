@@ -115,9 +115,9 @@ fn list(output: &File) -> Result<NodeRef<'_>, Diagnostic> {
     }
     let mut roots = output.documents().filter_map(|document| document.root());
     let Some(list) = roots.find(|root| !is_null(*root)) else {
-        return Err(Diagnostic::error("the output is empty, and a ResourceList is wanted"));
+        return Err(Diagnostic::untyped_error("the output is empty, and a ResourceList is wanted"));
     };
-    let told = |message: &str| Diagnostic::error(message).at(output, list.span());
+    let told = |message: &str| Diagnostic::untyped_error(message).at(output, list.span());
     let kind = field(list, "kind").and_then(scalar_text);
     match kind {
         Some(kind) if kind.ends_with("List") => {}
@@ -126,7 +126,7 @@ fn list(output: &File) -> Result<NodeRef<'_>, Diagnostic> {
     }
     if let Some(more) = roots.find(|root| !is_null(*root)) {
         let message = "there is more than one document, and one ResourceList is wanted";
-        return Err(Diagnostic::error(message).at(output, more.span()));
+        return Err(Diagnostic::untyped_error(message).at(output, more.span()));
     }
     Ok(list)
 }
@@ -207,7 +207,7 @@ fn index(text: &str) -> Result<usize, String> {
 }
 
 fn at(node: NodeRef<'_>, message: impl Into<String>) -> Diagnostic {
-    Diagnostic::error(message).at(node.document().file(), node.span())
+    Diagnostic::untyped_error(message).at(node.document().file(), node.span())
 }
 
 #[cfg(test)]
@@ -216,7 +216,7 @@ mod tests {
 
     fn error(text: &str) -> String {
         let file = File::parse(text.to_owned()).unwrap();
-        read(&file).map(|_| ()).unwrap_err().message
+        read(&file).map(|_| ()).unwrap_err().message().to_owned()
     }
 
     fn item(annotations: &str) -> String {
@@ -294,7 +294,7 @@ mod tests {
         let place = |sent: Option<&str>| {
             let sent = sent.map(|it| PackagePath::new(it).unwrap());
             let place = returned.place((sent.as_ref(), None));
-            place.map(|it| it.0.unwrap().to_string()).map_err(|error| error.message)
+            place.map(|it| it.0.unwrap().to_string()).map_err(|error| error.message().to_owned())
         };
         assert_eq!(place(Some("b.yaml")), Ok("a.yaml".to_owned()));
         assert_eq!(place(Some("a.yaml")), Ok("b.yaml".to_owned()));

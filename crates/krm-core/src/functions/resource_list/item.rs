@@ -41,10 +41,10 @@ impl Item {
         let roots: Vec<NodeRef<'_>> = file.documents().filter_map(|it| it.root()).collect();
         match roots[..] {
             [_] => {}
-            [] => return Err(Diagnostic::error("there is no resource in this text")),
+            [] => return Err(Diagnostic::untyped_error("there is no resource in this text")),
             [_, more, ..] => {
                 let message = "there is more than one document, and one resource is wanted";
-                return Err(Diagnostic::error(message).at(&file, more.span()));
+                return Err(Diagnostic::untyped_error(message).at(&file, more.span()));
             }
         }
         Ok(Self { file, path: None, index: None, origin: None })
@@ -131,7 +131,7 @@ mod tests {
             ("# nothing\n", "there is no resource in this text"),
             ("a: b\n---\nc: d\n", "there is more than one document, and one resource is wanted"),
         ] {
-            assert_eq!(Item::parse(text.to_owned()).unwrap_err().message, message);
+            assert_eq!(Item::parse(text.to_owned()).unwrap_err().message(), message);
         }
     }
 }

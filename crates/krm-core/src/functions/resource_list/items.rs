@@ -24,7 +24,7 @@ const MOST_NAMED: usize = 5;
 /// assert_eq!(taken.items.len(), 1);
 /// assert_eq!(taken.items[0].text(), "apiVersion: v1\nkind: Job\n");
 /// assert_eq!((taken.items[0].index, taken.items[0].origin), (Some(1), Some(1)));
-/// assert_eq!(taken.words(false).unwrap().message, "1 document is no resource and is left out: a.yaml:5");
+/// assert_eq!(taken.words(false).unwrap().message(), "1 document is no resource and is left out: a.yaml:5");
 /// # Ok::<(), krm_core::PackagePathError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
@@ -100,9 +100,9 @@ impl Items {
             ),
         };
         Some(match is_strict {
-            true => Diagnostic::error(message)
+            true => Diagnostic::untyped_error(message)
                 .hint("give them `apiVersion` and `kind`, or name the files in .krmignore"),
-            false => Diagnostic::warning(message),
+            false => Diagnostic::untyped_warning(message),
         })
     }
 }
@@ -139,8 +139,8 @@ fn items(content: &Arc<File>, placed: &[(usize, Placed<'_>)]) -> Result<Vec<Item
 }
 
 fn cannot_stand_alone(node: NodeRef<'_>, error: &Diagnostic) -> Diagnostic {
-    let message = format!("this resource cannot be taken out of its file: {}", error.message);
-    Diagnostic::error(message).at(node.document().file(), node.span())
+    let message = format!("this resource cannot be taken out of its file: {}", error.message());
+    Diagnostic::untyped_error(message).at(node.document().file(), node.span())
 }
 
 #[cfg(test)]
@@ -210,7 +210,7 @@ mod tests {
         text += "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: A\n  bomb: *a11\n- apiVersion: v1\n  kind: B\n";
         let errors = Items::of(&package(&[("a.yaml", &text)]), |_| true).unwrap_err();
         let words = "this resource cannot be taken out of its file: ";
-        assert!(errors[0].message.starts_with(words), "{}", errors[0].message);
+        assert!(errors[0].message().starts_with(words), "{}", errors[0].message());
         assert_eq!(errors[0].location.as_ref().unwrap().line, 16);
     }
 
@@ -222,7 +222,7 @@ mod tests {
         let taken = Items::of(&package, |_| true).unwrap();
         let words = taken.words(true).unwrap();
         assert_eq!(
-            words.message,
+            words.message(),
             "8 documents are no resources and are left out: a.yaml:1, a.yaml:3, a.yaml:5, a.yaml:7, a.yaml:9 and 3 more"
         );
         assert_eq!(words.severity, crate::Severity::Error);

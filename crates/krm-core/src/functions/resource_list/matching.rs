@@ -119,7 +119,7 @@ fn internal_stays(sent: &Sent<'_>, returned: &Returned<'_>) -> Result<(), Diagno
                 "the function changed the annotation `{name}` of {} from `{value}` to `{now}`",
                 sent.item.resource().label()
             );
-            let told = Diagnostic::error(message).at(node.document().file(), node.span());
+            let told = Diagnostic::untyped_error(message).at(node.document().file(), node.span());
             return Err(
                 told.hint("annotations of this name belong to the tool that runs the function")
             );
@@ -195,7 +195,7 @@ mod tests {
         let changed = format!("{}, internal.config.kubernetes.io/x: '2'", id(0));
         let error = found(&[pod("a", &changed)]).unwrap_err();
         assert_eq!(
-            error.message,
+            error.message(),
             "the function changed the annotation `internal.config.kubernetes.io/x` of Pod a from `1` to `2`"
         );
         assert!(

@@ -148,7 +148,8 @@ fn inside(path: &PackagePath, folder: &str) -> Result<PackagePath, Diagnostic> {
         "" => Some(path.as_str()),
         folder => path.as_str().strip_prefix(folder).and_then(|it| it.strip_prefix('/')),
     };
-    let refused = || Diagnostic::error(format!("`{path}` is not in the package `{folder}`"));
+    let refused =
+        || Diagnostic::untyped_error(format!("`{path}` is not in the package `{folder}`"));
     PackagePath::new(rest.ok_or_else(refused)?).map_err(|_| refused())
 }
 
@@ -227,7 +228,7 @@ functionConfig:
         item.path = PackagePath::new("ab/c.yaml").ok();
         let options = SendOptions { folder: "a", ..SendOptions::default() };
         let error = Sending::of([&item], &options).unwrap_err();
-        assert_eq!(error.message, "`ab/c.yaml` is not in the package `a`");
+        assert_eq!(error.message(), "`ab/c.yaml` is not in the package `a`");
     }
 
     #[test]

@@ -100,7 +100,7 @@ impl Fixes {
         };
         if file.is_outside {
             let words = "not changed: the link leads out of the package";
-            self.left.push(Diagnostic::warning(words).in_file(&*file.shown));
+            self.left.push(Diagnostic::untyped_warning(words).in_file(&*file.shown));
             return;
         }
         let json = path.is_json();
@@ -146,7 +146,7 @@ fn without_meetings<'f, 'a>(all: &'f [Fix<'a>]) -> (Vec<&'f Fix<'a>>, Vec<(&'f F
 
 fn not_changed(mut told: Diagnostic, words: &str) -> Diagnostic {
     told.severity = Severity::Warning;
-    told.message = format!("not changed: {words}");
+    told.set_untyped(format!("not changed: {words}"));
     told.hints.clear();
     told
 }
@@ -254,7 +254,7 @@ mod tests {
             read.results.iter().map(|result| Finding { folder: "", result }).collect();
         let fixes = Fixes::apply(&package, &findings, |_, _| None);
         let text = fixes.texts.into_values().next().unwrap_or_default();
-        (text, fixes.left.into_iter().map(|told| told.message).collect())
+        (text, fixes.left.into_iter().map(|told| told.message().to_owned()).collect())
     }
 
     fn one(field: &str) -> (String, Vec<String>) {

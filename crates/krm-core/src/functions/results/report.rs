@@ -69,7 +69,8 @@ impl Report {
     pub fn to_yaml(&self) -> Result<String, Diagnostic> {
         let file = File::parse("apiVersion: kpt.dev/v1\nkind: FunctionResultList\nmetadata:\n  name: fnresults\nexitCode: 0\n".to_owned())
             .map_err(|error| Diagnostic::from(&error))?;
-        let document = file.document(0).ok_or_else(|| Diagnostic::error("there is no report"))?;
+        let document =
+            file.document(0).ok_or_else(|| Diagnostic::untyped_error("there is no report"))?;
         let mut edit = Edit::new(&file);
         let told = |error: krm_yaml::PathEditError| Diagnostic::from_path_edit(&error, &file);
         let mut set = |name: &str, value| {
@@ -87,7 +88,7 @@ impl Report {
             return Err(Diagnostic::from_syntax(error, file));
         }
         let root = file.documents().find_map(|document| document.root());
-        let root = root.ok_or_else(|| Diagnostic::error("the file is empty"))?;
+        let root = root.ok_or_else(|| Diagnostic::untyped_error("the file is empty"))?;
         let kind = field(root, "kind").and_then(scalar_text).unwrap_or_default();
         let mut report = Self { exit_code: number(root), ran: Vec::new() };
         let mut told = Vec::new();
@@ -102,7 +103,7 @@ impl Report {
             "ResourceList" => report.ran.push(ran(root, &mut told)),
             other => {
                 let words = format!("a FunctionResultList is wanted, and this is {other:?}");
-                return Err(Diagnostic::error(words).at(file, root.span()));
+                return Err(Diagnostic::untyped_error(words).at(file, root.span()));
             }
         }
         Ok((report, told))

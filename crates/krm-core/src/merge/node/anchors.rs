@@ -50,8 +50,9 @@ pub(super) fn written_out<'a>(
     without: &[NodeRef<'a>],
 ) -> Result<Value<'a>, Diagnostic> {
     let without: HashSet<usize> = without.iter().map(|node| node.index()).collect();
-    let refuse =
-        |message: String| Diagnostic::error(message).at(node.document().file(), node.full_span());
+    let refuse = |message: String| {
+        Diagnostic::untyped_error(message).at(node.document().file(), node.full_span())
+    };
     if let Some(tag) = tag_inside(node) {
         let message = format!("`{tag}` leans on an anchor and cannot be written out with its tag");
         return Err(refuse(message).hint("give the anchor another name, or write the values out"));

@@ -109,7 +109,7 @@ impl Conflict {
             (path, _) => format!("`{path}`"),
         };
         let message = format!("{path} {}; {taken}", self.kind.sentence());
-        let mut warning = Diagnostic::warning(message).field(self.path.as_str());
+        let mut warning = Diagnostic::untyped_warning(message).field(self.path.as_str());
         warning.resource = (!self.resource.is_empty()).then(|| self.resource.as_str().into());
         if let Some(at) = &self.local_at {
             warning = warning.in_file(at.file.as_str());

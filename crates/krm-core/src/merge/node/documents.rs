@@ -159,7 +159,7 @@ fn documents<'a>(file: NamedFile<'a>) -> Result<Documents<'a>, Diagnostic> {
 /// A deletion by position would take the next document when it is made again.
 pub(crate) fn nameless(source: Version<'_>) -> Diagnostic {
     let words = "`$patch: delete` says to delete a document that has no name to know it by";
-    let told = Diagnostic::error(words).in_file(source.file);
+    let told = Diagnostic::untyped_error(words).in_file(source.file);
     told.at(source.node.document().file(), source.node.span())
         .hint("give `apiVersion`, `kind` and `metadata.name`, or remove the document by hand")
 }
@@ -173,10 +173,12 @@ fn double(
     let span = |document: DocumentRef<'_>| {
         document.root().map_or(document.span(), |root| root.full_span())
     };
-    Diagnostic::error(format!("{identity} is there twice, and it is not clear which one is meant"))
-        .in_file(file.name)
-        .at(file.file, span(again))
-        .related(file.file, span(first), "first here")
+    Diagnostic::untyped_error(format!(
+        "{identity} is there twice, and it is not clear which one is meant"
+    ))
+    .in_file(file.name)
+    .at(file.file, span(again))
+    .related(file.file, span(first), "first here")
 }
 
 /// The merge of a file.
@@ -247,7 +249,7 @@ fn read_back(destination: NamedFile<'_>, text: &str, count: usize) -> Result<(),
         return Ok(());
     }
     let message = "documents cannot come to this file or go from it without harm to the others";
-    Err(Diagnostic::error(message).in_file(destination.name))
+    Err(Diagnostic::untyped_error(message).in_file(destination.name))
 }
 
 /// A text without some of its documents.

@@ -235,7 +235,7 @@ fn settle_one<'a>(
 
 fn other_list(entry: NodeRef<'_>) -> Diagnostic {
     let message = "this list has other elements than when its order was marked";
-    Diagnostic::error(message)
+    Diagnostic::untyped_error(message)
         .at(entry.document().file(), entry.full_span())
         .hint("put it in order by hand and remove the mark above it")
 }

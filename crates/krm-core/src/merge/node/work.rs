@@ -158,11 +158,11 @@ impl<'a, 'm> Work<'a, 'm> {
     }
 
     pub(super) fn error(&self, at: NodeRef<'a>, message: impl Into<String>) -> Diagnostic {
-        self.told(Diagnostic::error(message), at)
+        self.told(Diagnostic::untyped_error(message), at)
     }
 
     pub(super) fn warn(&mut self, at: NodeRef<'a>, message: impl Into<String>) {
-        let warning = self.told(Diagnostic::warning(message), at);
+        let warning = self.told(Diagnostic::untyped_warning(message), at);
         self.warnings.push(warning);
     }
 
@@ -248,7 +248,8 @@ impl<'a, 'm> Work<'a, 'm> {
             marks::add(&mut ops, entry, above.as_ref(), &mark);
         }
         let file = self.versions[0].file;
-        ops::perform(ops, edit).map_err(|error| Diagnostic::error(error.message).in_file(file))
+        ops::perform(ops, edit)
+            .map_err(|error| Diagnostic::untyped_error(error.message).in_file(file))
     }
 
     pub(super) fn report(self, outcome: Outcome) -> Report {

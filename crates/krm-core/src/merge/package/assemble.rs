@@ -284,7 +284,7 @@ fn finish<'a>(path: PackagePath, slot: &Slot<'a, '_>) -> Result<Finished<'a>, Di
     if slot.old.is_some_and(|file| file.is_outside) {
         let words = "the link leads out of the package, and what is outside is not written";
         let hint = "name it in .krmignore, or edit the file that it leads to";
-        return Err(told(Diagnostic::error(words).hint(hint)));
+        return Err(told(Diagnostic::untyped_error(words).hint(hint)));
     }
     let new = new.map(|new| NewText::of(was.unwrap_or_default(), &new));
     Ok(Some((FileChange { path, old: slot.old, new }, work)))

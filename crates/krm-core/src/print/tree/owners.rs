@@ -111,7 +111,7 @@ fn reference(resource: Resource<'_>) -> Option<NodeRef<'_>> {
 fn complain(placed: &Placed<'_>, owner: &str, reference: NodeRef<'_>) -> Diagnostic {
     let message = format!("the owner {owner} is not among the resources");
     let file = reference.document().file();
-    Diagnostic::warning(message).in_file(&*placed.file.shown).at(file, reference.span())
+    Diagnostic::untyped_warning(message).in_file(&*placed.file.shown).at(file, reference.span())
 }
 
 fn sort_key(resource: Resource<'_>) -> [String; 4] {

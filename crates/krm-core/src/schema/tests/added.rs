@@ -14,8 +14,8 @@ fn add(
     let file = File::parse(text.to_owned()).unwrap();
     let faults = how(schema, file.document(0).unwrap().root().unwrap());
     let shown = |fault: Diagnostic| {
-        let place = fault.location.unwrap();
-        format!("{}:{}: {}: {}", place.line, place.column, fault.severity.name(), fault.message)
+        let place = fault.location.as_ref().unwrap();
+        format!("{}:{}: {}: {}", place.line, place.column, fault.severity.name(), fault.message())
     };
     faults.into_iter().map(shown).collect()
 }

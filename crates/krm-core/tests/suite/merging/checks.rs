@@ -47,7 +47,7 @@ pub(crate) fn merge3(
     );
     Ok(match merged {
         Ok(merged) => Answer::Merged(merged),
-        Err(error) => Answer::Refused(error.message),
+        Err(error) => Answer::Refused(error.message().to_owned()),
     })
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn merge2(source: &str, destination: &str, rules: &Rules<'_>) -> Resu
     );
     Ok(match merged {
         Ok(merged) => Answer::Merged(merged),
-        Err(error) => Answer::Refused(error.message),
+        Err(error) => Answer::Refused(error.message().to_owned()),
     })
 }
 

@@ -83,7 +83,7 @@ impl Settings<'_> {
         let Some(content) = file.file() else { return Ok(()) };
         let steps: Vec<(Role, &Ran)> =
             rendered.steps.iter().map(|it| (it.function.role, &it.report.ran)).collect();
-        let words = failed.and_then(<[_]>::last).map(|told| told.message.as_str());
+        let words = failed.and_then(<[_]>::last).map(|told| told.message());
         let text = kptfile::with_status(content, &steps, words)
             .map_err(|told| Failure::input(told.in_file(&*kptfile.shown)))?;
         texts.insert(kptfile.path.clone(), Some(text));
@@ -112,7 +112,8 @@ impl Settings<'_> {
                 writing::finish(self.loaded.under_all_names(plan), &self.args.preview, lock, screen)
             }
             Some(output) => {
-                let package = made(texts).map_err(|error| Diagnostic::error(error.to_string()));
+                let package =
+                    made(texts).map_err(|error| Diagnostic::untyped_error(error.to_string()));
                 output.take(&package.map_err(Failure::input)?, screen)
             }
         }
@@ -130,7 +131,7 @@ impl Settings<'_> {
             }
             if let Some(file) = file.filter(|file| file.is_outside) {
                 let words = "the link leads out of the package, and what is outside is not written";
-                return Err(Failure::input(Diagnostic::error(words).in_file(&*file.shown)));
+                return Err(Failure::input(Diagnostic::untyped_error(words).in_file(&*file.shown)));
             }
             let shown =
                 file.map_or_else(|| self.loaded.shown(path.as_str()), |it| it.shown.clone());

@@ -25,7 +25,7 @@ pub(super) fn tell(work: &Work<'_>, rendered: &Rendered<'_, Told>, screen: &mut 
         screen.say(&line(step, screen.is_verbose()));
         step.report.warnings.iter().for_each(|told| screen.tell(told));
         let is_error =
-            |it: &&FunctionResult| step.report.errors.iter().any(|e| e.message == it.message);
+            |it: &&FunctionResult| step.report.errors.iter().any(|e| e.message() == it.message);
         for result in step.report.ran.results.iter().filter(|it| !is_error(it)) {
             match result.severity {
                 Severity::Info => screen.say(&format!("  [info] {}", one_line(result))),
@@ -54,7 +54,7 @@ fn one_line(result: &FunctionResult) -> String {
         told.field.as_deref(),
     ];
     let places: Vec<&str> = places.into_iter().flatten().collect();
-    let message = told.message.replace('\n', " ");
+    let message = told.message().replace('\n', " ");
     if places.is_empty() { message } else { format!("{}: {message}", places.join(" ")) }
 }
 
@@ -97,7 +97,7 @@ fn changes_nothing(step: &Step<'_, Told>) -> Diagnostic {
     );
     step.function
         .place
-        .put(Diagnostic::warning(words))
+        .put(Diagnostic::untyped_warning(words))
         .hint("declare it as a mutator where the change is wanted")
 }
 
@@ -110,7 +110,7 @@ pub(super) fn failures(rendered: &Rendered<'_, Told>, loaded: &Loaded) -> Vec<Di
         let package = loaded.shown(&report.ran.package);
         let mut errors = report.errors.iter();
         let why = match (errors.next(), errors_of(report)) {
-            (Some(first), _) if first.location.is_none() => format!(": {}", first.message),
+            (Some(first), _) if first.location.is_none() => format!(": {}", first.message()),
             // The place and the words come before this.
             (Some(_), _) => String::new(),
             (None, _) if report.is_finding => ": its results count as a failure".to_owned(),

@@ -54,7 +54,7 @@ pub(super) fn json(node: NodeRef<'_>) -> Result<String, Diagnostic> {
         let odd = |it: &NodeRef<'_>| json::exact(&Value::Node(*it)).is_none();
         let it = node.descendants().filter(|it| !it.is_collection()).find(odd).unwrap_or(node);
         let message = format!("`{}` cannot be written into a JSON file", it.text());
-        let told = Diagnostic::error(message).at(file, it.span());
+        let told = Diagnostic::untyped_error(message).at(file, it.span());
         told.hint("write the file as YAML, or the value in quotes")
     })?;
     Ok(text + "\n")

@@ -77,7 +77,7 @@ impl Sending<'_> {
             None if self.is_empty() => Vec::new(),
             None => {
                 let words = "the output has no `items`, and resources were sent";
-                let told = Diagnostic::error(words);
+                let told = Diagnostic::untyped_error(words);
                 return Err(refused(
                     told.hint("a function that deletes all of them says `items: []`"),
                 ));
@@ -187,7 +187,7 @@ impl Sending<'_> {
             "" => return Ok(path.clone()),
             folder => format!("{folder}/{path}"),
         };
-        PackagePath::new(&joined).map_err(|error| Diagnostic::error(error.to_string()))
+        PackagePath::new(&joined).map_err(|error| Diagnostic::untyped_error(error.to_string()))
     }
 }
 
@@ -198,7 +198,7 @@ fn ends_within_line(output: &File) -> bool {
 }
 
 fn cut_off(how: &str) -> Diagnostic {
-    Diagnostic::error(format!("the output is cut off: it ends {how}"))
+    Diagnostic::untyped_error(format!("the output is cut off: it ends {how}"))
 }
 
 /// The lines of each item in the output, with the comments above it.

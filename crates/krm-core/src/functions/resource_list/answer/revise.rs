@@ -103,7 +103,7 @@ fn revise_as(
 fn lost_digits(item: &Item, path: &krm_yaml::Path, words: &str) -> Diagnostic {
     let label = item.resource().label();
     let message = format!("the function lost digits of `{path}` in {label}: {words}");
-    let mut told = Diagnostic::error(message).field(path.to_string());
+    let mut told = Diagnostic::untyped_error(message).field(path.to_string());
     if let Some(node) = item.root().document().find(path) {
         told = told.at(item.file(), node.span());
     }

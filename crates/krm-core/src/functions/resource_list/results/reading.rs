@@ -42,7 +42,7 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn warn(&mut self, at: NodeRef<'a>, message: impl Into<String>) {
-        self.read.warnings.push(Diagnostic::warning(message).at(self.file, at.span()));
+        self.read.warnings.push(Diagnostic::untyped_warning(message).at(self.file, at.span()));
     }
 
     fn list(&mut self, node: NodeRef<'a>) {
@@ -269,14 +269,11 @@ mod tests {
         ] {
             let read = results(text);
             assert_eq!(read.results[0].severity, severity, "{text}");
-            assert_eq!(
-                read.warnings.iter().map(|it| it.message.as_str()).collect::<Vec<_>>(),
-                [warning]
-            );
+            assert_eq!(read.warnings.iter().map(|it| it.message()).collect::<Vec<_>>(), [warning]);
             assert!(read.warnings[0].location.is_some());
         }
         assert_eq!(results("- 5\n- [a]\n").warnings.len(), 2);
-        assert_eq!(results("  5\n").warnings[0].message, "`results` is no list, and is left out");
+        assert_eq!(results("  5\n").warnings[0].message(), "`results` is no list, and is left out");
     }
 
     #[test]

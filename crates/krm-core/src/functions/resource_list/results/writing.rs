@@ -27,7 +27,7 @@ impl FunctionResult {
 
     /// The result as people are told it.
     pub fn to_diagnostic(&self) -> Diagnostic {
-        let mut told = Diagnostic::new(self.severity, self.message.clone());
+        let mut told = Diagnostic::untyped(self.severity, self.message.clone());
         told.file = self.file.as_ref().map(|file| file.path.as_str().into());
         told.resource = self.resource.as_ref().map(|resource| resource.label().into());
         if let Some(field) = &self.field {
