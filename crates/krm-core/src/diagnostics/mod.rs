@@ -2,8 +2,30 @@
 //!
 //! What a diagnostic says is defined here; how it is printed is up to the command line.
 
+pub mod common;
 pub mod diagnostic;
 pub mod explain;
 pub mod kind;
 pub mod secrets;
 pub mod suggest;
+
+use common::CommonKind;
+use explain::Area;
+
+/// The kinds that krm-core declares, with their explanations.
+pub const AREAS: &[Area] = &[Area {
+    title: "Structure of documents",
+    ids: &[CommonKind::IDS],
+    text: include_str!("../../explain/common.md"),
+}];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_is_explained_with_an_example() {
+        let gaps: Vec<String> = AREAS.iter().flat_map(Area::gaps).collect();
+        assert!(gaps.is_empty(), "{gaps:#?}");
+    }
+}
