@@ -2,10 +2,10 @@
 
 mod cli;
 mod commands;
+mod console;
 mod disk;
 mod folder;
 mod parallel;
-mod show;
 mod walk;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,7 +19,7 @@ use krm_core::Diagnostic;
 pub(crate) enum Exit {
     /// Done, also with warnings.
     #[default]
-    Done = 0,
+    Success = 0,
     /// Something was found: a difference under `--check`, a path that is not there.
     Findings = 1,
     /// The command line is wrong.
@@ -36,30 +36,30 @@ pub(crate) enum Exit {
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// With these words.
-    Told(Exit, Vec<Diagnostic>),
+    Diagnostics(Exit, Vec<Diagnostic>),
     /// Nobody reads our output any more, which is no error: `krm … | head -1`.
     ClosedPipe,
 }
 
 impl Failure {
     pub(crate) fn input(diagnostic: Diagnostic) -> Self {
-        Self::Told(Exit::Input, vec![diagnostic])
+        Self::Diagnostics(Exit::Input, vec![diagnostic])
     }
 
     pub(crate) fn usage(diagnostic: Diagnostic) -> Self {
-        Self::Told(Exit::Usage, vec![diagnostic])
+        Self::Diagnostics(Exit::Usage, vec![diagnostic])
     }
 
     pub(crate) fn function(diagnostic: Diagnostic) -> Self {
-        Self::Told(Exit::Function, vec![diagnostic])
+        Self::Diagnostics(Exit::Function, vec![diagnostic])
     }
 }
 
 /// What a command gives back.
-pub(crate) type Outcome = Result<Exit, Failure>;
+pub(crate) type CommandResult = Result<Exit, Failure>;
 
 fn main() -> ExitCode {
-    std::panic::set_hook(Box::new(|panic| show::bug(&panic.to_string())));
+    std::panic::set_hook(Box::new(|panic| console::bug(&panic.to_string())));
     ExitCode::from(guarded(commands::main) as u8)
 }
 

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::show::Progress;
+use crate::console::Progress;
 
 /// Does `work` for each item. Threads are started only where there is something to share among them.
 pub(crate) fn map<T: Sync, R: Send>(

@@ -4,8 +4,8 @@ use clap::CommandFactory;
 use clap_complete::Shell;
 
 use crate::cli::Cli;
-use crate::show::Screen;
-use crate::{Exit, Outcome};
+use crate::console::Console;
+use crate::{CommandResult, Exit};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -25,9 +25,9 @@ pub(crate) struct Args {
     shell: Shell,
 }
 
-pub(super) fn run(args: &Args, screen: &mut Screen) -> Outcome {
+pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "krm", &mut script);
-    screen.print(&String::from_utf8_lossy(&script))?;
-    Ok(Exit::Done)
+    console.print(&String::from_utf8_lossy(&script))?;
+    Ok(Exit::Success)
 }

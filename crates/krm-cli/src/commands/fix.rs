@@ -5,10 +5,10 @@ use krm_core::functions::results::{Fixes, Report};
 use krm_core::{Change, Diagnostic, Package, Plan};
 use krm_yaml::ReadOptions;
 
-use super::cfg::editing::{Editing, Session};
+use super::cfg::edit_session::{EditOptions, EditSession};
 use crate::cli::Global;
-use crate::show::Screen;
-use crate::{Exit, Failure, Outcome, disk};
+use crate::console::Console;
+use crate::{CommandResult, Exit, Failure, disk};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -34,7 +34,7 @@ pub(crate) struct Args {
     choices: Choices,
 
     #[command(flatten)]
-    editing: Editing,
+    edit_options: EditOptions,
 }
 
 /// Which of several proposals are taken.
@@ -84,16 +84,16 @@ impl Choices {
     }
 }
 
-pub(crate) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
+pub(crate) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     let named = |told: Diagnostic| Failure::input(told.in_file(disk::shown(&args.results)));
     let file = disk::parse(&args.results, ReadOptions::default()).map_err(Failure::input)?;
-    let (report, odd) = Report::read(&file).map_err(named)?;
+    let (results, odd) = Report::read(&file).map_err(named)?;
     let odd: Vec<Diagnostic> =
         odd.into_iter().map(|told| told.in_file(disk::shown(&args.results))).collect();
-    screen.tell_all(&odd);
-    let session = Session::open_at(&args.dir, &[], true, &args.editing, global, screen)?;
+    console.report_all(&odd);
+    let session = EditSession::open_at(&args.dir, &[], true, &args.edit_options, global, console)?;
     let package = &session.loaded.package;
-    let fixes = args.choices.apply(package, &report);
+    let fixes = args.choices.apply(package, &results);
     let mut plan = Plan::default();
     for file in package.files() {
         if let Some((new, old)) = fixes.texts.get(&file.path).zip(file.file()) {
@@ -101,19 +101,19 @@ pub(crate) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
             plan.add(Change { path, old, new: Some(new.clone()) });
         }
     }
-    let exit = session.finish(plan, screen)?;
-    screen.flush()?;
-    tell(&fixes, args.editing.preview.is_on(), screen);
-    Ok(if exit == Exit::Done && !fixes.left.is_empty() { Exit::Findings } else { exit })
+    let exit = session.finish(plan, console)?;
+    console.flush()?;
+    report(&fixes, args.edit_options.preview.is_on(), console);
+    Ok(if exit == Exit::Success && !fixes.left.is_empty() { Exit::Findings } else { exit })
 }
 
 /// Says what was changed and what was not.
-pub(crate) fn tell(fixes: &Fixes, is_preview: bool, screen: &mut Screen) {
-    screen.tell_all(&fixes.left);
+pub(crate) fn report(fixes: &Fixes, is_preview: bool, console: &mut Console) {
+    console.report_all(&fixes.left);
     if !is_preview {
-        fixes.done.iter().for_each(|done| screen.say(&format!("fixed {done}")));
+        fixes.done.iter().for_each(|done| console.status(&format!("fixed {done}")));
     }
     if fixes.done.is_empty() && fixes.left.is_empty() {
-        screen.say("nothing to fix");
+        console.status("nothing to fix");
     }
 }

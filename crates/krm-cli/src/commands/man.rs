@@ -6,9 +6,9 @@ use clap_mangen::roff::{Roff, roman};
 use krm_core::{Change, Diagnostic, Plan};
 
 use crate::cli::{Cli, Preview};
-use crate::commands::writing;
-use crate::show::Screen;
-use crate::{Exit, Failure, Outcome};
+use crate::commands::plan;
+use crate::console::Console;
+use crate::{CommandResult, Exit, Failure};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -34,20 +34,20 @@ pub(crate) struct Args {
     preview: Preview,
 }
 
-pub(super) fn run(args: &Args, screen: &mut Screen) -> Outcome {
+pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     let mut all = Cli::command().disable_help_subcommand(true);
     all.build();
     let Some(dir) = &args.dir else {
         let command = find(&all, &args.command)?;
-        screen.print(&page(command)?)?;
-        return Ok(Exit::Done);
+        console.print(&page(command)?)?;
+        return Ok(Exit::Success);
     };
-    let lock = writing::lock_folder(dir, &args.preview, screen)?;
+    let lock = plan::lock_directory(dir, &args.preview, console)?;
     let mut plan = Plan::default();
     for command in with_all_below(&all) {
         plan.add(change(dir, command)?);
     }
-    writing::finish(plan, &args.preview, &lock, screen)
+    plan::apply_or_preview(plan, &args.preview, &lock, console)
 }
 
 /// The command that some words lead to.
@@ -62,7 +62,7 @@ fn find<'a>(all: &'a clap::Command, words: &[String]) -> Result<&'a clap::Comman
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("`{name} --help` lists its commands"),
             };
-            Failure::Told(Exit::Usage, vec![error.hint(hint)])
+            Failure::Diagnostics(Exit::Usage, vec![error.hint(hint)])
         })
     })
 }
@@ -76,7 +76,7 @@ fn with_all_below(command: &clap::Command) -> Vec<&clap::Command> {
 fn change(dir: &str, command: &clap::Command) -> Result<Change, Failure> {
     let name = command.get_display_name().unwrap_or_else(|| command.get_name());
     let path = format!("{}/{name}.1", dir.trim_end_matches('/'));
-    let old = writing::content(&path)?;
+    let old = plan::existing_content(&path)?;
     Ok(Change { path, old, new: Some(page(command)?) })
 }
 

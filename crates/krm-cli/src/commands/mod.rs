@@ -5,8 +5,8 @@ pub(crate) mod completion;
 pub(crate) mod fix;
 pub(crate) mod function;
 pub(crate) mod man;
-pub(crate) mod merging;
-pub(crate) mod writing;
+pub(crate) mod merge_options;
+pub(crate) mod plan;
 pub(crate) mod yaml;
 
 use clap::error::{ContextKind, ContextValue};
@@ -14,28 +14,28 @@ use clap::{CommandFactory, FromArgMatches};
 use krm_core::diagnostics::suggest::nearest;
 
 use crate::cli::{Cli, Command};
-use crate::show::Screen;
-use crate::{Exit, Failure, Outcome};
+use crate::console::Console;
+use crate::{CommandResult, Exit, Failure};
 
 /// Does what the process was started for.
 pub(crate) fn main() -> Exit {
     let parsed = command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
         Ok(cli) => cli,
-        Err(error) => return crate::show::usage(&suggesting(error)),
+        Err(error) => return crate::console::usage(&suggesting(error)),
     };
-    let mut screen = Screen::new(&cli.global);
-    let outcome = run(&cli, &mut screen).and_then(|exit| {
-        screen.flush()?;
+    let mut console = Console::new(&cli.global);
+    let outcome = run(&cli, &mut console).and_then(|exit| {
+        console.flush()?;
         Ok(exit)
     });
     match outcome {
         Ok(exit) => exit,
-        Err(Failure::ClosedPipe) => Exit::Done,
-        Err(Failure::Told(exit, diagnostics)) => {
+        Err(Failure::ClosedPipe) => Exit::Success,
+        Err(Failure::Diagnostics(exit, diagnostics)) => {
             // What was found before the failure is worth showing, and comes first.
-            let _ = screen.flush();
-            screen.tell_all(&diagnostics);
+            let _ = console.flush();
+            console.report_all(&diagnostics);
             exit
         }
     }
@@ -65,19 +65,19 @@ fn command() -> clap::Command {
     if is_plugin { Cli::command().bin_name("kubectl krm") } else { Cli::command() }
 }
 
-fn run(cli: &Cli, screen: &mut Screen) -> Outcome {
+fn run(cli: &Cli, console: &mut Console) -> CommandResult {
     match &cli.command {
         _ if cli.version => {
-            screen.print(&version(cli.global.verbose))?;
-            Ok(Exit::Done)
+            console.print(&version(cli.global.verbose))?;
+            Ok(Exit::Success)
         }
-        Some(Command::Cfg { command }) => cfg::run(command, &cli.global, screen),
-        Some(Command::Function { command, .. }) => function::run(command, &cli.global, screen),
-        Some(Command::Yaml { command }) => yaml::run(command, &cli.global, screen),
-        Some(Command::Fix(args)) => fix::run(args, &cli.global, screen),
-        Some(Command::Completion(args)) => completion::run(args, screen),
-        Some(Command::Man(args)) => man::run(args, screen),
-        None => Ok(crate::show::help(&mut command())),
+        Some(Command::Cfg { command }) => cfg::run(command, &cli.global, console),
+        Some(Command::Function { command, .. }) => function::run(command, &cli.global, console),
+        Some(Command::Yaml { command }) => yaml::run(command, &cli.global, console),
+        Some(Command::Fix(args)) => fix::run(args, &cli.global, console),
+        Some(Command::Completion(args)) => completion::run(args, console),
+        Some(Command::Man(args)) => man::run(args, console),
+        None => Ok(crate::console::help(&mut command())),
     }
 }
 

@@ -4,10 +4,10 @@ use krm_core::annotate::{Chosen, annotate};
 use krm_core::diagnostics::suggest;
 use krm_core::{Diagnostic, Placed};
 
-use super::editing::{Editing, Session, Target};
+use super::edit_session::{EditOptions, EditSession, Target};
 use crate::cli::Global;
-use crate::show::Screen;
-use crate::{Exit, Failure, Outcome};
+use crate::console::Console;
+use crate::{CommandResult, Exit, Failure};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -46,13 +46,13 @@ pub(crate) struct Args {
     namespace: Option<String>,
 
     #[command(flatten)]
-    editing: Editing,
+    edit_options: EditOptions,
 }
 
-pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
+pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     if let Some(key) = repeated(&args.kv) {
         let twice = Diagnostic::untyped_error(format!("the annotation `{key}` is given twice"));
-        return Err(Failure::Told(Exit::Usage, vec![twice]));
+        return Err(Failure::Diagnostics(Exit::Usage, vec![twice]));
     }
     let chosen = Chosen {
         kind: args.kind.clone(),
@@ -60,19 +60,19 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
         name: args.name.clone(),
         namespace: args.namespace.clone(),
     };
-    let session = Session::open(&args.target, &args.editing, global, screen)?;
+    let session = EditSession::open(&args.target, &args.edit_options, global, console)?;
     let is_meant = |placed: Placed<'_>| chosen.has(placed.resource);
     let package = &session.loaded.package;
     if !package.files().is_empty() && !package.resources().any(is_meant) {
         let nothing = Diagnostic::untyped_warning("there is no such resource, and nothing changes");
         let near = args.kind.as_deref().and_then(|it| suggest::kind(package, it));
-        screen.tell(
+        console.report(
             &near.into_iter().fold(nothing, |nothing, kind| {
                 nothing.hint(format!("did you mean `--kind {kind}`?"))
             }),
         );
     }
-    session.each_file(global, screen, |file| annotate(file, &chosen, &args.kv))
+    session.each_file(global, console, |file| annotate(file, &chosen, &args.kv))
 }
 
 /// The value is everything after the first `=`.

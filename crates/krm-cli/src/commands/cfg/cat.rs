@@ -4,14 +4,14 @@ use krm_core::print::cat::{Entry, Look};
 use krm_core::print::list_wrapper::Wrapper;
 use krm_core::{Change, Diagnostic, PackageFile, Plan};
 
-use super::printing::{Printer, ResourceFormat, texts};
+use super::resource_printer::{Printer, ResourceFormat, texts};
 use super::{Input, Local, finish};
 use crate::cli::{Global, Preview, yes_or_no};
 use crate::commands::function::configuration;
-use crate::commands::writing;
+use crate::commands::plan;
+use crate::console::Console;
 use crate::folder::Loaded;
-use crate::show::Screen;
-use crate::{Exit, Failure, Outcome, disk};
+use crate::{CommandResult, Exit, Failure, disk};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -101,20 +101,20 @@ fn style(name: &str) -> Result<(), String> {
     }
 }
 
-pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
+pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     let loaded = args.input.load(global)?;
     match (&args.dest, &args.wrapping.wrap_kind) {
-        (Some(dest), _) => return write(args, dest, &loaded, global, screen),
-        (None, Some(kind)) => screen.print(&args.wrapped(kind, &loaded)?)?,
+        (Some(dest), _) => return write(args, dest, &loaded, global, console),
+        (None, Some(kind)) => console.print(&args.wrapped(kind, &loaded)?)?,
         (None, None) => {
             let mut printer = Printer::new(args.format());
             for file in files(&loaded) {
-                printer.file(args.texts(file), screen)?;
+                printer.file(args.texts(file), console)?;
             }
-            return printer.finish(&loaded, Exit::Done, global, screen);
+            return printer.finish(&loaded, Exit::Success, global, console);
         }
     }
-    finish(&loaded, Exit::Done, global, screen)
+    finish(&loaded, Exit::Success, global, console)
 }
 
 fn files(loaded: &Loaded) -> impl Iterator<Item = &PackageFile> {
@@ -163,7 +163,7 @@ impl Args {
 
 /// One list, or a folder to be written, is whole or not made.
 fn not_whole(told: Vec<Diagnostic>) -> Failure {
-    Failure::Told(Exit::Input, told)
+    Failure::Diagnostics(Exit::Input, told)
 }
 
 /// Writes what would be printed, file by file. A file that is there and differs is not overwritten.
@@ -172,8 +172,8 @@ fn write(
     dest: &str,
     loaded: &Loaded,
     global: &Global,
-    screen: &mut Screen,
-) -> Outcome {
+    console: &mut Console,
+) -> CommandResult {
     let mut plan = Plan::default();
     for file in files(loaded) {
         let texts = args.texts(file).map_err(not_whole)?;
@@ -185,15 +185,15 @@ fn write(
             plan.add(change(dest, file, texts.join("---\n"))?);
         }
     }
-    let lock = writing::lock_folder(dest, &args.preview, screen)?;
-    let exit = writing::finish(plan, &args.preview, &lock, screen)?;
-    finish(loaded, exit, global, screen)
+    let lock = plan::lock_directory(dest, &args.preview, console)?;
+    let exit = plan::apply_or_preview(plan, &args.preview, &lock, console)?;
+    finish(loaded, exit, global, console)
 }
 
 fn change(dest: &str, file: &PackageFile, new: String) -> Result<Change, Failure> {
     let name = if file.path.as_str() == disk::STDIN { "stdin.yaml" } else { file.path.as_str() };
     let path = format!("{}/{name}", dest.trim_end_matches('/'));
-    let old = writing::content(&path)?;
+    let old = plan::existing_content(&path)?;
     if old.as_ref().is_some_and(|old| *old != new) {
         let words = "there is such a file already, and it is not overwritten";
         let hint = "remove it, or choose another folder";

@@ -6,9 +6,9 @@ use krm_yaml::Value;
 
 use super::{Format, Input, finish};
 use crate::cli::{Global, yes_or_no};
+use crate::console::Console;
 use crate::folder::Origin;
-use crate::show::Screen;
-use crate::{Exit, Outcome};
+use crate::{CommandResult, Exit};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -35,7 +35,7 @@ pub(crate) struct Args {
     output: Option<Format>,
 }
 
-pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
+pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     let loaded = args.input.load(global)?;
     let mut records: Vec<Record<'_>> = Vec::new();
     for (at, (root, files)) in loaded.package.by_root().into_iter().enumerate() {
@@ -53,17 +53,17 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
         if let Some(name) = name {
             let gap = if at > 0 { "\n" } else { "" };
             let slash = if loaded.origin == Origin::Folder { "/" } else { "" };
-            screen.print(&format!("{gap}{name}{slash}\n"))?;
+            console.print(&format!("{gap}{name}{slash}\n"))?;
         }
         for (kind, count) in counts {
             let kind = kind.map_or(String::new(), |kind| format!("{kind}: "));
-            screen.print(&format!("{kind}{count}\n"))?;
+            console.print(&format!("{kind}{count}\n"))?;
         }
     }
     if let Some(format) = args.output {
-        screen.print(&format.write(&records))?;
+        console.print(&format.write(&records))?;
     }
-    finish(&loaded, Exit::Done, global, screen)
+    finish(&loaded, Exit::Success, global, console)
 }
 
 fn record(package: Option<String>, kind: Option<String>, count: usize) -> Record<'static> {

@@ -4,12 +4,12 @@ use krm_core::setters::{Changes, CreateSetter};
 use krm_core::{Diagnostic, PackageFile};
 use krm_yaml::Path;
 
-use super::editing::Editing;
+use super::edit_session::EditOptions;
 use super::setters::{self, RefStyle, Where};
 use crate::cli::Global;
+use crate::console::Console;
 use crate::folder;
-use crate::show::Screen;
-use crate::{Failure, Outcome};
+use crate::{CommandResult, Failure};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -73,12 +73,12 @@ pub(crate) struct Args {
     ref_style: RefStyle,
 
     #[command(flatten)]
-    editing: Editing,
+    edit_options: EditOptions,
 }
 
-pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
+pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     let schema = schema(args, global)?;
-    let opened = args.at.open(&args.editing, global, screen)?;
+    let opened = args.at.open(&args.edit_options, global, console)?;
     let parts = setters::read(&opened.session.loaded, &opened.openapi, global);
     let create = CreateSetter {
         name: args.name.clone(),
@@ -94,7 +94,7 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     let done = setters::each(&parts, |it| create.matches(it), |it| create.on(it))?;
     let (mut changes, mut said) = (Changes::default(), Vec::new());
     for (part, created) in done {
-        screen.tell_all(&created.warnings);
+        console.report_all(&created.warnings);
         said.extend(setters::headline(&parts, part));
         if created.fields.is_empty() {
             said.push(format!(
@@ -110,7 +110,7 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
         changes.merge(created.changes);
     }
     let planned = setters::plan(&changes, global);
-    setters::finish(opened.session, planned, &said, &args.editing, screen)
+    setters::finish(opened.session, planned, &said, &args.edit_options, console)
 }
 
 fn schema(args: &Args, global: &Global) -> Result<Option<PackageFile>, Failure> {
@@ -118,7 +118,7 @@ fn schema(args: &Args, global: &Global) -> Result<Option<PackageFile>, Failure> 
     let loaded = folder::load(name, global.jobs).map_err(Failure::input)?;
     let told = loaded.diagnostics();
     if told.iter().any(Diagnostic::is_error) {
-        return Err(Failure::Told(crate::Exit::Input, told));
+        return Err(Failure::Diagnostics(crate::Exit::Input, told));
     }
     Ok(loaded.package.into_files().into_iter().next())
 }

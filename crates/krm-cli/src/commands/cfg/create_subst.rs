@@ -3,11 +3,11 @@
 use krm_core::setters::{Changes, CreateSubstitution};
 use krm_yaml::Path;
 
-use super::editing::Editing;
+use super::edit_session::EditOptions;
 use super::setters::{self, RefStyle, Where};
-use crate::Outcome;
+use crate::CommandResult;
 use crate::cli::Global;
-use crate::show::Screen;
+use crate::console::Console;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -44,11 +44,11 @@ pub(crate) struct Args {
     ref_style: RefStyle,
 
     #[command(flatten)]
-    editing: Editing,
+    edit_options: EditOptions,
 }
 
-pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
-    let opened = args.at.open(&args.editing, global, screen)?;
+pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
+    let opened = args.at.open(&args.edit_options, global, console)?;
     let parts = setters::read(&opened.session.loaded, &opened.openapi, global);
     let create = CreateSubstitution {
         name: args.name.clone(),
@@ -60,7 +60,7 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     let done = setters::each(&parts, |it| create.matches(it), |it| create.on(it))?;
     let (mut changes, mut said) = (Changes::default(), Vec::new());
     for (part, created) in done {
-        screen.tell_all(&created.warnings);
+        console.report_all(&created.warnings);
         said.extend(setters::headline(&parts, part));
         said.extend(created.setters.iter().map(|(name, value)| {
             format!(
@@ -72,5 +72,5 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
         changes.merge(created.changes);
     }
     let planned = setters::plan(&changes, global);
-    setters::finish(opened.session, planned, &said, &args.editing, screen)
+    setters::finish(opened.session, planned, &said, &args.edit_options, console)
 }

@@ -2,11 +2,11 @@
 
 use krm_core::setters::{Delete, Setters};
 
-use super::editing::Editing;
+use super::edit_session::EditOptions;
 use super::setters::{self, Where};
-use crate::Outcome;
+use crate::CommandResult;
 use crate::cli::Global;
-use crate::show::Screen;
+use crate::console::Console;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -26,13 +26,13 @@ pub(crate) struct Args {
     name: String,
 
     #[command(flatten)]
-    editing: Editing,
+    edit_options: EditOptions,
 }
 
-pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
-    let opened = args.at.open(&args.editing, global, screen)?;
+pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
+    let opened = args.at.open(&args.edit_options, global, console)?;
     let is_meant = |it: &Setters<'_>| it.definitions().substitution(&args.name).is_some();
     let words = format!("deleted substitution \"{}\"", args.name);
     let delete = Delete::substitution(&*args.name);
-    setters::delete(opened, &delete, is_meant, &words, &args.editing, global, screen)
+    setters::delete(opened, &delete, is_meant, &words, &args.edit_options, global, console)
 }

@@ -8,12 +8,12 @@ use krm_core::diff::text;
 use krm_core::print::list_output;
 use krm_core::{Diagnostic, Package, PackageFile};
 
-use super::merging;
+use super::package_merge;
 use crate::cli::Global;
-use crate::commands::merging::ListFlags;
+use crate::commands::merge_options::ListFlags;
+use crate::console::Console;
 use crate::folder::{self, Loaded, Origin};
-use crate::show::Screen;
-use crate::{Exit, Failure, Outcome, disk};
+use crate::{CommandResult, Exit, Failure, disk};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -59,53 +59,53 @@ enum Format {
     Unified,
 }
 
-pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
+pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     if args.old == disk::STDIN && args.new == disk::STDIN {
         let twice = Diagnostic::untyped_error("standard input can be named only once");
-        return Err(Failure::Told(Exit::Usage, vec![twice]));
+        return Err(Failure::Diagnostics(Exit::Usage, vec![twice]));
     }
     let old = folder::load(&args.old, global.jobs).map_err(Failure::input)?;
     let beside = [&old.package];
     let new = folder::load_beside(&args.new, global.jobs, &beside).map_err(Failure::input)?;
     let told: Vec<Diagnostic> = [&old, &new].into_iter().flat_map(Loaded::diagnostics).collect();
-    screen.tell_all(&told);
+    console.report_all(&told);
     if told.iter().any(Diagnostic::is_error) {
         // What is missing on one side would look removed.
         return Ok(Exit::Input);
     }
     let moves = old.origin == Origin::Folder && new.origin == Origin::Folder;
-    let schema = merging::schema(&args.lists, &[&old.package, &new.package], screen)?;
+    let schema = package_merge::schema(&args.lists, &[&old.package, &new.package], console)?;
     let rules = args.lists.rules(&schema);
     let changes = packages::compare(&old.package, &new.package, moves, rules)
-        .map_err(|errors| Failure::Told(Exit::Input, errors))?;
+        .map_err(|errors| Failure::Diagnostics(Exit::Input, errors))?;
     let wanted = |change: &&ItemChange<'_>| !args.only_meaning || change.is_of_meaning();
     let changes: Vec<&ItemChange<'_>> = changes.iter().filter(wanted).collect();
     match args.output {
-        Format::Text => print_text(&changes, args, screen)?,
+        Format::Text => print_text(&changes, args, console)?,
         Format::Json => {
             let records = changes.iter();
             let list: Vec<_> = records
-                .map(|it| text::record(it, screen.shows_secrets(), args.only_meaning))
+                .map(|it| text::record(it, console.shows_secrets(), args.only_meaning))
                 .collect();
-            screen.print(&list_output::json(&list))?;
+            console.print(&list_output::json(&list))?;
         }
         Format::Unified => {
-            print_files(&changes, [&old.package, &new.package], screen)?;
+            print_files(&changes, [&old.package, &new.package], console)?;
         }
     }
-    Ok(if changes.is_empty() { Exit::Done } else { Exit::Findings })
+    Ok(if changes.is_empty() { Exit::Success } else { Exit::Findings })
 }
 
 fn print_text(
     changes: &[&ItemChange<'_>],
     args: &Args,
-    screen: &mut Screen,
+    console: &mut Console,
 ) -> Result<(), Failure> {
     let mut gap = "";
     for change in changes.iter().filter(|change| change.is_of_meaning()) {
-        screen.print(&format!("{gap}{}\n", text::heading(change)))?;
-        for line in text::fields(change, screen.shows_secrets()) {
-            screen.print(&format!("  {line}\n"))?;
+        console.print(&format!("{gap}{}\n", text::heading(change)))?;
+        for line in text::fields(change, console.shows_secrets()) {
+            console.print(&format!("  {line}\n"))?;
         }
         gap = "\n";
     }
@@ -114,12 +114,12 @@ fn print_text(
     }
     let mut title = format!("{gap}only comments and formatting\n");
     for change in changes {
-        let lines = text::apart(change, screen.shows_secrets());
+        let lines = text::apart(change, console.shows_secrets());
         let Some(item) = change.new.filter(|_| !lines.is_empty()) else { continue };
-        screen.print(&std::mem::take(&mut title))?;
-        screen.print(&format!("  {} in {}\n", item.label(), item.place()))?;
+        console.print(&std::mem::take(&mut title))?;
+        console.print(&format!("  {} in {}\n", item.label(), item.place()))?;
         for line in lines {
-            screen.print(&format!("    {line}\n"))?;
+            console.print(&format!("    {line}\n"))?;
         }
     }
     Ok(())
@@ -129,7 +129,7 @@ fn print_text(
 fn print_files(
     changes: &[&ItemChange<'_>],
     packages: [&Package; 2],
-    screen: &mut Screen,
+    console: &mut Console,
 ) -> Result<(), Failure> {
     let text = |file: Option<&PackageFile>| {
         file.and_then(PackageFile::file).map_or(String::new(), |file| file.text().to_owned())
@@ -137,7 +137,7 @@ fn print_files(
     let name =
         |file: Option<&PackageFile>| file.map_or("/dev/null".to_owned(), |file| file.shown.clone());
     for [old, new] in files(changes, packages) {
-        screen.compare((&name(old), &text(old)), (&name(new), &text(new)))?;
+        console.compare((&name(old), &text(old)), (&name(new), &text(new)))?;
     }
     Ok(())
 }

@@ -10,11 +10,11 @@ use krm_core::schema::Schema;
 use krm_core::{Change, Diagnostic, Package, PackageFile, PackagePath, Plan};
 use krm_yaml::{Indentation, ListIndent};
 
-use super::editing::{Editing, Session, Target, Targets};
+use super::edit_session::{EditOptions, EditSession, Target, Targets};
 use crate::cli::Global;
+use crate::console::Console;
 use crate::folder::Origin;
-use crate::show::Screen;
-use crate::{Exit, Failure, Outcome, parallel};
+use crate::{CommandResult, Exit, Failure, parallel};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -66,7 +66,7 @@ pub(crate) struct Args {
     use_schema: bool,
 
     #[command(flatten)]
-    editing: Editing,
+    edit_options: EditOptions,
 }
 
 impl Args {
@@ -84,11 +84,11 @@ enum SeqIndent {
     Compact,
 }
 
-pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
+pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     let schema = args.use_schema.then(Schema::kubernetes);
-    let mut exit = Exit::Done;
+    let mut exit = Exit::Success;
     for target in args.targets.each() {
-        exit = worse(exit, one(&target, args, schema.as_ref(), global, screen)?);
+        exit = worse(exit, one(&target, args, schema.as_ref(), global, console)?);
     }
     Ok(exit)
 }
@@ -98,18 +98,21 @@ fn one(
     args: &Args,
     schema: Option<&Schema>,
     global: &Global,
-    screen: &mut Screen,
-) -> Outcome {
-    let session = Session::open(target, &args.editing, global, screen)?;
+    console: &mut Console,
+) -> CommandResult {
+    let session = EditSession::open(target, &args.edit_options, global, console)?;
     if args.set_filenames && session.loaded.origin == Origin::File {
         let words = Diagnostic::untyped_error("--set-filenames wants a folder, and this is a file");
-        return Err(Failure::Told(Exit::Usage, vec![words.in_file(session.loaded.title.as_str())]));
+        return Err(Failure::Diagnostics(
+            Exit::Usage,
+            vec![words.in_file(session.loaded.title.as_str())],
+        ));
     }
     if args.set_filenames && session.loaded.origin == Origin::Folder {
-        return renamed(session, args, schema, global, screen);
+        return renamed(session, args, schema, global, console);
     }
     let told: Mutex<BTreeMap<PackagePath, Vec<Diagnostic>>> = Mutex::default();
-    let exit = session.each_file(global, screen, |file| {
+    let exit = session.each_file(global, console, |file| {
         let named = if args.set_filenames { with_paths(file, args)? } else { None };
         let (text, words) = formatted(named.as_ref().unwrap_or(file), args, schema)?;
         if let Ok(mut told) = told.lock() {
@@ -119,8 +122,8 @@ fn one(
         Ok(text.or(named))
     });
     let told = told.into_inner().unwrap_or_default();
-    screen.flush()?;
-    told.values().for_each(|told| screen.tell_all(told));
+    console.flush()?;
+    told.values().for_each(|told| console.report_all(told));
     exit
 }
 
@@ -132,12 +135,12 @@ fn with_paths(file: &PackageFile, args: &Args) -> Result<Option<PackageFile>, Ve
 
 /// Formats a folder and moves its resources into the files that are named after them.
 fn renamed(
-    mut session: Session<'_>,
+    mut session: EditSession<'_>,
     args: &Args,
     schema: Option<&Schema>,
     global: &Global,
-    screen: &mut Screen,
-) -> Outcome {
+    console: &mut Console,
+) -> CommandResult {
     let files = session.loaded.package.files();
     let results = parallel::map(files, global.jobs, |file| {
         let Some(content) = file.file() else { return Ok((None, Vec::new())) };
@@ -166,16 +169,20 @@ fn renamed(
         }
     };
     told.extend(moved.told);
-    session.tell(errors, screen)?;
+    session.report(errors, console)?;
     let plan = planned(&session, &new, &moved.files);
-    let exit = session.finish(plan, screen)?;
-    screen.flush()?;
-    screen.tell_all(&told);
+    let exit = session.finish(plan, console)?;
+    console.flush()?;
+    console.report_all(&told);
     Ok(exit)
 }
 
 /// The files that were formatted, and those that were renamed.
-fn planned(session: &Session<'_>, new: &Package, moved: &[(PackagePath, Option<String>)]) -> Plan {
+fn planned(
+    session: &EditSession<'_>,
+    new: &Package,
+    moved: &[(PackagePath, Option<String>)],
+) -> Plan {
     let text = |file: &PackageFile| file.file().map(|file| file.text().to_owned());
     let all = |package: &Package| -> BTreeMap<PackagePath, Option<String>> {
         package.files().iter().map(|file| (file.path.clone(), text(file))).collect()
@@ -220,5 +227,5 @@ fn formatted(
 
 /// What could not be read counts more than what would change.
 fn worse(a: Exit, b: Exit) -> Exit {
-    if a == Exit::Input || b == Exit::Done { a } else { b }
+    if a == Exit::Input || b == Exit::Success { a } else { b }
 }

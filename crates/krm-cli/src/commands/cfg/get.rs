@@ -6,8 +6,8 @@ use krm_core::setters::SetterValue;
 
 use super::setters::{self, Where};
 use crate::cli::Global;
-use crate::show::Screen;
-use crate::{Exit, Failure, Outcome};
+use crate::console::Console;
+use crate::{CommandResult, Exit, Failure};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -27,18 +27,18 @@ pub(crate) struct Args {
     name: String,
 }
 
-pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
+pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     let (loaded, openapi) = args.at.load(global)?;
     let parts = setters::read(&loaded, &openapi, global);
     let errors: Vec<Diagnostic> =
         parts.iter().flat_map(|part| part.setters.errors()).cloned().collect();
     if !errors.is_empty() {
-        return Err(Failure::Told(Exit::Input, errors));
+        return Err(Failure::Diagnostics(Exit::Input, errors));
     }
     let found = parts.iter().find_map(|part| part.setters.definitions().setter(&args.name));
     let missing = |words: String| {
         let hint = "`krm cfg list-setters` shows which there are";
-        Failure::Told(Exit::Findings, vec![Diagnostic::untyped_error(words).hint(hint)])
+        Failure::Diagnostics(Exit::Findings, vec![Diagnostic::untyped_error(words).hint(hint)])
     };
     let Some(setter) = found else {
         return Err(missing(format!("the setter `{}` is not defined", args.name)));
@@ -47,10 +47,10 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
         SetterValue::Unset => {
             return Err(missing(format!("the setter `{}` has no value", args.name)));
         }
-        SetterValue::Text(text) => screen.print(&source_text::end_line(text.clone()))?,
+        SetterValue::Text(text) => console.print(&source_text::end_line(text.clone()))?,
         SetterValue::List(items) => {
-            items.iter().try_for_each(|item| screen.print(&format!("{item}\n")))?;
+            items.iter().try_for_each(|item| console.print(&format!("{item}\n")))?;
         }
     }
-    Ok(Exit::Done)
+    Ok(Exit::Success)
 }

@@ -5,10 +5,10 @@ use krm_core::print::cat::{Entry, Look};
 use krm_core::query::conditions::Query;
 
 use super::Input;
-use super::printing::{Printer, ResourceFormat, texts};
+use super::resource_printer::{Printer, ResourceFormat, texts};
 use crate::cli::{Global, yes_or_no};
-use crate::show::Screen;
-use crate::{Exit, Outcome};
+use crate::console::Console;
+use crate::{CommandResult, Exit};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -47,7 +47,7 @@ pub(crate) struct Args {
     output: ResourceFormat,
 }
 
-pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
+pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     let loaded = args.input.load(global)?;
     let files = loaded.package.by_root().into_iter().flat_map(|(_, files)| files);
     let keep = |entry: &Entry<'_>| {
@@ -57,13 +57,13 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     let look = Look { annotated: args.annotate, ..Look::default() };
     let mut printer = Printer::new(args.output);
     for file in files {
-        printer.file(texts(file, args.output, look, keep), screen)?;
+        printer.file(texts(file, args.output, look, keep), console)?;
     }
     let count = printer.count;
     if count == 0 && !args.invert_match {
         let all: Vec<Resource<'_>> = loaded.package.resources().map(|it| it.resource).collect();
-        screen.tell_all(args.query.near_miss(&all).as_slice());
+        console.report_all(args.query.near_miss(&all).as_slice());
     }
-    let exit = if count == 0 { Exit::Findings } else { Exit::Done };
-    printer.finish(&loaded, exit, global, screen)
+    let exit = if count == 0 { Exit::Findings } else { Exit::Success };
+    printer.finish(&loaded, exit, global, console)
 }

@@ -6,9 +6,9 @@ use std::path::Path;
 use krm_core::{Change, Diagnostic, Plan};
 
 use crate::cli::Preview;
-use crate::commands::writing;
-use crate::show::Screen;
-use crate::{Failure, Outcome};
+use crate::commands::plan;
+use crate::console::Console;
+use crate::{CommandResult, Failure};
 
 const NAME: &str = "Krmfile";
 const CONTENT: &str = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\n";
@@ -32,7 +32,7 @@ pub(crate) struct Args {
     preview: Preview,
 }
 
-pub(super) fn run(args: &Args, screen: &mut Screen) -> Outcome {
+pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     let path = match args.dir.trim_end_matches('/') {
         "." => NAME.to_owned(),
         "" => format!("/{NAME}"),
@@ -45,12 +45,12 @@ pub(super) fn run(args: &Args, screen: &mut Screen) -> Outcome {
         };
         return Err(Failure::input(words.in_file(&*args.dir)));
     }
-    let lock = writing::lock(std::slice::from_ref(&args.dir), &args.preview, screen)?;
+    let lock = plan::lock(std::slice::from_ref(&args.dir), &args.preview, console)?;
     if fs::symlink_metadata(&path).is_ok() {
         let exists = Diagnostic::untyped_error("the folder is a package already");
         return Err(Failure::input(exists.in_file(path)));
     }
     let mut plan = Plan::default();
     plan.add(Change { path, old: None, new: Some(CONTENT.to_owned()) });
-    writing::finish(plan, &args.preview, &lock, screen)
+    plan::apply_or_preview(plan, &args.preview, &lock, console)
 }

@@ -8,8 +8,8 @@ use krm_yaml::Value;
 use super::setters::{self, Where};
 use super::{Format, finish};
 use crate::cli::Global;
-use crate::show::{Screen, Table};
-use crate::{Exit, Outcome};
+use crate::console::{Console, Table};
+use crate::{CommandResult, Exit};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -51,7 +51,7 @@ pub(crate) struct Args {
     output: Option<Format>,
 }
 
-pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
+pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     let (loaded, openapi) = args.at.load(global)?;
     let parts = setters::read(&loaded, &openapi, global);
     let mut told: Vec<Diagnostic> = Vec::new();
@@ -69,18 +69,18 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
             continue;
         }
         let gap = if at > 0 { "\n" } else { "" };
-        screen.print(&format!("{gap}{}\n", part.shown))?;
+        console.print(&format!("{gap}{}\n", part.shown))?;
         for table in tables(args, &listed, &part.setters) {
-            screen.print(&table.render(args.markdown))?;
+            console.print(&table.render(args.markdown))?;
         }
     }
     if let Some(format) = args.output {
-        screen.print(&format.write(&records))?;
+        console.print(&format.write(&records))?;
     }
-    screen.flush()?;
-    screen.tell_all(&told);
-    let exit = if told.iter().any(Diagnostic::is_error) { Exit::Input } else { Exit::Done };
-    finish(&loaded, exit, global, screen)
+    console.flush()?;
+    console.report_all(&told);
+    let exit = if told.iter().any(Diagnostic::is_error) { Exit::Input } else { Exit::Success };
+    finish(&loaded, exit, global, console)
 }
 
 fn data(args: &Args, listed: &Listed<'_, '_>, setters: &Setters<'_>) -> Vec<Record<'static>> {

@@ -8,13 +8,13 @@ use krm_core::merge::package::{How, NewText, PackageMerge, layers};
 use krm_core::{Change, Diagnostic, Package, PackageFile, PackagePath, Plan};
 use krm_yaml::File;
 
-use super::editing::{Editing, Session};
-use super::merging as packages;
+use super::edit_session::{EditOptions, EditSession};
+use super::package_merge;
 use crate::cli::Global;
-use crate::commands::merging::{ListFlags, NewItems};
+use crate::commands::merge_options::{ListFlags, NewItems};
+use crate::console::Console;
 use crate::folder::{Loaded, Origin};
-use crate::show::Screen;
-use crate::{Exit, Failure, Outcome, disk};
+use crate::{CommandResult, Exit, Failure, disk};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -51,10 +51,10 @@ pub(crate) struct Args {
     new_items: NewItems,
 
     #[command(flatten)]
-    editing: Editing,
+    edit_options: EditOptions,
 }
 
-pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
+pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     let stdin = [disk::STDIN.to_owned()];
     let (destination, sources) = match args.packages.split_last() {
         Some((last, [])) => (last, &stdin[..]),
@@ -64,14 +64,17 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     let named = sources.iter().chain([destination]).filter(|name| *name == disk::STDIN);
     if named.count() > 1 {
         let twice = Diagnostic::untyped_error("standard input can be named only once");
-        return Err(Failure::Told(Exit::Usage, vec![twice]));
+        return Err(Failure::Diagnostics(Exit::Usage, vec![twice]));
     }
-    let mut session = Session::open_at(destination, &[], true, &args.editing, global, screen)?;
+    let mut session =
+        EditSession::open_at(destination, &[], true, &args.edit_options, global, console)?;
     // The last one that is merged wins.
     let mut loaded = Vec::new();
     for name in sources {
-        loaded
-            .push(packages::load(name, &[], &mut session, &args.editing, global, screen)?.package);
+        loaded.push(
+            package_merge::load(name, &[], &mut session, &args.edit_options, global, console)?
+                .package,
+        );
     }
     if !args.invert_order {
         loaded.reverse();
@@ -81,17 +84,17 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
         loaded = take_apart(&mut session.loaded, &mut before)?;
     }
     let known: Vec<&Package> = [&session.loaded.package].into_iter().chain(&loaded).collect();
-    let schema = packages::schema(&args.lists, &known, screen)?;
+    let schema = package_merge::schema(&args.lists, &known, console)?;
     let rules = Rules { new_items: args.new_items.rule(), ..args.lists.rules(&schema) };
     for source in &loaded {
         let has_paths = session.loaded.origin == Origin::Folder;
         let only_common = session.has_errors;
         let how = How { rules: &rules, by_path: args.path_merge_key, only_common, has_paths };
-        let changes = merge(source, &session.loaded.package, how, global, screen)?;
-        packages::applied(&mut session.loaded, changes, &mut before)?;
+        let changes = merge(source, &session.loaded.package, how, global, console)?;
+        package_merge::applied(&mut session.loaded, changes, &mut before)?;
     }
     let plan = plan(&mut session.loaded, before, global);
-    session.finish(plan, screen)
+    session.finish(plan, console)
 }
 
 fn merge(
@@ -99,12 +102,12 @@ fn merge(
     destination: &Package,
     how: How<'_>,
     global: &Global,
-    screen: &mut Screen,
+    console: &mut Console,
 ) -> Result<Vec<(PackagePath, Option<NewText>)>, Failure> {
     let merge = PackageMerge::two_way(source, destination, how)
-        .map_err(|errors| Failure::Told(Exit::Input, errors))?;
-    let merged = packages::run(&merge, global)?;
-    screen.tell_all(&merged.warnings);
+        .map_err(|errors| Failure::Diagnostics(Exit::Input, errors))?;
+    let merged = package_merge::run(&merge, global)?;
+    console.report_all(&merged.warnings);
     Ok(merged.changes.into_iter().map(|change| (change.path, change.new)).collect())
 }
 
@@ -125,7 +128,7 @@ fn take_apart(
         Ok(Package::new(vec![file]))
     };
     let sources = layers.map(package).collect::<Result<_, Failure>>()?;
-    packages::applied(loaded, vec![(path.clone(), first)], before)?;
+    package_merge::applied(loaded, vec![(path.clone(), first)], before)?;
     Ok(sources)
 }
 
@@ -136,7 +139,7 @@ fn plan(
     global: &Global,
 ) -> Plan {
     if loaded.origin == Origin::Stdin && before.is_empty() {
-        return packages::plan(Vec::new(), loaded, global);
+        return package_merge::plan(Vec::new(), loaded, global);
     }
     let mut plan = Plan::default();
     for (path, old) in before {
@@ -144,7 +147,7 @@ fn plan(
         let file = files.binary_search_by(|file| file.path.cmp(&path)).ok().map(|at| &files[at]);
         let new = file.and_then(PackageFile::file).map(|file| file.text().to_owned());
         let new = if loaded.origin == Origin::Stdin { Some(new.unwrap_or_default()) } else { new };
-        plan.add(Change { path: packages::target(&path, file, loaded), old, new });
+        plan.add(Change { path: package_merge::target(&path, file, loaded), old, new });
     }
     plan
 }

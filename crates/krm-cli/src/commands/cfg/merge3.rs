@@ -9,13 +9,13 @@ use krm_core::merge::node::{Conflict, Rules, Side, settle_marks};
 use krm_core::merge::package::{How, NewText, PackageMerge, files};
 use krm_core::{Change, Diagnostic, PackagePath, Plan};
 
-use super::editing::{Editing, Session};
-use super::merging as packages;
+use super::edit_session::{EditOptions, EditSession};
+use super::package_merge;
 use crate::cli::Global;
-use crate::commands::merging::{self, ConflictFlags, ListFlags, Verdict};
+use crate::commands::merge_options::{self, ConflictFlags, ListFlags, Verdict};
+use crate::console::Console;
 use crate::folder::{Loaded, Origin};
-use crate::show::Screen;
-use crate::{Exit, Failure, Outcome, disk};
+use crate::{CommandResult, Exit, Failure, disk};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -63,7 +63,7 @@ pub(crate) struct Args {
     resolve: Option<Resolve>,
 
     #[command(flatten)]
-    editing: Editing,
+    edit_options: EditOptions,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -80,19 +80,21 @@ enum Resolve {
     Upstream,
 }
 
-pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
-    let mut session = Session::open_at(&args.to, &[], true, &args.editing, global, screen)?;
+pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
+    let mut session =
+        EditSession::open_at(&args.to, &[], true, &args.edit_options, global, console)?;
     if let Some(side) = args.resolve {
-        return resolve(session, side, global, screen);
+        return resolve(session, side, global, console);
     }
     let names = [&args.ancestor, &args.from].map(|it| it.as_deref().unwrap_or_default());
     once(&[names[0], names[1], &args.to])?;
-    let editing = &args.editing;
-    let mut base = packages::load(names[0], &[], &mut session, editing, global, screen)?;
+    let edit_options = &args.edit_options;
+    let mut base = package_merge::load(names[0], &[], &mut session, edit_options, global, console)?;
     let known = [&base.package];
-    let mut upstream = packages::load(names[1], &known, &mut session, editing, global, screen)?;
+    let mut upstream =
+        package_merge::load(names[1], &known, &mut session, edit_options, global, console)?;
     let known = [&base.package, &session.loaded.package, &upstream.package];
-    let schema = packages::schema(&args.lists, &known, screen)?;
+    let schema = package_merge::schema(&args.lists, &known, console)?;
     let rules = args.conflicts.rules(args.lists.rules(&schema));
     let versions = [&base, &upstream, &session.loaded];
     let are_folders = versions.iter().all(|it| it.origin == Origin::Folder);
@@ -101,23 +103,23 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     let others = others.map(|it| std::mem::take(&mut it.others));
     // Only what is written is held on to from here on.
     drop((base, upstream));
-    let plan = packages::plan(changes, &mut session.loaded, global);
+    let plan = package_merge::plan(changes, &mut session.loaded, global);
     let mut parts = (plan, conflicts, warnings);
     if are_folders && !session.has_errors {
         other_files(&others, &session.loaded, &rules, &mut parts)?;
     }
     let (plan, conflicts, warnings) = parts;
-    screen.tell_all(&warnings);
+    console.report_all(&warnings);
     let verdict = args.conflicts.judge(&conflicts);
     match args.output {
-        Some(Format::Json) => screen.print(&merging::listed(&conflicts))?,
-        None => screen.tell_all(&args.conflicts.told(&conflicts, verdict)),
+        Some(Format::Json) => console.print(&merge_options::conflicts_json(&conflicts))?,
+        None => console.report_all(&args.conflicts.told(&conflicts, verdict)),
     }
     if verdict == Verdict::Fail {
         return Ok(Exit::Findings);
     }
-    let exit = session.finish(plan, screen)?;
-    let fails = verdict == Verdict::WriteAndFail && exit == Exit::Done;
+    let exit = session.finish(plan, console)?;
+    let fails = verdict == Verdict::WriteAndFail && exit == Exit::Success;
     Ok(if fails { Exit::Findings } else { exit })
 }
 
@@ -136,8 +138,8 @@ fn merge(
     let has_paths = loaded[2].origin == Origin::Folder;
     let how = How { rules, by_path: args.path_merge_key, only_common, has_paths };
     let merge = PackageMerge::three_way(loaded.map(|it| &it.package), how)
-        .map_err(|errors| Failure::Told(Exit::Input, errors))?;
-    let merged = packages::run(&merge, global)?;
+        .map_err(|errors| Failure::Diagnostics(Exit::Input, errors))?;
+    let merged = package_merge::run(&merge, global)?;
     let changes = merged.changes.into_iter().map(|change| (change.path, change.new)).collect();
     Ok((changes, merged.conflicts, merged.warnings))
 }
@@ -191,15 +193,20 @@ fn once(names: &[&str]) -> Result<(), Failure> {
         return Ok(());
     }
     let twice = Diagnostic::untyped_error("standard input can be named only once");
-    Err(Failure::Told(Exit::Usage, vec![twice]))
+    Err(Failure::Diagnostics(Exit::Usage, vec![twice]))
 }
 
-fn resolve(session: Session<'_>, side: Resolve, global: &Global, screen: &mut Screen) -> Outcome {
+fn resolve(
+    session: EditSession<'_>,
+    side: Resolve,
+    global: &Global,
+    console: &mut Console,
+) -> CommandResult {
     let side = match side {
         Resolve::Local => Side::Local,
         Resolve::Upstream => Side::Upstream,
     };
-    session.each_file(global, screen, |file| {
+    session.each_file(global, console, |file| {
         let Some(content) = file.file() else { return Ok(None) };
         let told = |error: Diagnostic| vec![error.in_file(&*file.shown)];
         settle_marks(content, side).map(Some).map_err(told)

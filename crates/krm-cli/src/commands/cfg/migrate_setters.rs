@@ -4,11 +4,11 @@ use clap::ValueEnum;
 use krm_core::Diagnostic;
 use krm_core::setters::{Changes, Dialect, Migrate};
 
-use super::editing::Editing;
+use super::edit_session::EditOptions;
 use super::setters::{self, Where};
 use crate::cli::Global;
-use crate::show::Screen;
-use crate::{Exit, Failure, Outcome};
+use crate::console::Console;
+use crate::{CommandResult, Exit, Failure};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -36,7 +36,7 @@ pub(crate) struct Args {
     lossy: bool,
 
     #[command(flatten)]
-    editing: Editing,
+    edit_options: EditOptions,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -47,8 +47,8 @@ enum To {
     KptSet,
 }
 
-pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
-    let opened = args.at.open(&args.editing, global, screen)?;
+pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
+    let opened = args.at.open(&args.edit_options, global, console)?;
     let parts = setters::read(&opened.session.loaded, &opened.openapi, global);
     let to = match args.to {
         To::Openapi => Dialect::OpenApi,
@@ -66,9 +66,9 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     if !losses.is_empty() && !args.lossy {
         let words = "nothing was written, because the other dialect cannot hold all of it";
         losses.push(Diagnostic::untyped_error(words).hint("--lossy lets it go"));
-        return Err(Failure::Told(Exit::Input, losses));
+        return Err(Failure::Diagnostics(Exit::Input, losses));
     }
-    screen.tell_all(&losses);
+    console.report_all(&losses);
     let planned = setters::plan(&changes, global);
-    setters::finish(opened.session, planned, &said, &args.editing, screen)
+    setters::finish(opened.session, planned, &said, &args.edit_options, console)
 }

@@ -8,7 +8,7 @@ mod create_subst;
 mod delete_setter;
 mod delete_subst;
 mod diff;
-pub(crate) mod editing;
+pub(crate) mod edit_session;
 mod fmt;
 mod get;
 mod grep;
@@ -16,10 +16,10 @@ mod init;
 mod list_setters;
 mod merge;
 mod merge3;
-mod merging;
 mod migrate_setters;
-mod printing;
+mod package_merge;
 mod rename_setter;
+mod resource_printer;
 mod set;
 mod setters;
 mod tree;
@@ -29,10 +29,10 @@ use krm_core::print::list_output::{self, Record};
 use krm_core::{Diagnostic, Resource};
 
 use crate::cli::{Global, yes_or_no};
+use crate::console::Console;
 use crate::folder::{self, Loaded};
-use crate::show::Screen;
 use crate::walk::SubPackages;
-use crate::{Exit, Failure, Outcome, disk};
+use crate::{CommandResult, Exit, Failure, disk};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -57,27 +57,27 @@ pub(crate) enum Command {
     MigrateSetters(migrate_setters::Args),
 }
 
-pub(crate) fn run(command: &Command, global: &Global, screen: &mut Screen) -> Outcome {
+pub(crate) fn run(command: &Command, global: &Global, console: &mut Console) -> CommandResult {
     match command {
-        Command::Cat(args) => cat::run(args, global, screen),
-        Command::Count(args) => count::run(args, global, screen),
-        Command::Diff(args) => diff::run(args, global, screen),
-        Command::Grep(args) => grep::run(args, global, screen),
-        Command::Merge(args) => merge::run(args, global, screen),
-        Command::Merge3(args) => merge3::run(args, global, screen),
-        Command::Tree(args) => tree::run(args, global, screen),
-        Command::Fmt(args) => fmt::run(args, global, screen),
-        Command::Init(args) => init::run(args, screen),
-        Command::Annotate(args) => annotate::run(args, global, screen),
-        Command::Set(args) => set::run(args, global, screen),
-        Command::Get(args) => get::run(args, global, screen),
-        Command::ListSetters(args) => list_setters::run(args, global, screen),
-        Command::CreateSetter(args) => create_setter::run(args, global, screen),
-        Command::CreateSubst(args) => create_subst::run(args, global, screen),
-        Command::DeleteSetter(args) => delete_setter::run(args, global, screen),
-        Command::DeleteSubst(args) => delete_subst::run(args, global, screen),
-        Command::RenameSetter(args) => rename_setter::run(args, global, screen),
-        Command::MigrateSetters(args) => migrate_setters::run(args, global, screen),
+        Command::Cat(args) => cat::run(args, global, console),
+        Command::Count(args) => count::run(args, global, console),
+        Command::Diff(args) => diff::run(args, global, console),
+        Command::Grep(args) => grep::run(args, global, console),
+        Command::Merge(args) => merge::run(args, global, console),
+        Command::Merge3(args) => merge3::run(args, global, console),
+        Command::Tree(args) => tree::run(args, global, console),
+        Command::Fmt(args) => fmt::run(args, global, console),
+        Command::Init(args) => init::run(args, console),
+        Command::Annotate(args) => annotate::run(args, global, console),
+        Command::Set(args) => set::run(args, global, console),
+        Command::Get(args) => get::run(args, global, console),
+        Command::ListSetters(args) => list_setters::run(args, global, console),
+        Command::CreateSetter(args) => create_setter::run(args, global, console),
+        Command::CreateSubst(args) => create_subst::run(args, global, console),
+        Command::DeleteSetter(args) => delete_setter::run(args, global, console),
+        Command::DeleteSubst(args) => delete_subst::run(args, global, console),
+        Command::RenameSetter(args) => rename_setter::run(args, global, console),
+        Command::MigrateSetters(args) => migrate_setters::run(args, global, console),
     }
 }
 
@@ -138,12 +138,12 @@ impl Format {
 }
 
 /// Says what could not be read; that counts more than `exit`.
-fn finish(loaded: &Loaded, exit: Exit, global: &Global, screen: &mut Screen) -> Outcome {
-    screen.flush()?;
+fn finish(loaded: &Loaded, exit: Exit, global: &Global, console: &mut Console) -> CommandResult {
+    console.flush()?;
     let mut told = loaded.diagnostics();
     if global.verbose {
         told.extend(loaded.package.duplicates());
     }
-    screen.tell_all(&told);
+    console.report_all(&told);
     Ok(if told.iter().any(Diagnostic::is_error) { Exit::Input } else { exit })
 }

@@ -2,11 +2,11 @@
 
 use krm_core::setters::{Changes, Rename, Setters};
 
-use super::editing::Editing;
+use super::edit_session::EditOptions;
 use super::setters::{self, Where};
-use crate::Outcome;
+use crate::CommandResult;
 use crate::cli::Global;
-use crate::show::Screen;
+use crate::console::Console;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -29,11 +29,11 @@ pub(crate) struct Args {
     new_name: String,
 
     #[command(flatten)]
-    editing: Editing,
+    edit_options: EditOptions,
 }
 
-pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
-    let opened = args.at.open(&args.editing, global, screen)?;
+pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
+    let opened = args.at.open(&args.edit_options, global, console)?;
     let parts = setters::read(&opened.session.loaded, &opened.openapi, global);
     let rename = Rename { from: args.name.clone(), to: args.new_name.clone() };
     let is_meant = |it: &Setters<'_>| it.definitions().setter(&args.name).is_some();
@@ -46,5 +46,5 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
         changes.merge(renamed.changes);
     }
     let planned = setters::plan(&changes, global);
-    setters::finish(opened.session, planned, &said, &args.editing, screen)
+    setters::finish(opened.session, planned, &said, &args.edit_options, console)
 }

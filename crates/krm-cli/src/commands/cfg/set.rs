@@ -5,11 +5,11 @@ use krm_core::setters::{Changes, Set, values};
 use krm_core::{Diagnostic, Severity};
 use krm_yaml::ReadOptions;
 
-use super::editing::Editing;
+use super::edit_session::EditOptions;
 use super::setters::{self, Part, Where};
 use crate::cli::Global;
-use crate::show::Screen;
-use crate::{Exit, Failure, Outcome, disk};
+use crate::console::Console;
+use crate::{CommandResult, Exit, Failure, disk};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -65,15 +65,15 @@ pub(crate) struct Args {
     shared: bool,
 
     #[command(flatten)]
-    editing: Editing,
+    edit_options: EditOptions,
 }
 
 /// Names with the values that were given for them.
 type Wanted = Vec<(String, Option<Vec<String>>)>;
 
-pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
+pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     let wanted = wanted(args)?;
-    let opened = args.at.open(&args.editing, global, screen)?;
+    let opened = args.at.open(&args.edit_options, global, console)?;
     let parts = setters::read(&opened.session.loaded, &opened.openapi, global);
     let (mut changes, mut said, mut told) = (Changes::default(), Vec::new(), Vec::new());
     let is_known =
@@ -91,7 +91,7 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
                 if parts.len() > 1 && !names.is_empty() {
                     said.push(part.shown.clone());
                 }
-                let shows = screen.shows_secrets();
+                let shows = console.shows_secrets();
                 said.extend(names.iter().map(|(name, given)| {
                     let count = done.counts.get(name).copied().unwrap_or_default();
                     let hidden = !shows && is_secret(name, part);
@@ -104,12 +104,12 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     }
     if told.iter().any(Diagnostic::is_error) {
         told.retain(Diagnostic::is_error);
-        return Err(Failure::Told(Exit::Input, told));
+        return Err(Failure::Diagnostics(Exit::Input, told));
     }
     told.retain(|diagnostic| diagnostic.severity > Severity::Info);
-    screen.tell_all(&told);
+    console.report_all(&told);
     let planned = setters::plan(&changes, global);
-    setters::finish(opened.session, planned, &said, &args.editing, screen)
+    setters::finish(opened.session, planned, &said, &args.edit_options, console)
 }
 
 fn wanted(args: &Args) -> Result<Wanted, Failure> {

@@ -4,12 +4,12 @@ use clap::ValueEnum;
 use krm_core::setters::{Changes, Delete, FileFields, Form, Place, Setters, find_fields};
 use krm_core::{Diagnostic, PackageFile, Plan};
 
-use super::editing::{Editing, Session};
+use super::edit_session::{EditOptions, EditSession};
 use crate::cli::Global;
+use crate::console::Console;
 use crate::folder::{self, Loaded, Origin};
-use crate::show::Screen;
 use crate::walk::SubPackages;
-use crate::{Failure, Outcome, disk, parallel};
+use crate::{CommandResult, Failure, disk, parallel};
 
 /// Which package is meant, and where its setters are defined.
 #[derive(Clone, Debug, clap::Args)]
@@ -40,7 +40,7 @@ pub(super) struct Where {
 
 /// A package that is being edited, and the documents that were named with it.
 pub(super) struct Opened<'a> {
-    pub(super) session: Session<'a>,
+    pub(super) session: EditSession<'a>,
     pub(super) openapi: Vec<PackageFile>,
 }
 
@@ -48,16 +48,20 @@ impl Where {
     /// Opens the package to be edited. Standard input has no definitions, and a pipe no second file.
     pub(super) fn open<'a>(
         &self,
-        editing: &'a Editing,
+        edit_options: &'a EditOptions,
         global: &Global,
-        screen: &mut Screen,
+        console: &mut Console,
     ) -> Result<Opened<'a>, Failure> {
         if self.dir == disk::STDIN {
             let words = "the folder of a package is wanted, and - is standard input";
-            return Err(Failure::Told(crate::Exit::Usage, vec![Diagnostic::untyped_error(words)]));
+            return Err(Failure::Diagnostics(
+                crate::Exit::Usage,
+                vec![Diagnostic::untyped_error(words)],
+            ));
         }
         let (dir, recurse) = (&self.dir, self.recurse_subpackages);
-        let session = Session::open_at(dir, &self.openapi, recurse, editing, global, screen)?;
+        let session =
+            EditSession::open_at(dir, &self.openapi, recurse, edit_options, global, console)?;
         Ok(Opened { session, openapi: self.documents(global)? })
     }
 
@@ -74,7 +78,7 @@ impl Where {
             let loaded = folder::load(name, global.jobs).map_err(Failure::input)?;
             let told = loaded.diagnostics();
             if told.iter().any(Diagnostic::is_error) {
-                return Err(Failure::Told(crate::Exit::Input, told));
+                return Err(Failure::Diagnostics(crate::Exit::Input, told));
             }
             all.extend(loaded.package.into_files());
         }
@@ -138,17 +142,17 @@ pub(super) fn plan(changes: &Changes<'_>, global: &Global) -> (Plan, Vec<Diagnos
 
 /// Writes the plan, or shows it; what was done is said once it is.
 pub(super) fn finish(
-    mut session: Session<'_>,
+    mut session: EditSession<'_>,
     planned: (Plan, Vec<Diagnostic>),
     said: &[String],
-    editing: &Editing,
-    screen: &mut Screen,
-) -> Outcome {
+    edit_options: &EditOptions,
+    console: &mut Console,
+) -> CommandResult {
     let (plan, errors) = planned;
-    session.tell(errors, screen)?;
-    let exit = session.finish(plan, screen)?;
-    if !editing.preview.is_on() {
-        said.iter().for_each(|line| screen.say(line));
+    session.report(errors, console)?;
+    let exit = session.finish(plan, console)?;
+    if !edit_options.preview.is_on() {
+        said.iter().for_each(|line| console.status(line));
     }
     Ok(exit)
 }
@@ -169,7 +173,7 @@ pub(super) fn each<'a, T>(
             Err(told) => errors.extend(told),
         }
     }
-    if errors.is_empty() { Ok(done) } else { Err(Failure::Told(crate::Exit::Input, errors)) }
+    if errors.is_empty() { Ok(done) } else { Err(Failure::Diagnostics(crate::Exit::Input, errors)) }
 }
 
 /// How many fields there are, and where: `2 fields: a.yaml:3:5, b.yaml:1:1`.
@@ -214,10 +218,10 @@ pub(super) fn delete(
     delete: &Delete,
     is_meant: impl Fn(&Setters<'_>) -> bool,
     words: &str,
-    editing: &Editing,
+    edit_options: &EditOptions,
     global: &Global,
-    screen: &mut Screen,
-) -> Outcome {
+    console: &mut Console,
+) -> CommandResult {
     let parts = read(&opened.session.loaded, &opened.openapi, global);
     let (mut changes, mut said) = (Changes::default(), Vec::new());
     for (part, deleted) in each(&parts, is_meant, |it| delete.on(it))? {
@@ -226,5 +230,5 @@ pub(super) fn delete(
         changes.merge(deleted.changes);
     }
     let planned = plan(&changes, global);
-    finish(opened.session, planned, &said, editing, screen)
+    finish(opened.session, planned, &said, edit_options, console)
 }

@@ -9,9 +9,9 @@ use krm_yaml::Value;
 
 use super::{Format, Local, finish};
 use crate::cli::Global;
+use crate::console::Console;
 use crate::folder::{self, Loaded, Origin};
-use crate::show::Screen;
-use crate::{Exit, Failure, Outcome};
+use crate::{CommandResult, Exit, Failure};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -119,30 +119,30 @@ enum Structure {
     Directory,
 }
 
-pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
+pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     let loaded = folder::load(&args.dir, global.jobs).map_err(Failure::input)?;
     let kept = loaded.package.resources().filter(|placed| args.local.keeps(placed.resource));
     let resources: Vec<Placed<'_>> = kept.collect();
     match args.output {
         Some(format) => {
             let records: Vec<Record<'_>> = resources.iter().map(|it| record(it, &loaded)).collect();
-            screen.print(&format.write(&records))?;
+            console.print(&format.write(&records))?;
         }
-        None => draw(args, &loaded, &resources, screen)?,
+        None => draw(args, &loaded, &resources, console)?,
     }
-    screen.flush()?;
+    console.flush()?;
     for path in &args.shown.field {
         let nodes = resources.iter().map(|placed| placed.resource.node);
-        screen.tell_all(path.near_miss(nodes).as_slice());
+        console.report_all(path.near_miss(nodes).as_slice());
     }
-    finish(&loaded, Exit::Done, global, screen)
+    finish(&loaded, Exit::Success, global, console)
 }
 
 fn draw(
     args: &Args,
     loaded: &Loaded,
     resources: &[Placed<'_>],
-    screen: &mut Screen,
+    console: &mut Console,
 ) -> Result<(), Failure> {
     let fields = args.shown.fields();
     let by_owner = match args.graph_structure {
@@ -157,12 +157,12 @@ fn draw(
             loaded.origin == Origin::Stdin,
             &fields,
         );
-        return screen.print(&tree.draw());
+        return console.print(&tree.draw());
     }
     let owned = tree::by_owner(resources, &loaded.title, &fields);
-    screen.print(&owned.tree.draw())?;
-    screen.flush()?;
-    screen.tell_all(&owned.missing);
+    console.print(&owned.tree.draw())?;
+    console.flush()?;
+    console.report_all(&owned.missing);
     Ok(())
 }
 

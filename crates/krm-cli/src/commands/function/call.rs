@@ -7,8 +7,8 @@ use krm_yaml::ReadOptions;
 
 use super::configuration;
 use super::doc;
-use crate::show::Screen;
-use crate::{Exit, Failure, Outcome, disk};
+use crate::console::Console;
+use crate::{CommandResult, Exit, Failure, disk};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -27,28 +27,31 @@ pub(crate) struct Args {
     name: String,
 }
 
-pub(super) fn run(args: &Args, screen: &mut Screen) -> Outcome {
+pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     let builtin = doc::find(&args.name)?;
     let file = disk::parse(disk::STDIN, ReadOptions::default()).map_err(Failure::input)?;
     let told = |error: Error| {
         let told = error.diagnostics.into_iter();
-        Failure::Told(Exit::Input, told.map(|it| it.in_file(disk::shown(disk::STDIN))).collect())
+        Failure::Diagnostics(
+            Exit::Input,
+            told.map(|it| it.in_file(disk::shown(disk::STDIN))).collect(),
+        )
     };
     let (stream, mut list) = Stream::read(file.into_text()).map_err(told)?;
     if let Err(error) = builtin.call(&mut list) {
         let results = error.results(list.results);
         if stream.has_room_for_results() {
-            screen.print(&stream.write_failed(&results).map_err(told)?)?;
+            console.print(&stream.write_failed(&results).map_err(told)?)?;
         }
         // What a function reads of its configuration it places there.
         let told = error
             .diagnostics
             .into_iter()
             .map(|it| configuration::placed(it, configuration::NO_FILE));
-        return Err(Failure::Told(Exit::Function, told.collect()));
+        return Err(Failure::Diagnostics(Exit::Function, told.collect()));
     }
-    screen.print(&stream.write(&list).map_err(told)?)?;
+    console.print(&stream.write(&list).map_err(told)?)?;
     let errors: Vec<_> = list.results.iter().filter(|it| it.severity == Severity::Error).collect();
-    errors.iter().for_each(|result| screen.tell(&result.to_diagnostic()));
-    Ok(if errors.is_empty() { Exit::Done } else { Exit::Findings })
+    errors.iter().for_each(|result| console.report(&result.to_diagnostic()));
+    Ok(if errors.is_empty() { Exit::Success } else { Exit::Findings })
 }

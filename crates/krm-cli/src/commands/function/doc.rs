@@ -5,8 +5,8 @@ use krm_core::Diagnostic;
 use krm_core::diagnostics::suggest::nearest;
 use krm_core::model::image_name::ImageName;
 
-use crate::show::Screen;
-use crate::{Exit, Failure, Outcome};
+use crate::console::Console;
+use crate::{CommandResult, Exit, Failure};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -26,12 +26,12 @@ pub(crate) struct Args {
     image: Option<String>,
 }
 
-pub(super) fn run(args: &Args, screen: &mut Screen) -> Outcome {
+pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     let name = args.name.as_deref().or(args.image.as_deref()).unwrap_or_default();
     let builtin = find(name)?;
-    screen.print(builtin.doc.trim_end())?;
-    screen.print("\n")?;
-    Ok(Exit::Done)
+    console.print(builtin.doc.trim_end())?;
+    console.print("\n")?;
+    Ok(Exit::Success)
 }
 
 /// The built-in function of this name or image.
@@ -46,6 +46,6 @@ pub(super) fn find(name: &str) -> Result<&'static Builtin, Failure> {
         };
         let told =
             Diagnostic::untyped_error(format!("no function `{short}` is built in")).hint(hint);
-        Failure::Told(Exit::Usage, vec![told])
+        Failure::Diagnostics(Exit::Usage, vec![told])
     })
 }

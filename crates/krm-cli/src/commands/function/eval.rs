@@ -17,8 +17,8 @@ use super::saving::{Config, Saving};
 use super::selection::Selection;
 use super::streams;
 use crate::cli::Global;
-use crate::show::Screen;
-use crate::{Failure, Outcome, disk};
+use crate::console::Console;
+use crate::{CommandResult, Failure, disk};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -90,7 +90,7 @@ enum Role {
     Validator,
 }
 
-pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
+pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     args.check()?;
     let is_stream = args.dir == disk::STDIN;
     let workshop = args.flags.permissions.workshop((!is_stream).then_some(Path::new(&args.dir)))?;
@@ -112,8 +112,8 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     };
     let job = Job { step, runtime, wanted: &wanted, place: None, config_file };
     match is_stream {
-        true => args.on_stream(job, screen),
-        false => args.on_package(&job, &workshop, global, screen),
+        true => args.on_stream(job, console),
+        false => args.on_package(&job, &workshop, global, console),
     }
 }
 
@@ -162,8 +162,8 @@ impl Args {
         job: &Job<'_>,
         workshop: &Workshop<'_>,
         global: &Global,
-        screen: &mut Screen,
-    ) -> Outcome {
+        console: &mut Console,
+    ) -> CommandResult {
         let saving = match self.save {
             true => Some(self.saving(job, workshop)?),
             false => None,
@@ -172,12 +172,12 @@ impl Args {
         // A container starts while the package is read; from here on somebody has to end it.
         interrupt::on_signals();
         job.step.start();
-        self.flags.on_package(&self.dir, saving, global, screen, |package, items, run, screen| {
-            Ok(run.step(package, job, items.to_vec(), screen))
+        self.flags.on_package(&self.dir, saving, global, console, |package, items, run, console| {
+            Ok(run.step(package, job, items.to_vec(), console))
         })
     }
 
-    fn on_stream(&self, mut job: Job<'_>, screen: &mut Screen) -> Outcome {
+    fn on_stream(&self, mut job: Job<'_>, console: &mut Console) -> CommandResult {
         let output = self.flags.elsewhere.output.as_ref();
         let words = match output {
             _ if self.save => Some("--save is for packages, and this is standard input"),
@@ -193,9 +193,9 @@ impl Args {
         let mut piped = streams::Piped::read()?;
         job.step.config = job.step.config.take().or_else(|| piped.config());
         let mut run = self.flags.run(disk::shown(disk::STDIN));
-        let after = run.step(&Package::default(), &job, piped.items(), screen);
-        self.flags.results.keep(&run.report, screen)?;
-        piped.finish(&run, after, output, screen)
+        let after = run.step(&Package::default(), &job, piped.items(), console);
+        self.flags.results.keep(&run.report, console)?;
+        piped.finish(&run, after, output, console)
     }
 
     fn saving(&self, job: &Job<'_>, workshop: &Workshop<'_>) -> Result<Saving, Failure> {

@@ -5,8 +5,8 @@ use krm_catalog::{BUILTINS, Builtin};
 use krm_core::print::list_output::{self, Record};
 use krm_yaml::Value;
 
-use crate::show::Screen;
-use crate::{Exit, Outcome};
+use crate::console::Console;
+use crate::{CommandResult, Exit};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -36,14 +36,14 @@ enum Output {
     Yaml,
 }
 
-pub(super) fn run(args: &Args, screen: &mut Screen) -> Outcome {
+pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     let text = match args.output {
         Output::Text => table(),
         Output::Json => list_output::json(&all()),
         Output::Yaml => list_output::yaml(&all()),
     };
-    screen.print(&text)?;
-    Ok(Exit::Done)
+    console.print(&text)?;
+    Ok(Exit::Success)
 }
 
 fn all() -> Vec<Record<'static>> {

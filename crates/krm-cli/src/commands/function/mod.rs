@@ -29,9 +29,9 @@ mod xargs;
 
 use clap::Subcommand;
 
-use crate::Outcome;
+use crate::CommandResult;
 use crate::cli::Global;
-use crate::show::Screen;
+use crate::console::Console;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -48,18 +48,18 @@ pub(crate) enum Command {
     Xargs(xargs::Args),
 }
 
-pub(crate) fn run(command: &Command, global: &Global, screen: &mut Screen) -> Outcome {
+pub(crate) fn run(command: &Command, global: &Global, console: &mut Console) -> CommandResult {
     match command {
-        Command::Call(args) => call::run(args, screen),
-        Command::Doc(args) => doc::run(args, screen),
-        Command::Eval(args) => eval::run(args, global, screen),
-        Command::List(args) => list::run(args, screen),
-        Command::New(args) => new::run(args, screen),
-        Command::Run(args) => run::run(args, global, screen),
-        Command::Sink(args) => sink::run(args, global, screen),
-        Command::Render(args) => render::run(args, global, screen),
-        Command::Source(args) => source::run(args, global, screen),
-        Command::Wrap(args) => wrap::run(args, global, screen),
-        Command::Xargs(args) => xargs::run(args, screen),
+        Command::Call(args) => call::run(args, console),
+        Command::Doc(args) => doc::run(args, console),
+        Command::Eval(args) => eval::run(args, global, console),
+        Command::List(args) => list::run(args, console),
+        Command::New(args) => new::run(args, console),
+        Command::Run(args) => run::run(args, global, console),
+        Command::Sink(args) => sink::run(args, global, console),
+        Command::Render(args) => render::run(args, global, console),
+        Command::Source(args) => source::run(args, global, console),
+        Command::Wrap(args) => wrap::run(args, global, console),
+        Command::Xargs(args) => xargs::run(args, console),
     }
 }

@@ -8,9 +8,9 @@ use krm_core::{Change, Diagnostic, Plan};
 
 use super::templates;
 use crate::cli::Preview;
-use crate::commands::writing;
-use crate::show::Screen;
-use crate::{Failure, Outcome};
+use crate::commands::plan;
+use crate::console::Console;
+use crate::{CommandResult, Failure};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -57,7 +57,7 @@ pub(super) enum Lang {
     Starlark,
 }
 
-pub(super) fn run(args: &Args, screen: &mut Screen) -> Outcome {
+pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     let folder = args.name.trim_end_matches('/');
     let name = folder.rsplit('/').next().unwrap_or_default();
     check(name)?;
@@ -74,10 +74,10 @@ pub(super) fn run(args: &Args, screen: &mut Screen) -> Outcome {
         let text = text.replace("{{name}}", name).replace("{{sdk}}", &sdk);
         plan.add(Change { path: format!("{folder}/{path}"), old: None, new: Some(text) });
     }
-    let lock = writing::lock_folder(folder, &args.preview, screen)?;
-    let outcome = writing::finish(plan, &args.preview, &lock, screen)?;
+    let lock = plan::lock_directory(folder, &args.preview, console)?;
+    let outcome = plan::apply_or_preview(plan, &args.preview, &lock, console)?;
     if !args.preview.is_on() {
-        screen.note(&format!("made {folder}; {folder}/README.md says how to build and run it"));
+        console.detail(&format!("made {folder}; {folder}/README.md says how to build and run it"));
     }
     Ok(outcome)
 }

@@ -10,9 +10,9 @@ use super::running::Run;
 use super::saving::Saving;
 use super::writing_back::{Ending, Results};
 use crate::cli::{Global, Preview};
-use crate::commands::cfg::editing::{Editing, Session};
-use crate::show::Screen;
-use crate::{Exit, Failure, Outcome};
+use crate::commands::cfg::edit_session::{EditOptions, EditSession};
+use crate::console::Console;
+use crate::{CommandResult, Exit, Failure};
 
 /// Flags of both commands.
 #[derive(Clone, Debug, clap::Args)]
@@ -48,21 +48,21 @@ impl Flags {
         dir: &str,
         saving: Option<&Saving>,
         global: &Global,
-        screen: &mut Screen,
-        functions: impl FnOnce(&Package, &[Item], &mut Run, &mut Screen) -> Result<Vec<Item>, Failure>,
-    ) -> Outcome {
+        console: &mut Console,
+        functions: impl FnOnce(&Package, &[Item], &mut Run, &mut Console) -> Result<Vec<Item>, Failure>,
+    ) -> CommandResult {
         let output = self.elsewhere.output.as_ref();
         // What goes elsewhere leaves the package alone.
         let dry_run = self.preview.dry_run || output.is_some();
-        let editing = Editing::whole(Preview { dry_run, ..self.preview.clone() });
-        let session = Session::open_at(dir, &[], true, &editing, global, screen)?;
+        let edit_options = EditOptions::whole(Preview { dry_run, ..self.preview.clone() });
+        let session = EditSession::open_at(dir, &[], true, &edit_options, global, console)?;
         let mut run = self.run(&session.loaded.title);
         let package = &session.loaded.package;
         // The program ends with them: to take thousands of texts apart would only cost time.
-        let before = items(package, self.results.strict, screen)?.leak();
-        let after = functions(package, before, &mut run, screen)?.leak();
+        let before = items(package, self.results.strict, console)?.leak();
+        let after = functions(package, before, &mut run, console)?.leak();
         let ending = Ending { saving, output, preview: &self.preview };
-        self.results.finish(&run, session, [before, after], ending, screen)
+        self.results.finish(&run, session, [before, after], ending, console)
     }
 }
 
@@ -70,14 +70,15 @@ impl Flags {
 pub(super) fn items(
     package: &Package,
     is_strict: bool,
-    screen: &mut Screen,
+    console: &mut Console,
 ) -> Result<Vec<Item>, Failure> {
-    let taken = Items::of(package, |_| true).map_err(|told| Failure::Told(Exit::Input, told))?;
+    let taken =
+        Items::of(package, |_| true).map_err(|told| Failure::Diagnostics(Exit::Input, told))?;
     if let Some(told) = taken.words(is_strict) {
         if told.is_error() {
             return Err(Failure::input(told));
         }
-        screen.tell(&told);
+        console.report(&told);
     }
     Ok(taken.items)
 }

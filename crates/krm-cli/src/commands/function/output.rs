@@ -7,10 +7,10 @@ use krm_core::print::source_text;
 use krm_core::{Change, Package, Plan};
 
 use crate::cli::Preview;
-use crate::commands::writing;
+use crate::commands::plan;
+use crate::console::Console;
 use crate::folder;
-use crate::show::Screen;
-use crate::{Exit, Failure, Outcome};
+use crate::{CommandResult, Exit, Failure};
 
 /// The flag.
 #[derive(Clone, Debug, clap::Args)]
@@ -49,22 +49,22 @@ impl std::str::FromStr for Output {
 
 impl Output {
     /// Prints a package, or makes a folder of it.
-    pub(super) fn take(&self, package: &Package, screen: &mut Screen) -> Outcome {
+    pub(super) fn take(&self, package: &Package, console: &mut Console) -> CommandResult {
         let items = || {
             let taken = Items::of(package, |_| true);
-            taken.map(|it| it.items).map_err(|told| Failure::Told(Exit::Input, told))
+            taken.map(|it| it.items).map_err(|told| Failure::Diagnostics(Exit::Input, told))
         };
         match self {
             Self::Stdout => {
                 let items = items()?;
                 let options = SendOptions { without_ids: true, ..SendOptions::default() };
                 let list = Sending::of(&items, &options).map_err(Failure::input)?;
-                screen.print(list.text())?;
+                console.print(list.text())?;
             }
-            Self::Unwrap => screen.print(&documents(&items()?))?,
-            Self::Folder(folder) => return make(folder, package, screen),
+            Self::Unwrap => console.print(&documents(&items()?))?,
+            Self::Folder(folder) => return make(folder, package, console),
         }
-        Ok(Exit::Done)
+        Ok(Exit::Success)
     }
 }
 
@@ -75,7 +75,7 @@ pub(super) fn documents(items: &[Item]) -> String {
 }
 
 /// A new folder with the files of a package.
-fn make(folder: &str, package: &Package, screen: &mut Screen) -> Outcome {
+fn make(folder: &str, package: &Package, console: &mut Console) -> CommandResult {
     let mut plan = Plan::default();
     for file in package.files() {
         let path = folder::joined(folder, file.path.as_str());
@@ -84,6 +84,6 @@ fn make(folder: &str, package: &Package, screen: &mut Screen) -> Outcome {
     }
     // Neither flag of a preview goes with `-o`.
     let preview = Preview::default();
-    let lock = writing::lock_folder(folder, &preview, screen)?;
-    writing::finish(plan, &preview, &lock, screen)
+    let lock = plan::lock_directory(folder, &preview, console)?;
+    plan::apply_or_preview(plan, &preview, &lock, console)
 }

@@ -9,11 +9,11 @@ use super::output::Elsewhere;
 use super::rendering::Settings;
 use super::writing_back::Results;
 use crate::cli::{Global, Preview};
-use crate::commands::writing;
+use crate::commands::plan;
+use crate::console::Console;
 use crate::disk::Lock;
 use crate::folder::{self, Loaded, Origin};
-use crate::show::Screen;
-use crate::{Exit, Failure, Outcome, disk};
+use crate::{CommandResult, Exit, Failure, disk};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -77,37 +77,42 @@ pub(crate) struct Args {
     pub(super) preview: Preview,
 }
 
-pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
+pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     if args.dir == disk::STDIN {
         let told = Diagnostic::untyped_error("a folder is rendered, and this is standard input");
         let hint = "`krm fn eval -` runs a function on what it reads from there";
         return Err(Failure::usage(told.hint(hint)));
     }
     let lock = match args.elsewhere.output {
-        None => writing::lock(std::slice::from_ref(&args.dir), &args.preview, screen)?,
+        None => plan::lock(std::slice::from_ref(&args.dir), &args.preview, console)?,
         Some(_) => Lock::nothing(),
     };
-    let loaded = load(args, global, &lock, screen)?;
-    Settings::new(args, &loaded, global)?.run(&lock, screen)
+    let loaded = load(args, global, &lock, console)?;
+    Settings::new(args, &loaded, global)?.run(&lock, console)
 }
 
 /// The package with everything in it. What cannot be read is the end of it.
-fn load(args: &Args, global: &Global, lock: &Lock, screen: &mut Screen) -> Result<Loaded, Failure> {
+fn load(
+    args: &Args,
+    global: &Global,
+    lock: &Lock,
+    console: &mut Console,
+) -> Result<Loaded, Failure> {
     let load = || folder::load(&args.dir, global.jobs).map_err(Failure::input);
     let mut loaded = load()?;
     if loaded.origin != Origin::Folder {
         let told = Diagnostic::untyped_error("a folder is rendered, and this is none");
-        return Err(Failure::Told(Exit::Usage, vec![told.in_file(&*loaded.title)]));
+        return Err(Failure::Diagnostics(Exit::Usage, vec![told.in_file(&*loaded.title)]));
     }
-    let tell = &mut |diagnostic: &Diagnostic| screen.tell(diagnostic);
+    let tell = &mut |diagnostic: &Diagnostic| console.report(diagnostic);
     if lock.recover(&loaded.journals, tell).map_err(Failure::input)? {
         loaded = load()?;
     }
     let told = loaded.diagnostics();
     if told.iter().any(Diagnostic::is_error) {
-        return Err(Failure::Told(Exit::Input, told));
+        return Err(Failure::Diagnostics(Exit::Input, told));
     }
-    screen.tell_all(&told);
+    console.report_all(&told);
     match no_package(&loaded) {
         Some(told) => Err(Failure::input(told)),
         None => Ok(loaded),

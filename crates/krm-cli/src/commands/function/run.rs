@@ -16,9 +16,9 @@ use super::permissions::{Asks, Workshop};
 use super::running::{Job, Run};
 use super::streams;
 use crate::cli::{Global, yes_or_no};
+use crate::console::Console;
 use crate::folder;
-use crate::show::Screen;
-use crate::{Exit, Failure, Outcome, disk};
+use crate::{CommandResult, Exit, Failure, disk};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -86,7 +86,7 @@ struct Planned {
     config_file: String,
 }
 
-pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
+pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     let explicit = args.image.is_some() || args.exec_path.is_some();
     if !args.args.is_empty() && !explicit {
         let words =
@@ -96,19 +96,30 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     let is_stream = args.dir == disk::STDIN;
     let workshop = args.flags.permissions.workshop((!is_stream).then_some(Path::new(&args.dir)))?;
     match is_stream {
-        true => args.on_stream(&workshop, global, screen),
+        true => args.on_stream(&workshop, global, console),
         false => {
             let limits = args.flags.permissions.limits.limits();
-            args.flags.on_package(&args.dir, None, global, screen, |package, items, run, screen| {
-                let planned = args.planned(package, items, &workshop, global)?;
-                Ok(steps(planned, limits, package, run, items.to_vec(), screen))
-            })
+            args.flags.on_package(
+                &args.dir,
+                None,
+                global,
+                console,
+                |package, items, run, console| {
+                    let planned = args.planned(package, items, &workshop, global)?;
+                    Ok(steps(planned, limits, package, run, items.to_vec(), console))
+                },
+            )
         }
     }
 }
 
 impl Args {
-    fn on_stream(&self, workshop: &Workshop<'_>, global: &Global, screen: &mut Screen) -> Outcome {
+    fn on_stream(
+        &self,
+        workshop: &Workshop<'_>,
+        global: &Global,
+        console: &mut Console,
+    ) -> CommandResult {
         let output = self.flags.elsewhere.output.as_ref();
         if self.flags.preview.is_on() || matches!(output, Some(Output::Folder(_))) {
             let words = "what is read from standard input goes to standard output";
@@ -120,9 +131,9 @@ impl Args {
         let package = as_package(&items)?;
         let planned = self.planned(&package, &items, workshop, global)?;
         let limits = self.flags.permissions.limits.limits();
-        let after = steps(planned, limits, &Package::default(), &mut run, items, screen);
-        self.flags.results.keep(&run.report, screen)?;
-        piped.finish(&run, after, output, screen)
+        let after = steps(planned, limits, &Package::default(), &mut run, items, console);
+        self.flags.results.keep(&run.report, console)?;
+        piped.finish(&run, after, output, console)
     }
 
     /// The functions in their order. What is not allowed is told before anything runs.
@@ -133,7 +144,7 @@ impl Args {
         workshop: &Workshop<'_>,
         global: &Global,
     ) -> Result<Vec<Planned>, Failure> {
-        let input = |told| Failure::Told(Exit::Input, told);
+        let input = |told| Failure::Diagnostics(Exit::Input, told);
         let (mut planned, mut errors) = (Vec::new(), Vec::new());
         let mut add = |made: Result<Planned, Diagnostic>| match made {
             Ok(function) => planned.push(function),
@@ -169,7 +180,11 @@ impl Args {
         if explicit {
             add(self.explicit(workshop));
         }
-        if errors.is_empty() { Ok(planned) } else { Err(Failure::Told(Exit::Function, errors)) }
+        if errors.is_empty() {
+            Ok(planned)
+        } else {
+            Err(Failure::Diagnostics(Exit::Function, errors))
+        }
     }
 
     fn explicit(&self, workshop: &Workshop<'_>) -> Result<Planned, Diagnostic> {
@@ -250,10 +265,10 @@ fn steps(
     package: &Package,
     run: &mut Run,
     mut items: Vec<Item>,
-    screen: &mut Screen,
+    console: &mut Console,
 ) -> Vec<Item> {
     if planned.is_empty() {
-        screen.say("no function is declared");
+        console.status("no function is declared");
     }
     for function in planned {
         let scope = function.scope;
@@ -272,7 +287,7 @@ fn steps(
         };
         let Planned { runtime, place, config_file, .. } = function;
         let job = Job { step, runtime, wanted: &wanted, place, config_file };
-        items = run.step(package, &job, items, screen);
+        items = run.step(package, &job, items, console);
         housed(&mut items, &scope);
         if !run.is_good {
             break;

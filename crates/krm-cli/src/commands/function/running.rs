@@ -7,7 +7,7 @@ use krm_run::{Image, Interrupt, Runner, Step, StepFailure, Stepped, named};
 
 use super::configuration;
 use crate::Exit;
-use crate::show::{Doing, Screen};
+use crate::console::{Activity, Console};
 
 /// How many lines of what a function said are told.
 const MOST_LINES: usize = 10;
@@ -66,12 +66,12 @@ impl Run {
         package: &Package,
         job: &Job<'_>,
         items: Vec<Item>,
-        screen: &mut Screen,
+        console: &mut Console,
     ) -> Vec<Item> {
         let name = crate::folder::joined(&self.title, &job.step.folder);
         let total = items.len();
         let seen = items.iter().filter(|item| (job.wanted)(item)).count();
-        let doing = Doing::begin(&format!("running {} on {name}", job.step.name));
+        let doing = Activity::begin(&format!("running {} on {name}", job.step.name));
         let ran = job.step.run(items.clone(), job.wanted, &self.interrupt);
         drop(doing);
         let (items, done) = match ran {
@@ -96,10 +96,10 @@ impl Run {
         let ran = ran_of(job, &done, &results, counts);
         let image = ran.image.as_ref().map(|image| format!(", image {image}")).unwrap_or_default();
         let (function, how) = (&ran.name, ran.how());
-        screen.say(&format!(
+        console.status(&format!(
             "[{word}] \"{function}\" ({how}) on {seen} of {name} in {time}ms{image}"
         ));
-        tell(package, job, &done, &results, screen);
+        tell(package, job, &done, &results, console);
         let errors = self.fail(job, failure, &results, counts, items.is_some());
         let errors = errors.into_iter().map(|told| placed(shown(told, package), job, &ran));
         self.errors.extend(errors);
@@ -140,7 +140,7 @@ impl Run {
     }
 
     /// Says how the run went as a whole.
-    pub(super) fn sum_up(&self, screen: &mut Screen) {
+    pub(super) fn sum_up(&self, console: &mut Console) {
         let results = self.report.ran.iter().flat_map(|ran| &ran.results);
         let count = |severity| results.clone().filter(|it| it.severity == severity).count();
         let found = [Severity::Error, Severity::Warning, Severity::Info].map(|it| (it, count(it)));
@@ -150,7 +150,7 @@ impl Run {
         let ran = self.report.ran.len();
         if ran > 1 || !found.is_empty() {
             let found = if found.is_empty() { "no results".to_owned() } else { found.join(", ") };
-            screen.say(&format!("{}: {found}", many(ran, "function")));
+            console.status(&format!("{}: {found}", many(ran, "function")));
         }
     }
 }
@@ -188,11 +188,11 @@ fn tell(
     job: &Job<'_>,
     done: &Stepped,
     results: &[FunctionResult],
-    screen: &mut Screen,
+    console: &mut Console,
 ) {
     let late = done.failure.iter().flat_map(|failure| &failure.warnings);
     for told in done.warnings.iter().chain(late) {
-        screen.tell(&named(&job.step.name, told.clone(), false));
+        console.report(&named(&job.step.name, told.clone(), false));
     }
     if !results.is_empty() {
         let finder = Finder::new(package);
@@ -200,7 +200,7 @@ fn tell(
         // Why a function failed is told by itself, with its place and what to do.
         let is_error = |it: &&FunctionResult| errors().any(|error| error.message() == it.message);
         let others = results.iter().filter(|it| it.message.is_empty() || !is_error(it));
-        others.for_each(|it| screen.tell(&finder.tell("", it)));
+        others.for_each(|it| console.report(&finder.tell("", it)));
     }
 }
 

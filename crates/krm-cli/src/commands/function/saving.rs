@@ -6,7 +6,7 @@ use krm_core::{Diagnostic, Package, PackagePath};
 use krm_yaml::{Edit, File, NodeRef, Path, Segment, Value, WhenEmpty};
 
 use crate::Failure;
-use crate::show::Screen;
+use crate::console::Console;
 
 const KPTFILE: &str = "Kptfile";
 
@@ -47,13 +47,13 @@ impl Saving {
         &self,
         package: &Package,
         texts: &mut BTreeMap<PackagePath, Option<String>>,
-        screen: &mut Screen,
+        console: &mut Console,
     ) -> Result<(), Failure> {
         let kptfile = package.files().iter().find(|file| file.path.as_str() == KPTFILE);
         let Some(kptfile) = kptfile else {
             let told =
                 Diagnostic::untyped_warning("the function is not saved: there is no Kptfile");
-            screen.tell(&told.hint("make one with `kpt pkg init`, or by hand"));
+            console.report(&told.hint("make one with `kpt pkg init`, or by hand"));
             return Ok(());
         };
         let text = match texts.get(&kptfile.path) {
@@ -65,7 +65,7 @@ impl Saving {
             self.edited(&file).map_err(|told| Failure::input(told.in_file(&*kptfile.shown)))?;
         texts.insert(kptfile.path.clone(), Some(text));
         let word = if is_new { "Added" } else { "Updated" };
-        screen.say(&format!("{word} \"{}\" as {} in the Kptfile.", self.name, self.role));
+        console.status(&format!("{word} \"{}\" as {} in the Kptfile.", self.name, self.role));
         Ok(())
     }
 

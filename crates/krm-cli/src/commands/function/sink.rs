@@ -8,10 +8,10 @@ use krm_core::{Change, Diagnostic, Plan};
 
 use super::{opening, output, streams};
 use crate::cli::{Global, Preview};
-use crate::commands::cfg::editing::{Editing, Session};
-use crate::commands::writing;
-use crate::show::Screen;
-use crate::{Exit, Failure, Outcome};
+use crate::commands::cfg::edit_session::{EditOptions, EditSession};
+use crate::commands::plan;
+use crate::console::Console;
+use crate::{CommandResult, Exit, Failure};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -43,9 +43,9 @@ pub(crate) struct Args {
     preview: Preview,
 }
 
-pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
+pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     let mut piped = streams::Piped::read()?;
-    piped.left_out(false).iter().for_each(|told| screen.tell(told));
+    piped.left_out(false).iter().for_each(|told| console.report(told));
     let given = piped.items();
     if args.prune && given.is_empty() && !piped.is_list_of_none() {
         let told = Diagnostic::untyped_error(
@@ -54,21 +54,21 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
         return Err(Failure::input(told.hint("a list that is meant to be empty says `items: []`")));
     }
     let Some(dir) = &args.dir else {
-        screen.print(&output::documents(&given))?;
-        return Ok(Exit::Done);
+        console.print(&output::documents(&given))?;
+        return Ok(Exit::Success);
     };
     if !Path::new(dir).exists() {
-        return made(dir, &given, args, screen);
+        return made(dir, &given, args, console);
     }
-    let editing = Editing::whole(args.preview.clone());
-    let session = Session::open_at(dir, &[], true, &editing, global, screen)?;
-    let before = opening::items(&session.loaded.package, false, screen)?;
+    let edit_options = EditOptions::whole(args.preview.clone());
+    let session = EditSession::open_at(dir, &[], true, &edit_options, global, console)?;
+    let before = opening::items(&session.loaded.package, false, console)?;
     let after = args.sunk(&before, &given)?;
     let deletions = if args.allow_delete { Deletions::Any } else { Deletions::Some };
     let done = assemble(&session.loaded.package, &before, &after, deletions)
-        .map_err(|told| Failure::Told(Exit::Input, told))?;
+        .map_err(|told| Failure::Diagnostics(Exit::Input, told))?;
     for gone in &done.deleted {
-        screen.say(&format!("deleted {} in {}", gone.resource, gone.path));
+        console.status(&format!("deleted {} in {}", gone.resource, gone.path));
     }
     let mut plan = Plan::default();
     for change in done.changes {
@@ -77,7 +77,7 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
         let old = change.old.and_then(|file| Some(file.file()?.text().to_owned()));
         plan.add(Change { path, old, new: change.into_text() });
     }
-    session.finish(plan, screen)
+    session.finish(plan, console)
 }
 
 impl Args {
@@ -103,17 +103,17 @@ impl Args {
 }
 
 /// A folder that is not there yet.
-fn made(dir: &str, given: &[Item], args: &Args, screen: &mut Screen) -> Outcome {
+fn made(dir: &str, given: &[Item], args: &Args, console: &mut Console) -> CommandResult {
     let package = krm_core::Package::default();
     let mut items = given.to_vec();
     items.iter_mut().for_each(|item| item.origin = None);
     let done = assemble(&package, &[], &items, Deletions::Any)
-        .map_err(|told: Vec<Diagnostic>| Failure::Told(Exit::Input, told))?;
+        .map_err(|told: Vec<Diagnostic>| Failure::Diagnostics(Exit::Input, told))?;
     let mut plan = Plan::default();
     for change in done.changes {
         let path = crate::folder::joined(dir, change.path.as_str());
         plan.add(Change { path, old: None, new: change.into_text() });
     }
-    let lock = writing::lock_folder(dir, &args.preview, screen)?;
-    writing::finish(plan, &args.preview, &lock, screen)
+    let lock = plan::lock_directory(dir, &args.preview, console)?;
+    plan::apply_or_preview(plan, &args.preview, &lock, console)
 }

@@ -8,9 +8,9 @@ use krm_yaml::{File, Value};
 
 use super::{configuration, opening, streams};
 use crate::cli::Global;
+use crate::console::Console;
 use crate::folder::{self, Loaded};
-use crate::show::Screen;
-use crate::{Exit, Failure, Outcome, disk};
+use crate::{CommandResult, Exit, Failure, disk};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -59,19 +59,19 @@ enum Output {
     Unwrap,
 }
 
-pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
+pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     let items = match &args.dirs[..] {
         [dir] if dir == disk::STDIN => {
             let mut piped = streams::Piped::read()?;
             match piped.left_out(args.strict) {
                 Some(told) if told.is_error() => return Err(Failure::input(told)),
-                told => told.iter().for_each(|told| screen.tell(told)),
+                told => told.iter().for_each(|told| console.report(told)),
             }
             piped.items()
         }
         dirs => {
-            let package = gathered(dirs, global, screen)?;
-            opening::items(&package, args.strict, screen)?
+            let package = gathered(dirs, global, console)?;
+            opening::items(&package, args.strict, console)?
         }
     };
     let config = args.fn_config.as_deref().map(configuration::of_file).transpose();
@@ -83,15 +83,15 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
     };
     let list = Sending::of(&items, &options).map_err(Failure::input)?;
     match args.output {
-        Output::Stdout => screen.print(&args.with_head(list.text()))?,
+        Output::Stdout => console.print(&args.with_head(list.text()))?,
         Output::Unwrap => {
             let file = File::parse(list.text().to_owned());
             let file = file.map_err(|error| Failure::input(Diagnostic::from(&error)))?;
             let texts = Input::new(&file).map_err(Failure::input)?.texts();
-            screen.print(&texts.join("---\n"))?;
+            console.print(&texts.join("---\n"))?;
         }
     }
-    Ok(Exit::Done)
+    Ok(Exit::Success)
 }
 
 impl Args {
@@ -114,20 +114,20 @@ impl Args {
 }
 
 /// The files of all folders as one package. A list is whole or not made.
-fn gathered(dirs: &[String], global: &Global, screen: &mut Screen) -> Result<Package, Failure> {
+fn gathered(dirs: &[String], global: &Global, console: &mut Console) -> Result<Package, Failure> {
     let mut files: Vec<PackageFile> = Vec::new();
     for dir in dirs {
         let loaded = folder::load(dir, global.jobs).map_err(Failure::input)?;
         let told = loaded.diagnostics();
         if told.iter().any(Diagnostic::is_error) {
-            return Err(Failure::Told(Exit::Input, told));
+            return Err(Failure::Diagnostics(Exit::Input, told));
         }
-        screen.tell_all(&told);
+        console.report_all(&told);
         files.extend(if dirs.len() == 1 { loaded.package.into_files() } else { prefixed(loaded)? });
     }
     let package = Package::new(files);
     match package.files().windows(2).find(|pair| pair[0].path == pair[1].path) {
-        Some(twice) => Err(Failure::Told(Exit::Usage, vec![two_at(&twice[1])])),
+        Some(twice) => Err(Failure::Diagnostics(Exit::Usage, vec![two_at(&twice[1])])),
         None => Ok(package),
     }
 }
@@ -141,7 +141,7 @@ fn prefixed(loaded: Loaded) -> Result<Vec<PackageFile>, Failure> {
     let renamed = |mut file: PackageFile| {
         let path = folder::joined(&prefix, file.path.as_str());
         file.path = PackagePath::new(&path).map_err(|error| {
-            Failure::Told(Exit::Usage, vec![Diagnostic::untyped_error(error.to_string())])
+            Failure::Diagnostics(Exit::Usage, vec![Diagnostic::untyped_error(error.to_string())])
         })?;
         Ok(file)
     };

@@ -8,8 +8,8 @@ use krm_yaml::ReadOptions;
 
 use super::output::{self, Output};
 use super::running::Run;
-use crate::show::Screen;
-use crate::{Exit, Failure, Outcome, disk};
+use crate::console::Console;
+use crate::{CommandResult, Exit, Failure, disk};
 
 /// What was read from standard input.
 pub(super) struct Piped {
@@ -58,29 +58,29 @@ impl Piped {
         run: &Run,
         after: Vec<Item>,
         output: Option<&Output>,
-        screen: &mut Screen,
-    ) -> Outcome {
-        run.sum_up(screen);
+        console: &mut Console,
+    ) -> CommandResult {
+        run.sum_up(console);
         let ran = run.report.ran.iter();
         let results: Vec<FunctionResult> = ran.flat_map(|ran| ran.results.clone()).collect();
         let is_list = output.is_none_or(|output| *output == Output::Stdout);
         if !run.is_good {
             if is_list && self.stream.has_room_for_results() {
-                screen.print(&self.stream.write_failed(&results).map_err(told)?)?;
+                console.print(&self.stream.write_failed(&results).map_err(told)?)?;
             }
-            return Err(Failure::Told(run.exit, run.errors.clone()));
+            return Err(Failure::Diagnostics(run.exit, run.errors.clone()));
         }
         if is_list {
             self.list.items = after.into_iter().map(Resource::from).collect();
             self.list.results.extend(results);
-            screen.print(&self.stream.write(&self.list).map_err(told)?)?;
+            console.print(&self.stream.write(&self.list).map_err(told)?)?;
         } else {
-            self.left_out(false).iter().for_each(|told| screen.tell(told));
-            screen.print(&output::documents(&after))?;
+            self.left_out(false).iter().for_each(|told| console.report(told));
+            console.print(&output::documents(&after))?;
         }
         match run.exit {
-            Exit::Done => Ok(Exit::Done),
-            failed => Err(Failure::Told(failed, run.errors.clone())),
+            Exit::Success => Ok(Exit::Success),
+            failed => Err(Failure::Diagnostics(failed, run.errors.clone())),
         }
     }
 }
@@ -89,5 +89,5 @@ impl Piped {
 fn told(error: Error) -> Failure {
     let told = error.diagnostics.into_iter();
     let told: Vec<Diagnostic> = told.map(|it| it.in_file(disk::shown(disk::STDIN))).collect();
-    Failure::Told(Exit::Input, told)
+    Failure::Diagnostics(Exit::Input, told)
 }

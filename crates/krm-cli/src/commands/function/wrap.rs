@@ -9,9 +9,9 @@ use krm_yaml::File;
 
 use super::command::{self, Program};
 use crate::cli::{Global, yes_or_no};
+use crate::console::Console;
 use crate::folder::{self, Loaded};
-use crate::show::Screen;
-use crate::{Exit, Failure, Outcome};
+use crate::{CommandResult, Exit, Failure};
 
 /// Compat: whether the output is merged into the resources of the list, as kustomize calls it.
 const MERGE: &str = "KUST_MERGE";
@@ -40,7 +40,7 @@ pub(crate) struct Args {
     env_only: bool,
 }
 
-pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
+pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     let overrides = match env::var(OVERRIDES) {
         Ok(folder) if !folder.is_empty() => Some(read(&folder, global)?),
         _ => None,
@@ -59,8 +59,8 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
         let text = content.text().to_owned();
         merged = adapter::merge(&list, text, &Rules::default()).map_err(told)?;
     }
-    screen.print(&merged)?;
-    Ok(Exit::Done)
+    console.print(&merged)?;
+    Ok(Exit::Success)
 }
 
 fn output_of(args: &Args) -> String {
@@ -78,7 +78,7 @@ fn read(folder: &str, global: &Global) -> Result<Loaded, Failure> {
     let loaded = folder::load(folder, global.jobs).map_err(Failure::input)?;
     let told = loaded.diagnostics();
     match told.iter().any(Diagnostic::is_error) {
-        true => Err(Failure::Told(Exit::Input, told)),
+        true => Err(Failure::Diagnostics(Exit::Input, told)),
         false => Ok(loaded),
     }
 }

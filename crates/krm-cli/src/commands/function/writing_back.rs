@@ -12,10 +12,10 @@ use super::output::Output;
 use super::running::Run;
 use super::saving::Saving;
 use crate::cli::Preview;
-use crate::commands::cfg::editing::Session;
+use crate::commands::cfg::edit_session::EditSession;
 use crate::commands::fix::{self, Choices};
-use crate::show::Screen;
-use crate::{Exit, Failure, Outcome};
+use crate::console::Console;
+use crate::{CommandResult, Exit, Failure};
 
 /// Flags about what becomes of a run.
 #[derive(Clone, Debug, clap::Args)]
@@ -54,7 +54,7 @@ pub(super) struct Ending<'a> {
 
 impl Results {
     /// Keeps the results of a run, also of one that failed.
-    pub(super) fn keep(&self, report: &Report, screen: &mut Screen) -> Result<(), Failure> {
+    pub(super) fn keep(&self, report: &Report, console: &mut Console) -> Result<(), Failure> {
         let Some(folder) = &self.results_dir else { return Ok(()) };
         let text = report.to_yaml().map_err(Failure::input)?;
         let path = crate::folder::joined(folder, "results.yaml");
@@ -63,7 +63,7 @@ impl Results {
             let words = format!("it cannot be written: {}", crate::disk::reason(&error));
             Failure::input(Diagnostic::untyped_error(words).in_file(path.as_str()))
         })?;
-        screen.say(&format!("the results are in {path}"));
+        console.status(&format!("the results are in {path}"));
         Ok(())
     }
 
@@ -71,47 +71,48 @@ impl Results {
     pub(super) fn finish(
         &self,
         run: &Run,
-        session: Session<'_>,
+        session: EditSession<'_>,
         [before, after]: [&[Item]; 2],
         ending: Ending<'_>,
-        screen: &mut Screen,
-    ) -> Outcome {
+        console: &mut Console,
+    ) -> CommandResult {
         let Ending { saving, output, preview } = ending;
-        run.sum_up(screen);
-        self.keep(&run.report, screen)?;
+        run.sum_up(console);
+        self.keep(&run.report, console)?;
         if !run.is_good && !self.fix {
-            return Err(Failure::Told(run.exit, run.errors.clone()));
+            return Err(Failure::Diagnostics(run.exit, run.errors.clone()));
         }
         let package = &session.loaded.package;
         let mut texts = BTreeMap::new();
         if run.is_good {
             let deletions = if self.allow_delete { Deletions::Any } else { Deletions::Some };
             let done = assemble(package, before, after, deletions)
-                .map_err(|told| Failure::Told(Exit::Function, told))?;
+                .map_err(|told| Failure::Diagnostics(Exit::Function, told))?;
             for gone in &done.deleted {
-                screen.say(&format!("deleted {} in {}", gone.resource, gone.path));
+                console.status(&format!("deleted {} in {}", gone.resource, gone.path));
             }
             texts.extend(done.changes.into_iter().map(|it| (it.path.clone(), it.into_text())));
         }
         if let Some(saving) = saving {
-            saving.apply(package, &mut texts, screen)?;
+            saving.apply(package, &mut texts, console)?;
         }
         if self.fix {
-            self.mend(run, package, &mut texts, preview, screen)?;
+            self.mend(run, package, &mut texts, preview, console)?;
         }
         let exit = match output {
             Some(output) => {
                 let new = changed(package, &texts);
-                output.take(&new.map_err(|told| Failure::Told(Exit::Input, told))?, screen)?
+                output
+                    .take(&new.map_err(|told| Failure::Diagnostics(Exit::Input, told))?, console)?
             }
             None => {
                 let plan = plan(&session, &texts);
-                session.finish(plan, screen)?
+                session.finish(plan, console)?
             }
         };
         match run.exit {
-            Exit::Done => Ok(exit),
-            failed => Err(Failure::Told(failed, run.errors.clone())),
+            Exit::Success => Ok(exit),
+            failed => Err(Failure::Diagnostics(failed, run.errors.clone())),
         }
     }
 
@@ -122,11 +123,12 @@ impl Results {
         package: &Package,
         texts: &mut BTreeMap<PackagePath, Option<String>>,
         preview: &Preview,
-        screen: &mut Screen,
+        console: &mut Console,
     ) -> Result<(), Failure> {
-        let new = changed(package, texts).map_err(|told| Failure::Told(Exit::Input, told))?;
+        let new =
+            changed(package, texts).map_err(|told| Failure::Diagnostics(Exit::Input, told))?;
         let fixes = self.choices.apply(&new, &run.report);
-        fix::tell(&fixes, preview.is_on(), screen);
+        fix::report(&fixes, preview.is_on(), console);
         texts.extend(fixes.texts.into_iter().map(|(path, text)| (path, Some(text))));
         Ok(())
     }
@@ -162,7 +164,7 @@ fn changed(
     Ok(Package::new(files))
 }
 
-fn plan(session: &Session<'_>, texts: &BTreeMap<PackagePath, Option<String>>) -> Plan {
+fn plan(session: &EditSession<'_>, texts: &BTreeMap<PackagePath, Option<String>>) -> Plan {
     let files = session.loaded.package.files();
     let mut plan = Plan::default();
     for (path, new) in texts {

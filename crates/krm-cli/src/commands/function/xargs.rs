@@ -2,8 +2,8 @@
 
 use super::command::{self, Program};
 use crate::cli::yes_or_no;
-use crate::show::Screen;
-use crate::{Exit, Outcome};
+use crate::console::Console;
+use crate::{CommandResult, Exit};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -25,8 +25,8 @@ pub(crate) struct Args {
     env_only: bool,
 }
 
-pub(super) fn run(args: &Args, screen: &mut Screen) -> Outcome {
+pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     let input = command::input()?;
-    screen.print(&args.program.run(&input, !args.env_only)?)?;
-    Ok(Exit::Done)
+    console.print(&args.program.run(&input, !args.env_only)?)?;
+    Ok(Exit::Success)
 }

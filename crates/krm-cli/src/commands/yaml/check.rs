@@ -9,8 +9,8 @@ use krm_yaml::{File, ReadOptions};
 
 use super::broken;
 use crate::cli::Global;
-use crate::show::Screen;
-use crate::{Exit, Outcome, disk, parallel};
+use crate::console::Console;
+use crate::{CommandResult, Exit, disk, parallel};
 
 /// More warnings than this about one file help nobody.
 const MOST_WARNINGS: usize = 100;
@@ -51,7 +51,7 @@ enum Format {
     Json,
 }
 
-pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
+pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     let options = ReadOptions { strict_indentation: args.strict, ..ReadOptions::default() };
     let old_words = args.yaml_1_1 || global.verbose;
     let found = parallel::map(&args.files, global.jobs, |name| check(name, options, old_words));
@@ -60,14 +60,14 @@ pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome 
         found.iter_mut().for_each(Diagnostic::reveal);
     }
     match args.output {
-        Some(Format::Json) => screen.print(&list(&found))?,
-        None => screen.tell_all(&found),
+        Some(Format::Json) => console.print(&list(&found))?,
+        None => console.report_all(&found),
     }
     let errors = found.iter().filter(|diagnostic| diagnostic.is_error()).count();
     let (files, rest) = (args.files.len(), found.len() - errors);
     let summary = [count(files, "file"), count(errors, "error"), count(rest, "warning")];
-    screen.note(&format!("checked {}: {}, {}", summary[0], summary[1], summary[2]));
-    Ok(if errors > 0 { Exit::Input } else { Exit::Done })
+    console.detail(&format!("checked {}: {}, {}", summary[0], summary[1], summary[2]));
+    Ok(if errors > 0 { Exit::Input } else { Exit::Success })
 }
 
 fn count(number: usize, noun: &str) -> String {

@@ -82,11 +82,11 @@ pub(super) fn all(
                     edited.nothing = tally.nothing;
                 }
             }
-            Err(Failure::Told(_, diagnostics)) => errors.extend(diagnostics),
+            Err(Failure::Diagnostics(_, diagnostics)) => errors.extend(diagnostics),
             Err(closed) => return Err(closed),
         }
     }
-    if errors.is_empty() { Ok(edited) } else { Err(Failure::Told(Exit::Input, errors)) }
+    if errors.is_empty() { Ok(edited) } else { Err(Failure::Diagnostics(Exit::Input, errors)) }
 }
 
 /// The same file named twice is one file; standard input can be read only once.
@@ -98,7 +98,7 @@ fn once(files: &[String]) -> Result<Vec<String>, Failure> {
             seen.push(name.clone());
         } else if name == disk::STDIN {
             let twice = Diagnostic::untyped_error("standard input can be named only once");
-            return Err(Failure::Told(Exit::Usage, vec![twice]));
+            return Err(Failure::Diagnostics(Exit::Usage, vec![twice]));
         }
     }
     Ok(seen)
@@ -120,7 +120,7 @@ fn one(
     let selected = select(&file, name, documents)?;
     let errors = broken(name, &selected);
     if !errors.is_empty() {
-        return Err(Failure::Told(Exit::Input, errors));
+        return Err(Failure::Diagnostics(Exit::Input, errors));
     }
     let is_json = PackagePath::names_json(name);
     let mut edit = Edit::new(&file).allow_shared(operation.shared()).json(is_json);

@@ -3,8 +3,8 @@
 use krm_yaml::ReadOptions;
 
 use super::broken;
-use crate::show::Screen;
-use crate::{Exit, Failure, Outcome, disk};
+use crate::console::Console;
+use crate::{CommandResult, Exit, Failure, disk};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,9 +22,13 @@ pub(crate) struct Args {
     file: String,
 }
 
-pub(super) fn run(args: &Args, screen: &mut Screen) -> Outcome {
+pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     let file = disk::parse(&args.file, ReadOptions::default()).map_err(Failure::input)?;
-    screen.print(&krm_yaml::events(&file))?;
+    console.print(&krm_yaml::events(&file))?;
     let errors = broken(&args.file, &file.documents().collect::<Vec<_>>());
-    if errors.is_empty() { Ok(Exit::Done) } else { Err(Failure::Told(Exit::Input, errors)) }
+    if errors.is_empty() {
+        Ok(Exit::Success)
+    } else {
+        Err(Failure::Diagnostics(Exit::Input, errors))
+    }
 }

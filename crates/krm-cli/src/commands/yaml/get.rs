@@ -9,8 +9,8 @@ use krm_yaml::{DocumentRef, NodeRef, Path, ReadOptions};
 
 use super::{broken, no_document, select};
 use crate::cli::Documents;
-use crate::show::Screen;
-use crate::{Exit, Failure, Outcome, disk};
+use crate::console::Console;
+use crate::{CommandResult, Exit, Failure, disk};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -51,7 +51,7 @@ enum Format {
     Yaml,
 }
 
-pub(super) fn run(args: &Args, screen: &mut Screen) -> Outcome {
+pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     let file = disk::parse(&args.file, ReadOptions::default()).map_err(Failure::input)?;
     let documents = select(&file, &args.file, &args.documents)?;
     let found: Vec<NodeRef<'_>> = documents
@@ -64,19 +64,19 @@ pub(super) fn run(args: &Args, screen: &mut Screen) -> Outcome {
             && at > 0
             && (args.output.is_some() || node.is_collection() || found[at - 1].is_collection());
         if separate {
-            screen.print("---\n")?;
+            console.print("---\n")?;
         }
-        screen.print(&render(*node, args).map_err(Failure::input)?)?;
+        console.print(&render(*node, args).map_err(Failure::input)?)?;
     }
     let errors = broken(&args.file, &documents);
     if !errors.is_empty() {
-        return Err(Failure::Told(Exit::Input, errors));
+        return Err(Failure::Diagnostics(Exit::Input, errors));
     }
     if found.is_empty() {
         let nothing = not_found(&documents, &args.path).in_file(disk::shown(&args.file));
-        return Err(Failure::Told(Exit::Findings, vec![nothing]));
+        return Err(Failure::Diagnostics(Exit::Findings, vec![nothing]));
     }
-    Ok(Exit::Done)
+    Ok(Exit::Success)
 }
 
 fn render(node: NodeRef<'_>, args: &Args) -> Result<String, Diagnostic> {

@@ -5,11 +5,11 @@ use krm_core::{Change, Plan};
 
 use super::whole;
 use crate::cli::Preview;
-use crate::commands::merging::{ListFlags, NewItems};
-use crate::commands::writing;
+use crate::commands::merge_options::{ListFlags, NewItems};
+use crate::commands::plan;
+use crate::console::Console;
 use crate::disk::Lock;
-use crate::show::Screen;
-use crate::{Exit, Failure, Outcome, disk};
+use crate::{CommandResult, Exit, Failure, disk};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -47,26 +47,26 @@ pub(crate) struct Args {
     preview: Preview,
 }
 
-pub(super) fn run(args: &Args, screen: &mut Screen) -> Outcome {
+pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     let names = [&*args.source, &*args.destination];
     whole::once(&names)?;
     let lock = match args.in_place {
-        true => writing::lock(std::slice::from_ref(&args.destination), &args.preview, screen)?,
+        true => plan::lock(std::slice::from_ref(&args.destination), &args.preview, console)?,
         false => Lock::nothing(),
     };
     let [source, destination] = [whole::read(names[0])?, whole::read(names[1])?];
-    let schema = args.lists.schema(&[&source, &destination], screen)?;
+    let schema = args.lists.schema(&[&source, &destination], console)?;
     let rules = Rules { new_items: args.new_items.rule(), ..args.lists.rules(&schema) };
     let named = |name, file| NamedFile { name: disk::shown(name), file };
     let merged = two_way_files(named(names[0], &source), named(names[1], &destination), &rules)
         .map_err(Failure::input)?;
-    screen.tell_all(&merged.warnings);
+    console.report_all(&merged.warnings);
     if !args.in_place && !args.preview.is_on() {
-        screen.print(&merged.text)?;
-        return Ok(Exit::Done);
+        console.print(&merged.text)?;
+        return Ok(Exit::Success);
     }
     let mut plan = Plan::default();
     let (path, old) = (args.destination.clone(), Some(destination.into_text()));
     plan.add(Change { path, old, new: Some(merged.text) });
-    writing::finish(plan, &args.preview, &lock, screen)
+    plan::apply_or_preview(plan, &args.preview, &lock, console)
 }

@@ -6,11 +6,11 @@ use krm_core::{Change, Diagnostic, Plan};
 
 use super::whole;
 use crate::cli::Preview;
-use crate::commands::merging::{self, ConflictFlags, ListFlags, Verdict};
-use crate::commands::writing;
+use crate::commands::merge_options::{self, ConflictFlags, ListFlags, Verdict};
+use crate::commands::plan;
+use crate::console::Console;
 use crate::disk::Lock;
-use crate::show::Screen;
-use crate::{Exit, Failure, Outcome, disk};
+use crate::{CommandResult, Exit, Failure, disk};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -83,21 +83,21 @@ enum Resolve {
     Upstream,
 }
 
-pub(super) fn run(args: &Args, screen: &mut Screen) -> Outcome {
+pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     if let Some(side) = args.resolve {
-        return resolve(args, side, screen);
+        return resolve(args, side, console);
     }
     let names =
         [&args.base, &args.local, &args.upstream].map(|it| it.as_deref().unwrap_or_default());
     whole::once(&names)?;
     let lock = match args.in_place {
-        true => writing::lock(&[names[1].to_owned()], &args.preview, screen)?,
+        true => plan::lock(&[names[1].to_owned()], &args.preview, console)?,
         false => Lock::nothing(),
     };
     let [base, local, upstream] =
         [whole::read(names[0])?, whole::read(names[1])?, whole::read(names[2])?];
     let shown = args.name.as_deref().unwrap_or(disk::shown(names[1]));
-    let schema = args.lists.schema(&[&base, &local, &upstream], screen)?;
+    let schema = args.lists.schema(&[&base, &local, &upstream], console)?;
     let rules = args.conflicts.rules(args.lists.rules(&schema));
     let merged = three_way_files(
         NamedFile { name: disk::shown(names[0]), file: &base },
@@ -107,7 +107,7 @@ pub(super) fn run(args: &Args, screen: &mut Screen) -> Outcome {
     );
     let merged = merged.map_err(Failure::input)?;
     let verdict = args.conflicts.judge(&merged.conflicts);
-    tell(&merged, verdict, args, screen)?;
+    report(&merged, verdict, args, console)?;
     if verdict == Verdict::Fail {
         return Ok(Exit::Findings);
     }
@@ -115,42 +115,42 @@ pub(super) fn run(args: &Args, screen: &mut Screen) -> Outcome {
         let mut plan = Plan::default();
         let (path, old) = (names[1].to_owned(), Some(local.into_text()));
         plan.add(Change { path, old, new: Some(merged.text) });
-        writing::finish(plan, &args.preview, &lock, screen)?
+        plan::apply_or_preview(plan, &args.preview, &lock, console)?
     } else {
         if args.output.is_none() {
-            screen.print(&merged.text)?;
+            console.print(&merged.text)?;
         }
-        Exit::Done
+        Exit::Success
     };
     Ok(if verdict == Verdict::WriteAndFail { Exit::Findings } else { done })
 }
 
-fn tell(
+fn report(
     merged: &MergedFile,
     verdict: Verdict,
     args: &Args,
-    screen: &mut Screen,
+    console: &mut Console,
 ) -> Result<(), Failure> {
-    screen.tell_all(&merged.warnings);
+    console.report_all(&merged.warnings);
     match args.output {
-        Some(Format::Json) => screen.print(&merging::listed(&merged.conflicts)),
+        Some(Format::Json) => console.print(&merge_options::conflicts_json(&merged.conflicts)),
         None => {
-            screen.tell_all(&args.conflicts.told(&merged.conflicts, verdict));
+            console.report_all(&args.conflicts.told(&merged.conflicts, verdict));
             Ok(())
         }
     }
 }
 
-fn resolve(args: &Args, side: Resolve, screen: &mut Screen) -> Outcome {
+fn resolve(args: &Args, side: Resolve, console: &mut Console) -> CommandResult {
     if args.files.is_empty() {
         let none = Diagnostic::untyped_error("no file is named whose marks are to be settled");
-        return Err(Failure::Told(Exit::Usage, vec![none]));
+        return Err(Failure::Diagnostics(Exit::Usage, vec![none]));
     }
     let side = match side {
         Resolve::Local => Side::Local,
         Resolve::Upstream => Side::Upstream,
     };
-    let lock = writing::lock(&args.files, &args.preview, screen)?;
+    let lock = plan::lock(&args.files, &args.preview, console)?;
     let mut plan = Plan::default();
     for name in &args.files {
         let file = whole::read(name)?;
@@ -158,5 +158,5 @@ fn resolve(args: &Args, side: Resolve, screen: &mut Screen) -> Outcome {
         let text = settle_marks(&file, side).map_err(told)?;
         plan.add(Change { path: name.clone(), old: Some(file.into_text()), new: Some(text) });
     }
-    writing::finish(plan, &args.preview, &lock, screen)
+    plan::apply_or_preview(plan, &args.preview, &lock, console)
 }

@@ -16,8 +16,8 @@ use krm_core::Diagnostic;
 use krm_yaml::{DocumentRef, File, Path};
 
 use crate::cli::{Documents, Global};
-use crate::show::Screen;
-use crate::{Failure, Outcome, disk};
+use crate::console::Console;
+use crate::{CommandResult, Failure, disk};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -30,15 +30,15 @@ pub(crate) enum Command {
     Merge3(merge3::Args),
 }
 
-pub(crate) fn run(command: &Command, global: &Global, screen: &mut Screen) -> Outcome {
+pub(crate) fn run(command: &Command, global: &Global, console: &mut Console) -> CommandResult {
     match command {
-        Command::Get(args) => get::run(args, screen),
-        Command::Set(args) => set::run(args, global, screen),
-        Command::Rm(args) => rm::run(args, global, screen),
-        Command::Check(args) => check::run(args, global, screen),
-        Command::Events(args) => events::run(args, screen),
-        Command::Merge(args) => merge::run(args, screen),
-        Command::Merge3(args) => merge3::run(args, screen),
+        Command::Get(args) => get::run(args, console),
+        Command::Set(args) => set::run(args, global, console),
+        Command::Rm(args) => rm::run(args, global, console),
+        Command::Check(args) => check::run(args, global, console),
+        Command::Events(args) => events::run(args, console),
+        Command::Merge(args) => merge::run(args, console),
+        Command::Merge3(args) => merge3::run(args, console),
     }
 }
 

@@ -4,9 +4,9 @@ use krm_yaml::{DocumentRef, Edit, Path, PathEditError, WhenEmpty};
 
 use super::edit::{self, Operation, Step};
 use crate::cli::{Documents, Global, Preview};
-use crate::commands::writing;
-use crate::show::Screen;
-use crate::{Exit, Failure, Outcome};
+use crate::commands::plan;
+use crate::console::Console;
+use crate::{CommandResult, Exit, Failure};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -74,12 +74,12 @@ impl Operation for Remove<'_> {
     }
 }
 
-pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
-    let lock = writing::lock(&args.files, &args.preview, screen)?;
+pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
+    let lock = plan::lock(&args.files, &args.preview, console)?;
     let edited = edit::all(&args.files, &args.documents, &Remove(args), global)?;
     if edited.done == 0 {
         let nothing = edited.nothing.map(|(_, nothing)| nothing).into_iter().collect();
-        return Err(Failure::Told(Exit::Findings, nothing));
+        return Err(Failure::Diagnostics(Exit::Findings, nothing));
     }
-    writing::finish(edited.plan, &args.preview, &lock, screen)
+    plan::apply_or_preview(edited.plan, &args.preview, &lock, console)
 }

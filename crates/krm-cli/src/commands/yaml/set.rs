@@ -8,9 +8,9 @@ use krm_yaml::{
 use super::edit::{self, Operation, Step};
 use super::value::{Type, Wanted};
 use crate::cli::{Documents, Global, Preview};
-use crate::commands::writing;
-use crate::show::Screen;
-use crate::{Exit, Failure, Outcome};
+use crate::commands::plan;
+use crate::console::Console;
+use crate::{CommandResult, Exit, Failure};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -115,19 +115,20 @@ impl Set<'_> {
     }
 }
 
-pub(super) fn run(args: &Args, global: &Global, screen: &mut Screen) -> Outcome {
+pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     let wanted = Wanted::new(&args.value, args.kind);
-    let wanted = wanted.map_err(|diagnostic| Failure::Told(Exit::Usage, vec![diagnostic]))?;
-    let lock = writing::lock(&args.files, &args.preview, screen)?;
+    let wanted =
+        wanted.map_err(|diagnostic| Failure::Diagnostics(Exit::Usage, vec![diagnostic]))?;
+    let lock = plan::lock(&args.files, &args.preview, console)?;
     let edited = edit::all(&args.files, &args.documents, &Set { args, wanted }, global)?;
     if edited.done == 0 {
         let nothing = edited.nothing.map(|(steps, nothing)| with_hint(nothing, steps, &args.path));
-        return Err(Failure::Told(Exit::Input, nothing.into_iter().collect()));
+        return Err(Failure::Diagnostics(Exit::Input, nothing.into_iter().collect()));
     }
     if edited.absent > 0 {
-        screen.tell(&left_alone(edited.absent, &args.path));
+        console.report(&left_alone(edited.absent, &args.path));
     }
-    writing::finish(edited.plan, &args.preview, &lock, screen)
+    plan::apply_or_preview(edited.plan, &args.preview, &lock, console)
 }
 
 /// A new item that is looked for by a field must have fields.

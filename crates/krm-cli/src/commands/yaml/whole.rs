@@ -10,7 +10,7 @@ use crate::{Exit, Failure, disk};
 pub(super) fn read(name: &str) -> Result<File, Failure> {
     let file = disk::parse(name, ReadOptions::default()).map_err(Failure::input)?;
     let errors = broken(name, &file.documents().collect::<Vec<_>>());
-    if errors.is_empty() { Ok(file) } else { Err(Failure::Told(Exit::Input, errors)) }
+    if errors.is_empty() { Ok(file) } else { Err(Failure::Diagnostics(Exit::Input, errors)) }
 }
 
 /// Standard input can be read only once.
@@ -19,5 +19,5 @@ pub(super) fn once(names: &[&str]) -> Result<(), Failure> {
         return Ok(());
     }
     let twice = Diagnostic::untyped_error("standard input can be named only once");
-    Err(Failure::Told(Exit::Usage, vec![twice]))
+    Err(Failure::Diagnostics(Exit::Usage, vec![twice]))
 }

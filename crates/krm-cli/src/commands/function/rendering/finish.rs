@@ -11,10 +11,10 @@ use krm_run::render::Rendered;
 use krm_yaml::File;
 
 use super::{Settings, Told, Work, words};
-use crate::commands::writing;
+use crate::commands::plan;
+use crate::console::Console;
 use crate::disk::Lock;
-use crate::show::Screen;
-use crate::{Exit, Failure, Outcome};
+use crate::{CommandResult, Exit, Failure};
 
 impl Settings<'_> {
     /// Writes or shows what came of it, as far as it may be.
@@ -24,8 +24,8 @@ impl Settings<'_> {
         rendered: &Rendered<'_, Told>,
         before: &[Item],
         lock: &Lock,
-        screen: &mut Screen,
-    ) -> Outcome {
+        console: &mut Console,
+    ) -> CommandResult {
         let package = work.package;
         let failed = match rendered.failed {
             true => Some(words::failures(rendered, self.loaded)),
@@ -34,7 +34,7 @@ impl Settings<'_> {
         if !self.args.results.allow_delete
             && let Some(told) = words::dangerous(rendered, before.len())
         {
-            return Err(Failure::Told(Exit::Function, vec![told]));
+            return Err(Failure::Diagnostics(Exit::Function, vec![told]));
         }
         let mut texts = match failed.is_none() || work.tree.outermost().pipeline.save_on_failure {
             true => self.texts(package, before, rendered)?,
@@ -43,11 +43,13 @@ impl Settings<'_> {
         if self.args.write_status {
             self.with_status(package, rendered, failed.as_deref(), &mut texts)?;
         }
-        let exit = self.write(package, texts, lock, screen)?;
+        let exit = self.write(package, texts, lock, console)?;
         match failed {
             None => Ok(exit),
-            Some(told) if words::are_findings(rendered) => Err(Failure::Told(Exit::Findings, told)),
-            Some(told) => Err(Failure::Told(Exit::Function, told)),
+            Some(told) if words::are_findings(rendered) => {
+                Err(Failure::Diagnostics(Exit::Findings, told))
+            }
+            Some(told) => Err(Failure::Diagnostics(Exit::Function, told)),
         }
     }
 
@@ -60,7 +62,7 @@ impl Settings<'_> {
     ) -> Result<Texts, Failure> {
         // What may be deleted has been settled, with the function that does it.
         let done = assemble(package, before, &rendered.items, Deletions::Any)
-            .map_err(|told| Failure::Told(Exit::Function, told))?;
+            .map_err(|told| Failure::Diagnostics(Exit::Function, told))?;
         Ok(done.changes.into_iter().map(|it| (it.path.clone(), it.into_text())).collect())
     }
 
@@ -79,7 +81,7 @@ impl Settings<'_> {
             Some(Some(text)) => kptfile.with_text(text.clone()),
             None => kptfile.with_text(kptfile.file().map_or("", File::text).to_owned()),
         };
-        let file = file.map_err(|told| Failure::Told(Exit::Input, told))?;
+        let file = file.map_err(|told| Failure::Diagnostics(Exit::Input, told))?;
         let Some(content) = file.file() else { return Ok(()) };
         let steps: Vec<(Role, &Ran)> =
             rendered.steps.iter().map(|it| (it.function.role, &it.report.ran)).collect();
@@ -96,8 +98,8 @@ impl Settings<'_> {
         package: &Package,
         mut texts: Texts,
         lock: &Lock,
-        screen: &mut Screen,
-    ) -> Outcome {
+        console: &mut Console,
+    ) -> CommandResult {
         // What is printed is the whole package; what was mended changes although no function changed it.
         let is_mended = !std::ptr::eq(package, &self.loaded.package);
         let all =
@@ -109,12 +111,17 @@ impl Settings<'_> {
         match &self.args.elsewhere.output {
             None => {
                 let plan = self.plan(texts)?;
-                writing::finish(self.loaded.under_all_names(plan), &self.args.preview, lock, screen)
+                plan::apply_or_preview(
+                    self.loaded.under_all_names(plan),
+                    &self.args.preview,
+                    lock,
+                    console,
+                )
             }
             Some(output) => {
                 let package =
                     made(texts).map_err(|error| Diagnostic::untyped_error(error.to_string()));
-                output.take(&package.map_err(Failure::input)?, screen)
+                output.take(&package.map_err(Failure::input)?, console)
             }
         }
     }

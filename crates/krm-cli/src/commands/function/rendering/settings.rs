@@ -14,10 +14,10 @@ use super::super::render::Args;
 use super::{Told, Work, words};
 use crate::cli::Global;
 use crate::commands::fix;
+use crate::console::Console;
 use crate::disk::Lock;
 use crate::folder::Loaded;
-use crate::show::Screen;
-use crate::{Exit, Failure, Outcome, parallel};
+use crate::{CommandResult, Exit, Failure, parallel};
 
 /// Everything that all runs of this command have in common.
 pub(in super::super) struct Settings<'a> {
@@ -49,19 +49,19 @@ impl<'a> Settings<'a> {
     }
 
     /// Renders the package, tells of it and writes what came of it.
-    pub(in super::super) fn run(&self, lock: &Lock, screen: &mut Screen) -> Outcome {
+    pub(in super::super) fn run(&self, lock: &Lock, console: &mut Console) -> CommandResult {
         let mended = match self.args.results.fix {
-            true => self.mended(screen)?,
+            true => self.mended(console)?,
             false => None,
         };
         let package = mended.as_ref().unwrap_or(&self.loaded.package);
         self.run_on(package, |work, rendered, before| {
-            words::tell(work, rendered, screen);
-            self.args.results.keep(&words::report(rendered), screen)?;
+            words::tell(work, rendered, console);
+            self.args.results.keep(&words::report(rendered), console)?;
             if self.args.explain {
-                words::explain(work, rendered, screen)?;
+                words::explain(work, rendered, console)?;
             }
-            self.finish(work, rendered, before, lock, screen)
+            self.finish(work, rendered, before, lock, console)
         })?
     }
 
@@ -71,7 +71,7 @@ impl<'a> Settings<'a> {
         package: &Package,
         then: impl FnOnce(&Work<'_>, &Rendered<'_, Told>, &[Item]) -> T,
     ) -> Result<T, Failure> {
-        let input = |told| Failure::Told(Exit::Input, told);
+        let input = |told| Failure::Diagnostics(Exit::Input, told);
         let tree = Tree::of(package).map_err(input)?;
         let taken = Items::of(package, |_| true).map_err(input)?;
         if let Some(told) = taken.words(self.args.results.strict).filter(Diagnostic::is_error) {
@@ -98,12 +98,12 @@ impl<'a> Settings<'a> {
     }
 
     /// The package with the values that results propose; none where nothing is proposed that can be set.
-    fn mended(&self, screen: &mut Screen) -> Result<Option<Package>, Failure> {
+    fn mended(&self, console: &mut Console) -> Result<Option<Package>, Failure> {
         let package = &self.loaded.package;
         let choices = &self.args.results.choices;
         let fixes = self
             .run_on(package, |_, rendered, _| choices.apply(package, &words::report(rendered)))?;
-        fix::tell(&fixes, self.args.preview.is_on(), screen);
+        fix::report(&fixes, self.args.preview.is_on(), console);
         if fixes.texts.is_empty() {
             return Ok(None);
         }
@@ -117,6 +117,6 @@ impl<'a> Settings<'a> {
             }),
         };
         let files = package.files().iter().map(file).collect::<Result<Vec<_>, _>>();
-        Ok(Some(Package::new(files.map_err(|told| Failure::Told(Exit::Input, told))?)))
+        Ok(Some(Package::new(files.map_err(|told| Failure::Diagnostics(Exit::Input, told))?)))
     }
 }

@@ -9,27 +9,27 @@ use krm_run::render::{self, Rendered, Step};
 use super::super::running::{many, with_meant};
 use super::{Told, Work};
 use crate::Failure;
+use crate::console::Console;
 use crate::folder::Loaded;
-use crate::show::Screen;
 
 /// Says what every function did, package by package.
-pub(super) fn tell(work: &Work<'_>, rendered: &Rendered<'_, Told>, screen: &mut Screen) {
-    work.left_out.iter().for_each(|told| screen.tell(told));
+pub(super) fn tell(work: &Work<'_>, rendered: &Rendered<'_, Told>, console: &mut Console) {
+    work.left_out.iter().for_each(|told| console.report(told));
     let finder = Finder::new(work.package);
     let mut last = None;
     for step in &rendered.steps {
         if last.replace(step.member) != Some(step.member) {
             let name = work.loaded.shown(&step.report.ran.package);
-            screen.say(&format!("Package \"{name}\":"));
+            console.status(&format!("Package \"{name}\":"));
         }
-        screen.say(&line(step, screen.is_verbose()));
-        step.report.warnings.iter().for_each(|told| screen.tell(told));
+        console.status(&line(step, console.is_verbose()));
+        step.report.warnings.iter().for_each(|told| console.report(told));
         let is_error =
             |it: &&FunctionResult| step.report.errors.iter().any(|e| e.message() == it.message);
         for result in step.report.ran.results.iter().filter(|it| !is_error(it)) {
             match result.severity {
-                Severity::Info => screen.say(&format!("  [info] {}", one_line(result))),
-                _ => screen.tell(&finder.tell(&step.report.ran.package, result)),
+                Severity::Info => console.status(&format!("  [info] {}", one_line(result))),
+                _ => console.report(&finder.tell(&step.report.ran.package, result)),
             }
         }
         if step.failed {
@@ -38,10 +38,10 @@ pub(super) fn tell(work: &Work<'_>, rendered: &Rendered<'_, Told>, screen: &mut 
         let words = deleted(step);
         if step.function.role == Role::Validator {
             if !step.changes.is_empty() {
-                screen.tell(&changes_nothing(step));
+                console.report(&changes_nothing(step));
             }
         } else {
-            words.iter().for_each(|words| screen.say(&format!("  {words}")));
+            words.iter().for_each(|words| console.status(&format!("  {words}")));
         }
     }
 }
@@ -172,15 +172,15 @@ pub(super) fn report(rendered: &Rendered<'_, Told>) -> Report {
 pub(super) fn explain(
     work: &Work<'_>,
     rendered: &Rendered<'_, Told>,
-    screen: &mut Screen,
+    console: &mut Console,
 ) -> Result<(), Failure> {
     let mutators = rendered.steps.iter().filter(|step| step.function.role == Role::Mutator);
     for step in mutators.filter(|step| !step.changes.is_empty()) {
         let package = work.loaded.shown(&step.report.ran.package);
-        screen
+        console
             .print(&format!("{} in {package} ({})\n", step.report.ran.name, step.function.place))?;
-        for line in render::explain(&step.changes, screen.shows_secrets()) {
-            screen.print(&format!("  {line}\n"))?;
+        for line in render::explain(&step.changes, console.shows_secrets()) {
+            console.print(&format!("  {line}\n"))?;
         }
     }
     Ok(())

@@ -59,11 +59,11 @@ impl Drop for Progress {
 }
 
 /// What is being done right now: a line that goes away when it is done.
-pub(crate) struct Doing {
+pub(crate) struct Activity {
     drawn: bool,
 }
 
-impl Doing {
+impl Activity {
     /// Says what begins, to somebody who looks.
     pub(crate) fn begin(words: &str) -> Self {
         let drawn = WANTED.load(Ordering::Relaxed);
@@ -72,7 +72,7 @@ impl Doing {
     }
 }
 
-impl Drop for Doing {
+impl Drop for Activity {
     fn drop(&mut self) {
         show(self.drawn.then(|| "\r\u{1b}[K".to_owned()));
     }

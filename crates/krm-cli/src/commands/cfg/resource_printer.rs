@@ -7,9 +7,9 @@ use krm_yaml::Value;
 
 use super::finish;
 use crate::cli::Global;
+use crate::console::Console;
 use crate::folder::Loaded;
-use crate::show::Screen;
-use crate::{Exit, Failure, Outcome};
+use crate::{CommandResult, Exit, Failure};
 
 /// How resources are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -55,13 +55,13 @@ impl Printer {
     pub(super) fn file(
         &mut self,
         texts: Result<Vec<String>, Vec<Diagnostic>>,
-        screen: &mut Screen,
+        console: &mut Console,
     ) -> Result<(), Failure> {
         let texts = texts.unwrap_or_else(|told| {
             self.left_out.extend(told);
             Vec::new()
         });
-        texts.iter().try_for_each(|text| self.print(text, screen))
+        texts.iter().try_for_each(|text| self.print(text, console))
     }
 
     /// Says what was not printed, and what could not be read; that counts more than `exit`.
@@ -70,19 +70,19 @@ impl Printer {
         loaded: &Loaded,
         exit: Exit,
         global: &Global,
-        screen: &mut Screen,
-    ) -> Outcome {
-        screen.flush()?;
-        screen.tell_all(&self.left_out);
+        console: &mut Console,
+    ) -> CommandResult {
+        console.flush()?;
+        console.report_all(&self.left_out);
         let exit = if self.left_out.is_empty() { exit } else { Exit::Input };
-        finish(loaded, exit, global, screen)
+        finish(loaded, exit, global, console)
     }
 
-    fn print(&mut self, text: &str, screen: &mut Screen) -> Result<(), Failure> {
+    fn print(&mut self, text: &str, console: &mut Console) -> Result<(), Failure> {
         if self.count > 0 && self.format == ResourceFormat::Yaml {
-            screen.print("---\n")?;
+            console.print("---\n")?;
         }
         self.count += 1;
-        screen.print(text)
+        console.print(text)
     }
 }

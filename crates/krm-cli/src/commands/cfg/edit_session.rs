@@ -3,12 +3,12 @@
 use krm_core::{Diagnostic, PackageFile, Plan};
 
 use crate::cli::{Global, Preview, yes_or_no};
-use crate::commands::writing;
+use crate::commands::plan;
+use crate::console::Console;
 use crate::disk::Lock;
 use crate::folder::{self, Loaded, Origin};
-use crate::show::Screen;
 use crate::walk::SubPackages;
-use crate::{Exit, Failure, Outcome, disk, parallel};
+use crate::{CommandResult, Exit, Failure, disk, parallel};
 
 /// What a command edits.
 #[derive(Clone, Debug, clap::Args)]
@@ -49,7 +49,7 @@ struct Recursion {
 
 /// Flags of every command that edits packages.
 #[derive(Clone, Debug, clap::Args)]
-pub(crate) struct Editing {
+pub(crate) struct EditOptions {
     /// Edit the other files where one cannot be read or edited
     #[arg(long)]
     pub(crate) keep_going: bool,
@@ -62,7 +62,7 @@ pub(crate) struct Editing {
     pub(crate) is_whole: bool,
 }
 
-impl Editing {
+impl EditOptions {
     /// For commands that write all files of a package or none.
     pub(crate) fn whole(preview: Preview) -> Self {
         Self { keep_going: false, preview, is_whole: true }
@@ -70,29 +70,29 @@ impl Editing {
 }
 
 /// A package that is being edited.
-pub(crate) struct Session<'a> {
+pub(crate) struct EditSession<'a> {
     pub(crate) loaded: Loaded,
-    editing: &'a Editing,
+    edit_options: &'a EditOptions,
     lock: Lock,
     /// What was said about the package already; with `--keep-going` that may be errors.
     pub(crate) has_errors: bool,
 }
 
-impl<'a> Session<'a> {
+impl<'a> EditSession<'a> {
     /// Opens a package. While a file of it cannot be read nothing is written, unless `--keep-going`.
     pub(super) fn open(
         target: &Target,
-        editing: &'a Editing,
+        edit_options: &'a EditOptions,
         global: &Global,
-        screen: &mut Screen,
+        console: &mut Console,
     ) -> Result<Self, Failure> {
         Self::open_at(
             &target.dir,
             &[],
             target.recursion.recurse_subpackages,
-            editing,
+            edit_options,
             global,
-            screen,
+            console,
         )
     }
 
@@ -101,33 +101,33 @@ impl<'a> Session<'a> {
         dir: &str,
         others: &[String],
         recurse_subpackages: bool,
-        editing: &'a Editing,
+        edit_options: &'a EditOptions,
         global: &Global,
-        screen: &mut Screen,
+        console: &mut Console,
     ) -> Result<Self, Failure> {
         let names: Vec<String> =
             [dir.to_owned()].into_iter().chain(others.iter().cloned()).collect();
-        let lock = writing::lock(&names, &editing.preview, screen)?;
+        let lock = plan::lock(&names, &edit_options.preview, console)?;
         let wanted = match recurse_subpackages {
             true => SubPackages::Read,
             false => SubPackages::LookForJournals,
         };
         let load = || folder::load_with(dir, global.jobs, wanted).map_err(Failure::input);
         let mut loaded = load()?;
-        let tell = &mut |diagnostic: &Diagnostic| screen.tell(diagnostic);
+        let tell = &mut |diagnostic: &Diagnostic| console.report(diagnostic);
         if lock.recover(&loaded.journals, tell).map_err(Failure::input)? {
             loaded = load()?;
         }
         let told = loaded.diagnostics();
         let has_errors = told.iter().any(Diagnostic::is_error);
-        if has_errors && !editing.keep_going {
-            return Err(Failure::Told(
+        if has_errors && !edit_options.keep_going {
+            return Err(Failure::Diagnostics(
                 Exit::Input,
-                unreadable(told, loaded.origin, editing.is_whole),
+                unreadable(told, loaded.origin, edit_options.is_whole),
             ));
         }
-        screen.tell_all(&told);
-        Ok(Self { loaded, editing, lock, has_errors })
+        console.report_all(&told);
+        Ok(Self { loaded, edit_options, lock, has_errors })
     }
 
     /// Edits the files side by side and writes those that change. A file that cannot be edited stops all of them,
@@ -135,9 +135,9 @@ impl<'a> Session<'a> {
     pub(super) fn each_file(
         mut self,
         global: &Global,
-        screen: &mut Screen,
+        console: &mut Console,
         change: impl Fn(&PackageFile) -> Result<Option<String>, Vec<Diagnostic>> + Sync,
-    ) -> Outcome {
+    ) -> CommandResult {
         let change = |file: &PackageFile| match file.errors().is_empty() {
             true => change(file).and_then(|new| may_be_written(file, new)),
             false => Ok(None),
@@ -160,31 +160,31 @@ impl<'a> Session<'a> {
                 None => {}
             }
         }
-        self.tell(errors, screen)?;
-        self.finish(plan, screen)
+        self.report(errors, console)?;
+        self.finish(plan, console)
     }
 
     /// Says what cannot be edited; that is the end of it, unless `--keep-going`.
-    pub(crate) fn tell(
+    pub(crate) fn report(
         &mut self,
         errors: Vec<Diagnostic>,
-        screen: &mut Screen,
+        console: &mut Console,
     ) -> Result<(), Failure> {
         if errors.is_empty() {
             return Ok(());
         }
-        if !self.editing.keep_going {
-            return Err(Failure::Told(Exit::Input, errors));
+        if !self.edit_options.keep_going {
+            return Err(Failure::Diagnostics(Exit::Input, errors));
         }
-        screen.tell_all(&errors);
+        console.report_all(&errors);
         self.has_errors = true;
         Ok(())
     }
 
     /// Shows the plan, or carries it out.
-    pub(crate) fn finish(self, plan: Plan, screen: &mut Screen) -> Outcome {
+    pub(crate) fn finish(self, plan: Plan, console: &mut Console) -> CommandResult {
         let plan = self.loaded.under_all_names(plan);
-        let exit = writing::finish(plan, &self.editing.preview, &self.lock, screen)?;
+        let exit = plan::apply_or_preview(plan, &self.edit_options.preview, &self.lock, console)?;
         // The program ends here: to take thousands of texts apart would only cost time.
         std::mem::forget(self.loaded);
         Ok(if self.has_errors { Exit::Input } else { exit })

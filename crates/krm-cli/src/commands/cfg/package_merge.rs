@@ -8,31 +8,31 @@ use krm_core::schema::Schema;
 use krm_core::{Change, Diagnostic, Package, PackageFile, PackagePath, Plan};
 use krm_yaml::File;
 
-use super::editing::{Editing, Session};
+use super::edit_session::{EditOptions, EditSession};
 use crate::cli::Global;
-use crate::commands::merging::ListFlags;
+use crate::commands::merge_options::ListFlags;
+use crate::console::Console;
 use crate::folder::{self, Loaded, Origin};
-use crate::show::Screen;
 use crate::{Exit, Failure, disk, parallel};
 
 /// Loads what is merged from, beside what is loaded already. What cannot be read stops all, unless `--keep-going`; then the session knows.
 pub(super) fn load(
     name: &str,
     beside: &[&Package],
-    session: &mut Session<'_>,
-    editing: &Editing,
+    session: &mut EditSession<'_>,
+    edit_options: &EditOptions,
     global: &Global,
-    screen: &mut Screen,
+    console: &mut Console,
 ) -> Result<Loaded, Failure> {
     let mut known = vec![&session.loaded.package];
     known.extend(beside);
     let mut loaded = folder::load_beside(name, global.jobs, &known).map_err(Failure::input)?;
     let told = loaded.diagnostics();
     let has_errors = told.iter().any(Diagnostic::is_error);
-    if has_errors && !editing.keep_going {
-        return Err(Failure::Told(Exit::Input, told));
+    if has_errors && !edit_options.keep_going {
+        return Err(Failure::Diagnostics(Exit::Input, told));
     }
-    screen.tell_all(&told);
+    console.report_all(&told);
     session.has_errors |= has_errors;
     if session.loaded.origin != Origin::Folder && loaded.origin != Origin::Folder {
         loaded.package = at_one_path(loaded.package, &session.loaded.package);
@@ -52,7 +52,7 @@ fn at_one_path(package: Package, like: &Package) -> Package {
 pub(super) fn schema(
     lists: &ListFlags,
     packages: &[&Package],
-    screen: &mut Screen,
+    console: &mut Console,
 ) -> Result<Schema, Failure> {
     let files = packages.iter().flat_map(|package| package.files());
     let may_tell = |path: &PackagePath, file: &File| {
@@ -68,7 +68,7 @@ pub(super) fn schema(
         .map(|(_, file)| file)
         .collect();
     files.reverse();
-    lists.schema(&files, screen)
+    lists.schema(&files, console)
 }
 
 /// Does all works of a merge, side by side.
@@ -77,7 +77,7 @@ pub(super) fn run<'a>(
     global: &Global,
 ) -> Result<Merged<'a>, Failure> {
     let done = parallel::map(merge.works(), global.jobs, |work| merge.run(work));
-    merge.finish(done).map_err(|errors| Failure::Told(Exit::Input, errors))
+    merge.finish(done).map_err(|errors| Failure::Diagnostics(Exit::Input, errors))
 }
 
 /// The name under which a file of the destination is written.

@@ -6,7 +6,7 @@ use krm_core::schema::Schema;
 use krm_core::{Diagnostic, Severity};
 use krm_yaml::{File, ReadOptions};
 
-use crate::show::Screen;
+use crate::console::Console;
 use crate::{Exit, Failure, disk};
 
 /// How lists merge.
@@ -93,10 +93,10 @@ fn list_key(text: &str) -> Result<(String, Vec<String>), String> {
 
 impl ListFlags {
     /// The schema of Kubernetes' own kinds, of what the files say, and of what was named for it.
-    pub(crate) fn schema(&self, files: &[&File], screen: &mut Screen) -> Result<Schema, Failure> {
+    pub(crate) fn schema(&self, files: &[&File], console: &mut Console) -> Result<Schema, Failure> {
         let mut schema = Schema::kubernetes();
         for file in files {
-            screen.tell_all(&node::learn(&mut schema, file));
+            console.report_all(&node::learn(&mut schema, file));
         }
         for name in &self.schema {
             let file = disk::parse(name, ReadOptions::default()).map_err(Failure::input)?;
@@ -106,9 +106,9 @@ impl ListFlags {
             let faults: Vec<Diagnostic> =
                 faults.into_iter().map(|fault| fault.in_file(disk::shown(name))).collect();
             if faults.iter().any(Diagnostic::is_error) {
-                return Err(Failure::Told(Exit::Input, faults));
+                return Err(Failure::Diagnostics(Exit::Input, faults));
             }
-            screen.tell_all(&faults);
+            console.report_all(&faults);
         }
         Ok(schema)
     }
@@ -198,7 +198,7 @@ pub(crate) enum Verdict {
 }
 
 /// Conflicts as one JSON list, one a line.
-pub(crate) fn listed(conflicts: &[Conflict]) -> String {
+pub(crate) fn conflicts_json(conflicts: &[Conflict]) -> String {
     let lines: Vec<String> = conflicts.iter().map(Conflict::to_json).collect();
     if lines.is_empty() { "[]\n".to_owned() } else { format!("[\n{}\n]\n", lines.join(",\n")) }
 }

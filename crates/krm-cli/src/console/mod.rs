@@ -8,7 +8,7 @@ mod table;
 
 pub(crate) use table::Table;
 
-pub(crate) use progress::{Doing, Progress};
+pub(crate) use progress::{Activity, Progress};
 
 use std::borrow::Cow;
 use std::io::{self, BufWriter, Stdout, Write};
@@ -21,7 +21,7 @@ use crate::cli::{Color, ErrorFormat, Global};
 use crate::{Exit, Failure, disk};
 
 /// The two streams of the process, and how much is said on them.
-pub(crate) struct Screen {
+pub(crate) struct Console {
     out: BufWriter<Stdout>,
     colored_out: bool,
     colored_err: bool,
@@ -33,7 +33,7 @@ pub(crate) struct Screen {
     told: bool,
 }
 
-impl Screen {
+impl Console {
     pub(crate) fn new(global: &Global) -> Self {
         let colored = |auto: ColorChoice| match global.color {
             Color::Always => true,
@@ -83,7 +83,7 @@ impl Screen {
     }
 
     /// Says something to people.
-    pub(crate) fn tell(&mut self, diagnostic: &Diagnostic) {
+    pub(crate) fn report(&mut self, diagnostic: &Diagnostic) {
         if !self.quiet || diagnostic.severity == Severity::Error {
             let apart = std::mem::replace(&mut self.told, true) && self.format == ErrorFormat::Text;
             let gap = if apart { "\n" } else { "" };
@@ -103,23 +103,23 @@ impl Screen {
         shown
     }
 
-    pub(crate) fn tell_all(&mut self, diagnostics: &[Diagnostic]) {
-        diagnostics.iter().for_each(|diagnostic| self.tell(diagnostic));
+    pub(crate) fn report_all(&mut self, diagnostics: &[Diagnostic]) {
+        diagnostics.iter().for_each(|diagnostic| self.report(diagnostic));
     }
 
     /// Says what was done.
-    pub(crate) fn say(&mut self, text: &str) {
+    pub(crate) fn status(&mut self, text: &str) {
         if !self.quiet {
             write_err(&format!("{text}\n"));
         }
     }
 
     /// Says something to people who want to know more.
-    pub(crate) fn note(&mut self, text: &str) {
+    pub(crate) fn detail(&mut self, text: &str) {
         match self.format {
             _ if !self.verbose => {}
             ErrorFormat::Text => write_err(&format!("{text}\n")),
-            _ => self.tell(&Diagnostic::untyped(Severity::Info, text)),
+            _ => self.report(&Diagnostic::untyped(Severity::Info, text)),
         }
     }
 }
@@ -151,7 +151,7 @@ pub(crate) fn usage(error: &clap::Error) -> Exit {
     }
     // A reader that went away is no reason to fail.
     let _ = error.print();
-    if error.use_stderr() { Exit::Usage } else { Exit::Done }
+    if error.use_stderr() { Exit::Usage } else { Exit::Success }
 }
 
 /// The help for somebody who typed nothing else.
