@@ -23,7 +23,7 @@ mod merging;
 
 use krm_core::PackageFile;
 use krm_core::merge::node::{OnConflict, Rules};
-use krm_core::setters::{Found, Pattern, find_fields, parse_reference};
+use krm_core::setters::{ParsedComment, Pattern, find_setter_fields, parse_reference};
 use krm_yaml::{Path, Segment};
 use laws::draw::Draw;
 use laws::editing::{self, Answer, Edited, Scope};
@@ -207,15 +207,15 @@ pub fn merge3(data: &[u8]) {
 /// A reference reads the same without the words around it; a value that a pattern was filled with is read back from it.
 pub fn reference(data: &[u8]) {
     let Some(text) = text_of(data) else { return };
-    if let Found::Reference(found) = parse_reference(text) {
+    if let ParsedComment::Reference(found) = parse_reference(text) {
         let alone = &text[found.range.clone()];
-        let Found::Reference(again) = parse_reference(alone) else {
+        let ParsedComment::Reference(again) = parse_reference(alone) else {
             panic!("{alone:?} of {text:?}")
         };
         assert_eq!((again.form, again.target), (found.form, found.target), "{text:?}");
     }
     if let Ok(file) = PackageFile::of_text("a.yaml", text) {
-        for field in find_fields(&file).fields {
+        for field in find_setter_fields(&file).fields {
             assert!(field.comment.text.get(field.reference.range.clone()).is_some(), "{text:?}");
         }
     }

@@ -1,6 +1,6 @@
 //! `apply-setters`: values of a ConfigMap go into the fields that name them in `kpt-set` comments.
 
-use krm_core::setters::Apply;
+use krm_core::setters::ApplySetters;
 use krm_sdk::{Error, FunctionResult, Resource, ResourceList, Severity};
 
 use crate::config::failing;
@@ -25,7 +25,7 @@ fn apply(list: &mut ResourceList) -> Result<(), Error> {
     let config = setters_config::file(list, BUILTIN.name)?;
     let (mut results, mut errors) = (Vec::new(), Vec::new());
     if let Some(data) = setters_config::data(&config) {
-        let apply = Apply::new(&config, data)?;
+        let apply = ApplySetters::new(&config, data)?;
         for item in &mut list.items {
             match set(item, &apply) {
                 Ok(told) => results.extend(told),
@@ -43,12 +43,12 @@ fn apply(list: &mut ResourceList) -> Result<(), Error> {
     Ok(())
 }
 
-fn set(item: &mut Resource, apply: &Apply<'_>) -> Result<Vec<FunctionResult>, Error> {
+fn set(item: &mut Resource, apply: &ApplySetters<'_>) -> Result<Vec<FunctionResult>, Error> {
     if !item.text().contains("kpt-set:") {
         return Ok(Vec::new());
     }
     let file = item.item().package_file();
-    let applied = apply.on(&file)?;
+    let applied = apply.compute(&file)?;
     let mut told = Vec::new();
     for it in &applied.fields {
         let value = telling::value(item, it.field.node, &it.value);

@@ -1,6 +1,6 @@
 //! `create-setters`: fields that hold the values of setters get `kpt-set` comments.
 
-use krm_core::setters::{Mark, SetterValue};
+use krm_core::setters::{AddSetterComments, SetterValue};
 use krm_sdk::{Diagnostic, Error, FunctionResult, Resource, ResourceList};
 
 use crate::config::failing;
@@ -29,7 +29,7 @@ fn create(list: &mut ResourceList) -> Result<(), Error> {
         let hint = "`data` maps the names of new setters to the values that fields hold now";
         return Err(Diagnostic::untyped_error("config map cannot be empty").hint(hint).into());
     };
-    let mark = Mark::new(&config, data)?;
+    let mark = AddSetterComments::new(&config, data)?;
     let (mut results, mut warnings) = (Vec::new(), Vec::new());
     let own = own_config::text(list);
     for item in list.items.iter_mut().filter(|it| !own_config::is_it(it, own.as_deref())) {
@@ -49,9 +49,12 @@ fn create(list: &mut ResourceList) -> Result<(), Error> {
 }
 
 /// What there is to say of fields that have references now, and of those that cannot have one.
-fn set(item: &mut Resource, mark: &Mark) -> Result<(Vec<FunctionResult>, Vec<Diagnostic>), Error> {
+fn set(
+    item: &mut Resource,
+    mark: &AddSetterComments,
+) -> Result<(Vec<FunctionResult>, Vec<Diagnostic>), Error> {
     let file = item.item().package_file();
-    let marked = mark.on(&file);
+    let marked = mark.compute(&file);
     let mut told = Vec::new();
     for field in &marked.fields {
         let value = match &field.value {

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use krm_core::PackageFile;
 use krm_core::setters::{
-    FileFields, Home, List, ListedSetter, SetterValue, Setters, Target, find_fields,
+    FieldScan, ListSetters, ListedSetter, ReferenceTarget, SetterSource, SetterValue, Setters,
+    find_setter_fields,
 };
 use krm_sdk::yaml::{CommentPlace, Resolved};
 use krm_sdk::{Error, FunctionResult, ResourceList, Severity};
@@ -31,8 +32,11 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     let setters = Setters::new(own, &[], files.iter().map(patterns).collect());
     let mut results: Vec<FunctionResult> =
         setters.warnings().iter().map(telling::warning).collect();
-    let listed = List::default().on(&setters);
-    let kept = listed.setters.iter().filter(|it| !matches!(it.setter.home, Home::OpenApi { .. }));
+    let listed = ListSetters::default().compute(&setters);
+    let kept = listed
+        .setters
+        .iter()
+        .filter(|it| !matches!(it.setter.source, SetterSource::OpenApi { .. }));
     let lines: BTreeMap<&str, String> =
         kept.map(|it| (it.setter.name.as_str(), line(it))).collect();
     if lines.is_empty() {
@@ -44,10 +48,10 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
 }
 
 /// The fields that `kpt-set` comments beside them bind to setters.
-fn patterns(file: &PackageFile) -> FileFields<'_> {
-    let mut found = find_fields(file);
+fn patterns(file: &PackageFile) -> FieldScan<'_> {
+    let mut found = find_setter_fields(file);
     found.fields.retain(|field| {
-        let is_pattern = matches!(field.reference.target, Target::Pattern(_));
+        let is_pattern = matches!(field.reference.target, ReferenceTarget::Pattern(_));
         is_pattern && field.comment.place == CommentPlace::Beside
     });
     found
@@ -55,7 +59,7 @@ fn patterns(file: &PackageFile) -> FileFields<'_> {
 
 fn line(listed: &ListedSetter<'_, '_>) -> String {
     let setter = listed.setter;
-    let of_function = matches!(setter.home, Home::Function { .. });
+    let of_function = matches!(setter.source, SetterSource::FunctionConfig { .. });
     let (value, kind) = match &setter.value {
         SetterValue::List(items) => (shown(items, of_function), "array"),
         SetterValue::Text(text) => match items_of(text).filter(|_| of_function) {

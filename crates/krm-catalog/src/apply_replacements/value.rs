@@ -1,7 +1,7 @@
 //! The value of a replacement: taken from one field, in whole or in part, and put into others.
 
 use krm_core::schema::Shape;
-use krm_core::setters::typed;
+use krm_core::setters::typed_value;
 use krm_sdk::yaml::{NodeKind, NodeRef, PathEditError, Pruned, Resolved, Value};
 use krm_sdk::{Diagnostic, Error, Resource};
 
@@ -88,7 +88,7 @@ impl Taken {
             false => text.clone(),
         };
         if let Some(scalar) = scalar.filter(|it| it.resolve() != Resolved::Null) {
-            return Ok(typed(scalar.node(), &text, shape.map(Shape::name)));
+            return Ok(typed_value(scalar.node(), &text, shape.map(Shape::name)));
         }
         let is_number = matches!(shape, Some(Shape::Integer | Shape::Number | Shape::Boolean));
         let is_text = shape == Some(Shape::String) || is_text && !is_number;

@@ -6,7 +6,7 @@ mod search;
 mod visit;
 
 use krm_core::schema::Shape;
-use krm_core::setters::{has_room, typed};
+use krm_core::setters::{can_have_line_comment, typed_value};
 use krm_sdk::yaml::{CommentPlace, NodeRef, Path, Value};
 use krm_sdk::{Diagnostic, Error, FunctionResult, Resource, ResourceList, Severity};
 
@@ -83,7 +83,9 @@ fn put_at(
         return Err(refused(item, node, words));
     }
     let value = match there.and_then(|node| node.resolve().as_scalar()) {
-        Some(scalar) => typed(scalar.node(), put, field_type::of(item, &path).map(Shape::name)),
+        Some(scalar) => {
+            typed_value(scalar.node(), put, field_type::of(item, &path).map(Shape::name))
+        }
         None => new_value(put, field_type::of(item, &path)),
     };
     item.edit(|edit, root| match edit.set_at(root.document(), &path, value.clone()) {
@@ -108,9 +110,11 @@ fn put_at(
 }
 
 fn put_comment(item: &mut Resource, path: &Path, comment: &str) -> Result<(), Error> {
-    item.edit(|edit, root| match root.document().find(path).filter(|node| has_room(*node)) {
-        Some(node) => edit.comment(node, CommentPlace::Beside, Some(&line(comment))),
-        None => Ok(()),
+    item.edit(|edit, root| {
+        match root.document().find(path).filter(|node| can_have_line_comment(*node)) {
+            Some(node) => edit.comment(node, CommentPlace::Beside, Some(&line(comment))),
+            None => Ok(()),
+        }
     })
 }
 
@@ -128,7 +132,7 @@ fn replace(
         return Err(error.clone());
     }
     let mut told = Vec::new();
-    for it in found.iter().filter(|it| it.comment.is_some() && !it.has_room) {
+    for it in found.iter().filter(|it| it.comment.is_some() && !it.can_have_line_comment) {
         let words = format!("no comment can stand beside `{}`, so it gets none", it.path);
         told.push(item.result(Severity::Warning, words).field(&it.path.to_string()).into());
     }
@@ -136,9 +140,9 @@ fn replace(
         for it in &found {
             let Some(node) = root.document().find(&it.path) else { continue };
             if let Some(value) = &it.value {
-                edit.set(node, typed(node, value, None))?;
+                edit.set(node, typed_value(node, value, None))?;
             }
-            if let Some(comment) = it.comment.as_deref().filter(|_| it.has_room) {
+            if let Some(comment) = it.comment.as_deref().filter(|_| it.can_have_line_comment) {
                 edit.comment(node, CommentPlace::Beside, Some(&line(comment)))?;
             }
         }

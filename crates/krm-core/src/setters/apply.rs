@@ -5,11 +5,11 @@ use krm_yaml::{CommentPlace, NodeKind, NodeRef, Value};
 use super::changes::{Changes, Op};
 use super::definition::{SetterValue, warning_at};
 use super::definitions::Definitions;
-use super::fields::{self, Field};
-use super::fill::{Filler, Values};
+use super::fields::{self, SetterField};
 use super::pattern::Pattern;
-use super::reference::Target;
-use super::{kpt, set};
+use super::reference::ReferenceTarget;
+use super::resolve::{FieldResolver, Values};
+use super::{function_config, set};
 use crate::model::resource::is_null;
 use crate::{Diagnostic, PackageFile};
 
@@ -24,21 +24,21 @@ use crate::{Diagnostic, PackageFile};
 /// let config = PackageFile::of_text("setters.yaml", "data:\n  image: ubuntu\n")?;
 /// let data = config.file().and_then(|file| file.document(0)?.find(&"data".parse().ok()?)).expect("it is there");
 /// let file = PackageFile::of_text("pod.yaml", "image: nginx:1.7.9 # kpt-set: ${image}:${tag}\n")?;
-/// let apply = Apply::new(&config, data).expect("these are values");
-/// let applied = apply.on(&file).expect("it can be set");
+/// let apply = ApplySetters::new(&config, data).expect("these are values");
+/// let applied = apply.compute(&file).expect("it can be set");
 /// assert_eq!(applied.fields[0].value, "ubuntu:1.7.9");
 /// let text = applied.changes.text(&file).expect("the file can be edited");
 /// assert_eq!(text.as_deref(), Some("image: ubuntu:1.7.9 # kpt-set: ${image}:${tag}\n"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Apply<'a> {
+pub struct ApplySetters<'a> {
     definitions: Definitions<'a>,
 }
 
 /// What applying comes to in a file.
 #[derive(Debug, Default)]
-pub struct Applied<'a> {
+pub struct ApplyResult<'a> {
     /// What changes.
     pub changes: Changes<'a>,
     /// The fields that follow a value, also those that hold it already.
@@ -51,25 +51,25 @@ pub struct Applied<'a> {
 #[derive(Clone, Debug)]
 pub struct AppliedField<'a> {
     /// The field.
-    pub field: Field<'a>,
+    pub field: SetterField<'a>,
     /// What it is set to; a list as the functionConfig writes it.
     pub value: String,
 }
 
-impl<'a> Apply<'a> {
+impl<'a> ApplySetters<'a> {
     /// The values in the `data` of a functionConfig.
     pub fn new(config: &'a PackageFile, data: NodeRef<'a>) -> Result<Self, Vec<Diagnostic>> {
         let mut definitions = Definitions::default();
         let mut errors = Vec::new();
-        for mut setter in kpt::of_data(config, data) {
-            let value = setter.home_value().map(NodeRef::resolve);
+        for mut setter in function_config::of_data(config, data) {
+            let value = setter.function_config_value().map(NodeRef::resolve);
             if value.is_some_and(is_null) {
                 setter.value = SetterValue::Text(String::new());
             }
             if value.is_some_and(|it| it.kind() == NodeKind::Mapping) {
                 let words = format!("the value of `{}` is a mapping", setter.name);
                 let hint = "a setter holds a text, or a list written as text";
-                errors.extend(setter.place.map(|place| place.error(words).hint(hint)));
+                errors.extend(setter.location.map(|location| location.error(words).hint(hint)));
             }
             definitions.add(setter);
         }
@@ -78,16 +78,19 @@ impl<'a> Apply<'a> {
     }
 
     /// What it comes to in a file; nothing where a field stands in the way.
-    pub fn on<'b>(&'b self, file: &'b PackageFile) -> Result<Applied<'b>, Vec<Diagnostic>> {
+    pub fn compute<'b>(
+        &'b self,
+        file: &'b PackageFile,
+    ) -> Result<ApplyResult<'b>, Vec<Diagnostic>> {
         let found = fields::find(file);
-        let mut applied = Applied { warnings: found.warnings, ..Applied::default() };
+        let mut applied = ApplyResult { warnings: found.warnings, ..ApplyResult::default() };
         let mut errors = Vec::new();
         let values = Values::new();
         let definitions: &'b Definitions<'b> = &self.definitions;
-        let mut filler = Filler::new(definitions, &values);
+        let mut filler = FieldResolver::new(definitions, &values);
         for field in found.fields {
             // Compat: the comment beside the value counts, and none on a line of its own.
-            let Target::Pattern(pattern) = &field.reference.target else { continue };
+            let ReferenceTarget::Pattern(pattern) = &field.reference.target else { continue };
             let is_given = |name: &&str| self.definitions.setter(name).is_some();
             if field.comment.place != CommentPlace::Beside
                 || !pattern.markers().iter().any(is_given)
@@ -114,9 +117,9 @@ impl<'a> Apply<'a> {
     /// What becomes of a field, and how that is told.
     fn change<'b>(
         &'b self,
-        field: &Field<'b>,
+        field: &SetterField<'b>,
         pattern: &Pattern,
-        filler: &mut Filler<'_, 'b>,
+        filler: &mut FieldResolver<'_, 'b>,
     ) -> Result<(Op<'b>, String), Diagnostic> {
         let is_list = field.node.kind() == NodeKind::Sequence;
         let only = pattern.only_marker().and_then(|name| self.definitions.setter(name));
@@ -124,7 +127,7 @@ impl<'a> Apply<'a> {
             if is_list {
                 let words = format!("invalid setter pattern for array node: \"{pattern}\"");
                 let hint = "a list follows one setter alone: ${name}";
-                return Err(field.place().error(words).hint(hint));
+                return Err(field.location().error(words).hint(hint));
             }
             let op = filler.fill(field)?;
             let value = told(&op);
@@ -132,10 +135,10 @@ impl<'a> Apply<'a> {
         };
         let (raw, items) = match &setter.value {
             SetterValue::List(texts) => {
-                let node = setter.home_value().map(NodeRef::resolve);
+                let node = setter.function_config_value().map(NodeRef::resolve);
                 (format!("[{}]", texts.join(", ")), node.and_then(items))
             }
-            SetterValue::Text(text) => (text.clone(), kpt::items(text)),
+            SetterValue::Text(text) => (text.clone(), function_config::items(text)),
             SetterValue::Unset => (String::new(), Some(Vec::new())),
         };
         match items {
@@ -150,7 +153,7 @@ impl<'a> Apply<'a> {
                     crate::print::json::write(&Value::string(raw))
                 );
                 let hint = format!("give `{}` a list: [a, b]", setter.name);
-                Err(field.place().error(words).hint(hint))
+                Err(field.location().error(words).hint(hint))
             }
         }
     }

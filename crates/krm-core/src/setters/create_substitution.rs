@@ -2,15 +2,15 @@
 
 use krm_yaml::Path;
 
-use super::add::Add;
-use super::create::{Created, check_name};
-use super::define::{self, Entries, NewSetter};
+use super::add_references::AddReferences;
+use super::create_setter::{CreateResult, check_name};
 use super::definition::SetterValue;
-use super::definitions::Known;
-use super::matching::{self, Wanted};
+use super::definitions::Definition;
+use super::field_filter::{self, FieldFilter};
+use super::new_definition::{self, Entries, NewSetter};
 use super::pattern::Pattern;
-use super::reference::{SETTER_PREFIX, SUBSTITUTION_PREFIX, Target};
-use super::{Form, Setters};
+use super::reference::{ReferenceTarget, SETTER_PREFIX, SUBSTITUTION_PREFIX};
+use super::{ReferenceSyntax, Setters};
 use crate::Diagnostic;
 
 /// A substitution to be made.
@@ -25,28 +25,32 @@ pub struct CreateSubstitution {
     /// Which fields; all that hold the value where there is none.
     pub field: Option<Path>,
     /// How references are written.
-    pub form: Form,
+    pub form: ReferenceSyntax,
 }
 
 impl CreateSubstitution {
     /// Whether a package has a field that would follow it.
     pub fn matches(&self, setters: &Setters<'_>) -> bool {
-        setters.files().iter().any(|file| !matching::find(file, &self.wanted()).is_empty())
+        setters.files().iter().any(|file| !field_filter::find(file, &self.wanted()).is_empty())
     }
 
-    fn wanted(&self) -> Wanted {
-        Wanted { field: self.field.clone(), value: Some(self.field_value.clone()), lists: false }
+    fn wanted(&self) -> FieldFilter {
+        FieldFilter {
+            field: self.field.clone(),
+            value: Some(self.field_value.clone()),
+            lists: false,
+        }
     }
 
     /// What it comes to in a package.
-    pub fn on<'a>(&self, setters: &Setters<'a>) -> Result<Created<'a>, Vec<Diagnostic>> {
+    pub fn compute<'a>(&self, setters: &Setters<'a>) -> Result<CreateResult<'a>, Vec<Diagnostic>> {
         if !setters.errors().is_empty() {
             return Err(setters.errors().to_vec());
         }
         self.make(setters).map_err(|error| vec![error])
     }
 
-    fn make<'a>(&self, setters: &Setters<'a>) -> Result<Created<'a>, Diagnostic> {
+    fn make<'a>(&self, setters: &Setters<'a>) -> Result<CreateResult<'a>, Diagnostic> {
         check_name(&self.name, setters)?;
         let pattern = Pattern::with_names(&self.pattern).map_err(|error| {
             Diagnostic::untyped_error(format!("the pattern `{}`: {error}", self.pattern))
@@ -61,14 +65,15 @@ impl CreateSubstitution {
             return Err(Diagnostic::untyped_error(words));
         }
         let new = self.new_setters(&pattern, setters)?;
-        let add = Add::substitution(&self.name, &self.pattern, self.wanted()).form(self.form);
-        let mut created = Created::of(add.on(setters));
-        if self.form == Form::Pattern {
+        let add =
+            AddReferences::substitution(&self.name, &self.pattern, self.wanted()).form(self.form);
+        let mut created = CreateResult::of(add.compute(setters));
+        if self.form == ReferenceSyntax::Pattern {
             let values: Vec<_> = new
                 .iter()
                 .map(|(name, value)| (name.clone(), SetterValue::Text(value.clone())))
                 .collect();
-            define::define_in_function(setters, &values, &mut created.changes)?;
+            new_definition::define_in_function(setters, &values, &mut created.changes)?;
         } else {
             let mut entries: Entries<'a> = Vec::new();
             for (name, value) in &new {
@@ -79,8 +84,12 @@ impl CreateSubstitution {
             }
             let markers: Vec<(String, String)> =
                 pattern.markers().into_iter().map(|name| key_of(name, setters)).collect();
-            entries.push(define::substitution(&self.name, &self.pattern, &markers));
-            define::define(define::home(setters)?, entries, &mut created.changes);
+            entries.push(new_definition::substitution(&self.name, &self.pattern, &markers));
+            new_definition::define(
+                new_definition::definition_file(setters)?,
+                entries,
+                &mut created.changes,
+            );
         }
         created.setters = new;
         Ok(created)
@@ -93,20 +102,20 @@ impl CreateSubstitution {
         setters: &Setters<'_>,
     ) -> Result<Vec<(String, String)>, Diagnostic> {
         let definitions = setters.definitions();
-        let known = |name: &str| match definitions.get(&Target::Named(name.to_owned())) {
-            Some(Known::Setter(setter)) => match &setter.value {
+        let known = |name: &str| match definitions.get(&ReferenceTarget::Named(name.to_owned())) {
+            Some(Definition::Setter(setter)) => match &setter.value {
                 SetterValue::Text(text) => Some(setter.meaning(text).to_owned()),
                 _ => None,
             },
-            Some(Known::Substitution(it)) => {
-                super::fill::value_of_substitution(definitions, &it.name)
+            Some(Definition::Substitution(it)) => {
+                super::resolve::value_of_substitution(definitions, &it.name)
             }
             None => None,
         };
         let is_new = |name: &str| {
-            let there = definitions.get(&Target::Named(name.to_owned()));
-            !matches!(there, Some(Known::Substitution(_)))
-                && !matches!(there, Some(Known::Setter(it)) if it.place.is_some())
+            let there = definitions.get(&ReferenceTarget::Named(name.to_owned()));
+            !matches!(there, Some(Definition::Substitution(_)))
+                && !matches!(there, Some(Definition::Setter(it)) if it.location.is_some())
         };
         let reading = pattern.derive(&self.field_value, known).map_err(|problem| {
             let words =
@@ -128,8 +137,8 @@ impl CreateSubstitution {
 /// The marker of a name, and the key of what it stands for.
 fn key_of(name: &str, setters: &Setters<'_>) -> (String, String) {
     let is_substitution = matches!(
-        setters.definitions().get(&Target::Named(name.to_owned())),
-        Some(Known::Substitution(_))
+        setters.definitions().get(&ReferenceTarget::Named(name.to_owned())),
+        Some(Definition::Substitution(_))
     );
     let prefix = if is_substitution { SUBSTITUTION_PREFIX } else { SETTER_PREFIX };
     (format!("${{{name}}}"), format!("{prefix}{name}"))

@@ -3,29 +3,31 @@
 use krm_yaml::{Entry, NodeRef, Resolved, Span};
 
 use super::pattern::Pattern;
-use super::reference::{self, SETTER_PREFIX, SUBSTITUTION_PREFIX, Target};
+use super::reference::{self, ReferenceTarget, SETTER_PREFIX, SUBSTITUTION_PREFIX};
 use crate::model::resource::{field, scalar_text};
 use crate::{Diagnostic, PackageFile};
 
 /// Where something is defined.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
+pub struct NodeLocation<'a> {
     /// The file.
     pub file: &'a PackageFile,
     /// The node that tells it apart: the key of the definition, or of the value.
     pub node: NodeRef<'a>,
 }
 
-impl Place<'_> {
-    /// `file:line:column`
-    pub fn shown(&self) -> String {
-        let at = self.node.position();
-        format!("{}:{}:{}", self.file.shown, at.line, at.column)
-    }
-
+impl NodeLocation<'_> {
     /// A diagnostic at this place.
     pub(super) fn error(&self, message: impl Into<String>) -> Diagnostic {
         error_at(self.file, self.node.full_span(), message)
+    }
+}
+
+/// `file:line:column`
+impl std::fmt::Display for NodeLocation<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let at = self.node.position();
+        write!(f, "{}:{}:{}", self.file.shown, at.line, at.column)
     }
 }
 
@@ -72,7 +74,7 @@ impl SetterValue {
 
 /// Where a setter keeps its value.
 #[derive(Clone, Copy, Debug)]
-pub enum Home<'a> {
+pub enum SetterSource<'a> {
     /// In the `setter` mapping of an OpenAPI definition.
     OpenApi {
         /// The definition, with the schema beside the extension.
@@ -81,12 +83,12 @@ pub enum Home<'a> {
         setter: NodeRef<'a>,
     },
     /// In the functionConfig of apply-setters.
-    Function {
+    FunctionConfig {
         /// The value.
         value: NodeRef<'a>,
     },
     /// Nowhere but in the fields that name it.
-    Fields,
+    FieldsOnly,
 }
 
 /// A setter.
@@ -95,9 +97,9 @@ pub struct Setter<'a> {
     /// Its name.
     pub name: String,
     /// Where it is defined: the key of the definition.
-    pub place: Option<Place<'a>>,
+    pub location: Option<NodeLocation<'a>>,
     /// Where its value stands.
-    pub home: Home<'a>,
+    pub source: SetterSource<'a>,
     /// Its value.
     pub value: SetterValue,
     /// Words that stand for values.
@@ -113,11 +115,11 @@ pub struct Setter<'a> {
 }
 
 impl<'a> Setter<'a> {
-    pub(super) fn new(name: String, home: Home<'a>) -> Self {
+    pub(super) fn new(name: String, source: SetterSource<'a>) -> Self {
         Self {
             name,
-            place: None,
-            home,
+            location: None,
+            source,
             value: SetterValue::Unset,
             enum_values: Vec::new(),
             set_by: None,
@@ -128,17 +130,17 @@ impl<'a> Setter<'a> {
     }
 
     /// The value as the functionConfig of apply-setters has it.
-    pub(super) fn home_value(&self) -> Option<NodeRef<'a>> {
-        match self.home {
-            Home::Function { value } => Some(value),
+    pub(super) fn function_config_value(&self) -> Option<NodeRef<'a>> {
+        match self.source {
+            SetterSource::FunctionConfig { value } => Some(value),
             _ => None,
         }
     }
 
     /// The schema that its values are checked against.
     pub fn schema(&self) -> Option<NodeRef<'a>> {
-        match self.home {
-            Home::OpenApi { definition, .. } => Some(definition),
+        match self.source {
+            SetterSource::OpenApi { definition, .. } => Some(definition),
             _ => None,
         }
     }
@@ -182,26 +184,26 @@ pub struct Substitution<'a> {
     /// Its name.
     pub name: String,
     /// Where it is defined.
-    pub place: Place<'a>,
+    pub location: NodeLocation<'a>,
     /// The pattern; its markers are those of `values`.
     pub pattern: Pattern,
     /// What each marker stands for.
-    pub values: Vec<Marked<'a>>,
+    pub values: Vec<SubstitutionValue<'a>>,
 }
 
 /// A marker of a substitution, and what it stands for.
 #[derive(Clone, Debug)]
-pub struct Marked<'a> {
+pub struct SubstitutionValue<'a> {
     /// The marker.
     pub marker: String,
     /// The setter or substitution.
-    pub target: Target,
+    pub target: ReferenceTarget,
     /// The reference as it is written.
     pub node: NodeRef<'a>,
 }
 
 /// What one entry of the definitions is.
-pub(super) enum Defined<'a> {
+pub(super) enum DefinitionEntry<'a> {
     Setter(Box<Setter<'a>>),
     Substitution(Substitution<'a>),
     /// Of somebody else.
@@ -209,28 +211,31 @@ pub(super) enum Defined<'a> {
 }
 
 /// Reads one entry of `definitions`.
-pub(super) fn read<'a>(file: &'a PackageFile, entry: Entry<'a>) -> Result<Defined<'a>, Diagnostic> {
-    let place = Place { file, node: entry.key };
-    let Some(key) = scalar_text(entry.key) else { return Ok(Defined::Other) };
+pub(super) fn read<'a>(
+    file: &'a PackageFile,
+    entry: Entry<'a>,
+) -> Result<DefinitionEntry<'a>, Diagnostic> {
+    let location = NodeLocation { file, node: entry.key };
+    let Some(key) = scalar_text(entry.key) else { return Ok(DefinitionEntry::Other) };
     let part = |name| extension(entry.value, name);
     if let Some(name) = key.strip_prefix(SETTER_PREFIX) {
         let Some(node) = part("setter") else {
             return Err(
-                place.error(format!("`{name}` has no x-k8s-cli.setter, which holds its value"))
+                location.error(format!("`{name}` has no x-k8s-cli.setter, which holds its value"))
             );
         };
-        check_name(&place, node, name, "setter")?;
-        return Ok(Defined::Setter(Box::new(setter(place, entry.value, node, name))));
+        check_name(&location, node, name, "setter")?;
+        return Ok(DefinitionEntry::Setter(Box::new(setter(location, entry.value, node, name))));
     }
     if let Some(name) = key.strip_prefix(SUBSTITUTION_PREFIX) {
         let Some(node) = part("substitution") else {
             let words = format!("`{name}` has no x-k8s-cli.substitution, which holds its pattern");
-            return Err(place.error(words));
+            return Err(location.error(words));
         };
-        check_name(&place, node, name, "substitution")?;
-        return substitution(place, node, name).map(Defined::Substitution);
+        check_name(&location, node, name, "substitution")?;
+        return substitution(location, node, name).map(DefinitionEntry::Substitution);
     }
-    Ok(Defined::Other)
+    Ok(DefinitionEntry::Other)
 }
 
 fn extension<'a>(definition: NodeRef<'a>, name: &str) -> Option<NodeRef<'a>> {
@@ -240,23 +245,25 @@ fn extension<'a>(definition: NodeRef<'a>, name: &str) -> Option<NodeRef<'a>> {
 
 /// Spec: the key of a definition ends with the name that stands inside.
 fn check_name(
-    place: &Place<'_>,
+    location: &NodeLocation<'_>,
     node: NodeRef<'_>,
     name: &str,
     what: &str,
 ) -> Result<(), Diagnostic> {
     let Some(inside) = field(node, "name") else {
         let words = format!("the {what} has no name; its key says `{name}`");
-        return Err(error_at(place.file, node.full_span(), words).hint(format!("add name: {name}")));
+        return Err(
+            error_at(location.file, node.full_span(), words).hint(format!("add name: {name}"))
+        );
     };
     if scalar_text(inside).is_some_and(|text| text == name) {
         return Ok(());
     }
     let words = format!("the {what} is named `{}`, and its key says `{name}`", inside.text());
-    let mut error = error_at(place.file, inside.full_span(), words)
+    let mut error = error_at(location.file, inside.full_span(), words)
         .hint("make the two the same; fields refer to the key");
-    if let Some(file) = place.file.file() {
-        error = error.related(file, place.node.full_span(), "the key");
+    if let Some(file) = location.file.file() {
+        error = error.related(file, location.node.full_span(), "the key");
     }
     Err(error)
 }
@@ -271,15 +278,16 @@ fn flag(node: NodeRef<'_>, name: &str) -> bool {
 }
 
 fn setter<'a>(
-    place: Place<'a>,
+    location: NodeLocation<'a>,
     definition: NodeRef<'a>,
     node: NodeRef<'a>,
     name: &str,
 ) -> Setter<'a> {
-    let mut setter = Setter::new(name.to_owned(), Home::OpenApi { definition, setter: node });
+    let mut setter =
+        Setter::new(name.to_owned(), SetterSource::OpenApi { definition, setter: node });
     let list = field(node, "listValues").and_then(|list| list.as_sequence());
     let items: Vec<String> = list.map(|list| texts(list.node())).unwrap_or_default();
-    setter.place = Some(place);
+    setter.location = Some(location);
     setter.value = match text(node, "value") {
         _ if !items.is_empty() || setter.schema_type() == Some("array") => SetterValue::List(items),
         Some(text) => SetterValue::Text(text),
@@ -304,11 +312,11 @@ pub(super) fn texts(list: NodeRef<'_>) -> Vec<String> {
 }
 
 fn substitution<'a>(
-    place: Place<'a>,
+    location: NodeLocation<'a>,
     node: NodeRef<'a>,
     name: &str,
 ) -> Result<Substitution<'a>, Diagnostic> {
-    let error = |node: NodeRef<'_>, words: String| error_at(place.file, node.full_span(), words);
+    let error = |node: NodeRef<'_>, words: String| error_at(location.file, node.full_span(), words);
     let written = field(node, "pattern");
     let Some(pattern) = written.and_then(scalar_text) else {
         return Err(error(node, format!("the substitution `{name}` has no pattern")));
@@ -329,11 +337,11 @@ fn substitution<'a>(
                 reference::pointer(&format!("{SETTER_PREFIX}NAME"))
             )));
         };
-        values.push(Marked { marker, target, node });
+        values.push(SubstitutionValue { marker, target, node });
     }
     let markers: Vec<&str> = values.iter().map(|value| value.marker.as_str()).collect();
     let pattern = Pattern::new(&pattern, &markers).map_err(|problem| {
         error(written.unwrap_or(node), format!("{problem} of the substitution `{name}`"))
     })?;
-    Ok(Substitution { name: name.to_owned(), place, pattern, values })
+    Ok(Substitution { name: name.to_owned(), location, pattern, values })
 }

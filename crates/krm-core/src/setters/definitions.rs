@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use krm_yaml::NodeRef;
 
-use super::definition::{self, Defined, Home, Place, Setter, SetterValue, Substitution};
-use super::reference::{Reference, Target};
+use super::definition::{
+    self, DefinitionEntry, NodeLocation, Setter, SetterSource, SetterValue, Substitution,
+};
+use super::reference::{Reference, ReferenceTarget};
 use crate::model::resource::field;
 use crate::{Diagnostic, PackageFile};
 
@@ -20,7 +22,7 @@ pub struct Definitions<'a> {
 
 /// What a reference leads to.
 #[derive(Clone, Copy, Debug)]
-pub enum Known<'d, 'a> {
+pub enum Definition<'d, 'a> {
     /// A setter.
     Setter(&'d Setter<'a>),
     /// A substitution.
@@ -35,9 +37,11 @@ impl<'a> Definitions<'a> {
             definitions.as_mapping().into_iter().flat_map(|it| it.entries().collect::<Vec<_>>());
         for entry in entries {
             match definition::read(file, entry) {
-                Ok(Defined::Setter(setter)) => self.add(*setter),
-                Ok(Defined::Substitution(substitution)) => self.add_substitution(substitution),
-                Ok(Defined::Other) => {}
+                Ok(DefinitionEntry::Setter(setter)) => self.add(*setter),
+                Ok(DefinitionEntry::Substitution(substitution)) => {
+                    self.add_substitution(substitution)
+                }
+                Ok(DefinitionEntry::Other) => {}
                 Err(error) => self.errors.push(error),
             }
         }
@@ -49,11 +53,14 @@ impl<'a> Definitions<'a> {
             self.setters.insert(setter.name.clone(), setter);
             return;
         };
-        if let (Some(first), Some(second)) = (first.place, setter.place) {
+        if let (Some(first), Some(second)) = (first.location, setter.location) {
             self.errors.push(twice("setter", &setter.name, first, second));
         }
         // Functions of a pipeline run one after the other, and the last one counts.
-        if matches!((first.home, setter.home), (Home::Function { .. }, Home::Function { .. })) {
+        if matches!(
+            (first.source, setter.source),
+            (SetterSource::FunctionConfig { .. }, SetterSource::FunctionConfig { .. })
+        ) {
             self.setters.insert(setter.name.clone(), setter);
         }
     }
@@ -61,7 +68,7 @@ impl<'a> Definitions<'a> {
     fn add_substitution(&mut self, new: Substitution<'a>) {
         match self.substitutions.get(&new.name) {
             Some(first) => {
-                self.errors.push(twice("substitution", &new.name, first.place, new.place));
+                self.errors.push(twice("substitution", &new.name, first.location, new.location));
             }
             None => {
                 self.substitutions.insert(new.name.clone(), new);
@@ -71,7 +78,7 @@ impl<'a> Definitions<'a> {
 
     /// Adds a setter that stands in fields only, unless it is known.
     pub(super) fn mention(&mut self, name: &str) {
-        let new = || Setter::new(name.to_owned(), Home::Fields);
+        let new = || Setter::new(name.to_owned(), SetterSource::FieldsOnly);
         self.setters.entry(name.to_owned()).or_insert_with(new);
     }
 
@@ -87,8 +94,9 @@ impl<'a> Definitions<'a> {
     /// A value of kpt that lists follow is a list, though it is written as a text.
     pub(super) fn is_followed_by_list(&mut self, name: &str) {
         if let Some(setter) = self.setters.get_mut(name)
-            && let (Home::Function { .. }, SetterValue::Text(text)) = (setter.home, &setter.value)
-            && let Some(items) = super::kpt::list(text)
+            && let (SetterSource::FunctionConfig { .. }, SetterValue::Text(text)) =
+                (setter.source, &setter.value)
+            && let Some(items) = super::function_config::list(text)
         {
             setter.value = SetterValue::List(items);
         }
@@ -115,21 +123,21 @@ impl<'a> Definitions<'a> {
     }
 
     /// What a target names; none where nothing of this name is defined.
-    pub fn get(&self, target: &Target) -> Option<Known<'_, 'a>> {
-        let setter = |name: &str| self.setter(name).map(Known::Setter);
-        let substitution = |name: &str| self.substitution(name).map(Known::Substitution);
+    pub fn get(&self, target: &ReferenceTarget) -> Option<Definition<'_, 'a>> {
+        let setter = |name: &str| self.setter(name).map(Definition::Setter);
+        let substitution = |name: &str| self.substitution(name).map(Definition::Substitution);
         match target {
-            Target::Setter(name) => setter(name),
-            Target::Substitution(name) => substitution(name),
-            Target::Named(name) => setter(name).or_else(|| substitution(name)),
-            Target::Pattern(_) | Target::Foreign(_) => None,
+            ReferenceTarget::Setter(name) => setter(name),
+            ReferenceTarget::Substitution(name) => substitution(name),
+            ReferenceTarget::Named(name) => setter(name).or_else(|| substitution(name)),
+            ReferenceTarget::Pattern(_) | ReferenceTarget::Foreign(_) => None,
         }
     }
 
     /// The names of the setters that a field with this reference follows.
     pub fn followed(&self, reference: &Reference) -> BTreeSet<String> {
         let mut names = BTreeSet::new();
-        if let Target::Pattern(pattern) = &reference.target {
+        if let ReferenceTarget::Pattern(pattern) = &reference.target {
             names.extend(pattern.markers().into_iter().map(str::to_owned));
         }
         // Each substitution is entered once, however many ways lead to it.
@@ -137,10 +145,10 @@ impl<'a> Definitions<'a> {
         let mut waiting = vec![&reference.target];
         while let Some(target) = waiting.pop() {
             match self.get(target) {
-                Some(Known::Setter(setter)) => {
+                Some(Definition::Setter(setter)) => {
                     names.insert(setter.name.clone());
                 }
-                Some(Known::Substitution(substitution)) if seen.insert(&substitution.name) => {
+                Some(Definition::Substitution(substitution)) if seen.insert(&substitution.name) => {
                     waiting.extend(substitution.values.iter().map(|value| &value.target));
                 }
                 _ => {}
@@ -162,7 +170,7 @@ impl<'a> Definitions<'a> {
                         target_words(&value.target)
                     );
                     let span = value.node.full_span();
-                    errors.push(definition::error_at(substitution.place.file, span, words));
+                    errors.push(definition::error_at(substitution.location.file, span, words));
                 }
             }
         }
@@ -183,13 +191,13 @@ impl<'a> Definitions<'a> {
                     continue;
                 };
                 *next += 1;
-                let Some(Known::Substitution(to)) = self.get(&value.target) else { continue };
+                let Some(Definition::Substitution(to)) = self.get(&value.target) else { continue };
                 if let Some(from) = way.iter().position(|(step, _)| step.name == to.name) {
                     let names = way[from..].iter().map(|(step, _)| step.name.as_str());
                     let names: Vec<&str> = names.chain([to.name.as_str()]).collect();
                     let words =
                         format!("substitutions go round in a circle: {}", names.join(" → "));
-                    return Some(to.place.error(words));
+                    return Some(to.location.error(words));
                 }
                 if !done.contains(to.name.as_str()) {
                     way.push((to, 0));
@@ -201,17 +209,17 @@ impl<'a> Definitions<'a> {
 }
 
 /// `the setter x`
-pub(super) fn target_words(target: &Target) -> String {
+pub(super) fn target_words(target: &ReferenceTarget) -> String {
     match target {
-        Target::Setter(name) => format!("the setter `{name}`"),
-        Target::Substitution(name) => format!("the substitution `{name}`"),
-        Target::Named(name) | Target::Foreign(name) => format!("`{name}`"),
-        Target::Pattern(pattern) => format!("`{pattern}`"),
+        ReferenceTarget::Setter(name) => format!("the setter `{name}`"),
+        ReferenceTarget::Substitution(name) => format!("the substitution `{name}`"),
+        ReferenceTarget::Named(name) | ReferenceTarget::Foreign(name) => format!("`{name}`"),
+        ReferenceTarget::Pattern(pattern) => format!("`{pattern}`"),
     }
 }
 
-fn twice(what: &str, name: &str, first: Place<'_>, second: Place<'_>) -> Diagnostic {
-    let words = format!("the {what} `{name}` is defined twice, first in {}", first.shown());
+fn twice(what: &str, name: &str, first: NodeLocation<'_>, second: NodeLocation<'_>) -> Diagnostic {
+    let words = format!("the {what} `{name}` is defined twice, first in {}", first);
     second.error(words).hint("remove one of the two")
 }
 

@@ -3,17 +3,17 @@
 use krm_yaml::NodeRef;
 
 use super::changes::{Changes, Op};
-use super::define;
-use super::definitions::Known;
-use super::fields::Field;
-use super::reference::{self, Target};
-use super::{Place, Setters};
+use super::definitions::Definition;
+use super::fields::SetterField;
+use super::new_definition;
+use super::reference::{self, ReferenceTarget};
+use super::{NodeLocation, Setters};
 use crate::Diagnostic;
 
 /// Deletes a setter or a substitution.
 ///
 /// ```
-/// use krm_core::setters::{Delete, Setters};
+/// use krm_core::setters::{DeleteDefinition, Setters};
 /// use krm_core::{Package, PackageFile};
 ///
 /// let package = Package::new(vec![
@@ -21,13 +21,13 @@ use crate::Diagnostic;
 ///       "kind: Krmfile\nopenAPI:\n  definitions:\n    io.k8s.cli.setters.replicas: {x-k8s-cli: {setter: {name: replicas, value: '4'}}}\n")?,
 ///     PackageFile::of_text("a.yaml", "replicas: 4 # for now {\"$openapi\":\"replicas\"}\n")?,
 /// ]);
-/// let deleted = Delete::setter("replicas").on(&Setters::read(&package)).expect("it can be deleted");
+/// let deleted = DeleteDefinition::setter("replicas").compute(&Setters::read(&package)).expect("it can be deleted");
 /// let texts = deleted.changes.texts().expect("the files can be edited");
 /// assert_eq!((texts[0].1.as_str(), texts[1].1.as_str()), ("kind: Krmfile\n", "replicas: 4 # for now\n"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Delete {
+pub struct DeleteDefinition {
     name: String,
     what: What,
 }
@@ -40,14 +40,14 @@ enum What {
 
 /// What deleting comes to.
 #[derive(Debug, Default)]
-pub struct Deleted<'a> {
+pub struct DeleteResult<'a> {
     /// What changes.
     pub changes: Changes<'a>,
     /// The fields that lose their reference.
-    pub fields: Vec<Place<'a>>,
+    pub fields: Vec<NodeLocation<'a>>,
 }
 
-impl Delete {
+impl DeleteDefinition {
     /// Deletes a setter. One that a substitution needs is not deleted.
     pub fn setter(name: impl Into<String>) -> Self {
         Self { name: name.into(), what: What::Setter }
@@ -59,20 +59,20 @@ impl Delete {
     }
 
     /// What it comes to in a package.
-    pub fn on<'a>(&self, setters: &Setters<'a>) -> Result<Deleted<'a>, Vec<Diagnostic>> {
+    pub fn compute<'a>(&self, setters: &Setters<'a>) -> Result<DeleteResult<'a>, Vec<Diagnostic>> {
         let definitions = setters.definitions();
-        let mut deleted = Deleted::default();
-        let entry: Option<(Place<'a>, NodeRef<'a>)> = match self.what {
+        let mut deleted = DeleteResult::default();
+        let entry: Option<(NodeLocation<'a>, NodeRef<'a>)> = match self.what {
             What::Setter => definitions
                 .setter(&self.name)
-                .and_then(|it| Some((it.place?, define::definition_of(it.home)?))),
+                .and_then(|it| Some((it.location?, new_definition::definition_of(it.source)?))),
             What::Substitution => {
-                definitions.substitution(&self.name).map(|it| (it.place, it.place.node))
+                definitions.substitution(&self.name).map(|it| (it.location, it.location.node))
             }
         };
         let in_fields = definitions.setter(&self.name).filter(|_| self.what == What::Setter);
         match entry {
-            Some((place, node)) => deleted.changes.at(place.file, node, Op::Remove(node)),
+            Some((location, node)) => deleted.changes.at(location.file, node, Op::Remove(node)),
             None if in_fields.is_some() => {}
             None => return Err(vec![self.missing(setters)]),
         }
@@ -83,20 +83,20 @@ impl Delete {
         for field in setters.fields().iter().filter(|field| self.is_named_by(field, setters)) {
             let words = reference::without(field.comment.text, &field.reference.range);
             deleted.changes.at(field.file, field.node, Op::Comment(field.comment, words));
-            deleted.fields.push(field.place());
+            deleted.fields.push(field.location());
         }
         Ok(deleted)
     }
 
     /// Whether a field's reference goes with the definition.
-    fn is_named_by(&self, field: &Field<'_>, setters: &Setters<'_>) -> bool {
+    fn is_named_by(&self, field: &SetterField<'_>, setters: &Setters<'_>) -> bool {
         let target = &field.reference.target;
         match (setters.definitions().get(target), target) {
-            (Some(Known::Setter(it)), _) => self.what == What::Setter && it.name == self.name,
-            (Some(Known::Substitution(it)), _) => {
+            (Some(Definition::Setter(it)), _) => self.what == What::Setter && it.name == self.name,
+            (Some(Definition::Substitution(it)), _) => {
                 self.what == What::Substitution && it.name == self.name
             }
-            (None, Target::Pattern(pattern)) => {
+            (None, ReferenceTarget::Pattern(pattern)) => {
                 self.what == What::Setter && pattern.only_marker() == Some(&self.name)
             }
             _ => false,
@@ -110,25 +110,25 @@ impl Delete {
         for substitution in definitions.substitutions() {
             let uses =
                 substitution.values.iter().find(|value| match definitions.get(&value.target) {
-                    Some(Known::Setter(it)) => self.what == What::Setter && it.name == *name,
-                    Some(Known::Substitution(it)) => {
+                    Some(Definition::Setter(it)) => self.what == What::Setter && it.name == *name,
+                    Some(Definition::Substitution(it)) => {
                         self.what == What::Substitution && it.name == *name
                     }
                     None => false,
                 });
             if let Some(value) = uses {
                 let words = format!("`{name}` is used in the substitution `{}`", substitution.name);
-                let place = Place { file: substitution.place.file, node: value.node };
-                errors.push(place.error(words).hint("delete that substitution first"));
+                let location = NodeLocation { file: substitution.location.file, node: value.node };
+                errors.push(location.error(words).hint("delete that substitution first"));
             }
         }
         for field in setters.fields() {
-            let Target::Pattern(pattern) = &field.reference.target else { continue };
+            let ReferenceTarget::Pattern(pattern) = &field.reference.target else { continue };
             let among =
                 pattern.markers().contains(&name.as_str()) && pattern.only_marker().is_none();
             if among && self.what == What::Setter {
                 let words = format!("`{name}` is used in the pattern `{pattern}`");
-                errors.push(field.place().error(words).hint("change that reference first"));
+                errors.push(field.location().error(words).hint("change that reference first"));
             }
         }
         errors

@@ -2,13 +2,13 @@
 
 use krm_yaml::{Comment, CommentPlace, DocumentRef, NodeKind, NodeRef};
 
-use super::definition::{Place, warning_at};
-use super::reference::{self, Found, Reference};
+use super::definition::{NodeLocation, warning_at};
+use super::reference::{self, ParsedComment, Reference};
 use crate::{Diagnostic, PackageFile};
 
 /// A field that follows a setter or a substitution.
 #[derive(Clone, Debug)]
-pub struct Field<'a> {
+pub struct SetterField<'a> {
     /// The file.
     pub file: &'a PackageFile,
     /// The value: a scalar, a list, or (which cannot be set) a mapping.
@@ -19,25 +19,25 @@ pub struct Field<'a> {
     pub reference: Reference,
 }
 
-impl<'a> Field<'a> {
+impl<'a> SetterField<'a> {
     /// Where it stands.
-    pub fn place(&self) -> Place<'a> {
-        Place { file: self.file, node: self.node }
+    pub fn location(&self) -> NodeLocation<'a> {
+        NodeLocation { file: self.file, node: self.node }
     }
 }
 
 /// What the comments of a file hold.
 #[derive(Clone, Debug, Default)]
-pub struct FileFields<'a> {
+pub struct FieldScan<'a> {
     /// The fields with references, in order.
-    pub fields: Vec<Field<'a>>,
+    pub fields: Vec<SetterField<'a>>,
     /// Comments that look like references and are none, and references without a field.
     pub warnings: Vec<Diagnostic>,
 }
 
 /// Finds the fields of a file that have references.
-pub fn find(file: &PackageFile) -> FileFields<'_> {
-    let mut found = FileFields::default();
+pub fn find(file: &PackageFile) -> FieldScan<'_> {
+    let mut found = FieldScan::default();
     let Some(text) = file.file().filter(|text| reference::may_hold(text.text())) else {
         return found;
     };
@@ -47,13 +47,13 @@ pub fn find(file: &PackageFile) -> FileFields<'_> {
     found
 }
 
-fn find_in<'a>(file: &'a PackageFile, document: DocumentRef<'a>, found: &mut FileFields<'a>) {
+fn find_in<'a>(file: &'a PackageFile, document: DocumentRef<'a>, found: &mut FieldScan<'a>) {
     let first = found.fields.len();
     for comment in document.comments() {
         let reference = match reference::parse(comment.text) {
-            Found::Nothing => continue,
-            Found::Reference(reference) => reference,
-            Found::Broken(reason) => {
+            ParsedComment::None => continue,
+            ParsedComment::Reference(reference) => reference,
+            ParsedComment::Invalid(reason) => {
                 found.warnings.push(warning_at(file, comment.span, reason));
                 continue;
             }
@@ -67,7 +67,7 @@ fn find_in<'a>(file: &'a PackageFile, document: DocumentRef<'a>, found: &mut Fil
             found.warnings.push(warning.hint("put it beside the value that it means"));
             continue;
         };
-        let field = Field { file, node, comment, reference };
+        let field = SetterField { file, node, comment, reference };
         // Comments of one field follow one another.
         match found.fields[first..].last_mut().filter(|other| other.node == node) {
             None => found.fields.push(field),

@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 
 use krm_yaml::Value;
 
-use super::definition::{Home, Setter, SetterValue, Substitution};
-use super::definitions::Known;
-use super::fields::Field;
-use super::reference::{Reference, Target};
-use super::{Form, Setters};
+use super::definition::{Setter, SetterSource, SetterValue, Substitution};
+use super::definitions::Definition;
+use super::fields::SetterField;
+use super::reference::{Reference, ReferenceTarget};
+use super::{ReferenceSyntax, Setters};
 use crate::print::list_output::Record;
 
 /// Lists what a package has.
 ///
 /// ```
-/// use krm_core::setters::{List, Setters};
+/// use krm_core::setters::{ListSetters, Setters};
 /// use krm_core::{Package, PackageFile};
 ///
 /// let package = Package::new(vec![
@@ -23,12 +23,12 @@ use crate::print::list_output::Record;
 ///     PackageFile::of_text("a.yaml", "replicas: 4 # {\"$openapi\":\"replicas\"}\n")?,
 /// ]);
 /// let setters = Setters::read(&package);
-/// let listed = List::default().on(&setters);
-/// assert_eq!(listed.setters[0].fields[0].place().shown(), "a.yaml:1:11");
+/// let listed = ListSetters::default().compute(&setters);
+/// assert_eq!(listed.setters[0].fields[0].location().to_string(), "a.yaml:1:11");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct List {
+pub struct ListSetters {
     /// Only the setter of this name.
     pub name: Option<String>,
     /// Only setters that no field follows.
@@ -37,13 +37,13 @@ pub struct List {
 
 /// What a package has.
 #[derive(Debug, Default)]
-pub struct Listed<'s, 'a> {
+pub struct SetterList<'s, 'a> {
     /// The setters in the order of their names.
     pub setters: Vec<ListedSetter<'s, 'a>>,
     /// The substitutions in the order of their names.
     pub substitutions: Vec<&'s Substitution<'a>>,
     /// What other tools set, by what they call it.
-    pub foreign: BTreeMap<String, Vec<&'s Field<'a>>>,
+    pub foreign: BTreeMap<String, Vec<&'s SetterField<'a>>>,
 }
 
 /// A setter and the fields that a `set` would write.
@@ -52,16 +52,16 @@ pub struct ListedSetter<'s, 'a> {
     /// The setter.
     pub setter: &'s Setter<'a>,
     /// The fields that follow it, through substitutions, too.
-    pub fields: Vec<&'s Field<'a>>,
+    pub fields: Vec<&'s SetterField<'a>>,
 }
 
-impl List {
+impl ListSetters {
     /// What a package has.
-    pub fn on<'s, 'a>(&self, setters: &'s Setters<'a>) -> Listed<'s, 'a> {
-        let mut reached: BTreeMap<String, Vec<&'s Field<'a>>> = BTreeMap::new();
-        let mut listed = Listed::default();
+    pub fn compute<'s, 'a>(&self, setters: &'s Setters<'a>) -> SetterList<'s, 'a> {
+        let mut reached: BTreeMap<String, Vec<&'s SetterField<'a>>> = BTreeMap::new();
+        let mut listed = SetterList::default();
         for field in setters.fields() {
-            if let Target::Foreign(name) = &field.reference.target {
+            if let ReferenceTarget::Foreign(name) = &field.reference.target {
                 listed.foreign.entry(name.clone()).or_default().push(field);
             }
             for name in setters.definitions().followed(&field.reference) {
@@ -89,8 +89,8 @@ impl List {
 
 /// Whether a substitution changes with a setter.
 fn uses(setters: &Setters<'_>, substitution: &Substitution<'_>, name: &str) -> bool {
-    let target = Target::Substitution(substitution.name.clone());
-    let reference = Reference { form: Form::Ref, target, range: 0..0 };
+    let target = ReferenceTarget::Substitution(substitution.name.clone());
+    let reference = Reference { form: ReferenceSyntax::Ref, target, range: 0..0 };
     setters.definitions().followed(&reference).contains(name)
 }
 
@@ -106,10 +106,10 @@ impl ListedSetter<'_, '_> {
                 Value::Sequence(items.iter().map(|item| Value::string(item.clone())).collect())
             }
         };
-        let home = match setter.home {
-            Home::OpenApi { .. } => "openapi",
-            Home::Function { .. } => "function",
-            Home::Fields => "fields",
+        let home = match setter.source {
+            SetterSource::OpenApi { .. } => "openapi",
+            SetterSource::FunctionConfig { .. } => "function",
+            SetterSource::FieldsOnly => "fields",
         };
         vec![
             ("name", Value::string(setter.name.clone())),
@@ -121,8 +121,11 @@ impl ListedSetter<'_, '_> {
             ("required", Value::Bool(setter.required)),
             ("isSet", Value::Bool(setter.is_set)),
             ("home", Value::from(home)),
-            ("defined", setter.place.map_or(Value::Null, |place| Value::string(place.shown()))),
-            ("fields", places(&self.fields)),
+            (
+                "defined",
+                setter.location.map_or(Value::Null, |location| Value::string(location.to_string())),
+            ),
+            ("fields", fields_to_value(&self.fields)),
         ]
     }
 }
@@ -133,9 +136,9 @@ fn count(count: usize) -> Value<'static> {
 }
 
 /// Fields as data: where they stand, and what.
-pub fn places(fields: &[&Field<'_>]) -> Value<'static> {
+pub fn fields_to_value(fields: &[&SetterField<'_>]) -> Value<'static> {
     let entry = |name: &'static str, value: Value<'static>| (Value::from(name), value);
-    let place = |field: &&Field<'_>| {
+    let location = |field: &&SetterField<'_>| {
         let at = field.node.position();
         Value::Mapping(vec![
             entry("file", Value::string(field.file.shown.clone())),
@@ -148,14 +151,14 @@ pub fn places(fields: &[&Field<'_>]) -> Value<'static> {
             ),
         ])
     };
-    Value::Sequence(fields.iter().map(place).collect())
+    Value::Sequence(fields.iter().map(location).collect())
 }
 
 /// The names that a substitution is made of, in order.
-pub fn references(substitution: &Substitution<'_>, setters: &Setters<'_>) -> Vec<String> {
-    let name = |target: &Target| match setters.definitions().get(target) {
-        Some(Known::Setter(setter)) => setter.name.clone(),
-        Some(Known::Substitution(inner)) => inner.name.clone(),
+pub fn referenced_names(substitution: &Substitution<'_>, setters: &Setters<'_>) -> Vec<String> {
+    let name = |target: &ReferenceTarget| match setters.definitions().get(target) {
+        Some(Definition::Setter(setter)) => setter.name.clone(),
+        Some(Definition::Substitution(inner)) => inner.name.clone(),
         None => String::new(),
     };
     substitution.values.iter().map(|value| name(&value.target)).collect()

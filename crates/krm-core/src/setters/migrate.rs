@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use krm_yaml::{NodeKind, NodeRef, Span};
 
 use super::changes::{Changes, Op};
-use super::define::{self, APPLY_SETTERS, Entries, NewSetter};
-use super::definition::{Home, Setter, SetterValue, warning_at};
-use super::definitions::Known;
-use super::fields::Field;
-use super::fill::{Filler, Values};
+use super::definition::{Setter, SetterSource, SetterValue, warning_at};
+use super::definitions::Definition;
+use super::fields::SetterField;
+use super::new_definition::{self, APPLY_SETTERS, Entries, NewSetter};
 use super::pattern::Pattern;
-use super::reference::{self, SETTER_PREFIX, SUBSTITUTION_PREFIX, Target};
-use super::{Form, Place, Setters, kpt};
+use super::reference::{self, ReferenceTarget, SETTER_PREFIX, SUBSTITUTION_PREFIX};
+use super::resolve::{FieldResolver, Values};
+use super::{NodeLocation, ReferenceSyntax, Setters, function_config};
 use crate::{Diagnostic, PackageFile};
 
 /// How a package keeps its setters.
@@ -26,27 +26,27 @@ pub enum Dialect {
 
 /// Takes setters from one dialect to the other.
 #[derive(Clone, Copy, Debug)]
-pub struct Migrate {
+pub struct MigrateSetters {
     /// Where to.
     pub to: Dialect,
 }
 
 /// What migrating comes to.
 #[derive(Debug, Default)]
-pub struct Migrated<'a> {
+pub struct MigrateResult<'a> {
     /// What changes.
     pub changes: Changes<'a>,
     /// The setters that move.
     pub setters: Vec<String>,
     /// The fields whose references change.
-    pub fields: Vec<Place<'a>>,
+    pub fields: Vec<NodeLocation<'a>>,
     /// What the new dialect cannot hold.
     pub losses: Vec<Diagnostic>,
 }
 
-impl Migrate {
+impl MigrateSetters {
     /// What it comes to in a package.
-    pub fn on<'a>(&self, setters: &Setters<'a>) -> Result<Migrated<'a>, Vec<Diagnostic>> {
+    pub fn compute<'a>(&self, setters: &Setters<'a>) -> Result<MigrateResult<'a>, Vec<Diagnostic>> {
         if !setters.errors().is_empty() {
             return Err(setters.errors().to_vec());
         }
@@ -66,32 +66,34 @@ fn in_order<'s, 'a>(
     let mut found: Vec<&Setter<'a>> =
         setters.definitions().setters().filter(|it| is_meant(it)).collect();
     found.sort_by_key(|it| {
-        it.place
-            .map(|place| (place.file.path.clone(), place.node.start()))
+        it.location
+            .map(|location| (location.file.path.clone(), location.node.start()))
             .map_or((None, 0), |(path, at)| (Some(path), at))
     });
     found
 }
 
-fn to_kpt_set<'a>(setters: &Setters<'a>) -> Result<Migrated<'a>, Diagnostic> {
-    let mut done = Migrated::default();
-    let own = in_order(setters, |it| matches!(it.home, Home::OpenApi { .. }));
+fn to_kpt_set<'a>(setters: &Setters<'a>) -> Result<MigrateResult<'a>, Diagnostic> {
+    let mut done = MigrateResult::default();
+    let own = in_order(setters, |it| matches!(it.source, SetterSource::OpenApi { .. }));
     let mut values = Vec::new();
     for setter in &own {
-        let (Some(place), Home::OpenApi { definition, .. }) = (setter.place, setter.home) else {
+        let (Some(location), SetterSource::OpenApi { definition, .. }) =
+            (setter.location, setter.source)
+        else {
             continue;
         };
-        lose_extras(setter, place, definition, &mut done.losses);
+        lose_extras(setter, location, definition, &mut done.losses);
         let value = match &setter.value {
             SetterValue::Text(text) => SetterValue::Text(setter.meaning(text).to_owned()),
             other => other.clone(),
         };
         values.push((setter.name.clone(), value));
-        done.changes.at(place.file, definition, Op::Remove(definition));
+        done.changes.at(location.file, definition, Op::Remove(definition));
         done.setters.push(setter.name.clone());
     }
     for substitution in setters.definitions().substitutions() {
-        let Place { file, node } = substitution.place;
+        let NodeLocation { file, node } = substitution.location;
         let words = format!(
             "kpt-set has no name for the substitution `{}`: its pattern goes into each reference",
             substitution.name
@@ -103,38 +105,38 @@ fn to_kpt_set<'a>(setters: &Setters<'a>) -> Result<Migrated<'a>, Diagnostic> {
         .iter()
         .map(|it| (it.name.clone(), SetterValue::Text(format!("${{{}}}", it.name))))
         .collect();
-    let mut filler = Filler::new(setters.definitions(), &names);
+    let mut filler = FieldResolver::new(setters.definitions(), &names);
     for field in setters.fields() {
         let pattern = match setters.definitions().get(&field.reference.target) {
-            Some(Known::Setter(setter)) => format!("${{{}}}", setter.name),
-            Some(Known::Substitution(it)) => {
-                filler.substitution(&it.name).map_err(|words| field.place().error(words))?
+            Some(Definition::Setter(setter)) => format!("${{{}}}", setter.name),
+            Some(Definition::Substitution(it)) => {
+                filler.substitution(&it.name).map_err(|words| field.location().error(words))?
             }
             None => continue,
         };
         if Pattern::with_names(&pattern).is_err() {
             return Err(field
-                .place()
+                .location()
                 .error(format!("kpt-set cannot hold the pattern `{pattern}`")));
         }
-        replace(field, &reference::write(Form::Pattern, "", "", &pattern), &mut done);
+        replace(field, &reference::write(ReferenceSyntax::Pattern, "", "", &pattern), &mut done);
     }
-    define::define_in_function(setters, &values, &mut done.changes)?;
+    new_definition::define_in_function(setters, &values, &mut done.changes)?;
     Ok(done)
 }
 
 /// What stands in a definition beside name and value.
 fn lose_extras(
     setter: &Setter<'_>,
-    place: Place<'_>,
+    location: NodeLocation<'_>,
     definition: NodeRef<'_>,
     losses: &mut Vec<Diagnostic>,
 ) {
     let mut lose = |node: NodeRef<'_>, what: &str| {
         let words = format!("kpt-set cannot hold {what} of the setter `{}`", setter.name);
-        losses.push(warning_at(place.file, node.full_span(), words));
+        losses.push(warning_at(location.file, node.full_span(), words));
     };
-    let Home::OpenApi { setter: inside, .. } = setter.home else { return };
+    let SetterSource::OpenApi { setter: inside, .. } = setter.source else { return };
     let is_array = setter.schema_type() == Some("array");
     for entry in definition.as_mapping().into_iter().flat_map(|it| it.entries().collect::<Vec<_>>())
     {
@@ -147,7 +149,7 @@ fn lose_extras(
             lose(entry.key, &format!("`{}`", entry.key.text()));
         }
     }
-    lose_comments(place.file, place.node.start(), definition, losses);
+    lose_comments(location.file, location.node.start(), definition, losses);
 }
 
 /// Comments that go with what is removed.
@@ -166,7 +168,7 @@ fn lose_comments(file: &PackageFile, start: u32, node: NodeRef<'_>, losses: &mut
 }
 
 /// Another reference in place of a field's own. A pattern goes to the end of its comment.
-fn replace<'a>(field: &Field<'a>, new: &str, done: &mut Migrated<'a>) {
+fn replace<'a>(field: &SetterField<'a>, new: &str, done: &mut MigrateResult<'a>) {
     let words = reference::without(field.comment.text, &field.reference.range);
     if let Some(words) = &words
         && new.starts_with("kpt-set")
@@ -177,13 +179,13 @@ fn replace<'a>(field: &Field<'a>, new: &str, done: &mut Migrated<'a>) {
     }
     let comment = reference::join(words.as_deref(), new);
     done.changes.at(field.file, field.node, Op::Comment(field.comment, Some(comment)));
-    done.fields.push(field.place());
+    done.fields.push(field.location());
 }
 
-fn to_openapi<'a>(setters: &Setters<'a>) -> Result<Migrated<'a>, Diagnostic> {
-    let mut done = Migrated::default();
+fn to_openapi<'a>(setters: &Setters<'a>) -> Result<MigrateResult<'a>, Diagnostic> {
+    let mut done = MigrateResult::default();
     let mut new: Entries<'a> = Vec::new();
-    for setter in in_order(setters, |it| !matches!(it.home, Home::OpenApi { .. })) {
+    for setter in in_order(setters, |it| !matches!(it.source, SetterSource::OpenApi { .. })) {
         let value = value_in_openapi(setter, setters)?;
         let is_list = matches!(value, SetterValue::List(_));
         let text = |text: &str| krm_yaml::Value::string(text.to_owned());
@@ -194,25 +196,25 @@ fn to_openapi<'a>(setters: &Setters<'a>) -> Result<Migrated<'a>, Diagnostic> {
     }
     let mut named: BTreeMap<String, String> = BTreeMap::new();
     for field in setters.fields() {
-        let Target::Pattern(pattern) = &field.reference.target else { continue };
+        let ReferenceTarget::Pattern(pattern) = &field.reference.target else { continue };
         let name = match pattern.only_marker() {
             Some(name) => name.to_owned(),
             None => substitution(pattern, setters, &mut named, &mut new),
         };
-        replace(field, &reference::write(Form::OpenApi, "", &name, ""), &mut done);
+        replace(field, &reference::write(ReferenceSyntax::OpenApi, "", &name, ""), &mut done);
     }
     for function in &setters.functions {
         remove_function(function, &mut done);
     }
     if !new.is_empty() {
-        define::define(define::home(setters)?, new, &mut done.changes);
+        new_definition::define(new_definition::definition_file(setters)?, new, &mut done.changes);
     }
     Ok(done)
 }
 
 /// The value of a setter of kpt; a list where a list follows it.
 fn value_in_openapi(setter: &Setter<'_>, setters: &Setters<'_>) -> Result<SetterValue, Diagnostic> {
-    let is_list = |it: &&Field<'_>| it.node.kind() == NodeKind::Sequence;
+    let is_list = |it: &&SetterField<'_>| it.node.kind() == NodeKind::Sequence;
     match &setter.value {
         SetterValue::Unset => {
             let words =
@@ -220,7 +222,7 @@ fn value_in_openapi(setter: &Setter<'_>, setters: &Setters<'_>) -> Result<Setter
             Err(Diagnostic::untyped_error(words).hint("give it one with `krm cfg set`"))
         }
         SetterValue::Text(text) if setters.reached_by(&setter.name).iter().any(is_list) => {
-            Ok(kpt::list(text).map_or_else(|| setter.value.clone(), SetterValue::List))
+            Ok(function_config::list(text).map_or_else(|| setter.value.clone(), SetterValue::List))
         }
         other => Ok(other.clone()),
     }
@@ -252,7 +254,7 @@ fn substitution<'a>(
         (format!("${{{name}}}"), format!("{prefix}{name}"))
     };
     let values: Vec<(String, String)> = pattern.markers().into_iter().map(key).collect();
-    new.push(define::substitution(&name, pattern.as_str(), &values));
+    new.push(new_definition::substitution(&name, pattern.as_str(), &values));
     named.insert(pattern.as_str().to_owned(), name.clone());
     name
 }
@@ -264,7 +266,7 @@ fn slug(pattern: &str) -> String {
 }
 
 /// The call of apply-setters goes: its values are in the definitions.
-fn remove_function<'a>(function: &kpt::Function<'a>, done: &mut Migrated<'a>) {
+fn remove_function<'a>(function: &function_config::Function<'a>, done: &mut MigrateResult<'a>) {
     let (file, node) = (function.kptfile, function.node);
     for entry in node.as_mapping().into_iter().flat_map(|it| it.entries().collect::<Vec<_>>()) {
         let is_usual = entry.is("image") && entry.value.as_str().as_deref() == Some(APPLY_SETTERS);

@@ -5,7 +5,7 @@
 //! pattern, and is calculated anew whenever one of them is set.
 //!
 //! ```
-//! use krm_core::setters::{Set, Setters};
+//! use krm_core::setters::{SetValues, Setters};
 //! use krm_core::{Package, PackageFile};
 //!
 //! let package = Package::new(vec![
@@ -29,7 +29,7 @@
 //! "##)?,
 //! ]);
 //! let setters = Setters::read(&package);
-//! let done = Set::new("replicas").to("5").on(&setters).expect("it can be set");
+//! let done = SetValues::new("replicas").to("5").compute(&setters).expect("it can be set");
 //! assert_eq!(done.fields(), 1);
 //! let texts = done.changes.texts().expect("the files can be edited");
 //! assert!(texts[0].1.contains(r#"value: "5""#));
@@ -37,54 +37,58 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod add;
+mod add_comments;
+mod add_references;
 mod apply;
 mod changes;
-mod create;
+mod create_setter;
 mod create_substitution;
-mod define;
 mod definition;
 mod definitions;
 mod delete;
+mod field_filter;
 mod fields;
-mod fill;
-mod kpt;
-#[cfg(test)]
-mod laws;
+mod function_config;
+mod json_object;
 mod list;
-mod mark;
-mod matching;
 mod migrate;
-mod object;
+mod new_definition;
 mod pattern;
-mod redefine;
+#[cfg(test)]
+mod properties;
 mod reference;
 mod rename;
-mod rules;
+mod resolve;
 mod set;
-mod typed;
-pub mod values;
+mod typed_value;
+mod update_definition;
+mod validate;
+mod values_file;
 
-pub use add::{Add, Added, has_room};
-pub use apply::{Applied, AppliedField, Apply};
+pub use add_comments::{AddSetterComments, AddSetterCommentsResult, CommentedField};
+pub use add_references::{AddReferences, AddReferencesResult, can_have_line_comment};
+pub use apply::{AppliedField, ApplyResult, ApplySetters};
 pub use changes::Changes;
-pub use create::{CreateSetter, Created};
+pub use create_setter::{CreateResult, CreateSetter};
 pub use create_substitution::CreateSubstitution;
-pub use definition::{Home, Marked, Place, Setter, SetterValue, Substitution};
-pub use definitions::{Definitions, Known};
-pub use delete::{Delete, Deleted};
-pub use fields::{Field, FileFields, find as find_fields};
-pub use list::{List, Listed, ListedSetter, places, references};
-pub use mark::{Mark, MarkedField, MarkedFields};
-pub use matching::Wanted;
-pub use migrate::{Dialect, Migrate, Migrated};
-pub use pattern::{DeriveError, Pattern, PatternError, Reading};
-pub use reference::{
-    Form, Found, Reference, SETTER_PREFIX, SUBSTITUTION_PREFIX, Target, parse as parse_reference,
+pub use definition::{
+    NodeLocation, Setter, SetterSource, SetterValue, Substitution, SubstitutionValue,
 };
-pub use rename::{Rename, Renamed};
-pub use set::{Done, Set};
-pub use typed::scalar as typed;
+pub use definitions::{Definition, Definitions};
+pub use delete::{DeleteDefinition, DeleteResult};
+pub use field_filter::FieldFilter;
+pub use fields::{FieldScan, SetterField, find as find_setter_fields};
+pub use list::{ListSetters, ListedSetter, SetterList, fields_to_value, referenced_names};
+pub use migrate::{Dialect, MigrateResult, MigrateSetters};
+pub use pattern::{DeriveError, MarkerValues, Pattern, PatternError};
+pub use reference::{
+    ParsedComment, Reference, ReferenceSyntax, ReferenceTarget, SETTER_PREFIX, SUBSTITUTION_PREFIX,
+    parse as parse_reference,
+};
+pub use rename::{RenameResult, RenameSetter};
+pub use set::{SetResult, SetValues};
+pub use typed_value::typed_value;
+pub use values_file::{NamedValues, read_values};
 
 use krm_yaml::NodeKind;
 
@@ -95,10 +99,10 @@ use crate::{Diagnostic, Package, PackageFile};
 pub struct Setters<'a> {
     files: Vec<&'a PackageFile>,
     /// Where new definitions can go.
-    homes: Vec<&'a PackageFile>,
+    definition_files: Vec<&'a PackageFile>,
     definitions: Definitions<'a>,
-    fields: Vec<Field<'a>>,
-    functions: Vec<kpt::Function<'a>>,
+    fields: Vec<SetterField<'a>>,
+    functions: Vec<function_config::Function<'a>>,
     warnings: Vec<Diagnostic>,
 }
 
@@ -111,7 +115,7 @@ impl<'a> Setters<'a> {
     /// The setters of a package, with definitions of OpenAPI documents that are registered beside its own.
     ///
     /// ```
-    /// use krm_core::setters::{Set, Setters};
+    /// use krm_core::setters::{SetValues, Setters};
     /// use krm_core::{Package, PackageFile};
     ///
     /// let openapi = PackageFile::of_text("openapi.json", r#"{"definitions": {"io.k8s.cli.setters.replicas":
@@ -120,7 +124,7 @@ impl<'a> Setters<'a> {
     ///   "spec:\n  replicas: 4 # {\"$ref\": \"#/definitions/io.k8s.cli.setters.replicas\"}\n")?]);
     /// let setters = Setters::read_with(&package, &[&openapi]);
     /// // The value that stands in the definition is applied.
-    /// let done = Set::new("replicas").on(&setters).expect("it can be set");
+    /// let done = SetValues::new("replicas").compute(&setters).expect("it can be set");
     /// let texts = done.changes.texts().expect("the files can be edited");
     /// assert_eq!(texts[0].1, "spec:\n  replicas: 5 # {\"$ref\": \"#/definitions/io.k8s.cli.setters.replicas\"}\n");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -132,43 +136,55 @@ impl<'a> Setters<'a> {
         Self::new(files, openapi, found)
     }
 
-    /// The setters of files whose fields were found already, one [`FileFields`] for each file.
+    /// The setters of files whose fields were found already, one [`FieldScan`] for each file.
     pub fn new(
         files: Vec<&'a PackageFile>,
         openapi: &[&'a PackageFile],
-        found: Vec<FileFields<'a>>,
+        found: Vec<FieldScan<'a>>,
     ) -> Self {
         let mut definitions = Definitions::default();
         // A file that is given by name may be one of the package.
         let own = files.iter().filter(|file| file.path.is_package_file());
         let own = own.filter(|file| !openapi.iter().any(|other| other.shown == file.shown));
-        let homes: Vec<&PackageFile> = own.chain(openapi).copied().collect();
-        homes.iter().for_each(|file| definitions.read(file));
-        let functions = kpt::functions(&files);
-        functions.iter().flat_map(kpt::setters).for_each(|setter| definitions.add(setter));
+        let definition_files: Vec<&PackageFile> = own.chain(openapi).copied().collect();
+        definition_files.iter().for_each(|file| definitions.read(file));
+        let functions = function_config::functions(&files);
+        functions
+            .iter()
+            .flat_map(function_config::setters)
+            .for_each(|setter| definitions.add(setter));
         definitions.check();
-        let mut all =
-            Self { files, homes, definitions, fields: Vec::new(), functions, warnings: Vec::new() };
+        let mut all = Self {
+            files,
+            definition_files,
+            definitions,
+            fields: Vec::new(),
+            functions,
+            warnings: Vec::new(),
+        };
         for part in found {
             all.fields.extend(part.fields);
             all.warnings.extend(part.warnings);
         }
         all.learn_from_fields();
-        all.warnings.extend(all.undefined().into_iter().map(|field| fill::undefined(&field)));
+        all.warnings.extend(all.undefined().into_iter().map(|field| resolve::undefined(&field)));
         all
     }
 
     /// Setters that only fields name are known by what stands there.
     fn learn_from_fields(&mut self) {
         for field in &self.fields {
-            let Target::Pattern(pattern) = &field.reference.target else { continue };
+            let ReferenceTarget::Pattern(pattern) = &field.reference.target else { continue };
             pattern.markers().iter().for_each(|name| self.definitions.mention(name));
             if let (NodeKind::Sequence, Some(name)) = (field.node.kind(), pattern.only_marker()) {
                 self.definitions.is_followed_by_list(name);
             }
         }
-        let told: Vec<(String, SetterValue)> =
-            self.fields.iter().flat_map(|field| fill::told_by(field, &self.definitions)).collect();
+        let told: Vec<(String, SetterValue)> = self
+            .fields
+            .iter()
+            .flat_map(|field| resolve::told_by(field, &self.definitions))
+            .collect();
         told.into_iter().for_each(|(name, value)| self.definitions.learn(&name, value));
     }
 
@@ -183,7 +199,7 @@ impl<'a> Setters<'a> {
     }
 
     /// The fields with references, file by file.
-    pub fn fields(&self) -> &[Field<'a>] {
+    pub fn fields(&self) -> &[SetterField<'a>] {
         &self.fields
     }
 
@@ -198,15 +214,15 @@ impl<'a> Setters<'a> {
     }
 
     /// The fields that a setter reaches, through substitutions, too.
-    pub fn reached_by(&self, name: &str) -> Vec<&Field<'a>> {
+    pub fn reached_by(&self, name: &str) -> Vec<&SetterField<'a>> {
         let fields = self.fields.iter();
         fields.filter(|it| self.definitions.followed(&it.reference).contains(name)).collect()
     }
 
     /// The fields whose reference names nothing that is defined.
-    pub fn undefined(&self) -> Vec<Field<'a>> {
-        let is_undefined = |field: &&Field<'a>| match field.reference.target {
-            Target::Foreign(_) | Target::Pattern(_) => false,
+    pub fn undefined(&self) -> Vec<SetterField<'a>> {
+        let is_undefined = |field: &&SetterField<'a>| match field.reference.target {
+            ReferenceTarget::Foreign(_) | ReferenceTarget::Pattern(_) => false,
             ref target => self.definitions.get(target).is_none(),
         };
         self.fields.iter().filter(is_undefined).cloned().collect()

@@ -56,27 +56,29 @@ impl fmt::Display for PatternError {
 impl std::error::Error for PatternError {}
 
 /// What each marker stands for.
-pub type Reading = BTreeMap<String, String>;
+pub type MarkerValues = BTreeMap<String, String>;
 
 /// Why the values cannot be told from a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeriveError {
     /// The text does not fit the pattern.
-    NoFit,
+    NoMatch,
     /// It fits in more than one way; these are two of them.
-    Ambiguous(Reading, Reading),
+    Ambiguous(MarkerValues, MarkerValues),
     /// There are too many ways to try.
-    TooMany,
+    TooManyCandidates,
 }
 
 impl fmt::Display for DeriveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoFit => f.write_str("it does not fit the pattern"),
+            Self::NoMatch => f.write_str("it does not fit the pattern"),
             Self::Ambiguous(first, second) => {
                 write!(f, "it fits the pattern in two ways: {}, or {}", words(first), words(second))
             }
-            Self::TooMany => f.write_str("there are too many ways to fit it to the pattern"),
+            Self::TooManyCandidates => {
+                f.write_str("there are too many ways to fit it to the pattern")
+            }
         }
     }
 }
@@ -84,7 +86,7 @@ impl fmt::Display for DeriveError {
 impl std::error::Error for DeriveError {}
 
 /// `NAME=nginx, TAG=1.8.1`
-fn words(reading: &Reading) -> String {
+fn words(reading: &MarkerValues) -> String {
     let words: Vec<String> =
         reading.iter().map(|(marker, value)| format!("{marker}=`{value}`")).collect();
     words.join(" and ")
@@ -188,7 +190,7 @@ impl Pattern {
         &self,
         text: &str,
         known: impl Fn(&str) -> Option<String>,
-    ) -> Result<Reading, DeriveError> {
+    ) -> Result<MarkerValues, DeriveError> {
         let given = self.markers().into_iter().filter_map(|m| Some((m.to_owned(), known(m)?)));
         let mut search = Search {
             parts: &self.parts,
@@ -201,9 +203,9 @@ impl Pattern {
         let mut found = search.found.into_iter();
         match (found.next(), found.next()) {
             (Some(first), Some(second)) => Err(DeriveError::Ambiguous(first, second)),
-            _ if !complete => Err(DeriveError::TooMany),
+            _ if !complete => Err(DeriveError::TooManyCandidates),
             (Some(only), None) => Ok(only),
-            (None, _) => Err(DeriveError::NoFit),
+            (None, _) => Err(DeriveError::NoMatch),
         }
     }
 }
@@ -221,8 +223,8 @@ const MOST_STEPS: usize = 100_000;
 struct Search<'a> {
     parts: &'a [Part],
     text: &'a str,
-    bound: Reading,
-    found: Vec<Reading>,
+    bound: MarkerValues,
+    found: Vec<MarkerValues>,
     steps: usize,
 }
 
@@ -290,8 +292,8 @@ mod tests {
         assert_eq!(read("${a}:${b}", "nginx:1.8.1").unwrap(), "a=`nginx` and b=`1.8.1`");
         assert_eq!(read("x-${a}-x-${a}", "x-1-x-1").unwrap(), "a=`1`");
         assert_eq!(read("${a}", "").unwrap(), "a=``");
-        assert_eq!(read("${a}:${b}", "nginx"), Err(DeriveError::NoFit));
-        assert_eq!(read("x-${a}-x-${a}", "x-1-x-2"), Err(DeriveError::NoFit));
+        assert_eq!(read("${a}:${b}", "nginx"), Err(DeriveError::NoMatch));
+        assert_eq!(read("x-${a}-x-${a}", "x-1-x-2"), Err(DeriveError::NoMatch));
         let error = read("${a}:${b}", "host:5000/nginx:1").unwrap_err().to_string();
         assert_eq!(
             error,
@@ -307,13 +309,16 @@ mod tests {
         let known = |marker: &str| (marker == "b").then(|| "1".to_owned());
         let read = pattern.derive("host:5000/nginx:1", known).unwrap();
         assert_eq!(read["a"], "host:5000/nginx");
-        assert_eq!(pattern.derive("nginx:2", known), Err(DeriveError::NoFit));
+        assert_eq!(pattern.derive("nginx:2", known), Err(DeriveError::NoMatch));
     }
 
     #[test]
     fn hopeless_texts_are_given_up() {
         let pattern = Pattern::with_names(&format!("{}x", "${a}-${b}-${c}-${d}-${e}-")).unwrap();
-        assert_eq!(pattern.derive(&"-".repeat(2000), |_| None), Err(DeriveError::TooMany));
+        assert_eq!(
+            pattern.derive(&"-".repeat(2000), |_| None),
+            Err(DeriveError::TooManyCandidates)
+        );
     }
 
     #[test]

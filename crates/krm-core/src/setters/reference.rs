@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::object::members;
+use super::json_object::members;
 use super::pattern::Pattern;
 
 /// What the definition of a setter is called, before its name.
@@ -15,7 +15,7 @@ const PATTERN_WORD: &str = "kpt-set:";
 
 /// How a reference is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum ReferenceSyntax {
     /// `{"$ref":"#/definitions/io.k8s.cli.setters.x"}`
     Ref,
     /// `{"$openapi":"x"}`
@@ -30,7 +30,7 @@ pub enum Form {
 
 /// What a reference names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum ReferenceTarget {
     /// A setter.
     Setter(String),
     /// A substitution.
@@ -47,22 +47,22 @@ pub enum Target {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reference {
     /// How it is written.
-    pub form: Form,
+    pub form: ReferenceSyntax,
     /// What it names.
-    pub target: Target,
+    pub target: ReferenceTarget,
     /// The bytes of the comment that are the reference; what stands around them is a person's words.
     pub range: Range<usize>,
 }
 
 /// What a comment holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum ParsedComment {
     /// No reference.
-    Nothing,
+    None,
     /// One.
     Reference(Reference),
     /// What looks like one and is none, and why.
-    Broken(String),
+    Invalid(String),
 }
 
 /// Whether a text can hold references at all; most texts hold none, and this is quick.
@@ -73,16 +73,16 @@ pub(super) fn may_hold(text: &str) -> bool {
 /// Reads a comment, with or without its `#`.
 ///
 /// ```
-/// use krm_core::setters::{Form, Found, Target, parse_reference};
+/// use krm_core::setters::{ReferenceSyntax, ParsedComment, ReferenceTarget, parse_reference};
 ///
-/// let Found::Reference(found) = parse_reference(r##"# {"$ref": "#/definitions/io.k8s.cli.setters.replicas"}"##) else {
+/// let ParsedComment::Reference(found) = parse_reference(r##"# {"$ref": "#/definitions/io.k8s.cli.setters.replicas"}"##) else {
 ///     panic!("it is one");
 /// };
-/// assert_eq!((found.form, found.target), (Form::Ref, Target::Setter("replicas".to_owned())));
+/// assert_eq!((found.form, found.target), (ReferenceSyntax::Ref, ReferenceTarget::Setter("replicas".to_owned())));
 /// ```
-pub fn parse(comment: &str) -> Found {
+pub fn parse(comment: &str) -> ParsedComment {
     if !may_hold(comment) {
-        return Found::Nothing;
+        return ParsedComment::None;
     }
     let mut own = Vec::new();
     let mut foreign = None;
@@ -97,23 +97,23 @@ pub fn parse(comment: &str) -> Found {
             Ok(Some(reference)) => {
                 at = reference.range.end;
                 match reference.target {
-                    Target::Foreign(_) => foreign = Some(reference),
+                    ReferenceTarget::Foreign(_) => foreign = Some(reference),
                     _ => own.push(reference),
                 }
             }
-            Err(reason) => return Found::Broken(reason),
+            Err(reason) => return ParsedComment::Invalid(reason),
         }
     }
     match pattern(comment) {
         Ok(found) => own.extend(found),
-        Err(reason) => return Found::Broken(reason),
+        Err(reason) => return ParsedComment::Invalid(reason),
     }
     if own.len() > 1 {
-        return Found::Broken(
+        return ParsedComment::Invalid(
             "the comment holds two references, and a field can follow one".into(),
         );
     }
-    own.pop().or(foreign).map_or(Found::Nothing, Found::Reference)
+    own.pop().or(foreign).map_or(ParsedComment::None, ParsedComment::Reference)
 }
 
 /// `kpt-set: …`, to the end of the comment.
@@ -129,7 +129,11 @@ fn pattern(comment: &str) -> Result<Option<Reference>, String> {
         return Err("`kpt-set:` names no setter: write it as ${name}".to_owned());
     }
     let range = start..comment.trim_end().len();
-    Ok(Some(Reference { form: Form::Pattern, target: Target::Pattern(pattern), range }))
+    Ok(Some(Reference {
+        form: ReferenceSyntax::Pattern,
+        target: ReferenceTarget::Pattern(pattern),
+        range,
+    }))
 }
 
 /// The reference that a JSON object at `start` is; none where it is no reference.
@@ -158,21 +162,21 @@ fn object(comment: &str, start: usize) -> Result<Option<Reference>, String> {
     Ok(Some(Reference { form, target, range: start..end }))
 }
 
-fn form(key: &str) -> Option<Form> {
+fn form(key: &str) -> Option<ReferenceSyntax> {
     match key {
-        "$ref" => Some(Form::Ref),
-        "$openapi" => Some(Form::OpenApi),
-        "$kpt-set" => Some(Form::KptSet),
-        "$imagepolicy" => Some(Form::ImagePolicy),
+        "$ref" => Some(ReferenceSyntax::Ref),
+        "$openapi" => Some(ReferenceSyntax::OpenApi),
+        "$kpt-set" => Some(ReferenceSyntax::KptSet),
+        "$imagepolicy" => Some(ReferenceSyntax::ImagePolicy),
         _ => None,
     }
 }
 
 /// What a name in this form means; none for the schema of something else.
-fn target(form: Form, name: &str) -> Result<Option<Target>, String> {
+fn target(form: ReferenceSyntax, name: &str) -> Result<Option<ReferenceTarget>, String> {
     Ok(Some(match form {
-        Form::ImagePolicy => Target::Foreign(name.to_owned()),
-        Form::Ref => match definition(name) {
+        ReferenceSyntax::ImagePolicy => ReferenceTarget::Foreign(name.to_owned()),
+        ReferenceSyntax::Ref => match definition(name) {
             Some(target) => target,
             None if name.contains("io.k8s.cli.") => {
                 return Err(format!(
@@ -181,16 +185,18 @@ fn target(form: Form, name: &str) -> Result<Option<Target>, String> {
             }
             None => return Ok(None),
         },
-        _ => Target::Named(name.to_owned()),
+        _ => ReferenceTarget::Named(name.to_owned()),
     }))
 }
 
 /// What `#/definitions/io.k8s.cli.setters.x` names.
-pub(super) fn definition(pointer: &str) -> Option<Target> {
+pub(super) fn definition(pointer: &str) -> Option<ReferenceTarget> {
     let key = pointer.strip_prefix(POINTER)?;
     let name = |prefix: &str| key.strip_prefix(prefix).filter(|name| !name.is_empty());
-    let setter = name(SETTER_PREFIX).map(|name| Target::Setter(name.to_owned()));
-    setter.or_else(|| name(SUBSTITUTION_PREFIX).map(|name| Target::Substitution(name.to_owned())))
+    let setter = name(SETTER_PREFIX).map(|name| ReferenceTarget::Setter(name.to_owned()));
+    setter.or_else(|| {
+        name(SUBSTITUTION_PREFIX).map(|name| ReferenceTarget::Substitution(name.to_owned()))
+    })
 }
 
 /// `#/definitions/` and the key of a definition.
@@ -202,9 +208,11 @@ impl Reference {
     /// The setter or substitution that is named, where there is one name.
     pub fn name(&self) -> Option<&str> {
         match &self.target {
-            Target::Setter(name) | Target::Substitution(name) | Target::Named(name) => Some(name),
-            Target::Pattern(pattern) => pattern.only_marker(),
-            Target::Foreign(_) => None,
+            ReferenceTarget::Setter(name)
+            | ReferenceTarget::Substitution(name)
+            | ReferenceTarget::Named(name) => Some(name),
+            ReferenceTarget::Pattern(pattern) => pattern.only_marker(),
+            ReferenceTarget::Foreign(_) => None,
         }
     }
 
@@ -212,13 +220,13 @@ impl Reference {
     pub(super) fn renamed(&self, comment: &str, from: &str, to: &str) -> Option<String> {
         let old = &comment[self.range.clone()];
         let (old_word, new_word) = match (&self.target, self.form) {
-            (Target::Pattern(pattern), _) if pattern.markers().contains(&from) => {
+            (ReferenceTarget::Pattern(pattern), _) if pattern.markers().contains(&from) => {
                 (format!("${{{from}}}"), format!("${{{to}}}"))
             }
-            (Target::Setter(name), _) if name == from => {
+            (ReferenceTarget::Setter(name), _) if name == from => {
                 (format!("{SETTER_PREFIX}{from}\""), format!("{SETTER_PREFIX}{to}\""))
             }
-            (Target::Named(name), _) if name == from => {
+            (ReferenceTarget::Named(name), _) if name == from => {
                 (format!("\"{from}\""), format!("\"{to}\""))
             }
             _ => return None,
@@ -234,13 +242,13 @@ impl Reference {
 }
 
 /// How a new reference to a setter or substitution is written; a pattern where the form is one.
-pub(super) fn write(form: Form, key: &str, name: &str, pattern: &str) -> String {
+pub(super) fn write(form: ReferenceSyntax, key: &str, name: &str, pattern: &str) -> String {
     match form {
-        Form::Ref => format!("{{\"$ref\":\"{}\"}}", pointer(key)),
-        Form::OpenApi => format!("{{\"$openapi\":\"{name}\"}}"),
-        Form::KptSet => format!("{{\"$kpt-set\":\"{name}\"}}"),
-        Form::Pattern => format!("{PATTERN_WORD} {pattern}"),
-        Form::ImagePolicy => format!("{{\"$imagepolicy\": \"{name}\"}}"),
+        ReferenceSyntax::Ref => format!("{{\"$ref\":\"{}\"}}", pointer(key)),
+        ReferenceSyntax::OpenApi => format!("{{\"$openapi\":\"{name}\"}}"),
+        ReferenceSyntax::KptSet => format!("{{\"$kpt-set\":\"{name}\"}}"),
+        ReferenceSyntax::Pattern => format!("{PATTERN_WORD} {pattern}"),
+        ReferenceSyntax::ImagePolicy => format!("{{\"$imagepolicy\": \"{name}\"}}"),
     }
 }
 
@@ -270,9 +278,9 @@ mod tests {
 
     fn read(comment: &str) -> String {
         match parse(comment) {
-            Found::Nothing => "nothing".to_owned(),
-            Found::Broken(reason) => format!("broken: {reason}"),
-            Found::Reference(it) => {
+            ParsedComment::None => "nothing".to_owned(),
+            ParsedComment::Invalid(reason) => format!("broken: {reason}"),
+            ParsedComment::Reference(it) => {
                 format!("{:?} {:?} {}", it.form, it.target, &comment[it.range])
             }
         }
@@ -300,7 +308,9 @@ mod tests {
         ] {
             assert_eq!(read(comment), expected, "{comment}");
         }
-        let Found::Reference(it) = parse("# note kpt-set: ${a}-${b} ") else { panic!("it is one") };
+        let ParsedComment::Reference(it) = parse("# note kpt-set: ${a}-${b} ") else {
+            panic!("it is one")
+        };
         assert_eq!(&"# note kpt-set: ${a}-${b} "[it.range], "kpt-set: ${a}-${b}");
     }
 
@@ -326,7 +336,7 @@ mod tests {
     fn a_reference_joins_and_leaves_the_words_of_a_person() {
         for words in [None, Some("# at most"), Some("#no blank")] {
             let joined = join(words, r#"{"$openapi":"x"}"#);
-            let Found::Reference(it) = parse(&joined) else { panic!("{joined}") };
+            let ParsedComment::Reference(it) = parse(&joined) else { panic!("{joined}") };
             assert_eq!(without(&joined, &it.range).as_deref(), words);
         }
     }

@@ -3,17 +3,17 @@
 use krm_yaml::Value;
 
 use super::changes::{Changes, Op};
-use super::create::check_name;
-use super::definition::Home;
-use super::definitions::Known;
+use super::create_setter::check_name;
+use super::definition::SetterSource;
+use super::definitions::Definition;
 use super::reference::{self, SETTER_PREFIX};
-use super::{Place, Setters};
+use super::{NodeLocation, Setters};
 use crate::Diagnostic;
 use crate::model::resource::field;
 
 /// Renames a setter.
 #[derive(Clone, Debug)]
-pub struct Rename {
+pub struct RenameSetter {
     /// The name that it has.
     pub from: String,
     /// The name that it gets.
@@ -22,16 +22,16 @@ pub struct Rename {
 
 /// What renaming comes to.
 #[derive(Debug, Default)]
-pub struct Renamed<'a> {
+pub struct RenameResult<'a> {
     /// What changes.
     pub changes: Changes<'a>,
     /// The fields whose references change.
-    pub fields: Vec<Place<'a>>,
+    pub fields: Vec<NodeLocation<'a>>,
 }
 
-impl Rename {
+impl RenameSetter {
     /// What it comes to in a package.
-    pub fn on<'a>(&self, setters: &Setters<'a>) -> Result<Renamed<'a>, Vec<Diagnostic>> {
+    pub fn compute<'a>(&self, setters: &Setters<'a>) -> Result<RenameResult<'a>, Vec<Diagnostic>> {
         if !setters.errors().is_empty() {
             return Err(setters.errors().to_vec());
         }
@@ -39,18 +39,22 @@ impl Rename {
             return Err(vec![super::set::unknown(&self.from, setters)]);
         };
         check_name(&self.to, setters).map_err(|error| vec![error])?;
-        let mut renamed = Renamed::default();
+        let mut renamed = RenameResult::default();
         let changes = &mut renamed.changes;
-        match (setter.home, setter.place) {
-            (Home::OpenApi { setter: node, .. }, Some(place)) => {
+        match (setter.source, setter.location) {
+            (SetterSource::OpenApi { setter: node, .. }, Some(location)) => {
                 let key = format!("{SETTER_PREFIX}{}", self.to);
-                changes.at(place.file, node, Op::Rename(place.node, key));
+                changes.at(location.file, node, Op::Rename(location.node, key));
                 if let Some(name) = field(node, "name") {
-                    changes.at(place.file, node, Op::Set(name, Value::string(self.to.clone())));
+                    changes.at(location.file, node, Op::Set(name, Value::string(self.to.clone())));
                 }
             }
-            (_, Some(place)) => {
-                changes.at(place.file, place.node, Op::Rename(place.node, self.to.clone()));
+            (_, Some(location)) => {
+                changes.at(
+                    location.file,
+                    location.node,
+                    Op::Rename(location.node, self.to.clone()),
+                );
             }
             _ => {}
         }
@@ -58,8 +62,8 @@ impl Rename {
         for field in setters.fields() {
             let text = field.comment.text;
             let is_meant = match setters.definitions().get(&field.reference.target) {
-                Some(Known::Setter(it)) => it.name == self.from,
-                Some(Known::Substitution(_)) => false,
+                Some(Definition::Setter(it)) => it.name == self.from,
+                Some(Definition::Substitution(_)) => false,
                 None => true,
             };
             let new = field.reference.renamed(text, &self.from, &self.to).filter(|_| is_meant);
@@ -67,7 +71,7 @@ impl Rename {
             let range = field.reference.range.clone();
             let comment = format!("{}{new}{}", &text[..range.start], &text[range.end..]);
             renamed.changes.at(field.file, field.node, Op::Comment(field.comment, Some(comment)));
-            renamed.fields.push(field.place());
+            renamed.fields.push(field.location());
         }
         Ok(renamed)
     }
@@ -77,9 +81,9 @@ impl Rename {
         for substitution in setters.definitions().substitutions() {
             for value in &substitution.values {
                 let target = setters.definitions().get(&value.target);
-                if matches!(target, Some(Known::Setter(it)) if it.name == self.from) {
+                if matches!(target, Some(Definition::Setter(it)) if it.name == self.from) {
                     let new = reference::pointer(&format!("{SETTER_PREFIX}{}", self.to));
-                    let file = substitution.place.file;
+                    let file = substitution.location.file;
                     changes.at(file, value.node, Op::Set(value.node, Value::string(new)));
                 }
             }

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use krm_yaml::{Resolved, Value};
 
 use super::changes::{Changes, Op};
-use super::definition::{Home, Setter, SetterValue, warning_at};
-use super::fields::Field;
-use super::fill::{Filler, Values};
-use super::redefine::{definition_ops, text, text_op};
-use super::{Setters, define, kpt, rules, typed};
+use super::definition::{Setter, SetterSource, SetterValue, warning_at};
+use super::fields::SetterField;
+use super::resolve::{FieldResolver, Values};
+use super::update_definition::{definition_ops, text, text_op};
+use super::{Setters, function_config, new_definition, typed_value, validate};
 use crate::Diagnostic;
 
 /// Gives setters values.
@@ -18,7 +18,7 @@ use crate::Diagnostic;
 /// field can take them.
 ///
 /// ```
-/// use krm_core::setters::{Set, Setters};
+/// use krm_core::setters::{SetValues, Setters};
 /// use krm_core::{Package, PackageFile};
 ///
 /// let package = Package::new(vec![
@@ -42,13 +42,13 @@ use crate::Diagnostic;
 ///   image: nginx:1.8.1 # {"$ref": "#/definitions/io.k8s.cli.substitutions.image-name-tag"}
 /// "##)?,
 /// ]);
-/// let done = Set::new("image-tag").to("1.8.2").on(&Setters::read(&package)).expect("it can be set");
+/// let done = SetValues::new("image-tag").to("1.8.2").compute(&Setters::read(&package)).expect("it can be set");
 /// let texts = done.changes.texts().expect("the files can be edited");
 /// assert!(texts[1].1.contains("image: nginx:1.8.2 # {"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Set {
+pub struct SetValues {
     /// Names with values; without a value the one that stands in the definition is applied.
     assignments: Vec<(String, Option<Vec<String>>)>,
     set_by: Option<String>,
@@ -58,7 +58,7 @@ pub struct Set {
 
 /// What setting comes to.
 #[derive(Debug)]
-pub struct Done<'a> {
+pub struct SetResult<'a> {
     /// What changes.
     pub changes: Changes<'a>,
     /// How many fields follow each setter that was set.
@@ -67,15 +67,15 @@ pub struct Done<'a> {
     pub warnings: Vec<Diagnostic>,
 }
 
-impl Done<'_> {
+impl SetResult<'_> {
     /// How many fields follow the setters that were set; a field that follows two of them counts twice.
     pub fn fields(&self) -> usize {
         self.counts.values().sum()
     }
 }
 
-impl Set {
-    /// Applies the value that stands in the definition, unless [`Set::to`] gives one.
+impl SetValues {
+    /// Applies the value that stands in the definition, unless [`SetValues::to`] gives one.
     pub fn new(name: impl Into<String>) -> Self {
         Self { assignments: vec![(name.into(), None)], ..Self::default() }
     }
@@ -124,13 +124,16 @@ impl Set {
     }
 
     /// What it comes to in a package; nothing where a value, a definition or a field stands in the way.
-    pub fn on<'a>(&self, setters: &Setters<'a>) -> Result<Done<'a>, Vec<Diagnostic>> {
+    pub fn compute<'a>(&self, setters: &Setters<'a>) -> Result<SetResult<'a>, Vec<Diagnostic>> {
         if !setters.errors().is_empty() {
             return Err(setters.errors().to_vec());
         }
         let mut errors = Vec::new();
-        let mut done =
-            Done { changes: Changes::default(), counts: BTreeMap::new(), warnings: Vec::new() };
+        let mut done = SetResult {
+            changes: Changes::default(),
+            counts: BTreeMap::new(),
+            warnings: Vec::new(),
+        };
         done.changes.allow_shared(self.shared);
         let mut values = Values::new();
         for (name, given) in &self.assignments {
@@ -140,7 +143,7 @@ impl Set {
             };
             match self.value(setter, given.as_deref()) {
                 Ok(value) => {
-                    let checked = rules::check(setter, &value);
+                    let checked = validate::check(setter, &value);
                     errors.extend(checked.errors);
                     done.warnings.extend(checked.warnings);
                     if values.insert(name.clone(), value).is_some() {
@@ -165,8 +168,8 @@ impl Set {
         setter: &Setter<'_>,
         given: Option<&[String]>,
     ) -> Result<SetterValue, Diagnostic> {
-        let error = |words: String| match setter.place {
-            Some(place) => place.error(words),
+        let error = |words: String| match setter.location {
+            Some(location) => location.error(words),
             None => Diagnostic::untyped_error(words),
         };
         let name = &setter.name;
@@ -181,9 +184,9 @@ impl Set {
             None => Ok(setter.value.clone()),
             Some(values) if setter.is_list() => Ok(SetterValue::List(items(setter, values))),
             Some([one]) => Ok(SetterValue::Text(one.clone())),
-            Some(values) => match (&setter.home, &setter.value) {
-                (Home::Function { .. }, old) => {
-                    Ok(SetterValue::Text(kpt::list_text(values, &old.shown())))
+            Some(values) => match (&setter.source, &setter.value) {
+                (SetterSource::FunctionConfig { .. }, old) => {
+                    Ok(SetterValue::Text(function_config::list_text(values, &old.shown())))
                 }
                 (_, SetterValue::Text(_)) => {
                     let words = format!(
@@ -203,34 +206,35 @@ impl Set {
         &self,
         setters: &Setters<'a>,
         values: &Values,
-        done: &mut Done<'a>,
+        done: &mut SetResult<'a>,
     ) -> Result<(), Diagnostic> {
         // Setters that only fields name get their values into the functionConfig of apply-setters, where there is one.
         let mut in_fields = Vec::new();
         for (name, given) in &self.assignments {
             let setter = setters.definitions().setter(name).filter(|_| given.is_some());
             let (Some(setter), Some(value)) = (setter, values.get(name)) else { continue };
-            match (setter.home, setter.place) {
-                (Home::OpenApi { definition, setter: node }, Some(place)) => {
+            match (setter.source, setter.location) {
+                (SetterSource::OpenApi { definition, setter: node }, Some(location)) => {
                     let mut ops = definition_ops(node, setter, value, self.set_by.as_deref());
                     ops.extend(self.description.as_ref().map(|words| {
                         text_op(definition, "description", words, &["type", "description"])
                     }));
-                    ops.into_iter().for_each(|op| done.changes.at(place.file, node, op));
+                    ops.into_iter().for_each(|op| done.changes.at(location.file, node, op));
                 }
-                (Home::Function { value: node }, Some(place)) => {
+                (SetterSource::FunctionConfig { value: node }, Some(location)) => {
                     let op = match (value, node.as_sequence()) {
                         (SetterValue::List(items), Some(_)) => {
-                            let items = items.iter().map(|item| typed::item(node, item, None));
+                            let items =
+                                items.iter().map(|item| typed_value::typed_item(node, item, None));
                             Op::List(node, items.collect())
                         }
                         (SetterValue::List(items), None) => {
                             let old = node.as_scalar().map(|it| it.value()).unwrap_or_default();
-                            Op::Set(node, Value::string(kpt::list_text(items, &old)))
+                            Op::Set(node, Value::string(function_config::list_text(items, &old)))
                         }
-                        _ => Op::Set(node, typed::scalar(node, &text(value), None)),
+                        _ => Op::Set(node, typed_value(node, &text(value), None)),
                     };
-                    done.changes.at(place.file, node, op);
+                    done.changes.at(location.file, node, op);
                 }
                 _ => in_fields.push((name.clone(), value.clone())),
             }
@@ -238,14 +242,14 @@ impl Set {
         if setters.functions.is_empty() {
             return Ok(());
         }
-        define::define_in_function(setters, &in_fields, &mut done.changes)
+        new_definition::define_in_function(setters, &in_fields, &mut done.changes)
     }
 }
 
 /// The items of a list; for a setter of kpt they may be given as one text, as they are written there.
 fn items(setter: &Setter<'_>, values: &[String]) -> Vec<String> {
-    let in_text = match (&setter.home, values) {
-        (Home::Function { .. }, [one]) => kpt::list(one),
+    let in_text = match (&setter.source, values) {
+        (SetterSource::FunctionConfig { .. }, [one]) => function_config::list(one),
         _ => None,
     };
     in_text.unwrap_or_else(|| values.to_vec())
@@ -255,10 +259,10 @@ fn items(setter: &Setter<'_>, values: &[String]) -> Vec<String> {
 fn write_fields<'a>(
     setters: &Setters<'a>,
     values: &Values,
-    done: &mut Done<'a>,
+    done: &mut SetResult<'a>,
 ) -> Vec<Diagnostic> {
     let mut errors = Vec::new();
-    let mut filler = Filler::new(setters.definitions(), values);
+    let mut filler = FieldResolver::new(setters.definitions(), values);
     done.counts = values.keys().map(|name| (name.clone(), 0)).collect();
     for field in setters.fields() {
         let followed = setters.definitions().followed(&field.reference);
@@ -284,7 +288,7 @@ fn write_fields<'a>(
 }
 
 /// A number, or true or false, that becomes a text.
-pub(super) fn retyped(field: &Field<'_>, op: &Op<'_>) -> Option<Diagnostic> {
+pub(super) fn retyped(field: &SetterField<'_>, op: &Op<'_>) -> Option<Diagnostic> {
     let Op::Set(node, Value::String(text)) = op else { return None };
     let was = match node.as_scalar()?.resolve() {
         Resolved::Int(_) | Resolved::Float(_) => "a number",
@@ -302,12 +306,12 @@ pub(super) fn unknown(name: &str, setters: &Setters<'_>) -> Diagnostic {
         let words =
             format!("`{name}` is a substitution, which follows its setters and is not set itself");
         let reference = super::Reference {
-            form: super::Form::OpenApi,
-            target: super::Target::Substitution(name.to_owned()),
+            form: super::ReferenceSyntax::OpenApi,
+            target: super::ReferenceTarget::Substitution(name.to_owned()),
             range: 0..0,
         };
         let names: Vec<String> = definitions.followed(&reference).into_iter().collect();
-        return substitution.place.error(words).hint(format!("set {}", names.join(" or ")));
+        return substitution.location.error(words).hint(format!("set {}", names.join(" or ")));
     }
     let names: Vec<&str> = definitions.setters().map(|setter| setter.name.as_str()).collect();
     let error = Diagnostic::untyped_error(format!("the setter `{name}` is not defined"));

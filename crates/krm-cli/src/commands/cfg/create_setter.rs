@@ -91,7 +91,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         required: args.required,
         form: args.ref_style.form(),
     };
-    let done = setters::each(&parts, |it| create.matches(it), |it| create.on(it))?;
+    let done = setters::each(&parts, |it| create.matches(it), |it| create.compute(it))?;
     let (mut changes, mut said) = (Changes::default(), Vec::new());
     for (part, created) in done {
         console.report_all(&created.warnings);

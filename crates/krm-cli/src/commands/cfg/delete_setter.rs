@@ -1,6 +1,6 @@
 //! `krm cfg delete-setter`: a setter goes, and the references to it.
 
-use krm_core::setters::{Delete, Setters};
+use krm_core::setters::{DeleteDefinition, Setters};
 
 use super::edit_session::EditOptions;
 use super::setters::{self, Where};
@@ -33,6 +33,6 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     let opened = args.at.open(&args.edit_options, global, console)?;
     let is_meant = |it: &Setters<'_>| it.definitions().setter(&args.name).is_some();
     let words = format!("deleted setter \"{}\"", args.name);
-    let delete = Delete::setter(&*args.name);
+    let delete = DeleteDefinition::setter(&*args.name);
     setters::delete(opened, &delete, is_meant, &words, &args.edit_options, global, console)
 }

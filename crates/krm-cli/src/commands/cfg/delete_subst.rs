@@ -1,6 +1,6 @@
 //! `krm cfg delete-subst`: a substitution goes, and the references to it.
 
-use krm_core::setters::{Delete, Setters};
+use krm_core::setters::{DeleteDefinition, Setters};
 
 use super::edit_session::EditOptions;
 use super::setters::{self, Where};
@@ -33,6 +33,6 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     let opened = args.at.open(&args.edit_options, global, console)?;
     let is_meant = |it: &Setters<'_>| it.definitions().substitution(&args.name).is_some();
     let words = format!("deleted substitution \"{}\"", args.name);
-    let delete = Delete::substitution(&*args.name);
+    let delete = DeleteDefinition::substitution(&*args.name);
     setters::delete(opened, &delete, is_meant, &words, &args.edit_options, global, console)
 }

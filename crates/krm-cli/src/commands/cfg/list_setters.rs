@@ -2,7 +2,10 @@
 
 use krm_core::Diagnostic;
 use krm_core::print::list_output::Record;
-use krm_core::setters::{Field, List, Listed, Setters, Target, places, references};
+use krm_core::setters::{
+    ListSetters, ReferenceTarget, SetterField, SetterList, Setters, fields_to_value,
+    referenced_names,
+};
 use krm_yaml::Value;
 
 use super::setters::{self, Where};
@@ -57,8 +60,8 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     let mut told: Vec<Diagnostic> = Vec::new();
     let mut records: Vec<Record<'_>> = Vec::new();
     for (at, part) in parts.iter().enumerate() {
-        let list = List { name: args.name.clone(), unused: args.unused };
-        let listed = list.on(&part.setters);
+        let list = ListSetters { name: args.name.clone(), unused: args.unused };
+        let listed = list.compute(&part.setters);
         told.extend(part.setters.errors().iter().chain(part.setters.warnings()).cloned());
         if args.output.is_some() {
             records.extend(data(args, &listed, &part.setters).into_iter().map(|record| {
@@ -83,7 +86,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     finish(&loaded, exit, global, console)
 }
 
-fn data(args: &Args, listed: &Listed<'_, '_>, setters: &Setters<'_>) -> Vec<Record<'static>> {
+fn data(args: &Args, listed: &SetterList<'_, '_>, setters: &Setters<'_>) -> Vec<Record<'static>> {
     if args.undefined {
         let nothing = setters.undefined();
         return nothing.iter().map(|field| with_places(&target(field), &[field])).collect();
@@ -91,12 +94,12 @@ fn data(args: &Args, listed: &Listed<'_, '_>, setters: &Setters<'_>) -> Vec<Reco
     let mut records: Vec<Record<'static>> = listed.setters.iter().map(|it| it.record()).collect();
     if args.include_subst {
         records.extend(listed.substitutions.iter().map(|it| {
-            let names = references(it, setters).into_iter().map(Value::string);
+            let names = referenced_names(it, setters).into_iter().map(Value::string);
             vec![
                 ("substitution", Value::string(it.name.clone())),
                 ("pattern", Value::string(it.pattern.as_str().to_owned())),
                 ("references", Value::Sequence(names.collect())),
-                ("defined", Value::string(it.place.shown())),
+                ("defined", Value::string(it.location.to_string())),
             ]
         }));
     }
@@ -108,23 +111,25 @@ fn data(args: &Args, listed: &Listed<'_, '_>, setters: &Setters<'_>) -> Vec<Reco
     records
 }
 
-fn with_places(name: &str, fields: &[&Field<'_>]) -> Record<'static> {
-    vec![("name", Value::string(name.to_owned())), ("fields", places(fields))]
+fn with_places(name: &str, fields: &[&SetterField<'_>]) -> Record<'static> {
+    vec![("name", Value::string(name.to_owned())), ("fields", fields_to_value(fields))]
 }
 
-fn target(field: &Field<'_>) -> String {
+fn target(field: &SetterField<'_>) -> String {
     match &field.reference.target {
-        Target::Setter(name) | Target::Substitution(name) | Target::Named(name) => name.clone(),
-        Target::Pattern(pattern) => pattern.to_string(),
-        Target::Foreign(name) => name.clone(),
+        ReferenceTarget::Setter(name)
+        | ReferenceTarget::Substitution(name)
+        | ReferenceTarget::Named(name) => name.clone(),
+        ReferenceTarget::Pattern(pattern) => pattern.to_string(),
+        ReferenceTarget::Foreign(name) => name.clone(),
     }
 }
 
-fn tables(args: &Args, listed: &Listed<'_, '_>, setters: &Setters<'_>) -> Vec<Table> {
+fn tables(args: &Args, listed: &SetterList<'_, '_>, setters: &Setters<'_>) -> Vec<Table> {
     if args.undefined {
         let mut table = Table::new(&["NAME", "FIELD"]);
         for field in setters.undefined() {
-            table.row(vec![target(&field), field.place().shown()]);
+            table.row(vec![target(&field), field.location().to_string()]);
         }
         return vec![table];
     }
@@ -147,7 +152,7 @@ fn tables(args: &Args, listed: &Listed<'_, '_>, setters: &Setters<'_>) -> Vec<Ta
     if args.include_subst && !listed.substitutions.is_empty() {
         let mut table = Table::new(&["SUBSTITUTION", "PATTERN", "REFERENCES"]);
         for it in &listed.substitutions {
-            let names = format!("[{}]", references(it, setters).join(","));
+            let names = format!("[{}]", referenced_names(it, setters).join(","));
             table.row(vec![it.name.clone(), it.pattern.to_string(), names]);
         }
         tables.push(table);

@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use krm_core::Diagnostic;
-use krm_core::setters::{Changes, Dialect, Migrate};
+use krm_core::setters::{Changes, Dialect, MigrateSetters};
 
 use super::edit_session::EditOptions;
 use super::setters::{self, Where};
@@ -54,7 +54,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         To::Openapi => Dialect::OpenApi,
         To::KptSet => Dialect::KptSet,
     };
-    let done = setters::each(&parts, |_| true, |it| Migrate { to }.on(it))?;
+    let done = setters::each(&parts, |_| true, |it| MigrateSetters { to }.compute(it))?;
     let (mut changes, mut said, mut losses) = (Changes::default(), Vec::new(), Vec::new());
     for (part, migrated) in done {
         losses.extend(migrated.losses);

@@ -1,6 +1,6 @@
 //! `krm cfg rename-setter`: a setter gets another name, everywhere.
 
-use krm_core::setters::{Changes, Rename, Setters};
+use krm_core::setters::{Changes, RenameSetter, Setters};
 
 use super::edit_session::EditOptions;
 use super::setters::{self, Where};
@@ -35,9 +35,9 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     let opened = args.at.open(&args.edit_options, global, console)?;
     let parts = setters::read(&opened.session.loaded, &opened.openapi, global);
-    let rename = Rename { from: args.name.clone(), to: args.new_name.clone() };
+    let rename = RenameSetter { from: args.name.clone(), to: args.new_name.clone() };
     let is_meant = |it: &Setters<'_>| it.definitions().setter(&args.name).is_some();
-    let done = setters::each(&parts, is_meant, |it| rename.on(it))?;
+    let done = setters::each(&parts, is_meant, |it| rename.compute(it))?;
     let (mut changes, mut said) = (Changes::default(), Vec::new());
     for (part, renamed) in done {
         said.extend(setters::headline(&parts, part));

@@ -1,7 +1,7 @@
 //! `krm cfg set`: a setter gets a value, and every field that follows it.
 
 use krm_core::diagnostics::secrets;
-use krm_core::setters::{Changes, Set, values};
+use krm_core::setters::{Changes, SetValues, read_values};
 use krm_core::{Diagnostic, Severity};
 use krm_yaml::ReadOptions;
 
@@ -48,7 +48,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["value", "values", "name", "all"])]
     from: Option<String>,
 
-    /// Apply the values of all definitions
+    /// ApplySetters the values of all definitions
     #[arg(long, conflicts_with_all = ["value", "values", "name"])]
     all: bool,
 
@@ -85,7 +85,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
             continue;
         }
         let set = operation(args, &names);
-        match set.on(&part.setters) {
+        match set.compute(&part.setters) {
             Ok(done) => {
                 told.extend(done.warnings.iter().cloned());
                 if parts.len() > 1 && !names.is_empty() {
@@ -119,7 +119,7 @@ fn wanted(args: &Args) -> Result<Wanted, Failure> {
     }
     let Some(from) = &args.from else { return Ok(Vec::new()) };
     let file = disk::parse(from, ReadOptions::default()).map_err(Failure::input)?;
-    let values = values::read(&file, from.ends_with(".env"));
+    let values = read_values(&file, from.ends_with(".env"));
     let values = values.map_err(|error| Failure::input(error.in_file(disk::shown(from))))?;
     Ok(values.into_iter().map(|(name, values)| (name, Some(values))).collect())
 }
@@ -130,7 +130,7 @@ fn meant(args: &Args, wanted: &Wanted, part: &Part<'_>, is_lost: impl Fn(&str) -
     if args.all {
         return definitions
             .setters()
-            .filter(|it| it.place.is_some())
+            .filter(|it| it.location.is_some())
             .map(|it| (it.name.clone(), None))
             .collect();
     }
@@ -138,8 +138,8 @@ fn meant(args: &Args, wanted: &Wanted, part: &Part<'_>, is_lost: impl Fn(&str) -
     wanted.iter().filter(|(name, _)| here(name)).cloned().collect()
 }
 
-fn operation(args: &Args, names: &Wanted) -> Set {
-    let mut set = Set::default();
+fn operation(args: &Args, names: &Wanted) -> SetValues {
+    let mut set = SetValues::default();
     for (name, values) in names {
         set = set.and(name.clone());
         if let Some(values) = values {

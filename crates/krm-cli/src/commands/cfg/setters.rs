@@ -1,7 +1,10 @@
 //! What commands about setters have in common: packages are opened with their definitions, changed, and written.
 
 use clap::ValueEnum;
-use krm_core::setters::{Changes, Delete, FileFields, Form, Place, Setters, find_fields};
+use krm_core::setters::{
+    Changes, DeleteDefinition, FieldScan, NodeLocation, ReferenceSyntax, Setters,
+    find_setter_fields,
+};
 use krm_core::{Diagnostic, PackageFile, Plan};
 
 use super::edit_session::{EditOptions, EditSession};
@@ -102,8 +105,8 @@ pub(super) fn read<'a>(
     let files: Vec<&PackageFile> = roots.iter().flat_map(|(_, files)| files.clone()).collect();
     // One that cannot be read as a whole is left alone as a whole.
     let find = |file: &&'a PackageFile| match file.errors().is_empty() {
-        true => find_fields(file),
-        false => FileFields::default(),
+        true => find_setter_fields(file),
+        false => FieldScan::default(),
     };
     let mut found = parallel::map(&files, global.jobs, find).into_iter();
     // A document that is one of the package's files is taken from there.
@@ -112,7 +115,7 @@ pub(super) fn read<'a>(
     };
     let openapi: Vec<&PackageFile> = openapi.iter().map(own).collect();
     let part = |(root, files): (&str, Vec<&'a PackageFile>)| {
-        let fields: Vec<FileFields<'a>> = found.by_ref().take(files.len()).collect();
+        let fields: Vec<FieldScan<'a>> = found.by_ref().take(files.len()).collect();
         Part { shown: folder_of(loaded, root), setters: Setters::new(files, &openapi, fields) }
     };
     roots.into_iter().map(part).collect()
@@ -177,8 +180,8 @@ pub(super) fn each<'a, T>(
 }
 
 /// How many fields there are, and where: `2 fields: a.yaml:3:5, b.yaml:1:1`.
-pub(super) fn fields(places: &[Place<'_>]) -> String {
-    let shown: Vec<String> = places.iter().map(Place::shown).collect();
+pub(super) fn fields(places: &[NodeLocation<'_>]) -> String {
+    let shown: Vec<String> = places.iter().map(ToString::to_string).collect();
     match shown.len() {
         0 => "no field".to_owned(),
         1 => format!("1 field: {}", shown[0]),
@@ -203,11 +206,11 @@ pub(super) enum RefStyle {
 }
 
 impl RefStyle {
-    pub(super) fn form(self) -> Form {
+    pub(super) fn form(self) -> ReferenceSyntax {
         match self {
-            Self::Ref => Form::Ref,
-            Self::Openapi => Form::OpenApi,
-            Self::KptSet => Form::Pattern,
+            Self::Ref => ReferenceSyntax::Ref,
+            Self::Openapi => ReferenceSyntax::OpenApi,
+            Self::KptSet => ReferenceSyntax::Pattern,
         }
     }
 }
@@ -215,7 +218,7 @@ impl RefStyle {
 /// Deletes what is meant from every package that has it: a setter, or a substitution.
 pub(super) fn delete(
     opened: Opened<'_>,
-    delete: &Delete,
+    delete: &DeleteDefinition,
     is_meant: impl Fn(&Setters<'_>) -> bool,
     words: &str,
     edit_options: &EditOptions,
@@ -224,7 +227,7 @@ pub(super) fn delete(
 ) -> CommandResult {
     let parts = read(&opened.session.loaded, &opened.openapi, global);
     let (mut changes, mut said) = (Changes::default(), Vec::new());
-    for (part, deleted) in each(&parts, is_meant, |it| delete.on(it))? {
+    for (part, deleted) in each(&parts, is_meant, |it| delete.compute(it))? {
         said.extend(headline(&parts, part));
         said.push(format!("{words} of {}", fields(&deleted.fields)));
         changes.merge(deleted.changes);

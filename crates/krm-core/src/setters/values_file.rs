@@ -7,23 +7,23 @@ use crate::Diagnostic;
 use crate::model::resource::{field, scalar_text};
 
 /// Names with their values, in the order of the file.
-pub type Named = Vec<(String, Vec<String>)>;
+pub type NamedValues = Vec<(String, Vec<String>)>;
 
 /// Reads values from YAML or JSON (a mapping, or the `data` of a ConfigMap), or from lines of environment variables.
 ///
 /// ```
-/// use krm_core::setters::values;
+/// use krm_core::setters::read_values;
 /// use krm_yaml::File;
 ///
 /// let yaml = File::parse("replicas: 5\nargs: [a, b]\n".to_owned())?;
-/// let read = values::read(&yaml, false).expect("it is a mapping");
+/// let read = read_values(&yaml, false).expect("it is a mapping");
 /// assert_eq!(read, [("replicas".to_owned(), vec!["5".to_owned()]), ("args".to_owned(), vec!["a".to_owned(), "b".to_owned()])]);
 ///
 /// let env = File::parse("# of the release\nreplicas=5\nexport tag='1.0'\n".to_owned())?;
-/// assert_eq!(values::read(&env, false).expect("these are lines")[1].1, ["1.0"]);
+/// assert_eq!(read_values(&env, false).expect("these are lines")[1].1, ["1.0"]);
 /// # Ok::<(), krm_yaml::ReadError>(())
 /// ```
-pub fn read(file: &File, is_env: bool) -> Result<Named, Diagnostic> {
+pub fn read_values(file: &File, is_env: bool) -> Result<NamedValues, Diagnostic> {
     let root = file.document(0).and_then(|document| document.root());
     let mapping = root.filter(|root| root.as_mapping().is_some() && !is_env);
     match mapping {
@@ -37,7 +37,7 @@ pub fn read(file: &File, is_env: bool) -> Result<Named, Diagnostic> {
     }
 }
 
-fn from_mapping(file: &File, root: NodeRef<'_>) -> Result<Named, Diagnostic> {
+fn from_mapping(file: &File, root: NodeRef<'_>) -> Result<NamedValues, Diagnostic> {
     let is_map = field(root, "kind").and_then(scalar_text).is_some_and(|kind| kind == "ConfigMap");
     let data = if is_map { field(root, "data").unwrap_or(root) } else { root };
     let entries = data.as_mapping().into_iter().flat_map(|it| it.entries().collect::<Vec<_>>());
@@ -62,7 +62,7 @@ fn from_mapping(file: &File, root: NodeRef<'_>) -> Result<Named, Diagnostic> {
 }
 
 /// `NAME=VALUE`; comments and blank lines do not count, and quotes around a value are not part of it.
-fn from_lines(text: &str) -> Option<Named> {
+fn from_lines(text: &str) -> Option<NamedValues> {
     let mut values = Vec::new();
     for line in
         text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))

@@ -4,7 +4,7 @@ use krm_yaml::{NodeRef, Value};
 
 use super::changes::Op;
 use super::definition::{Setter, SetterValue};
-use super::{kpt, typed};
+use super::{function_config, typed_value};
 use crate::model::resource::field;
 
 /// The order in which the parts of a setter are written.
@@ -15,7 +15,7 @@ pub(super) fn text(value: &SetterValue) -> String {
     match value {
         SetterValue::Unset => String::new(),
         SetterValue::Text(text) => text.clone(),
-        SetterValue::List(items) => kpt::list_text(items, ""),
+        SetterValue::List(items) => function_config::list_text(items, ""),
     }
 }
 
@@ -35,7 +35,10 @@ pub(super) fn definition_ops<'a>(
             ops.push(match there.filter(|it| it.as_sequence().is_some()) {
                 Some(list) => Op::List(
                     list,
-                    items.iter().map(|item| typed::item(list, item, Some("string"))).collect(),
+                    items
+                        .iter()
+                        .map(|item| typed_value::typed_item(list, item, Some("string")))
+                        .collect(),
                 ),
                 None => {
                     let items = items.iter().map(|item| Value::string(item.clone())).collect();
@@ -63,7 +66,7 @@ pub(super) fn text_op<'a>(
     order: &'static [&'static str],
 ) -> Op<'a> {
     match field(mapping, key) {
-        Some(node) => Op::Set(node, typed::scalar(node, words, None)),
+        Some(node) => Op::Set(node, typed_value(node, words, None)),
         None => Op::Insert {
             mapping,
             key,

@@ -2,11 +2,11 @@
 
 use krm_yaml::{NodeRef, Path, Value};
 
-use super::add::{Add, Added};
-use super::define::{self, Entries, NewSetter};
-use super::definition::{Home, Place, Setter, SetterValue, known_type, texts};
-use super::matching::{self, Wanted};
-use super::{Changes, Form, Setters, rules};
+use super::add_references::{AddReferences, AddReferencesResult};
+use super::definition::{NodeLocation, Setter, SetterSource, SetterValue, known_type, texts};
+use super::field_filter::{self, FieldFilter};
+use super::new_definition::{self, Entries, NewSetter};
+use super::{Changes, ReferenceSyntax, Setters, validate};
 use crate::model::resource::{field, scalar_text};
 use crate::{Diagnostic, PackageFile};
 
@@ -30,25 +30,25 @@ pub struct CreateSetter<'a> {
     /// Whether somebody must set it.
     pub required: bool,
     /// How references are written.
-    pub form: Form,
+    pub form: ReferenceSyntax,
 }
 
 /// What creating comes to.
 #[derive(Debug, Default)]
-pub struct Created<'a> {
+pub struct CreateResult<'a> {
     /// What changes.
     pub changes: Changes<'a>,
     /// The fields that follow it.
-    pub fields: Vec<Place<'a>>,
+    pub fields: Vec<NodeLocation<'a>>,
     /// Setters that were made along with a substitution, and their values.
     pub setters: Vec<(String, String)>,
     /// Fields that cannot follow it.
     pub warnings: Vec<Diagnostic>,
 }
 
-impl<'a> Created<'a> {
-    pub(super) fn of(added: Added<'a>) -> Self {
-        let Added { changes, fields, warnings } = added;
+impl<'a> CreateResult<'a> {
+    pub(super) fn of(added: AddReferencesResult<'a>) -> Self {
+        let AddReferencesResult { changes, fields, warnings } = added;
         Self { changes, fields, setters: Vec::new(), warnings }
     }
 }
@@ -56,10 +56,11 @@ impl<'a> Created<'a> {
 /// A name that is free, and that every form of reference can hold.
 pub(super) fn check_name(name: &str, setters: &Setters<'_>) -> Result<(), Diagnostic> {
     let definitions = setters.definitions();
-    let there = definitions.setter(name).and_then(|it| it.place).map(|place| ("setter", place));
-    let other = || definitions.substitution(name).map(|it| ("substitution", it.place));
-    if let Some((what, place)) = there.or_else(other) {
-        return Err(place.error(format!("a {what} `{name}` exists already")));
+    let there =
+        definitions.setter(name).and_then(|it| it.location).map(|location| ("setter", location));
+    let other = || definitions.substitution(name).map(|it| ("substitution", it.location));
+    if let Some((what, location)) = there.or_else(other) {
+        return Err(location.error(format!("a {what} `{name}` exists already")));
     }
     let odd = |c: char| c.is_whitespace() || c.is_control() || "\"'\\{}$#,".contains(c);
     if name.is_empty() || name.contains(odd) {
@@ -74,15 +75,15 @@ impl<'a> CreateSetter<'a> {
     pub fn matches(&self, setters: &Setters<'a>) -> bool {
         let Ok(schema) = self.schema() else { return true };
         let wanted = self.wanted(is_array(&schema), self.value.clone());
-        setters.files().iter().any(|file| !matching::find(file, &wanted).is_empty())
+        setters.files().iter().any(|file| !field_filter::find(file, &wanted).is_empty())
     }
 
-    fn wanted(&self, lists: bool, value: Option<String>) -> Wanted {
-        Wanted { field: self.field.clone(), value: value.filter(|_| !lists), lists }
+    fn wanted(&self, lists: bool, value: Option<String>) -> FieldFilter {
+        FieldFilter { field: self.field.clone(), value: value.filter(|_| !lists), lists }
     }
 
     /// What it comes to in a package.
-    pub fn on(&self, setters: &Setters<'a>) -> Result<Created<'a>, Vec<Diagnostic>> {
+    pub fn compute(&self, setters: &Setters<'a>) -> Result<CreateResult<'a>, Vec<Diagnostic>> {
         let one = |error: Diagnostic| vec![error];
         if !setters.errors().is_empty() {
             return Err(setters.errors().to_vec());
@@ -93,11 +94,11 @@ impl<'a> CreateSetter<'a> {
         let value = self.value(setters, is_list).map_err(one)?;
         let wanted = self.wanted(is_list, self.value.clone());
         self.check(&value)?;
-        let added = Add::setter(&self.name, wanted).form(self.form).on(setters);
-        let mut created = Created::of(added);
-        if self.form == Form::Pattern {
+        let added = AddReferences::setter(&self.name, wanted).form(self.form).compute(setters);
+        let mut created = CreateResult::of(added);
+        if self.form == ReferenceSyntax::Pattern {
             let new = [(self.name.clone(), value)];
-            define::define_in_function(setters, &new, &mut created.changes).map_err(one)?;
+            new_definition::define_in_function(setters, &new, &mut created.changes).map_err(one)?;
             return Ok(created);
         }
         let new = NewSetter {
@@ -107,8 +108,8 @@ impl<'a> CreateSetter<'a> {
             required: self.required,
             schema,
         };
-        let home = define::home(setters).map_err(one)?;
-        define::define(home, vec![new.definition()], &mut created.changes);
+        let home = new_definition::definition_file(setters).map_err(one)?;
+        new_definition::define(home, vec![new.definition()], &mut created.changes);
         Ok(created)
     }
 
@@ -152,22 +153,22 @@ impl<'a> CreateSetter<'a> {
             let words = "a value or a field is wanted, to know which fields are meant";
             return Err(Diagnostic::untyped_error(words).hint("add VALUE, or --field"));
         }
-        let wanted = Wanted { field: self.field.clone(), value: None, lists };
-        let mut first: Option<(Place<'a>, SetterValue)> = None;
+        let wanted = FieldFilter { field: self.field.clone(), value: None, lists };
+        let mut first: Option<(NodeLocation<'a>, SetterValue)> = None;
         for file in setters.files() {
-            for node in matching::find(file, &wanted) {
+            for node in field_filter::find(file, &wanted) {
                 let value = value_of(node);
                 match &first {
-                    None => first = Some((Place { file, node }, value)),
+                    None => first = Some((NodeLocation { file, node }, value)),
                     Some((_, other)) if *other == value => {}
-                    Some((place, other)) => {
+                    Some((location, other)) => {
                         let words = format!(
                             "the fields hold different values: `{}` here, and `{}` in {}",
                             value.shown(),
                             other.shown(),
-                            place.shown()
+                            location.to_string()
                         );
-                        return Err(Place { file, node }
+                        return Err(NodeLocation { file, node }
                             .error(words)
                             .hint("narrow --field, or give VALUE"));
                     }
@@ -192,10 +193,12 @@ impl<'a> CreateSetter<'a> {
         for (file, is_made) in [(self.schema, false), (made.as_ref(), true)] {
             let root = file.and_then(|file| file.file()?.document(0)?.root());
             let (Some(file), Some(node)) = (file, root) else { continue };
-            let mut setter =
-                Setter::new(self.name.clone(), Home::OpenApi { definition: node, setter: node });
-            setter.place = Some(Place { file, node });
-            let mut errors = rules::check(&setter, value).errors;
+            let mut setter = Setter::new(
+                self.name.clone(),
+                SetterSource::OpenApi { definition: node, setter: node },
+            );
+            setter.location = Some(NodeLocation { file, node });
+            let mut errors = validate::check(&setter, value).errors;
             if is_made {
                 // The rule stands on the command line.
                 errors.iter_mut().for_each(|it| (it.file, it.location) = (None, None));

@@ -6,7 +6,7 @@ use krm_yaml::{NodeRef, Resolved, Value};
 ///
 /// A text in quotes stays a text, and so does any text unless the schema says otherwise; a number stays a number where
 /// the new text is one.
-pub fn scalar<'a>(node: NodeRef<'_>, text: &str, schema_type: Option<&str>) -> Value<'a> {
+pub fn typed_value<'a>(node: NodeRef<'_>, text: &str, schema_type: Option<&str>) -> Value<'a> {
     let there = node.as_scalar();
     let is_quoted = there.is_some_and(|it| it.style().is_quoted() || it.style().is_block());
     let is_text = there.is_some_and(|it| it.resolve() == Resolved::String);
@@ -31,9 +31,13 @@ fn plain<'a>(text: &str) -> Value<'a> {
 }
 
 /// The value of a new item: like its neighbours, or as the schema says where there are none.
-pub(super) fn item<'a>(list: NodeRef<'_>, text: &str, schema_type: Option<&str>) -> Value<'a> {
+pub(super) fn typed_item<'a>(
+    list: NodeRef<'_>,
+    text: &str,
+    schema_type: Option<&str>,
+) -> Value<'a> {
     match list.children().next() {
-        Some(neighbour) => scalar(neighbour, text, schema_type),
+        Some(neighbour) => typed_value(neighbour, text, schema_type),
         None if schema_type == Some("string") => Value::string(text.to_owned()),
         None => plain(text),
     }

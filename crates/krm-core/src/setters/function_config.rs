@@ -2,7 +2,7 @@
 
 use krm_yaml::{File, NodeKind, NodeRef, Value};
 
-use super::definition::{Home, Place, Setter, SetterValue, texts};
+use super::definition::{NodeLocation, Setter, SetterSource, SetterValue, texts};
 use crate::PackageFile;
 use crate::model::package_path::PackagePath;
 use crate::model::resource::{field, scalar_text};
@@ -80,8 +80,8 @@ pub(super) fn of_data<'a>(file: &'a PackageFile, data: NodeRef<'a>) -> Vec<Sette
     let entries = data.as_mapping().into_iter().flat_map(|data| data.entries().collect::<Vec<_>>());
     let setter = |entry: krm_yaml::Entry<'a>| {
         let name = scalar_text(entry.key)?.into_owned();
-        let mut setter = Setter::new(name, Home::Function { value: entry.value });
-        setter.place = Some(Place { file, node: entry.key });
+        let mut setter = Setter::new(name, SetterSource::FunctionConfig { value: entry.value });
+        setter.location = Some(NodeLocation { file, node: entry.key });
         setter.value = match entry.value.resolve().as_scalar() {
             Some(scalar) => SetterValue::Text(scalar.value().into_owned()),
             None => SetterValue::List(texts(entry.value.resolve())),

@@ -14,16 +14,16 @@ const NOT_CHECKED: [&str; 6] = ["allOf", "anyOf", "oneOf", "not", "$ref", "prope
 
 /// What became of a check.
 #[derive(Debug, Default)]
-pub(super) struct Checked {
+pub(super) struct ValidationResult {
     pub(super) errors: Vec<Diagnostic>,
     pub(super) warnings: Vec<Diagnostic>,
 }
 
 /// Holds a value against the words and the schema of its setter.
-pub(super) fn check(setter: &Setter<'_>, value: &SetterValue) -> Checked {
-    let mut checked = Checked::default();
-    let (Some(place), Some(schema)) = (setter.place, setter.schema()) else { return checked };
-    let mut check = Check { name: &setter.name, file: place.file, out: &mut checked };
+pub(super) fn check(setter: &Setter<'_>, value: &SetterValue) -> ValidationResult {
+    let mut checked = ValidationResult::default();
+    let (Some(location), Some(schema)) = (setter.location, setter.schema()) else { return checked };
+    let mut check = Check { name: &setter.name, file: location.file, out: &mut checked };
     if let Some(written) = field(schema, "type")
         && scalar_text(written).is_none_or(|text| known_type(&text).is_none())
     {
@@ -43,7 +43,7 @@ pub(super) fn check(setter: &Setter<'_>, value: &SetterValue) -> Checked {
     for rule in NOT_CHECKED {
         if let Some(node) = field(schema, rule) {
             let words = format!("`{rule}` of the setter `{}` is not checked", setter.name);
-            checked.warnings.push(warning_at(place.file, node.full_span(), words));
+            checked.warnings.push(warning_at(location.file, node.full_span(), words));
         }
     }
     checked
@@ -52,7 +52,7 @@ pub(super) fn check(setter: &Setter<'_>, value: &SetterValue) -> Checked {
 struct Check<'c> {
     name: &'c str,
     file: &'c PackageFile,
-    out: &'c mut Checked,
+    out: &'c mut ValidationResult,
 }
 
 impl Check<'_> {

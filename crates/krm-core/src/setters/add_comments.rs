@@ -1,34 +1,34 @@
-//! `Mark`: fields that hold values of setters get `kpt-set` references, as create-setters writes them.
+//! `AddSetterComments`: fields that hold values of setters get `kpt-set` references, as create-setters writes them.
 
 use std::collections::BTreeMap;
 
 use krm_yaml::{Comment, File, Graft, NodeKind, NodeRef, Value};
 
-use super::add::{Beside, beside, has_room};
+use super::add_references::{Beside, beside, can_have_line_comment};
 use super::changes::{Changes, Op};
 use super::definition::{SetterValue, texts, warning_at};
 use super::fields::is_settable;
-use super::kpt;
+use super::function_config;
 use super::pattern::{DeriveError, Pattern};
-use super::reference::{self, Form, Found, Target};
+use super::reference::{self, ParsedComment, ReferenceSyntax, ReferenceTarget};
 use crate::{Diagnostic, PackageFile};
 
 /// Setters by their values.
 ///
 /// ```
 /// use krm_core::PackageFile;
-/// use krm_core::setters::Mark;
+/// use krm_core::setters::AddSetterComments;
 ///
 /// let config = PackageFile::of_text("setters.yaml", "data:\n  image: nginx\n  tag: 1.7.9\n")?;
 /// let data = config.file().and_then(|file| file.document(0)?.find(&"data".parse().ok()?)).expect("it is there");
 /// let file = PackageFile::of_text("pod.yaml", "spec:\n  image: nginx:1.7.9\n")?;
-/// let marked = Mark::new(&config, data).expect("these are values").on(&file);
+/// let marked = AddSetterComments::new(&config, data).expect("these are values").compute(&file);
 /// let text = marked.changes.text(&file).expect("the file can be edited");
 /// assert_eq!(text.as_deref(), Some("spec:\n  image: nginx:1.7.9 # kpt-set: ${image}:${tag}\n"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Mark {
+pub struct AddSetterComments {
     /// Names and values, the longest value first.
     texts: Vec<(String, String)>,
     /// Names and the items of lists, sorted.
@@ -37,18 +37,18 @@ pub struct Mark {
 
 /// What marking comes to in a file.
 #[derive(Debug, Default)]
-pub struct MarkedFields<'a> {
+pub struct AddSetterCommentsResult<'a> {
     /// What changes.
     pub changes: Changes<'a>,
     /// The fields that hold a value, also those that have the reference already.
-    pub fields: Vec<MarkedField<'a>>,
+    pub fields: Vec<CommentedField<'a>>,
     /// Fields that cannot have a reference.
     pub warnings: Vec<Diagnostic>,
 }
 
 /// A field and the reference that it has now.
 #[derive(Clone, Debug)]
-pub struct MarkedField<'a> {
+pub struct CommentedField<'a> {
     /// The field.
     pub node: NodeRef<'a>,
     /// `kpt-set: ${name}`
@@ -57,15 +57,16 @@ pub struct MarkedField<'a> {
     pub value: SetterValue,
 }
 
-impl Mark {
+impl AddSetterComments {
     /// The setters in the `data` of a functionConfig.
     pub fn new(config: &PackageFile, data: NodeRef<'_>) -> Result<Self, Vec<Diagnostic>> {
         let (mut mark, mut errors) = (Self::default(), Vec::new());
-        for setter in kpt::of_data(config, data) {
-            let error = |words: String| setter.place.map(|place| place.error(words));
+        for setter in function_config::of_data(config, data) {
+            let error = |words: String| setter.location.map(|location| location.error(words));
             let name = setter.name.clone();
-            let is_mapping =
-                setter.home_value().is_some_and(|it| it.resolve().kind() == NodeKind::Mapping);
+            let is_mapping = setter
+                .function_config_value()
+                .is_some_and(|it| it.resolve().kind() == NodeKind::Mapping);
             match setter.value {
                 _ if is_mapping => {
                     let hint = "a setter holds a text, or a list written as text";
@@ -73,10 +74,14 @@ impl Mark {
                     errors.extend(told.map(|it| it.hint(hint)));
                 }
                 SetterValue::List(items) => mark.lists.push((name, sorted(items))),
-                SetterValue::Text(text) if !text.trim().is_empty() => match kpt::list(&text) {
-                    Some(items) => mark.lists.push((name, sorted(items))),
-                    None => mark.texts.push((name, text.trim_end_matches(['\n', '\r']).to_owned())),
-                },
+                SetterValue::Text(text) if !text.trim().is_empty() => {
+                    match function_config::list(&text) {
+                        Some(items) => mark.lists.push((name, sorted(items))),
+                        None => {
+                            mark.texts.push((name, text.trim_end_matches(['\n', '\r']).to_owned()))
+                        }
+                    }
+                }
                 _ => {
                     let words = format!("`{name}` has no value, by which fields could be found");
                     errors.extend(error(words).map(|it| it.hint("an empty list is written []")));
@@ -89,9 +94,13 @@ impl Mark {
     }
 
     /// What it comes to in a file.
-    pub fn on<'a>(&self, file: &'a PackageFile) -> MarkedFields<'a> {
-        let mut walk =
-            Walk { mark: self, file, beside: Beside::new(), out: MarkedFields::default() };
+    pub fn compute<'a>(&self, file: &'a PackageFile) -> AddSetterCommentsResult<'a> {
+        let mut walk = Walk {
+            mark: self,
+            file,
+            beside: Beside::new(),
+            out: AddSetterCommentsResult::default(),
+        };
         // JSON has no comments.
         let text = file.file().filter(|_| !file.path.is_json());
         for document in text.into_iter().flat_map(File::documents) {
@@ -137,10 +146,10 @@ fn sorted(mut items: Vec<String>) -> Vec<String> {
 }
 
 struct Walk<'m, 'a> {
-    mark: &'m Mark,
+    mark: &'m AddSetterComments,
     file: &'a PackageFile,
     beside: Beside<'a>,
-    out: MarkedFields<'a>,
+    out: AddSetterCommentsResult<'a>,
 }
 
 impl<'a> Walk<'_, 'a> {
@@ -195,7 +204,7 @@ impl<'a> Walk<'_, 'a> {
             return;
         }
         match own {
-            Some(comment) if has_room(list) => self.put(list, comment),
+            Some(comment) if can_have_line_comment(list) => self.put(list, comment),
             Some(_) => {
                 self.out.fields.truncate(before);
                 self.refuse(list);
@@ -206,7 +215,7 @@ impl<'a> Walk<'_, 'a> {
 
     /// A list in brackets as lines, where an item gets a reference.
     fn lines(&mut self, list: NodeRef<'a>) -> Option<Graft> {
-        if list.text().contains(['#', '\n', '&', '*']) || !has_room(list) {
+        if list.text().contains(['#', '\n', '&', '*']) || !can_have_line_comment(list) {
             let holds = |item: &NodeRef<'a>| {
                 item.as_scalar().is_some_and(|it| self.mark.pattern(&it.value()).is_some())
             };
@@ -243,9 +252,9 @@ impl<'a> Walk<'_, 'a> {
         let there: Option<Comment<'a>> = self.beside.get(&node.start()).copied();
         let words = there.map(|comment| comment.text);
         let (words, pattern) = match words.map(reference::parse) {
-            None | Some(Found::Nothing) => (words, fresh.as_str().to_owned()),
-            Some(Found::Reference(found)) => match found.target {
-                Target::Pattern(old) => {
+            None | Some(ParsedComment::None) => (words, fresh.as_str().to_owned()),
+            Some(ParsedComment::Reference(found)) => match found.target {
+                ReferenceTarget::Pattern(old) => {
                     let pattern = match self.extended(&old, &value) {
                         Some(pattern) => pattern,
                         None => fresh.as_str().to_owned(),
@@ -258,7 +267,7 @@ impl<'a> Walk<'_, 'a> {
                     return None;
                 }
             },
-            Some(Found::Broken(reason)) => {
+            Some(ParsedComment::Invalid(reason)) => {
                 self.warn(node, &reason);
                 return None;
             }
@@ -267,16 +276,19 @@ impl<'a> Walk<'_, 'a> {
             self.warn(node, "this field has another reference already, and keeps it");
             return None;
         }
-        let reference = reference::write(Form::Pattern, "", "", &pattern);
+        let reference = reference::write(ReferenceSyntax::Pattern, "", "", &pattern);
         let comment = reference::join(words, &reference);
-        self.out.fields.push(MarkedField { node, reference, value });
+        self.out.fields.push(CommentedField { node, reference, value });
         Some(comment)
     }
 
     /// A pattern that is there and fits, with names in place of values in the rest of it.
     fn extended(&self, old: &Pattern, value: &SetterValue) -> Option<String> {
         let SetterValue::Text(text) = value else { return Some(old.as_str().to_owned()) };
-        if matches!(old.derive(text, |_| None), Err(DeriveError::NoFit | DeriveError::TooMany)) {
+        if matches!(
+            old.derive(text, |_| None),
+            Err(DeriveError::NoMatch | DeriveError::TooManyCandidates)
+        ) {
             return None;
         }
         Some(old.with_texts(|part| self.mark.replaced(part)))
@@ -291,7 +303,7 @@ impl<'a> Walk<'_, 'a> {
 
     fn put(&mut self, node: NodeRef<'a>, comment: String) {
         let there = self.beside.get(&node.start()).copied();
-        if !has_room(node) {
+        if !can_have_line_comment(node) {
             self.out.fields.pop();
             return self.refuse(node);
         }

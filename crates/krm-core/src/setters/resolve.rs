@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use krm_yaml::{NodeKind, Value};
 
 use super::changes::Op;
-use super::definition::{Home, Setter, SetterValue, known_type, texts};
-use super::definitions::{Definitions, Known, target_words};
-use super::fields::{Field, is_settable};
-use super::kpt;
-use super::pattern::{DeriveError, Pattern, Reading};
-use super::reference::Target;
-use super::typed;
+use super::definition::{Setter, SetterSource, SetterValue, known_type, texts};
+use super::definitions::{Definition, Definitions, target_words};
+use super::fields::{SetterField, is_settable};
+use super::function_config;
+use super::pattern::{DeriveError, MarkerValues, Pattern};
+use super::reference::ReferenceTarget;
+use super::typed_value;
 use crate::Diagnostic;
 use crate::model::resource::{field as field_of, is_null, scalar_text};
 
@@ -22,14 +22,14 @@ const LONGEST: usize = 1 << 20;
 pub(super) type Values = BTreeMap<String, SetterValue>;
 
 /// Fills fields from values.
-pub(super) struct Filler<'d, 'a> {
+pub(super) struct FieldResolver<'d, 'a> {
     pub(super) definitions: &'d Definitions<'a>,
     pub(super) values: &'d Values,
     /// The values of substitutions that were put together already.
     made: BTreeMap<&'d str, String>,
 }
 
-impl<'d, 'a> Filler<'d, 'a> {
+impl<'d, 'a> FieldResolver<'d, 'a> {
     pub(super) fn new(definitions: &'d Definitions<'a>, values: &'d Values) -> Self {
         Self { definitions, values, made: BTreeMap::new() }
     }
@@ -44,8 +44,8 @@ impl<'d, 'a> Filler<'d, 'a> {
     }
 
     /// What becomes of a field.
-    pub(super) fn fill(&mut self, field: &Field<'a>) -> Result<Op<'a>, Diagnostic> {
-        let error = |words: String| field.place().error(words);
+    pub(super) fn fill(&mut self, field: &SetterField<'a>) -> Result<Op<'a>, Diagnostic> {
+        let error = |words: String| field.location().error(words);
         if !is_settable(field.node) {
             let what = match field.node.kind() {
                 NodeKind::Alias => "an alias",
@@ -57,12 +57,12 @@ impl<'d, 'a> Filler<'d, 'a> {
                 .hint("put the reference beside a value, or beside the key of a list of values"));
         }
         match &field.reference.target {
-            Target::Pattern(pattern) => self.pattern(field, pattern),
+            ReferenceTarget::Pattern(pattern) => self.pattern(field, pattern),
             target => match self.definitions.get(target) {
-                Some(Known::Setter(setter)) => {
+                Some(Definition::Setter(setter)) => {
                     self.by_setter(field, setter).ok_or_else(|| error(no_value(&setter.name)))?
                 }
-                Some(Known::Substitution(substitution)) => {
+                Some(Definition::Substitution(substitution)) => {
                     let text = self.substitution(&substitution.name).map_err(error)?;
                     self.one(field, &text, None)
                 }
@@ -71,13 +71,13 @@ impl<'d, 'a> Filler<'d, 'a> {
         }
     }
 
-    fn words(&self, field: &Field<'a>) -> String {
+    fn words(&self, field: &SetterField<'a>) -> String {
         target_words(&field.reference.target)
     }
 
     fn by_setter(
         &self,
-        field: &Field<'a>,
+        field: &SetterField<'a>,
         setter: &Setter<'a>,
     ) -> Option<Result<Op<'a>, Diagnostic>> {
         let is_list = field.node.kind() == NodeKind::Sequence;
@@ -86,8 +86,11 @@ impl<'d, 'a> Filler<'d, 'a> {
             known_type(&scalar_text(items)?)
         };
         let as_list = |text: &str| {
-            let in_text = matches!(setter.home, Home::Function { .. } | Home::Fields);
-            kpt::list(text).filter(|_| in_text && is_list)
+            let in_text = matches!(
+                setter.source,
+                SetterSource::FunctionConfig { .. } | SetterSource::FieldsOnly
+            );
+            function_config::list(text).filter(|_| in_text && is_list)
         };
         Some(match self.value(setter) {
             SetterValue::Unset => return None,
@@ -100,37 +103,46 @@ impl<'d, 'a> Filler<'d, 'a> {
     }
 
     /// One value into a field.
-    fn one(&self, field: &Field<'a>, text: &str, kind: Option<&str>) -> Result<Op<'a>, Diagnostic> {
+    fn one(
+        &self,
+        field: &SetterField<'a>,
+        text: &str,
+        kind: Option<&str>,
+    ) -> Result<Op<'a>, Diagnostic> {
         if field.node.kind() == NodeKind::Sequence {
             let words = format!("this is a list, and {} is one value", self.words(field));
             return Err(field
-                .place()
+                .location()
                 .error(words)
                 .hint("give the setter the type array, or move the reference to an item"));
         }
-        Ok(Op::Set(field.node, typed::scalar(field.node, text, kind)))
+        Ok(Op::Set(field.node, typed_value(field.node, text, kind)))
     }
 
     /// A list into a field.
     fn many(
         &self,
-        field: &Field<'a>,
+        field: &SetterField<'a>,
         items: &[String],
         kind: Option<&str>,
     ) -> Result<Op<'a>, Diagnostic> {
-        let values = items.iter().map(|item| typed::item(field.node, item, kind)).collect();
+        let values =
+            items.iter().map(|item| typed_value::typed_item(field.node, item, kind)).collect();
         match field.node.kind() {
             NodeKind::Sequence => Ok(Op::List(field.node, values)),
             _ if is_null(field.node) => Ok(Op::Set(field.node, Value::Sequence(values))),
             _ => {
                 let words = format!("this is one value, and {} is a list", self.words(field));
-                Err(field.place().error(words).hint("put the reference beside the key of a list"))
+                Err(field
+                    .location()
+                    .error(words)
+                    .hint("put the reference beside the key of a list"))
             }
         }
     }
 
     /// A pattern in the field's own comment; names without a value keep what stands there.
-    fn pattern(&self, field: &Field<'a>, pattern: &Pattern) -> Result<Op<'a>, Diagnostic> {
+    fn pattern(&self, field: &SetterField<'a>, pattern: &Pattern) -> Result<Op<'a>, Diagnostic> {
         let only = pattern.only_marker().and_then(|name| self.definitions.setter(name));
         if let Some(setter) = only
             && let Some(op) = self.by_setter(field, setter)
@@ -142,11 +154,13 @@ impl<'d, 'a> Filler<'d, 'a> {
             _ => None,
         };
         let unknown = |name: &&str| {
-            let fields_only =
-                self.definitions.setter(name).is_none_or(|it| matches!(it.home, Home::Fields));
+            let fields_only = self
+                .definitions
+                .setter(name)
+                .is_none_or(|it| matches!(it.source, SetterSource::FieldsOnly));
             fields_only && !self.values.contains_key(*name)
         };
-        let mut kept = Reading::new();
+        let mut kept = MarkerValues::new();
         let missing: Vec<&str> = pattern.markers().into_iter().filter(unknown).collect();
         if !missing.is_empty() {
             kept = derive(field, pattern, self.definitions)
@@ -154,7 +168,7 @@ impl<'d, 'a> Filler<'d, 'a> {
             kept.retain(|name, _| unknown(&name.as_str()));
         }
         let text = pattern.fill(|name| kept.get(name).cloned().or_else(|| known(name)));
-        let text = text.map_err(|name| field.place().error(no_value(&name)))?;
+        let text = text.map_err(|name| field.location().error(no_value(&name)))?;
         self.one(field, &text, None)
     }
 
@@ -165,7 +179,7 @@ impl<'d, 'a> Filler<'d, 'a> {
         let mut waiting = vec![first];
         while let Some(top) = waiting.last().copied() {
             let inner = top.values.iter().find_map(|value| match definitions.get(&value.target) {
-                Some(Known::Substitution(inner)) if !self.made.contains_key(&*inner.name) => {
+                Some(Definition::Substitution(inner)) if !self.made.contains_key(&*inner.name) => {
                     Some(inner)
                 }
                 _ => None,
@@ -188,7 +202,7 @@ impl<'d, 'a> Filler<'d, 'a> {
         let mut texts: BTreeMap<&str, String> = BTreeMap::new();
         for value in &substitution.values {
             let text = match self.definitions.get(&value.target) {
-                Some(Known::Setter(setter)) => match self.value(setter) {
+                Some(Definition::Setter(setter)) => match self.value(setter) {
                     SetterValue::Text(text) => text,
                     SetterValue::Unset => return Err(no_value(&setter.name)),
                     SetterValue::List(_) => {
@@ -199,7 +213,7 @@ impl<'d, 'a> Filler<'d, 'a> {
                         return Err(words);
                     }
                 },
-                Some(Known::Substitution(inner)) => {
+                Some(Definition::Substitution(inner)) => {
                     self.made.get(&*inner.name).cloned().unwrap_or_default()
                 }
                 None => return Err(no_value(&value.marker)),
@@ -220,7 +234,7 @@ impl<'d, 'a> Filler<'d, 'a> {
 
 /// The value of a substitution as things are; none where it has none.
 pub(super) fn value_of_substitution(definitions: &Definitions<'_>, name: &str) -> Option<String> {
-    Filler::new(definitions, &Values::new()).substitution(name).ok()
+    FieldResolver::new(definitions, &Values::new()).substitution(name).ok()
 }
 
 fn no_value(name: &str) -> String {
@@ -228,7 +242,7 @@ fn no_value(name: &str) -> String {
 }
 
 /// A reference that leads nowhere.
-pub(super) fn undefined(field: &Field<'_>) -> Diagnostic {
+pub(super) fn undefined(field: &SetterField<'_>) -> Diagnostic {
     let words = format!("{} is not defined in this package", target_words(&field.reference.target));
     super::definition::warning_at(field.file, field.comment.span, words)
         .hint("define it with `krm cfg create-setter`, or remove the reference")
@@ -236,14 +250,14 @@ pub(super) fn undefined(field: &Field<'_>) -> Diagnostic {
 
 /// What the markers of a field's pattern stand for now.
 fn derive(
-    field: &Field<'_>,
+    field: &SetterField<'_>,
     pattern: &Pattern,
     definitions: &Definitions<'_>,
-) -> Result<Reading, DeriveError> {
+) -> Result<MarkerValues, DeriveError> {
     let text = field.node.as_scalar().map(|it| it.value()).unwrap_or_default();
     let known = |name: &str| match definitions.setter(name) {
         Some(Setter {
-            home: Home::OpenApi { .. } | Home::Function { .. },
+            source: SetterSource::OpenApi { .. } | SetterSource::FunctionConfig { .. },
             value: SetterValue::Text(value),
             ..
         }) => Some(value.clone()),
@@ -251,14 +265,14 @@ fn derive(
     };
     match pattern.derive(&text, known) {
         // A field that was changed by hand since.
-        Err(DeriveError::NoFit) => pattern.derive(&text, |_| None),
+        Err(DeriveError::NoMatch) => pattern.derive(&text, |_| None),
         other => other,
     }
 }
 
 /// Compat: these are the words of apply-setters, and why is told behind them.
 fn cannot_derive(
-    field: &Field<'_>,
+    field: &SetterField<'_>,
     pattern: &Pattern,
     missing: &[&str],
     problem: &DeriveError,
@@ -266,17 +280,18 @@ fn cannot_derive(
     let names: Vec<String> = missing.iter().map(|name| format!("${{{name}}}")).collect();
     let words = format!("values for setters [{}] must be provided", names.join(" "));
     let hint = format!("they cannot be told from this value and `{pattern}`: {problem}");
-    field.place().error(words).hint(hint)
+    field.location().error(words).hint(hint)
 }
 
 /// What a field tells about setters that stand in fields only.
 pub(super) fn told_by(
-    field: &Field<'_>,
+    field: &SetterField<'_>,
     definitions: &Definitions<'_>,
 ) -> Vec<(String, SetterValue)> {
-    let Target::Pattern(pattern) = &field.reference.target else { return Vec::new() };
-    let is_open =
-        |name: &&str| definitions.setter(name).is_some_and(|it| matches!(it.home, Home::Fields));
+    let ReferenceTarget::Pattern(pattern) = &field.reference.target else { return Vec::new() };
+    let is_open = |name: &&str| {
+        definitions.setter(name).is_some_and(|it| matches!(it.source, SetterSource::FieldsOnly))
+    };
     let open: Vec<&str> = pattern.markers().into_iter().filter(is_open).collect();
     if open.is_empty() {
         return Vec::new();

@@ -7,7 +7,7 @@ use crate::PackageFile;
 
 /// What is looked for.
 #[derive(Clone, Debug, Default)]
-pub struct Wanted {
+pub struct FieldFilter {
     /// The end of the path, by whole steps: `image`, `containers.image`, `containers[name=web].image`.
     pub field: Option<Path>,
     /// The value; any where there is none.
@@ -24,7 +24,7 @@ enum Step<'a> {
 }
 
 /// The fields of a file's resources that are meant. Files that say what a package is hold none.
-pub(super) fn find<'a>(file: &'a PackageFile, wanted: &Wanted) -> Vec<NodeRef<'a>> {
+pub(super) fn find<'a>(file: &'a PackageFile, wanted: &FieldFilter) -> Vec<NodeRef<'a>> {
     let mut found = Vec::new();
     if file.path.is_package_file() {
         return found;
@@ -39,7 +39,7 @@ pub(super) fn find<'a>(file: &'a PackageFile, wanted: &Wanted) -> Vec<NodeRef<'a
 fn visit<'a>(
     node: NodeRef<'a>,
     way: &mut Vec<Step<'a>>,
-    wanted: &Wanted,
+    wanted: &FieldFilter,
     found: &mut Vec<NodeRef<'a>>,
 ) {
     if is_meant(node, way, wanted) {
@@ -60,7 +60,7 @@ fn visit<'a>(
     }
 }
 
-fn is_meant(node: NodeRef<'_>, way: &[Step<'_>], wanted: &Wanted) -> bool {
+fn is_meant(node: NodeRef<'_>, way: &[Step<'_>], wanted: &FieldFilter) -> bool {
     let is_list = node.kind() == NodeKind::Sequence;
     if is_list != wanted.lists || !is_settable(node) || way.is_empty() {
         return false;

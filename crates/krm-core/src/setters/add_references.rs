@@ -5,17 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use krm_yaml::{Comment, CommentPlace, DocumentRef, NodeRef};
 
 use super::changes::{Changes, Op};
-use super::definition::{Place, warning_at};
+use super::definition::{NodeLocation, warning_at};
+use super::field_filter::{self, FieldFilter};
 use super::fields::field_of;
-use super::matching::{self, Wanted};
-use super::reference::{self, SETTER_PREFIX, SUBSTITUTION_PREFIX, Target};
-use super::{Form, Setters};
+use super::reference::{self, ReferenceTarget, SETTER_PREFIX, SUBSTITUTION_PREFIX};
+use super::{ReferenceSyntax, Setters};
 use crate::{Diagnostic, PackageFile};
 
 /// Adds references to fields, by the end of their path and by their value.
 ///
 /// ```
-/// use krm_core::setters::{Add, Form, Setters, Wanted};
+/// use krm_core::setters::{AddReferences, ReferenceSyntax, Setters, FieldFilter};
 /// use krm_core::{Package, PackageFile};
 ///
 /// let package = Package::new(vec![PackageFile::of_text("deployment.yaml", "apiVersion: apps/v1
@@ -25,75 +25,75 @@ use crate::{Diagnostic, PackageFile};
 /// spec:
 ///   replicas: 4
 /// ")?]);
-/// let wanted = Wanted { field: Some("replicas".parse()?), value: Some("4".to_owned()), lists: false };
-/// let added = Add::setter("replicas", wanted).form(Form::Ref).on(&Setters::read(&package));
+/// let wanted = FieldFilter { field: Some("replicas".parse()?), value: Some("4".to_owned()), lists: false };
+/// let added = AddReferences::setter("replicas", wanted).form(ReferenceSyntax::Ref).compute(&Setters::read(&package));
 /// let texts = added.changes.texts().expect("the file can be edited");
 /// assert!(texts[0].1.ends_with("  replicas: 4 # {\"$ref\":\"#/definitions/io.k8s.cli.setters.replicas\"}\n"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Add {
+pub struct AddReferences {
     key: String,
     name: String,
     pattern: String,
-    wanted: Wanted,
-    form: Form,
+    wanted: FieldFilter,
+    form: ReferenceSyntax,
 }
 
 /// What adding comes to.
 #[derive(Debug, Default)]
-pub struct Added<'a> {
+pub struct AddReferencesResult<'a> {
     /// What changes.
     pub changes: Changes<'a>,
     /// The fields that get a reference.
-    pub fields: Vec<Place<'a>>,
+    pub fields: Vec<NodeLocation<'a>>,
     /// Fields that cannot have one.
     pub warnings: Vec<Diagnostic>,
 }
 
-impl Add {
+impl AddReferences {
     /// References to a setter.
-    pub fn setter(name: &str, wanted: Wanted) -> Self {
+    pub fn setter(name: &str, wanted: FieldFilter) -> Self {
         Self {
             key: format!("{SETTER_PREFIX}{name}"),
             name: name.to_owned(),
             pattern: format!("${{{name}}}"),
             wanted,
-            form: Form::OpenApi,
+            form: ReferenceSyntax::OpenApi,
         }
     }
 
     /// References to a substitution, with the pattern that the form without definitions writes.
-    pub fn substitution(name: &str, pattern: &str, wanted: Wanted) -> Self {
+    pub fn substitution(name: &str, pattern: &str, wanted: FieldFilter) -> Self {
         Self {
             key: format!("{SUBSTITUTION_PREFIX}{name}"),
             name: name.to_owned(),
             pattern: pattern.to_owned(),
             wanted,
-            form: Form::OpenApi,
+            form: ReferenceSyntax::OpenApi,
         }
     }
 
     /// How they are written.
     #[must_use]
-    pub fn form(mut self, form: Form) -> Self {
+    pub fn form(mut self, form: ReferenceSyntax) -> Self {
         self.form = form;
         self
     }
 
     /// What it comes to in a package.
-    pub fn on<'a>(&self, setters: &Setters<'a>) -> Added<'a> {
-        let mut added = Added::default();
+    pub fn compute<'a>(&self, setters: &Setters<'a>) -> AddReferencesResult<'a> {
+        let mut added = AddReferencesResult::default();
         let taken = taken(setters);
         for file in setters.files() {
             let mut comments: Option<(usize, Beside<'a>)> = None;
-            for node in matching::find(file, &self.wanted) {
+            for node in field_filter::find(file, &self.wanted) {
                 if taken.contains(&identity(file, node)) {
                     let words = "this field has a reference already, and keeps it";
                     added.warnings.push(warning_at(file, node.full_span(), words));
                     continue;
                 }
-                if file.path.is_json() || !has_room(node) {
+                if file.path.is_json() || !can_have_line_comment(node) {
                     let words = "no comment can stand beside this field, so it gets no reference";
                     added.warnings.push(warning_at(file, node.full_span(), words));
                     continue;
@@ -104,7 +104,7 @@ impl Add {
                 }
                 let own = comments.as_ref().and_then(|(_, all)| all.get(&node.start()));
                 added.changes.at(file, node, self.op(node, own));
-                added.fields.push(Place { file, node });
+                added.fields.push(NodeLocation { file, node });
             }
         }
         added
@@ -140,12 +140,13 @@ fn identity(file: &PackageFile, node: NodeRef<'_>) -> Identity {
 
 /// The fields that follow something already.
 fn taken(setters: &Setters<'_>) -> BTreeSet<Identity> {
-    let own = |it: &&super::Field<'_>| !matches!(it.reference.target, Target::Foreign(_));
+    let own =
+        |it: &&super::SetterField<'_>| !matches!(it.reference.target, ReferenceTarget::Foreign(_));
     setters.fields().iter().filter(own).map(|it| identity(it.file, it.node)).collect()
 }
 
 /// Whether a comment can stand beside a value: only a comma, or a comment, may follow on its line.
-pub fn has_room(node: NodeRef<'_>) -> bool {
+pub fn can_have_line_comment(node: NodeRef<'_>) -> bool {
     let is_lines = node.is_block() || node.as_scalar().is_some_and(|it| it.style().is_block());
     if is_lines {
         return true;

@@ -3,10 +3,10 @@
 use krm_yaml::{NodeRef, Path, Segment, Value};
 
 use super::changes::{Changes, Op};
-use super::definition::{Home, SetterValue};
+use super::definition::{SetterSource, SetterValue};
 use super::definitions::definitions_node;
 use super::reference::{self, SETTER_PREFIX, SUBSTITUTION_PREFIX};
-use super::{Setters, kpt};
+use super::{Setters, function_config};
 use crate::model::resource::field;
 use crate::{Diagnostic, PackageFile};
 
@@ -86,11 +86,11 @@ fn path(steps: &[&str]) -> Path {
 
 /// The file that new definitions go to: one that has some, else the package's own. kpt refuses definitions in its Kptfile
 /// since version 1, so a Krmfile is preferred.
-pub(super) fn home<'a>(setters: &Setters<'a>) -> Result<&'a PackageFile, Diagnostic> {
+pub(super) fn definition_file<'a>(setters: &Setters<'a>) -> Result<&'a PackageFile, Diagnostic> {
     let has_some = |file: &&&'a PackageFile| definitions_node(file).is_some();
-    let homes = &setters.homes;
-    let krmfile = || homes.iter().find(|file| file.path.name() == "Krmfile");
-    let home = homes.iter().find(has_some).or_else(krmfile).or(homes.first());
+    let definition_files = &setters.definition_files;
+    let krmfile = || definition_files.iter().find(|file| file.path.name() == "Krmfile");
+    let home = definition_files.iter().find(has_some).or_else(krmfile).or(definition_files.first());
     let Some(home) = home.copied() else {
         let words = "the package has no Krmfile or Kptfile to define setters in";
         return Err(Diagnostic::untyped_error(words).hint("make one with `krm cfg init`"));
@@ -137,7 +137,7 @@ pub(super) fn define_in_function<'a>(
         return Ok(());
     }
     let value = |value: &SetterValue| match value {
-        SetterValue::List(items) => text(&kpt::list_text(items, "")),
+        SetterValue::List(items) => text(&function_config::list_text(items, "")),
         other => text(&other.shown()),
     };
     let entries: Entries<'a> = new.iter().map(|(name, it)| entry(name, value(it))).collect();
@@ -187,10 +187,10 @@ fn first_mutator<'a>(file: &'a PackageFile, call: Value<'a>) -> Op<'a> {
 }
 
 /// The entry of a definition that is removed or renamed: its key, and the value that goes with it.
-pub(super) fn definition_of<'a>(home: Home<'a>) -> Option<NodeRef<'a>> {
-    match home {
-        Home::OpenApi { definition, .. } => Some(definition),
-        Home::Function { value } => Some(value),
-        Home::Fields => None,
+pub(super) fn definition_of<'a>(source: SetterSource<'a>) -> Option<NodeRef<'a>> {
+    match source {
+        SetterSource::OpenApi { definition, .. } => Some(definition),
+        SetterSource::FunctionConfig { value } => Some(value),
+        SetterSource::FieldsOnly => None,
     }
 }

@@ -179,12 +179,12 @@ proptest! {
     #[test]
     fn set_twice_is_set_once(mut old in values(), fields in sketches(), name in 0..NAMES.len(), new in value(), crlf: bool) {
         let package = package(&old, &fields, crlf);
-        let set = Set::new(NAMES[name]).to(new.clone());
-        let done = set.on(&Setters::read(&package)).unwrap();
+        let set = SetValues::new(NAMES[name]).to(new.clone());
+        let done = set.compute(&Setters::read(&package)).unwrap();
         prop_assert_eq!(done.fields(), fields.iter().filter(|it| follows(it, name)).count());
         let once = of_texts(&after(&package, &done.changes));
         let setters = Setters::read(&once);
-        let again = set.on(&setters).unwrap();
+        let again = set.compute(&setters).unwrap();
         prop_assert_eq!(after(&once, &again.changes), texts(&once));
         // And every field holds what its setters say.
         old[name] = new;
@@ -200,16 +200,16 @@ proptest! {
     fn untouched_stays(old in values(), fields in sketches(), name in 0..NAMES.len(), new in value(), crlf: bool) {
         let package = package(&old, &fields, crlf);
         let setters = Setters::read(&package);
-        let listed = List { name: Some(NAMES[name].to_owned()), unused: false }.on(&setters);
+        let listed = ListSetters { name: Some(NAMES[name].to_owned()), unused: false }.compute(&setters);
         let mut allowed: BTreeSet<(String, usize)> = listed.setters[0]
             .fields
             .iter()
             .map(|it| (it.file.shown.clone(), it.node.position().line as usize))
             .collect();
-        let home = listed.setters[0].setter.place.unwrap();
+        let home = listed.setters[0].setter.location.unwrap();
         // The value of a definition stands four lines below its key.
         allowed.insert((home.file.shown.clone(), home.node.position().line as usize + 4));
-        let done = Set::new(NAMES[name]).to(new).on(&setters).unwrap();
+        let done = SetValues::new(NAMES[name]).to(new).compute(&setters).unwrap();
         for ((path, before), (_, after)) in texts(&package).iter().zip(after(&package, &done.changes)) {
             let (before, after): (Vec<&str>, Vec<&str>) = (before.split('\n').collect(), after.split('\n').collect());
             prop_assert_eq!(before.len(), after.len(), "{:?}", after);
@@ -226,17 +226,17 @@ proptest! {
     #[test]
     fn created_and_deleted_is_as_before(old in values(), fields in sketches(), form in 0..2_usize, crlf: bool) {
         let package = package(&old, &fields, crlf);
-        let form = [Form::OpenApi, Form::Ref][form];
+        let form = [ReferenceSyntax::OpenApi, ReferenceSyntax::Ref][form];
         let create = CreateSetter {
             name: "new".to_owned(), value: Some("word".to_owned()), field: None, set_by: None,
             description: Some("what: it is".to_owned()), schema_type: Some("string".to_owned()), schema: None,
             required: true, form,
         };
-        let created = create.on(&Setters::read(&package)).unwrap();
+        let created = create.compute(&Setters::read(&package)).unwrap();
         let there = of_texts(&after(&package, &created.changes));
         let setters = Setters::read(&there);
         prop_assert_eq!(setters.reached_by("new").len(), created.fields.len());
-        let deleted = Delete::setter("new").on(&setters).unwrap();
+        let deleted = DeleteDefinition::setter("new").compute(&setters).unwrap();
         prop_assert_eq!(after(&there, &deleted.changes), texts(&package));
     }
 
@@ -252,15 +252,15 @@ proptest! {
         for (at, value) in given.iter().enumerate() {
             let create = CreateSetter {
                 name: NAMES[at].to_owned(), value: Some(format!("v{at}")), field: None, set_by: None,
-                description: None, schema_type: None, schema: None, required: false, form: Form::OpenApi,
+                description: None, schema_type: None, schema: None, required: false, form: ReferenceSyntax::OpenApi,
             };
-            let made = after(&package, &create.on(&Setters::read(&package)).unwrap().changes);
+            let made = after(&package, &create.compute(&Setters::read(&package)).unwrap().changes);
             package = of_texts(&made);
-            let set = Set::new(NAMES[at]).to(value.clone());
-            package = of_texts(&after(&package, &set.on(&Setters::read(&package)).unwrap().changes));
+            let set = SetValues::new(NAMES[at]).to(value.clone());
+            package = of_texts(&after(&package, &set.compute(&Setters::read(&package)).unwrap().changes));
         }
         let go = |package: &Package, to| {
-            let done = Migrate { to }.on(&Setters::read(package)).unwrap();
+            let done = MigrateSetters { to }.compute(&Setters::read(package)).unwrap();
             prop_assert!(done.losses.is_empty(), "{:?}", done.losses);
             Ok(of_texts(&after(package, &done.changes)))
         };
@@ -275,8 +275,8 @@ proptest! {
         rest in "\\PC{0,12}",
     ) {
         let comment = format!("# {}{rest}", parts.concat());
-        if let Found::Reference(found) = parse_reference(&comment) {
-            let Found::Reference(alone) = parse_reference(&comment[found.range.clone()]) else {
+        if let ParsedComment::Reference(found) = parse_reference(&comment) {
+            let ParsedComment::Reference(alone) = parse_reference(&comment[found.range.clone()]) else {
                 return Err(TestCaseError::fail(format!("{comment:?} lost its reference")));
             };
             prop_assert_eq!((alone.form, alone.target), (found.form, found.target), "{:?}", comment);
@@ -295,7 +295,7 @@ proptest! {
                     let all = read.iter().all(|(name, read)| value(name).as_ref() == Some(read));
                     prop_assert!(all, "{:?} of {}", read, filled);
                 }
-                Err(DeriveError::NoFit) => return Err(TestCaseError::fail("it was made from it")),
+                Err(DeriveError::NoMatch) => return Err(TestCaseError::fail("it was made from it")),
                 Err(_) => {}
             }
         }
