@@ -1,34 +1,34 @@
-//! A case file: prose, then sections with a title and a body.
+//! Parsing of case files: a description, then sections with a title and a body.
 
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// One case file, in sections.
+/// A parsed case file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Case {
     path: PathBuf,
-    prose: String,
+    description: String,
     sections: Vec<Section>,
 }
 
-/// One section of a case: an input or an action.
+/// One section of a case: an input file or an action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
-    /// What stands between the dashes: a file name with flags, or an action.
+    /// The text between the dashes: a file name with flags, or an action.
     pub title: String,
-    /// The lines up to the next title, each with its line break.
+    /// The lines up to the next title, including their line breaks.
     pub body: String,
-    /// The line of the title in the case file, counted from one.
+    /// The 1-based line of the title in the case file.
     pub line: usize,
 }
 
-/// Why a case file cannot be read.
+/// Why a case file cannot be loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CaseError {
     /// The case file.
     pub path: PathBuf,
-    /// The line in it, counted from one; zero where the file as a whole is meant.
+    /// The 1-based line, or 0 if the error is about the whole file.
     pub line: usize,
     /// What is wrong.
     pub message: String,
@@ -46,7 +46,7 @@ impl Case {
     /// Reads the case file at `path`.
     ///
     /// # Errors
-    /// The file cannot be read, or [`Case::parse`] refuses its text.
+    /// The file cannot be read, or its text is not a valid case (see [`Case::parse`]).
     pub fn load(path: impl AsRef<Path>) -> Result<Case, CaseError> {
         let path = path.as_ref();
         let text = fs::read_to_string(path).map_err(|error| CaseError {
@@ -57,15 +57,15 @@ impl Case {
         Case::parse(path, &text)
     }
 
-    /// Reads the text of a case file; `path` is only its name in messages.
+    /// Parses the text of a case file; `path` is only used in messages.
     ///
     /// # Errors
-    /// A case without prose, without input or without an action is refused, so that a wrong title is noticed; so are
-    /// unknown flags and an action that stands twice.
+    /// A case needs a description, an input and an action, so that a misspelled title is noticed. Unknown flags and
+    /// duplicate titles are errors, too.
     pub fn parse(path: impl AsRef<Path>, text: &str) -> Result<Case, CaseError> {
         let path = path.as_ref();
         let fail = |line, message: String| Err(CaseError { path: path.to_owned(), line, message });
-        let mut prose = String::new();
+        let mut description = String::new();
         let mut sections: Vec<Section> = Vec::new();
         for (index, line) in text.split_inclusive('\n').enumerate() {
             match (title_of(line), sections.last_mut()) {
@@ -75,50 +75,50 @@ impl Case {
                     line: index + 1,
                 }),
                 (None, Some(section)) => section.body.push_str(line),
-                (None, None) => prose.push_str(line),
+                (None, None) => description.push_str(line),
             }
         }
-        if prose.trim().is_empty() {
-            return fail(1, "a case begins with prose: what is it about?".to_owned());
+        if description.trim().is_empty() {
+            return fail(1, "expected a description before the first section".to_owned());
         }
         if !sections.first().is_some_and(Section::is_input) {
-            return fail(0, "the first section is not an input".to_owned());
+            return fail(0, "expected the first section to be an input".to_owned());
         }
         if sections.iter().all(Section::is_input) {
-            return fail(0, "there is no action".to_owned());
+            return fail(0, "no action".to_owned());
         }
         for (index, section) in sections.iter().enumerate() {
             if let Some(flag) = section.unknown_flag() {
                 return fail(section.line, format!("unknown flag `{flag}`"));
             }
             if sections[..index].iter().any(|earlier| earlier.title == section.title) {
-                return fail(section.line, format!("`{}` stands twice", section.title));
+                return fail(section.line, format!("duplicate section `{}`", section.title));
             }
         }
-        Ok(Case { path: path.to_owned(), prose, sections })
+        Ok(Case { path: path.to_owned(), description, sections })
     }
 
-    /// Where the case was read.
+    /// The path of the case file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// The lines before the first section.
-    pub fn prose(&self) -> &str {
-        &self.prose
+    pub fn description(&self) -> &str {
+        &self.description
     }
 
-    /// All sections, inputs and actions, as they stand in the file.
+    /// All sections, inputs and actions, in file order.
     pub fn sections(&self) -> &[Section] {
         &self.sections
     }
 
-    /// The sections that say what to do, with the outcome that is expected.
+    /// The sections that are actions; their bodies are the expected outcomes.
     pub fn actions(&self) -> impl Iterator<Item = &Section> {
         self.sections.iter().filter(|section| !section.is_input())
     }
 
-    /// The input that actions work on: the first one.
+    /// The first input, which actions work on.
     pub fn input(&self) -> &Section {
         &self.sections[0]
     }
@@ -128,9 +128,9 @@ impl Case {
         self.sections.iter().find(|section| section.file_name() == Some(name))
     }
 
-    /// The text of the case file with other bodies for its actions, taken from `bodies` in their order.
+    /// The text of the case file with the bodies of its actions replaced, in order, by `bodies`.
     pub(crate) fn with_bodies(&self, bodies: &[String]) -> String {
-        let mut text = self.prose.clone();
+        let mut text = self.description.clone();
         let mut bodies = bodies.iter();
         for section in &self.sections {
             let body = if section.is_input() { None } else { bodies.next() };
@@ -147,18 +147,18 @@ impl Section {
         self.file_name().is_some()
     }
 
-    /// The file name of an input, without its flags: one word with a dot or a folder in it.
+    /// The file name of an input, without its flags. A title without spaces that contains `.` or `/` is a file name.
     pub fn file_name(&self) -> Option<&str> {
         let name = self.split_flags().0;
         (name.contains(['.', '/']) && !name.contains(char::is_whitespace)).then_some(name)
     }
 
-    /// Whether an input has this flag.
+    /// Whether this is an input with the given flag.
     pub fn has_flag(&self, flag: &str) -> bool {
         self.is_input() && self.flags().any(|it| it == flag)
     }
 
-    /// The text of an input, with its flags applied.
+    /// The text of an input after applying its flags.
     pub fn input_text(&self) -> String {
         let mut text = self.body.clone();
         if self.has_flag("no-final-newline") && text.ends_with('\n') {
@@ -173,7 +173,7 @@ impl Section {
         text
     }
 
-    /// The bytes of an input, with its flags applied.
+    /// The bytes of an input after applying its flags.
     pub fn input_bytes(&self) -> Vec<u8> {
         self.input_text().into_bytes()
     }
@@ -197,7 +197,7 @@ impl Section {
     }
 }
 
-/// The title in a line that starts a section.
+/// The title of a section, if this line starts one.
 pub(crate) fn title_of(line: &str) -> Option<&str> {
     let title = line.strip_suffix('\n').unwrap_or(line).strip_prefix("-- ")?.strip_suffix(" --")?;
     (!title.is_empty() && title.trim() == title).then_some(title)
@@ -211,9 +211,9 @@ mod tests {
                         -- set a (b) --\n@@ 1\n";
 
     #[test]
-    fn sections_end_where_the_next_begins() {
+    fn a_section_ends_at_the_next_title() {
         let case = Case::parse("x.case", TEXT).unwrap();
-        assert_eq!(case.prose(), "Prose.\n\n");
+        assert_eq!(case.description(), "Prose.\n\n");
         let seen: Vec<_> =
             case.sections().iter().map(|it| (it.line, &*it.title, &*it.body)).collect();
         let flags = "input.yaml (crlf, no-final-newline, bom)";
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_make_the_real_bytes() {
+    fn flags_are_applied_to_input_bytes() {
         let case = Case::parse("x.case", TEXT).unwrap();
         assert_eq!(case.input().input_bytes(), "\u{FEFF}a: 1\r\n\r\n--- x\r\nb: 2".as_bytes());
         let plain = Case::parse("x.case", "P\n-- a.yaml --\na: 1\n-- noop --\n").unwrap();
@@ -237,26 +237,29 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_case_is_refused() {
+    fn malformed_cases_are_rejected() {
         let message = |text| Case::parse("x.case", text).unwrap_err().to_string();
         assert_eq!(
             message("-- a.yaml --\n-- noop --\n"),
-            "x.case:1: a case begins with prose: what is it about?"
+            "x.case:1: expected a description before the first section"
         );
-        assert_eq!(message("P\n-- noop --\n"), "x.case:0: the first section is not an input");
-        assert_eq!(message("P\n-- a.yaml --\na: 1\n"), "x.case:0: there is no action");
+        assert_eq!(
+            message("P\n-- noop --\n"),
+            "x.case:0: expected the first section to be an input"
+        );
+        assert_eq!(message("P\n-- a.yaml --\na: 1\n"), "x.case:0: no action");
         assert_eq!(
             message("P\n-- a.yaml (clrf) --\n-- noop --\n"),
             "x.case:2: unknown flag `clrf`"
         );
         assert_eq!(
             message("P\n-- a.yaml --\n-- noop --\n-- noop --\n"),
-            "x.case:4: `noop` stands twice"
+            "x.case:4: duplicate section `noop`"
         );
     }
 
     #[test]
-    fn bodies_are_replaced_in_order_and_inputs_kept() {
+    fn with_bodies_replaces_action_bodies_and_keeps_inputs() {
         let case = Case::parse("x.case", TEXT).unwrap();
         let old: Vec<_> = case.actions().map(|it| it.body.clone()).collect();
         assert_eq!(case.with_bodies(&old), TEXT);
@@ -265,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn titles_are_whole_lines() {
+    fn only_a_whole_line_is_a_title() {
         assert_eq!(title_of("-- a --\n"), Some("a"));
         assert_eq!(title_of("-- a --"), Some("a"));
         for line in

@@ -1,16 +1,15 @@
-//! The difference of two texts in its smallest readable form, and its inverse.
+//! A line diff without context, and its inverse: the expected outcome of an edit in a case file.
 
 use std::fmt;
 
-/// Beyond this many changed lines a difference is shown as one hunk: cost is bounded by it, not by the text.
-const MAX_EDITS: usize = 1000;
+use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 const NO_FINAL_NEWLINE: &str = "\\ no final newline";
 
-/// The hunks that turn `old` into `new`: `@@ N`, then the `-old` and `+new` lines, no context.
+/// The hunks that turn `old` into `new`: `@@ N`, then the `-old` and `+new` lines, without context.
 ///
-/// N is the first line, counted from one, that the hunk takes out of `old`; where it takes out none, the line that it
-/// goes before. A last line without a line break is followed by `\ no final newline`. Equal texts give an empty string.
+/// `N` is the 1-based number of the first line of `old` that the hunk removes, or of the line it inserts before. A last
+/// line without a line break is followed by `\ no final newline`. Equal texts give an empty string.
 ///
 /// ```
 /// assert_eq!(krm_testkit::diff("a\nb\nc\n", "a\nx\nc\nd"), "@@ 2\n-b\n+x\n@@ 4\n+d\n\\ no final newline\n");
@@ -19,15 +18,14 @@ pub fn diff(old: &str, new: &str) -> String {
     let old: Vec<&str> = old.split_inclusive('\n').collect();
     let new: Vec<&str> = new.split_inclusive('\n').collect();
     let mut text = String::new();
-    // How far the texts are told.
-    let (mut told_old, mut told_new) = (0, 0);
-    for (kept_old, kept_new) in kept_lines(&old, &new).into_iter().chain([(old.len(), new.len())]) {
-        if (told_old, told_new) != (kept_old, kept_new) {
-            text.push_str(&format!("@@ {}\n", told_old + 1));
-            old[told_old..kept_old].iter().for_each(|line| push_line(&mut text, '-', line));
-            new[told_new..kept_new].iter().for_each(|line| push_line(&mut text, '+', line));
+    // Myers with Git's heuristics: minimal on the small texts of cases, and bounded on large ones.
+    for op in capture_diff_slices(Algorithm::Myers, &old, &new) {
+        if matches!(op, DiffOp::Equal { .. }) {
+            continue;
         }
-        (told_old, told_new) = (kept_old + 1, kept_new + 1);
+        text.push_str(&format!("@@ {}\n", op.old_range().start + 1));
+        old[op.old_range()].iter().for_each(|line| push_line(&mut text, '-', line));
+        new[op.new_range()].iter().for_each(|line| push_line(&mut text, '+', line));
     }
     text
 }
@@ -42,87 +40,10 @@ fn push_line(text: &mut String, sign: char, line: &str) {
     }
 }
 
-/// The pairs of lines, by index, that both texts keep.
-fn kept_lines(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
-    let prefix = old.iter().zip(new).take_while(|(a, b)| a == b).count();
-    let (old_rest, new_rest) = (&old[prefix..], &new[prefix..]);
-    let suffix =
-        old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(a, b)| a == b).count();
-    let (old_mid, new_mid) =
-        (&old_rest[..old_rest.len() - suffix], &new_rest[..new_rest.len() - suffix]);
-
-    let mut kept: Vec<_> = (0..prefix).map(|index| (index, index)).collect();
-    kept.extend(common_lines(old_mid, new_mid).into_iter().map(|(a, b)| (prefix + a, prefix + b)));
-    kept.extend((0..suffix).rev().map(|back| (old.len() - 1 - back, new.len() - 1 - back)));
-    kept
-}
-
-/// A longest common subsequence, by Myers' greedy algorithm; empty when the texts are too different to be worth it.
-fn common_lines(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
-    let limit = (old.len() + new.len()).min(MAX_EDITS);
-    // `reach[k + limit + 1]` is how far in `old` the best path on the diagonal `old - new = k` has come.
-    let middle = limit + 1;
-    let mut reach = vec![0usize; 2 * limit + 3];
-    let mut history: Vec<Vec<usize>> = Vec::new();
-    for edits in 0..=limit {
-        // Only these diagonals are touched by so many edits.
-        history.push(reach[middle - edits..=middle + edits].to_vec());
-        for slot in (middle - edits..=middle + edits).step_by(2) {
-            let mut x = step(&reach, slot, middle, edits);
-            // A path that left the grid is kept, as a place that nothing can be matched at.
-            while x + middle >= slot
-                && old.get(x).is_some_and(|line| new.get(x + middle - slot) == Some(line))
-            {
-                x += 1;
-            }
-            reach[slot] = x;
-            if x >= old.len() && x + middle >= slot && x + middle - slot >= new.len() {
-                return walk_back(&history, old.len(), new.len());
-            }
-        }
-    }
-    Vec::new()
-}
-
-/// Where the next edit on this diagonal starts: after taking out a line of `old`, or after putting in one of `new`.
-fn step(reach: &[usize], slot: usize, middle: usize, edits: usize) -> usize {
-    if edits == 0 {
-        0
-    } else if slot == middle - edits
-        || (slot != middle + edits && reach[slot - 1] < reach[slot + 1])
-    {
-        reach[slot + 1]
-    } else {
-        reach[slot - 1] + 1
-    }
-}
-
-/// Follows the recorded paths from the end to the start; `history[d]` is `reach` around its middle before edit `d`.
-fn walk_back(history: &[Vec<usize>], mut x: usize, mut y: usize) -> Vec<(usize, usize)> {
-    let mut kept = Vec::new();
-    for (edits, reach) in history.iter().enumerate().skip(1).rev() {
-        // The slot of diagonal `x - y`, with the middle at `edits`.
-        let slot = x + edits - y;
-        let start = step(reach, slot, edits, edits);
-        while x > start {
-            (x, y) = (x - 1, y - 1);
-            kept.push((x, y));
-        }
-        let put_in = slot == 0 || (slot != 2 * edits && reach[slot - 1] < reach[slot + 1]);
-        if put_in { y -= 1 } else { x -= 1 }
-    }
-    while x > 0 && y > 0 {
-        (x, y) = (x - 1, y - 1);
-        kept.push((x, y));
-    }
-    kept.reverse();
-    kept
-}
-
-/// Why a diff does not belong to a text.
+/// Why a diff cannot be applied to a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PatchError {
-    /// The line in the diff, counted from one.
+    /// The 1-based line in the diff.
     pub line: usize,
     /// What is wrong with it.
     pub message: String,
@@ -136,39 +57,39 @@ impl fmt::Display for PatchError {
 
 impl std::error::Error for PatchError {}
 
-/// The text that `old` becomes by the hunks of `diff`.
+/// Applies a diff in the form of [`diff()`] to `old`.
 ///
 /// # Errors
-/// The diff is not in the form of [`diff()`], or takes out lines that `old` does not have at that place.
+/// The diff is malformed, or it removes lines that `old` does not have at that position.
 pub fn patch(old: &str, diff: &str) -> Result<String, PatchError> {
     let old: Vec<&str> = old.split_inclusive('\n').collect();
     let lines: Vec<&str> = diff.split_terminator('\n').collect();
     let mut new = String::new();
-    let mut told = 0;
+    let mut position = 0;
     for (index, &line) in lines.iter().enumerate() {
         let fail = |message: &str| Err(PatchError { line: index + 1, message: message.to_owned() });
         let line_break = if lines.get(index + 1) == Some(&NO_FINAL_NEWLINE) { "" } else { "\n" };
         if let Some(number) = line.strip_prefix("@@ ") {
             match number.parse::<usize>() {
-                Ok(number) if (told + 1..=old.len() + 1).contains(&number) => {
-                    new.extend(old[told..number - 1].iter().copied());
-                    told = number - 1;
+                Ok(number) if (position + 1..=old.len() + 1).contains(&number) => {
+                    new.extend(old[position..number - 1].iter().copied());
+                    position = number - 1;
                 }
-                _ => return fail("no such line, or not after the hunk before"),
+                _ => return fail("line number out of range or not after the previous hunk"),
             }
-        } else if let Some(gone) = line.strip_prefix('-') {
-            if old.get(told).is_none_or(|it| it.strip_prefix(gone) != Some(line_break)) {
-                return fail("the input has another line here");
+        } else if let Some(removed) = line.strip_prefix('-') {
+            if old.get(position).is_none_or(|it| it.strip_prefix(removed) != Some(line_break)) {
+                return fail("the input has a different line here");
             }
-            told += 1;
-        } else if let Some(put) = line.strip_prefix('+') {
-            new.push_str(put);
+            position += 1;
+        } else if let Some(inserted) = line.strip_prefix('+') {
+            new.push_str(inserted);
             new.push_str(line_break);
         } else if line != NO_FINAL_NEWLINE {
-            return fail("begins neither with `@@ `, `-` nor `+`");
+            return fail("expected a line that starts with `@@ `, `-` or `+`");
         }
     }
-    new.extend(old[told..].iter().copied());
+    new.extend(old[position..].iter().copied());
     Ok(new)
 }
 
@@ -177,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hunks_name_the_old_line() {
+    fn hunks_start_with_the_old_line_number() {
         assert_eq!(diff("", ""), "");
         assert_eq!(diff("a\nb\n", "a\nb\n"), "");
         assert_eq!(diff("", "a\n"), "@@ 1\n+a\n");
@@ -190,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn the_final_newline_is_told() {
+    fn missing_final_newline_is_shown() {
         assert_eq!(diff("a", "a\n"), "@@ 1\n-a\n\\ no final newline\n+a\n");
         assert_eq!(diff("a\n", "a"), "@@ 1\n-a\n+a\n\\ no final newline\n");
         assert_eq!(
@@ -237,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn big_texts_are_cheap() {
+    fn large_texts_are_compared_quickly() {
         let old: String = (0..200_000).map(|it| format!("line {it}\n")).collect();
         let new = old.replace("line 100000\n", "other\n");
         assert_eq!(diff(&old, &new), "@@ 100001\n-line 100000\n+other\n");
@@ -246,23 +167,23 @@ mod tests {
     }
 
     #[test]
-    fn a_diff_of_another_text_is_refused() {
+    fn patch_rejects_a_diff_of_another_text() {
         let message = |old, diff| patch(old, diff).unwrap_err().to_string();
         assert_eq!(
             message("a\n", "@@ 1\n-b\n"),
-            "line 2 of the diff: the input has another line here"
+            "line 2 of the diff: the input has a different line here"
         );
         assert_eq!(
             message("a", "@@ 1\n-a\n"),
-            "line 2 of the diff: the input has another line here"
+            "line 2 of the diff: the input has a different line here"
         );
         assert_eq!(
             message("a\n", "@@ 3\n+b\n"),
-            "line 1 of the diff: no such line, or not after the hunk before"
+            "line 1 of the diff: line number out of range or not after the previous hunk"
         );
         assert_eq!(
             message("a\n", "error: no\n"),
-            "line 1 of the diff: begins neither with `@@ `, `-` nor `+`"
+            "line 1 of the diff: expected a line that starts with `@@ `, `-` or `+`"
         );
     }
 }

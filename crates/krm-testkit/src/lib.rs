@@ -1,7 +1,7 @@
-//! The one case format of this repository's tests: inputs, actions and their expected outcomes in one text file.
+//! The test-case format of this repository: inputs, actions and expected outcomes in one text file.
 //!
 //! ```text
-//! One or more lines of prose: what this case is about.
+//! One or more lines that describe the case.
 //!
 //! -- input.yaml --
 //! a: 1 # one
@@ -14,15 +14,15 @@
 //! -- noop --
 //! ```
 //!
-//! - A section starts with a line `-- TITLE --`; its body goes to the next such line or to the end.
-//! - A title that is a file name (no spaces, a dot in it) makes an *input*. Flags behind it in parentheses say what
-//!   the real bytes have and an editor would hide: `crlf` (every line break is CRLF), `no-final-newline`, `bom`.
-//!   The first input is the one that actions work on; others are named by the actions that need them.
-//! - Any other title is an *action*, in the language of the test that reads the file, and its body is the outcome:
-//!   for an edit the [`diff()`] to the input, `error: …` for a refusal, nothing where nothing changes.
+//! - A section starts with a line `-- TITLE --` and ends at the next such line or at the end of the file.
+//! - A title that is a file name (no spaces, contains a dot or a slash) starts an *input*. Flags in parentheses after
+//!   the name describe bytes that an editor would hide: `crlf` (every line break is CRLF), `no-final-newline`, `bom`.
+//!   Actions work on the first input; an action that needs another one names it.
+//! - Any other title is an *action*, interpreted by the test that reads the file. Its body is the expected outcome: for
+//!   an edit the [`diff()`] from the input, `error: …` for an error, and nothing if nothing changes.
 //!
-//! A test is one call of [`run_dir`]. With `UPDATE_CASES=1` in the environment it writes the outcomes into the files
-//! instead of comparing them; what changed is then read in `git diff`.
+//! A test is one call of [`run_dir`]. With `UPDATE_CASES=1` in the environment it writes the actual outcomes into the
+//! files instead of comparing them; review the result with `git diff`.
 
 mod case;
 mod diff;
@@ -32,4 +32,4 @@ mod run;
 
 pub use case::{Case, CaseError, Section};
 pub use diff::{PatchError, diff, patch};
-pub use run::{outcome, run_dir};
+pub use run::{diff_from_input, run_dir};

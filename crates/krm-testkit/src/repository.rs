@@ -1,20 +1,18 @@
-//! The cases of this repository, checked for what needs no engine: they load, and their diffs belong to their inputs.
+//! Checks of all case files in this repository that need no code under test: they parse, and their diffs apply.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::{Case, diff, patch};
 
-/// All case files under `crates/*/tests/cases`, by name.
+/// All case files under `crates/*/tests/cases`, sorted.
 fn case_files() -> Vec<PathBuf> {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .expect("a crate stands in the folder of crates");
-    let folders =
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate is in `crates/`");
+    let directories =
         fs::read_dir(crates).unwrap().map(|entry| entry.unwrap().path().join("tests/cases"));
-    let mut files: Vec<_> = folders
-        .filter(|folder| folder.is_dir())
-        .flat_map(|folder| fs::read_dir(folder).unwrap())
+    let mut files: Vec<_> = directories
+        .filter(|directory| directory.is_dir())
+        .flat_map(|directory| fs::read_dir(directory).unwrap())
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.extension().is_some_and(|it| it == "case"))
         .collect();
@@ -23,7 +21,7 @@ fn case_files() -> Vec<PathBuf> {
 }
 
 #[test]
-fn every_case_loads_and_is_written_in_one_way() {
+fn every_case_loads_and_is_in_canonical_form() {
     let files = case_files();
     assert!(!files.is_empty());
     for path in files {
@@ -39,7 +37,7 @@ fn every_case_loads_and_is_written_in_one_way() {
 }
 
 #[test]
-fn every_expected_diff_belongs_to_its_input() {
+fn every_expected_diff_is_minimal_and_applies_to_its_input() {
     let mut wrong = Vec::new();
     for path in case_files() {
         let case = Case::load(&path).unwrap_or_else(|error| panic!("{error}"));

@@ -4,7 +4,7 @@
 //! `render_twice_is_once`. `-- once NAME [CONFIG] --` is for the few that are not so.
 
 use krm_sdk::Resource;
-use krm_testkit::{Case, Section, outcome, run_dir};
+use krm_testkit::{Case, Section, diff_from_input, run_dir};
 
 use crate::trial::{Trial, items, run};
 
@@ -39,7 +39,7 @@ fn change(case: &Case, call: &[&str], again: bool) -> String {
         let second = second.unwrap_or_else(|told| panic!("the same again fails: {told}"));
         assert_eq!(second.text(), trial.text(), "the same again changes something");
     }
-    outcome(case.input(), &trial.text())
+    diff_from_input(case.input(), &trial.text())
 }
 
 fn call_of(case: &Case, call: &[&str], input: Vec<Resource>) -> Result<Trial, String> {

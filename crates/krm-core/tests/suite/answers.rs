@@ -2,7 +2,7 @@
 
 use krm_core::functions::resource_list::{Item, SendOptions, Sending};
 use krm_core::print::json;
-use krm_testkit::{Case, Section, outcome, run_dir};
+use krm_testkit::{Case, Section, diff_from_input, run_dir};
 use krm_yaml::{File, Value};
 
 #[test]
@@ -16,7 +16,7 @@ fn act(case: &Case, section: &Section) -> String {
     let items = [Item::parse(case.input().input_text()).expect("it can be read")];
     let sending = Sending::of(&items, &SendOptions::default()).expect("it can be sent");
     match sending.answer(list(&returned)) {
-        Ok(answer) => outcome(case.input(), answer.items[0].text()),
+        Ok(answer) => diff_from_input(case.input(), answer.items[0].text()),
         Err(refused) => format!("error: {}\n", refused.error.message()),
     }
 }

@@ -1,6 +1,6 @@
 //! The nasty corpus: every case's actions give the outcome that its file tells.
 
-use krm_testkit::{Case, Section, outcome, run_dir};
+use krm_testkit::{Case, Section, diff_from_input, run_dir};
 use krm_yaml::{Comment, CommentPlace, DocumentRef, File, NodeRef, Path, Resolved, Value};
 
 use crate::actions;
@@ -15,14 +15,15 @@ fn act(case: &Case, section: &Section) -> String {
     let file = File::parse(input.input_text()).expect("cases are small");
     let (document, action) = split_document(&section.title);
     match action.split_whitespace().next().unwrap_or_default() {
-        "noop" => {
-            outcome(input, &File::parse(input.input_text()).expect("cases are small").into_text())
-        }
+        "noop" => diff_from_input(
+            input,
+            &File::parse(input.input_text()).expect("cases are small").into_text(),
+        ),
         "check" => check(&file),
         "comments" => file.document(document).map(comments).unwrap_or_default(),
         "get" => get(&file, document, action["get".len()..].trim()),
         _ => match actions::edit(case, &file, document, action) {
-            Ok(text) => outcome(input, &text),
+            Ok(text) => diff_from_input(input, &text),
             Err(message) => format!("error: {message}\n"),
         },
     }
