@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{cfg, completion, fix, function, man, yaml};
+use crate::commands::{cfg, completion, explain, fix, function, man, yaml};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -57,6 +57,7 @@ pub(crate) enum Command {
         command: yaml::Command,
     },
     Fix(fix::Args),
+    Explain(explain::Args),
     Completion(completion::Args),
     Man(man::Args),
 }

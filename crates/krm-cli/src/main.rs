@@ -4,6 +4,7 @@ mod cli;
 mod commands;
 mod console;
 mod disk;
+mod explanations;
 mod folder;
 mod parallel;
 mod walk;

@@ -2,8 +2,10 @@
 
 pub(crate) mod cfg;
 pub(crate) mod completion;
+pub(crate) mod explain;
 pub(crate) mod fix;
 pub(crate) mod function;
+pub(crate) mod kinds;
 pub(crate) mod man;
 pub(crate) mod merge_options;
 pub(crate) mod plan;
@@ -75,6 +77,7 @@ fn run(cli: &Cli, console: &mut Console) -> CommandResult {
         Some(Command::Function { command, .. }) => function::run(command, &cli.global, console),
         Some(Command::Yaml { command }) => yaml::run(command, &cli.global, console),
         Some(Command::Fix(args)) => fix::run(args, &cli.global, console),
+        Some(Command::Explain(args)) => explain::run(args, console),
         Some(Command::Completion(args)) => completion::run(args, console),
         Some(Command::Man(args)) => man::run(args, console),
         None => Ok(crate::console::help(&mut command())),

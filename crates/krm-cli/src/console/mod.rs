@@ -1,4 +1,4 @@
-//! Everything that is printed: data on standard output, words for people on standard error.
+//! Everything that krm prints: data on standard output, diagnostics and status on standard error.
 
 mod diff;
 mod format;
@@ -6,9 +6,8 @@ mod progress;
 mod snippet;
 mod table;
 
-pub(crate) use table::Table;
-
 pub(crate) use progress::{Activity, Progress};
+pub(crate) use table::Table;
 
 use std::borrow::Cow;
 use std::io::{self, BufWriter, Stdout, Write};
@@ -18,9 +17,10 @@ use anstream::{AutoStream, ColorChoice};
 use krm_core::{Change, Diagnostic, Severity};
 
 use crate::cli::{Color, ErrorFormat, Global};
+use crate::commands::kinds::CommandKind;
 use crate::{Exit, Failure, disk};
 
-/// The two streams of the process, and how much is said on them.
+/// Standard output and standard error, with the options that decide what is printed there.
 pub(crate) struct Console {
     out: BufWriter<Stdout>,
     colored_out: bool,
@@ -29,8 +29,8 @@ pub(crate) struct Console {
     verbose: bool,
     format: ErrorFormat,
     show_secrets: bool,
-    /// Whether something was told: what follows it stands apart.
-    told: bool,
+    /// Whether a diagnostic was printed, so that a blank line separates the next one.
+    has_reported: bool,
 }
 
 impl Console {
@@ -49,21 +49,21 @@ impl Console {
             verbose: global.verbose,
             format: global.error_format,
             show_secrets: global.show_secrets,
-            told: false,
+            has_reported: false,
         }
     }
 
-    /// Prints data, to the byte.
+    /// Prints data to standard output.
     pub(crate) fn print(&mut self, text: &str) -> Result<(), Failure> {
         Ok(self.out.write_all(text.as_bytes())?)
     }
 
-    /// Whether the user wants to know more.
+    /// Whether `--verbose` is given.
     pub(crate) fn is_verbose(&self) -> bool {
         self.verbose
     }
 
-    /// Whether the values of Secrets are for the user to see.
+    /// Whether `--show-secrets` is given.
     pub(crate) fn shows_secrets(&self) -> bool {
         self.show_secrets
     }
@@ -73,7 +73,7 @@ impl Console {
         Ok(diff::write(change, self.show_secrets, self.colored_out, &mut self.out)?)
     }
 
-    /// Prints how two texts differ, each with its name; equal ones print nothing.
+    /// Prints a unified diff of two files, each a name and its text; nothing if they are equal.
     pub(crate) fn compare(&mut self, old: (&str, &str), new: (&str, &str)) -> Result<(), Failure> {
         Ok(diff::compare(old, new, self.show_secrets, self.colored_out, &mut self.out)?)
     }
@@ -82,19 +82,21 @@ impl Console {
         Ok(self.out.flush()?)
     }
 
-    /// Says something to people.
+    /// Prints a diagnostic to standard error. With `--quiet` only errors are printed.
     pub(crate) fn report(&mut self, diagnostic: &Diagnostic) {
         if !self.quiet || diagnostic.severity == Severity::Error {
-            let apart = std::mem::replace(&mut self.told, true) && self.format == ErrorFormat::Text;
-            let gap = if apart { "\n" } else { "" };
-            let text = format::write(&self.as_shown(diagnostic), self.format, self.colored_err);
+            let separate =
+                std::mem::replace(&mut self.has_reported, true) && self.format == ErrorFormat::Text;
+            let gap = if separate { "\n" } else { "" };
+            let text = format::write(&self.for_display(diagnostic), self.format, self.colored_err);
             write_err(&format!("{gap}{text}"));
         }
     }
 
-    fn as_shown<'a>(&self, diagnostic: &'a Diagnostic) -> Cow<'a, Diagnostic> {
+    /// The diagnostic with a path relative to the current directory and, with `--show-secrets`, unmasked.
+    fn for_display<'a>(&self, diagnostic: &'a Diagnostic) -> Cow<'a, Diagnostic> {
         let mut shown = Cow::Borrowed(diagnostic);
-        if let Some(name) = diagnostic.file.as_deref().and_then(from_here) {
+        if let Some(name) = diagnostic.file.as_deref().and_then(relative_to_current_dir) {
             shown.to_mut().file = Some(name.into());
         }
         if self.show_secrets {
@@ -107,19 +109,22 @@ impl Console {
         diagnostics.iter().for_each(|diagnostic| self.report(diagnostic));
     }
 
-    /// Says what was done.
+    /// Prints what was done to standard error, unless `--quiet` is given.
     pub(crate) fn status(&mut self, text: &str) {
         if !self.quiet {
             write_err(&format!("{text}\n"));
         }
     }
 
-    /// Says something to people who want to know more.
+    /// Prints a detail to standard error if `--verbose` is given.
     pub(crate) fn detail(&mut self, text: &str) {
         match self.format {
             _ if !self.verbose => {}
             ErrorFormat::Text => write_err(&format!("{text}\n")),
-            _ => self.report(&Diagnostic::untyped(Severity::Info, text)),
+            _ => self.report(&Diagnostic::new(
+                Severity::Info,
+                CommandKind::Status { message: text.to_owned() },
+            )),
         }
     }
 }
@@ -129,36 +134,33 @@ impl From<io::Error> for Failure {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Self::ClosedPipe;
         }
-        Self::input(Diagnostic::untyped_error(format!(
-            "the output cannot be written: {}",
-            disk::reason(&error)
-        )))
+        Self::input(Diagnostic::error(CommandKind::OutputFailed { reason: disk::reason(&error) }))
     }
 }
 
-/// A file's name from where the user stands, where they typed the whole of it.
-fn from_here(name: &str) -> Option<&str> {
+/// An absolute path relative to the current directory, where it is below it.
+fn relative_to_current_dir(name: &str) -> Option<&str> {
     let inside = Path::new(name).strip_prefix(std::env::current_dir().ok()?).ok()?;
     inside.to_str().filter(|name| !name.is_empty())
 }
 
-/// What clap has to say: help on standard output, and what is wrong with the command line on standard error.
+/// Prints clap's message: help to standard output, errors to standard error.
 pub(crate) fn usage(error: &clap::Error) -> Exit {
-    let format = format_asked_for();
+    let format = requested_format();
     if error.use_stderr() && format != ErrorFormat::Text {
-        write_err(&format::write(&format::of_usage(error), format, false));
+        write_err(&format::write(&format::from_clap(error), format, false));
         return Exit::Usage;
     }
-    // A reader that went away is no reason to fail.
+    // A closed pipe is not an error: `krm --help | head -1`.
     let _ = error.print();
     if error.use_stderr() { Exit::Usage } else { Exit::Success }
 }
 
-/// The help for somebody who typed nothing else.
+/// Prints the help to standard error, for a command line without a command.
 pub(crate) fn help(command: &mut clap::Command) -> Exit {
-    let format = format_asked_for();
+    let format = requested_format();
     if format != ErrorFormat::Text {
-        write_err(&format::write(&format::no_command(), format, false));
+        write_err(&format::write(&Diagnostic::error(CommandKind::MissingCommand), format, false));
         return Exit::Usage;
     }
     let help = command.render_help();
@@ -167,19 +169,20 @@ pub(crate) fn help(command: &mut clap::Command) -> Exit {
     Exit::Usage
 }
 
-fn format_asked_for() -> ErrorFormat {
-    format::asked_for(std::env::args_os().map(|word| word.to_string_lossy().into_owned()))
+fn requested_format() -> ErrorFormat {
+    format::requested(std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()))
 }
 
-/// A panic, told once.
+/// Prints a panic as a bug of krm.
 pub(crate) fn bug(panic: &str) {
-    let words = format!("this is a bug in krm {}: {}", env!("CARGO_PKG_VERSION"), panic.trim_end());
-    let bug = Diagnostic::untyped_error(words)
-        .hint("please report it with the command line and, if you can, the file");
-    write_err(&format::write(&bug, format_asked_for(), false));
+    let bug = Diagnostic::error(CommandKind::InternalError {
+        version: env!("CARGO_PKG_VERSION"),
+        panic: panic.trim_end().to_owned(),
+    });
+    write_err(&format::write(&bug, requested_format(), false));
 }
 
-/// Nobody can be told when standard error fails.
+/// Writes to standard error. A failure is ignored, as there is nowhere left to report it.
 fn write_err(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }

@@ -1,9 +1,9 @@
-//! A diagnostic as people read it: the message, the source line with a caret, and what to do.
+//! Diagnostics as text for people: the message, the source line with a caret, and hints.
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
 use krm_core::{Diagnostic, Location, Severity};
 
-/// Renders one diagnostic, with a line break at its end.
+/// Renders one diagnostic, including the final line break.
 pub(super) fn render(diagnostic: &Diagnostic, colored: bool) -> String {
     let renderer = if colored { Renderer::styled() } else { Renderer::plain() };
     let level = match diagnostic.severity {
@@ -11,84 +11,93 @@ pub(super) fn render(diagnostic: &Diagnostic, colored: bool) -> String {
         Severity::Warning => Level::WARNING,
         Severity::Info => Level::INFO,
     };
-    let mut group = match (&diagnostic.file, &diagnostic.location) {
-        (Some(file), None) => {
-            Group::with_title(level.primary_title(format!("{file}: {}", diagnostic.message())))
-        }
-        _ => Group::with_title(level.primary_title(diagnostic.message())),
+    let title = match (&diagnostic.file, &diagnostic.location) {
+        (Some(file), None) => level.primary_title(format!("{file}: {}", diagnostic.message())),
+        _ => level.primary_title(diagnostic.message()),
     };
+    // Messages whose kinds are not declared yet have nothing that `krm explain` knows.
+    let mut group = Group::with_title(match diagnostic.id() {
+        "untyped" => title,
+        id => title.id(id),
+    });
     let mut hints = Vec::new();
     match &diagnostic.location {
-        Some(place) => {
-            group = with_places(group, file_of(diagnostic), place, diagnostic.related.as_deref());
+        Some(location) => {
+            let related = diagnostic.related.as_deref();
+            group = with_locations(group, file_of(diagnostic), location, related);
             let notes = diagnostic.notes().iter().map(|note| Level::NOTE.message(&**note));
             let hints = diagnostic.hints.iter().map(|hint| Level::HELP.message(&**hint));
             group = group.elements(notes.chain(hints));
         }
-        // Without a source line there is no bar for notes and hints to hang on.
+        // Without a source line the renderer would draw `= help:` below a bar that leads nowhere.
         None => {
             hints.extend(diagnostic.notes().iter().map(|note| format!("note: {note}\n")));
             hints.extend(diagnostic.hints.iter().map(|hint| format!("help: {hint}\n")));
         }
     }
     let text = format!("{}\n{}", renderer.render(&[group]), hints.concat());
-    let places = [&diagnostic.location, &diagnostic.related].into_iter().flatten();
-    places.fold(text, |text, place| put_column_right(text, file_of(diagnostic), place))
+    let locations = [&diagnostic.location, &diagnostic.related].into_iter().flatten();
+    locations.fold(text, |text, location| correct_column(text, file_of(diagnostic), location))
 }
 
 fn file_of(diagnostic: &Diagnostic) -> &str {
     diagnostic.file.as_deref().unwrap_or("<text>")
 }
 
-fn with_places<'a>(
+fn with_locations<'a>(
     group: Group<'a>,
     file: &'a str,
-    place: &'a Location,
+    location: &'a Location,
     related: Option<&'a Location>,
 ) -> Group<'a> {
-    let primary = AnnotationKind::Primary.span(place.marked.clone());
-    let Some(other) = related else { return group.element(lines(file, place).annotation(primary)) };
+    let primary = AnnotationKind::Primary.span(location.marked.clone());
+    let Some(other) = related else {
+        return group.element(snippet(file, location).annotation(primary));
+    };
     let label = other.label.as_deref().unwrap_or_default();
-    if other.line != place.line || other.text != place.text {
+    if other.line != location.line || other.text != location.text {
         let second = AnnotationKind::Context.span(other.marked.clone()).label(label);
         return group
-            .element(lines(file, place).annotation(primary))
-            .element(lines(file, other).annotation(second));
+            .element(snippet(file, location).annotation(primary))
+            .element(snippet(file, other).annotation(second));
     }
-    if other.marked.start == place.marked.start {
-        return group.element(lines(file, place).annotation(primary.label(label)));
+    if other.marked.start == location.marked.start {
+        return group.element(snippet(file, location).annotation(primary.label(label)));
     }
     let second = AnnotationKind::Context.span(other.marked.clone()).label(label);
-    group.element(lines(file, place).annotation(primary).annotation(second))
+    group.element(snippet(file, location).annotation(primary).annotation(second))
 }
 
-fn lines<'a>(file: &'a str, place: &'a Location) -> Snippet<'a, Annotation<'a>> {
-    Snippet::source(&*place.text).line_start(place.line as usize).path(file)
+fn snippet<'a>(file: &'a str, location: &'a Location) -> Snippet<'a, Annotation<'a>> {
+    Snippet::source(&*location.text).line_start(location.line as usize).path(file)
 }
 
-/// The renderer counts columns from where the excerpt begins, which of a very long line is not its start.
-fn put_column_right(text: String, file: &str, place: &Location) -> String {
-    let counted = place.text[..place.marked.start].chars().count() + 1;
-    if counted == place.column as usize {
+/// Corrects the column in the header of a snippet.
+///
+/// The renderer counts columns from the start of the excerpt, and of a very long line the excerpt is only a part. It has no
+/// option for a first column, as it has `line_start` for the first line.
+fn correct_column(text: String, file: &str, location: &Location) -> String {
+    let counted = location.text[..location.marked.start].chars().count() + 1;
+    if counted == location.column as usize {
         return text;
     }
-    let (wrong, right) = (
-        format!("{file}:{}:{counted}", place.line),
-        format!("{file}:{}:{}", place.line, place.column),
-    );
-    text.replacen(&wrong, &right, 1)
+    let rendered = format!("{file}:{}:{counted}", location.line);
+    let correct = format!("{file}:{}:{}", location.line, location.column);
+    text.replacen(&rendered, &correct, 1)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::disk::FileKind;
     use krm_yaml::{File, Span};
 
     #[test]
-    fn the_column_of_a_huge_line_is_the_true_one() {
+    fn column_in_a_truncated_line_counts_from_the_line_start() {
         let file = File::parse(format!("[{}x]", "1, ".repeat(1000))).unwrap();
-        let diagnostic =
-            Diagnostic::untyped_error("here").in_file("a.json").at(&file, Span::new(3001, 3002));
+        let diagnostic = Diagnostic::error(FileKind::FileExists)
+            .in_file("a.json")
+            .at(&file, Span::new(3001, 3002));
         for colored in [false, true] {
             let text = render(&diagnostic, colored);
             assert!(text.contains("a.json:1:3002"), "{text}");

@@ -4,6 +4,7 @@ mod apply;
 mod flush;
 mod holder;
 mod journal;
+mod kinds;
 mod lock;
 mod place;
 mod recover;
@@ -18,6 +19,7 @@ use krm_core::Diagnostic;
 use krm_yaml::{File, ReadOptions};
 
 pub(crate) use apply::write;
+pub(crate) use kinds::FileKind;
 pub(crate) use lock::{Lock, has_journal};
 
 /// What people type for standard input and output.

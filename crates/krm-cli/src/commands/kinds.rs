@@ -1,0 +1,59 @@
+//! Kinds of diagnostics that commands report about their arguments and their results.
+
+use krm_yaml::diagnostic_kinds;
+
+diagnostic_kinds! {
+    /// What is wrong with a command line, or what a command did not do.
+    pub(crate) enum CommandKind {
+        /// The command line does not parse; the message is clap's.
+        InvalidUsage { message: String } = "invalid-usage": "{message}";
+        /// No command is named.
+        MissingCommand = "missing-command": "missing command", hint "use --help to list the commands";
+        /// `krm man` is asked for a command that does not exist.
+        UnknownCommand { parent: String, name: String } = "unknown-command": "unknown command `{parent} {name}`";
+        /// `krm explain` is asked for an id that does not exist.
+        UnknownId { id: String } = "unknown-id": "unknown diagnostic id `{id}`";
+        /// Standard input is named twice, and can be read only once.
+        RepeatedStdin = "repeated-stdin": "`-` (standard input) is given more than once";
+        /// Standard input where the directory of a package is needed.
+        StdinIsNotAPackage = "stdin-not-a-package": "expected the directory of a package, found `-` (standard input)";
+        /// `--kv` with the same key twice.
+        RepeatedAnnotation { key: String } = "repeated-annotation": "annotation `{key}` is given more than once";
+        /// No resource has what was asked for.
+        NoMatchingResource = "no-matching-resource": "no resource matches; nothing was changed";
+        /// `--doc` with a number that the file does not have.
+        DocumentNotFound { index: usize, count: usize } = "document-not-found": "document {index} not found: the file has {count}, counted from 0";
+        /// A path is looked up in a file of comments alone.
+        NoDocument { path: String } = "no-document": "`{path}` not found: the file has no document";
+        /// An edit would change a value that comes from another mapping.
+        InheritedValue { path: String } = "inherited-value": "`{path}` is inherited through the merge key `<<`",
+            hint "edit the mapping that it is inherited from";
+        /// Some documents do not have the parent of the path.
+        DocumentsSkipped { count: usize, parent: String } = "documents-skipped": "skipped {} without {parent}" (documents(*count));
+        /// More warnings than are worth printing.
+        WarningsOmitted { count: usize } = "warnings-omitted": "{count} more warnings are not shown";
+        /// A package is not written because a part of it cannot be read.
+        UnreadableFiles = "unreadable-files": "nothing was written: some files of the package cannot be read";
+        /// The target dialect of a migration cannot represent everything.
+        LossyMigration = "lossy-migration": "nothing was written: the other dialect cannot represent all of it",
+            hint "use --lossy to drop what it cannot represent";
+        /// The directory has a Krmfile.
+        AlreadyAPackage = "already-a-package": "the directory is already a package";
+        /// Several resources for a file format that holds one.
+        SeveralResourcesInJson = "several-resources-in-json": "cannot write several resources to one JSON file";
+        /// A file that is not text changed upstream.
+        BinaryFileSkipped = "binary-file-skipped": "upstream changed this file; skipped, because it is not UTF-8 text",
+            hint "copy the file by hand";
+        /// Standard output cannot be written to.
+        OutputFailed { reason: String } = "output-failed": "cannot write to standard output: {reason}";
+        /// Progress that is reported with `--verbose`, in formats for programs.
+        Status { message: String } = "status": "{message}";
+        /// A panic.
+        InternalError { version: &'static str, panic: String } = "internal-error": "this is a bug in krm {version}: {panic}",
+            hint "please report it with the command line and, if possible, the file";
+    }
+}
+
+fn documents(count: usize) -> String {
+    format!("{count} document{}", if count == 1 { "" } else { "s" })
+}

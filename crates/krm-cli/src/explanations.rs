@@ -1,0 +1,102 @@
+//! The explanations of all diagnostic ids, whichever crate declares them.
+
+use krm_core::diagnostics::AREAS as CORE;
+use krm_core::diagnostics::explain::Area;
+
+use crate::commands::kinds::CommandKind;
+use crate::disk::FileKind;
+
+/// The kinds that krm-cli declares.
+const CLI: &[Area] = &[
+    Area {
+        title: "Files and directories",
+        ids: &[FileKind::IDS],
+        text: include_str!("../explain/files.md"),
+    },
+    Area {
+        title: "Command line",
+        ids: &[CommandKind::IDS],
+        text: include_str!("../explain/commands.md"),
+    },
+];
+
+/// The areas of all crates, from the innermost crate to the command line.
+pub(crate) fn areas() -> impl Iterator<Item = &'static Area> {
+    [CORE, CLI].into_iter().flatten()
+}
+
+/// The first sentence of an explanation, on one line.
+pub(crate) fn summary(explanation: &str) -> String {
+    let paragraph = explanation.split("\n\n").next().unwrap_or_default().replace('\n', " ");
+    match paragraph.split_once(". ") {
+        Some((sentence, _)) => format!("{sentence}."),
+        None => paragraph,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_kind_is_explained_with_an_example() {
+        let gaps: Vec<String> = areas().flat_map(Area::gaps).collect();
+        assert!(gaps.is_empty(), "{gaps:#?}");
+    }
+
+    #[test]
+    fn ids_are_unique_in_all_crates() {
+        let mut seen = BTreeSet::new();
+        let repeated: Vec<&str> =
+            areas().flat_map(Area::ids).filter(|id| !seen.insert(*id)).collect();
+        assert!(repeated.is_empty(), "declared more than once: {repeated:?}");
+    }
+
+    #[test]
+    fn ids_are_kebab_case() {
+        let is_kebab = |id: &str| {
+            id.split('-').all(|part| {
+                !part.is_empty()
+                    && part.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
+            })
+        };
+        let others: Vec<&str> = areas().flat_map(Area::ids).filter(|id| !is_kebab(id)).collect();
+        assert!(others.is_empty(), "{others:?}");
+    }
+
+    #[test]
+    fn summary_is_the_first_sentence_on_one_line() {
+        assert_eq!(summary("A file\nis missing. Add it.\n\nMore."), "A file is missing.");
+        assert_eq!(summary("A file is missing.\n\n```yaml\n```"), "A file is missing.");
+    }
+
+    #[test]
+    fn page_lists_every_id() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/errors.md");
+        let page = page();
+        if std::env::var_os("UPDATE_CASES").is_some_and(|value| value == "1") {
+            std::fs::write(path, &page).unwrap();
+        }
+        let written = std::fs::read_to_string(path).unwrap_or_default();
+        assert!(
+            written == page,
+            "docs/errors.md is out of date: run this test with UPDATE_CASES=1"
+        );
+    }
+
+    /// `docs/errors.md`: an index of the areas, then the explanations.
+    fn page() -> String {
+        let mut page = "# Errors and warnings\n\nEvery error and warning has an id, which is printed in brackets and never changes: `error[cannot-read]: …`.\n\
+            `krm explain ID` prints the same text as this page, which is generated from it.\n".to_owned();
+        for area in areas() {
+            page.push_str(&format!("\n## {}\n", area.title));
+            for id in area.ids() {
+                let text = area.explanation(id).unwrap_or_default();
+                page.push_str(&format!("\n### {id}\n\n{text}\n"));
+            }
+        }
+        page
+    }
+}
