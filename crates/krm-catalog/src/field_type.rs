@@ -1,11 +1,11 @@
 //! What kind of value a field holds, by the schema of Kubernetes.
 
-use krm_core::schema::{Schema, Shape};
+use krm_core::schema::{Schema, ValueKind};
 use krm_sdk::Resource;
 use krm_sdk::yaml::{Path, Segment};
 
 /// What a field is; none where nobody says so. Names, labels and annotations are texts everywhere.
-pub(crate) fn of(item: &Resource, path: &Path) -> Option<Shape> {
+pub(crate) fn of(item: &Resource, path: &Path) -> Option<ValueKind> {
     let (first, rest) = path.segments().split_first()?;
     if is_key(first, &["metadata"])
         && let [field] | [field, Segment::Key(_)] = rest
@@ -13,18 +13,18 @@ pub(crate) fn of(item: &Resource, path: &Path) -> Option<Shape> {
         let names: &[&str] =
             if rest.len() == 1 { &["name", "namespace"] } else { &["labels", "annotations"] };
         if is_key(field, names) {
-            return Some(Shape::String);
+            return Some(ValueKind::String);
         }
     }
     let schema = Schema::kubernetes();
-    let mut at = schema.of_resource(&item.api_version(), &item.kind())?;
+    let mut at = schema.resource_type(&item.api_version(), &item.kind())?;
     for segment in path.segments() {
         at = match segment {
             Segment::Key(key) => at.field(key)?,
             Segment::Index(_) | Segment::Match { .. } | Segment::End => at.item()?,
         };
     }
-    Some(at.shape())
+    Some(at.value_kind())
 }
 
 fn is_key(segment: &Segment, names: &[&str]) -> bool {
@@ -40,13 +40,13 @@ mod tests {
         let deployment = Resource::parse("apiVersion: apps/v1\nkind: Deployment\n").unwrap();
         let own = Resource::parse("apiVersion: example.com/v1\nkind: Own\n").unwrap();
         let of = |item: &Resource, path: &str| super::of(item, &path.parse().unwrap());
-        assert_eq!(of(&deployment, "spec.replicas"), Some(Shape::Integer));
+        assert_eq!(of(&deployment, "spec.replicas"), Some(ValueKind::Integer));
         assert_eq!(
             of(&deployment, "spec.template.spec.containers[name=a].env[0].value"),
-            Some(Shape::String)
+            Some(ValueKind::String)
         );
-        assert_eq!(of(&own, "metadata.labels.\"a.b\""), Some(Shape::String));
-        assert_eq!(of(&own, "metadata.name"), Some(Shape::String));
+        assert_eq!(of(&own, "metadata.labels.\"a.b\""), Some(ValueKind::String));
+        assert_eq!(of(&own, "metadata.name"), Some(ValueKind::String));
         assert_eq!((of(&own, "spec.a"), of(&deployment, "spec.none")), (None, None));
     }
 }

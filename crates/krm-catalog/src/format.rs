@@ -1,6 +1,6 @@
 //! `format`: the fields of resources in the order that people know.
 
-use krm_core::format::{Options, format};
+use krm_core::format::{FormatOptions, format};
 use krm_core::schema::Schema;
 use krm_sdk::{Error, Resource, ResourceList, Severity};
 use krm_yaml::NodeRef;
@@ -35,15 +35,15 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     let (mut results, mut errors) = (Vec::new(), Vec::new());
     for item in &mut list.items {
         let json = item.path().is_some_and(|path| path.is_json());
-        let options = Options {
+        let options = FormatOptions {
             json,
             sort_lists: config.sort_lists,
             schema: Some(&schema),
-            ..Options::default()
+            ..FormatOptions::default()
         };
         match format(item.item().file(), options) {
             Ok(formatted) => {
-                results.extend(formatted.told.iter().map(|told| {
+                results.extend(formatted.diagnostics.iter().map(|told| {
                     let at =
                         told.location.as_ref().map(|at| place(item, at.line)).unwrap_or_default();
                     item.result(Severity::Warning, format!("{}{at}", told.message())).into()

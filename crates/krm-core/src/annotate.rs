@@ -8,7 +8,7 @@ use crate::{Diagnostic, Resource};
 
 /// Which resources are meant: all for which every given word is theirs.
 #[derive(Clone, Debug, Default)]
-pub struct Chosen {
+pub struct ResourceFilter {
     /// The kind.
     pub kind: Option<String>,
     /// `apiVersion` as written.
@@ -19,9 +19,9 @@ pub struct Chosen {
     pub namespace: Option<String>,
 }
 
-impl Chosen {
+impl ResourceFilter {
     /// Whether a resource is one of them.
-    pub fn has(&self, resource: Resource<'_>) -> bool {
+    pub fn matches(&self, resource: Resource<'_>) -> bool {
         let is =
             |wanted: &Option<String>, there: &str| wanted.as_ref().is_none_or(|it| it == there);
         is(&self.kind, &resource.kind())
@@ -34,26 +34,26 @@ impl Chosen {
 /// The file's text with these annotations on every chosen resource; none where there is nothing to change.
 ///
 /// ```
-/// use krm_core::annotate::{Chosen, annotate};
+/// use krm_core::annotate::{ResourceFilter, annotate};
 /// use krm_core::PackageFile;
 ///
 /// let text = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a # first\n".to_owned();
 /// let file = PackageFile::of_text("a.yaml", text)?;
-/// let new = annotate(&file, &Chosen::default(), &[("by".into(), "7".into())]).expect("it can be edited");
+/// let new = annotate(&file, &ResourceFilter::default(), &[("by".into(), "7".into())]).expect("it can be edited");
 /// let new = new.expect("it changes");
 /// assert_eq!(new, "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a # first\n  annotations:\n    by: \"7\"\n");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn annotate(
     file: &PackageFile,
-    chosen: &Chosen,
+    filter: &ResourceFilter,
     annotations: &[(String, String)],
 ) -> Result<Option<String>, Vec<Diagnostic>> {
     let Some(source) = file.file() else { return Ok(None) };
     let told = |error: &EditError| Diagnostic::from_edit(error, source).in_file(&*file.shown);
     let mut edit = Edit::new(source).json(file.path.is_json());
     let mut errors = Vec::new();
-    for resource in file.resources().filter(|resource| chosen.has(*resource)) {
+    for resource in file.resources().filter(|resource| filter.matches(*resource)) {
         if let Err(error) = add(&mut edit, resource.node, annotations) {
             errors.push(told(&error));
         }
@@ -128,7 +128,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// Metadata in many a manner, and how many lines are new when one annotation is added to it.
-    const MANNERS: [(&str, usize); 8] = [
+    const METADATA: [(&str, usize); 8] = [
         ("metadata:\n  name: a # own\n", 2),
         ("metadata:\n  name: a\n  annotations:\n    x: y\nspec: {}\n", 1),
         (
@@ -144,7 +144,7 @@ mod tests {
 
     fn edited(text: &str, annotations: &[(String, String)]) -> Option<String> {
         let package = package(&[("a.yaml", text)]);
-        annotate(&package.files()[0], &Chosen::default(), annotations).unwrap()
+        annotate(&package.files()[0], &ResourceFilter::default(), annotations).unwrap()
     }
 
     proptest! {
@@ -152,12 +152,12 @@ mod tests {
 
         #[test]
         fn set_twice_is_set_once(
-            documents in prop::collection::vec(0..MANNERS.len(), 1..4),
+            documents in prop::collection::vec(0..METADATA.len(), 1..4),
             key in "[a-z.]{1,8}/[a-z]{1,4}",
             value in "\\PC{0,20}",
             crlf: bool,
         ) {
-            let text = |n: &usize| format!("apiVersion: v1\nkind: Pod\n{}", MANNERS[*n].0);
+            let text = |n: &usize| format!("apiVersion: v1\nkind: Pod\n{}", METADATA[*n].0);
             let text = documents.iter().map(text).collect::<Vec<_>>().join("---\n");
             let text = if crlf { text.replace('\n', "\r\n") } else { text };
             let annotations = [(key.clone(), value.clone())];
@@ -168,7 +168,7 @@ mod tests {
                 let there = placed.resource.annotation(&key);
                 prop_assert_eq!(there.as_deref(), Some(&*value));
             }
-            let new: usize = documents.iter().map(|n| MANNERS[*n].1).sum();
+            let new: usize = documents.iter().map(|n| METADATA[*n].1).sum();
             prop_assert_eq!(once.lines().count(), text.lines().count() + new, "{}", once);
             let kept = text.lines().filter(|line| !line.contains('{'));
             let mut lines = once.lines();

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use krm_core::format::{Options, format};
+use krm_core::format::{FormatOptions, format};
 use krm_yaml::{File, Value};
 
 use super::means;
@@ -26,7 +26,7 @@ pub(super) fn run(kustomize: &Path, files: &[PathBuf]) -> Outcome {
         };
         let file = File::parse(text.clone())?;
         let formatted =
-            format(&file, Options::default()).map_err(|told| told[0].message().to_owned())?;
+            format(&file, FormatOptions::default()).map_err(|told| told[0].message().to_owned())?;
         match is_same(&formatted.text.unwrap_or(text), &theirs)? {
             true => same += 1,
             false => println!("  differs: {}", path.display()),

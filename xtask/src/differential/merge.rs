@@ -172,7 +172,7 @@ fn compare(question: &Question, theirs: &Answer, schema: &Schema) -> Outcome<Ver
             Some(class) => known.push(class),
             None => {
                 let show = |node: Option<NodeRef<'_>>| {
-                    node.map_or("nothing".to_owned(), krm_core::print::one_line::text)
+                    node.map_or("nothing".to_owned(), krm_core::print::one_line)
                 };
                 return Ok(Verdict::Strange(format!(
                     "{}: {:?}, kyaml {}, krm {}",

@@ -1,6 +1,6 @@
 //! The value of a replacement: taken from one field, in whole or in part, and put into others.
 
-use krm_core::schema::Shape;
+use krm_core::schema::ValueKind;
 use krm_core::setters::typed_value;
 use krm_sdk::yaml::{NodeKind, NodeRef, PathEditError, Pruned, Resolved, Value};
 use krm_sdk::{Diagnostic, Error, Resource};
@@ -70,7 +70,7 @@ impl Taken {
     fn value(
         &self,
         there: Option<NodeRef<'_>>,
-        shape: Option<Shape>,
+        shape: Option<ValueKind>,
         options: &FieldOptions,
     ) -> Result<Value<'static>, String> {
         let scalar = there.and_then(|node| node.resolve().as_scalar());
@@ -88,10 +88,11 @@ impl Taken {
             false => text.clone(),
         };
         if let Some(scalar) = scalar.filter(|it| it.resolve() != Resolved::Null) {
-            return Ok(typed_value(scalar.node(), &text, shape.map(Shape::name)));
+            return Ok(typed_value(scalar.node(), &text, shape.map(ValueKind::name)));
         }
-        let is_number = matches!(shape, Some(Shape::Integer | Shape::Number | Shape::Boolean));
-        let is_text = shape == Some(Shape::String) || is_text && !is_number;
+        let is_number =
+            matches!(shape, Some(ValueKind::Integer | ValueKind::Number | ValueKind::Boolean));
+        let is_text = shape == Some(ValueKind::String) || is_text && !is_number;
         Ok(if is_text { Value::string(text) } else { Value::plain(text) })
     }
 }

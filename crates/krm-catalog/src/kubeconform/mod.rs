@@ -183,7 +183,7 @@ impl<'a> Definitions<'a> {
             let (schema, table) = (*schema, &self.table);
             return Some(Rules::Written { schema, table, is_resource: true });
         }
-        self.table.of_resource(&api_version, &kind).map(Rules::Known)
+        self.table.resource_type(&api_version, &kind).map(Rules::Known)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use krm_core::schema::{Schema, Shape, Type};
+use krm_core::schema::{Schema, Type, ValueKind};
 use krm_yaml::NodeRef;
 
 use super::limits::Limit;
@@ -31,20 +31,20 @@ impl<'a> Rules<'a> {
     /// The types that a value may have, as schemas call them; none where all will do.
     pub(super) fn types(self) -> &'static [&'static str] {
         match self {
-            Self::Known(kind) => of_shape(kind.shape()),
-            Self::Written { is_resource: true, .. } => of_shape(Shape::Object),
+            Self::Known(kind) => of_shape(kind.value_kind()),
+            Self::Written { is_resource: true, .. } => of_shape(ValueKind::Object),
             Self::Written { schema, .. } if flag(schema, "x-kubernetes-int-or-string") => {
-                of_shape(Shape::IntOrString)
+                of_shape(ValueKind::IntOrString)
             }
             Self::Written { schema, .. } => {
                 let name = text(schema, "type").unwrap_or_default();
                 let named = [
-                    ("string", Shape::String),
-                    ("integer", Shape::Integer),
-                    ("number", Shape::Number),
-                    ("boolean", Shape::Boolean),
-                    ("object", Shape::Object),
-                    ("array", Shape::Array),
+                    ("string", ValueKind::String),
+                    ("integer", ValueKind::Integer),
+                    ("number", ValueKind::Number),
+                    ("boolean", ValueKind::Boolean),
+                    ("object", ValueKind::Object),
+                    ("array", ValueKind::Array),
                 ];
                 let found = named.iter().find(|(word, _)| *word == name);
                 found.map_or(&[], |(_, shape)| of_shape(*shape))
@@ -88,7 +88,7 @@ impl<'a> Rules<'a> {
     /// Whether fields that nobody declared are fine.
     pub(super) fn is_open(self) -> bool {
         match self {
-            Self::Known(kind) => kind.keeps_unknown() || kind.fields().next().is_none(),
+            Self::Known(kind) => kind.preserves_unknown_fields() || kind.fields().next().is_none(),
             Self::Written { schema, .. } => {
                 flag(schema, "x-kubernetes-preserve-unknown-fields")
                     || flag(schema, "additionalProperties")
@@ -115,7 +115,7 @@ impl<'a> Rules<'a> {
     pub(super) fn limits(self) -> Vec<Limit<'a>> {
         match self {
             Self::Known(kind) => {
-                let values = kind.enumeration().map(|values| values.map(Cow::from).collect());
+                let values = kind.enum_values().map(|values| values.map(Cow::from).collect());
                 values.map(Limit::OneOf).into_iter().collect()
             }
             Self::Written { schema, .. } => Limit::written(schema),
@@ -137,17 +137,17 @@ fn written<'a>(schema: NodeRef<'a>, table: &'a Schema) -> Rules<'a> {
     Rules::Written { schema, table, is_resource: flag(schema, "x-kubernetes-embedded-resource") }
 }
 
-fn of_shape(shape: Shape) -> &'static [&'static str] {
+fn of_shape(shape: ValueKind) -> &'static [&'static str] {
     match shape {
-        Shape::Any => &[],
-        Shape::String => &["string"],
-        Shape::Integer => &["integer"],
-        Shape::Number => &["number"],
-        Shape::Boolean => &["boolean"],
-        Shape::IntOrString => &["integer", "string"],
-        Shape::NumberOrString => &["number", "string"],
-        Shape::Object => &["object"],
-        Shape::Array => &["array"],
+        ValueKind::Any => &[],
+        ValueKind::String => &["string"],
+        ValueKind::Integer => &["integer"],
+        ValueKind::Number => &["number"],
+        ValueKind::Boolean => &["boolean"],
+        ValueKind::IntOrString => &["integer", "string"],
+        ValueKind::NumberOrString => &["number", "string"],
+        ValueKind::Object => &["object"],
+        ValueKind::Array => &["array"],
     }
 }
 

@@ -5,7 +5,7 @@ mod path;
 mod search;
 mod visit;
 
-use krm_core::schema::Shape;
+use krm_core::schema::ValueKind;
 use krm_core::setters::{can_have_line_comment, typed_value};
 use krm_sdk::yaml::{CommentPlace, NodeRef, Path, Value};
 use krm_sdk::{Diagnostic, Error, FunctionResult, Resource, ResourceList, Severity};
@@ -84,7 +84,7 @@ fn put_at(
     }
     let value = match there.and_then(|node| node.resolve().as_scalar()) {
         Some(scalar) => {
-            typed_value(scalar.node(), put, field_type::of(item, &path).map(Shape::name))
+            typed_value(scalar.node(), put, field_type::of(item, &path).map(ValueKind::name))
         }
         None => new_value(put, field_type::of(item, &path)),
     };
@@ -195,9 +195,9 @@ fn refused(item: &Resource, node: NodeRef<'_>, words: String) -> Error {
     error.hint("name the field in it that is meant").into()
 }
 
-fn new_value(text: &str, shape: Option<Shape>) -> Value<'static> {
+fn new_value(text: &str, shape: Option<ValueKind>) -> Value<'static> {
     match shape {
-        Some(Shape::String) => Value::string(text.to_owned()),
+        Some(ValueKind::String) => Value::string(text.to_owned()),
         _ => Value::plain(text.to_owned()),
     }
 }

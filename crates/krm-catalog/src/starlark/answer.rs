@@ -1,6 +1,6 @@
 //! What a script is given and what it gives back: resources on the same wire as those of functions outside.
 
-use krm_core::format::{self, Options};
+use krm_core::format::{self, FormatOptions};
 use krm_core::functions::resource_list::{Answer, SendOptions, Sending};
 use krm_core::print::json;
 use krm_sdk::{Diagnostic, Error, Item, Resource, ResourceList};
@@ -60,7 +60,7 @@ fn is(key: &Value<'_>, name: &str) -> bool {
 fn in_order(item: Item, is_new: bool) -> Result<Resource, Error> {
     let mut resource = Resource::from(item);
     if is_new {
-        let formatted = format::format(resource.item().file(), Options::default())?;
+        let formatted = format::format(resource.item().file(), FormatOptions::default())?;
         resource.replace(formatted.text.unwrap_or_else(|| resource.text().to_owned()))?;
     }
     Ok(resource)

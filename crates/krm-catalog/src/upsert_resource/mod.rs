@@ -79,7 +79,7 @@ fn resources(config: &Resource) -> Result<Vec<Wanted>, Error> {
     }
     let items = config.get("items").and_then(|items| items.resolve().as_sequence());
     let items: Vec<NodeRef<'_>> = items.into_iter().flat_map(|items| items.items()).collect();
-    let texts = source_text::texts(&items).into_iter().map(source_text::end_line);
+    let texts = source_text::texts(&items).into_iter().map(source_text::ensure_trailing_newline);
     items.iter().zip(texts).map(|(item, text)| wanted(config, *item, text)).collect()
 }
 

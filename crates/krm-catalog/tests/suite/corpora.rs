@@ -230,8 +230,9 @@ fn apply(case: &Path, steps: &[(String, Step)]) -> Result<(Vec<Resource>, Vec<St
             let Some(root) = document.root().filter(|it| it.as_mapping().is_some()) else {
                 continue;
             };
-            let text =
-                krm_core::print::source_text::end_line(krm_core::print::source_text::text(root));
+            let text = krm_core::print::source_text::ensure_trailing_newline(
+                krm_core::print::source_text::text(root),
+            );
             let mut item = Item::parse(text).map_err(|error| error.message().to_owned())?;
             item.path = Some(PackagePath::new(&path).unwrap());
             item.index = Some(index);

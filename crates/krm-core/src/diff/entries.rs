@@ -66,6 +66,6 @@ impl<'a> Entries<'a> {
 fn name(key: NodeRef<'_>) -> Cow<'_, str> {
     match key.resolve().as_scalar() {
         Some(scalar) => scalar.value(),
-        None => crate::print::one_line::text(key).into(),
+        None => crate::print::one_line(key).into(),
     }
 }

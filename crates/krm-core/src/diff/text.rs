@@ -4,7 +4,7 @@ use krm_yaml::{CommentPlace, NodeRef, Path, Segment, Value};
 
 use super::packages::{Item, ItemChange};
 use super::{CommentChange, FieldChange, Format, FormatChange, What};
-use crate::print::list_output::Record;
+use crate::print::Record;
 use crate::print::one_line;
 
 /// More of a value than this is for `-o json`.
@@ -54,7 +54,7 @@ fn field_line(change: &FieldChange<'_>, hide: bool) -> String {
     let path = &change.path;
     let show = |node: Option<NodeRef<'_>>| match (hide, node) {
         (true, _) => HIDDEN.to_owned(),
-        (false, Some(node)) => short(&one_line::text(node)),
+        (false, Some(node)) => short(&one_line(node)),
         (false, None) => String::new(),
     };
     match change.what {

@@ -143,7 +143,8 @@ impl Arrangement<'_> {
     ) -> Result<String, EditError> {
         let mut new = New::default();
         for addition in self.added.iter().filter(|it| !is_item(it, file)) {
-            let text = source_text::end_line(source_text::texts(&[addition.node]).concat());
+            let text =
+                source_text::ensure_trailing_newline(source_text::texts(&[addition.node]).concat());
             match addition.place {
                 Place::Before(spot) => new.before.entry(spot.document).or_default().push(text),
                 Place::Behind(spot) => new.behind.entry(spot.document).or_default().push(text),

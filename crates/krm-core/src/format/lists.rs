@@ -6,8 +6,8 @@ use std::borrow::Cow;
 
 use krm_yaml::NodeRef;
 
-use super::order::{Wish, of_items};
-use super::ties::Ties;
+use super::anchor_order::AnchorOrder;
+use super::sort::{Reordering, of_items};
 use crate::model::resource::{Resource, scalar_text};
 
 /// Compat: the kinds and versions whose lists kustomize sorts.
@@ -32,19 +32,24 @@ const VERSIONS: &[&str] = &[
 ];
 
 /// The lists of a resource that should stand in another order.
-pub(super) fn wishes<'a>(resource: Resource<'a>, ties: &Ties) -> Vec<Wish<'a>> {
+pub(super) fn wishes<'a>(
+    resource: Resource<'a>,
+    anchor_order: &AnchorOrder,
+) -> Vec<Reordering<'a>> {
     let is_known =
         KINDS.contains(&&*resource.kind()) && VERSIONS.contains(&&*resource.api_version());
     if !is_known {
         return Vec::new();
     }
     let containers = down(resource.node, &["spec", "template", "spec", "containers"]);
-    let containers = containers.into_iter().filter_map(|list| by_name(list, ties));
+    let containers = containers.into_iter().filter_map(|list| by_name(list, anchor_order));
     let operations = down(resource.node, &["webhooks", "rules", "operations"]);
-    containers.chain(operations.into_iter().filter_map(|list| by_value(list, ties))).collect()
+    containers
+        .chain(operations.into_iter().filter_map(|list| by_value(list, anchor_order)))
+        .collect()
 }
 
-/// The nodes that a path of fields leads to, through every item of the lists on its way, over own ground only.
+/// The nodes that a path of fields leads to, through every item of the lists on its way, over own scope only.
 fn down<'a>(node: NodeRef<'a>, path: &[&str]) -> Vec<NodeRef<'a>> {
     path.iter().fold(vec![node], |nodes, name| {
         let items = nodes.into_iter().flat_map(|node| match node.as_sequence() {
@@ -55,21 +60,21 @@ fn down<'a>(node: NodeRef<'a>, path: &[&str]) -> Vec<NodeRef<'a>> {
     })
 }
 
-fn by_name<'a>(list: NodeRef<'a>, ties: &Ties) -> Option<Wish<'a>> {
+fn by_name<'a>(list: NodeRef<'a>, anchor_order: &AnchorOrder) -> Option<Reordering<'a>> {
     let name = |item: NodeRef<'a>| scalar_text(item.resolve().as_mapping()?.get("name")?);
-    sorted(list, ties, name)
+    sorted(list, anchor_order, name)
 }
 
-fn by_value<'a>(list: NodeRef<'a>, ties: &Ties) -> Option<Wish<'a>> {
-    sorted(list, ties, scalar_text)
+fn by_value<'a>(list: NodeRef<'a>, anchor_order: &AnchorOrder) -> Option<Reordering<'a>> {
+    sorted(list, anchor_order, scalar_text)
 }
 
 /// Sorted by a text that every item has; otherwise as it is.
 fn sorted<'a>(
     list: NodeRef<'a>,
-    ties: &Ties,
+    anchor_order: &AnchorOrder,
     text: impl Fn(NodeRef<'a>) -> Option<Cow<'a, str>>,
-) -> Option<Wish<'a>> {
+) -> Option<Reordering<'a>> {
     let texts: Option<Vec<Cow<'a, str>>> = list.as_sequence()?.items().map(text).collect();
-    of_items(list, &texts?, ties)
+    of_items(list, &texts?, anchor_order)
 }

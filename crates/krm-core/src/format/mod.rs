@@ -1,30 +1,30 @@
 //! Formatting: fields in the order that people know, made as edits, so that nothing else changes.
 //!
 //! Every mapping of a resource is put in order, at every depth. What is no resource
-//! stays as it is, and so does a mapping that cannot be reordered without harm, which is told.
+//! stays as it is, and so does a mapping that cannot be reordered without harm, which is diagnostics.
 
-mod apply;
-mod fields;
-mod ground;
+mod anchor_order;
+mod field_order;
 mod lists;
-mod order;
 mod quotes;
-mod ties;
+mod reorder;
+mod scope;
+mod sort;
 
 use krm_yaml::{DocumentRef, File, Indentation, NodeKind, NodeRef};
 
 use crate::Diagnostic;
 use crate::schema::Schema;
-use ground::Ground;
-use order::{Left, Wish};
-use ties::Ties;
+use anchor_order::AnchorOrder;
+use scope::FormatScope;
+use sort::{Reordering, SkippedNode};
 
 /// How often a document is gone over where something is left: what is put in order may make room for the rest.
 const MOST_ROUNDS: usize = 8;
 
 /// What is to be done besides the order of fields.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Options<'s> {
+pub struct FormatOptions<'s> {
     /// Whether the file is JSON.
     pub json: bool,
     /// Whether containers and operations of webhooks are sorted.
@@ -41,21 +41,21 @@ pub struct Formatted {
     /// The new text; none where nothing changes.
     pub text: Option<String>,
     /// What was left as it is, and why.
-    pub told: Vec<Diagnostic>,
+    pub diagnostics: Vec<Diagnostic>,
 }
 
 /// Formats the resources of a file.
 ///
 /// ```
-/// use krm_core::format::{Options, format};
+/// use krm_core::format::{FormatOptions, format};
 ///
 /// let text = "kind: A # a kind\n\napiVersion: v1\n# no spec\nmetadata: {}\n".to_owned();
-/// let formatted = format(&krm_yaml::File::parse(text)?, Options::default()).expect("it can be formatted");
+/// let formatted = format(&krm_yaml::File::parse(text)?, FormatOptions::default()).expect("it can be formatted");
 /// assert_eq!(formatted.text.as_deref(), Some("apiVersion: v1\n\nkind: A # a kind\n# no spec\nmetadata: {}\n"));
 /// # Ok::<(), krm_yaml::ReadError>(())
 /// ```
-pub fn format(file: &File, options: Options<'_>) -> Result<Formatted, Vec<Diagnostic>> {
-    // The order comes last, so that everything is told of the file as it is.
+pub fn format(file: &File, options: FormatOptions<'_>) -> Result<Formatted, Vec<Diagnostic>> {
+    // The order comes last, so that everything is diagnostics of the file as it is.
     let mut formatted = match options.schema {
         Some(schema) => quotes::by_schema(file, schema, options)?,
         None => Formatted::default(),
@@ -69,14 +69,14 @@ pub fn format(file: &File, options: Options<'_>) -> Result<Formatted, Vec<Diagno
 
 /// The documents with resources, with the indentation that is asked for.
 fn indented(file: &File, how: Indentation) -> Result<Formatted, Vec<Diagnostic>> {
-    let (mut errors, mut told) = (Vec::new(), Vec::new());
-    let text = rebuilt(file, |document| match Ground::of(document) {
-        Ok(ground) if ground.is_whole() => match document.reindented(how) {
+    let (mut errors, mut diagnostics) = (Vec::new(), Vec::new());
+    let text = rebuilt(file, |document| match FormatScope::of(document) {
+        Ok(scope) if scope.is_whole() => match document.reindented(how) {
             Ok(new) => Some(new),
             Err(error) => {
                 let why = reason(&error.message);
                 let message = format!("the document keeps its indentation: {why}");
-                told.push(Diagnostic::untyped_warning(message).at(file, error.span));
+                diagnostics.push(Diagnostic::untyped_warning(message).at(file, error.span));
                 None
             }
         },
@@ -86,7 +86,7 @@ fn indented(file: &File, how: Indentation) -> Result<Formatted, Vec<Diagnostic>>
             None
         }
     });
-    if errors.is_empty() { Ok(Formatted { text: Some(text), told }) } else { Err(errors) }
+    if errors.is_empty() { Ok(Formatted { text: Some(text), diagnostics }) } else { Err(errors) }
 }
 
 /// The file with new texts for some of its documents.
@@ -119,18 +119,18 @@ impl Formatted {
             None => step(file)?,
         };
         self.text = next.text.or(self.text.take()).filter(|text| text != file.text());
-        self.told.extend(next.told);
+        self.diagnostics.extend(next.diagnostics);
         Ok(())
     }
 }
 
 /// The fields of all resources in order.
-fn in_order(file: &File, options: Options<'_>) -> Result<Formatted, Vec<Diagnostic>> {
-    let (mut errors, mut all, mut told) = (Vec::new(), Vec::new(), Vec::new());
+fn in_order(file: &File, options: FormatOptions<'_>) -> Result<Formatted, Vec<Diagnostic>> {
+    let (mut errors, mut all, mut diagnostics) = (Vec::new(), Vec::new(), Vec::new());
     for document in file.documents() {
         match wishes(document, options) {
             Ok((wishes, left)) => {
-                told.extend(left.iter().map(|left| warning(file, left.node, &left.why)));
+                diagnostics.extend(left.iter().map(|left| warning(file, left.node, &left.why)));
                 all.push(wishes);
             }
             Err(error) => errors.push(error),
@@ -140,31 +140,32 @@ fn in_order(file: &File, options: Options<'_>) -> Result<Formatted, Vec<Diagnost
         return Err(errors);
     }
     if all.iter().all(Vec::is_empty) {
-        return Ok(Formatted { text: None, told });
+        return Ok(Formatted { text: None, diagnostics });
     }
-    let text = match apply::all(file, all.iter().flatten(), options.json) {
+    let text = match reorder::all(file, all.iter().flatten(), options.json) {
         Ok(text) => text,
-        Err(_) => one_by_one(file, &all, options, &mut told),
+        Err(_) => one_by_one(file, &all, options, &mut diagnostics),
     };
-    Ok(Formatted { text: Some(text).filter(|text| text != file.text()), told })
+    Ok(Formatted { text: Some(text).filter(|text| text != file.text()), diagnostics })
 }
 
 /// What should change places in a document, and what is left as it is.
 fn wishes<'a>(
     document: DocumentRef<'a>,
-    options: Options<'_>,
-) -> Result<(Vec<Wish<'a>>, Vec<Left<'a>>), Diagnostic> {
-    let ground = Ground::of(document)?;
-    let ties = Ties::of(document);
+    options: FormatOptions<'_>,
+) -> Result<(Vec<Reordering<'a>>, Vec<SkippedNode<'a>>), Diagnostic> {
+    let scope = FormatScope::of(document)?;
+    let anchor_order = AnchorOrder::of(document);
     let (mut wishes, mut left) = (Vec::new(), Vec::new());
-    for mapping in ground.nodes().filter(|node| node.kind() == NodeKind::Mapping) {
-        match order::of_fields(mapping, &ties) {
+    for mapping in scope.nodes().filter(|node| node.kind() == NodeKind::Mapping) {
+        match sort::of_fields(mapping, &anchor_order) {
             Ok(wish) => wishes.extend(wish),
             Err(why) => left.push(why),
         }
     }
     if options.sort_lists {
-        wishes.extend(ground.resources().flat_map(|resource| lists::wishes(resource, &ties)));
+        wishes
+            .extend(scope.resources().flat_map(|resource| lists::wishes(resource, &anchor_order)));
     }
     Ok((wishes, left))
 }
@@ -172,21 +173,21 @@ fn wishes<'a>(
 /// The file with each document formatted by itself, where something cannot be done.
 fn one_by_one(
     file: &File,
-    all: &[Vec<Wish<'_>>],
-    options: Options<'_>,
-    told: &mut Vec<Diagnostic>,
+    all: &[Vec<Reordering<'_>>],
+    options: FormatOptions<'_>,
+    diagnostics: &mut Vec<Diagnostic>,
 ) -> String {
     rebuilt(file, |document| {
         let has_wishes = all.get(document.index()).is_some_and(|wishes| !wishes.is_empty());
-        has_wishes.then(|| in_rounds(document, options, told))
+        has_wishes.then(|| in_rounds(document, options, diagnostics))
     })
 }
 
 /// One document with everything in order that can be, and warnings at the places of the rest.
 fn in_rounds(
     document: DocumentRef<'_>,
-    options: Options<'_>,
-    told: &mut Vec<Diagnostic>,
+    options: FormatOptions<'_>,
+    diagnostics: &mut Vec<Diagnostic>,
 ) -> String {
     let mut text = document.text().to_owned();
     let mut left = Vec::new();
@@ -194,7 +195,7 @@ fn in_rounds(
         let Ok(own) = File::parse(text.clone()) else { break };
         let found = own.document(0).filter(|_| own.documents().len() == 1);
         let Some(Ok((wishes, _))) = found.map(|found| self::wishes(found, options)) else { break };
-        let (new, remain) = apply::most(&own, &wishes, options.json);
+        let (new, remain) = reorder::most(&own, &wishes, options.json);
         left = remain.into_iter().map(|left| (left.node.path(), left.why)).collect();
         if left.is_empty() || new == text {
             text = new;
@@ -204,7 +205,7 @@ fn in_rounds(
     }
     for (path, why) in left {
         let place = document.find(&path).or(document.root());
-        told.extend(place.map(|node| warning(document.file(), node, &why)));
+        diagnostics.extend(place.map(|node| warning(document.file(), node, &why)));
     }
     text
 }

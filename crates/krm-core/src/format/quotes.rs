@@ -2,9 +2,9 @@
 
 use krm_yaml::{Edit, File, NodeKind, NodeRef, Resolved, Scalar, ScalarStyle, Value};
 
-use super::ground::Ground;
-use super::{Formatted, Options};
-use crate::schema::{Schema, Shape, Type};
+use super::scope::FormatScope;
+use super::{FormatOptions, Formatted};
+use crate::schema::{Schema, Type, ValueKind};
 use crate::{Diagnostic, Severity};
 
 /// A value that is to be written anew.
@@ -30,15 +30,15 @@ impl Retyped<'_> {
 pub(super) fn by_schema(
     file: &File,
     schema: &Schema,
-    options: Options<'_>,
+    options: FormatOptions<'_>,
 ) -> Result<Formatted, Vec<Diagnostic>> {
     let mut edit = Edit::new(file).json(options.json);
     let mut told = Vec::new();
     for document in file.documents() {
-        let ground = Ground::of(document).map_err(|error| vec![error])?;
+        let scope = FormatScope::of(document).map_err(|error| vec![error])?;
         let shared = Shared::of(document.root());
-        for resource in ground.resources() {
-            let kind = schema.of_resource(&resource.api_version(), &resource.kind());
+        for resource in scope.resources() {
+            let kind = schema.resource_type(&resource.api_version(), &resource.kind());
             for found in kind.map(|kind| below(resource.node, kind)).unwrap_or_default() {
                 if shared.has(found.node) {
                     told.push(left(found.node));
@@ -51,10 +51,10 @@ pub(super) fn by_schema(
         }
     }
     if edit.is_empty() {
-        return Ok(Formatted { text: None, told });
+        return Ok(Formatted { text: None, diagnostics: told });
     }
     let text = edit.apply().map_err(|error| vec![Diagnostic::from_edit(&error, file)])?;
-    Ok(Formatted { text: Some(text).filter(|text| text != file.text()), told })
+    Ok(Formatted { text: Some(text).filter(|text| text != file.text()), diagnostics: told })
 }
 
 fn left(node: NodeRef<'_>) -> Diagnostic {
@@ -115,16 +115,18 @@ fn retyped<'a>(scalar: Scalar<'a>, kind: Type<'_>) -> Option<Retyped<'a>> {
         return None;
     }
     let text = scalar.value();
-    let shape = kind.shape();
+    let shape = kind.value_kind();
     match (scalar.style(), shape) {
-        (ScalarStyle::Plain, Shape::String) => {
+        (ScalarStyle::Plain, ValueKind::String) => {
             let read = [scalar.resolve(), scalar.resolve_1_1()];
             let is_other = read.iter().any(|read| *read != Resolved::String);
             let is_null = read.contains(&Resolved::Null);
             let words = "gets quotes: it is text by its schema".to_owned();
             (is_other && !is_null).then_some(Retyped { node, value: Value::String(text), words })
         }
-        (style, Shape::Boolean | Shape::Integer | Shape::Number) if style.is_quoted() => {
+        (style, ValueKind::Boolean | ValueKind::Integer | ValueKind::Number)
+            if style.is_quoted() =>
+        {
             let read = Resolved::of_plain(&text);
             let is_meant = fits(read, shape) && read == Resolved::of_plain_1_1(&text);
             let words = format!("loses its quotes: it is {} by its schema", name(shape));
@@ -135,19 +137,19 @@ fn retyped<'a>(scalar: Scalar<'a>, kind: Type<'_>) -> Option<Retyped<'a>> {
 }
 
 /// Whether a value that reads so is one of this shape.
-fn fits(read: Resolved, shape: Shape) -> bool {
+fn fits(read: Resolved, shape: ValueKind) -> bool {
     match shape {
-        Shape::Boolean => matches!(read, Resolved::Bool(_)),
-        Shape::Integer => matches!(read, Resolved::Int(_)),
-        Shape::Number => matches!(read, Resolved::Int(_) | Resolved::Float(_)),
+        ValueKind::Boolean => matches!(read, Resolved::Bool(_)),
+        ValueKind::Integer => matches!(read, Resolved::Int(_)),
+        ValueKind::Number => matches!(read, Resolved::Int(_) | Resolved::Float(_)),
         _ => false,
     }
 }
 
-fn name(shape: Shape) -> &'static str {
+fn name(shape: ValueKind) -> &'static str {
     match shape {
-        Shape::Boolean => "a boolean",
-        Shape::Integer => "an integer",
+        ValueKind::Boolean => "a boolean",
+        ValueKind::Integer => "an integer",
         _ => "a number",
     }
 }

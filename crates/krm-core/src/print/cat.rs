@@ -3,7 +3,7 @@
 use krm_yaml::{Edit, EditError, File, NodeRef};
 
 use crate::annotate::add;
-use crate::format::{Options, format};
+use crate::format;
 use crate::model::resource::{Resource, is_null, resources};
 use crate::print::source_text;
 use crate::{Diagnostic, PackageFile};
@@ -22,7 +22,7 @@ pub struct Entry<'a> {
 
 /// How entries are printed.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Look {
+pub struct Options {
     /// With annotations that say which file they are from, and where in it they stand.
     pub annotated: bool,
     /// With their fields in the order that people know.
@@ -52,28 +52,28 @@ pub fn texts(entries: &[Entry<'_>]) -> Vec<String> {
     let texts = entries.chunk_by(|a, b| document(a) == document(b)).flat_map(|same| {
         source_text::texts(&same.iter().map(|entry| entry.node).collect::<Vec<_>>())
     });
-    texts.map(source_text::end_line).collect()
+    texts.map(source_text::ensure_trailing_newline).collect()
 }
 
-/// Gives the entries of a file that are wanted to `print`, with this look: the file is edited before.
+/// Gives the entries of a file that are wanted to `print`, with this options: the file is edited before.
 pub fn with_entries<R>(
     file: &PackageFile,
-    look: Look,
+    options: Options,
     keep: impl Fn(&Entry<'_>) -> bool,
     print: impl FnOnce(&[Entry<'_>]) -> R,
 ) -> Result<R, Vec<Diagnostic>> {
     let all = entries(file);
-    if look.is_plain() {
+    if options.is_plain() {
         return Ok(print(&all.into_iter().filter(|entry| keep(entry)).collect::<Vec<_>>()));
     }
     // Edits change no entry into two, so places stay.
     let kept: Vec<bool> = all.iter().map(keep).collect();
-    let dressed = look.dress(file, &kept)?;
+    let dressed = options.dress(file, &kept)?;
     let entries = entries(&dressed).into_iter().zip(kept);
     Ok(print(&entries.filter(|(_, keep)| *keep).map(|(entry, _)| entry).collect::<Vec<_>>()))
 }
 
-impl Look {
+impl Options {
     /// Whether entries are printed as they are written.
     pub fn is_plain(self) -> bool {
         !(self.annotated || self.formatted || self.without_comments)
@@ -83,11 +83,11 @@ impl Look {
     fn dress(self, file: &PackageFile, kept: &[bool]) -> Result<PackageFile, Vec<Diagnostic>> {
         let mut file = file.with_text(file.file().map_or("", File::text).to_owned())?;
         if let (true, Some(source)) = (self.formatted, file.file()) {
-            let options = Options { json: file.path.is_json(), ..Options::default() };
+            let options = format::FormatOptions { json: file.path.is_json(), ..Default::default() };
             let told = |told: Vec<Diagnostic>| {
                 told.into_iter().map(|it| it.in_file(&*file.shown)).collect::<Vec<_>>()
             };
-            if let Some(text) = format(source, options).map_err(told)?.text {
+            if let Some(text) = format::format(source, options).map_err(told)?.text {
                 file = file.with_text(text)?;
             }
         }
@@ -149,30 +149,30 @@ mod tests {
     use super::*;
     use crate::model::package::tests::package;
 
-    fn printed(text: &str, look: Look) -> Vec<String> {
+    fn printed(text: &str, options: Options) -> Vec<String> {
         let package = package(&[("a/b.yaml", text)]);
         let file = &package.files()[0];
-        with_entries(file, look, |_| true, texts).unwrap()
+        with_entries(file, options, |_| true, texts).unwrap()
     }
 
     #[test]
     fn documents_without_resources_are_entries_too() {
         let text = "# c\n---\nkind: A\napiVersion: v1\n---\nplain: 1 # c\n---\n# only\n---\n- x\n";
-        let plain = printed(text, Look::default());
+        let plain = printed(text, Options::default());
         assert_eq!(plain, ["# c\nkind: A\napiVersion: v1\n", "plain: 1 # c\n", "- x\n"]);
     }
 
     #[test]
     fn a_look_is_made_of_edits() {
         let text = "kind: A # k\napiVersion: v1\n# meta\nmetadata:\n  name: a\n";
-        let look = Look { annotated: true, ..Look::default() };
+        let options = Options { annotated: true, ..Options::default() };
         assert_eq!(
-            printed(text, look)[0],
+            printed(text, options)[0],
             format!(
                 "{text}  annotations:\n    config.kubernetes.io/index: \"0\"\n    config.kubernetes.io/path: a/b.yaml\n    internal.config.kubernetes.io/index: \"0\"\n    internal.config.kubernetes.io/path: a/b.yaml\n"
             )
         );
-        let look = Look { formatted: true, without_comments: true, ..Look::default() };
-        assert_eq!(printed(text, look)[0], "apiVersion: v1\nkind: A\nmetadata:\n  name: a\n");
+        let options = Options { formatted: true, without_comments: true, ..Options::default() };
+        assert_eq!(printed(text, options)[0], "apiVersion: v1\nkind: A\nmetadata:\n  name: a\n");
     }
 }

@@ -7,15 +7,17 @@ use crate::model::resource::Resource;
 /// The number of resources of each kind, in the order of the kinds.
 ///
 /// ```
-/// use krm_core::print::count;
+/// use krm_core::print::count_by_kind;
 /// use krm_core::model::resource;
 ///
 /// let file = krm_yaml::File::parse("- {apiVersion: v1, kind: Pod}\n- {apiVersion: v1, kind: Pod}\n".to_owned())?;
 /// let found = resource::resources(file.document(0).expect("there is one"));
-/// assert_eq!(count::by_kind(found).into_iter().collect::<Vec<_>>(), [("Pod".to_owned(), 2)]);
+/// assert_eq!(count_by_kind(found).into_iter().collect::<Vec<_>>(), [("Pod".to_owned(), 2)]);
 /// # Ok::<(), krm_yaml::ReadError>(())
 /// ```
-pub fn by_kind<'a>(resources: impl IntoIterator<Item = Resource<'a>>) -> BTreeMap<String, usize> {
+pub fn count_by_kind<'a>(
+    resources: impl IntoIterator<Item = Resource<'a>>,
+) -> BTreeMap<String, usize> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for resource in resources {
         let kind = resource.kind();

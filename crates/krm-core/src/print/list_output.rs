@@ -6,7 +6,7 @@ use krm_yaml::Value;
 pub type Record<'a> = Vec<(&'static str, Value<'a>)>;
 
 /// The records as one JSON list, a record a line.
-pub fn json(records: &[Record<'_>]) -> String {
+pub fn records_to_json(records: &[Record<'_>]) -> String {
     let line = |record: &Record<'_>| {
         let entries = record.iter().map(|(name, value)| (Value::from(*name), value.clone()));
         crate::print::json::write(&Value::Mapping(entries.collect()))
@@ -18,13 +18,13 @@ pub fn json(records: &[Record<'_>]) -> String {
 /// The records as a YAML list.
 ///
 /// ```
-/// use krm_core::print::list_output;
+/// use krm_core::print::records_to_yaml;
 /// use krm_yaml::Value;
 ///
 /// let record = vec![("kind", Value::from("Service")), ("name", Value::from("no")), ("count", Value::int(2))];
-/// assert_eq!(list_output::yaml(&[record]), "- kind: Service\n  name: \"no\"\n  count: 2\n");
+/// assert_eq!(records_to_yaml(&[record]), "- kind: Service\n  name: \"no\"\n  count: 2\n");
 /// ```
-pub fn yaml(records: &[Record<'_>]) -> String {
+pub fn records_to_yaml(records: &[Record<'_>]) -> String {
     if records.is_empty() {
         return "[]\n".to_owned();
     }
@@ -32,7 +32,7 @@ pub fn yaml(records: &[Record<'_>]) -> String {
     for record in records {
         for (at, (name, value)) in record.iter().enumerate() {
             let value = match value {
-                Value::String(text) if is_plain(text) => text.to_string(),
+                Value::String(text) if is_plain_scalar(text) => text.to_string(),
                 // JSON is YAML.
                 other => crate::print::json::write(other),
             };
@@ -43,7 +43,7 @@ pub fn yaml(records: &[Record<'_>]) -> String {
 }
 
 /// Whether a text needs no quotes, whoever reads it.
-pub(crate) fn is_plain(text: &str) -> bool {
+pub(crate) fn is_plain_scalar(text: &str) -> bool {
     let words = ["y", "n", "yes", "no", "on", "off", "true", "false", "null"];
     text.starts_with(|c: char| c.is_ascii_alphabetic())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./".contains(&byte))

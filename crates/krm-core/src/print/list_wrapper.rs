@@ -8,7 +8,7 @@ use crate::print::list_output;
 
 /// One list of all these texts, as functions read it, with its head and what they are to be told.
 #[derive(Clone, Debug)]
-pub struct Wrapper {
+pub struct ListWrapper {
     /// `kind` of the list.
     pub kind: String,
     /// `apiVersion` of the list.
@@ -17,10 +17,10 @@ pub struct Wrapper {
     pub function_config: Option<String>,
 }
 
-impl Wrapper {
+impl ListWrapper {
     /// The list as text. Every item reads as its text does alone, or there is no list.
     pub fn wrap(&self, texts: &[String]) -> Result<String, Diagnostic> {
-        let word = |text: &str| match list_output::is_plain(text) {
+        let word = |text: &str| match list_output::is_plain_scalar(text) {
             true => text.to_owned(),
             false => json::write(&Value::string(text)),
         };
@@ -87,7 +87,7 @@ mod tests {
             "{\"kind\": \"B\",\n \"x\": \"y\n  z\"}\n".to_owned(),
             "a: &x 1\nb: *x\r\nc: 'two\n\n  lines'\n".to_owned(),
         ];
-        let wrapper = Wrapper {
+        let wrapper = ListWrapper {
             kind: "List".to_owned(),
             version: "v1".to_owned(),
             function_config: Some("a: |\n  x\n".to_owned()),
@@ -102,8 +102,11 @@ mod tests {
 
     #[test]
     fn items_mean_what_they_meant_whatever_they_look_like() {
-        let wrapper =
-            Wrapper { kind: "List".to_owned(), version: "v1".to_owned(), function_config: None };
+        let wrapper = ListWrapper {
+            kind: "List".to_owned(),
+            version: "v1".to_owned(),
+            function_config: None,
+        };
         for item in [
             "a: |\n\n  text\n     \n  more\n\n\nb: >-\n  x\n\n  y\n",
             "a: |2\n    x\n  y\n",

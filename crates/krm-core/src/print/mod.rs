@@ -3,10 +3,16 @@
 //! Diagnostics are not printed here.
 
 pub mod cat;
-pub mod count;
+mod count;
 pub mod json;
-pub mod list_output;
-pub mod list_wrapper;
-pub mod one_line;
+mod list_output;
+pub(crate) mod list_wrapper;
+mod one_line;
 pub mod source_text;
 pub mod tree;
+
+pub use count::count_by_kind;
+pub(crate) use list_output::is_plain_scalar;
+pub use list_output::{Record, records_to_json, records_to_yaml};
+pub use list_wrapper::ListWrapper;
+pub use one_line::one_line;

@@ -12,10 +12,10 @@ const MOST_DEPTH: usize = 300;
 /// ```
 /// let file = krm_yaml::File::parse("ports:\n- containerPort: 80 # http\n  name: \"web\"\n".to_owned())?;
 /// let ports = file.document(0).and_then(|document| document.find(&"ports".parse().ok()?)).expect("it is there");
-/// assert_eq!(krm_core::print::one_line::text(ports), "[{containerPort: 80, name: \"web\"}]");
+/// assert_eq!(krm_core::print::one_line(ports), "[{containerPort: 80, name: \"web\"}]");
 /// # Ok::<(), krm_yaml::ReadError>(())
 /// ```
-pub fn text(node: NodeRef<'_>) -> String {
+pub fn one_line(node: NodeRef<'_>) -> String {
     let mut out = String::new();
     write(node, 0, &mut out);
     out
@@ -57,7 +57,7 @@ mod tests {
 
     fn root(source: &str) -> String {
         let file = krm_yaml::File::parse(source.to_owned()).unwrap();
-        text(file.document(0).unwrap().root().unwrap())
+        one_line(file.document(0).unwrap().root().unwrap())
     }
 
     #[test]

@@ -52,7 +52,7 @@ pub(crate) fn own_texts(nodes: &[NodeRef<'_>]) -> Vec<String> {
         let text = node.document().file().text();
         node.end() as usize == text.len() && !text.ends_with('\n')
     };
-    let ended = |(text, node)| if ends_file(node) { text } else { end_line(text) };
+    let ended = |(text, node)| if ends_file(node) { text } else { ensure_trailing_newline(text) };
     all.into_iter().zip(nodes).map(ended).collect()
 }
 
@@ -83,7 +83,7 @@ fn leans_outside(node: NodeRef<'_>, own: Span) -> bool {
 }
 
 /// The text with a line break at its end, of the kind that it has.
-pub fn end_line(mut text: String) -> String {
+pub fn ensure_trailing_newline(mut text: String) -> String {
     if !text.ends_with('\n') {
         text.push_str(if text.contains("\r\n") { "\r\n" } else { "\n" });
     }

@@ -9,8 +9,7 @@ use crate::Diagnostic;
 use crate::diagnostics::secrets;
 use crate::model::quantity::Quantity;
 use crate::model::resource::Resource;
-pub use crate::query::selector::{QueryError, Selector};
-use crate::query::selector::{near, pattern};
+use crate::query::selector::{QueryError, Selector, near, pattern};
 
 /// Conditions that must all hold.
 ///
@@ -181,7 +180,7 @@ impl Test {
 fn value(node: NodeRef<'_>) -> String {
     match node.as_scalar() {
         Some(scalar) => scalar.value().into_owned(),
-        None => crate::print::one_line::text(node).replace('"', ""),
+        None => crate::print::one_line(node).replace('"', ""),
     }
 }
 

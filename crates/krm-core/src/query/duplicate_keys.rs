@@ -8,7 +8,7 @@ use crate::Diagnostic;
 
 /// A key that stood in its mapping before.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Duplicate<'a> {
+pub struct DuplicateKey<'a> {
     /// The key that came first.
     pub first: NodeRef<'a>,
     /// The key that stands there again.
@@ -17,7 +17,7 @@ pub struct Duplicate<'a> {
     pub path: Path,
 }
 
-impl Duplicate<'_> {
+impl DuplicateKey<'_> {
     /// A warning with both places.
     pub fn to_diagnostic(&self, file: &File) -> Diagnostic {
         let path = self.path.to_string();
@@ -32,11 +32,11 @@ impl Duplicate<'_> {
 ///
 /// ```
 /// let file = krm_yaml::File::parse("a: 1\nb: 2\na: 3\n".to_owned())?;
-/// let found = krm_core::query::duplicate_keys::find(file.document(0).expect("there is one"));
+/// let found = krm_core::query::duplicate_keys(file.document(0).expect("there is one"));
 /// assert_eq!(found[0].again.position().line, 3);
 /// # Ok::<(), krm_yaml::ReadError>(())
 /// ```
-pub fn find(document: DocumentRef<'_>) -> Vec<Duplicate<'_>> {
+pub fn find(document: DocumentRef<'_>) -> Vec<DuplicateKey<'_>> {
     let mut search = Search { steps: Vec::new(), keys: Vec::new(), found: Vec::new() };
     if let Some(root) = document.root() {
         search.visit(root);
@@ -53,7 +53,7 @@ struct Search<'a> {
     steps: Vec<Step<'a>>,
     /// A buffer that every mapping uses again.
     keys: Vec<(Key<'a>, NodeRef<'a>)>,
-    found: Vec<Duplicate<'a>>,
+    found: Vec<DuplicateKey<'a>>,
 }
 
 #[derive(Clone, Copy)]
@@ -93,7 +93,7 @@ impl<'a> Search<'a> {
             let ((name, _), first) = &same[0];
             for (_, again) in &same[1..] {
                 let path = self.path().join(name);
-                self.found.push(Duplicate { first: *first, again: *again, path });
+                self.found.push(DuplicateKey { first: *first, again: *again, path });
             }
         }
         self.keys = keys;

@@ -12,36 +12,36 @@ const MOST_NAMES: usize = 8;
 
 /// How far a path goes in a document.
 #[derive(Clone, Copy, Debug)]
-pub struct Missing<'a> {
+pub struct MissingPath<'a> {
     /// The last node that is there.
     pub at: NodeRef<'a>,
     /// How many steps lead to it.
     pub found: usize,
 }
 
-/// How far a path goes, as a reader follows it; none where it goes to its end or nothing can be read.
-pub fn find<'a>(document: DocumentRef<'a>, path: &Path) -> Option<Missing<'a>> {
-    let mut at = document.root()?;
-    for (found, segment) in path.segments().iter().enumerate() {
-        match at.step(segment) {
-            Some(next) => at = next,
-            None => return Some(Missing { at: at.resolve(), found }),
+impl<'a> MissingPath<'a> {
+    /// How far a path goes, as a reader follows it; none where it goes to its end or nothing can be read.
+    pub fn find(document: DocumentRef<'a>, path: &Path) -> Option<Self> {
+        let mut at = document.root()?;
+        for (found, segment) in path.segments().iter().enumerate() {
+            match at.step(segment) {
+                Some(next) => at = next,
+                None => return Some(Self { at: at.resolve(), found }),
+            }
         }
+        None
     }
-    None
-}
 
-impl<'a> Missing<'a> {
     /// An error with the part of the path that is there, and what was probably meant.
     ///
     /// ```
     /// let file = krm_yaml::File::parse("spec:\n  replicas: 3\n".to_owned())?;
     /// let path = "spec.replica".parse()?;
-    /// let missing = krm_core::query::missing_path::find(file.document(0).expect("it is there"), &path).expect("it is missing");
-    /// assert_eq!(missing.explain(&path).hints, ["did you mean `spec.replicas`?"]);
+    /// let missing = krm_core::query::MissingPath::find(file.document(0).expect("it is there"), &path).expect("it is missing");
+    /// assert_eq!(missing.to_diagnostic(&path).hints, ["did you mean `spec.replicas`?"]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn explain(&self, path: &Path) -> Diagnostic {
+    pub fn to_diagnostic(&self, path: &Path) -> Diagnostic {
         let there = prefix(path, self.found);
         let mut diagnostic = Diagnostic::untyped_error(match self.found {
             0 => format!("there is no `{path}`"),
@@ -168,7 +168,11 @@ mod tests {
     fn hint(path: &str) -> String {
         let file = krm_yaml::File::parse(TEXT.to_owned()).unwrap();
         let path = path.parse().unwrap();
-        find(file.document(0).unwrap(), &path).unwrap().explain(&path).hints.join("|")
+        MissingPath::find(file.document(0).unwrap(), &path)
+            .unwrap()
+            .to_diagnostic(&path)
+            .hints
+            .join("|")
     }
 
     #[test]

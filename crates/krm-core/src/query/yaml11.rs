@@ -8,7 +8,7 @@ use crate::Diagnostic;
 ///
 /// ```
 /// let file = krm_yaml::File::parse("on: 017\nport: 80\n".to_owned())?;
-/// assert_eq!(krm_core::query::yaml11::find(file.document(0).expect("there is one")).len(), 2);
+/// assert_eq!(krm_core::query::yaml11_scalars(file.document(0).expect("there is one")).len(), 2);
 /// # Ok::<(), krm_yaml::ReadError>(())
 /// ```
 pub fn find(document: DocumentRef<'_>) -> Vec<Scalar<'_>> {
@@ -25,7 +25,7 @@ fn visit<'a>(node: NodeRef<'a>, found: &mut Vec<Scalar<'a>>) {
 }
 
 /// A warning that says how each version reads it.
-pub fn explain(scalar: Scalar<'_>, file: &File) -> Diagnostic {
+pub fn warning(scalar: Scalar<'_>, file: &File) -> Diagnostic {
     let (new, old) = (scalar.resolve(), scalar.resolve_1_1());
     let message =
         format!("`{}` is {} in YAML 1.2, and {} in YAML 1.1", scalar.raw(), words(new), words(old));
@@ -57,7 +57,7 @@ mod tests {
             File::parse("- yes\n- 'no'\n- 0o17\n- 017\n- 1_000\n- !!str on\n".to_owned()).unwrap();
         let messages: Vec<String> = find(file.document(0).unwrap())
             .into_iter()
-            .map(|it| explain(it, &file).message().to_owned())
+            .map(|it| warning(it, &file).message().to_owned())
             .collect();
         let expected = [
             "`yes` is a text in YAML 1.2, and the boolean true in YAML 1.1",

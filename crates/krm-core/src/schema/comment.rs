@@ -11,13 +11,13 @@ const NAME: &str = "comment";
 
 /// The schema that a comment holds.
 #[derive(Clone, Debug)]
-pub struct Commented(Schema);
+pub struct CommentSchema(Schema);
 
-impl Commented {
+impl CommentSchema {
     /// The type of the field that the comment stands beside.
     pub fn get(&self) -> Type<'_> {
         let id = self.0.own.definitions[NAME];
-        Type::new(&self.0, self.0.own_spot(id))
+        Type::new(&self.0, self.0.own_handle(id))
     }
 }
 
@@ -25,7 +25,7 @@ impl Commented {
 ///
 /// References to setters (`{"$openapi":"replicas"}`, `{"$ref":"#/definitions/io.k8s.cli.setters.replicas"}`) are none, nor is
 /// anything that says nothing about structure.
-pub fn in_comment(text: &str) -> Option<Commented> {
+pub fn schema_from_comment(text: &str) -> Option<CommentSchema> {
     let text = text.trim_start_matches('#').trim();
     if !(text.starts_with('{') && text.ends_with('}')) {
         return None;
@@ -47,9 +47,9 @@ pub fn in_comment(text: &str) -> Option<Commented> {
         return None;
     }
     let id = reader.read(root);
-    if !reader.into_faults().is_empty() {
+    if !reader.into_diagnostics().is_empty() {
         return None;
     }
     schema.own.definitions.insert(NAME.into(), id);
-    Some(Commented(schema))
+    Some(CommentSchema(schema))
 }

@@ -4,7 +4,7 @@ use krm_yaml::NodeRef;
 
 use super::Schema;
 use super::json_schema::Reader;
-use super::node::{Field, Node, NodeId, Shape};
+use super::node::{Field, Node, NodeId, ValueKind};
 use super::openapi::api_version;
 use crate::model::resource::{Resource, field, scalar_text};
 use crate::{Diagnostic, Package, Severity};
@@ -18,7 +18,7 @@ impl Schema {
     pub fn add_crd(&mut self, crd: NodeRef<'_>) -> Vec<Diagnostic> {
         let mut reader = Reader::new(&mut self.own, crd, Severity::Warning);
         reader.crd(crd);
-        reader.into_faults()
+        reader.into_diagnostics()
     }
 
     /// Adds every CustomResourceDefinition of a package. The later of two for one kind counts.
@@ -45,13 +45,15 @@ impl Reader<'_> {
         let Some(spec) = says("versions").or_else(|| says("validation")) else { return };
         let group = field(spec, "group").and_then(scalar_text).unwrap_or_default();
         if group.is_empty() {
-            return self.tell(spec, "a CustomResourceDefinition needs `spec.group`");
+            return self.report(spec, "a CustomResourceDefinition needs `spec.group`");
         }
         let names = field(spec, "names");
         let name = |word| names.and_then(|it| field(it, word)).and_then(scalar_text);
         let Some(kind) = name("kind").filter(|kind| !kind.is_empty()) else {
-            return self
-                .tell(names.unwrap_or(spec), "a CustomResourceDefinition needs `spec.names.kind`");
+            return self.report(
+                names.unwrap_or(spec),
+                "a CustomResourceDefinition needs `spec.names.kind`",
+            );
         };
         let list = name("listKind").map_or_else(|| format!("{kind}List"), |name| name.into_owned());
         // Spec: v1beta1 may have one schema for all versions, and its one version's name beside the group.
@@ -75,7 +77,7 @@ impl Reader<'_> {
                 match field(item, "name").and_then(scalar_text).filter(|name| !name.is_empty()) {
                     Some(name) => versions.push((name.into_owned(), schema_of(item))),
                     None => {
-                        self.tell(item, "a version of a CustomResourceDefinition needs a `name`");
+                        self.report(item, "a version of a CustomResourceDefinition needs a `name`");
                     }
                 }
             }
@@ -83,7 +85,7 @@ impl Reader<'_> {
             versions.push((name.into_owned(), None));
         } else {
             let at = field(spec, "versions").unwrap_or(spec);
-            self.tell(at, "a CustomResourceDefinition needs a list of `spec.versions`");
+            self.report(at, "a CustomResourceDefinition needs a list of `spec.versions`");
         }
         versions
     }
@@ -91,14 +93,14 @@ impl Reader<'_> {
     /// The type at the root of a custom resource has metadata, whatever its schema says.
     fn as_resource(&mut self, id: NodeId) -> NodeId {
         let mut node = self.tables.nodes.get(id).clone();
-        node.facts.get_or_insert_default().is_resource = true;
+        node.attributes.get_or_insert_default().is_resource = true;
         self.tables.nodes.add(node)
     }
 
     fn list_of(&mut self, item: NodeId) -> NodeId {
         let metadata = Node { reference: Some(LIST_META.into()), ..Node::default() };
-        let items = Node { shape: Shape::Array, child: Some(item), ..Node::default() };
-        let text = Shape::String as NodeId;
+        let items = Node { value_kind: ValueKind::Array, child: Some(item), ..Node::default() };
+        let text = ValueKind::String as NodeId;
         let fields = [
             ("apiVersion", text, false),
             ("items", self.tables.nodes.add(items), true),
@@ -108,7 +110,7 @@ impl Reader<'_> {
         let fields =
             fields.map(|(name, node, is_required)| Field { name: name.into(), node, is_required });
         self.tables.nodes.add(Node {
-            shape: Shape::Object,
+            value_kind: ValueKind::Object,
             fields: fields.into(),
             ..Node::default()
         })

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use super::node::{NodeId, Nodes};
 use super::table::{Entry, entries, packages};
-use super::types::Spot;
+use super::type_ref::NodeHandle;
 
 pub(super) const TEXT: &str = include_str!("kubernetes.txt");
 
@@ -51,28 +51,28 @@ impl Embedded {
         self.kinds.keys().copied()
     }
 
-    pub(super) fn kind(&self, api_version: &str, kind: &str) -> Option<Spot<'_>> {
-        Some(self.types[*self.kinds.get(&(api_version, kind))?].spot())
+    pub(super) fn kind(&self, api_version: &str, kind: &str) -> Option<NodeHandle<'_>> {
+        Some(self.types[*self.kinds.get(&(api_version, kind))?].handle())
     }
 
     /// The definition of this short name.
-    pub(super) fn definition(&self, name: &str) -> Option<Spot<'_>> {
+    pub(super) fn definition(&self, name: &str) -> Option<NodeHandle<'_>> {
         let at = self.types.binary_search_by(|it| it.entry.name.cmp(name)).ok()?;
-        Some(self.types[at].spot())
+        Some(self.types[at].handle())
     }
 
     /// The definition that other documents call so.
-    pub(super) fn by_full_name(&self, name: &str) -> Option<Spot<'_>> {
+    pub(super) fn by_full_name(&self, name: &str) -> Option<NodeHandle<'_>> {
         let (package, name) = name.rsplit_once('.')?;
         self.definition(&format!("{}.{name}", self.packages.get(package)?))
     }
 }
 
 impl Definition {
-    pub(super) fn spot(&self) -> Spot<'_> {
+    pub(super) fn handle(&self) -> NodeHandle<'_> {
         let read = || self.entry.read().expect("a test reads every type of the committed table");
         let (nodes, id) = self.nodes.get_or_init(read);
-        Spot { nodes, id: *id, is_embedded: true }
+        NodeHandle { nodes, id: *id, is_embedded: true }
     }
 }
 

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use krm_yaml::{NodeRef, Resolved};
 
-use super::node::{Facts, Field, ListType, Node, NodeId, Shape, Tables};
-use super::words::{either, is_true, owned};
+use super::keywords::{either, is_true, owned};
+use super::node::{Attributes, Field, ListType, Node, NodeId, TypeTables, ValueKind};
 use crate::model::resource::scalar_text;
 use crate::{Diagnostic, Severity};
 
@@ -18,7 +18,7 @@ const MOST_FAULTS: usize = 20;
 
 /// Reads schemas into tables. What is wrong is told, and read as if it said nothing.
 pub(super) struct Reader<'t> {
-    pub(super) tables: &'t mut Tables,
+    pub(super) tables: &'t mut TypeTables,
     severity: Severity,
     faults: Vec<Diagnostic>,
     /// How many entries may still be read: aliases make a large schema of a small text.
@@ -29,30 +29,34 @@ pub(super) struct Reader<'t> {
 #[derive(Default)]
 struct Draft<'a> {
     node: Node,
-    facts: Facts,
+    attributes: Attributes,
     items: Option<NodeId>,
     values: Option<NodeId>,
     required: BTreeSet<Cow<'a, str>>,
     /// The types of the alternatives.
-    alternatives: Vec<Shape>,
-    /// Where the list facts stand.
+    alternatives: Vec<ValueKind>,
+    /// Where the list attributes stand.
     list_at: Option<NodeRef<'a>>,
 }
 
 impl<'t> Reader<'t> {
     /// A reader of this document's schemas, which tells faults with this severity.
-    pub(super) fn new(tables: &'t mut Tables, document: NodeRef<'_>, severity: Severity) -> Self {
+    pub(super) fn new(
+        tables: &'t mut TypeTables,
+        document: NodeRef<'_>,
+        severity: Severity,
+    ) -> Self {
         let budget = document.document().node_count().saturating_mul(10).saturating_add(10_000);
         Self { tables, severity, faults: Vec::new(), budget }
     }
 
     /// What was wrong.
-    pub(super) fn into_faults(self) -> Vec<Diagnostic> {
+    pub(super) fn into_diagnostics(self) -> Vec<Diagnostic> {
         self.faults
     }
 
     /// Tells a fault.
-    pub(super) fn tell(&mut self, at: NodeRef<'_>, message: impl Into<String>) {
+    pub(super) fn report(&mut self, at: NodeRef<'_>, message: impl Into<String>) {
         if self.faults.len() < MOST_FAULTS {
             let fault = Diagnostic::untyped(self.severity, message);
             self.faults.push(fault.at(at.document().file(), at.full_span()));
@@ -75,7 +79,7 @@ impl<'t> Reader<'t> {
         let Some(mapping) = node.resolve().as_mapping().filter(|_| depth > 0) else { return };
         let mut own = Vec::new();
         for entry in mapping.entries() {
-            if !self.spend(node) {
+            if !self.consume_budget(node) {
                 break;
             }
             let Some(name) = scalar_text(entry.key) else { continue };
@@ -84,7 +88,7 @@ impl<'t> Reader<'t> {
                 continue;
             }
             for source in merge_sources(entry.value.resolve()) {
-                if self.spend(node) {
+                if self.consume_budget(node) {
                     self.collect(source, all, depth - 1);
                 }
             }
@@ -93,10 +97,10 @@ impl<'t> Reader<'t> {
     }
 
     /// Pays for one entry or item; nothing is left after a text whose aliases expand to too much.
-    pub(super) fn spend(&mut self, at: NodeRef<'_>) -> bool {
+    pub(super) fn consume_budget(&mut self, at: NodeRef<'_>) -> bool {
         match self.budget {
             0 => return false,
-            1 => self.tell(at, "the aliases of this document expand to too much to be a schema"),
+            1 => self.report(at, "the aliases of this document expand to too much to be a schema"),
             _ => {}
         }
         self.budget -= 1;
@@ -111,16 +115,16 @@ impl<'t> Reader<'t> {
     fn read_below(&mut self, node: NodeRef<'_>, depth: usize) -> NodeId {
         let node = node.resolve();
         if depth == 0 {
-            self.tell(node, "this schema is nested too deeply");
-            return Shape::Any as NodeId;
+            self.report(node, "this schema is nested too deeply");
+            return ValueKind::Any as NodeId;
         }
         if node.as_mapping().is_none() {
             let is_boolean =
                 node.as_scalar().is_some_and(|it| matches!(it.resolve(), Resolved::Bool(_)));
             if !is_boolean {
-                self.tell(node, "a schema must be a mapping");
+                self.report(node, "a schema must be a mapping");
             }
-            return Shape::Any as NodeId;
+            return ValueKind::Any as NodeId;
         }
         let mut draft = Draft::default();
         for (word, value) in self.entries(node) {
@@ -131,19 +135,20 @@ impl<'t> Reader<'t> {
 
     /// Takes one keyword of a schema. Words that say nothing about structure are passed over.
     fn keyword<'a>(&mut self, draft: &mut Draft<'a>, word: &str, at: NodeRef<'a>, depth: usize) {
-        let facts = &mut draft.facts;
+        let attributes = &mut draft.attributes;
         match word {
             "$ref" => draft.node.reference = self.reference(at),
             "type" => {
-                let (shape, nullable) = self.shape(at);
-                draft.node.shape = shape;
-                facts.is_nullable |= nullable;
+                let (value_kind, nullable) = self.value_kind(at);
+                draft.node.value_kind = value_kind;
+                attributes.is_nullable |= nullable;
             }
-            "format" => facts.format = owned(at),
-            "default" => facts.default = owned(at),
-            "nullable" => facts.is_nullable |= is_true(at),
+            "format" => attributes.format = owned(at),
+            "default" => attributes.default = owned(at),
+            "nullable" => attributes.is_nullable |= is_true(at),
             "enum" => {
-                (facts.enumeration, facts.is_nullable) = self.enumeration(at, facts.is_nullable);
+                (attributes.enum_values, attributes.is_nullable) =
+                    self.enum_values(at, attributes.is_nullable);
             }
             "properties" => draft.node.fields = self.fields(at, depth),
             "required" => draft.required = self.texts(at, "`required`").into_iter().collect(),
@@ -151,86 +156,92 @@ impl<'t> Reader<'t> {
             "additionalProperties" if at.as_mapping().is_some() => {
                 draft.values = Some(self.read_below(at, depth));
             }
-            "additionalProperties" => facts.keeps_unknown |= is_true(at),
+            "additionalProperties" => attributes.preserves_unknown_fields |= is_true(at),
             "allOf" => draft.node.reference = self.all_of(at).or(draft.node.reference.take()),
             "oneOf" | "anyOf" => draft.alternatives = self.alternatives(at),
-            "x-kubernetes-int-or-string" if is_true(at) => draft.node.shape = Shape::IntOrString,
-            "x-kubernetes-preserve-unknown-fields" => facts.keeps_unknown |= is_true(at),
-            "x-kubernetes-embedded-resource" => facts.is_resource = is_true(at),
-            "x-kubernetes-map-type" => facts.is_atomic_map = self.is_atomic(at),
+            "x-kubernetes-int-or-string" if is_true(at) => {
+                draft.node.value_kind = ValueKind::IntOrString
+            }
+            "x-kubernetes-preserve-unknown-fields" => {
+                attributes.preserves_unknown_fields |= is_true(at)
+            }
+            "x-kubernetes-embedded-resource" => attributes.is_resource = is_true(at),
+            "x-kubernetes-map-type" => attributes.is_atomic_map = self.is_atomic(at),
             "x-kubernetes-list-type" => {
-                (facts.list_type, draft.list_at) = (self.list_type(at), Some(at));
+                (attributes.list_type, draft.list_at) = (self.list_type(at), Some(at));
             }
             "x-kubernetes-list-map-keys" => {
                 let keys = self.texts(at, "`x-kubernetes-list-map-keys`");
-                facts.keys = keys.into_iter().map(|key| key.into_owned().into()).collect();
+                attributes.keys = keys.into_iter().map(|key| key.into_owned().into()).collect();
                 draft.list_at = draft.list_at.or(Some(at));
             }
-            "x-kubernetes-patch-merge-key" => facts.merge_key = owned(at),
-            "x-kubernetes-patch-strategy" => facts.strategy = self.strategy(at),
+            "x-kubernetes-patch-merge-key" => attributes.merge_key = owned(at),
+            "x-kubernetes-patch-strategy" => attributes.strategy = self.strategy(at),
             _ => {}
         }
     }
 
     fn finish(&mut self, draft: Draft<'_>) -> NodeId {
-        let Draft { mut node, mut facts, items, values, required, alternatives, list_at } = draft;
-        if facts.format.as_deref() == Some("int-or-string") {
-            node.shape = Shape::IntOrString;
+        let Draft { mut node, mut attributes, items, values, required, alternatives, list_at } =
+            draft;
+        if attributes.format.as_deref() == Some("int-or-string") {
+            node.value_kind = ValueKind::IntOrString;
         }
-        if node.shape == Shape::Any && node.reference.is_none() {
-            node.shape = match () {
-                () if !node.fields.is_empty() || values.is_some() => Shape::Object,
-                () if items.is_some() || is_for_lists(&facts) => Shape::Array,
+        if node.value_kind == ValueKind::Any && node.reference.is_none() {
+            node.value_kind = match () {
+                () if !node.fields.is_empty() || values.is_some() => ValueKind::Object,
+                () if items.is_some() || is_for_lists(&attributes) => ValueKind::Array,
                 () => either(&alternatives),
             };
         }
-        node.child = if node.shape == Shape::Array { items } else { values };
+        node.child = if node.value_kind == ValueKind::Array { items } else { values };
         for field in &mut node.fields {
             field.is_required = required.contains(&*field.name);
         }
         if let Some(at) = list_at {
-            self.check_list(&node, &mut facts, at);
+            self.check_list(&node, &mut attributes, at);
         }
-        node.facts = (facts != Facts::default()).then(|| Box::new(facts));
+        node.attributes = (attributes != Attributes::default()).then(|| Box::new(attributes));
         self.tables.nodes.add(node)
     }
 
     /// A list whose items cannot be told apart by what it says is one that says nothing.
-    fn check_list(&mut self, node: &Node, facts: &mut Facts, at: NodeRef<'_>) {
-        let is_list = matches!(node.shape, Shape::Array | Shape::Any);
-        if !is_list && facts.list_type == Some(ListType::Atomic) {
+    fn check_list(&mut self, node: &Node, attributes: &mut Attributes, at: NodeRef<'_>) {
+        let is_list = matches!(node.value_kind, ValueKind::Array | ValueKind::Any);
+        if !is_list && attributes.list_type == Some(ListType::Atomic) {
             // Compat: Kubernetes' own API says this of bytes, which are a list only in Go.
-            facts.list_type = None;
+            attributes.list_type = None;
             return;
         }
         let fault = if !is_list {
-            Some(format!("this is for lists, and the type is {}", node.shape.name()))
-        } else if facts.list_type == Some(ListType::Map) && facts.keys.is_empty() {
+            Some(format!("this is for lists, and the type is {}", node.value_kind.name()))
+        } else if attributes.list_type == Some(ListType::Map) && attributes.keys.is_empty() {
             Some("a list of type map needs `x-kubernetes-list-map-keys`".to_owned())
         } else {
-            self.undeclared(node, facts).map(|key| {
+            self.undeclared(node, attributes).map(|key| {
                 format!("the items of this list have no field `{key}` to be told apart by")
             })
         };
         if let Some(fault) = fault {
-            self.tell(at, fault);
-            (facts.list_type, facts.keys) = (None, Vec::new());
+            self.report(at, fault);
+            (attributes.list_type, attributes.keys) = (None, Vec::new());
         }
     }
 
     /// A key that the items do not declare, where what they declare is known.
-    fn undeclared<'f>(&self, node: &Node, facts: &'f Facts) -> Option<&'f str> {
+    fn undeclared<'f>(&self, node: &Node, attributes: &'f Attributes) -> Option<&'f str> {
         let item = self.tables.nodes.get(node.child?);
-        let is_open = item.facts.as_ref().is_some_and(|facts| facts.keeps_unknown);
-        if item.reference.is_some() || item.shape == Shape::Any || is_open {
+        let is_open =
+            item.attributes.as_ref().is_some_and(|attributes| attributes.preserves_unknown_fields);
+        if item.reference.is_some() || item.value_kind == ValueKind::Any || is_open {
             return None;
         }
-        facts.keys.iter().map(|key| &**key).find(|key| item.field(key).is_none())
+        attributes.keys.iter().map(|key| &**key).find(|key| item.field(key).is_none())
     }
 
     fn fields(&mut self, at: NodeRef<'_>, depth: usize) -> Vec<Field> {
         if at.as_mapping().is_none() {
-            self.tell(at, "`properties` must be a mapping of names to schemas");
+            self.report(at, "`properties` must be a mapping of names to schemas");
         }
         let mut fields = BTreeMap::new();
         for (name, value) in self.entries(at) {
@@ -246,9 +257,9 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Whether the facts are those of a list.
-fn is_for_lists(facts: &Facts) -> bool {
-    facts.list_type.is_some() || facts.merge_key.is_some()
+/// Whether the attributes are those of a list.
+fn is_for_lists(attributes: &Attributes) -> bool {
+    attributes.list_type.is_some() || attributes.merge_key.is_some()
 }
 
 /// The mappings that a `<<` key names.

@@ -11,7 +11,7 @@ pub(super) type NodeId = u32;
 
 /// What kind of value a type holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Shape {
+pub enum ValueKind {
     /// The schema does not say, or allows anything.
     #[default]
     Any,
@@ -33,34 +33,34 @@ pub enum Shape {
     Array,
 }
 
-/// Every shape with its name in the table, plain ones as OpenAPI spells them.
-pub(super) const SHAPES: [(Shape, &str); 9] = [
-    (Shape::Any, "any"),
-    (Shape::String, "string"),
-    (Shape::Integer, "integer"),
-    (Shape::Number, "number"),
-    (Shape::Boolean, "boolean"),
-    (Shape::IntOrString, "int-or-string"),
-    (Shape::NumberOrString, "number-or-string"),
-    (Shape::Object, "object"),
-    (Shape::Array, "array"),
+/// Every value_kind with its name in the table, plain ones as OpenAPI spells them.
+pub(super) const VALUE_KINDS: [(ValueKind, &str); 9] = [
+    (ValueKind::Any, "any"),
+    (ValueKind::String, "string"),
+    (ValueKind::Integer, "integer"),
+    (ValueKind::Number, "number"),
+    (ValueKind::Boolean, "boolean"),
+    (ValueKind::IntOrString, "int-or-string"),
+    (ValueKind::NumberOrString, "number-or-string"),
+    (ValueKind::Object, "object"),
+    (ValueKind::Array, "array"),
 ];
 
-impl Shape {
+impl ValueKind {
     /// The word for it.
     pub fn name(self) -> &'static str {
-        SHAPES[self as usize].1
+        VALUE_KINDS[self as usize].1
     }
 
-    /// The shape of an OpenAPI `type`.
+    /// The value_kind of an OpenAPI `type`.
     pub(super) fn of_type(word: &str) -> Option<Self> {
         let is_plain = !matches!(word, "any" | "int-or-string" | "number-or-string");
         Self::named(word).filter(|_| is_plain)
     }
 
-    /// The shape of this name.
+    /// The value_kind of this name.
     pub(super) fn named(word: &str) -> Option<Self> {
-        SHAPES.iter().find(|(_, name)| *name == word).map(|(shape, _)| *shape)
+        VALUE_KINDS.iter().find(|(_, name)| *name == word).map(|(value_kind, _)| *value_kind)
     }
 }
 
@@ -74,13 +74,13 @@ pub(super) enum ListType {
 
 /// `x-kubernetes-patch-strategy`: a list of words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Strategy {
+pub(super) struct PatchStrategy {
     pub(super) merge: bool,
     pub(super) replace: bool,
     pub(super) retain_keys: bool,
 }
 
-impl Strategy {
+impl PatchStrategy {
     /// Reads the words; none where one of them is unknown.
     pub(super) fn parse(words: &str) -> Option<Self> {
         words.split(',').try_fold(Self::default(), |mut strategy, word| {
@@ -95,13 +95,13 @@ impl Strategy {
     }
 }
 
-/// What a schema says about a value beside its shape. Most types say nothing of it.
+/// What a schema says about a value beside its value_kind. Most types say nothing of it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Facts {
+pub(super) struct Attributes {
     pub(super) list_type: Option<ListType>,
     /// `x-kubernetes-list-map-keys`.
     pub(super) keys: Vec<Text>,
-    pub(super) strategy: Strategy,
+    pub(super) strategy: PatchStrategy,
     /// `x-kubernetes-patch-merge-key`.
     pub(super) merge_key: Option<Text>,
     /// `x-kubernetes-map-type` is `atomic`.
@@ -109,10 +109,10 @@ pub(super) struct Facts {
     pub(super) format: Option<Text>,
     /// The default, where it is a scalar.
     pub(super) default: Option<Text>,
-    pub(super) enumeration: Vec<Text>,
+    pub(super) enum_values: Vec<Text>,
     pub(super) is_nullable: bool,
     /// `x-kubernetes-preserve-unknown-fields`, or `additionalProperties: true`.
-    pub(super) keeps_unknown: bool,
+    pub(super) preserves_unknown_fields: bool,
     /// A whole resource stands here: it has `apiVersion`, `kind` and `metadata`.
     pub(super) is_resource: bool,
 }
@@ -120,14 +120,14 @@ pub(super) struct Facts {
 /// One type, or one use of a type.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Node {
-    pub(super) shape: Shape,
+    pub(super) value_kind: ValueKind,
     /// The definition that it stands for; looked up when somebody asks, so that definitions may name each other in a circle.
     pub(super) reference: Option<Text>,
     /// Sorted by name.
     pub(super) fields: Vec<Field>,
     /// The type of a list's items, or of a mapping's values.
     pub(super) child: Option<NodeId>,
-    pub(super) facts: Option<Box<Facts>>,
+    pub(super) attributes: Option<Box<Attributes>>,
 }
 
 impl Node {
@@ -145,27 +145,27 @@ pub(super) struct Field {
     pub(super) is_required: bool,
 }
 
-/// Types that name each other by number: first one for every shape, at the shape's own number.
+/// Types that name each other by number: first one for every value_kind, at the value_kind's own number.
 #[derive(Clone, Debug)]
 pub(super) struct Nodes(Vec<Node>);
 
 impl Nodes {
     pub(super) fn new() -> Self {
-        Self(SHAPES.map(|(shape, _)| Node { shape, ..Node::default() }).into())
+        Self(VALUE_KINDS.map(|(value_kind, _)| Node { value_kind, ..Node::default() }).into())
     }
 
     pub(super) fn get(&self, id: NodeId) -> &Node {
         &self.0[id as usize]
     }
 
-    /// Adds a node; all that say nothing but their shape are one.
+    /// Adds a node; all that say nothing but their value_kind are one.
     pub(super) fn add(&mut self, node: Node) -> NodeId {
         let is_bare = node.reference.is_none()
             && node.fields.is_empty()
             && node.child.is_none()
-            && node.facts.is_none();
+            && node.attributes.is_none();
         if is_bare {
-            return node.shape as NodeId;
+            return node.value_kind as NodeId;
         }
         self.0.push(node);
         self.0.len() as NodeId - 1
@@ -174,14 +174,14 @@ impl Nodes {
 
 /// Types that were added, with the names and kinds that lead to them.
 #[derive(Clone, Debug)]
-pub(super) struct Tables {
+pub(super) struct TypeTables {
     pub(super) nodes: Nodes,
     pub(super) definitions: BTreeMap<Text, NodeId>,
     /// By `apiVersion`, then by `kind`.
     pub(super) kinds: BTreeMap<String, BTreeMap<String, NodeId>>,
 }
 
-impl Tables {
+impl TypeTables {
     pub(super) fn new() -> Self {
         Self { nodes: Nodes::new(), definitions: BTreeMap::new(), kinds: BTreeMap::new() }
     }

@@ -44,12 +44,12 @@ impl Schema {
         let nothing = "there are no `definitions` and no `components.schemas` here";
         match definitions {
             Some(definitions) if definitions.as_mapping().is_none() => {
-                reader.tell(definitions, "definitions must be a mapping of names to schemas");
+                reader.report(definitions, "definitions must be a mapping of names to schemas");
             }
             Some(definitions) => reader.definitions(definitions),
-            None => reader.tell(document, nothing),
+            None => reader.report(document, nothing),
         }
-        reader.into_faults()
+        reader.into_diagnostics()
     }
 }
 
@@ -59,7 +59,7 @@ impl Reader<'_> {
             if name.starts_with(SETTERS) {
                 continue;
             }
-            if !self.spend(schema) {
+            if !self.consume_budget(schema) {
                 break;
             }
             let id = self.read(schema);
@@ -73,13 +73,13 @@ impl Reader<'_> {
     /// The kinds of a definition lead to its name, so that a later definition of that name takes them over.
     fn kinds(&mut self, definition: &str, kinds: NodeRef<'_>) {
         let Some(list) = kinds.as_sequence() else {
-            return self.tell(kinds, "`x-kubernetes-group-version-kind` must be a list");
+            return self.report(kinds, "`x-kubernetes-group-version-kind` must be a list");
         };
         for item in list.items() {
             let text = |name| field(item, name).and_then(scalar_text).unwrap_or_default();
             let (group, version, kind) = (text("group"), text("version"), text("kind"));
             if version.is_empty() || kind.is_empty() {
-                self.tell(item, "a kind needs `group`, `version` and `kind`");
+                self.report(item, "a kind needs `group`, `version` and `kind`");
                 continue;
             }
             let reference = Some(definition.to_owned().into());

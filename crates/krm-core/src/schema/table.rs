@@ -12,7 +12,9 @@
 //! A `!` marks a field that must be there, `@` a reference, `[]` a list of what follows and `{}` a mapping to it. A type without a
 //! word for it is an object.
 
-use super::node::{Facts, Field, ListType, Node, NodeId, Nodes, Shape, Strategy, Text};
+use super::node::{
+    Attributes, Field, ListType, Node, NodeId, Nodes, PatchStrategy, Text, ValueKind,
+};
 
 /// Why something is no table, or cannot be written as one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,8 +72,8 @@ impl Entry {
         let mut lines = self.text.lines();
         let head = lines.next().unwrap_or_default();
         let mut draft = draft(&mut nodes, head).ok_or_else(|| fault(head))?;
-        if !draft.is_shaped {
-            draft.node.shape = Shape::Object;
+        if !draft.has_type {
+            draft.node.value_kind = ValueKind::Object;
         }
         for line in lines {
             let field = field(&mut nodes, line.trim_start());
@@ -86,14 +88,14 @@ impl Entry {
 #[derive(Default)]
 struct Draft {
     node: Node,
-    facts: Facts,
+    attributes: Attributes,
     /// Whether a word for the type was there.
-    is_shaped: bool,
+    has_type: bool,
 }
 
 fn add(nodes: &mut Nodes, draft: Draft) -> NodeId {
-    let Draft { mut node, facts, .. } = draft;
-    node.facts = (facts != Facts::default()).then(|| Box::new(facts));
+    let Draft { mut node, attributes, .. } = draft;
+    node.attributes = (attributes != Attributes::default()).then(|| Box::new(attributes));
     nodes.add(node)
 }
 
@@ -118,16 +120,16 @@ fn draft(nodes: &mut Nodes, words: &'static str) -> Option<Draft> {
 
 impl Draft {
     fn fact(&mut self, name: &str, value: &'static str) -> Option<()> {
-        let facts = &mut self.facts;
+        let attributes = &mut self.attributes;
         match name {
             "keys" => {
-                facts.list_type = Some(ListType::Map);
-                facts.keys = value.split(',').map(Text::from).collect();
+                attributes.list_type = Some(ListType::Map);
+                attributes.keys = value.split(',').map(Text::from).collect();
             }
-            "patch" => facts.strategy = Strategy::parse(value)?,
-            "by" => facts.merge_key = Some(value.into()),
-            "default" => facts.default = Some(value.into()),
-            "enum" => facts.enumeration = value.split(',').map(Text::from).collect(),
+            "patch" => attributes.strategy = PatchStrategy::parse(value)?,
+            "by" => attributes.merge_key = Some(value.into()),
+            "default" => attributes.default = Some(value.into()),
+            "enum" => attributes.enum_values = value.split(',').map(Text::from).collect(),
             // The line's end says which kinds the type is; that is read before.
             "kind" => {}
             _ => return None,
@@ -136,28 +138,28 @@ impl Draft {
     }
 
     fn word(&mut self, nodes: &mut Nodes, word: &'static str) -> Option<()> {
-        let facts = &mut self.facts;
+        let attributes = &mut self.attributes;
         match word {
-            "atomic" => facts.list_type = Some(ListType::Atomic),
-            "set" => facts.list_type = Some(ListType::Set),
-            "whole" => facts.is_atomic_map = true,
-            "nullable" => facts.is_nullable = true,
-            "open" => facts.keeps_unknown = true,
-            "resource" => facts.is_resource = true,
-            _ => return self.shape(nodes, word),
+            "atomic" => attributes.list_type = Some(ListType::Atomic),
+            "set" => attributes.list_type = Some(ListType::Set),
+            "whole" => attributes.is_atomic_map = true,
+            "nullable" => attributes.is_nullable = true,
+            "open" => attributes.preserves_unknown_fields = true,
+            "resource" => attributes.is_resource = true,
+            _ => return self.value_kind(nodes, word),
         }
         Some(())
     }
 
-    fn shape(&mut self, nodes: &mut Nodes, word: &'static str) -> Option<()> {
-        self.is_shaped = true;
-        let nested = [("[]", Shape::Array), ("{}", Shape::Object)];
-        for (mark, shape) in nested {
+    fn value_kind(&mut self, nodes: &mut Nodes, word: &'static str) -> Option<()> {
+        self.has_type = true;
+        let nested = [("[]", ValueKind::Array), ("{}", ValueKind::Object)];
+        for (mark, value_kind) in nested {
             if let Some(inner) = word.strip_prefix(mark) {
                 let mut draft = Draft::default();
-                draft.shape(nodes, inner)?;
+                draft.value_kind(nodes, inner)?;
                 let child = Some(add(nodes, draft));
-                (self.node.shape, self.node.child) = (shape, child);
+                (self.node.value_kind, self.node.child) = (value_kind, child);
                 return Some(());
             }
         }
@@ -165,9 +167,9 @@ impl Draft {
             self.node.reference = Some(name.into());
             return Some(());
         }
-        let (shape, format) = word.split_once(':').map_or((word, None), |(s, f)| (s, Some(f)));
-        self.node.shape = Shape::named(shape)?;
-        self.facts.format = format.map(Text::from);
+        let (value_kind, format) = word.split_once(':').map_or((word, None), |(s, f)| (s, Some(f)));
+        self.node.value_kind = ValueKind::named(value_kind)?;
+        self.attributes.format = format.map(Text::from);
         Some(())
     }
 }

@@ -9,7 +9,7 @@ use super::definitions::Definition;
 use super::fields::SetterField;
 use super::reference::{Reference, ReferenceTarget};
 use super::{ReferenceSyntax, Setters};
-use crate::print::list_output::Record;
+use crate::print::Record;
 
 /// Lists what a package has.
 ///

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use krm_core::format::Options;
+use krm_core::format::FormatOptions;
 use krm_core::schema::Schema;
 use krm_yaml::{File, Indentation, ListIndent};
 
@@ -45,7 +45,7 @@ fn packages_keep_their_meaning_and_their_comments() {
             continue;
         }
         for indentation in [Indentation::default(), deep, flat] {
-            let options = Options { indentation, ..Options::default() };
+            let options = FormatOptions { indentation, ..FormatOptions::default() };
             let choice = Choice { text: text.clone(), options };
             let laws = [choice.twice_is_once(), choice.same_meaning(), choice.unknown_survives()];
             for law in laws {
@@ -54,7 +54,7 @@ fn packages_keep_their_meaning_and_their_comments() {
             changed += usize::from(choice.changes());
         }
         let file = File::parse(text).unwrap();
-        let quoted = Options { schema: Some(&schema), ..Options::default() };
+        let quoted = FormatOptions { schema: Some(&schema), ..FormatOptions::default() };
         krm_core::format::format(&file, quoted)
             .unwrap_or_else(|why| panic!("{}: {why:?}", path.display()));
         count += 1;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use krm_core::format::{Formatted, Options, format};
+use krm_core::format::{FormatOptions, Formatted, format};
 use krm_yaml::{
     CommentPlace, DocumentRef, Edit, File, Indentation, ListIndent, NodeKind, NodeRef, Place,
 };
@@ -14,7 +14,7 @@ use crate::laws::{Verdict, emit, ensure};
 /// A file, and how it is to be formatted.
 pub(crate) struct Choice {
     pub(crate) text: String,
-    pub(crate) options: Options<'static>,
+    pub(crate) options: FormatOptions<'static>,
 }
 
 /// A generated file whose documents are resources where they can be, and options for it.
@@ -23,17 +23,18 @@ pub(crate) fn choose(draw: &mut Draw<'_>) -> Option<Choice> {
         mapping: draw.pick(&[None, None, None, Some(2), Some(4)]),
         list: draw.pick(&[None, None, None, Some(ListIndent::Wide), Some(ListIndent::Compact)]),
     };
-    let options = Options { sort_lists: draw.once_in(4), indentation, ..Options::default() };
+    let options =
+        FormatOptions { sort_lists: draw.once_in(4), indentation, ..FormatOptions::default() };
     let at_end = draw.once_in(2);
     let sample = emit::sample(draw);
     let text = as_resources(sample.text, at_end, sample.json)?;
-    Some(Choice { text, options: Options { json: sample.json, ..options } })
+    Some(Choice { text, options: FormatOptions { json: sample.json, ..options } })
 }
 
 /// Any text, as it is.
 #[allow(dead_code, reason = "the fuzz target calls it")]
 pub(crate) fn as_it_is(text: &str) -> Choice {
-    Choice { text: text.to_owned(), options: Options::default() }
+    Choice { text: text.to_owned(), options: FormatOptions::default() }
 }
 
 /// The file with `apiVersion` and `kind` in every document that is a mapping.

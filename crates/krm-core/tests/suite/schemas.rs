@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use krm_core::schema::{ListRule, Schema, Type, in_comment};
+use krm_core::schema::{ListStrategy, Schema, Type, schema_from_comment};
 use krm_yaml::File;
 
 use crate::laws::draw::Draw;
@@ -102,7 +102,7 @@ fn keyword(draw: &mut Draw<'_>, depth: usize) -> String {
 /// Reads a document in every way that a schema can come, and asks what was read everything.
 pub(crate) fn survives(text: &str) -> Verdict {
     types(text, Schema::kubernetes())?;
-    in_comment(text).map_or(Ok(()), |schema| ask(schema.get()).map(|_| ()))
+    schema_from_comment(text).map_or(Ok(()), |schema| ask(schema.get()).map(|_| ()))
 }
 
 /// Whether some list of the schema has keys.
@@ -118,7 +118,7 @@ fn types(text: &str, mut schema: Schema) -> Result<bool, String> {
             ensure!(fault.location.is_some(), "{fault:?} has no place");
         }
     }
-    let kinds = ["g/v1", "g/v2"].iter().filter_map(|version| schema.of_resource(version, "A"));
+    let kinds = ["g/v1", "g/v2"].iter().filter_map(|version| schema.resource_type(version, "A"));
     let definitions = ["a", "b"].iter().filter_map(|name| schema.definition(name));
     kinds.chain(definitions).try_fold(false, |keyed, it| Ok(ask(it)? || keyed))
 }
@@ -128,9 +128,13 @@ fn ask(of: Type<'_>) -> Result<bool, String> {
     let mut waiting = vec![of];
     let (mut asked, mut keyed) = (0, false);
     while let Some(of) = waiting.pop() {
-        let _ = (of.mapping(), of.default(), of.format(), of.key_default("name"));
-        let _ = (of.is_nullable(), of.keeps_unknown(), of.enumeration().map(Iterator::count));
-        if let Some(ListRule::Keyed(keys)) = of.list() {
+        let _ = (of.mapping_strategy(), of.default(), of.format(), of.key_default("name"));
+        let _ = (
+            of.is_nullable(),
+            of.preserves_unknown_fields(),
+            of.enum_values().map(Iterator::count),
+        );
+        if let Some(ListStrategy::Associative(keys)) = of.list_strategy() {
             keyed = true;
             ensure!(keys.iter().len() > 0, "{of:?} is merged by no key");
         }

@@ -47,7 +47,7 @@ impl Stream {
             let message = "`functionConfig` is no resource: a mapping is wanted";
             return Err(Diagnostic::untyped_error(message).at(&self.file, node.span()).into());
         }
-        let item = Item::parse(source_text::end_line(source_text::text(node)))?;
+        let item = Item::parse(source_text::ensure_trailing_newline(source_text::text(node)))?;
         let (item, _) = place::strip(item)?;
         Ok(Some(item.into()))
     }
@@ -121,7 +121,7 @@ fn list(file: &File) -> Result<(Vec<Slot>, Vec<Item>), Error> {
             "an item of this list begins on the line below its dash, which cannot be written back";
         Diagnostic::untyped_error(message).at(file, items.span())
     })?;
-    let texts = source_text::texts(&nodes).into_iter().map(source_text::end_line);
+    let texts = source_text::texts(&nodes).into_iter().map(source_text::ensure_trailing_newline);
     Ok((slots, texts.map(Item::parse).collect::<Result<_, _>>()?))
 }
 

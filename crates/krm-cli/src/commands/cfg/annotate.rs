@@ -1,6 +1,6 @@
 //! `krm cfg annotate`: resources get annotations, one line for each.
 
-use krm_core::annotate::{Chosen, annotate};
+use krm_core::annotate::{ResourceFilter, annotate};
 use krm_core::diagnostics::suggest;
 use krm_core::{Diagnostic, Placed};
 
@@ -54,14 +54,14 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         let twice = Diagnostic::untyped_error(format!("the annotation `{key}` is given twice"));
         return Err(Failure::Diagnostics(Exit::Usage, vec![twice]));
     }
-    let chosen = Chosen {
+    let filter = ResourceFilter {
         kind: args.kind.clone(),
         api_version: args.api_version.clone(),
         name: args.name.clone(),
         namespace: args.namespace.clone(),
     };
     let session = EditSession::open(&args.target, &args.edit_options, global, console)?;
-    let is_meant = |placed: Placed<'_>| chosen.has(placed.resource);
+    let is_meant = |placed: Placed<'_>| filter.matches(placed.resource);
     let package = &session.loaded.package;
     if !package.files().is_empty() && !package.resources().any(is_meant) {
         let nothing = Diagnostic::untyped_warning("there is no such resource, and nothing changes");
@@ -72,7 +72,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
             }),
         );
     }
-    session.each_file(global, console, |file| annotate(file, &chosen, &args.kv))
+    session.each_file(global, console, |file| annotate(file, &filter, &args.kv))
 }
 
 /// The value is everything after the first `=`.

@@ -1,7 +1,7 @@
 //! `krm cfg cat`: what a package holds, as it is written.
 
-use krm_core::print::cat::{Entry, Look};
-use krm_core::print::list_wrapper::Wrapper;
+use krm_core::print::ListWrapper;
+use krm_core::print::cat::{Entry, Options};
 use krm_core::{Change, Diagnostic, PackageFile, Plan};
 
 use super::resource_printer::{Printer, ResourceFormat, texts};
@@ -127,7 +127,7 @@ impl Args {
     }
 
     fn texts(&self, file: &PackageFile) -> Result<Vec<String>, Vec<Diagnostic>> {
-        let look = Look {
+        let look = Options {
             annotated: self.annotate,
             formatted: self.format,
             without_comments: self.strip_comments,
@@ -149,7 +149,7 @@ impl Args {
             "ResourceList" => "config.kubernetes.io/v1",
             _ => "v1",
         };
-        let wrapper = Wrapper {
+        let wrapper = ListWrapper {
             kind: kind.to_owned(),
             version: self.wrapping.wrap_version.as_deref().unwrap_or(version).to_owned(),
             function_config: config.map(configuration::text).transpose().map_err(Failure::input)?,

@@ -1,7 +1,7 @@
 //! `krm cfg count`: how many resources there are, by kind.
 
-use krm_core::print::count;
-use krm_core::print::list_output::Record;
+use krm_core::print::Record;
+use krm_core::print::count_by_kind;
 use krm_yaml::Value;
 
 use super::{Format, Input, finish};
@@ -39,7 +39,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     let loaded = args.input.load(global)?;
     let mut records: Vec<Record<'_>> = Vec::new();
     for (at, (root, files)) in loaded.package.by_root().into_iter().enumerate() {
-        let kinds = count::by_kind(files.into_iter().flat_map(|file| file.resources()));
+        let kinds = count_by_kind(files.into_iter().flat_map(|file| file.resources()));
         let counts: Vec<(Option<String>, usize)> = match args.kind {
             true => kinds.into_iter().map(|(kind, count)| (Some(kind), count)).collect(),
             false => vec![(None, kinds.values().sum())],

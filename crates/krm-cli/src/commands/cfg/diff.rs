@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use clap::ValueEnum;
 use krm_core::diff::packages::{self, ItemChange};
 use krm_core::diff::text;
-use krm_core::print::list_output;
+use krm_core::print;
 use krm_core::{Diagnostic, Package, PackageFile};
 
 use super::package_merge;
@@ -87,7 +87,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
             let list: Vec<_> = records
                 .map(|it| text::record(it, console.shows_secrets(), args.only_meaning))
                 .collect();
-            console.print(&list_output::json(&list))?;
+            console.print(&print::records_to_json(&list))?;
         }
         Format::Unified => {
             print_files(&changes, [&old.package, &new.package], console)?;

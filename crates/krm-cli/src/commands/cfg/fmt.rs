@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use clap::ValueEnum;
 use krm_core::files::filenames::{self, Naming, Pattern, Renamed};
-use krm_core::format::{Options, format};
+use krm_core::format::{FormatOptions, format};
 use krm_core::schema::Schema;
 use krm_core::{Change, Diagnostic, Package, PackageFile, PackagePath, Plan};
 use krm_yaml::{Indentation, ListIndent};
@@ -217,12 +217,12 @@ fn formatted(
             SeqIndent::Compact => ListIndent::Compact,
         }),
     };
-    let options = Options { json, sort_lists: args.sort_lists, indentation, schema };
+    let options = FormatOptions { json, sort_lists: args.sort_lists, indentation, schema };
     let named = |told: Vec<Diagnostic>| {
         told.into_iter().map(|diagnostic| diagnostic.in_file(&*file.shown)).collect::<Vec<_>>()
     };
     let formatted = format(content, options).map_err(named)?;
-    Ok((formatted.text, named(formatted.told)))
+    Ok((formatted.text, named(formatted.diagnostics)))
 }
 
 /// What could not be read counts more than what would change.

@@ -47,7 +47,9 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         SetterValue::Unset => {
             return Err(missing(format!("the setter `{}` has no value", args.name)));
         }
-        SetterValue::Text(text) => console.print(&source_text::end_line(text.clone()))?,
+        SetterValue::Text(text) => {
+            console.print(&source_text::ensure_trailing_newline(text.clone()))?
+        }
         SetterValue::List(items) => {
             items.iter().try_for_each(|item| console.print(&format!("{item}\n")))?;
         }

@@ -1,8 +1,8 @@
 //! `krm cfg grep`: the resources for which conditions hold.
 
 use krm_core::Resource;
-use krm_core::print::cat::{Entry, Look};
-use krm_core::query::conditions::Query;
+use krm_core::print::cat::{Entry, Options};
+use krm_core::query::Query;
 
 use super::Input;
 use super::resource_printer::{Printer, ResourceFormat, texts};
@@ -54,7 +54,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         let is_found = |resource| args.query.matches(resource) != args.invert_match;
         entry.resource.is_some_and(|(resource, _)| is_found(resource))
     };
-    let look = Look { annotated: args.annotate, ..Look::default() };
+    let look = Options { annotated: args.annotate, ..Options::default() };
     let mut printer = Printer::new(args.output);
     for file in files {
         printer.file(texts(file, args.output, look, keep), console)?;

@@ -1,7 +1,7 @@
 //! `krm cfg list-setters`: which setters there are, what they hold, and which fields follow them.
 
 use krm_core::Diagnostic;
-use krm_core::print::list_output::Record;
+use krm_core::print::Record;
 use krm_core::setters::{
     ListSetters, ReferenceTarget, SetterField, SetterList, Setters, fields_to_value,
     referenced_names,

@@ -25,7 +25,7 @@ mod setters;
 mod tree;
 
 use clap::{Subcommand, ValueEnum};
-use krm_core::print::list_output::{self, Record};
+use krm_core::print::{self, Record};
 use krm_core::{Diagnostic, Resource};
 
 use crate::cli::{Global, yes_or_no};
@@ -131,8 +131,8 @@ enum Format {
 impl Format {
     fn write(self, records: &[Record<'_>]) -> String {
         match self {
-            Self::Json => list_output::json(records),
-            Self::Yaml => list_output::yaml(records),
+            Self::Json => print::records_to_json(records),
+            Self::Yaml => print::records_to_yaml(records),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! How `cat` and `grep` print resources.
 
 use clap::ValueEnum;
-use krm_core::print::cat::{self, Entry, Look};
+use krm_core::print::cat::{self, Entry, Options};
 use krm_core::{Diagnostic, PackageFile};
 use krm_yaml::Value;
 
@@ -24,7 +24,7 @@ pub(super) enum ResourceFormat {
 pub(super) fn texts(
     file: &PackageFile,
     format: ResourceFormat,
-    look: Look,
+    look: Options,
     keep: impl Fn(&Entry<'_>) -> bool,
 ) -> Result<Vec<String>, Vec<Diagnostic>> {
     let print = |entries: &[Entry<'_>]| match format {

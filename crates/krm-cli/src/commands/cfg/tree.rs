@@ -2,9 +2,9 @@
 
 use clap::ValueEnum;
 use krm_core::Placed;
-use krm_core::print::list_output::Record;
-use krm_core::print::tree::{self, Fields};
-use krm_core::query::conditions::Selector;
+use krm_core::print::Record;
+use krm_core::print::tree::{self, TreeFields};
+use krm_core::query::Selector;
 use krm_yaml::Value;
 
 use super::{Format, Local, finish};
@@ -91,8 +91,8 @@ struct Shown {
 }
 
 impl Shown {
-    fn fields(&self) -> Fields {
-        let of_containers = [
+    fn fields(&self) -> TreeFields {
+        let container_fields = [
             ("name", self.name),
             ("image", self.image),
             ("command", self.command),
@@ -101,11 +101,11 @@ impl Shown {
             ("env", self.env),
             ("resources", self.resources),
         ];
-        let wanted = of_containers.into_iter().filter(|(_, is_wanted)| *is_wanted || self.all);
-        Fields {
+        let wanted = container_fields.into_iter().filter(|(_, is_wanted)| *is_wanted || self.all);
+        TreeFields {
             replicas: self.replicas || self.all,
             ports: self.ports || self.all,
-            of_containers: wanted.map(|(name, _)| name).collect(),
+            container_fields: wanted.map(|(name, _)| name).collect(),
             paths: self.field.clone(),
         }
     }
@@ -150,19 +150,19 @@ fn draw(
         None => tree::has_owners(resources),
     };
     if !by_owner {
-        let tree = tree::by_folder(
+        let tree = tree::by_directory(
             &loaded.package,
             resources,
             &loaded.title,
             loaded.origin == Origin::Stdin,
             &fields,
         );
-        return console.print(&tree.draw());
+        return console.print(&tree.render());
     }
     let owned = tree::by_owner(resources, &loaded.title, &fields);
-    console.print(&owned.tree.draw())?;
+    console.print(&owned.tree.render())?;
     console.flush()?;
-    console.report_all(&owned.missing);
+    console.report_all(&owned.missing_owners);
     Ok(())
 }
 

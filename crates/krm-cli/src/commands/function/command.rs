@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use krm_core::Diagnostic;
 use krm_core::functions::adapter;
-use krm_core::print::list_wrapper::Wrapper;
+use krm_core::print::ListWrapper;
 use krm_run::{Environment, Exec, ExecSettings, Function, Limits, Reason, Variable};
 use krm_yaml::{File, ReadOptions};
 
@@ -89,9 +89,11 @@ impl Program {
         let default = if is_function { "config.kubernetes.io/v1" } else { "v1" };
         let config = read.config().filter(|_| is_function);
         let text = |config| {
-            krm_core::print::source_text::end_line(krm_core::print::source_text::text(config))
+            krm_core::print::source_text::ensure_trailing_newline(
+                krm_core::print::source_text::text(config),
+            )
         };
-        let wrapper = Wrapper {
+        let wrapper = ListWrapper {
             kind: self.wrap_kind.clone(),
             version: self.wrap_version.as_deref().unwrap_or(default).to_owned(),
             function_config: config.map(text),

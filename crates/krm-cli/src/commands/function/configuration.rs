@@ -20,7 +20,9 @@ pub(super) fn placed(told: Diagnostic, file: &str) -> Diagnostic {
 
 /// The text of the one object in a file.
 pub(crate) fn text(name: &str) -> Result<String, Diagnostic> {
-    object(name, |object| Ok(source_text::end_line(source_text::texts(&[object]).concat())))
+    object(name, |object| {
+        Ok(source_text::ensure_trailing_newline(source_text::texts(&[object]).concat()))
+    })
 }
 
 /// The one object in a file.

@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use krm_catalog::{BUILTINS, Builtin};
-use krm_core::print::list_output::{self, Record};
+use krm_core::print::{self, Record};
 use krm_yaml::Value;
 
 use crate::console::Console;
@@ -39,8 +39,8 @@ enum Output {
 pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     let text = match args.output {
         Output::Text => table(),
-        Output::Json => list_output::json(&all()),
-        Output::Yaml => list_output::yaml(&all()),
+        Output::Json => print::records_to_json(&all()),
+        Output::Yaml => print::records_to_yaml(&all()),
     };
     console.print(&text)?;
     Ok(Exit::Success)

@@ -70,7 +70,8 @@ impl Output {
 
 /// Resources as documents, one after the other.
 pub(super) fn documents(items: &[Item]) -> String {
-    let texts = items.iter().map(|item| source_text::end_line(item.text().to_owned()));
+    let texts =
+        items.iter().map(|item| source_text::ensure_trailing_newline(item.text().to_owned()));
     texts.collect::<Vec<_>>().join("---\n")
 }
 

@@ -3,8 +3,7 @@
 use clap::ValueEnum;
 use krm_core::Diagnostic;
 use krm_core::print::json;
-use krm_core::query::duplicate_keys;
-use krm_core::query::yaml11;
+use krm_core::query;
 use krm_yaml::{File, ReadOptions};
 
 use super::broken;
@@ -92,13 +91,15 @@ fn warnings(file: &File, old_words: bool) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let mut left_out = 0;
     for document in file.documents() {
-        let twice = duplicate_keys::find(document);
-        let words = if old_words { yaml11::find(document) } else { Vec::new() };
+        let twice = query::duplicate_keys(document);
+        let words = if old_words { query::yaml11_scalars(document) } else { Vec::new() };
         let all = twice.len() + words.len();
         let room = MOST_WARNINGS - found.len();
         left_out += all.saturating_sub(room);
         let twice = twice.iter().map(|it| it.to_diagnostic(file));
-        found.extend(twice.chain(words.into_iter().map(|it| yaml11::explain(it, file))).take(room));
+        found.extend(
+            twice.chain(words.into_iter().map(|it| query::yaml11_warning(it, file))).take(room),
+        );
     }
     if left_out > 0 {
         found.push(Diagnostic::untyped_warning(format!("{left_out} more warnings are not shown")));

@@ -1,6 +1,6 @@
 //! What `set` and `rm` have in common: one operation on every document of every file, all or nothing.
 
-use krm_core::query::missing_path;
+use krm_core::query::MissingPath;
 use krm_core::{Change, Diagnostic, PackagePath, Plan};
 use krm_yaml::{DocumentRef, Edit, File, Path, PathEditError, ReadOptions};
 
@@ -166,8 +166,8 @@ fn with_document(text: &str) -> String {
 
 /// Only the document in which the path comes furthest is worth words.
 fn keep_furthest(best: &mut Option<(usize, Diagnostic)>, document: DocumentRef<'_>, path: &Path) {
-    let steps =
-        missing_path::find(document, path).map(|missing| (missing.found, missing.explain(path)));
+    let steps = MissingPath::find(document, path)
+        .map(|missing| (missing.found, missing.to_diagnostic(path)));
     // A reader finds what comes through `<<`; an edit does not.
     let (steps, diagnostic) =
         steps.unwrap_or_else(|| (0, inherited(document.file(), document, path)));

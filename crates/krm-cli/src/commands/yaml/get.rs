@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use krm_core::Diagnostic;
 use krm_core::print::json;
 use krm_core::print::source_text;
-use krm_core::query::missing_path;
+use krm_core::query::MissingPath;
 use krm_yaml::{DocumentRef, NodeRef, Path, ReadOptions};
 
 use super::{broken, no_document, select};
@@ -92,18 +92,18 @@ fn render(node: NodeRef<'_>, args: &Args) -> Result<String, Diagnostic> {
         (None, Some(scalar)) => scalar.value().into_owned(),
         _ => source_text::text(node),
     };
-    Ok(source_text::end_line(text))
+    Ok(source_text::ensure_trailing_newline(text))
 }
 
 /// Where the path comes furthest, there is most to say.
 fn not_found(documents: &[DocumentRef<'_>], path: &Path) -> Diagnostic {
     let furthest = documents
         .iter()
-        .filter_map(|document| missing_path::find(*document, path))
+        .filter_map(|document| MissingPath::find(*document, path))
         .rev()
         .max_by_key(|missing| missing.found);
     match furthest {
-        Some(missing) => missing.explain(path),
+        Some(missing) => missing.to_diagnostic(path),
         None => no_document(path),
     }
 }

@@ -161,6 +161,6 @@ fn fitting(item: &Item, source: &str, old: Span) -> String {
             body.strip_suffix('\r').unwrap_or(body).to_owned()
         }
         false if behind.is_empty() => body.to_owned(),
-        false => source_text::end_line(body.to_owned()),
+        false => source_text::ensure_trailing_newline(body.to_owned()),
     }
 }

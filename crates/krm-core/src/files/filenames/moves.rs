@@ -227,11 +227,14 @@ impl<'a, 'm> Work<'a, 'm> {
             return;
         }
         if !text.is_empty() {
-            *text = source_text::end_line(std::mem::take(text));
+            *text = source_text::ensure_trailing_newline(std::mem::take(text));
             text.push_str(if text.contains("\r\n") { "---\r\n" } else { "---\n" });
         }
         let document = it.placed.resource.document();
-        text.push_str(&source_text::end_line(own_text(document, self.is_emptied(&from))));
+        text.push_str(&source_text::ensure_trailing_newline(own_text(
+            document,
+            self.is_emptied(&from),
+        )));
     }
 }
 

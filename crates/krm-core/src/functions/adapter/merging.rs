@@ -6,7 +6,7 @@ use krm_yaml::{Edit, File, NodeRef, Value};
 
 use super::Input;
 use crate::files::placement::safe;
-use crate::format::{Options, format};
+use crate::format::{FormatOptions, format};
 use crate::functions::resource_list::annotations::{LEGACY_PATH, PATH};
 use crate::merge::node::{Merger, Rules, Version};
 use crate::model::resource::{Identity, field, is_null, is_resource, resources};
@@ -75,7 +75,8 @@ fn prepared(output: String, known: &BTreeMap<Identity, Resource<'_>>) -> Result<
         let words = "this is no resource: it has no `apiVersion` and `kind`";
         return Err(Diagnostic::untyped_error(words).at(&file, other.span()));
     }
-    let formatted = format(&file, Options { json: is_json(&file), ..Options::default() });
+    let formatted =
+        format(&file, FormatOptions { json: is_json(&file), ..FormatOptions::default() });
     if let Some(text) = formatted.map_err(first)?.text {
         file = parse(text)?;
     }
@@ -166,12 +167,18 @@ fn with_documents(
             .map_err(|error| Diagnostic::from_path_edit(&error, &file))?;
         return edit.apply().map_err(|error| Diagnostic::from_edit(&error, &file));
     }
-    let mut text = if text.trim().is_empty() { String::new() } else { source_text::end_line(text) };
+    let mut text = if text.trim().is_empty() {
+        String::new()
+    } else {
+        source_text::ensure_trailing_newline(text)
+    };
     for resource in new {
         if !text.is_empty() {
             text.push_str("---\n");
         }
-        text.push_str(&source_text::end_line(source_text::texts(&[resource.node]).concat()));
+        text.push_str(&source_text::ensure_trailing_newline(
+            source_text::texts(&[resource.node]).concat(),
+        ));
     }
     Ok(text)
 }

@@ -45,7 +45,7 @@ impl<'a> Input<'a> {
             let nodes: Vec<NodeRef<'a>> = received(document).iter().map(|it| it.node).collect();
             source_text::texts(&nodes)
         };
-        self.file.documents().flat_map(texts).map(source_text::end_line).collect()
+        self.file.documents().flat_map(texts).map(source_text::ensure_trailing_newline).collect()
     }
 }
 

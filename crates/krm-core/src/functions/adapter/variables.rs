@@ -25,7 +25,8 @@ const WHOLE: &str = "KUST_FUNCTION_CONFIG";
 /// # Ok::<(), krm_yaml::ReadError>(())
 /// ```
 pub fn variables(config: NodeRef<'_>) -> Vec<(String, String)> {
-    let mut all = vec![(WHOLE.to_owned(), source_text::end_line(source_text::text(config)))];
+    let mut all =
+        vec![(WHOLE.to_owned(), source_text::ensure_trailing_newline(source_text::text(config)))];
     for (key, value) in fields(config) {
         let name = variable(&key);
         if name.is_empty() || is_guarded(&name) {

@@ -6,7 +6,6 @@ use super::annotations::is_of_the_wire;
 use super::{Item, written};
 use crate::model::resource::{field, is_null, scalar_text};
 use crate::print::json;
-use crate::print::list_output;
 use crate::print::source_text;
 use crate::{Diagnostic, annotate};
 
@@ -66,7 +65,7 @@ fn ends_in_block_text(document: DocumentRef<'_>) -> bool {
 }
 
 fn ended(text: &str) -> String {
-    source_text::end_line(text.to_owned())
+    source_text::ensure_trailing_newline(text.to_owned())
 }
 
 fn edited(text: String, annotations: &[(&str, &str)]) -> Option<String> {
@@ -135,12 +134,15 @@ fn spliced(source: &str, body: Span, spot: &Spot, annotations: &[Annotation<'_>]
     }
     let indent = spot.indent + if spot.is_new { 2 } else { 0 };
     for (name, value) in annotations {
-        let value =
-            if list_output::is_plain(value) { value } else { &json::write(&Value::string(value)) };
+        let value = if crate::print::is_plain_scalar(value) {
+            value
+        } else {
+            &json::write(&Value::string(value))
+        };
         line(indent, [&format!("{name}: "), value]);
     }
     out.push_str(&source[spot.at as usize..body.end as usize]);
-    source_text::end_line(out)
+    source_text::ensure_trailing_newline(out)
 }
 
 /// The annotations that a resource has itself, as texts.

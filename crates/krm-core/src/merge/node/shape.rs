@@ -5,7 +5,7 @@ use krm_yaml::NodeRef;
 use super::rules::Rules;
 use super::work::Work;
 use crate::model::resource::{Resource, is_resource};
-use crate::schema::{ListRule, MappingRule, Type, in_comment};
+use crate::schema::{ListStrategy, MappingStrategy, Type, schema_from_comment};
 
 /// How the elements of a list are told apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl<'s> Shape<'s> {
     pub(crate) fn of_resource(rules: &Rules<'s>, node: NodeRef<'_>) -> Self {
         let resource = is_resource(node).then_some(Resource { node, item: None });
         let known = resource.zip(rules.schema).and_then(|(resource, schema)| {
-            schema.of_resource(&resource.api_version(), &resource.kind())
+            schema.resource_type(&resource.api_version(), &resource.kind())
         });
         Self { known, ..Self::default() }
     }
@@ -98,10 +98,10 @@ impl<'s> Shape<'s> {
     /// The same with what the first of some comments says that says something.
     pub(crate) fn said(mut self, comments: impl Iterator<Item = impl AsRef<str>>) -> Self {
         for comment in comments {
-            if let Some(said) = comment.as_ref().lines().filter_map(in_comment).next() {
+            if let Some(said) = comment.as_ref().lines().filter_map(schema_from_comment).next() {
                 let known = said.get();
-                self.list = known.list().and_then(|rule| list_kind(known, rule));
-                self.mapping = map_kind(known.mapping());
+                self.list = known.list_strategy().and_then(|rule| list_kind(known, rule));
+                self.mapping = map_kind(known.mapping_strategy());
                 return self;
             }
         }
@@ -109,23 +109,23 @@ impl<'s> Shape<'s> {
     }
 
     pub(super) fn list(&self) -> Option<ListKind> {
-        let known = || self.known.and_then(|known| list_kind(known, known.list()?));
+        let known = || self.known.and_then(|known| list_kind(known, known.list_strategy()?));
         self.list.clone().or_else(known)
     }
 
     pub(super) fn mapping(&self) -> MapKind {
-        let known = || map_kind(self.known?.mapping());
+        let known = || map_kind(self.known?.mapping_strategy());
         self.mapping.or_else(known).unwrap_or(MapKind::Fields)
     }
 }
 
 /// How a list of this type pairs; none where its schema is silent.
-fn list_kind(known: Type<'_>, rule: ListRule<'_>) -> Option<ListKind> {
+fn list_kind(known: Type<'_>, rule: ListStrategy<'_>) -> Option<ListKind> {
     match rule {
-        ListRule::Unknown => None,
-        ListRule::Whole => Some(ListKind::Whole),
-        ListRule::Set => Some(ListKind::Set),
-        ListRule::Keyed(keys) => {
+        ListStrategy::Unknown => None,
+        ListStrategy::Atomic => Some(ListKind::Whole),
+        ListStrategy::Set => Some(ListKind::Set),
+        ListStrategy::Associative(keys) => {
             let key = |name: &str| KeyField {
                 name: name.to_owned(),
                 default: known.key_default(name).map(str::to_owned),
@@ -136,10 +136,10 @@ fn list_kind(known: Type<'_>, rule: ListRule<'_>) -> Option<ListKind> {
 }
 
 /// How a mapping merges; one that is atomic for the server still merges by its fields.
-fn map_kind(rule: MappingRule) -> Option<MapKind> {
+fn map_kind(rule: MappingStrategy) -> Option<MapKind> {
     match rule {
-        MappingRule::Merge | MappingRule::Atomic => None,
-        MappingRule::Replace => Some(MapKind::Whole),
-        MappingRule::RetainKeys => Some(MapKind::RetainKeys),
+        MappingStrategy::Merge | MappingStrategy::Atomic => None,
+        MappingStrategy::Replace => Some(MapKind::Whole),
+        MappingStrategy::RetainKeys => Some(MapKind::RetainKeys),
     }
 }

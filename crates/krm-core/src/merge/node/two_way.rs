@@ -189,7 +189,7 @@ pub(super) fn merged_copy<'a>(
     if source.kind() != there.kind() || !there.is_collection() {
         return Ok(Copy::Whole);
     }
-    let text = source_text::end_line(source_text::texts(&[there]).concat());
+    let text = source_text::ensure_trailing_newline(source_text::texts(&[there]).concat());
     let copy = File::parse(text).map_err(|error| Diagnostic::from(&error))?;
     let root = copy.document(0).and_then(|document| document.root());
     let Some(root) = root else { return Ok(Copy::Whole) };

@@ -12,7 +12,7 @@ use super::{FileChange, Merged, PackageMerge, Work};
 use crate::files::arrange::{Addition, Arrangement, Place, Spot};
 use crate::files::placement::Places;
 use crate::merge::node::{Coming, Merger};
-use crate::print::source_text::{end_line, texts};
+use crate::print::source_text::{ensure_trailing_newline, texts};
 use crate::{Diagnostic, PackageFile, PackagePath};
 
 /// A file while it is put together.
@@ -107,7 +107,7 @@ impl<'a> PackageMerge<'a, '_> {
         let text = match Merger::new(self.how.rules).come(part.version())? {
             Coming::AsItIs => return Ok(None),
             Coming::Nothing => String::new(),
-            Coming::Pruned(graft) => end_line(texts(&[graft.node()]).concat()),
+            Coming::Pruned(graft) => ensure_trailing_newline(texts(&[graft.node()]).concat()),
         };
         File::parse(text).map(Some).map_err(|error| Diagnostic::from(&error))
     }

@@ -1,12 +1,12 @@
-//! Fields of resources that a tree shows below them.
+//! TreeFields of resources that a tree shows below them.
 
 use krm_yaml::NodeRef;
 
-use super::Branch;
+use super::TreeNode;
 use crate::diagnostics::secrets;
 use crate::model::resource::{Resource, field};
 use crate::print::one_line;
-use crate::query::conditions::Selector;
+use crate::query::Selector;
 
 /// Where workloads hold the specification of their pods.
 const PODS: [&[&str]; 3] = [
@@ -17,20 +17,20 @@ const PODS: [&[&str]; 3] = [
 
 /// Which fields are shown.
 #[derive(Clone, Debug, Default)]
-pub struct Fields {
+pub struct TreeFields {
     /// `spec.replicas`.
     pub replicas: bool,
     /// `spec.ports`, and the ports of containers.
     pub ports: bool,
-    /// Fields of containers, in the order in which they are shown.
-    pub of_containers: Vec<&'static str>,
+    /// TreeFields of containers, in the order in which they are shown.
+    pub container_fields: Vec<&'static str>,
     /// Any others.
     pub paths: Vec<Selector>,
 }
 
-impl Fields {
+impl TreeFields {
     /// The lines below a resource.
-    pub(super) fn branches(&self, resource: Resource<'_>) -> Vec<Branch> {
+    pub(super) fn nodes(&self, resource: Resource<'_>) -> Vec<TreeNode> {
         let mut lines = Vec::new();
         let own = [("replicas", self.replicas), ("ports", self.ports)];
         for (name, _) in own.into_iter().filter(|(_, is_shown)| *is_shown) {
@@ -41,10 +41,10 @@ impl Fields {
             let pod = path.iter().try_fold(resource.node, |node, name| field(node, name));
             for list in ["initContainers", "containers"] {
                 let containers = pod.and_then(|pod| field(pod, list));
-                let branch =
+                let node =
                     containers.map(|list| self.containers(list)).filter(|lines| !lines.is_empty());
                 let label = format!("{}.{list}", path.join("."));
-                lines.extend(branch.map(|children| Branch { label, children }));
+                lines.extend(node.map(|children| TreeNode { label, children }));
             }
         }
         lines.extend(self.paths.iter().flat_map(|path| named(resource, path)));
@@ -52,34 +52,34 @@ impl Fields {
     }
 
     /// One line for each container that has something to show, numbered by its place in the list.
-    fn containers(&self, list: NodeRef<'_>) -> Vec<Branch> {
+    fn containers(&self, list: NodeRef<'_>) -> Vec<TreeNode> {
         let items = list.as_sequence().map(|list| list.items()).into_iter().flatten();
         let container = |(at, item): (usize, NodeRef<'_>)| {
             let shown = |name: &&'static str| Some(line(name, field(item, name)?));
-            let children: Vec<Branch> = self.of_containers.iter().filter_map(shown).collect();
-            (!children.is_empty()).then(|| Branch { label: at.to_string(), children })
+            let children: Vec<TreeNode> = self.container_fields.iter().filter_map(shown).collect();
+            (!children.is_empty()).then(|| TreeNode { label: at.to_string(), children })
         };
         items.enumerate().filter_map(container).collect()
     }
 }
 
-fn line(name: &str, value: NodeRef<'_>) -> Branch {
-    Branch::new(format!("{name}: {}", one_line::text(value)))
+fn line(name: &str, value: NodeRef<'_>) -> TreeNode {
+    TreeNode::new(format!("{name}: {}", one_line(value)))
 }
 
 /// The line of a path that somebody asked for, and one below it for each of several values. What a Secret keeps is
 /// not shown.
-fn named(resource: Resource<'_>, path: &Selector) -> Option<Branch> {
+fn named(resource: Resource<'_>, path: &Selector) -> Option<TreeNode> {
     let is_kept = secrets::is_kept(resource, path.first_key());
     let found = path.find(resource.node);
     let name = path.to_string();
     match found.as_slice() {
         [] => None,
-        _ if is_kept => Some(Branch::new(format!("{name}: ***"))),
+        _ if is_kept => Some(TreeNode::new(format!("{name}: ***"))),
         [value] => Some(line(&name, *value)),
         values => {
-            let children = values.iter().map(|value| Branch::new(one_line::text(*value))).collect();
-            Some(Branch { label: name, children })
+            let children = values.iter().map(|value| TreeNode::new(one_line(*value))).collect();
+            Some(TreeNode { label: name, children })
         }
     }
 }
@@ -88,16 +88,16 @@ fn named(resource: Resource<'_>, path: &Selector) -> Option<Branch> {
 mod tests {
     use super::*;
 
-    fn shown(text: &str, fields: &Fields) -> String {
+    fn shown(text: &str, fields: &TreeFields) -> String {
         let file = krm_yaml::File::parse(text.to_owned()).unwrap();
         let resource = crate::model::resource::resources(file.document(0).unwrap())[0];
-        Branch { label: ".".to_owned(), children: fields.branches(resource) }.draw()
+        TreeNode { label: ".".to_owned(), children: fields.nodes(resource) }.render()
     }
 
     #[test]
     fn containers_are_numbered_by_position_and_init_containers_are_shown() {
         let pod = "apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - name: z\n  - image: x\n  - name: a\n  initContainers: [{name: i}]\n";
-        let fields = Fields { of_containers: vec!["name"], ..Fields::default() };
+        let fields = TreeFields { container_fields: vec!["name"], ..TreeFields::default() };
         let expected = ".\n├── spec.initContainers\n│   └── 0\n│       └── name: i\n└── spec.containers\n    ├── 0\n    │   └── name: z\n    └── 2\n        └── name: a\n";
         assert_eq!(shown(pod, &fields), expected);
     }
@@ -106,7 +106,7 @@ mod tests {
     fn values_of_secrets_are_hidden() {
         let secret = "apiVersion: v1\nkind: Secret\ntype: Opaque\nstringData: {a: b}\n";
         let paths = ["stringData.a", "type", "*"].map(|path| path.parse().unwrap()).to_vec();
-        let text = shown(secret, &Fields { paths, ..Fields::default() });
+        let text = shown(secret, &TreeFields { paths, ..TreeFields::default() });
         assert_eq!(text, ".\n├── stringData.a: ***\n├── type: Opaque\n└── *: ***\n");
     }
 
@@ -114,7 +114,7 @@ mod tests {
     fn a_path_shows_all_that_it_leads_to() {
         let pod = "apiVersion: v1\nkind: Pod\nspec: {containers: [{name: a, image: x}, {name: b, image: y}]}\n";
         let paths = vec!["spec.containers[name=.*].image".parse().unwrap()];
-        let text = shown(pod, &Fields { paths, ..Fields::default() });
+        let text = shown(pod, &TreeFields { paths, ..TreeFields::default() });
         assert_eq!(text, ".\n└── spec.containers[name=.*].image\n    ├── x\n    └── y\n");
     }
 }

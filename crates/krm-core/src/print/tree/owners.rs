@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use krm_yaml::NodeRef;
 
-use super::{Branch, Fields};
+use super::{TreeFields, TreeNode};
 use crate::Diagnostic;
 use crate::model::package::Placed;
 use crate::model::resource::{Identity, Resource, field, scalar_text};
@@ -14,11 +14,11 @@ const MOST_DEPTH: usize = 200;
 
 /// The tree, and what is not in it though it is named.
 #[derive(Debug)]
-pub struct Owned {
+pub struct OwnerTree {
     /// The tree.
-    pub tree: Branch,
+    pub tree: TreeNode,
     /// Owners that are missing.
-    pub missing: Vec<Diagnostic>,
+    pub missing_owners: Vec<Diagnostic>,
 }
 
 /// Whether any of the resources names an owner.
@@ -27,7 +27,7 @@ pub fn has_owners(resources: &[Placed<'_>]) -> bool {
 }
 
 /// The resources by owner; one whose owner is missing stands at the top.
-pub fn by_owner(resources: &[Placed<'_>], title: &str, fields: &Fields) -> Owned {
+pub fn by_owner(resources: &[Placed<'_>], title: &str, fields: &TreeFields) -> OwnerTree {
     let mut order: Vec<usize> = (0..resources.len()).collect();
     order.sort_by_cached_key(|at| sort_key(resources[*at].resource));
     let mut places: BTreeMap<Identity, usize> = BTreeMap::new();
@@ -51,29 +51,29 @@ pub fn by_owner(resources: &[Placed<'_>], title: &str, fields: &Fields) -> Owned
     let mut painter = Painter { resources, below, fields, drawn: BTreeSet::new() };
     // What no top leads to owns itself, by however many corners.
     let all = tops.into_iter().chain(0..resources.len());
-    let children = all.filter_map(|at| painter.branch(at, 0)).collect();
-    Owned { tree: Branch { label: title.to_owned(), children }, missing }
+    let children = all.filter_map(|at| painter.node(at, 0)).collect();
+    OwnerTree { tree: TreeNode { label: title.to_owned(), children }, missing_owners: missing }
 }
 
 struct Painter<'a> {
     resources: &'a [Placed<'a>],
     below: BTreeMap<usize, Vec<usize>>,
-    fields: &'a Fields,
+    fields: &'a TreeFields,
     drawn: BTreeSet<usize>,
 }
 
 impl Painter<'_> {
     /// The resource with what it owns; none where it is drawn already, or too deep to be drawn here.
-    fn branch(&mut self, at: usize, depth: usize) -> Option<Branch> {
+    fn node(&mut self, at: usize, depth: usize) -> Option<TreeNode> {
         if depth > MOST_DEPTH || !self.drawn.insert(at) {
             return None;
         }
         let resource = self.resources[at].resource;
-        let mut children = self.fields.branches(resource);
+        let mut children = self.fields.nodes(resource);
         for owned in self.below.remove(&at).unwrap_or_default() {
-            children.extend(self.branch(owned, depth + 1));
+            children.extend(self.node(owned, depth + 1));
         }
-        Some(Branch { label: format!("[Resource]  {}", resource.label()), children })
+        Some(TreeNode { label: format!("[Resource]  {}", resource.label()), children })
     }
 }
 
@@ -134,8 +134,8 @@ mod tests {
     fn drawn(texts: &[String]) -> (String, usize) {
         let package = package(&[("a.yaml", &texts.join("---\n"))]);
         let resources: Vec<_> = package.resources().collect();
-        let owned = by_owner(&resources, ".", &Fields::default());
-        (owned.tree.draw(), owned.missing.len())
+        let owned = by_owner(&resources, ".", &TreeFields::default());
+        (owned.tree.render(), owned.missing_owners.len())
     }
 
     #[test]

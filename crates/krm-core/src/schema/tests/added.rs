@@ -73,7 +73,7 @@ spec:
 fn custom_resources_merge_by_their_own_keys() {
     let mut schema = Schema::kubernetes();
     assert_eq!(add(&mut schema, &crd(FLEET), Schema::add_crd), [""; 0]);
-    let facts = [
+    let attributes = [
         ("spec.ships", "name+port"),
         ("spec.tags", "set"),
         ("spec.crew", "whole"),
@@ -82,14 +82,14 @@ fn custom_resources_merge_by_their_own_keys() {
         ("metadata.ownerReferences", "uid"),
         ("spec.template.metadata.finalizers", "set"),
     ];
-    for (path, expected) in facts {
+    for (path, expected) in attributes {
         assert_eq!(rule(at(&schema, "example.com/v1 Fleet", path)), expected, "{path}");
     }
     let ships = at(&schema, "example.com/v1 FleetList", "items.[].spec.ships");
     assert_eq!((ships.key_default("port"), ships.key_default("name")), (Some("80"), None));
-    let flags = ships.item().unwrap().field("flag").unwrap().enumeration().unwrap();
+    let flags = ships.item().unwrap().field("flag").unwrap().enum_values().unwrap();
     assert_eq!(flags.collect::<Vec<_>>(), ["red", "blue"]);
-    assert!(schema.of_resource("example.com/v2", "Fleet").is_none());
+    assert!(schema.resource_type("example.com/v2", "Fleet").is_none());
 }
 
 #[test]
@@ -99,11 +99,11 @@ fn custom_resources_say_what_their_fields_are() {
     let of = |path| at(&schema, "example.com/v1 Fleet", path);
     assert_eq!(of("").required().count(), 0);
     assert_eq!(of("spec").required().collect::<Vec<_>>(), ["ships"]);
-    assert_eq!(of("spec.size").shape(), Shape::IntOrString);
-    assert_eq!(of("spec.captain").mapping(), MappingRule::Atomic);
-    assert_eq!(of("spec.captain.able").shape(), Shape::Boolean);
-    assert_eq!(of("kind").shape(), Shape::String);
-    assert!(of("spec.captain").is_nullable() && of("spec.extra").keeps_unknown());
+    assert_eq!(of("spec.size").value_kind(), ValueKind::IntOrString);
+    assert_eq!(of("spec.captain").mapping_strategy(), MappingStrategy::Atomic);
+    assert_eq!(of("spec.captain.able").value_kind(), ValueKind::Boolean);
+    assert_eq!(of("kind").value_kind(), ValueKind::String);
+    assert!(of("spec.captain").is_nullable() && of("spec.extra").preserves_unknown_fields());
     assert!(of("").is_resource() && of("spec.template").is_resource() && !of("spec").is_resource());
     assert!(of("spec").field("no-such-field").is_none());
 }
@@ -136,25 +136,25 @@ spec:
 
 #[test]
 fn alternatives_give_one_shape_or_any() {
-    let shapes = [
-        ("{type: [string, null]}", Shape::String, true),
-        ("{type: ['null', integer]}", Shape::Integer, true),
-        ("{type: [string, integer]}", Shape::IntOrString, false),
-        ("{oneOf: [{type: string}, {type: number}]}", Shape::NumberOrString, false),
-        ("{anyOf: [{type: boolean}]}", Shape::Boolean, false),
-        ("{oneOf: [{type: string}, {type: boolean}]}", Shape::Any, false),
-        ("{format: int-or-string, type: string}", Shape::IntOrString, false),
-        ("{enum: [a, null], type: string}", Shape::String, true),
-        ("{items: {}}", Shape::Array, false),
-        ("{properties: {a: {}}}", Shape::Object, false),
-        ("{}", Shape::Any, false),
+    let value_kinds = [
+        ("{type: [string, null]}", ValueKind::String, true),
+        ("{type: ['null', integer]}", ValueKind::Integer, true),
+        ("{type: [string, integer]}", ValueKind::IntOrString, false),
+        ("{oneOf: [{type: string}, {type: number}]}", ValueKind::NumberOrString, false),
+        ("{anyOf: [{type: boolean}]}", ValueKind::Boolean, false),
+        ("{oneOf: [{type: string}, {type: boolean}]}", ValueKind::Any, false),
+        ("{format: int-or-string, type: string}", ValueKind::IntOrString, false),
+        ("{enum: [a, null], type: string}", ValueKind::String, true),
+        ("{items: {}}", ValueKind::Array, false),
+        ("{properties: {a: {}}}", ValueKind::Object, false),
+        ("{}", ValueKind::Any, false),
     ];
-    for (text, shape, nullable) in shapes {
+    for (text, value_kind, nullable) in value_kinds {
         let mut schema = Schema::empty();
         let text = format!("definitions: {{a: {text}}}");
         assert_eq!(add(&mut schema, &text, Schema::add_openapi), [""; 0], "{text}");
         let found = schema.definition("a").unwrap();
-        assert_eq!((found.shape(), found.is_nullable()), (shape, nullable), "{text}");
+        assert_eq!((found.value_kind(), found.is_nullable()), (value_kind, nullable), "{text}");
     }
 }
 
@@ -265,7 +265,7 @@ fn a_package_brings_its_definitions() {
     assert_eq!(names, ["Krmfile", "crds/fleet.yaml"]);
     assert!(faults.iter().all(|fault| !fault.is_error()), "nobody named these schemas");
     assert_eq!(rule(at(&schema, "example.com/v1 Box", "lids")), "set");
-    assert!(schema.of_resource("example.com/v1", "Fleet").is_some());
+    assert!(schema.resource_type("example.com/v1", "Fleet").is_some());
     assert!(schema.definition("io.k8s.cli.setters.replicas").is_none());
 }
 
@@ -284,8 +284,8 @@ fn openapi_of_both_versions_is_added_over_what_is_known() {
         assert_eq!(add(&mut schema, text, Schema::add_openapi), [""; 0]);
         let lids = at(&schema, "v1 Pod", "lids");
         assert_eq!(rule(lids), "size");
-        assert_eq!(lids.item().unwrap().mapping(), MappingRule::RetainKeys);
-        assert_eq!(lids.item().unwrap().field("size").unwrap().shape(), Shape::Integer);
+        assert_eq!(lids.item().unwrap().mapping_strategy(), MappingStrategy::RetainKeys);
+        assert_eq!(lids.item().unwrap().field("size").unwrap().value_kind(), ValueKind::Integer);
         assert_eq!(rule(at(&schema, "v1 Pod", "meta.ownerReferences")), "uid");
         assert_eq!(rule(at(&schema, "v1 PodList", "items.[].spec.containers")), "name");
     }
@@ -313,7 +313,7 @@ fn a_later_definition_takes_the_place_of_an_earlier_one() {
     let new = "definitions: {a.A: {properties: {new: {}}}}";
     add(&mut schema, old, Schema::add_openapi);
     add(&mut schema, new, Schema::add_openapi);
-    let found = schema.of_resource("a/v1", "A").unwrap();
+    let found = schema.resource_type("a/v1", "A").unwrap();
     assert!(found.field("new").is_some() && found.field("old").is_none());
 }
 
@@ -344,7 +344,7 @@ fn a_comment_can_hold_a_schema() {
         (r#"# {"type":"integer"}"#, "no list"),
     ];
     for (text, expected) in texts {
-        assert_eq!(rule(in_comment(text).expect(text).get()), expected, "{text}");
+        assert_eq!(rule(schema_from_comment(text).expect(text).get()), expected, "{text}");
     }
 }
 
@@ -364,6 +364,6 @@ fn other_comments_hold_none() {
         "# kpt-set: ${replicas}",
     ];
     for text in texts {
-        assert!(in_comment(text).is_none(), "{text}");
+        assert!(schema_from_comment(text).is_none(), "{text}");
     }
 }

@@ -18,10 +18,10 @@ fn survive(text: &str) -> usize {
     }
     for (api_version, kinds) in &schema.own.kinds {
         for kind in kinds.keys() {
-            ask(schema.of_resource(api_version, kind).expect("it was added"));
+            ask(schema.resource_type(api_version, kind).expect("it was added"));
         }
     }
-    in_comment(text);
+    schema_from_comment(text);
     faults
 }
 
@@ -31,8 +31,18 @@ fn ask(of: Type<'_>) {
     let mut asked = 0;
     while let Some((of, depth)) = waiting.pop() {
         asked += 1;
-        let _ = (of.list(), of.mapping(), of.default(), of.format(), of.key_default("name"));
-        let _ = (of.is_nullable(), of.keeps_unknown(), of.enumeration().map(Iterator::count));
+        let _ = (
+            of.list_strategy(),
+            of.mapping_strategy(),
+            of.default(),
+            of.format(),
+            of.key_default("name"),
+        );
+        let _ = (
+            of.is_nullable(),
+            of.preserves_unknown_fields(),
+            of.enum_values().map(Iterator::count),
+        );
         let names: BTreeSet<&str> = of.fields().map(|(name, _)| name).collect();
         assert!(of.required().all(|name| names.contains(name)));
         if depth < 40 && asked < 2000 {
@@ -50,10 +60,10 @@ fn definitions_that_name_themselves_end() {
     let mut schema = Schema::empty();
     schema.add_openapi(file.document(0).unwrap().root().unwrap());
     for name in ["a", "b", "e"] {
-        assert_eq!(schema.definition(name).unwrap().shape(), Shape::Any);
+        assert_eq!(schema.definition(name).unwrap().value_kind(), ValueKind::Any);
     }
     let d = (0..100).fold(schema.definition("d").unwrap(), |at, _| at.field("d").unwrap());
-    assert_eq!(d.shape(), Shape::Object);
+    assert_eq!(d.value_kind(), ValueKind::Object);
 }
 
 #[test]
@@ -120,5 +130,8 @@ fn a_wide_schema_is_read_in_one_go() {
     let file = File::parse(text).unwrap();
     let mut schema = Schema::empty();
     assert!(schema.add_openapi(file.document(0).unwrap().root().unwrap()).is_empty());
-    assert_eq!(schema.definition("a").unwrap().field("f99999").unwrap().shape(), Shape::String);
+    assert_eq!(
+        schema.definition("a").unwrap().field("f99999").unwrap().value_kind(),
+        ValueKind::String
+    );
 }

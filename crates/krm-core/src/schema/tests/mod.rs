@@ -5,7 +5,7 @@ use super::*;
 /// The type at a path of fields; `[]` steps to the items of a list.
 pub(super) fn at<'a>(schema: &'a Schema, kind: &str, path: &str) -> Type<'a> {
     let (api_version, kind) = kind.split_once(' ').unwrap();
-    let root = schema.of_resource(api_version, kind).unwrap();
+    let root = schema.resource_type(api_version, kind).unwrap();
     path.split('.').filter(|step| !step.is_empty()).fold(root, |at, step| {
         let next = if step == "[]" { at.item() } else { at.field(step) };
         next.unwrap_or_else(|| panic!("no {step} of {path} in {kind}"))
@@ -14,9 +14,9 @@ pub(super) fn at<'a>(schema: &'a Schema, kind: &str, path: &str) -> Type<'a> {
 
 /// How a list is merged, in a word.
 pub(super) fn rule(of: Type<'_>) -> String {
-    match of.list() {
+    match of.list_strategy() {
         None => "no list".to_owned(),
-        Some(ListRule::Keyed(keys)) => keys.iter().collect::<Vec<_>>().join("+"),
+        Some(ListStrategy::Associative(keys)) => keys.iter().collect::<Vec<_>>().join("+"),
         Some(rule) => format!("{rule:?}").to_lowercase(),
     }
 }
@@ -24,7 +24,7 @@ pub(super) fn rule(of: Type<'_>) -> String {
 #[test]
 fn lists_of_kubernetes_are_merged_as_its_schema_says() {
     let schema = Schema::kubernetes();
-    let facts = [
+    let attributes = [
         ("apps/v1 Deployment", "spec.template.spec.containers", "name"),
         ("apps/v1 Deployment", "spec.template.spec.initContainers", "name"),
         ("v1 Pod", "spec.ephemeralContainers", "name"),
@@ -53,7 +53,7 @@ fn lists_of_kubernetes_are_merged_as_its_schema_says() {
         ("rbac.authorization.k8s.io/v1 ClusterRole", "rules", "whole"),
         ("batch/v1 CronJob", "spec.jobTemplate.spec.template.spec.containers", "name"),
     ];
-    for (kind, path, expected) in facts {
+    for (kind, path, expected) in attributes {
         assert_eq!(rule(at(&schema, kind, path)), expected, "{path} of {kind}");
     }
 }
@@ -61,18 +61,18 @@ fn lists_of_kubernetes_are_merged_as_its_schema_says() {
 #[test]
 fn mappings_of_kubernetes_are_merged_as_its_schema_says() {
     let schema = Schema::kubernetes();
-    let facts = [
-        ("apps/v1 Deployment", "spec.strategy", MappingRule::RetainKeys),
-        ("apps/v1 Deployment", "spec.template", MappingRule::Merge),
-        ("apps/v1 Deployment", "spec.selector", MappingRule::Atomic),
-        ("v1 Service", "spec.selector", MappingRule::Atomic),
-        ("policy/v1 PodDisruptionBudget", "spec.selector", MappingRule::Replace),
-        ("v1 Pod", "spec.volumes.[]", MappingRule::RetainKeys),
-        ("v1 Pod", "spec.containers.[]", MappingRule::Merge),
-        ("v1 Pod", "metadata.labels", MappingRule::Merge),
+    let attributes = [
+        ("apps/v1 Deployment", "spec.strategy", MappingStrategy::RetainKeys),
+        ("apps/v1 Deployment", "spec.template", MappingStrategy::Merge),
+        ("apps/v1 Deployment", "spec.selector", MappingStrategy::Atomic),
+        ("v1 Service", "spec.selector", MappingStrategy::Atomic),
+        ("policy/v1 PodDisruptionBudget", "spec.selector", MappingStrategy::Replace),
+        ("v1 Pod", "spec.volumes.[]", MappingStrategy::RetainKeys),
+        ("v1 Pod", "spec.containers.[]", MappingStrategy::Merge),
+        ("v1 Pod", "metadata.labels", MappingStrategy::Merge),
     ];
-    for (kind, path, expected) in facts {
-        assert_eq!(at(&schema, kind, path).mapping(), expected, "{path} of {kind}");
+    for (kind, path, expected) in attributes {
+        assert_eq!(at(&schema, kind, path).mapping_strategy(), expected, "{path} of {kind}");
     }
 }
 
@@ -91,25 +91,27 @@ fn keys_have_the_defaults_of_their_fields() {
 #[test]
 fn fields_have_shapes_formats_and_requirements() {
     let schema = Schema::kubernetes();
-    let facts = [
-        ("v1 Pod", "spec.containers.[].image", Shape::String, None),
-        ("apps/v1 Deployment", "spec.replicas", Shape::Integer, Some("int32")),
-        ("v1 Service", "spec.ports.[].targetPort", Shape::IntOrString, None),
-        ("v1 Pod", "spec.containers.[].resources.limits.cpu", Shape::NumberOrString, None),
-        ("v1 Pod", "spec.hostNetwork", Shape::Boolean, None),
-        ("v1 ConfigMap", "data", Shape::Object, None),
-        ("v1 ConfigMap", "data.anything", Shape::String, None),
-        ("v1 Secret", "data.anything", Shape::String, Some("byte")),
-        ("v1 Pod", "metadata.creationTimestamp", Shape::String, Some("date-time")),
-        ("v1 Pod", "metadata.labels", Shape::Object, None),
+    let attributes = [
+        ("v1 Pod", "spec.containers.[].image", ValueKind::String, None),
+        ("apps/v1 Deployment", "spec.replicas", ValueKind::Integer, Some("int32")),
+        ("v1 Service", "spec.ports.[].targetPort", ValueKind::IntOrString, None),
+        ("v1 Pod", "spec.containers.[].resources.limits.cpu", ValueKind::NumberOrString, None),
+        ("v1 Pod", "spec.hostNetwork", ValueKind::Boolean, None),
+        ("v1 ConfigMap", "data", ValueKind::Object, None),
+        ("v1 ConfigMap", "data.anything", ValueKind::String, None),
+        ("v1 Secret", "data.anything", ValueKind::String, Some("byte")),
+        ("v1 Pod", "metadata.creationTimestamp", ValueKind::String, Some("date-time")),
+        ("v1 Pod", "metadata.labels", ValueKind::Object, None),
     ];
-    for (kind, path, shape, format) in facts {
+    for (kind, path, value_kind, format) in attributes {
         let found = at(&schema, kind, path);
-        assert_eq!((found.shape(), found.format()), (shape, format), "{path} of {kind}");
+        assert_eq!((found.value_kind(), found.format()), (value_kind, format), "{path} of {kind}");
     }
     let container = at(&schema, "v1 Pod", "spec.containers.[]");
     assert_eq!(container.required().collect::<Vec<_>>(), ["name"]);
-    assert!(container.fields().any(|(name, it)| name == "env" && it.shape() == Shape::Array));
+    assert!(
+        container.fields().any(|(name, it)| name == "env" && it.value_kind() == ValueKind::Array)
+    );
     assert!(container.field("no-such-field").is_none());
 }
 
@@ -119,9 +121,9 @@ fn unknown_kinds_have_no_type() {
     for (api_version, kind) in
         [("v1", "Nothing"), ("example.com/v1", "Pod"), ("", ""), ("v1", "DeleteOptions")]
     {
-        assert!(schema.of_resource(api_version, kind).is_none(), "{api_version} {kind}");
+        assert!(schema.resource_type(api_version, kind).is_none(), "{api_version} {kind}");
     }
-    assert!(Schema::empty().of_resource("v1", "Pod").is_none());
+    assert!(Schema::empty().resource_type("v1", "Pod").is_none());
 }
 
 #[test]
@@ -137,10 +139,10 @@ fn types_that_hold_themselves_are_followed_as_far_as_asked() {
     let schema = Schema::kubernetes();
     let path = "spec.versions.[].schema.openAPIV3Schema.properties.a.properties.b.items";
     let found = at(&schema, "apiextensions.k8s.io/v1 CustomResourceDefinition", path);
-    assert_eq!(found.shape(), Shape::Any);
+    assert_eq!(found.value_kind(), ValueKind::Any);
     let deep = "spec.versions.[].schema.openAPIV3Schema".to_owned() + &".not".repeat(500) + ".type";
     let found = at(&schema, "apiextensions.k8s.io/v1 CustomResourceDefinition", &deep);
-    assert_eq!(found.shape(), Shape::String);
+    assert_eq!(found.value_kind(), ValueKind::String);
 }
 
 #[test]
@@ -148,7 +150,7 @@ fn the_committed_table_is_what_its_head_says() {
     let text = embedded::TEXT;
     let head = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).unwrap();
     let body = &text[text.find("package ").unwrap()..];
-    assert_eq!(head("digest "), format!("{:016x}", table_text::digest(body.as_bytes())));
+    assert_eq!(head("digest "), format!("{:016x}", table_writer::digest(body.as_bytes())));
     let count = |start: &str| body.lines().filter(|line| line.starts_with(start)).count();
     assert_eq!(head("types "), count("type ").to_string());
     assert_eq!(head("fields "), count(" ").to_string());
@@ -160,13 +162,13 @@ fn the_committed_table_is_what_its_head_says() {
 fn the_committed_table_is_written_as_it_was_read() {
     let embedded = Embedded::get();
     let types = embedded.types.iter().map(|it| {
-        let Spot { nodes, id, .. } = it.spot();
+        let NodeHandle { nodes, id, .. } = it.handle();
         let api_versions = it.entry.api_versions().collect();
-        (it.entry.name.to_owned(), table_text::Listed { nodes, id, api_versions })
+        (it.entry.name.to_owned(), table_writer::TypeEntry { nodes, id, api_versions })
     });
-    let listing =
-        table_text::Listing { packages: embedded.packages.clone(), types: types.collect() };
-    let again = listing.write(kubernetes_version()).unwrap();
+    let writer =
+        table_writer::TableWriter { packages: embedded.packages.clone(), types: types.collect() };
+    let again = writer.write(kubernetes_version()).unwrap();
     assert!(again == embedded::TEXT, "run `cargo xtask schema`");
 }
 

@@ -12,7 +12,7 @@ const FORMATTING: &str = "config.kubernetes.io/formatting";
 
 /// The nodes of a document that may be put in order.
 #[derive(Debug, Default)]
-pub(super) struct Ground<'a> {
+pub(super) struct FormatScope<'a> {
     roots: Vec<NodeRef<'a>>,
     /// Nodes inside the roots that are left alone, in order.
     left: Vec<Range<usize>>,
@@ -20,14 +20,14 @@ pub(super) struct Ground<'a> {
     asks: bool,
 }
 
-impl<'a> Ground<'a> {
+impl<'a> FormatScope<'a> {
     pub(super) fn of(document: DocumentRef<'a>) -> Result<Self, Diagnostic> {
         let Some(root) = document.root() else { return Ok(Self::default()) };
-        let mut ground = Self::default();
+        let mut scope = Self::default();
         let items = match root.kind() {
             NodeKind::Sequence => Some(root),
             NodeKind::Mapping if is_resource(root) && wants_format(root)? => {
-                ground.roots.push(root);
+                scope.roots.push(root);
                 list_items(root).filter(|list| root.subtree().contains(&list.index()))
             }
             _ => None,
@@ -35,14 +35,14 @@ impl<'a> Ground<'a> {
         for item in items.into_iter().flat_map(NodeRef::children) {
             let is_own = item.kind() == NodeKind::Mapping && is_resource(item);
             let is_wanted = is_own && wants_format(item)?;
-            ground.asks |= is_own && !is_wanted;
+            scope.asks |= is_own && !is_wanted;
             match (is_wanted, root.kind()) {
-                (true, NodeKind::Sequence) => ground.roots.push(item),
-                (false, NodeKind::Mapping) => ground.left.push(item.subtree()),
+                (true, NodeKind::Sequence) => scope.roots.push(item),
+                (false, NodeKind::Mapping) => scope.left.push(item.subtree()),
                 _ => {}
             }
         }
-        Ok(ground)
+        Ok(scope)
     }
 
     /// Whether the whole document may be changed: it has a resource, and nothing in it asks to be left alone.

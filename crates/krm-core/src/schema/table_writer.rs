@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::Schema;
-use super::node::{Facts, ListType, Node, NodeId, Nodes, Shape, Strategy, Tables};
+use super::node::{
+    Attributes, ListType, Node, NodeId, Nodes, PatchStrategy, TypeTables, ValueKind,
+};
 use super::table::TableError;
 
 /// What stands above every table.
@@ -15,15 +17,15 @@ const HEAD: &str = "\
 
 /// What is to be written.
 #[derive(Default)]
-pub(super) struct Listing<'a> {
+pub(super) struct TableWriter<'a> {
     /// Short names of packages by their full ones.
     pub(super) packages: BTreeMap<&'a str, &'a str>,
     /// Types by their short names.
-    pub(super) types: BTreeMap<String, Listed<'a>>,
+    pub(super) types: BTreeMap<String, TypeEntry<'a>>,
 }
 
 /// A type to be written.
-pub(super) struct Listed<'a> {
+pub(super) struct TypeEntry<'a> {
     pub(super) nodes: &'a Nodes,
     pub(super) id: NodeId,
     pub(super) api_versions: BTreeSet<&'a str>,
@@ -35,23 +37,23 @@ impl Schema {
     /// Defaults that only say what an absent value of the type is anyway (`""`, `0`, `false`) are left out: they come with every
     /// field that is no pointer in Go, and would make items without a key equal.
     pub fn to_table(&self, version: &str) -> Result<String, TableError> {
-        Listing::of(&self.own)?.write(version)
+        TableWriter::of(&self.own)?.write(version)
     }
 }
 
-impl<'a> Listing<'a> {
-    fn of(tables: &'a Tables) -> Result<Self, TableError> {
-        let mut listing = Self { packages: short_names(tables)?, types: BTreeMap::new() };
+impl<'a> TableWriter<'a> {
+    fn of(tables: &'a TypeTables) -> Result<Self, TableError> {
+        let mut writer = Self { packages: short_names(tables)?, types: BTreeMap::new() };
         for (name, id) in &tables.definitions {
-            let listed = Listed { nodes: &tables.nodes, id: *id, api_versions: BTreeSet::new() };
-            listing.types.insert(listing.short(name), listed);
+            let entry = TypeEntry { nodes: &tables.nodes, id: *id, api_versions: BTreeSet::new() };
+            writer.types.insert(writer.short(name), entry);
         }
         for (api_version, kinds) in &tables.kinds {
             for (kind, id) in kinds {
-                listing.add_kind(api_version, kind, tables.nodes.get(*id).reference.as_deref())?;
+                writer.add_kind(api_version, kind, tables.nodes.get(*id).reference.as_deref())?;
             }
         }
-        Ok(listing)
+        Ok(writer)
     }
 
     /// Notes a kind. Those without metadata are requests and answers, which nobody keeps in files.
@@ -62,16 +64,16 @@ impl<'a> Listing<'a> {
         definition: Option<&str>,
     ) -> Result<(), TableError> {
         let short = definition.map(|name| self.short(name)).unwrap_or_default();
-        let Some(listed) = self.types.get_mut(&short) else {
+        let Some(entry) = self.types.get_mut(&short) else {
             return Err(fault(format!("{api_version} {kind} has no definition")));
         };
-        if listed.nodes.get(listed.id).field("metadata").is_none() {
+        if entry.nodes.get(entry.id).field("metadata").is_none() {
             return Ok(());
         }
         if short.rsplit('.').next() != Some(kind) {
             return Err(fault(format!("{short} is not named by its kind, {kind}")));
         }
-        listed.api_versions.insert(api_version);
+        entry.api_versions.insert(api_version);
         Ok(())
     }
 
@@ -81,10 +83,10 @@ impl<'a> Listing<'a> {
             let _ = writeln!(body, "package {short} {full}");
         }
         let (mut fields, mut kinds) = (0, 0);
-        for (name, listed) in &self.types {
-            self.definition(&mut body, name, listed)?;
-            fields += listed.nodes.get(listed.id).fields.len();
-            kinds += listed.api_versions.len();
+        for (name, entry) in &self.types {
+            self.definition(&mut body, name, entry)?;
+            fields += entry.nodes.get(entry.id).fields.len();
+            kinds += entry.api_versions.len();
         }
         let counts = format!("types {}\nfields {fields}\nkinds {kinds}\n", self.types.len());
         let digest = digest(body.as_bytes());
@@ -104,7 +106,7 @@ fn fault(message: String) -> TableError {
 }
 
 /// Short names for the packages: the last word of the full name, and the one before it where that is a version.
-fn short_names(tables: &Tables) -> Result<BTreeMap<&str, &str>, TableError> {
+fn short_names(tables: &TypeTables) -> Result<BTreeMap<&str, &str>, TableError> {
     let packages = tables.definitions.keys().filter_map(|name| name.rsplit_once('.'));
     let packages: BTreeSet<&str> = packages.map(|(package, _)| package).collect();
     let short: BTreeMap<&str, &str> = packages.iter().map(|full| (*full, short(full))).collect();
@@ -125,7 +127,7 @@ fn short(package: &str) -> &str {
     &package[start..]
 }
 
-impl Listing<'_> {
+impl TableWriter<'_> {
     /// The short name of a definition; one that is short already stays.
     fn short(&self, name: &str) -> String {
         let parts = name.rsplit_once('.');
@@ -139,17 +141,19 @@ impl Listing<'_> {
         &self,
         text: &mut String,
         name: &str,
-        listed: &Listed<'_>,
+        entry: &TypeEntry<'_>,
     ) -> Result<(), TableError> {
-        let (start, nodes) = (text.len(), listed.nodes);
-        let node = nodes.get(listed.id);
+        let (start, nodes) = (text.len(), entry.nodes);
+        let node = nodes.get(entry.id);
         let _ = write!(text, "type {name}");
-        let is_plain = node.shape == Shape::Object && node.child.is_none();
-        if !is_plain || node.facts.as_ref().is_some_and(|facts| facts.format.is_some()) {
-            let _ = write!(text, " {}", self.shape(nodes, node)?);
+        let is_plain = node.value_kind == ValueKind::Object && node.child.is_none();
+        if !is_plain
+            || node.attributes.as_ref().is_some_and(|attributes| attributes.format.is_some())
+        {
+            let _ = write!(text, " {}", self.value_kind(nodes, node)?);
         }
-        let kinds = listed.api_versions.iter().map(|api_version| format!("kind={api_version}"));
-        let words: Vec<String> = facts(node).into_iter().chain(kinds).collect();
+        let kinds = entry.api_versions.iter().map(|api_version| format!("kind={api_version}"));
+        let words: Vec<String> = attributes(node).into_iter().chain(kinds).collect();
         finish_line(text, start, &words)?;
         for field in &node.fields {
             let start = text.len();
@@ -161,65 +165,66 @@ impl Listing<'_> {
                     field.name
                 )));
             }
-            let _ = write!(text, " {}{mark} {}", field.name, self.shape(nodes, node)?);
-            finish_line(text, start, &facts(node))?;
+            let _ = write!(text, " {}{mark} {}", field.name, self.value_kind(nodes, node)?);
+            finish_line(text, start, &attributes(node))?;
         }
         Ok(())
     }
 
     /// The word for a type.
-    fn shape(&self, nodes: &Nodes, node: &Node) -> Result<String, TableError> {
+    fn value_kind(&self, nodes: &Nodes, node: &Node) -> Result<String, TableError> {
         if let Some(name) = &node.reference {
             return Ok(format!("@{}", self.short(name)));
         }
         let Some(child) = node.child else {
-            let format = node.facts.as_ref().and_then(|facts| facts.format.as_deref());
-            let format = format.filter(|format| *format != node.shape.name());
+            let format =
+                node.attributes.as_ref().and_then(|attributes| attributes.format.as_deref());
+            let format = format.filter(|format| *format != node.value_kind.name());
             return Ok(match format {
-                Some(format) => format!("{}:{format}", node.shape.name()),
-                None => node.shape.name().to_owned(),
+                Some(format) => format!("{}:{format}", node.value_kind.name()),
+                None => node.value_kind.name().to_owned(),
             });
         };
-        let mark = if node.shape == Shape::Array { "[]" } else { "{}" };
+        let mark = if node.value_kind == ValueKind::Array { "[]" } else { "{}" };
         let child = nodes.get(child);
-        if !facts(child).is_empty() || !child.fields.is_empty() {
+        if !attributes(child).is_empty() || !child.fields.is_empty() {
             return Err(fault("a list or map of a type that is not defined by name".to_owned()));
         }
-        Ok(format!("{mark}{}", self.shape(nodes, child)?))
+        Ok(format!("{mark}{}", self.value_kind(nodes, child)?))
     }
 }
 
-/// The words for the facts of a node.
-fn facts(node: &Node) -> Vec<String> {
-    let Some(facts) = node.facts.as_deref() else { return Vec::new() };
+/// The words for the attributes of a node.
+fn attributes(node: &Node) -> Vec<String> {
+    let Some(attributes) = node.attributes.as_deref() else { return Vec::new() };
     let mut words = Vec::new();
-    match facts.list_type {
+    match attributes.list_type {
         Some(ListType::Atomic) => words.push("atomic".to_owned()),
         Some(ListType::Set) => words.push("set".to_owned()),
-        Some(ListType::Map) => words.push(format!("keys={}", facts.keys.join(","))),
+        Some(ListType::Map) => words.push(format!("keys={}", attributes.keys.join(","))),
         None => {}
     }
-    words.extend(strategy(facts.strategy));
-    words.extend(facts.merge_key.as_ref().map(|key| format!("by={key}")));
-    words.extend(telling_default(facts).map(|value| format!("default={value}")));
-    if !facts.enumeration.is_empty() {
-        words.push(format!("enum={}", facts.enumeration.join(",")));
+    words.extend(strategy(attributes.strategy));
+    words.extend(attributes.merge_key.as_ref().map(|key| format!("by={key}")));
+    words.extend(telling_default(attributes).map(|value| format!("default={value}")));
+    if !attributes.enum_values.is_empty() {
+        words.push(format!("enum={}", attributes.enum_values.join(",")));
     }
     let flags = [
-        (facts.is_atomic_map, "whole"),
-        (facts.is_nullable, "nullable"),
-        (facts.keeps_unknown, "open"),
-        (facts.is_resource, "resource"),
+        (attributes.is_atomic_map, "whole"),
+        (attributes.is_nullable, "nullable"),
+        (attributes.preserves_unknown_fields, "open"),
+        (attributes.is_resource, "resource"),
     ];
     words.extend(flags.iter().filter(|(is_set, _)| *is_set).map(|(_, word)| (*word).to_owned()));
     words
 }
 
-fn telling_default(facts: &Facts) -> Option<&str> {
-    facts.default.as_deref().filter(|value| !matches!(*value, "" | "0" | "false"))
+fn telling_default(attributes: &Attributes) -> Option<&str> {
+    attributes.default.as_deref().filter(|value| !matches!(*value, "" | "0" | "false"))
 }
 
-fn strategy(strategy: Strategy) -> Option<String> {
+fn strategy(strategy: PatchStrategy) -> Option<String> {
     let all = [
         (strategy.merge, "merge"),
         (strategy.replace, "replace"),

@@ -5,19 +5,19 @@ use std::collections::BinaryHeap;
 
 use krm_yaml::NodeRef;
 
-use super::fields::{FieldOrder, order_of};
-use super::ties::Ties;
+use super::anchor_order::AnchorOrder;
+use super::field_order::{FieldOrder, order_of};
 
 /// A collection whose entries should stand in another order.
 #[derive(Debug)]
-pub(super) struct Wish<'a> {
+pub(super) struct Reordering<'a> {
     pub(super) node: NodeRef<'a>,
     pub(super) order: Vec<usize>,
 }
 
 /// Why the fields of a mapping are left as they are.
 #[derive(Debug)]
-pub(super) struct Left<'a> {
+pub(super) struct SkippedNode<'a> {
     pub(super) node: NodeRef<'a>,
     pub(super) why: String,
 }
@@ -25,12 +25,12 @@ pub(super) struct Left<'a> {
 /// The order that the fields of a mapping should have; none where they have it.
 pub(super) fn of_fields<'a>(
     mapping: NodeRef<'a>,
-    ties: &Ties,
-) -> Result<Option<Wish<'a>>, Left<'a>> {
+    anchor_order: &AnchorOrder,
+) -> Result<Option<Reordering<'a>>, SkippedNode<'a>> {
     if in_order(mapping) {
         return Ok(None);
     }
-    let left = |node, why: String| Err(Left { node, why });
+    let left = |node, why: String| Err(SkippedNode { node, why });
     let mut keys: Vec<FieldOrder<'a>> = Vec::new();
     for entry in mapping.as_mapping().into_iter().flat_map(|mapping| mapping.entries()) {
         match order_of(entry.key) {
@@ -38,7 +38,7 @@ pub(super) fn of_fields<'a>(
             None => return left(entry.key, "a key is no text".to_owned()),
         }
     }
-    let sorted = sorted(&keys, ties.pairs(mapping));
+    let sorted = sorted(&keys, anchor_order.pairs(mapping));
     if let Some(pair) = sorted.windows(2).find(|pair| keys[pair[0]] == keys[pair[1]]) {
         let again = mapping.children().nth(2 * pair[0].max(pair[1])).unwrap_or(mapping);
         return left(again, format!("the key `{}` is there twice", keys[pair[0]].1));
@@ -47,12 +47,16 @@ pub(super) fn of_fields<'a>(
 }
 
 /// The order that the items of a list should have by these texts; none where they have it.
-pub(super) fn of_items<'a>(list: NodeRef<'a>, texts: &[impl Ord], ties: &Ties) -> Option<Wish<'a>> {
-    wish(list, sorted(texts, ties.pairs(list)))
+pub(super) fn of_items<'a>(
+    list: NodeRef<'a>,
+    texts: &[impl Ord],
+    anchor_order: &AnchorOrder,
+) -> Option<Reordering<'a>> {
+    wish(list, sorted(texts, anchor_order.pairs(list)))
 }
 
-fn wish(node: NodeRef<'_>, order: Vec<usize>) -> Option<Wish<'_>> {
-    (!order.is_sorted()).then_some(Wish { node, order })
+fn wish(node: NodeRef<'_>, order: Vec<usize>) -> Option<Reordering<'_>> {
+    (!order.is_sorted()).then_some(Reordering { node, order })
 }
 
 /// Whether the keys of a mapping stand in order, each once.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use krm_yaml::{NodeRef, Resolved};
 
 use super::json_schema::Reader;
-use super::node::{ListType, Shape, Strategy, Text};
+use super::node::{ListType, PatchStrategy, Text, ValueKind};
 use crate::model::resource::scalar_text;
 
 /// How many types a value may have; there are only seven.
@@ -18,31 +18,31 @@ impl Reader<'_> {
         let Some(list) = at.as_sequence() else {
             // Compat: some old definitions say `required: true` beside the field.
             if !is_true(at) || what != "`required`" {
-                self.tell(at, format!("{what} must be a list of names"));
+                self.report(at, format!("{what} must be a list of names"));
             }
             return texts;
         };
         for item in list.items() {
-            if !self.spend(at) {
+            if !self.consume_budget(at) {
                 break;
             }
             match scalar_text(item) {
                 Some(text) => texts.push(text),
-                None => self.tell(item, format!("{what} must be a list of names")),
+                None => self.report(item, format!("{what} must be a list of names")),
             }
         }
         texts
     }
 
-    /// The values of an enumeration, and whether null is one; one of mappings or lists is taken for none.
-    pub(super) fn enumeration(&mut self, at: NodeRef<'_>, mut nullable: bool) -> (Vec<Text>, bool) {
+    /// The values of an enum_values, and whether null is one; one of mappings or lists is taken for none.
+    pub(super) fn enum_values(&mut self, at: NodeRef<'_>, mut nullable: bool) -> (Vec<Text>, bool) {
         let mut values = Vec::new();
         let Some(list) = at.as_sequence() else {
-            self.tell(at, "`enum` must be a list of values");
+            self.report(at, "`enum` must be a list of values");
             return (values, nullable);
         };
         for item in list.items().map(NodeRef::resolve) {
-            let scalar = item.as_scalar().filter(|_| self.spend(at));
+            let scalar = item.as_scalar().filter(|_| self.consume_budget(at));
             match scalar {
                 Some(scalar) if scalar.resolve() == Resolved::Null => nullable = true,
                 Some(scalar) => values.push(scalar.value().into_owned().into()),
@@ -52,24 +52,24 @@ impl Reader<'_> {
         (values, nullable)
     }
 
-    /// Spec: `allOf` around one reference is how OpenAPI writes facts beside it; what else stands there restricts values only.
+    /// Spec: `allOf` around one reference is how OpenAPI writes attributes beside it; what else stands there restricts values only.
     pub(super) fn all_of(&mut self, at: NodeRef<'_>) -> Option<Text> {
         let mut references = self.parts(at, "$ref");
         let only = references.pop().filter(|_| references.is_empty())?;
         self.reference(only)
     }
 
-    /// The shapes of alternatives.
-    pub(super) fn alternatives(&mut self, at: NodeRef<'_>) -> Vec<Shape> {
+    /// The value_kinds of alternatives.
+    pub(super) fn alternatives(&mut self, at: NodeRef<'_>) -> Vec<ValueKind> {
         let types = self.parts(at, "type");
-        types.into_iter().map(|at| self.shape(at).0).collect()
+        types.into_iter().map(|at| self.value_kind(at).0).collect()
     }
 
     /// What the schemas of a list have under a keyword.
     fn parts<'a>(&mut self, at: NodeRef<'a>, keyword: &str) -> Vec<NodeRef<'a>> {
         let mut parts = Vec::new();
         for item in at.as_sequence().into_iter().flat_map(|list| list.items()) {
-            if !self.spend(at) {
+            if !self.consume_budget(at) {
                 break;
             }
             let entries = self.entries(item).into_iter().filter(|(word, _)| word == keyword);
@@ -85,7 +85,7 @@ impl Reader<'_> {
         let name = homes.iter().find_map(|home| text.strip_prefix(home));
         let name = name.filter(|name| !name.is_empty()).map(unescape);
         if name.is_none() {
-            self.tell(
+            self.report(
                 at,
                 "only references to `#/definitions/…` and `#/components/schemas/…` are understood",
             );
@@ -93,24 +93,24 @@ impl Reader<'_> {
         name
     }
 
-    /// The shape of a `type`, and whether null is one of it. Spec: OpenAPI 3.1 writes a nullable type as a list.
-    pub(super) fn shape(&mut self, at: NodeRef<'_>) -> (Shape, bool) {
-        let mut shapes = Vec::new();
+    /// The value_kind of a `type`, and whether null is one of it. Spec: OpenAPI 3.1 writes a nullable type as a list.
+    pub(super) fn value_kind(&mut self, at: NodeRef<'_>) -> (ValueKind, bool) {
+        let mut value_kinds = Vec::new();
         let mut nullable = false;
         let list = at.as_sequence();
         let words = list.into_iter().flat_map(|list| list.items().take(MOST_TYPES));
         for word in words.map(NodeRef::resolve).chain(list.is_none().then_some(at)) {
             let text = word.as_scalar().map(|scalar| scalar.value()).unwrap_or_default();
-            match Shape::of_type(&text) {
-                Some(shape) => shapes.push(shape),
+            match ValueKind::of_type(&text) {
+                Some(value_kind) => value_kinds.push(value_kind),
                 None if text == "null" => nullable = true,
                 None => {
                     let known = "array, boolean, integer, number, object or string";
-                    self.tell(word, format!("a type is one of {known}"));
+                    self.report(word, format!("a type is one of {known}"));
                 }
             }
         }
-        (either(&shapes), nullable)
+        (either(&value_kinds), nullable)
     }
 
     pub(super) fn list_type(&mut self, at: NodeRef<'_>) -> Option<ListType> {
@@ -119,7 +119,7 @@ impl Reader<'_> {
             Some("set") => Some(ListType::Set),
             Some("map") => Some(ListType::Map),
             _ => {
-                self.tell(at, "a list type is one of atomic, map or set");
+                self.report(at, "a list type is one of atomic, map or set");
                 None
             }
         }
@@ -130,29 +130,34 @@ impl Reader<'_> {
             Some("atomic") => true,
             Some("granular") => false,
             _ => {
-                self.tell(at, "a map type is atomic or granular");
+                self.report(at, "a map type is atomic or granular");
                 false
             }
         }
     }
 
-    pub(super) fn strategy(&mut self, at: NodeRef<'_>) -> Strategy {
-        let strategy = scalar_text(at).and_then(|words| Strategy::parse(&words));
+    pub(super) fn strategy(&mut self, at: NodeRef<'_>) -> PatchStrategy {
+        let strategy = scalar_text(at).and_then(|words| PatchStrategy::parse(&words));
         if strategy.is_none() {
-            self.tell(at, "a patch strategy is made of merge, replace and retainKeys");
+            self.report(at, "a patch strategy is made of merge, replace and retainKeys");
         }
         strategy.unwrap_or_default()
     }
 }
 
 /// What a value is that may be one of several.
-pub(super) fn either(shapes: &[Shape]) -> Shape {
-    let only = |other: Shape| shapes.iter().all(|it| *it == other || *it == Shape::String);
-    match shapes.contains(&Shape::String) {
-        _ if shapes.len() == 1 => shapes[0],
-        true if shapes.contains(&Shape::Integer) && only(Shape::Integer) => Shape::IntOrString,
-        true if shapes.contains(&Shape::Number) && only(Shape::Number) => Shape::NumberOrString,
-        _ => Shape::Any,
+pub(super) fn either(value_kinds: &[ValueKind]) -> ValueKind {
+    let only =
+        |other: ValueKind| value_kinds.iter().all(|it| *it == other || *it == ValueKind::String);
+    match value_kinds.contains(&ValueKind::String) {
+        _ if value_kinds.len() == 1 => value_kinds[0],
+        true if value_kinds.contains(&ValueKind::Integer) && only(ValueKind::Integer) => {
+            ValueKind::IntOrString
+        }
+        true if value_kinds.contains(&ValueKind::Number) && only(ValueKind::Number) => {
+            ValueKind::NumberOrString
+        }
+        _ => ValueKind::Any,
     }
 }
 

@@ -6,11 +6,11 @@ use krm_yaml::{DocumentRef, NodeKind, NodeRef};
 
 /// For each collection, which of its entries must stay before which other.
 #[derive(Debug, Default)]
-pub(super) struct Ties {
+pub(super) struct AnchorOrder {
     pairs: BTreeMap<usize, Vec<(usize, usize)>>,
 }
 
-impl Ties {
+impl AnchorOrder {
     pub(super) fn of(document: DocumentRef<'_>) -> Self {
         let Some(root) = document.root() else { return Self::default() };
         if !root.descendants().any(|node| node.kind() == NodeKind::Alias) {
@@ -31,7 +31,7 @@ impl Ties {
                 }
             }
         }
-        finder.ties
+        finder.anchor_order
     }
 
     /// The pairs of entries of a collection that keep their order.
@@ -42,13 +42,13 @@ impl Ties {
 
 #[derive(Default)]
 struct Finder {
-    ties: Ties,
+    anchor_order: AnchorOrder,
     /// The children of collections that were looked at.
     children: BTreeMap<usize, Vec<usize>>,
 }
 
 impl Finder {
-    /// Ties the entries that hold the two nodes, in the innermost collection that holds both.
+    /// AnchorOrder the entries that hold the two nodes, in the innermost collection that holds both.
     fn tie(&mut self, before: NodeRef<'_>, after: NodeRef<'_>) {
         let mut around = after.parent();
         while let Some(collection) = around.filter(|it| !it.subtree().contains(&before.index())) {
@@ -58,7 +58,7 @@ impl Finder {
         let Some(collection) = around.filter(|around| *around != before) else { return };
         let (first, second) = (self.entry(collection, before), self.entry(collection, after));
         if first < second {
-            self.ties.pairs.entry(collection.index()).or_default().push((first, second));
+            self.anchor_order.pairs.entry(collection.index()).or_default().push((first, second));
         }
     }
 

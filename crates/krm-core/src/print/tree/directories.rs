@@ -1,35 +1,36 @@
-//! The tree of folders: each path segment a line, the resources of a folder before its sub-folders.
+//! The tree of directories: each path segment a line, the resources of a directory before its sub-directories.
 
 use std::collections::BTreeMap;
 
-use super::{Branch, Fields};
+use super::{TreeFields, TreeNode};
 use crate::model::package::{Package, Placed};
 use crate::model::package_path::PackagePath;
 
 #[derive(Default)]
-struct Folder<'a> {
+struct Directory<'a> {
     resources: Vec<(String, Placed<'a>)>,
-    folders: BTreeMap<String, Folder<'a>>,
+    directories: BTreeMap<String, Directory<'a>>,
 }
 
-/// The resources by folder. Of a stream the annotations that readers leave say where a resource stands.
-pub fn by_folder(
+/// The resources by directory. Of a stream the annotations that readers leave say where a resource stands.
+pub fn by_directory(
     package: &Package,
     resources: &[Placed<'_>],
     title: &str,
     is_stream: bool,
-    fields: &Fields,
-) -> Branch {
-    let mut root = Folder::default();
+    fields: &TreeFields,
+) -> TreeNode {
+    let mut root = Directory::default();
     for placed in resources {
         let path = if is_stream { annotated(*placed) } else { Some(placed.file.path.clone()) };
-        let folder = path.as_ref().map_or("", |path| path.folder());
-        let names = folder.split('/').filter(|name| !name.is_empty());
-        let home = names.fold(&mut root, |at, name| at.folders.entry(name.to_owned()).or_default());
+        let directory = path.as_ref().map_or("", |path| path.folder());
+        let names = directory.split('/').filter(|name| !name.is_empty());
+        let home =
+            names.fold(&mut root, |at, name| at.directories.entry(name.to_owned()).or_default());
         let file = path.as_ref().map_or(".", |path| path.name()).to_owned();
         home.resources.push((file, *placed));
     }
-    Branch { label: title.to_owned(), children: below(root, "", package, fields) }
+    TreeNode { label: title.to_owned(), children: below(root, "", package, fields) }
 }
 
 fn annotated(placed: Placed<'_>) -> Option<PackagePath> {
@@ -38,27 +39,32 @@ fn annotated(placed: Placed<'_>) -> Option<PackagePath> {
     PackagePath::new(&path).ok()
 }
 
-fn below(mut folder: Folder<'_>, path: &str, package: &Package, fields: &Fields) -> Vec<Branch> {
-    // Compat: the order of kustomize inside a folder.
-    folder.resources.sort_by_cached_key(|(file, placed)| {
+fn below(
+    mut directory: Directory<'_>,
+    path: &str,
+    package: &Package,
+    fields: &TreeFields,
+) -> Vec<TreeNode> {
+    // Compat: the order of kustomize inside a directory.
+    directory.resources.sort_by_cached_key(|(file, placed)| {
         let resource = placed.resource;
         let parts =
             [resource.namespace(), resource.name(), resource.kind(), resource.api_version()];
         (file.clone(), parts.map(|part| part.into_owned()))
     });
-    let mut lines: Vec<Branch> = folder
+    let mut lines: Vec<TreeNode> = directory
         .resources
         .iter()
-        .map(|(file, placed)| Branch {
+        .map(|(file, placed)| TreeNode {
             label: format!("[{file}]  {}", placed.resource.label()),
-            children: fields.branches(placed.resource),
+            children: fields.nodes(placed.resource),
         })
         .collect();
-    for (name, inner) in folder.folders {
+    for (name, inner) in directory.directories {
         let path = if path.is_empty() { name.clone() } else { format!("{path}/{name}") };
         let is_package = package.roots().contains(&path);
         let label = if is_package { format!("Pkg: {name}") } else { name };
-        lines.push(Branch { label, children: below(inner, &path, package, fields) });
+        lines.push(TreeNode { label, children: below(inner, &path, package, fields) });
     }
     lines
 }
@@ -78,7 +84,7 @@ mod tests {
             ("a/b/Krmfile", ""),
         ]);
         let resources: Vec<_> = package.resources().collect();
-        let text = by_folder(&package, &resources, "p", false, &Fields::default()).draw();
+        let text = by_directory(&package, &resources, "p", false, &TreeFields::default()).render();
         let expected = "p\n├── a\n│   ├── [x.yaml]  Pod p\n│   └── Pkg: b\n│       └── c\n│           └── [z.yaml]  Pod p\n└── abc\n    └── [y.yaml]  Pod p\n";
         assert_eq!(text, expected);
     }

@@ -2,7 +2,7 @@
 
 use krm_yaml::{Edit, EditError, File};
 
-use super::order::{Left, Wish};
+use super::sort::{Reordering, SkippedNode};
 
 /// How often a document is tried before the rest of it is left as it is: each try reads it back.
 const MOST_TRIES: usize = 200;
@@ -10,7 +10,7 @@ const MOST_TRIES: usize = 200;
 /// All changes at once.
 pub(super) fn all<'a>(
     file: &'a File,
-    wishes: impl IntoIterator<Item = &'a Wish<'a>>,
+    wishes: impl IntoIterator<Item = &'a Reordering<'a>>,
     json: bool,
 ) -> Result<String, EditError> {
     let mut edit = Edit::new(file).allow_shared(true).json(json);
@@ -23,9 +23,9 @@ pub(super) fn all<'a>(
 /// The text with the changes that can be made, and what is left as it is.
 pub(super) fn most<'a>(
     file: &'a File,
-    wishes: &'a [Wish<'a>],
+    wishes: &'a [Reordering<'a>],
     json: bool,
-) -> (String, Vec<Left<'a>>) {
+) -> (String, Vec<SkippedNode<'a>>) {
     let mut work = Work { file, json, text: None, made: Vec::new(), left: Vec::new(), tries: 0 };
     work.halves(wishes);
     (work.text.unwrap_or_else(|| file.text().to_owned()), work.left)
@@ -35,14 +35,14 @@ struct Work<'a> {
     file: &'a File,
     json: bool,
     text: Option<String>,
-    made: Vec<&'a Wish<'a>>,
-    left: Vec<Left<'a>>,
+    made: Vec<&'a Reordering<'a>>,
+    left: Vec<SkippedNode<'a>>,
     tries: usize,
 }
 
 impl<'a> Work<'a> {
     /// Tries all of these; where that fails, one half after the other.
-    fn halves(&mut self, wishes: &'a [Wish<'a>]) {
+    fn halves(&mut self, wishes: &'a [Reordering<'a>]) {
         let mut waiting = vec![wishes];
         while self.tries < MOST_TRIES
             && let Some(wishes) = waiting.pop()
@@ -50,7 +50,7 @@ impl<'a> Work<'a> {
             match (self.attempt(wishes), wishes) {
                 (Ok(()), _) => {}
                 (Err(error), [wish]) => {
-                    self.left.push(Left { node: wish.node, why: error.message });
+                    self.left.push(SkippedNode { node: wish.node, why: error.message });
                 }
                 (Err(_), _) => {
                     let (first, second) = wishes.split_at(wishes.len() / 2);
@@ -59,11 +59,14 @@ impl<'a> Work<'a> {
             }
         }
         for wish in waiting.into_iter().rev().flatten() {
-            self.left.push(Left { node: wish.node, why: "too much else here was left".to_owned() });
+            self.left.push(SkippedNode {
+                node: wish.node,
+                why: "too much else here was left".to_owned(),
+            });
         }
     }
 
-    fn attempt(&mut self, wishes: &'a [Wish<'a>]) -> Result<(), EditError> {
+    fn attempt(&mut self, wishes: &'a [Reordering<'a>]) -> Result<(), EditError> {
         self.tries += 1;
         self.text = Some(all(self.file, self.made.iter().copied().chain(wishes), self.json)?);
         self.made.extend(wishes);
