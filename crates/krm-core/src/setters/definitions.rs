@@ -219,7 +219,7 @@ pub(super) fn target_words(target: &ReferenceTarget) -> String {
 }
 
 fn twice(what: &str, name: &str, first: NodeLocation<'_>, second: NodeLocation<'_>) -> Diagnostic {
-    let words = format!("the {what} `{name}` is defined twice, first in {}", first);
+    let words = format!("the {what} `{name}` is defined twice, first in {first}");
     second.error(words).hint("remove one of the two")
 }
 

@@ -1,7 +1,7 @@
 //! Laws of what becomes of an item when a function answers.
 
 use krm_core::PackageFile;
-use krm_core::annotate::{Chosen, annotate};
+use krm_core::annotate::{ResourceFilter, annotate};
 use krm_core::functions::resource_list::{Item, SendOptions, Sending};
 use krm_core::merge::node::same_in_yaml_1_2;
 use krm_core::print::json;
@@ -33,7 +33,7 @@ fn parsed(text: &str) -> Result<File, String> {
 fn output(text: &str, writer: Writer) -> Result<String, String> {
     let id = ("internal.config.kubernetes.io/krm-id".to_owned(), "0".to_owned());
     let file = PackageFile::of_text("a.yaml", text).map_err(|error| error.to_string())?;
-    let annotated = annotate(&file, &Chosen::default(), &[id]);
+    let annotated = annotate(&file, &ResourceFilter::default(), &[id]);
     let annotated = annotated.map_err(|errors| errors[0].message().to_owned())?;
     let annotated = annotated.unwrap_or_else(|| text.to_owned());
     let item = match writer {

@@ -48,7 +48,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
             return Err(missing(format!("the setter `{}` has no value", args.name)));
         }
         SetterValue::Text(text) => {
-            console.print(&source_text::ensure_trailing_newline(text.clone()))?
+            console.print(&source_text::ensure_trailing_newline(text.clone()))?;
         }
         SetterValue::List(items) => {
             items.iter().try_for_each(|item| console.print(&format!("{item}\n")))?;
