@@ -2,7 +2,7 @@
 
 use krm_core::Diagnostic;
 use krm_core::diagnostics::suggest::nearest;
-use krm_core::print::list_output::{self, Record};
+use krm_core::print::{self, Record};
 use krm_yaml::Value;
 
 use super::kinds::CommandKind;
@@ -39,7 +39,7 @@ enum Format {
 pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     let text = match (&args.id, args.output) {
         (Some(id), _) => explanation(id)?,
-        (None, Some(Format::Json)) => list_output::json(&records()),
+        (None, Some(Format::Json)) => print::records_to_json(&records()),
         (None, None) => list(),
     };
     console.print(&text)?;

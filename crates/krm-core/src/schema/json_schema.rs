@@ -160,10 +160,10 @@ impl<'t> Reader<'t> {
             "allOf" => draft.node.reference = self.all_of(at).or(draft.node.reference.take()),
             "oneOf" | "anyOf" => draft.alternatives = self.alternatives(at),
             "x-kubernetes-int-or-string" if is_true(at) => {
-                draft.node.value_kind = ValueKind::IntOrString
+                draft.node.value_kind = ValueKind::IntOrString;
             }
             "x-kubernetes-preserve-unknown-fields" => {
-                attributes.preserves_unknown_fields |= is_true(at)
+                attributes.preserves_unknown_fields |= is_true(at);
             }
             "x-kubernetes-embedded-resource" => attributes.is_resource = is_true(at),
             "x-kubernetes-map-type" => attributes.is_atomic_map = self.is_atomic(at),

@@ -78,7 +78,7 @@ impl AddSetterComments {
                     match function_config::list(&text) {
                         Some(items) => mark.lists.push((name, sorted(items))),
                         None => {
-                            mark.texts.push((name, text.trim_end_matches(['\n', '\r']).to_owned()))
+                            mark.texts.push((name, text.trim_end_matches(['\n', '\r']).to_owned()));
                         }
                     }
                 }

@@ -166,7 +166,7 @@ impl<'a> CreateSetter<'a> {
                             "the fields hold different values: `{}` here, and `{}` in {}",
                             value.shown(),
                             other.shown(),
-                            location.to_string()
+                            location
                         );
                         return Err(NodeLocation { file, node }
                             .error(words)

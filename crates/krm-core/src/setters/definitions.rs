@@ -39,7 +39,7 @@ impl<'a> Definitions<'a> {
             match definition::read(file, entry) {
                 Ok(DefinitionEntry::Setter(setter)) => self.add(*setter),
                 Ok(DefinitionEntry::Substitution(substitution)) => {
-                    self.add_substitution(substitution)
+                    self.add_substitution(substitution);
                 }
                 Ok(DefinitionEntry::Other) => {}
                 Err(error) => self.errors.push(error),
