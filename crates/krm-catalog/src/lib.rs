@@ -11,9 +11,9 @@ pub mod delete_annotations;
 mod depends_on;
 pub mod ensure_name_substring;
 mod field_spec;
-#[cfg(feature = "gatekeeper")]
 mod field_type;
 pub mod format;
+#[cfg(feature = "gatekeeper")]
 pub mod gatekeeper;
 pub mod gen_pkg_context;
 pub mod kubeconform;
@@ -31,8 +31,8 @@ pub mod set_enforcement_action;
 pub mod set_image;
 pub mod set_labels;
 pub mod set_namespace;
-#[cfg(feature = "starlark")]
 mod setters_config;
+#[cfg(feature = "starlark")]
 pub mod starlark;
 mod telling;
 pub mod upsert_resource;
@@ -47,8 +47,8 @@ pub const BUILTINS: &[Builtin] = &[
     create_setters::BUILTIN,
     delete_annotations::BUILTIN,
     ensure_name_substring::BUILTIN,
-    #[cfg(feature = "gatekeeper")]
     format::BUILTIN,
+    #[cfg(feature = "gatekeeper")]
     gatekeeper::BUILTIN,
     gen_pkg_context::BUILTIN,
     kubeconform::BUILTIN,

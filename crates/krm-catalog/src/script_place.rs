@@ -12,6 +12,7 @@ pub(crate) struct At {
 
 impl At {
     /// The bytes of a text before this position.
+    #[cfg(feature = "starlark")]
     pub(crate) fn offset(self, text: &str) -> usize {
         let lines = text.split_inclusive('\n').take(self.line).map(str::len);
         lines.sum::<usize>() + self.bytes(text)

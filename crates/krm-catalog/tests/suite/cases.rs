@@ -15,9 +15,20 @@ fn render_twice_is_once() {
     run_dir(DIR, act);
 }
 
+/// Functions that this build leaves out. Their sections are skipped, so that each feature can be tested alone.
+const DISABLED: &[&str] = &[
+    #[cfg(not(feature = "gatekeeper"))]
+    "gatekeeper",
+    #[cfg(not(feature = "starlark"))]
+    "starlark",
+];
+
 fn act(case: &Case, section: &Section) -> String {
-    let words: Vec<&str> = section.title.split(' ').collect();
-    match words[..] {
+    let arguments: Vec<&str> = section.title.split(' ').collect();
+    if arguments.iter().any(|name| DISABLED.contains(name)) {
+        return section.body.clone();
+    }
+    match arguments[..] {
         ["results", ref call @ ..] => {
             match call_of(case, call, items(&case.input().input_text())) {
                 Ok(trial) => trial.results.join("\n"),
