@@ -214,7 +214,7 @@ pub fn reference(data: &[u8]) {
         };
         assert_eq!((again.form, again.target), (found.form, found.target), "{text:?}");
     }
-    if let Ok(file) = PackageFile::of_text("a.yaml", text) {
+    if let Ok(file) = PackageFile::from_text("a.yaml", text) {
         for field in find_setter_fields(&file).fields {
             assert!(field.comment.text.get(field.reference.range.clone()).is_some(), "{text:?}");
         }

@@ -1,6 +1,6 @@
 //! Which functionConfigs a function takes: a ConfigMap, or a kind of its own in the group of the catalog.
 
-use krm_core::diagnostics::suggest::nearest;
+use krm_core::diagnostics::closest_name;
 use krm_sdk::{Diagnostic, Error, Resource, ResourceList};
 use serde::de::DeserializeOwned;
 
@@ -42,7 +42,7 @@ pub(crate) fn missing<T: DeserializeOwned>(
 /// The functionConfig is of a kind that the function does not take.
 pub(crate) fn unknown(config: &Resource, kind: &str, message: impl Into<String>) -> Error {
     let its_kind = config.kind();
-    let hint = match nearest([kind, "ConfigMap"], &its_kind) {
+    let hint = match closest_name([kind, "ConfigMap"], &its_kind) {
         Some(near) if near != its_kind => format!("did you mean `kind: {near}`?"),
         Some("ConfigMap") => "a ConfigMap has `apiVersion: v1`".to_owned(),
         Some(_) => format!("{kind} has `apiVersion: {API_VERSION}`"),

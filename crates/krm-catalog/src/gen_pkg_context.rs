@@ -30,7 +30,7 @@ struct Config {
 /// Makes the ConfigMap of the package, or brings the one that is there up to date.
 pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     let config: Config = list.config_or_default()?;
-    let is_own = |it: &&Resource| it.path().is_some_and(|path| path.folder().is_empty());
+    let is_own = |it: &&Resource| it.path().is_some_and(|path| path.directory().is_empty());
     let kptfile = list.items.iter().filter(is_own).find(|it| is_kptfile(it));
     let Some(kptfile) = kptfile else {
         let words = "there is no Kptfile among the resources, so that the package has no name";

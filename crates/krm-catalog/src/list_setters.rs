@@ -27,7 +27,7 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     let files: Vec<PackageFile> = list.items.iter().map(|it| it.item().package_file()).collect();
     // Compat: the values are those of this package; sub-packages have only fields.
     let is_own =
-        |file: &&PackageFile| file.path.name() != "Kptfile" || file.path.folder().is_empty();
+        |file: &&PackageFile| file.path.name() != "Kptfile" || file.path.directory().is_empty();
     let own = files.iter().filter(is_own).collect();
     let setters = Setters::new(own, &[], files.iter().map(patterns).collect());
     let mut results: Vec<FunctionResult> =

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use krm_core::diagnostics::suggest::nearest;
+use krm_core::diagnostics::closest_name;
 use krm_sdk::{Error, FunctionResult, ResourceList, Severity};
 use serde::Deserialize;
 
@@ -97,7 +97,7 @@ fn no_match(list: &ResourceList, image: &Image, tally: &Tally) -> Option<Functio
     if tally.names.is_empty() || is_there(&image.name) || is_there(&image.new_name) {
         return None;
     }
-    let near = nearest(tally.names.iter().map(String::as_str), &image.name);
+    let near = closest_name(tally.names.iter().map(String::as_str), &image.name);
     let hint = match near {
         Some(near) => format!("did you mean `{near}`?"),
         None => {

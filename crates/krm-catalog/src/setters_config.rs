@@ -17,7 +17,7 @@ pub(crate) fn file(list: &ResourceList, name: &str) -> Result<PackageFile, Error
     check(config)?;
     let mut file = config.item().package_file();
     if config.path().is_none() {
-        "functionConfig".clone_into(&mut file.shown);
+        "functionConfig".clone_into(&mut file.display_path);
     }
     Ok(file)
 }

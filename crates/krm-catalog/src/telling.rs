@@ -1,7 +1,7 @@
 //! What functions of the catalog say of a field: the words, the field and the file, as the originals do.
 
 use krm_core::Diagnostic;
-use krm_core::diagnostics::secrets;
+use krm_core::diagnostics::contains_secret;
 use krm_sdk::results::{FieldRef, FileRef};
 use krm_sdk::yaml::{NodeRef, Segment};
 use krm_sdk::{FunctionResult, Resource, Severity};
@@ -43,7 +43,7 @@ pub(crate) fn value(resource: &Resource, field: NodeRef<'_>, text: &str) -> Stri
     let path = field.path();
     let first = path.segments().first();
     let is_kept = matches!(first, Some(Segment::Key(key)) if key == "data" || key == "stringData");
-    let is_secret = is_kept && secrets::is_secret(resource.root().document());
+    let is_secret = is_kept && contains_secret(resource.root().document());
     if is_secret { quoted("***") } else { quoted(text) }
 }
 

@@ -5,7 +5,7 @@ mod commands;
 mod console;
 mod disk;
 mod explanations;
-mod folder;
+mod loader;
 mod parallel;
 mod walk;
 

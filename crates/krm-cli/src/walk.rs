@@ -6,37 +6,37 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use krm_core::model::ignore::Patterns;
+use krm_core::model::IgnorePatterns;
 use krm_core::{Diagnostic, PackagePath};
 
 use crate::disk;
-use crate::folder::joined;
+use crate::loader::joined;
 
 /// Says which files are left out, in the syntax of gitignore.
 const IGNORE_FILE: &str = ".krmignore";
 
 /// What becomes of packages inside the package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SubPackages {
-    Read,
-    LeaveOut,
+pub(crate) enum Subpackages {
+    Include,
+    Exclude,
     /// Their files are left out, but not what a dead run left among them.
-    LookForJournals,
+    JournalsOnly,
 }
 
-impl SubPackages {
-    pub(crate) fn wanted(are_wanted: bool) -> Self {
-        if are_wanted { Self::Read } else { Self::LeaveOut }
+impl Subpackages {
+    pub(crate) fn included_if(included: bool) -> Self {
+        if included { Self::Include } else { Self::Exclude }
     }
 }
 
 /// A file that belongs to the package.
 pub(crate) struct Found {
     pub(crate) path: PackagePath,
-    pub(crate) shown: String,
+    pub(crate) display_path: String,
     pub(crate) disk: PathBuf,
     pub(crate) is_link: bool,
-    pub(crate) is_outside: bool,
+    pub(crate) is_external_symlink: bool,
 }
 
 /// What a walk came upon.
@@ -55,7 +55,7 @@ pub(crate) struct Walked {
 }
 
 /// Walks over a folder.
-pub(crate) fn files(root: &Path, title: &str, sub_packages: SubPackages) -> Walked {
+pub(crate) fn files(root: &Path, title: &str, sub_packages: Subpackages) -> Walked {
     let mut walk = Walk { root, title, sub_packages, came_upon: Walked::default() };
     let above = walk.ignored_from_above();
     let mut waiting = vec![(PathBuf::new(), above, false)];
@@ -68,7 +68,7 @@ pub(crate) fn files(root: &Path, title: &str, sub_packages: SubPackages) -> Walk
 
 /// One ignore file and those above it. The nearest that speaks about a path counts.
 struct Ignored {
-    patterns: Patterns,
+    patterns: IgnorePatterns,
     /// How many names of a path lead from the folder that is walked to the one that holds the file.
     depth: usize,
     /// For a file above the folder that is walked: the way down to that folder.
@@ -87,7 +87,7 @@ fn is_ignored(layers: &Layers, path: &Path, is_folder: bool) -> bool {
     let mut next = layers.as_ref();
     while let Some(layer) = next {
         let path = format!("{}{}", layer.way_down, names[layer.depth..].join("/"));
-        if let Some(verdict) = layer.patterns.verdict(&path, is_folder) {
+        if let Some(verdict) = layer.patterns.is_ignored(&path, is_folder) {
             return verdict;
         }
         next = layer.above.as_ref();
@@ -98,7 +98,7 @@ fn is_ignored(layers: &Layers, path: &Path, is_folder: bool) -> bool {
 struct Walk<'a> {
     root: &'a Path,
     title: &'a str,
-    sub_packages: SubPackages,
+    sub_packages: Subpackages,
     came_upon: Walked,
 }
 
@@ -124,18 +124,18 @@ impl Walk<'_> {
 
     fn layer(&mut self, file: &Path, depth: usize, way_down: String, above: Layers) -> Layers {
         let patterns = match fs::read(file) {
-            Ok(bytes) => Patterns::parse(&String::from_utf8_lossy(&bytes)),
+            Ok(bytes) => IgnorePatterns::parse(&String::from_utf8_lossy(&bytes)),
             Err(error) => {
                 self.came_upon.told.push(self.unreadable(file, &error));
                 return above;
             }
         };
-        for (line, text) in patterns.never() {
+        for (line, text) in patterns.unmatchable() {
             let words = format!("line {line} matches nothing: `{text}`");
             let hint = "close its bracket, or put a backslash before what is meant as it stands";
-            self.came_upon
-                .told
-                .push(Diagnostic::untyped_warning(words).in_file(self.shown(file)).hint(hint));
+            self.came_upon.told.push(
+                Diagnostic::untyped_warning(words).in_file(self.display_path(file)).hint(hint),
+            );
         }
         Some(Rc::new(Ignored { patterns, depth, way_down, above }))
     }
@@ -171,11 +171,12 @@ impl Walk<'_> {
         self.came_upon.closed.extend(hidden.map(|(path, _)| lossy(path)));
         let is_sub_package = !folder.as_os_str().is_empty()
             && entries.iter().any(|(path, kind)| self.makes_package(path, *kind));
-        if is_sub_package && self.sub_packages != SubPackages::Read {
+        if is_sub_package && self.sub_packages != Subpackages::Include {
             self.came_upon.closed.push(lossy(folder));
         }
-        let is_left_out = is_left_out || is_sub_package && self.sub_packages != SubPackages::Read;
-        if is_left_out && self.sub_packages == SubPackages::LeaveOut {
+        let is_left_out =
+            is_left_out || is_sub_package && self.sub_packages != Subpackages::Include;
+        if is_left_out && self.sub_packages == Subpackages::Exclude {
             return Vec::new();
         }
         let (folders, files): (Vec<_>, Vec<_>) =
@@ -196,7 +197,7 @@ impl Walk<'_> {
         let disk = self.root.join(inside);
         if !is_wanted(&name) {
             let path = slashed(inside).and_then(|inside| PackagePath::new(&inside).ok());
-            let path = path.filter(|_| kind.is_file() && !disk::is_own(&name));
+            let path = path.filter(|_| kind.is_file() && !disk::is_internal_file(&name));
             return self.came_upon.others.extend(path.map(|path| (path, disk)));
         }
         let path = match slashed(inside).map(|inside| PackagePath::new(&inside)) {
@@ -206,36 +207,36 @@ impl Walk<'_> {
                 return self
                     .came_upon
                     .told
-                    .push(Diagnostic::untyped_error(words).in_file(self.shown(&disk)));
+                    .push(Diagnostic::untyped_error(words).in_file(self.display_path(&disk)));
             }
-            None => return self.came_upon.told.push(not_utf8(self.shown(&disk))),
+            None => return self.came_upon.told.push(not_utf8(self.display_path(&disk))),
         };
-        let shown = joined(self.title, path.as_str());
+        let display_path = joined(self.title, path.as_str());
         let is_link = kind.is_symlink();
-        let mut is_outside = false;
+        let mut is_external_symlink = false;
         if is_link {
             match fs::canonicalize(&disk) {
                 Ok(target) if !target.is_file() => return,
-                Ok(target) => is_outside = !target.starts_with(self.root),
+                Ok(target) => is_external_symlink = !target.starts_with(self.root),
                 Err(error) => {
-                    let words = format!("the link leads nowhere: {}", disk::reason(&error));
+                    let words = format!("the link leads nowhere: {}", disk::io_reason(&error));
                     let hint = "remove it, or name it in .krmignore";
-                    let told = Diagnostic::untyped_warning(words).in_file(shown).hint(hint);
+                    let told = Diagnostic::untyped_warning(words).in_file(display_path).hint(hint);
                     return self.came_upon.told.push(told);
                 }
             }
         } else if !kind.is_file() {
             return;
         }
-        self.came_upon.found.push(Found { path, shown, disk, is_link, is_outside });
+        self.came_upon.found.push(Found { path, display_path, disk, is_link, is_external_symlink });
     }
 
     fn unreadable(&self, path: &Path, error: &io::Error) -> Diagnostic {
-        let words = format!("it cannot be read: {}", disk::reason(error));
-        Diagnostic::untyped_error(words).in_file(self.shown(path))
+        let words = format!("it cannot be read: {}", disk::io_reason(error));
+        Diagnostic::untyped_error(words).in_file(self.display_path(path))
     }
 
-    fn shown(&self, path: &Path) -> String {
+    fn display_path(&self, path: &Path) -> String {
         match path.strip_prefix(self.root) {
             Ok(inside) => joined(self.title, &inside.to_string_lossy()),
             Err(_) => path.to_string_lossy().into_owned(),
@@ -254,7 +255,7 @@ fn entries(folder: &Path) -> io::Result<Vec<(OsString, FileType)>> {
 }
 
 fn is_wanted(name: &str) -> bool {
-    PackagePath::is_read(name)
+    PackagePath::is_manifest_name(name)
 }
 
 /// A relative path with slashes, for comparing only.
@@ -268,7 +269,7 @@ fn slashed(path: &Path) -> Option<String> {
     parts.map(|parts| parts.join("/"))
 }
 
-pub(crate) fn not_utf8(shown: String) -> Diagnostic {
+pub(crate) fn not_utf8(display_path: String) -> Diagnostic {
     Diagnostic::untyped_error("the name is not UTF-8, and files of such names are not read")
-        .in_file(shown)
+        .in_file(display_path)
 }

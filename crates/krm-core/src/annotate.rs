@@ -38,7 +38,7 @@ impl ResourceFilter {
 /// use krm_core::PackageFile;
 ///
 /// let text = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a # first\n".to_owned();
-/// let file = PackageFile::of_text("a.yaml", text)?;
+/// let file = PackageFile::from_text("a.yaml", text)?;
 /// let new = annotate(&file, &ResourceFilter::default(), &[("by".into(), "7".into())]).expect("it can be edited");
 /// let new = new.expect("it changes");
 /// assert_eq!(new, "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a # first\n  annotations:\n    by: \"7\"\n");
@@ -50,7 +50,8 @@ pub fn annotate(
     annotations: &[(String, String)],
 ) -> Result<Option<String>, Vec<Diagnostic>> {
     let Some(source) = file.file() else { return Ok(None) };
-    let told = |error: &EditError| Diagnostic::from_edit(error, source).in_file(&*file.shown);
+    let told =
+        |error: &EditError| Diagnostic::from_edit(error, source).in_file(&*file.display_path);
     let mut edit = Edit::new(source).json(file.path.is_json());
     let mut errors = Vec::new();
     for resource in file.resources().filter(|resource| filter.matches(*resource)) {

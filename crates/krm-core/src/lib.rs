@@ -16,8 +16,8 @@ pub mod query;
 pub mod schema;
 pub mod setters;
 
-pub use diagnostics::diagnostic::{Diagnostic, Location, Severity};
-pub use files::plan::{Action, Change, Plan};
-pub use model::package::{Package, PackageFile, Placed};
-pub use model::package_path::{PackagePath, PackagePathError};
-pub use model::resource::{Identity, Resource};
+pub use diagnostics::{Diagnostic, Location, Severity};
+pub use files::{Action, Change, Plan};
+pub use model::{
+    Identity, Package, PackageFile, PackagePath, PackagePathError, PackageResource, Resource,
+};

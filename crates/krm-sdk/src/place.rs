@@ -2,7 +2,7 @@
 
 use krm_core::functions::resource_list::Item;
 use krm_core::functions::resource_list::annotations::{
-    INDEX, INTERNAL, LEGACY_INDEX, LEGACY_PATH, PATH, is_of_the_wire,
+    INDEX, INTERNAL, LEGACY_INDEX, LEGACY_PATH, PATH, is_wire_annotation,
 };
 use krm_core::{Diagnostic, PackagePath};
 use krm_yaml::{Edit, EditError, NodeRef, Path, Resolved, Value, WhenEmpty};
@@ -26,7 +26,7 @@ fn of_the_wire(root: NodeRef<'_>) -> Vec<(Annotation, NodeRef<'_>)> {
         let text = |node: NodeRef<'_>| node.resolve().as_scalar().map(|it| it.value().into_owned());
         Some(((text(entry.key)?, text(entry.value)?), entry.value))
     });
-    named.filter(|((name, _), _)| is_of_the_wire(name)).collect()
+    named.filter(|((name, _), _)| is_wire_annotation(name)).collect()
 }
 
 /// Whether a text may have annotations of the wire at all.

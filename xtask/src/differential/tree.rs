@@ -282,7 +282,7 @@ mod tests {
             for tree in [part(&other, &mut dice, 0), base, other] {
                 let file = krm_yaml::File::parse(write(&tree)).expect("small");
                 assert!(file.errors().next().is_none(), "{}", write(&tree));
-                let found = krm_core::model::resource::resources(file.document(0).expect("one"));
+                let found = krm_core::model::resources(file.document(0).expect("one"));
                 assert_eq!(found.len(), 1, "{}", write(&tree));
                 assert_eq!(found[0].name(), "web", "{}", write(&tree));
             }

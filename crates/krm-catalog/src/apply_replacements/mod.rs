@@ -6,7 +6,7 @@ mod path;
 mod select;
 mod value;
 
-use krm_core::diagnostics::suggest::nearest;
+use krm_core::diagnostics::closest_name;
 use krm_sdk::{Diagnostic, Error, Resource, ResourceList, Severity};
 
 use crate::Builtin;
@@ -103,7 +103,7 @@ fn from_resource(list: &ResourceList, source: &Source, place: &str) -> Result<Ta
 fn like(list: &ResourceList, source: &Source) -> String {
     let of_kind = list.items.iter().filter(|it| source.kind.is_empty() || it.kind() == source.kind);
     let names: Vec<String> = of_kind.map(|it| it.name().into_owned()).collect();
-    match nearest(names.iter().map(String::as_str), &source.name) {
+    match closest_name(names.iter().map(String::as_str), &source.name) {
         Some(near) => format!("did you mean `{near}`?"),
         None if names.is_empty() => format!("there is no resource of the kind `{}`", source.kind),
         None => format!("there are: {}", names.join(", ")),

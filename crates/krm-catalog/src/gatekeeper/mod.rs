@@ -68,7 +68,7 @@ fn no_template<'n>(constraint: &Constraint<'_>, known: impl Iterator<Item = &'n 
         Diagnostic::untyped_error(message).at(constraint.resource.item().file(), node.span());
     told.file = constraint.resource.path().map(|path| path.as_str().into());
     let known: Vec<&str> = known.map(String::as_str).collect();
-    let hint = match krm_core::diagnostics::suggest::nearest(known.iter().copied(), kind) {
+    let hint = match krm_core::diagnostics::closest_name(known.iter().copied(), kind) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "add the template to the package".to_owned(),
     };

@@ -1,13 +1,13 @@
 //! What a script is given and what it gives back: resources on the same wire as those of functions outside.
 
 use krm_core::format::{self, FormatOptions};
-use krm_core::functions::resource_list::{Answer, SendOptions, Sending};
+use krm_core::functions::resource_list::{Answer, InputOptions, InputList};
 use krm_core::print::json;
 use krm_sdk::{Diagnostic, Error, Item, Resource, ResourceList};
 use krm_yaml::{File, NodeRef, Value};
 
 /// The list as a script sees it.
-pub(super) fn list_of(sending: &Sending<'_>) -> Result<Value<'static>, Error> {
+pub(super) fn list_of(sending: &InputList<'_>) -> Result<Value<'static>, Error> {
     let file = File::parse(sending.text().to_owned()).map_err(|it| Diagnostic::from(&it))?;
     let root = file.documents().find_map(|document| document.root());
     let value = root.map_or(Ok(Value::Null), NodeRef::to_value).and_then(Value::into_owned);
@@ -15,13 +15,13 @@ pub(super) fn list_of(sending: &Sending<'_>) -> Result<Value<'static>, Error> {
 }
 
 /// How a list is sent to a script.
-pub(super) fn options(list: &ResourceList) -> SendOptions<'_> {
+pub(super) fn options(list: &ResourceList) -> InputOptions<'_> {
     let function_config = list.function_config.as_ref().map(Resource::item);
-    SendOptions { function_config, ..SendOptions::default() }
+    InputOptions { function_config, ..InputOptions::default() }
 }
 
 /// The resources as they are after the script: those that it did not change are the very same.
-pub(super) fn taken(sending: &Sending<'_>, list: Value<'static>) -> Result<Vec<Resource>, Error> {
+pub(super) fn taken(sending: &InputList<'_>, list: Value<'static>) -> Result<Vec<Resource>, Error> {
     let items = items_of(list)?;
     // A place in what a script gave back is no place that anybody can look at.
     let told = |mut error: Diagnostic| {

@@ -10,7 +10,7 @@ mod values;
 
 use std::collections::BTreeMap;
 
-use krm_core::functions::resource_list::Sending;
+use krm_core::functions::resource_list::InputList;
 use krm_sdk::{Any, Diagnostic, Error, Resource, ResourceList};
 use serde::Deserialize;
 
@@ -66,7 +66,7 @@ pub fn run_file(name: &str, text: &str, list: &mut ResourceList) -> Result<(), E
 }
 
 fn run_source(source: Source<'_>, list: &mut ResourceList) -> Result<(), Error> {
-    let sending = Sending::of(list.items.iter().map(Resource::item), &answer::options(list))?;
+    let sending = InputList::of(list.items.iter().map(Resource::item), &answer::options(list))?;
     let script = loops::without_while(source.text);
     let given = answer::list_of(&sending)?;
     let outcome = engine::execute(source.name, &script.text, &given, engine::LIMITS);

@@ -142,7 +142,7 @@ fn every_function_twice_is_once_and_keeps_comments() {
             let twice = run(name, Some(&config), once.items.clone()).unwrap();
             assert_eq!(twice.text(), once.text(), "{place}");
             for (before, after) in items.iter().zip(&once.items) {
-                assert!(before.text() == after.text() || !after.item().is_untouched(before.item()));
+                assert!(before.text() == after.text() || !after.item().shares_text(before.item()));
                 touched += usize::from(before.text() != after.text());
             }
             // A comment beside an annotation that is removed goes with it; here there is none.

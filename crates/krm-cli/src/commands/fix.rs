@@ -1,6 +1,6 @@
 //! `krm fix`: what functions proposed, applied.
 
-use krm_core::functions::results::fixes::Finding;
+use krm_core::functions::results::PackageResult;
 use krm_core::functions::results::{Fixes, Report};
 use krm_core::{Change, Diagnostic, Package, Plan};
 use krm_yaml::ReadOptions;
@@ -72,12 +72,12 @@ impl Choices {
 
     /// Applies what the functions of a run propose.
     pub(crate) fn apply(&self, package: &Package, report: &Report) -> Fixes {
-        let findings: Vec<Finding<'_>> = report
+        let findings: Vec<PackageResult<'_>> = report
             .ran
             .iter()
             .flat_map(|ran| {
                 let folder = ran.package.as_str();
-                ran.results.iter().map(move |result| Finding { folder, result })
+                ran.results.iter().map(move |result| PackageResult { folder, result })
             })
             .collect();
         Fixes::apply(package, &findings, |number, _| self.of(number))
@@ -85,11 +85,11 @@ impl Choices {
 }
 
 pub(crate) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
-    let named = |told: Diagnostic| Failure::input(told.in_file(disk::shown(&args.results)));
+    let named = |told: Diagnostic| Failure::input(told.in_file(disk::display_name(&args.results)));
     let file = disk::parse(&args.results, ReadOptions::default()).map_err(Failure::input)?;
     let (results, odd) = Report::read(&file).map_err(named)?;
     let odd: Vec<Diagnostic> =
-        odd.into_iter().map(|told| told.in_file(disk::shown(&args.results))).collect();
+        odd.into_iter().map(|told| told.in_file(disk::display_name(&args.results))).collect();
     console.report_all(&odd);
     let session = EditSession::open_at(&args.dir, &[], true, &args.edit_options, global, console)?;
     let package = &session.loaded.package;
@@ -97,7 +97,7 @@ pub(crate) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     let mut plan = Plan::default();
     for file in package.files() {
         if let Some((new, old)) = fixes.texts.get(&file.path).zip(file.file()) {
-            let (path, old) = (file.shown.clone(), Some(old.text().to_owned()));
+            let (path, old) = (file.display_path.clone(), Some(old.text().to_owned()));
             plan.add(Change { path, old, new: Some(new.clone()) });
         }
     }

@@ -55,7 +55,7 @@ fn find<'a>(all: &'a clap::Command, words: &[String]) -> Result<&'a clap::Comman
     words.iter().try_fold(all, |command, word| {
         command.find_subcommand(word).ok_or_else(|| {
             let names = command.get_subcommands().map(clap::Command::get_name);
-            let near = krm_core::diagnostics::suggest::nearest(names, word);
+            let near = krm_core::diagnostics::closest_name(names, word);
             let name = command.get_bin_name().unwrap_or("krm");
             let error = Diagnostic::untyped_error(format!("`{name}` has no command `{word}`"));
             let hint = match near {

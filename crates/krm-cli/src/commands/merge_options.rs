@@ -104,7 +104,7 @@ impl ListFlags {
                 file.errors().map(|error| Diagnostic::from_syntax(error, &file)).collect();
             faults.extend(node::learn_schema(&mut schema, &file));
             let faults: Vec<Diagnostic> =
-                faults.into_iter().map(|fault| fault.in_file(disk::shown(name))).collect();
+                faults.into_iter().map(|fault| fault.in_file(disk::display_name(name))).collect();
             if faults.iter().any(Diagnostic::is_error) {
                 return Err(Failure::Diagnostics(Exit::Input, faults));
             }

@@ -13,7 +13,7 @@ pub(crate) mod yaml;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches};
-use krm_core::diagnostics::suggest::nearest;
+use krm_core::diagnostics::closest_name;
 
 use crate::cli::{Cli, Command};
 use crate::console::Console;
@@ -51,7 +51,7 @@ fn suggesting(mut error: clap::Error) -> clap::Error {
     let root = command();
     let words = std::env::args_os().skip(1).take_while(|word| *word != **typed);
     let group = words.fold(&root, |group, word| group.find_subcommand(word).unwrap_or(group));
-    let meant = nearest(group.get_subcommands().map(clap::Command::get_name), typed);
+    let meant = closest_name(group.get_subcommands().map(clap::Command::get_name), typed);
     if let (None, Some(meant)) = (error.get(ContextKind::SuggestedSubcommand), meant) {
         let meant = ContextValue::Strings(vec![meant.to_owned()]);
         error.insert(ContextKind::SuggestedSubcommand, meant);

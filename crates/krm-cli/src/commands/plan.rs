@@ -18,7 +18,7 @@ pub(crate) fn lock(
     console: &mut Console,
 ) -> Result<Lock, Failure> {
     if preview.is_on() {
-        return Ok(Lock::nothing());
+        return Ok(Lock::none());
     }
     Lock::files(files, &mut |diagnostic| console.report(diagnostic)).map_err(Failure::input)
 }
@@ -45,7 +45,7 @@ pub(crate) fn existing_content(path: &str) -> Result<Option<String>, Failure> {
 }
 
 fn cannot(what: &str, name: &str, error: &io::Error) -> Failure {
-    let words = format!("it cannot be {what}: {}", disk::reason(error));
+    let words = format!("it cannot be {what}: {}", disk::io_reason(error));
     Failure::input(Diagnostic::untyped_error(words).in_file(name))
 }
 
@@ -84,10 +84,10 @@ fn show(plan: &Plan, preview: &Preview, console: &mut Console) -> CommandResult 
         if preview.diff {
             console.diff(change)?;
         } else if preview.check {
-            console.print(&format!("{}\n", disk::shown(&change.path)))?;
+            console.print(&format!("{}\n", disk::display_name(&change.path)))?;
         } else {
             let (verb, _) = verbs(change);
-            console.print(&format!("would {verb} {}\n", disk::shown(&change.path)))?;
+            console.print(&format!("would {verb} {}\n", disk::display_name(&change.path)))?;
         }
     }
     if plan.is_empty() && !preview.check {

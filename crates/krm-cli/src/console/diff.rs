@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 use krm_core::Change;
-use krm_core::diagnostics::secrets;
+use krm_core::diagnostics::mask_secrets;
 use krm_yaml::File;
 use similar::{ChangeTag, TextDiff};
 
@@ -23,7 +23,7 @@ pub(super) fn write(
 ) -> io::Result<()> {
     let old = change.old.as_deref().unwrap_or_default();
     let new = change.new.as_deref().unwrap_or_default();
-    let name = disk::shown(&change.path);
+    let name = disk::display_name(&change.path);
     compare((name, old), (name, new), show_secrets, colored, out)
 }
 
@@ -69,7 +69,7 @@ fn texts<'a>(old: &'a str, new: &'a str, show_secrets: bool) -> (Cow<'a, str>, C
     }
     match (File::parse(old.to_owned()), File::parse(new.to_owned())) {
         (Ok(old), Ok(new)) => {
-            let (old, new) = secrets::mask(&old, &new);
+            let (old, new) = mask_secrets(&old, &new);
             (old.into(), new.into())
         }
         _ => (old.into(), new.into()),

@@ -27,7 +27,7 @@ fn github(diagnostic: &Diagnostic) -> String {
     let mut properties = Vec::new();
     // GitHub links the file, and standard input has no page to link to.
     let file = diagnostic.file.as_deref();
-    if let Some(file) = file.filter(|file| *file != disk::shown(disk::STDIN)) {
+    if let Some(file) = file.filter(|file| *file != disk::display_name(disk::STDIN)) {
         properties.push(format!("file={}", property(file)));
         if let Some(location) = &diagnostic.location {
             properties.push(format!("line={}", location.line));

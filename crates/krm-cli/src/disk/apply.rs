@@ -9,26 +9,26 @@ use std::path::{Path, PathBuf};
 use krm_core::{Diagnostic, Plan};
 
 use super::journal::{self, Step};
-use super::lock::{Lock, Tell, has_journal, shared};
+use super::lock::{Lock, OnDiagnostic, has_journal, shared};
 use super::target::{Finder, Target, by_number};
-use super::{cannot_write, flush, from_here, place, recover, undo};
+use super::{cannot_write, flush, from_here, recover, rollback, step};
 use crate::parallel;
 
 /// How many files are renamed at a time.
 const AT_ONCE: Option<NonZeroUsize> = NonZeroUsize::new(4);
 
 /// Makes every change of the plan, or none of them. The lock says where it may.
-pub(crate) fn write(plan: &Plan, lock: &Lock, tell: Tell<'_>) -> Result<(), Diagnostic> {
+pub(crate) fn write(plan: &Plan, lock: &Lock, tell: OnDiagnostic<'_>) -> Result<(), Diagnostic> {
     let mut begun = Vec::new();
     for (folder, targets) in units(targets(plan, lock)?) {
         if has_journal(&folder) {
-            recover::folder(&folder, tell)?;
+            recover::directory(&folder, tell)?;
         }
         begun.push(Unit::new(folder, targets));
     }
     let prepared = prepare(&mut begun);
     if prepared.is_err() {
-        undo::nothing_was_renamed(&mut begun);
+        rollback::discard_staged(&mut begun);
     }
     prepared?;
     rename(&mut begun)?;
@@ -232,7 +232,7 @@ pub(super) fn rename(units: &mut [Unit<'_>]) -> Result<(), Diagnostic> {
     for at in 0..units.len() {
         let unit = &mut units[at];
         let steps: Vec<&Step> = unit.files().map(|(_, step)| step).collect();
-        let made = parallel::map(&steps, AT_ONCE, |step| place::make(step, &unit.folder));
+        let made = parallel::map(&steps, AT_ONCE, |step| step::execute(step, &unit.folder));
         unit.made = made.iter().map(Result::is_ok).collect();
         let failed = made.into_iter().zip(&unit.targets);
         let failed = failed.filter_map(|(made, target)| Some((made.err()?, &target.change.path)));
@@ -240,11 +240,11 @@ pub(super) fn rename(units: &mut [Unit<'_>]) -> Result<(), Diagnostic> {
         else {
             continue;
         };
-        return Err(match undo::take_back(units) {
+        return Err(match rollback::roll_back(units) {
             Ok(()) => told,
             Err(error) => told.hint(format!(
                 "what was written before cannot be taken back ({}); the next command that writes there will finish it",
-                super::reason(&error)
+                super::io_reason(&error)
             )),
         });
     }
@@ -286,6 +286,6 @@ pub(super) fn killed_before_commit(plan: &Plan, lock: &Lock) {
 #[cfg(test)]
 pub(super) fn make(unit: &mut Unit<'_>, count: usize) {
     for step in unit.steps.iter().take(count) {
-        place::make(step, &unit.folder).unwrap();
+        step::execute(step, &unit.folder).unwrap();
     }
 }

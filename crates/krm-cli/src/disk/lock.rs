@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use krm_core::Diagnostic;
 
-use super::{STDIN, from_here, holder, journal, recover};
+use super::{STDIN, from_here, journal, lock_holder, recover};
 
 /// How long a writer waits for another one.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
@@ -20,7 +20,7 @@ const SILENT_WAIT: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// Says something to people while one waits.
-pub(crate) type Tell<'a> = &'a mut dyn FnMut(&Diagnostic);
+pub(crate) type OnDiagnostic<'a> = &'a mut dyn FnMut(&Diagnostic);
 
 /// The folder that a run may write in, held until it is dropped.
 #[derive(Debug, Default)]
@@ -32,18 +32,18 @@ pub(crate) struct Lock {
 
 impl Lock {
     /// The right to write nothing, as for previews and streams.
-    pub(crate) fn nothing() -> Self {
+    pub(crate) fn none() -> Self {
         Self::default()
     }
 
     /// Holds the folder that all these files and folders are in. What a dead run left there is finished or undone. Names
     /// that lead nowhere are for the reader to tell.
-    pub(crate) fn files(names: &[String], tell: Tell<'_>) -> Result<Self, Diagnostic> {
+    pub(crate) fn files(names: &[String], tell: OnDiagnostic<'_>) -> Result<Self, Diagnostic> {
         let there = names.iter().filter(|name| *name != STDIN);
         let folders = there.filter_map(|name| folder(Path::new(name)));
         match folders.reduce(|a, b| shared(&a, &b)) {
             Some(root) => hold(&root, LONGEST_WAIT, tell),
-            None => Ok(Self::nothing()),
+            None => Ok(Self::none()),
         }
     }
 
@@ -53,10 +53,14 @@ impl Lock {
     }
 
     /// Finishes or undoes what dead runs left in folders below; whether there was something.
-    pub(crate) fn recover(&self, folders: &[PathBuf], tell: Tell<'_>) -> Result<bool, Diagnostic> {
+    pub(crate) fn recover(
+        &self,
+        folders: &[PathBuf],
+        tell: OnDiagnostic<'_>,
+    ) -> Result<bool, Diagnostic> {
         let own: Vec<&PathBuf> = folders.iter().filter(|folder| self.covers(folder)).collect();
         for folder in &own {
-            recover::folder(folder, tell)?;
+            recover::directory(folder, tell)?;
         }
         Ok(!own.is_empty())
     }
@@ -75,20 +79,20 @@ pub(super) fn shared(a: &Path, b: &Path) -> PathBuf {
 }
 
 /// Holds `root`. What a dead run left in it or above it comes first.
-fn hold(root: &Path, wait: Duration, tell: Tell<'_>) -> Result<Lock, Diagnostic> {
+fn hold(root: &Path, wait: Duration, tell: OnDiagnostic<'_>) -> Result<Lock, Diagnostic> {
     loop {
         let lock = acquire(root, wait, tell)?;
         let above: Vec<&Path> = root.ancestors().collect();
         let left = above.into_iter().rev().find(|folder| recover::is_due(folder));
         match left {
             None => return Ok(lock),
-            Some(folder) if folder == root => recover::folder(folder, tell)?,
+            Some(folder) if folder == root => recover::directory(folder, tell)?,
             Some(folder) => {
                 drop(lock);
                 let _above = acquire(folder, wait, tell)?;
                 // Somebody else may have been here first.
                 if recover::is_due(folder) {
-                    recover::folder(folder, tell)?;
+                    recover::directory(folder, tell)?;
                 }
             }
         }
@@ -96,7 +100,7 @@ fn hold(root: &Path, wait: Duration, tell: Tell<'_>) -> Result<Lock, Diagnostic>
 }
 
 /// Takes the locks from the top down; everybody takes them in this order, so that no two wait for each other.
-fn acquire(root: &Path, wait: Duration, tell: Tell<'_>) -> Result<Lock, Diagnostic> {
+fn acquire(root: &Path, wait: Duration, tell: OnDiagnostic<'_>) -> Result<Lock, Diagnostic> {
     let mut waiting = Waiting { since: Instant::now(), longest: wait, looks: 0 };
     let mut held = Vec::new();
     let mut folders: Vec<&Path> = root.ancestors().collect();
@@ -130,7 +134,7 @@ impl Waiting {
         file: &File,
         is_own: bool,
         root: &Path,
-        tell: Tell<'_>,
+        tell: OnDiagnostic<'_>,
     ) -> Result<Result<(), Diagnostic>, TryLockError> {
         loop {
             match if is_own { file.try_lock() } else { file.try_lock_shared() } {
@@ -140,9 +144,9 @@ impl Waiting {
             }
             let is_over = self.since.elapsed() >= self.longest;
             if is_over || self.is_time_to_look() {
-                let holder = holder::of(file);
+                let holder = lock_holder::of(file);
                 // `flock FOLDER krm …`: whoever started us holds it for us.
-                if holder.as_ref().is_some_and(|holder| holder::is_above(holder.pid)) {
+                if holder.as_ref().is_some_and(|holder| lock_holder::is_above(holder.pid)) {
                     return Ok(Ok(()));
                 }
                 let who = holder.map_or("another program".to_owned(), |holder| holder.to_string());
@@ -224,7 +228,7 @@ mod tests {
         let lock = try_hold(&root).unwrap();
         assert!(lock.covers(&root.join("a/b")));
         assert!(!lock.covers(root.parent().unwrap()));
-        assert!(!Lock::nothing().covers(&root));
+        assert!(!Lock::none().covers(&root));
     }
 
     #[test]

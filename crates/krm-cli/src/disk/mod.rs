@@ -2,14 +2,14 @@
 
 mod apply;
 mod flush;
-mod holder;
 mod journal;
 mod kinds;
 mod lock;
-mod place;
+mod lock_holder;
 mod recover;
+mod rollback;
+mod step;
 mod target;
-mod undo;
 
 use std::fs;
 use std::io::{self, Read};
@@ -26,12 +26,12 @@ pub(crate) use lock::{Lock, has_journal};
 pub(crate) const STDIN: &str = "-";
 
 /// Whether a file of this name is one that krm keeps while it writes.
-pub(crate) fn is_own(name: &str) -> bool {
+pub(crate) fn is_internal_file(name: &str) -> bool {
     name.starts_with(journal::STAGED)
 }
 
 /// The name that messages give a file.
-pub(crate) fn shown(name: &str) -> &str {
+pub(crate) fn display_name(name: &str) -> &str {
     if name == STDIN { "<stdin>" } else { name }
 }
 
@@ -47,10 +47,10 @@ fn from_here(path: &Path) -> String {
 
 /// Reads and parses a file, or standard input.
 pub(crate) fn parse(name: &str, options: ReadOptions) -> Result<File, Diagnostic> {
-    let bytes = read(name).map_err(|diagnostic| diagnostic.in_file(shown(name)))?;
+    let bytes = read(name).map_err(|diagnostic| diagnostic.in_file(display_name(name)))?;
     krm_yaml::decode(bytes)
         .and_then(|text| File::parse_with(text, options))
-        .map_err(|error| Diagnostic::from(&error).in_file(shown(name)))
+        .map_err(|error| Diagnostic::from(&error).in_file(display_name(name)))
 }
 
 fn read(name: &str) -> Result<Vec<u8>, Diagnostic> {
@@ -65,28 +65,28 @@ fn read(name: &str) -> Result<Vec<u8>, Diagnostic> {
             Diagnostic::untyped_error("this is a folder, and files are wanted")
                 .hint(format!("name its files: {}/*.yaml", name.trim_end_matches('/')))
         }
-        _ => Diagnostic::untyped_error(format!("it cannot be read: {}", reason(&error))),
+        _ => Diagnostic::untyped_error(format!("it cannot be read: {}", io_reason(&error))),
     })
 }
 
 /// The number of a file, which all its names share.
 #[cfg(unix)]
-pub(crate) fn number(metadata: &fs::Metadata) -> Option<(u64, u64)> {
+pub(crate) fn file_id(metadata: &fs::Metadata) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
     Some((metadata.dev(), metadata.ino()))
 }
 
 #[cfg(not(unix))]
-pub(crate) fn number(_: &fs::Metadata) -> Option<(u64, u64)> {
+pub(crate) fn file_id(_: &fs::Metadata) -> Option<(u64, u64)> {
     None
 }
 
 fn cannot_write(error: &io::Error) -> Diagnostic {
-    Diagnostic::untyped_error(format!("it cannot be written: {}", reason(error)))
+    Diagnostic::untyped_error(format!("it cannot be written: {}", io_reason(error)))
 }
 
 /// The operating system's words in our case, without its number.
-pub(crate) fn reason(error: &io::Error) -> String {
+pub(crate) fn io_reason(error: &io::Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or(&text);
     let mut chars = text.chars();

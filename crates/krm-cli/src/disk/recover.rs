@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use krm_core::Diagnostic;
 
 use super::journal::{self, Journal, Step, digest};
-use super::lock::{Tell, has_journal};
-use super::{flush, from_here, place, reason};
+use super::lock::{OnDiagnostic, has_journal};
+use super::{flush, from_here, io_reason, step};
 
 /// Whether a run of this user left something here. The caller holds the folder, so that the run is dead.
 pub(super) fn is_due(folder: &Path) -> bool {
@@ -16,18 +16,18 @@ pub(super) fn is_due(folder: &Path) -> bool {
 }
 
 /// Finishes or undoes what a dead run left in a folder that the caller holds.
-pub(super) fn folder(folder: &Path, tell: Tell<'_>) -> Result<(), Diagnostic> {
+pub(super) fn directory(folder: &Path, tell: OnDiagnostic<'_>) -> Result<(), Diagnostic> {
     let path = folder.join(journal::NAME);
-    let shown = from_here(&path);
+    let display_path = from_here(&path);
     if !is_ours(&path) {
         let words = "an interrupted run of another user left this, and nothing was written";
         return Err(Diagnostic::untyped_error(words)
-            .in_file(shown)
+            .in_file(display_path)
             .hint("let them run krm here again, or remove it"));
     }
     let failed = |error: io::Error| {
-        let words = format!("an interrupted run cannot be cleaned up: {}", reason(&error));
-        Diagnostic::untyped_error(words).in_file(&*shown)
+        let words = format!("an interrupted run cannot be cleaned up: {}", io_reason(&error));
+        Diagnostic::untyped_error(words).in_file(&*display_path)
     };
     let text = fs::read(&path).map_err(failed)?;
     let journal = Journal::parse(&String::from_utf8_lossy(&text));
@@ -74,7 +74,7 @@ fn finish(step: &Step, folder: &Path) -> io::Result<bool> {
         _ => true,
     };
     if !done {
-        place::make(step, folder)?;
+        step::execute(step, folder)?;
         return Ok(true);
     }
     if content.is_some() {

@@ -10,7 +10,7 @@ use krm_core::{Action, Change, Diagnostic};
 
 use super::journal::{STAGED, Step, digest};
 use super::lock::Lock;
-use super::{cannot_write, number};
+use super::{cannot_write, file_id};
 
 /// A change with the file that it is made to.
 #[derive(Debug)]
@@ -66,7 +66,7 @@ pub(super) fn by_number<'t, 'a>(targets: &'t [Target<'a>]) -> (Vec<&'t Target<'a
     let mut seen: BTreeMap<(u64, u64), &Target<'a>> = BTreeMap::new();
     let (mut first, mut again) = (Vec::new(), Vec::new());
     for target in targets {
-        let number = target.metadata.as_ref().and_then(number);
+        let number = target.metadata.as_ref().and_then(file_id);
         match number.and_then(|number| seen.get(&number)) {
             Some(other) if target.change.new.is_some() && target.change.new == other.change.new => {
                 again.push((target, *other));

@@ -7,7 +7,7 @@ use krm_core::{Change, Diagnostic, Plan};
 
 use super::*;
 
-fn hold(folder: &str, tell: lock::Tell<'_>) -> Result<Lock, Diagnostic> {
+fn hold(folder: &str, tell: lock::OnDiagnostic<'_>) -> Result<Lock, Diagnostic> {
     Lock::files(&[folder.to_owned()], tell)
 }
 
@@ -155,7 +155,7 @@ fn never_wider() {
     write(&plan, &lock, &mut |_| {}).unwrap();
     assert_eq!(fs::read_to_string(place.path("inside/c.yaml")).unwrap(), "c: 2\n");
     assert!(Path::new(&place.path("inside/in.yaml")).is_symlink());
-    assert!(write(&plan, &Lock::nothing(), &mut |_| {}).is_err());
+    assert!(write(&plan, &Lock::none(), &mut |_| {}).is_err());
 }
 
 #[test]
@@ -243,5 +243,5 @@ fn a_journal_that_leads_out_through_a_link_is_not_followed() {
 #[test]
 fn reasons_are_in_our_case_and_without_numbers() {
     let error = io::Error::from_raw_os_error(13);
-    assert_eq!(reason(&error), "permission denied");
+    assert_eq!(io_reason(&error), "permission denied");
 }

@@ -6,7 +6,7 @@ use krm_yaml::Span;
 
 use crate::compare::fingerprint;
 use crate::model::package::duplicate;
-use crate::{Diagnostic, Package, Placed, Resource, Severity};
+use crate::{Diagnostic, Package, PackageResource, Resource, Severity};
 
 /// Compat: `metadata: # kpt-merge: namespace/name` says what a resource was called where it came from.
 const KPT_MERGE: &str = "kpt-merge:";
@@ -35,7 +35,7 @@ pub enum Reason {
 #[derive(Clone, Copy, Debug)]
 pub struct Pair<'a, const N: usize> {
     /// The resource of each package, in the order of the packages.
-    pub sides: [Option<Placed<'a>>; N],
+    pub sides: [Option<PackageResource<'a>>; N],
     /// What made them one.
     pub reason: Reason,
 }
@@ -92,12 +92,12 @@ struct Keys<'a, const N: usize> {
 }
 
 impl<'a, const N: usize> Keys<'a, N> {
-    fn all(&self, pair: &Pair<'a, N>) -> impl Iterator<Item = (Placed<'a>, Key)> {
+    fn all(&self, pair: &Pair<'a, N>) -> impl Iterator<Item = (PackageResource<'a>, Key)> {
         let found = pair.sides.iter().enumerate();
         found.filter_map(|(side, placed)| Some(((*placed)?, self.key(side, (*placed)?))))
     }
 
-    fn named(&self, pair: &Pair<'a, N>) -> impl Iterator<Item = (Placed<'a>, Key)> {
+    fn named(&self, pair: &Pair<'a, N>) -> impl Iterator<Item = (PackageResource<'a>, Key)> {
         self.all(pair).filter(|(_, key)| key.nameless == 0)
     }
 
@@ -146,7 +146,7 @@ impl<'a, const N: usize> Keys<'a, N> {
         contents
     }
 
-    fn key(&self, side: usize, placed: Placed<'_>) -> Key {
+    fn key(&self, side: usize, placed: PackageResource<'_>) -> Key {
         let (resource, path) = (placed.resource, &placed.file.path);
         let group = resource.group();
         let kind = resource.kind().into_owned();
@@ -218,7 +218,7 @@ fn by_identity<'a, const N: usize>(keys: &Keys<'a, N>) -> Result<Slots<'a, N>, V
     if errors.is_empty() { Ok(Slots(slots)) } else { Err(errors) }
 }
 
-fn twice(first: &Placed<'_>, again: &Placed<'_>) -> Diagnostic {
+fn twice(first: &PackageResource<'_>, again: &PackageResource<'_>) -> Diagnostic {
     let name = again.resource.identity().map(|it| it.to_string()).unwrap_or_default();
     let mut error = duplicate(&name, first, again);
     error.severity = Severity::Error;

@@ -9,7 +9,7 @@ fn pod(name: &str, spec: &str) -> String {
 
 /// The pairs as `file:name` of each side.
 fn pairs<const N: usize>(pairing: Pairing, packages: [&Package; N]) -> Vec<String> {
-    let side = |placed: &Option<Placed<'_>>| {
+    let side = |placed: &Option<PackageResource<'_>>| {
         placed.map_or("-".to_owned(), |it| format!("{}:{}", it.file.path, it.resource.name()))
     };
     let pairs = pairing.pair(packages).unwrap();

@@ -76,7 +76,7 @@ impl Location {
         let marked = start.saturating_sub(shift)..end.min(to).saturating_sub(shift);
         let (line_start, text) = (line.start as usize + shift, text.to_owned());
         let inside = |at: u32| (at as usize).saturating_sub(line_start).min(text.len());
-        let hidden = secrets::hidden(file, line).into_iter();
+        let hidden = secrets::hidden_spans(file, line).into_iter();
         let hidden = hidden.map(|span| inside(span.start)..inside(span.end)).collect();
         let (line, column) = (position.line, position.column);
         Self { line, column, text, marked, label: None, clear: None }.masked(hidden)

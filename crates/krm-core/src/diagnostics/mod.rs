@@ -2,14 +2,19 @@
 //!
 //! What a diagnostic says is defined here; how it is printed is up to the command line.
 
-pub mod common;
-pub mod diagnostic;
+mod common;
+mod diagnostic;
 pub mod explain;
-pub mod kind;
-pub mod secrets;
-pub mod suggest;
+mod kind;
+pub(crate) mod secrets;
+mod suggest;
 
-use common::CommonKind;
+pub use common::CommonKind;
+pub use diagnostic::{Diagnostic, Location, Severity};
+pub use kind::Kind;
+pub use secrets::{contains_secret, mask_secrets};
+pub use suggest::{closest_kind, closest_name};
+
 use explain::Area;
 
 /// The kinds that krm-core declares, with their explanations.

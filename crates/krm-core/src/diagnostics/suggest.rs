@@ -10,12 +10,12 @@ const MOST_NAMES: usize = 1000;
 /// The name that is spelled most like `wanted`, where one is near enough. Of several the first counts.
 ///
 /// ```
-/// use krm_core::diagnostics::suggest::nearest;
+/// use krm_core::diagnostics::closest_name;
 ///
-/// assert_eq!(nearest(["Service", "Deployment"], "Deploymnet"), Some("Deployment"));
-/// assert_eq!(nearest(["Service", "Deployment"], "Pod"), None);
+/// assert_eq!(closest_name(["Service", "Deployment"], "Deploymnet"), Some("Deployment"));
+/// assert_eq!(closest_name(["Service", "Deployment"], "Pod"), None);
 /// ```
-pub fn nearest<'n>(names: impl IntoIterator<Item = &'n str>, wanted: &str) -> Option<&'n str> {
+pub fn closest_name<'n>(names: impl IntoIterator<Item = &'n str>, wanted: &str) -> Option<&'n str> {
     let most = (wanted.chars().count() / 3).min(3);
     let near = names.into_iter().take(MOST_NAMES).filter_map(|name| {
         let distance =
@@ -26,11 +26,11 @@ pub fn nearest<'n>(names: impl IntoIterator<Item = &'n str>, wanted: &str) -> Op
 }
 
 /// The kind of a package that was probably meant; none where the package has the kind, or nothing like it.
-pub fn kind(package: &Package, wanted: &str) -> Option<String> {
+pub fn closest_kind(package: &Package, wanted: &str) -> Option<String> {
     let kinds: BTreeSet<String> =
         package.resources().map(|placed| placed.resource.kind().into_owned()).collect();
     let is_there = kinds.contains(wanted);
-    nearest(kinds.iter().map(String::as_str), wanted).filter(|_| !is_there).map(str::to_owned)
+    closest_name(kinds.iter().map(String::as_str), wanted).filter(|_| !is_there).map(str::to_owned)
 }
 
 /// How many letters must be put in, taken out, changed or swapped with their neighbour; none beyond `most`.
@@ -70,9 +70,9 @@ mod tests {
     #[test]
     fn a_kind_that_is_there_needs_no_hint() {
         let package = package(&[("a.yaml", "apiVersion: v1\nkind: Service\n")]);
-        assert_eq!(kind(&package, "service"), Some("Service".to_owned()));
-        assert_eq!(kind(&package, "Servcie"), Some("Service".to_owned()));
-        assert_eq!(kind(&package, "Service"), None);
-        assert_eq!(kind(&package, "Pod"), None);
+        assert_eq!(closest_kind(&package, "service"), Some("Service".to_owned()));
+        assert_eq!(closest_kind(&package, "Servcie"), Some("Service".to_owned()));
+        assert_eq!(closest_kind(&package, "Service"), None);
+        assert_eq!(closest_kind(&package, "Pod"), None);
     }
 }

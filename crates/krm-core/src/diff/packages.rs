@@ -8,7 +8,7 @@ use super::{Differ, Difference};
 use crate::compare::pairing::{Pair, Pairing};
 use crate::merge::node::Rules;
 use crate::model::resource::{Resource, resources};
-use crate::{Diagnostic, Package, PackageFile, Placed};
+use crate::{Diagnostic, Package, PackageFile, PackageResource};
 
 /// A resource, or a document that is none, where it stands.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +32,7 @@ impl Item<'_> {
 
     /// The file's path in its package; a stream by its name.
     pub fn place(&self) -> &str {
-        if self.file.path.is_stream() { &self.file.shown } else { self.file.path.as_str() }
+        if self.file.path.is_stream() { &self.file.display_path } else { self.file.path.as_str() }
     }
 
     /// Whether nobody should see its values.
@@ -89,7 +89,7 @@ pub fn compare<'a>(
 /// What became of one resource, each side of which is a file of its own.
 pub fn of_one<'a>(old: Option<&'a PackageFile>, new: Option<&'a PackageFile>) -> ItemChange<'a> {
     let item = |file: Option<&'a PackageFile>| {
-        let Placed { file, resource, .. } = file?.placed().next()?;
+        let PackageResource { file, resource, .. } = file?.package_resources().next()?;
         Some(Item { file, node: resource.node, resource: Some(resource) })
     };
     change(item(old), item(new), true, &mut Differ::default())

@@ -2,9 +2,15 @@
 //!
 //! Nothing here touches a disk. A `Plan` says what would be written.
 
-pub(crate) mod arrange;
-pub mod assemble;
-pub mod filenames;
-pub mod placement;
-pub mod plan;
-pub mod removal;
+pub(crate) mod arrangement;
+mod assemble;
+pub(crate) mod placement;
+mod plan;
+mod remove;
+mod rename;
+
+pub use assemble::{AssembledFiles, DeletedResource, Deletions, assemble};
+pub use placement::{Placement, PlacementError};
+pub use plan::{Action, Change, Plan};
+pub use remove::{Remainder, remove_resources};
+pub use rename::{FileNamePattern, FileNaming, RenamedFiles, annotate_paths, rename_files};

@@ -12,7 +12,7 @@ const MOST_BYTES: usize = 120;
 
 /// Why a file cannot stand at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PlaceError {
+pub enum PlacementError {
     /// It is no path inside a package.
     Path(PackagePathError),
     /// It is a folder of the package.
@@ -23,7 +23,7 @@ pub enum PlaceError {
     Reserved(PackagePath),
 }
 
-impl fmt::Display for PlaceError {
+impl fmt::Display for PlacementError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Path(error) => error.fmt(f),
@@ -36,33 +36,33 @@ impl fmt::Display for PlaceError {
     }
 }
 
-impl std::error::Error for PlaceError {}
+impl std::error::Error for PlacementError {}
 
-/// The places of a package, taken and free. What is asked for is taken from then on.
+/// The placement of a package, taken and free. What is asked for is taken from then on.
 ///
 /// ```
-/// use krm_core::files::placement::Places;
+/// use krm_core::files::Placement;
 /// use krm_core::{Identity, Package};
 ///
 /// let web = Identity {
 ///     group: "apps".into(), kind: "Deployment".into(), namespace: "Shop".into(), name: "web:1".into(),
 /// };
-/// let mut places = Places::of(&Package::default());
-/// assert_eq!(places.make(&web).as_str(), "Shop/deployment_web-1.yaml");
-/// assert_eq!(places.make(&web).as_str(), "Shop/deployment_web-1_2.yaml");
-/// assert!(places.take("a..b.yaml").is_ok());
-/// assert!(places.take("a/../../b.yaml").is_err());
+/// let mut placement = Placement::of(&Package::default());
+/// assert_eq!(placement.new_file(&web).as_str(), "Shop/deployment_web-1.yaml");
+/// assert_eq!(placement.new_file(&web).as_str(), "Shop/deployment_web-1_2.yaml");
+/// assert!(placement.claim("a..b.yaml").is_ok());
+/// assert!(placement.claim("a/../../b.yaml").is_err());
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Places {
+pub struct Placement {
     /// In lower case, because some disks do not tell the cases apart.
     files: BTreeSet<String>,
     /// Folders of packages inside this one, and others that are closed to it.
     packages: BTreeSet<String>,
 }
 
-impl Places {
-    /// The places of a package.
+impl Placement {
+    /// The placement of a package.
     pub fn of(package: &Package) -> Self {
         let files = package.files().iter().map(|file| file.path.as_str().to_lowercase());
         let inner = package.roots().iter().filter(|root| !root.is_empty());
@@ -70,13 +70,13 @@ impl Places {
     }
 
     /// Closes folders to this package, as if they were packages of their own.
-    pub fn close(&mut self, folders: &[String]) {
+    pub fn exclude(&mut self, folders: &[String]) {
         self.packages.extend(folders.iter().map(|folder| folder.to_lowercase()));
     }
 
     /// The folder of the innermost package that a path is in, in lower case; empty for this one.
     pub fn package_of(&self, path: &PackagePath) -> &str {
-        let lower = path.folder().to_lowercase();
+        let lower = path.directory().to_lowercase();
         let mut folder = lower.as_str();
         loop {
             match self.packages.get(folder) {
@@ -88,8 +88,8 @@ impl Places {
     }
 
     /// A new file for a resource: `[namespace/]kind_name.yaml`, with a number where that is taken.
-    pub fn make(&mut self, identity: &Identity) -> PackagePath {
-        let kind = safe(&identity.kind);
+    pub fn new_file(&mut self, identity: &Identity) -> PackagePath {
+        let kind = file_name_segment(&identity.kind);
         // Compat: names and namespaces are written as they are, and kinds in lower case.
         let name = plain(identity.name.chars());
         let stem = if name.is_empty() { kind } else { format!("{kind}_{name}") };
@@ -116,28 +116,28 @@ impl Places {
     }
 
     /// The path that somebody names for a resource; other resources may stand in that file.
-    pub fn take(&mut self, path: &str) -> Result<PackagePath, PlaceError> {
+    pub fn claim(&mut self, path: &str) -> Result<PackagePath, PlacementError> {
         let path = self.check(path)?;
         self.files.insert(path.as_str().to_lowercase());
         Ok(path)
     }
 
     /// Whether a file can stand at a path that somebody names; nothing is taken.
-    pub fn check(&self, path: &str) -> Result<PackagePath, PlaceError> {
-        let path = PackagePath::new(path).map_err(PlaceError::Path)?;
+    pub fn check(&self, path: &str) -> Result<PackagePath, PlacementError> {
+        let path = PackagePath::new(path).map_err(PlacementError::Path)?;
         let lower = path.as_str().to_lowercase();
         let is_reserved = |part: &str| part == ".git" || part.starts_with(".krm-");
         if lower.split('/').any(is_reserved) {
-            return Err(PlaceError::Reserved(path));
+            return Err(PlacementError::Reserved(path));
         }
         let inside = format!("{lower}/");
         if self.files.range(inside.clone()..).next().is_some_and(|it| it.starts_with(&inside)) {
-            return Err(PlaceError::Folder(path));
+            return Err(PlacementError::Folder(path));
         }
         let mut above = lower.as_str();
         while let Some((folder, _)) = above.rsplit_once('/') {
             if self.files.contains(folder) {
-                return Err(PlaceError::File(path));
+                return Err(PlacementError::File(path));
             }
             above = folder;
         }
@@ -146,7 +146,7 @@ impl Places {
 }
 
 /// Lower case, and only what every disk and shell takes; never hidden, never a dot segment.
-pub(crate) fn safe(text: &str) -> String {
+pub(crate) fn file_name_segment(text: &str) -> String {
     plain(text.chars().flat_map(char::to_lowercase))
 }
 
@@ -183,9 +183,9 @@ mod tests {
             ("pod_c.yaml/x.yaml", ""),
             ("inner/Kptfile", ""),
         ]);
-        let mut places = Places::of(&package);
+        let mut placement = Placement::of(&package);
         let mut place = |namespace: &str, name: &str| {
-            places.make(&identity("Pod", namespace, name)).to_string()
+            placement.new_file(&identity("Pod", namespace, name)).to_string()
         };
         assert_eq!(place("", "a"), "pod_a_2.yaml");
         assert_eq!(place("", "a"), "pod_a_3.yaml");
@@ -197,13 +197,13 @@ mod tests {
         assert_eq!(place("inner", "a"), "inner_pod_a.yaml");
         assert_eq!(place("..", "../../etc/passwd"), "pod_-..-etc-passwd.yaml");
         assert_eq!(place(".git", "x"), "git/pod_x.yaml");
-        assert_eq!(places.make(&identity("", "", "")).as_str(), "resource.yaml");
+        assert_eq!(placement.new_file(&identity("", "", "")).as_str(), "resource.yaml");
     }
 
     #[test]
     fn a_place_that_will_not_do_is_refused_with_its_reason() {
-        let mut places = Places::of(&package(&[("a/b.yaml", "")]));
-        let mut why = |path: &str| places.take(path).unwrap_err().to_string();
+        let mut placement = Placement::of(&package(&[("a/b.yaml", "")]));
+        let mut why = |path: &str| placement.claim(path).unwrap_err().to_string();
         assert_eq!(why("/a"), "`/a` is absolute; a path inside the package is wanted");
         assert_eq!(why("x/../../a"), "`x/../../a` leaves the package with `..`");
         assert_eq!(why("a"), "`a` is a folder; a file is wanted");
@@ -211,8 +211,8 @@ mod tests {
         assert_eq!(why("a/b.yaml/c"), "`a/b.yaml/c` goes through a file as if that were a folder");
         assert!(why(".git/hooks/pre-commit").contains("not for resources"));
         assert!(why("x/.krm-journal").contains("not for resources"));
-        assert_eq!(places.take("a/b.yaml").unwrap().as_str(), "a/b.yaml");
-        assert_eq!(places.take("a..b.yaml").unwrap().as_str(), "a..b.yaml");
+        assert_eq!(placement.claim("a/b.yaml").unwrap().as_str(), "a/b.yaml");
+        assert_eq!(placement.claim("a..b.yaml").unwrap().as_str(), "a..b.yaml");
     }
 
     proptest! {
@@ -220,9 +220,9 @@ mod tests {
 
         #[test]
         fn never_wider(kind: String, namespace: String, name: String, path in "[./a-z\\\\:]{0,12}") {
-            let mut places = Places::default();
-            let made = places.make(&identity(&kind, &namespace, &name));
-            let given = places.take(&path);
+            let mut placement = Placement::default();
+            let made = placement.new_file(&identity(&kind, &namespace, &name));
+            let given = placement.claim(&path);
             for path in std::iter::once(&made).chain(given.as_ref().ok()) {
                 let segments: Vec<&str> = path.as_str().split('/').collect();
                 prop_assert!(!segments.iter().any(|part| part.is_empty() || matches!(*part, "." | ".." | ".git")), "{path}");
@@ -230,7 +230,7 @@ mod tests {
             }
             prop_assert!(made.as_str().ends_with(".yaml") && made.as_str().len() < 400);
             prop_assert!(!made.as_str().split('/').any(|part| part.starts_with('.')), "{made}");
-            prop_assert_ne!(places.make(&identity(&kind, &namespace, &name)), made);
+            prop_assert_ne!(placement.new_file(&identity(&kind, &namespace, &name)), made);
         }
     }
 }

@@ -5,12 +5,12 @@ use std::fmt;
 /// An image's name, taken apart.
 ///
 /// ```
-/// use krm_core::model::image_name::ImageName;
+/// use krm_core::model::ImageName;
 ///
 /// let image = ImageName::parse("ghcr.io/kptdev/krm-functions-catalog/set-labels:v0.2.0")?;
 /// assert_eq!((image.name(), image.tag), ("set-labels", Some("v0.2.0")));
 /// assert!(ImageName::parse("Set Labels").is_err());
-/// # Ok::<(), krm_core::model::image_name::BadImageName>(())
+/// # Ok::<(), krm_core::model::ImageNameError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImageName<'a> {
@@ -24,19 +24,19 @@ pub struct ImageName<'a> {
 
 /// A text that names no image; the words say which part of it is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadImageName(String);
+pub struct ImageNameError(String);
 
-impl fmt::Display for BadImageName {
+impl fmt::Display for ImageNameError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for BadImageName {}
+impl std::error::Error for ImageNameError {}
 
 impl<'a> ImageName<'a> {
     /// Spec: the grammar of references to images of the distribution project.
-    pub fn parse(text: &'a str) -> Result<Self, BadImageName> {
+    pub fn parse(text: &'a str) -> Result<Self, ImageNameError> {
         let (rest, digest) = match text.split_once('@') {
             Some((rest, digest)) => (rest, Some(digest)),
             None => (text, None),
@@ -46,7 +46,7 @@ impl<'a> ImageName<'a> {
             Some((name, tag)) => (&rest[..last + name.len()], Some(tag)),
             None => (rest, None),
         };
-        let wrong = |what: &str, part: &str| Err(BadImageName(format!("`{part}` is no {what}")));
+        let wrong = |what: &str, part: &str| Err(ImageNameError(format!("`{part}` is no {what}")));
         if let Some(part) = bad_part(repository) {
             return wrong("part of an image's name", part);
         }

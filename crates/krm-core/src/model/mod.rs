@@ -2,9 +2,16 @@
 //!
 //! Everything here describes what a package holds. Operations on packages belong to the other folders.
 
-pub mod ignore;
-pub mod image_name;
-pub mod package;
-pub mod package_path;
-pub mod quantity;
-pub mod resource;
+mod ignore;
+mod image_name;
+pub(crate) mod package;
+pub(crate) mod package_path;
+mod quantity;
+pub(crate) mod resource;
+
+pub use ignore::IgnorePatterns;
+pub use image_name::{ImageName, ImageNameError};
+pub use package::{Package, PackageFile, PackageResource};
+pub use package_path::{PackagePath, PackagePathError};
+pub use quantity::Quantity;
+pub use resource::{Identity, Resource, resources};

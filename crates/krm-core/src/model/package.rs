@@ -16,20 +16,25 @@ pub struct PackageFile {
     /// Where it stands in the package.
     pub path: PackagePath,
     /// The name that people know it by: from where they stand.
-    pub shown: String,
+    pub display_path: String,
     /// Whether it is a link to a file outside the package, which is looked at and never written.
-    pub is_outside: bool,
+    pub is_external_symlink: bool,
     /// Its text with the index of its documents, or why there is none.
     pub content: Result<Arc<File>, Diagnostic>,
 }
 
 impl PackageFile {
     /// A file of this path and text, known by its path.
-    pub fn of_text(path: &str, text: impl Into<String>) -> Result<Self, PackagePathError> {
+    pub fn from_text(path: &str, text: impl Into<String>) -> Result<Self, PackagePathError> {
         let content =
             File::parse(text.into()).map(Arc::new).map_err(|error| Diagnostic::from(&error));
         let path = PackagePath::new(path)?;
-        Ok(Self { shown: path.as_str().to_owned(), path, is_outside: false, content })
+        Ok(Self {
+            display_path: path.as_str().to_owned(),
+            path,
+            is_external_symlink: false,
+            content,
+        })
     }
 
     /// The file's text and index; none where its bytes could not be read as text.
@@ -43,17 +48,17 @@ impl PackageFile {
     }
 
     /// The resources of the file with their places.
-    pub fn placed(&self) -> impl Iterator<Item = Placed<'_>> {
+    pub fn package_resources(&self) -> impl Iterator<Item = PackageResource<'_>> {
         let resources = self.resources().enumerate();
-        resources.map(move |(index, resource)| Placed { file: self, index, resource })
+        resources.map(move |(index, resource)| PackageResource { file: self, index, resource })
     }
 
     /// The same file with another text.
     pub fn with_text(&self, text: String) -> Result<Self, Vec<Diagnostic>> {
-        let told = |error| vec![Diagnostic::from(&error).in_file(&*self.shown)];
+        let told = |error| vec![Diagnostic::from(&error).in_file(&*self.display_path)];
         let content = Ok(Arc::new(File::parse(text).map_err(told)?));
-        let (path, shown) = (self.path.clone(), self.shown.clone());
-        Ok(Self { path, shown, is_outside: self.is_outside, content })
+        let (path, display_path) = (self.path.clone(), self.display_path.clone());
+        Ok(Self { path, display_path, is_external_symlink: self.is_external_symlink, content })
     }
 
     /// Gives the text back; none where the bytes could not be read as text.
@@ -68,13 +73,13 @@ impl PackageFile {
             Err(error) => vec![error.clone()],
             Ok(file) => file.errors().map(|error| Diagnostic::from_syntax(error, file)).collect(),
         };
-        errors.into_iter().map(|error| error.in_file(&*self.shown)).collect()
+        errors.into_iter().map(|error| error.in_file(&*self.display_path)).collect()
     }
 }
 
 /// A resource with its place in a package.
 #[derive(Clone, Copy, Debug)]
-pub struct Placed<'a> {
+pub struct PackageResource<'a> {
     /// The file.
     pub file: &'a PackageFile,
     /// Which resource of the file it is, from zero.
@@ -97,7 +102,10 @@ impl Package {
         files.sort_by(|a, b| a.path.cmp(&b.path));
         let mut roots = vec![String::new()];
         roots.extend(
-            files.iter().filter(|f| f.path.is_package_file()).map(|f| f.path.folder().to_owned()),
+            files
+                .iter()
+                .filter(|f| f.path.is_package_file())
+                .map(|f| f.path.directory().to_owned()),
         );
         roots.sort_by(|a, b| by_segment(a, b));
         roots.dedup();
@@ -126,7 +134,7 @@ impl Package {
 
     /// The innermost package that a path belongs to.
     pub fn root_of(&self, path: &PackagePath) -> &str {
-        let mut folder = path.folder();
+        let mut folder = path.directory();
         loop {
             match self.roots.binary_search_by(|root| by_segment(root, folder)) {
                 Ok(at) => return &self.roots[at],
@@ -150,15 +158,15 @@ impl Package {
 
     /// The package without its sub-packages.
     #[must_use]
-    pub fn without_sub_packages(mut self) -> Self {
+    pub fn without_subpackages(mut self) -> Self {
         let files = std::mem::take(&mut self.files);
         let own = files.into_iter().filter(|file| self.root_of(&file.path).is_empty());
         Self::new(own.collect())
     }
 
     /// All resources, file by file.
-    pub fn resources(&self) -> impl Iterator<Item = Placed<'_>> {
-        self.files.iter().flat_map(PackageFile::placed)
+    pub fn resources(&self) -> impl Iterator<Item = PackageResource<'_>> {
+        self.files.iter().flat_map(PackageFile::package_resources)
     }
 
     /// Everything that could not be read.
@@ -168,7 +176,7 @@ impl Package {
 
     /// Resources that have the identity of one before them in the same package.
     pub fn duplicates(&self) -> Vec<Diagnostic> {
-        let mut seen: BTreeMap<(&str, Identity), Placed<'_>> = BTreeMap::new();
+        let mut seen: BTreeMap<(&str, Identity), PackageResource<'_>> = BTreeMap::new();
         let mut found = Vec::new();
         for placed in self.resources() {
             let Some(identity) = placed.resource.identity() else { continue };
@@ -190,10 +198,14 @@ fn by_segment(a: &str, b: &str) -> Ordering {
 }
 
 /// A warning that a resource is there twice, with both places.
-pub(crate) fn duplicate(name: &str, first: &Placed<'_>, again: &Placed<'_>) -> Diagnostic {
+pub(crate) fn duplicate(
+    name: &str,
+    first: &PackageResource<'_>,
+    again: &PackageResource<'_>,
+) -> Diagnostic {
     let line = first.resource.position().line;
-    let message = format!("{name} is there twice, first in {}:{line}", first.file.shown);
-    let warning = Diagnostic::untyped_warning(message).in_file(&*again.file.shown);
+    let message = format!("{name} is there twice, first in {}:{line}", first.file.display_path);
+    let warning = Diagnostic::untyped_warning(message).in_file(&*again.file.display_path);
     match again.file.file() {
         Some(file) => warning.at(file, again.resource.node.full_span()),
         None => warning,
@@ -207,8 +219,8 @@ pub(crate) mod tests {
     pub(crate) fn package(files: &[(&str, &str)]) -> Package {
         let file = |(path, text): &(&str, &str)| PackageFile {
             path: PackagePath::new(path).unwrap(),
-            shown: (*path).to_owned(),
-            is_outside: false,
+            display_path: (*path).to_owned(),
+            is_external_symlink: false,
             content: Ok(Arc::new(File::parse((*text).to_owned()).unwrap())),
         };
         Package::new(files.iter().map(file).collect())
@@ -227,7 +239,7 @@ pub(crate) mod tests {
         };
         let all: Vec<String> = package.by_root().into_iter().map(files).collect();
         assert_eq!(all, [": ab/y.yaml z.yaml", "a: a/Kptfile a/b/x.yaml"]);
-        assert_eq!(package.without_sub_packages().files().len(), 2);
+        assert_eq!(package.without_subpackages().files().len(), 2);
     }
 
     #[test]

@@ -69,7 +69,7 @@ impl PackagePath {
     }
 
     /// The folder that holds the file; empty for the package itself.
-    pub fn folder(&self) -> &str {
+    pub fn directory(&self) -> &str {
         self.0.rsplit_once('/').map_or("", |(folder, _)| folder)
     }
 
@@ -80,11 +80,11 @@ impl PackagePath {
 
     /// Whether the file is JSON by its name.
     pub fn is_json(&self) -> bool {
-        Self::names_json(&self.0)
+        Self::is_json_name(&self.0)
     }
 
     /// Whether a file of this name is JSON, in a package or not.
-    pub fn names_json(name: &str) -> bool {
+    pub fn is_json_name(name: &str) -> bool {
         name.to_ascii_lowercase().ends_with(".json")
     }
 
@@ -94,7 +94,7 @@ impl PackagePath {
     }
 
     /// Whether a file of this name is read where a folder is.
-    pub fn is_read(name: &str) -> bool {
+    pub fn is_manifest_name(name: &str) -> bool {
         let by_ending = [".yaml", ".yml", ".json"].iter().any(|ending| name.ends_with(ending));
         by_ending || matches!(name, "Kptfile" | "Krmfile")
     }
@@ -139,8 +139,11 @@ mod tests {
     #[test]
     fn a_path_knows_its_parts() {
         let path = PackagePath::new("a/b/Kptfile").unwrap();
-        assert_eq!((path.folder(), path.name(), path.is_package_file()), ("a/b", "Kptfile", true));
-        assert_eq!(PackagePath::new("x.json").unwrap().folder(), "");
+        assert_eq!(
+            (path.directory(), path.name(), path.is_package_file()),
+            ("a/b", "Kptfile", true)
+        );
+        assert_eq!(PackagePath::new("x.json").unwrap().directory(), "");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 /// An amount: `mantissa` times a power of ten times a power of two.
 ///
 /// ```
-/// use krm_core::model::quantity::Quantity;
+/// use krm_core::model::Quantity;
 ///
 /// let parse = |text| Quantity::parse(text).expect("a quantity");
 /// assert!(parse("500m") < parse("1"));

@@ -85,7 +85,7 @@ impl Options {
         if let (true, Some(source)) = (self.formatted, file.file()) {
             let options = format::FormatOptions { json: file.path.is_json(), ..Default::default() };
             let told = |told: Vec<Diagnostic>| {
-                told.into_iter().map(|it| it.in_file(&*file.shown)).collect::<Vec<_>>()
+                told.into_iter().map(|it| it.in_file(&*file.display_path)).collect::<Vec<_>>()
             };
             if let Some(text) = format::format(source, options).map_err(told)?.text {
                 file = file.with_text(text)?;
@@ -138,7 +138,8 @@ fn edited<'a>(
     change: impl FnOnce(&mut Edit<'a>) -> Result<(), EditError>,
 ) -> Result<String, Vec<Diagnostic>> {
     let Some(source) = file.file() else { return Ok(String::new()) };
-    let told = |error: EditError| vec![Diagnostic::from_edit(&error, source).in_file(&*file.shown)];
+    let told =
+        |error: EditError| vec![Diagnostic::from_edit(&error, source).in_file(&*file.display_path)];
     let mut edit = Edit::new(source).json(file.path.is_json());
     change(&mut edit).map_err(told)?;
     edit.apply().map_err(told)

@@ -8,10 +8,10 @@ use crate::model::resource::Resource;
 ///
 /// ```
 /// use krm_core::print::count_by_kind;
-/// use krm_core::model::resource;
+/// use krm_core::model::resources;
 ///
 /// let file = krm_yaml::File::parse("- {apiVersion: v1, kind: Pod}\n- {apiVersion: v1, kind: Pod}\n".to_owned())?;
-/// let found = resource::resources(file.document(0).expect("there is one"));
+/// let found = resources(file.document(0).expect("there is one"));
 /// assert_eq!(count_by_kind(found).into_iter().collect::<Vec<_>>(), [("Pod".to_owned(), 2)]);
 /// # Ok::<(), krm_yaml::ReadError>(())
 /// ```

@@ -1,6 +1,6 @@
 //! One node as a text of its own: as it is written, moved to the left edge, with the comments inside it.
 
-use crate::functions::resource_list::written;
+use crate::functions::resource_list::serialize;
 use krm_yaml::{Comment, CommentPlace, DocumentRef, NodeRef, ScalarStyle, Span};
 
 /// The text of a node with its tag, without its anchor, and without a line break at its end.
@@ -35,7 +35,7 @@ pub fn texts(nodes: &[NodeRef<'_>]) -> Vec<String> {
 }
 
 fn anew(node: NodeRef<'_>) -> Option<String> {
-    let text = written::out(node).ok()?;
+    let text = serialize::expanded(node).ok()?;
     Some(text.strip_suffix('\n').unwrap_or(&text).to_owned())
 }
 

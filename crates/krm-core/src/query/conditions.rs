@@ -7,19 +7,19 @@ use regex_lite::Regex;
 
 use crate::Diagnostic;
 use crate::diagnostics::secrets;
-use crate::model::quantity::Quantity;
+use crate::model::Quantity;
 use crate::model::resource::Resource;
 use crate::query::selector::{QueryError, Selector, near, pattern};
 
 /// Conditions that must all hold.
 ///
 /// ```
-/// use krm_core::model::resource;
+/// use krm_core::model::resources;
 /// use krm_core::query::Query;
 ///
 /// let query: Query = r"spec.replicas>3 && metadata.name=^web".parse()?;
 /// let file = krm_yaml::File::parse("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web-1}\nspec: {replicas: 5}\n".to_owned())?;
-/// let found = resource::resources(file.document(0).expect("there is one"));
+/// let found = resources(file.document(0).expect("there is one"));
 /// assert!(query.matches(found[0]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -74,7 +74,8 @@ impl Condition {
     /// The same for a value that no resource has: `kind=Deploymnet`.
     fn near_value(&self, resources: &[Resource<'_>]) -> Option<Diagnostic> {
         let Test::Matches(wanted) = &self.test else { return None };
-        let shown = resources.iter().filter(|it| !secrets::is_kept(**it, self.path.first_key()));
+        let shown =
+            resources.iter().filter(|it| !secrets::is_secret_field(**it, self.path.first_key()));
         let found: Vec<NodeRef<'_>> = shown.flat_map(|it| self.path.find(it.node)).collect();
         if found.iter().any(|node| self.test.holds(*node)) {
             return None;
@@ -192,7 +193,7 @@ mod tests {
 
     fn holds(query: &str) -> bool {
         let file = krm_yaml::File::parse(POD.to_owned()).unwrap();
-        let resource = crate::model::resource::resources(file.document(0).unwrap())[0];
+        let resource = crate::model::resources(file.document(0).unwrap())[0];
         query.parse::<Query>().unwrap().matches(resource)
     }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use krm_yaml::{DocumentRef, NodeRef, Path, Segment};
 
 use crate::Diagnostic;
-use crate::diagnostics::suggest::nearest;
+use crate::diagnostics::closest_name;
 
 /// How many names are listed at most.
 const MOST_NAMES: usize = 8;
@@ -61,7 +61,7 @@ impl<'a> MissingPath<'a> {
         }
         let near = match rest.first() {
             Some(Segment::Key(wanted)) | Some(Segment::Match { value: wanted, .. }) => {
-                nearest(names.iter().map(|name| &**name), wanted)
+                closest_name(names.iter().map(|name| &**name), wanted)
             }
             _ => None,
         };

@@ -9,7 +9,7 @@ use krm_yaml::{NodeRef, Path, Segment};
 use regex_lite::Regex;
 
 use crate::Diagnostic;
-use crate::diagnostics::suggest::nearest;
+use crate::diagnostics::closest_name;
 use crate::model::resource::scalar_text;
 
 /// A path that leads to all nodes that it fits: `*` is any key or item, and `[name=web]` holds a pattern.
@@ -118,7 +118,7 @@ impl Step {
 /// The text of one of these scalars that is most like `wanted`.
 pub(crate) fn near<'a>(scalars: impl Iterator<Item = NodeRef<'a>>, wanted: &str) -> Option<String> {
     let names: BTreeSet<Cow<'a, str>> = scalars.filter_map(scalar_text).collect();
-    nearest(names.iter().map(|name| &**name), wanted).map(str::to_owned)
+    closest_name(names.iter().map(|name| &**name), wanted).map(str::to_owned)
 }
 
 /// A query that cannot be read: what is wrong with it.

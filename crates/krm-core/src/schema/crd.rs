@@ -27,7 +27,7 @@ impl Schema {
         for placed in package.resources().filter(|placed| is_crd(placed.resource)) {
             let label = placed.resource.label();
             let found = self.add_crd(placed.resource.node).into_iter();
-            let found = found.map(|fault| fault.in_file(&*placed.file.shown));
+            let found = found.map(|fault| fault.in_file(&*placed.file.display_path));
             faults.extend(found.map(|fault| fault.resource(label.as_str())));
         }
         faults

@@ -28,7 +28,7 @@ impl Schema {
             for node in file.resources().map(|resource| resource.node) {
                 if has_definitions(node) == Some(true) {
                     let found = self.read_openapi(node, Severity::Warning).into_iter();
-                    faults.extend(found.map(|fault| fault.in_file(&*file.shown)));
+                    faults.extend(found.map(|fault| fault.in_file(&*file.display_path)));
                 }
             }
         }

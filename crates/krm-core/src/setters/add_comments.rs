@@ -19,9 +19,9 @@ use crate::{Diagnostic, PackageFile};
 /// use krm_core::PackageFile;
 /// use krm_core::setters::AddSetterComments;
 ///
-/// let config = PackageFile::of_text("setters.yaml", "data:\n  image: nginx\n  tag: 1.7.9\n")?;
+/// let config = PackageFile::from_text("setters.yaml", "data:\n  image: nginx\n  tag: 1.7.9\n")?;
 /// let data = config.file().and_then(|file| file.document(0)?.find(&"data".parse().ok()?)).expect("it is there");
-/// let file = PackageFile::of_text("pod.yaml", "spec:\n  image: nginx:1.7.9\n")?;
+/// let file = PackageFile::from_text("pod.yaml", "spec:\n  image: nginx:1.7.9\n")?;
 /// let marked = AddSetterComments::new(&config, data).expect("these are values").compute(&file);
 /// let text = marked.changes.text(&file).expect("the file can be edited");
 /// assert_eq!(text.as_deref(), Some("spec:\n  image: nginx:1.7.9 # kpt-set: ${image}:${tag}\n"));

@@ -18,7 +18,7 @@ use crate::{Diagnostic, PackageFile};
 /// use krm_core::setters::{AddReferences, ReferenceSyntax, Setters, FieldFilter};
 /// use krm_core::{Package, PackageFile};
 ///
-/// let package = Package::new(vec![PackageFile::of_text("deployment.yaml", "apiVersion: apps/v1
+/// let package = Package::new(vec![PackageFile::from_text("deployment.yaml", "apiVersion: apps/v1
 /// kind: Deployment
 /// metadata:
 ///   name: nginx-deployment
@@ -135,7 +135,7 @@ pub(super) fn beside(document: DocumentRef<'_>) -> Beside<'_> {
 type Identity = (String, usize, u32);
 
 fn identity(file: &PackageFile, node: NodeRef<'_>) -> Identity {
-    (file.shown.clone(), node.document().index(), node.start())
+    (file.display_path.clone(), node.document().index(), node.start())
 }
 
 /// The fields that follow something already.

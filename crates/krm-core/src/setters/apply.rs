@@ -21,9 +21,9 @@ use crate::{Diagnostic, PackageFile};
 /// use krm_core::PackageFile;
 /// use krm_core::setters::Apply;
 ///
-/// let config = PackageFile::of_text("setters.yaml", "data:\n  image: ubuntu\n")?;
+/// let config = PackageFile::from_text("setters.yaml", "data:\n  image: ubuntu\n")?;
 /// let data = config.file().and_then(|file| file.document(0)?.find(&"data".parse().ok()?)).expect("it is there");
-/// let file = PackageFile::of_text("pod.yaml", "image: nginx:1.7.9 # kpt-set: ${image}:${tag}\n")?;
+/// let file = PackageFile::from_text("pod.yaml", "image: nginx:1.7.9 # kpt-set: ${image}:${tag}\n")?;
 /// let apply = ApplySetters::new(&config, data).expect("these are values");
 /// let applied = apply.compute(&file).expect("it can be set");
 /// assert_eq!(applied.fields[0].value, "ubuntu:1.7.9");

@@ -53,7 +53,7 @@ pub struct Changes<'a> {
 
 impl<'a> Changes<'a> {
     pub(super) fn add(&mut self, file: &'a PackageFile, document: usize, op: Op<'a>) {
-        let entry = self.files.entry(file.shown.clone());
+        let entry = self.files.entry(file.display_path.clone());
         entry.or_insert_with(|| (file, Vec::new())).1.push((document, op));
     }
 
@@ -82,16 +82,16 @@ impl<'a> Changes<'a> {
 
     /// The new text of a file; none where it is not touched.
     pub fn text(&self, file: &PackageFile) -> Result<Option<String>, Diagnostic> {
-        let Some((file, ops)) = self.files.get(&file.shown) else { return Ok(None) };
+        let Some((file, ops)) = self.files.get(&file.display_path) else { return Ok(None) };
         let Some(old) = file.file() else { return Ok(None) };
         let mut edit = Edit::new(old).json(file.path.is_json()).allow_shared(self.shared);
         let outcome = ops.iter().try_for_each(|(at, op)| lower(&mut edit, old, *at, op));
         let text = outcome.and_then(|()| edit.apply());
         let text = text.map_err(|error| error_at(file, error.span, error.message))?;
-        if file.is_outside && text != old.text() {
+        if file.is_external_symlink && text != old.text() {
             let words = "the link leads out of the package, and what is outside is not written";
             let hint = "name it in .krmignore, or edit the file that it leads to";
-            return Err(Diagnostic::untyped_error(words).hint(hint).in_file(&*file.shown));
+            return Err(Diagnostic::untyped_error(words).hint(hint).in_file(&*file.display_path));
         }
         Ok(Some(text))
     }
@@ -101,7 +101,7 @@ impl<'a> Changes<'a> {
         let (mut texts, mut errors) = (Vec::new(), Vec::new());
         for file in self.files() {
             match self.text(file) {
-                Ok(text) => texts.extend(text.map(|text| (file.shown.clone(), text))),
+                Ok(text) => texts.extend(text.map(|text| (file.display_path.clone(), text))),
                 Err(error) => errors.push(error),
             }
         }

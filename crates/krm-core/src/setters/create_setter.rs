@@ -122,7 +122,7 @@ impl<'a> CreateSetter<'a> {
             && known_type(there) != Some(kind)
         {
             let words = format!("--type says {kind}, and the schema says {there}");
-            return Err(Diagnostic::untyped_error(words).in_file(&*file.shown));
+            return Err(Diagnostic::untyped_error(words).in_file(&*file.display_path));
         }
         let entry = |key: &str, value: &str| {
             (Value::string(key.to_owned()), Value::string(value.to_owned()))
@@ -189,7 +189,7 @@ impl<'a> CreateSetter<'a> {
     fn check(&self, value: &SetterValue) -> Result<(), Vec<Diagnostic>> {
         let text =
             self.schema_type.as_deref().and_then(known_type).map(|kind| format!("type: {kind}\n"));
-        let made = text.and_then(|text| PackageFile::of_text("schema", text).ok());
+        let made = text.and_then(|text| PackageFile::from_text("schema", text).ok());
         for (file, is_made) in [(self.schema, false), (made.as_ref(), true)] {
             let root = file.and_then(|file| file.file()?.document(0)?.root());
             let (Some(file), Some(node)) = (file, root) else { continue };

@@ -27,7 +27,7 @@ impl NodeLocation<'_> {
 impl std::fmt::Display for NodeLocation<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let at = self.node.position();
-        write!(f, "{}:{}:{}", self.file.shown, at.line, at.column)
+        write!(f, "{}:{}:{}", self.file.display_path, at.line, at.column)
     }
 }
 
@@ -42,7 +42,7 @@ pub(super) fn warning_at(file: &PackageFile, span: Span, message: impl Into<Stri
 }
 
 fn placed(diagnostic: Diagnostic, file: &PackageFile, span: Span) -> Diagnostic {
-    let diagnostic = diagnostic.in_file(&*file.shown);
+    let diagnostic = diagnostic.in_file(&*file.display_path);
     match file.file() {
         Some(text) => diagnostic.at(text, span),
         None => diagnostic,

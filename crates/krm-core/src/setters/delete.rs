@@ -17,9 +17,9 @@ use crate::Diagnostic;
 /// use krm_core::{Package, PackageFile};
 ///
 /// let package = Package::new(vec![
-///     PackageFile::of_text("Krmfile",
+///     PackageFile::from_text("Krmfile",
 ///       "kind: Krmfile\nopenAPI:\n  definitions:\n    io.k8s.cli.setters.replicas: {x-k8s-cli: {setter: {name: replicas, value: '4'}}}\n")?,
-///     PackageFile::of_text("a.yaml", "replicas: 4 # for now {\"$openapi\":\"replicas\"}\n")?,
+///     PackageFile::from_text("a.yaml", "replicas: 4 # for now {\"$openapi\":\"replicas\"}\n")?,
 /// ]);
 /// let deleted = DeleteDefinition::setter("replicas").compute(&Setters::read(&package)).expect("it can be deleted");
 /// let texts = deleted.changes.texts().expect("the files can be edited");

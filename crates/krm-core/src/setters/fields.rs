@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn a_field_that_is_left_out_keeps_its_reference_to_itself() {
         let text = "# image: old # kpt-set: ${image}\nname: a\n# kpt-set: ${port}\nport: 80\n# kind: b # {\"$openapi\":\"x\"}\n";
-        let file = PackageFile::of_text("a.yaml", text).unwrap();
+        let file = PackageFile::from_text("a.yaml", text).unwrap();
         let found = find(&file);
         let texts: Vec<&str> = found.fields.iter().map(|field| field.node.text()).collect();
         assert_eq!(texts, ["80"]);

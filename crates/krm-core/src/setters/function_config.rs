@@ -55,7 +55,7 @@ fn values<'a>(file: &'a PackageFile, call: NodeRef<'a>, files: &[&'a PackageFile
             data: inline.filter(|it| it.as_mapping().is_some()),
         };
     };
-    let folder = file.path.folder();
+    let folder = file.path.directory();
     let path = PackagePath::new(format!("{folder}/{path}").trim_start_matches('/')).ok();
     let other = path.and_then(|path| files.iter().find(|file| file.path == path));
     let data = other.and_then(|file| {

@@ -18,9 +18,9 @@ use crate::print::Record;
 /// use krm_core::{Package, PackageFile};
 ///
 /// let package = Package::new(vec![
-///     PackageFile::of_text("Krmfile",
+///     PackageFile::from_text("Krmfile",
 ///       "openAPI:\n  definitions:\n    io.k8s.cli.setters.replicas: {x-k8s-cli: {setter: {name: replicas, value: '4'}}}\n")?,
-///     PackageFile::of_text("a.yaml", "replicas: 4 # {\"$openapi\":\"replicas\"}\n")?,
+///     PackageFile::from_text("a.yaml", "replicas: 4 # {\"$openapi\":\"replicas\"}\n")?,
 /// ]);
 /// let setters = Setters::read(&package);
 /// let listed = ListSetters::default().compute(&setters);
@@ -141,7 +141,7 @@ pub fn fields_to_value(fields: &[&SetterField<'_>]) -> Value<'static> {
     let location = |field: &&SetterField<'_>| {
         let at = field.node.position();
         Value::Mapping(vec![
-            entry("file", Value::string(field.file.shown.clone())),
+            entry("file", Value::string(field.file.display_path.clone())),
             entry("line", Value::int(at.line.into())),
             entry("column", Value::int(at.column.into())),
             entry("field", Value::string(field.node.path().to_string())),

@@ -9,7 +9,7 @@
 //! use krm_core::{Package, PackageFile};
 //!
 //! let package = Package::new(vec![
-//!     PackageFile::of_text("Krmfile", r#"
+//!     PackageFile::from_text("Krmfile", r#"
 //! apiVersion: config.k8s.io/v1alpha1
 //! kind: Krmfile
 //! openAPI:
@@ -20,7 +20,7 @@
 //!           name: replicas
 //!           value: "4"
 //! "#)?,
-//!     PackageFile::of_text("deployment.yaml", r##"apiVersion: apps/v1
+//!     PackageFile::from_text("deployment.yaml", r##"apiVersion: apps/v1
 //! kind: Deployment
 //! metadata:
 //!   name: nginx-deployment
@@ -118,9 +118,9 @@ impl<'a> Setters<'a> {
     /// use krm_core::setters::{SetValues, Setters};
     /// use krm_core::{Package, PackageFile};
     ///
-    /// let openapi = PackageFile::of_text("openapi.json", r#"{"definitions": {"io.k8s.cli.setters.replicas":
+    /// let openapi = PackageFile::from_text("openapi.json", r#"{"definitions": {"io.k8s.cli.setters.replicas":
     ///   {"x-k8s-cli": {"setter": {"name": "replicas", "value": "5"}}}}}"#)?;
-    /// let package = Package::new(vec![PackageFile::of_text("a.yaml",
+    /// let package = Package::new(vec![PackageFile::from_text("a.yaml",
     ///   "spec:\n  replicas: 4 # {\"$ref\": \"#/definitions/io.k8s.cli.setters.replicas\"}\n")?]);
     /// let setters = Setters::read_with(&package, &[&openapi]);
     /// // The value that stands in the definition is applied.
@@ -145,7 +145,7 @@ impl<'a> Setters<'a> {
         let mut definitions = Definitions::default();
         // A file that is given by name may be one of the package.
         let own = files.iter().filter(|file| file.path.is_package_file());
-        let own = own.filter(|file| !openapi.iter().any(|other| other.shown == file.shown));
+        let own = own.filter(|file| !openapi.iter().any(|other| other.display_path == file.display_path));
         let definition_files: Vec<&PackageFile> = own.chain(openapi).copied().collect();
         definition_files.iter().for_each(|file| definitions.read(file));
         let functions = function_config::functions(&files);

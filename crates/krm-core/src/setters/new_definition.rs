@@ -99,7 +99,7 @@ pub(super) fn definition_file<'a>(setters: &Setters<'a>) -> Result<&'a PackageFi
     if root.is_none_or(|root| root.as_mapping().is_none()) {
         let words = "this file holds no mapping that definitions could go to";
         let hint = "begin it with apiVersion and kind, as `krm cfg init` does";
-        return Err(Diagnostic::untyped_error(words).hint(hint).in_file(&*home.shown));
+        return Err(Diagnostic::untyped_error(words).hint(hint).in_file(&*home.display_path));
     }
     Ok(home)
 }

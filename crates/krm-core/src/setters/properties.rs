@@ -137,7 +137,7 @@ fn package(values: &[String], fields: &[Sketch], crlf: bool) -> Package {
 }
 
 fn of_texts(texts: &[(String, String)]) -> Package {
-    let file = |(path, text): &(String, String)| PackageFile::of_text(path, text.clone()).unwrap();
+    let file = |(path, text): &(String, String)| PackageFile::from_text(path, text.clone()).unwrap();
     Package::new(texts.iter().map(file).collect())
 }
 
@@ -146,8 +146,8 @@ fn after(package: &Package, changes: &Changes<'_>) -> Vec<(String, String)> {
     let new = changes.texts().unwrap();
     let text = |file: &PackageFile| {
         let changed =
-            new.iter().find(|(name, _)| *name == file.shown).map(|(_, text)| text.clone());
-        (file.shown.clone(), changed.unwrap_or_else(|| file.file().unwrap().text().to_owned()))
+            new.iter().find(|(name, _)| *name == file.display_path).map(|(_, text)| text.clone());
+        (file.display_path.clone(), changed.unwrap_or_else(|| file.file().unwrap().text().to_owned()))
     };
     package.files().iter().map(text).collect()
 }
@@ -204,11 +204,11 @@ proptest! {
         let mut allowed: BTreeSet<(String, usize)> = listed.setters[0]
             .fields
             .iter()
-            .map(|it| (it.file.shown.clone(), it.node.position().line as usize))
+            .map(|it| (it.file.display_path.clone(), it.node.position().line as usize))
             .collect();
         let home = listed.setters[0].setter.location.unwrap();
         // The value of a definition stands four lines below its key.
-        allowed.insert((home.file.shown.clone(), home.node.position().line as usize + 4));
+        allowed.insert((home.file.display_path.clone(), home.node.position().line as usize + 4));
         let done = SetValues::new(NAMES[name]).to(new).compute(&setters).unwrap();
         for ((path, before), (_, after)) in texts(&package).iter().zip(after(&package, &done.changes)) {
             let (before, after): (Vec<&str>, Vec<&str>) = (before.split('\n').collect(), after.split('\n').collect());

@@ -22,7 +22,7 @@ use crate::Diagnostic;
 /// use krm_core::{Package, PackageFile};
 ///
 /// let package = Package::new(vec![
-///     PackageFile::of_text("Krmfile", r##"
+///     PackageFile::from_text("Krmfile", r##"
 /// apiVersion: config.k8s.io/v1alpha1
 /// kind: Krmfile
 /// openAPI:
@@ -38,7 +38,7 @@ use crate::Diagnostic;
 ///           - {marker: IMAGE_NAME, ref: '#/definitions/io.k8s.cli.setters.image-name'}
 ///           - {marker: IMAGE_TAG, ref: '#/definitions/io.k8s.cli.setters.image-tag'}
 /// "##)?,
-///     PackageFile::of_text("deployment.yaml", r##"- name: nginx
+///     PackageFile::from_text("deployment.yaml", r##"- name: nginx
 ///   image: nginx:1.8.1 # {"$ref": "#/definitions/io.k8s.cli.substitutions.image-name-tag"}
 /// "##)?,
 /// ]);

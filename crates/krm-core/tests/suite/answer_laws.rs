@@ -2,7 +2,7 @@
 
 use krm_core::PackageFile;
 use krm_core::annotate::{ResourceFilter, annotate};
-use krm_core::functions::resource_list::{Item, SendOptions, Sending};
+use krm_core::functions::resource_list::{Item, InputOptions, InputList};
 use krm_core::merge::node::same_in_yaml_1_2;
 use krm_core::print::json;
 use krm_yaml::{File, NodeRef, Value};
@@ -32,7 +32,7 @@ fn parsed(text: &str) -> Result<File, String> {
 /// The resource as an answer to a list of one.
 fn output(text: &str, writer: Writer) -> Result<String, String> {
     let id = ("internal.config.kubernetes.io/krm-id".to_owned(), "0".to_owned());
-    let file = PackageFile::of_text("a.yaml", text).map_err(|error| error.to_string())?;
+    let file = PackageFile::from_text("a.yaml", text).map_err(|error| error.to_string())?;
     let annotated = annotate(&file, &ResourceFilter::default(), &[id]);
     let annotated = annotated.map_err(|errors| errors[0].message().to_owned())?;
     let annotated = annotated.unwrap_or_else(|| text.to_owned());
@@ -59,8 +59,8 @@ fn is_json(text: &str) -> Result<bool, String> {
 /// What becomes of a text when this comes back for it.
 fn answered(text: &str, returned: &str, writer: Writer) -> Result<Item, String> {
     let items = [Item::parse(text.to_owned()).map_err(|error| error.message().to_owned())?];
-    let sending =
-        Sending::of(&items, &SendOptions::default()).map_err(|error| error.message().to_owned())?;
+    let sending = InputList::of(&items, &InputOptions::default())
+        .map_err(|error| error.message().to_owned())?;
     let mut answer =
         sending.answer(output(returned, writer)?).map_err(|it| it.error.message().to_owned())?;
     if answer.from != [Some(0)] {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use krm_core::functions::resource_list::{Item, SendOptions, Sending};
+use krm_core::functions::resource_list::{InputList, InputOptions, Item};
 use krm_yaml::{File, NodeKind, NodeRef, Resolved, Scalar, ScalarStyle};
 
 use crate::laws::draw::Draw;
@@ -188,8 +188,8 @@ fn printed(
     change: impl FnOnce(&mut Read),
 ) -> Result<Option<(String, String)>, String> {
     let items = [Item::parse(text.to_owned()).map_err(|error| error.message().to_owned())?];
-    let sending =
-        Sending::of(&items, &SendOptions::default()).map_err(|error| error.message().to_owned())?;
+    let sending = InputList::of(&items, &InputOptions::default())
+        .map_err(|error| error.message().to_owned())?;
     let sent = File::parse(sending.text().to_owned()).map_err(|error| error.to_string())?;
     let root = sent.document(0).and_then(|it| it.root());
     let item = root.and_then(|it| it.as_mapping()?.get("items")?.children().next());

@@ -1,6 +1,6 @@
 //! The cases of answers: what becomes of the text of a resource when a function gives it back.
 
-use krm_core::functions::resource_list::{Item, SendOptions, Sending};
+use krm_core::functions::resource_list::{InputList, InputOptions, Item};
 use krm_core::print::json;
 use krm_testkit::{Case, Section, diff_from_input, run_dir};
 use krm_yaml::{File, Value};
@@ -14,7 +14,7 @@ fn act(case: &Case, section: &Section) -> String {
     let name = section.title.strip_prefix("answer ").expect("an action is `answer FILE`");
     let returned = case.input_named(name).expect("the answer is an input").input_text();
     let items = [Item::parse(case.input().input_text()).expect("it can be read")];
-    let sending = Sending::of(&items, &SendOptions::default()).expect("it can be sent");
+    let sending = InputList::of(&items, &InputOptions::default()).expect("it can be sent");
     match sending.answer(list(&returned)) {
         Ok(answer) => diff_from_input(case.input(), answer.items[0].text()),
         Err(refused) => format!("error: {}\n", refused.error.message()),

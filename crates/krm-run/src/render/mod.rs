@@ -6,8 +6,8 @@ mod trace;
 pub use explain::explain;
 pub use trace::{Changed, trace};
 
+use krm_core::functions::PackageTree;
 use krm_core::functions::kptfile::Function;
-use krm_core::functions::package_tree::Tree;
 use krm_core::functions::resource_list::Item;
 use rayon::prelude::*;
 
@@ -56,11 +56,11 @@ impl<R, F: Fn(usize, &Function, Vec<Item>) -> Ended<R> + Sync> Runs<R> for F {}
 /// Packages of one level see nothing of each other and run side by side. The outcome is as if they had run one by one:
 /// what comes after a failure in that order is as if it had never run.
 pub fn render<'t, R: Send>(
-    tree: &'t Tree,
+    tree: &'t PackageTree,
     items: Vec<Item>,
     run: &impl Runs<R>,
 ) -> Rendered<'t, R> {
-    match tree.outermost().pipeline.breadth_first {
+    match tree.root().pipeline.breadth_first {
         true => outside_in(tree, items, run),
         false => inside_out(tree, items, run),
     }
@@ -75,12 +75,12 @@ struct Done<'t, R> {
 
 /// Sub-packages first.
 fn inside_out<'t, R: Send>(
-    tree: &'t Tree,
+    tree: &'t PackageTree,
     items: Vec<Item>,
     run: &impl Runs<R>,
 ) -> Rendered<'t, R> {
-    let own = tree.shared_out(items);
-    let turns = tree.turns();
+    let own = tree.group_by_package(items);
+    let turns = tree.run_order();
     let mut done: Vec<Option<Done<'t, R>>> = own.iter().map(|_| None).collect();
     let mut last = usize::MAX;
     for level in tree.levels().into_iter().rev() {
@@ -107,7 +107,7 @@ fn inside_out<'t, R: Send>(
 
 /// The resources of a package and of all inside it, as far as they have come.
 fn seen<R>(
-    tree: &Tree,
+    tree: &PackageTree,
     member: usize,
     own: &[Vec<Item>],
     done: &[Option<Done<'_, R>>],
@@ -115,11 +115,11 @@ fn seen<R>(
     last: usize,
 ) -> Vec<Item> {
     let (mut items, mut at) = (Vec::new(), member);
-    while at < tree.within(member).end {
+    while at < tree.subtree(member).end {
         match &done[at] {
             Some(done) if turns[at] <= last => {
                 items.extend(done.items.iter().cloned());
-                at = tree.within(at).end;
+                at = tree.subtree(at).end;
             }
             _ => {
                 items.extend(own[at].iter().cloned());
@@ -132,26 +132,26 @@ fn seen<R>(
 
 /// Packages before those inside them.
 fn outside_in<'t, R: Send>(
-    tree: &'t Tree,
+    tree: &'t PackageTree,
     items: Vec<Item>,
     run: &impl Runs<R>,
 ) -> Rendered<'t, R> {
-    let mut own = tree.shared_out(items);
-    let turns = tree.turns();
+    let mut own = tree.group_by_package(items);
+    let turns = tree.run_order();
     let mut done: Vec<Option<Done<'t, R>>> = own.iter().map(|_| None).collect();
     let mut last = usize::MAX;
     for level in tree.levels() {
         if last != usize::MAX {
             break;
         }
-        let input = |at: usize| (at, own[tree.within(at)].iter().flatten().cloned().collect());
+        let input = |at: usize| (at, own[tree.subtree(at)].iter().flatten().cloned().collect());
         let inputs: Vec<(usize, Vec<Item>)> = level.into_iter().map(input).collect();
         let ended = side_by_side(tree, inputs, run);
         let failed = ended.iter().filter(|(_, it)| it.failed).map(|(at, _)| turns[*at]);
         last = failed.min().unwrap_or(usize::MAX);
         for (at, ended) in ended.into_iter().filter(|(at, _)| turns[*at] <= last) {
-            let mut shared = tree.shared_out(ended.items.clone());
-            for inside in tree.within(at) {
+            let mut shared = tree.group_by_package(ended.items.clone());
+            for inside in tree.subtree(at) {
                 own[inside] = std::mem::take(&mut shared[inside]);
             }
             done[at] = Some(ended);
@@ -177,7 +177,7 @@ fn finish<'t, R>(
 }
 
 fn side_by_side<'t, R: Send>(
-    tree: &'t Tree,
+    tree: &'t PackageTree,
     inputs: Vec<(usize, Vec<Item>)>,
     run: &impl Runs<R>,
 ) -> Vec<(usize, Done<'t, R>)> {
@@ -190,12 +190,12 @@ fn side_by_side<'t, R: Send>(
 
 /// The functions of one package: each mutator on what the one before it left, and every validator on what is left.
 fn pipeline<'t, R>(
-    tree: &'t Tree,
+    tree: &'t PackageTree,
     member: usize,
     items: Vec<Item>,
     run: &impl Runs<R>,
 ) -> Done<'t, R> {
-    let pipeline = &tree.members()[member].pipeline;
+    let pipeline = &tree.nodes()[member].pipeline;
     let mut done = Done { items, steps: Vec::new(), failed: false };
     for mutator in &pipeline.mutators {
         match step(tree, member, mutator, &mut done, run) {
@@ -211,14 +211,14 @@ fn pipeline<'t, R>(
 
 /// Runs one function on what there is, and notes what came of it. The resources as they are after it, unless it failed.
 fn step<'t, R>(
-    tree: &'t Tree,
+    tree: &'t PackageTree,
     member: usize,
     function: &'t Function,
     done: &mut Done<'t, R>,
     run: &impl Runs<R>,
 ) -> Option<Vec<Item>> {
-    let ended = run(member, function, tree.inward(member, done.items.clone()));
-    let after = ended.items.map(|items| tree.outward(member, items));
+    let ended = run(member, function, tree.to_package_paths(member, done.items.clone()));
+    let after = ended.items.map(|items| tree.from_package_paths(member, items));
     let changes = after.as_ref().map_or_else(Vec::new, |after| trace(&done.items, after));
     let failed = after.is_none();
     done.failed |= failed;

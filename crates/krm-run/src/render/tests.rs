@@ -20,7 +20,7 @@ fn kptfile(annotations: &str, mutators: &[&str], validators: &[&str]) -> String 
 }
 
 fn package(files: &[(&str, String)]) -> Package {
-    let file = |(path, text): &(&str, String)| PackageFile::of_text(path, text.clone()).unwrap();
+    let file = |(path, text): &(&str, String)| PackageFile::from_text(path, text.clone()).unwrap();
     Package::new(files.iter().map(file).collect())
 }
 
@@ -47,8 +47,8 @@ fn act(_: usize, function: &Function, items: Vec<Item>) -> Ended<Vec<String>> {
 
 /// The lines that were added to the pod of each path, and the functions that ran.
 fn outcome(package: &Package) -> (Vec<String>, Vec<String>) {
-    let tree = Tree::of(package).unwrap();
-    let items = Items::of(package, |_| true).unwrap().items;
+    let tree = PackageTree::of(package).unwrap();
+    let items = Items::from_package(package, |_| true).unwrap().items;
     let rendered = render(&tree, items, &act);
     let pods = rendered.items.iter().filter(|item| item.resource().kind() == "Pod");
     let line = |item: &Item| {
@@ -58,7 +58,7 @@ fn outcome(package: &Package) -> (Vec<String>, Vec<String>) {
     let mut pods: Vec<String> = pods.map(line).collect();
     pods.sort();
     let steps = rendered.steps.iter().map(|step| {
-        let root = &tree.members()[step.member].root;
+        let root = &tree.nodes()[step.member].root;
         format!("{root}:{}{}", step.function.program.text(), if step.failed { "!" } else { "" })
     });
     (pods, steps.collect())
@@ -129,8 +129,8 @@ fn all_validators_look_and_none_of_them_changes_anything() {
     let (pods, steps) = outcome(&package);
     assert_eq!(pods, ["p.yaml x"]);
     assert_eq!(steps, [":x", ":fail-1!", ":y", ":fail-2!"]);
-    let tree = Tree::of(&package).unwrap();
-    let rendered = render(&tree, Items::of(&package, |_| true).unwrap().items, &act);
+    let tree = PackageTree::of(&package).unwrap();
+    let rendered = render(&tree, Items::from_package(&package, |_| true).unwrap().items, &act);
     let counts: Vec<usize> = rendered.steps.iter().map(|step| step.changes.len()).collect();
     assert_eq!(counts, [1, 0, 1, 0]);
 }
@@ -138,8 +138,8 @@ fn all_validators_look_and_none_of_them_changes_anything() {
 #[test]
 fn functions_see_paths_from_their_own_package() {
     let package = three("", &["x"], &[], &["z"]);
-    let tree = Tree::of(&package).unwrap();
-    let rendered = render(&tree, Items::of(&package, |_| true).unwrap().items, &act);
+    let tree = PackageTree::of(&package).unwrap();
+    let rendered = render(&tree, Items::from_package(&package, |_| true).unwrap().items, &act);
     assert_eq!(rendered.steps[0].report, ["Kptfile", "p.yaml"]);
     assert_eq!(
         rendered.steps[1].report,

@@ -46,5 +46,5 @@ fn name(item: &Item) -> Name<'_> {
 
 fn is_same(was: &Item, is: &Item) -> bool {
     let has_place = was.path == is.path && was.index == is.index;
-    has_place && (is.is_untouched(was) || is.text() == was.text())
+    has_place && (is.shares_text(was) || is.text() == was.text())
 }

@@ -1,8 +1,8 @@
 //! What the user has settled for all packages: which images are built in, and which are others.
 
 use krm_core::Diagnostic;
-use krm_core::diagnostics::suggest::nearest;
-use krm_core::model::image_name::ImageName;
+use krm_core::diagnostics::closest_name;
+use krm_core::model::ImageName;
 use krm_yaml::{Entry, File, NodeRef};
 
 use super::{Target, UseBuiltin};
@@ -65,7 +65,7 @@ impl<'a> Reader<'a> {
                 "imagePrefix" => self.read.prefix = entry.value.as_str().map(|it| it.into_owned()),
                 "builtin" => self.builtin(entry.value),
                 _ => {
-                    let hint = match nearest(FIELDS, &name) {
+                    let hint = match closest_name(FIELDS, &name) {
                         Some(meant) => format!("did you mean `{meant}`?"),
                         None => format!("there are {}", FIELDS.join(", ")),
                     };

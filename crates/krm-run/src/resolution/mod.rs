@@ -8,8 +8,8 @@ pub use constraint::{BadConstraint, Constraint};
 
 use krm_catalog::{BUILTINS, Builtin};
 use krm_core::Diagnostic;
-use krm_core::diagnostics::suggest::nearest;
-use krm_core::model::image_name::ImageName;
+use krm_core::diagnostics::closest_name;
+use krm_core::model::ImageName;
 
 /// What stands before the name of an image that has none.
 pub const CATALOG: &str = "ghcr.io/kptdev/krm-functions-catalog";
@@ -194,7 +194,7 @@ pub fn meant(image: &str) -> Option<&'static str> {
         Resolution::default().is_catalog(name) && krm_catalog::find(name.name()).is_none();
     let known =
         BUILTINS.iter().flat_map(|it| [it.name].into_iter().chain(it.aliases.iter().copied()));
-    if is_none { nearest(known, name.name()) } else { None }
+    if is_none { closest_name(known, name.name()) } else { None }
 }
 
 /// Whether a built-in function is the release that is asked for.

@@ -1,6 +1,6 @@
 //! Files for new resources of a function that a package below the root asks for: they stay in that package.
 
-use krm_core::files::placement::Places;
+use krm_core::files::Placement;
 use krm_core::functions::resource_list::Item;
 use krm_core::{Identity, PackagePath};
 
@@ -12,10 +12,10 @@ pub(super) fn give(made: &mut Made, all: &[Item], folder: &str) {
     if folder.is_empty() || !made.items.iter().any(is_homeless) {
         return;
     }
-    let mut places = Places::default();
+    let mut placement = Placement::default();
     for path in all.iter().chain(&made.items).filter_map(|item| item.path.as_ref()) {
         if let Some(inside) = relative(path, folder) {
-            _ = places.take(inside.as_str());
+            _ = placement.claim(inside.as_str());
         }
     }
     for item in made.items.iter_mut().filter(|item| is_homeless(item)) {
@@ -26,7 +26,7 @@ pub(super) fn give(made: &mut Made, all: &[Item], folder: &str) {
             namespace: resource.namespace().into_owned(),
             name: String::new(),
         });
-        item.path = PackagePath::new(&format!("{folder}/{}", places.make(&identity))).ok();
+        item.path = PackagePath::new(&format!("{folder}/{}", placement.new_file(&identity))).ok();
     }
 }
 

@@ -147,7 +147,7 @@ fn origins(items: &[Item], sent: &[&Item]) -> Vec<Option<usize>> {
             let Some(old) = of(item).filter(|old| from[at].is_none() && !taken[*old]) else {
                 continue;
             };
-            let is_named = item.is_untouched(sent[old])
+            let is_named = item.shares_text(sent[old])
                 || item.resource().identity() == sent[old].resource().identity();
             if is_named || !keeps_names {
                 (from[at], taken[old]) = (Some(old), true);
@@ -158,7 +158,7 @@ fn origins(items: &[Item], sent: &[&Item]) -> Vec<Option<usize>> {
         let is_it = |old: &usize| {
             !taken[*old]
                 && sent[*old].origin.is_none()
-                && (item.is_untouched(sent[*old])
+                && (item.shares_text(sent[*old])
                     || item.resource().identity() == sent[*old].resource().identity())
         };
         if let Some(old) = (0..sent.len()).find(is_it) {

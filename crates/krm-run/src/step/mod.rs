@@ -304,7 +304,7 @@ impl Step {
                 .from
                 .iter()
                 .zip(&made.items)
-                .all(|(from, item)| from.is_some_and(|at| item.stays(sent[at])));
+                .all(|(from, item)| from.is_some_and(|at| item.is_unchanged(sent[at])));
         if !is_same {
             let words = "it is a validator, and what it changed in resources is dropped";
             made.warnings.push(Diagnostic::untyped_warning(words));

@@ -1,7 +1,7 @@
 //! A function outside of krm: it gets a text, and what it gives is edited into the items.
 
 use krm_core::Severity;
-use krm_core::functions::resource_list::{Item, Refused, SendOptions, Sending, incoming};
+use krm_core::functions::resource_list::{InputList, InputOptions, Item, Refused, parse_results};
 use krm_yaml::File;
 
 use super::{Made, Step, StepFailure};
@@ -13,13 +13,13 @@ pub(super) fn run(
     sent: &[&Item],
     interrupt: &Interrupt,
 ) -> Result<Made, Box<StepFailure>> {
-    let options = SendOptions {
+    let options = InputOptions {
         version: step.version,
         folder: &step.folder,
         function_config: step.config.as_ref(),
         without_ids: false,
     };
-    let sending = Sending::of(sent.iter().copied(), &options)
+    let sending = InputList::of(sent.iter().copied(), &options)
         .map_err(|error| Box::new(StepFailure::new(vec![error])))?;
     let mut read_ahead = None;
     let mut read = |so_far: &[u8]| {
@@ -72,9 +72,13 @@ fn refuse(refused: Refused) -> StepFailure {
 }
 
 /// A function that failed has its say. Where its failure is deferred, what it gave is taken, if it can be.
-fn failed(step: &Step, sending: &Sending<'_>, failure: &Failure) -> Result<Made, Box<StepFailure>> {
+fn failed(
+    step: &Step,
+    sending: &InputList<'_>,
+    failure: &Failure,
+) -> Result<Made, Box<StepFailure>> {
     let output = String::from_utf8_lossy(failure.stdout());
-    let said = File::parse(output.to_string()).map(|file| incoming::read_results(&file));
+    let said = File::parse(output.to_string()).map(|file| parse_results(&file));
     let said = said.unwrap_or_default();
     let has_errors = said.results.iter().any(|it| it.severity == Severity::Error);
     let is_finding = step.is_validator && has_errors && matches!(failure.reason, Reason::Exit(_));

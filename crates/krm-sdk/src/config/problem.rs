@@ -127,7 +127,7 @@ impl Error for Problem {
 /// A name that nobody knows, with the one that was meant or else all of them.
 pub(super) fn unknown(message: String, name: &str, known: &[&str]) -> Problem {
     let problem = Problem::told(message);
-    match krm_core::diagnostics::suggest::nearest(known.iter().copied(), name) {
+    match krm_core::diagnostics::closest_name(known.iter().copied(), name) {
         Some(near) => problem.hint(format!("did you mean `{near}`?")),
         None if known.is_empty() => problem,
         None => problem.hint(format!("known are {}", words::list(known))),

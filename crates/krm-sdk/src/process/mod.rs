@@ -76,7 +76,7 @@ pub fn run_many(functions: impl IntoIterator<Item = Function>) -> ! {
         }
         None => {
             let names = functions.iter().map(|function| function.name.as_str());
-            let near = krm_core::diagnostics::suggest::nearest(names, &first);
+            let near = krm_core::diagnostics::closest_name(names, &first);
             let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
             say(&format!("error: there is no function `{first}`{hint}\n"));
             say(&help::many(&program, &functions));

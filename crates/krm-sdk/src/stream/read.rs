@@ -1,7 +1,7 @@
 //! Reading: a list or documents become resources, each a document of its own without annotations of the wire.
 
 use krm_core::functions::resource_list::{Item, Version};
-use krm_core::model::resource;
+use krm_core::model::resources;
 use krm_core::print::source_text;
 use krm_core::{Diagnostic, Resource as View};
 use krm_yaml::{File, NodeRef};
@@ -126,7 +126,7 @@ fn list(file: &File) -> Result<(Vec<Slot>, Vec<Item>), Error> {
 }
 
 fn documents(file: &File) -> Result<(Vec<Slot>, Vec<Item>), Error> {
-    let found = file.documents().flat_map(resource::resources).collect::<Vec<View<'_>>>();
+    let found = file.documents().flat_map(resources).collect::<Vec<View<'_>>>();
     let mut slots = Vec::with_capacity(found.len());
     let mut items = Vec::with_capacity(found.len());
     for view in found {

@@ -37,7 +37,7 @@ impl Stream {
             let Some(origin) = origin else { return self.new_piece(item) };
             let sent = &self.before[origin];
             let is_there = (&sent.item.path, sent.item.index) == (&item.path, item.index);
-            if is_there && item.is_untouched(&sent.item) {
+            if is_there && item.shares_text(&sent.item) {
                 return Ok(Piece::Same(origin));
             }
             Ok(Piece::Changed(origin, place::dress(item, &sent.taken, true)?))

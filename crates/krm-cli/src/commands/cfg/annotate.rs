@@ -1,8 +1,8 @@
 //! `krm cfg annotate`: resources get annotations, one line for each.
 
 use krm_core::annotate::{ResourceFilter, annotate};
-use krm_core::diagnostics::suggest;
-use krm_core::{Diagnostic, Placed};
+use krm_core::diagnostics::closest_kind;
+use krm_core::{Diagnostic, PackageResource};
 
 use super::edit_session::{EditOptions, EditSession, Target};
 use crate::cli::Global;
@@ -61,11 +61,11 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         namespace: args.namespace.clone(),
     };
     let session = EditSession::open(&args.target, &args.edit_options, global, console)?;
-    let is_meant = |placed: Placed<'_>| filter.matches(placed.resource);
+    let is_meant = |placed: PackageResource<'_>| filter.matches(placed.resource);
     let package = &session.loaded.package;
     if !package.files().is_empty() && !package.resources().any(is_meant) {
         let nothing = Diagnostic::untyped_warning("there is no such resource, and nothing changes");
-        let near = args.kind.as_deref().and_then(|it| suggest::kind(package, it));
+        let near = args.kind.as_deref().and_then(|it| closest_kind(package, it));
         console.report(
             &near.into_iter().fold(nothing, |nothing, kind| {
                 nothing.hint(format!("did you mean `--kind {kind}`?"))

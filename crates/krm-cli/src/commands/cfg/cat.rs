@@ -10,7 +10,7 @@ use crate::cli::{Global, Preview, yes_or_no};
 use crate::commands::function::configuration;
 use crate::commands::plan;
 use crate::console::Console;
-use crate::folder::Loaded;
+use crate::loader::LoadedPackage;
 use crate::{CommandResult, Exit, Failure, disk};
 
 const EXAMPLES: &str = "\
@@ -117,7 +117,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     finish(&loaded, Exit::Success, global, console)
 }
 
-fn files(loaded: &Loaded) -> impl Iterator<Item = &PackageFile> {
+fn files(loaded: &LoadedPackage) -> impl Iterator<Item = &PackageFile> {
     loaded.package.by_root().into_iter().flat_map(|(_, files)| files)
 }
 
@@ -143,7 +143,7 @@ impl Args {
         }
     }
 
-    fn wrapped(&self, kind: &str, loaded: &Loaded) -> Result<String, Failure> {
+    fn wrapped(&self, kind: &str, loaded: &LoadedPackage) -> Result<String, Failure> {
         let config = self.wrapping.function_config.as_deref();
         let version = match kind {
             "ResourceList" => "config.kubernetes.io/v1",
@@ -170,7 +170,7 @@ fn not_whole(told: Vec<Diagnostic>) -> Failure {
 fn write(
     args: &Args,
     dest: &str,
-    loaded: &Loaded,
+    loaded: &LoadedPackage,
     global: &Global,
     console: &mut Console,
 ) -> CommandResult {
@@ -179,7 +179,9 @@ fn write(
         let texts = args.texts(file).map_err(not_whole)?;
         if texts.len() > 1 && file.path.is_json() {
             let words = "it holds several resources, and a JSON file is only one";
-            return Err(Failure::input(Diagnostic::untyped_error(words).in_file(&*file.shown)));
+            return Err(Failure::input(
+                Diagnostic::untyped_error(words).in_file(&*file.display_path),
+            ));
         }
         if !texts.is_empty() {
             plan.add(change(dest, file, texts.join("---\n"))?);

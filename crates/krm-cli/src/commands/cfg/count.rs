@@ -7,7 +7,7 @@ use krm_yaml::Value;
 use super::{Format, Input, finish};
 use crate::cli::{Global, yes_or_no};
 use crate::console::Console;
-use crate::folder::Origin;
+use crate::loader::Origin;
 use crate::{CommandResult, Exit};
 
 const EXAMPLES: &str = "\
@@ -52,7 +52,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         }
         if let Some(name) = name {
             let gap = if at > 0 { "\n" } else { "" };
-            let slash = if loaded.origin == Origin::Folder { "/" } else { "" };
+            let slash = if loaded.origin == Origin::Directory { "/" } else { "" };
             console.print(&format!("{gap}{name}{slash}\n"))?;
         }
         for (kind, count) in counts {

@@ -8,7 +8,7 @@ use super::edit_session::EditOptions;
 use super::setters::{self, RefStyle, Where};
 use crate::cli::Global;
 use crate::console::Console;
-use crate::folder;
+use crate::loader;
 use crate::{CommandResult, Failure};
 
 const EXAMPLES: &str = "\
@@ -115,7 +115,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
 
 fn schema(args: &Args, global: &Global) -> Result<Option<PackageFile>, Failure> {
     let Some(name) = &args.schema_path else { return Ok(None) };
-    let loaded = folder::load(name, global.jobs).map_err(Failure::input)?;
+    let loaded = loader::load(name, global.jobs).map_err(Failure::input)?;
     let told = loaded.diagnostics();
     if told.iter().any(Diagnostic::is_error) {
         return Err(Failure::Diagnostics(crate::Exit::Input, told));

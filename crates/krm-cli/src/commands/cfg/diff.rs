@@ -12,7 +12,7 @@ use super::package_merge;
 use crate::cli::Global;
 use crate::commands::merge_options::ListFlags;
 use crate::console::Console;
-use crate::folder::{self, Loaded, Origin};
+use crate::loader::{self, LoadedPackage, Origin};
 use crate::{CommandResult, Exit, Failure, disk};
 
 const EXAMPLES: &str = "\
@@ -64,16 +64,17 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         let twice = Diagnostic::untyped_error("standard input can be named only once");
         return Err(Failure::Diagnostics(Exit::Usage, vec![twice]));
     }
-    let old = folder::load(&args.old, global.jobs).map_err(Failure::input)?;
+    let old = loader::load(&args.old, global.jobs).map_err(Failure::input)?;
     let beside = [&old.package];
-    let new = folder::load_beside(&args.new, global.jobs, &beside).map_err(Failure::input)?;
-    let told: Vec<Diagnostic> = [&old, &new].into_iter().flat_map(Loaded::diagnostics).collect();
+    let new = loader::load_beside(&args.new, global.jobs, &beside).map_err(Failure::input)?;
+    let told: Vec<Diagnostic> =
+        [&old, &new].into_iter().flat_map(LoadedPackage::diagnostics).collect();
     console.report_all(&told);
     if told.iter().any(Diagnostic::is_error) {
         // What is missing on one side would look removed.
         return Ok(Exit::Input);
     }
-    let moves = old.origin == Origin::Folder && new.origin == Origin::Folder;
+    let moves = old.origin == Origin::Directory && new.origin == Origin::Directory;
     let schema = package_merge::schema(&args.lists, &[&old.package, &new.package], console)?;
     let rules = args.lists.rules(&schema);
     let changes = packages::compare(&old.package, &new.package, moves, rules)
@@ -134,8 +135,9 @@ fn print_files(
     let text = |file: Option<&PackageFile>| {
         file.and_then(PackageFile::file).map_or(String::new(), |file| file.text().to_owned())
     };
-    let name =
-        |file: Option<&PackageFile>| file.map_or("/dev/null".to_owned(), |file| file.shown.clone());
+    let name = |file: Option<&PackageFile>| {
+        file.map_or("/dev/null".to_owned(), |file| file.display_path.clone())
+    };
     for [old, new] in files(changes, packages) {
         console.compare((&name(old), &text(old)), (&name(new), &text(new)))?;
     }

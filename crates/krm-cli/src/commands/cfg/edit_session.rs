@@ -6,8 +6,8 @@ use crate::cli::{Global, Preview, yes_or_no};
 use crate::commands::plan;
 use crate::console::Console;
 use crate::disk::Lock;
-use crate::folder::{self, Loaded, Origin};
-use crate::walk::SubPackages;
+use crate::loader::{self, LoadedPackage, Origin};
+use crate::walk::Subpackages;
 use crate::{CommandResult, Exit, Failure, disk, parallel};
 
 /// What a command edits.
@@ -71,7 +71,7 @@ impl EditOptions {
 
 /// A package that is being edited.
 pub(crate) struct EditSession<'a> {
-    pub(crate) loaded: Loaded,
+    pub(crate) loaded: LoadedPackage,
     edit_options: &'a EditOptions,
     lock: Lock,
     /// What was said about the package already; with `--keep-going` that may be errors.
@@ -109,10 +109,10 @@ impl<'a> EditSession<'a> {
             [dir.to_owned()].into_iter().chain(others.iter().cloned()).collect();
         let lock = plan::lock(&names, &edit_options.preview, console)?;
         let wanted = match recurse_subpackages {
-            true => SubPackages::Read,
-            false => SubPackages::LookForJournals,
+            true => Subpackages::Include,
+            false => Subpackages::JournalsOnly,
         };
-        let load = || folder::load_with(dir, global.jobs, wanted).map_err(Failure::input);
+        let load = || loader::load_with(dir, global.jobs, wanted).map_err(Failure::input);
         let mut loaded = load()?;
         let tell = &mut |diagnostic: &Diagnostic| console.report(diagnostic);
         if lock.recover(&loaded.journals, tell).map_err(Failure::input)? {
@@ -151,7 +151,7 @@ impl<'a> EditSession<'a> {
                 errors.extend(told);
                 None
             });
-            let path = if is_stream { disk::STDIN.to_owned() } else { file.shown.clone() };
+            let path = if is_stream { disk::STDIN.to_owned() } else { file.display_path.clone() };
             let Some(old) = file.into_text() else { continue };
             match new {
                 Some(new) => plan.write(path, old, new),
@@ -193,7 +193,7 @@ impl<'a> EditSession<'a> {
 
 /// Says what stands in the way, and how to go on.
 fn unreadable(mut told: Vec<Diagnostic>, origin: Origin, is_whole: bool) -> Vec<Diagnostic> {
-    if origin == Origin::Folder {
+    if origin == Origin::Directory {
         let words = "nothing was written, because files of the package cannot be read";
         let hint = match is_whole {
             true => "mend them, or name them in .krmignore",
@@ -210,10 +210,10 @@ fn may_be_written(
     new: Option<String>,
 ) -> Result<Option<String>, Vec<Diagnostic>> {
     let differs = new.as_deref().is_some_and(|new| file.file().is_none_or(|old| old.text() != new));
-    if !(file.is_outside && differs) {
+    if !(file.is_external_symlink && differs) {
         return Ok(new.filter(|_| differs));
     }
     let words = "the link leads out of the package, and what is outside is not written";
     let hint = "name it in .krmignore, or edit the file that it leads to";
-    Err(vec![Diagnostic::untyped_error(words).hint(hint).in_file(&*file.shown)])
+    Err(vec![Diagnostic::untyped_error(words).hint(hint).in_file(&*file.display_path)])
 }

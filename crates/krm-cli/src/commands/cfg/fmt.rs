@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use clap::ValueEnum;
-use krm_core::files::filenames::{self, Naming, Pattern, Renamed};
+use krm_core::files::{self, FileNamePattern, FileNaming, RenamedFiles};
 use krm_core::format::{FormatOptions, format};
 use krm_core::schema::Schema;
 use krm_core::{Change, Diagnostic, Package, PackageFile, PackagePath, Plan};
@@ -13,7 +13,7 @@ use krm_yaml::{Indentation, ListIndent};
 use super::edit_session::{EditOptions, EditSession, Target, Targets};
 use crate::cli::Global;
 use crate::console::Console;
-use crate::folder::Origin;
+use crate::loader::Origin;
 use crate::{CommandResult, Exit, Failure, parallel};
 
 const EXAMPLES: &str = "\
@@ -39,7 +39,7 @@ pub(crate) struct Args {
 
     /// How files are named: %n is the name of the resource, %k its kind, %s its namespace
     #[arg(long, value_name = "PATTERN", default_value = "%n_%k.yaml")]
-    pattern: Pattern,
+    pattern: FileNamePattern,
 
     /// Move resources, too, whose annotations name a file
     #[arg(long = "override")]
@@ -70,8 +70,8 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    fn naming(&self) -> Naming {
-        Naming { pattern: self.pattern.clone(), overrides: self.overrides }
+    fn naming(&self) -> FileNaming {
+        FileNaming { pattern: self.pattern.clone(), overrides: self.overrides }
     }
 }
 
@@ -108,7 +108,7 @@ fn one(
             vec![words.in_file(session.loaded.title.as_str())],
         ));
     }
-    if args.set_filenames && session.loaded.origin == Origin::Folder {
+    if args.set_filenames && session.loaded.origin == Origin::Directory {
         return renamed(session, args, schema, global, console);
     }
     let told: Mutex<BTreeMap<PackagePath, Vec<Diagnostic>>> = Mutex::default();
@@ -129,7 +129,7 @@ fn one(
 
 /// A stream with the files of its resources in their annotations.
 fn with_paths(file: &PackageFile, args: &Args) -> Result<Option<PackageFile>, Vec<Diagnostic>> {
-    let text = filenames::annotated(file, &args.naming())?;
+    let text = files::annotate_paths(file, &args.naming())?;
     text.map(|text| file.with_text(text)).transpose()
 }
 
@@ -144,7 +144,7 @@ fn renamed(
     let files = session.loaded.package.files();
     let results = parallel::map(files, global.jobs, |file| {
         let Some(content) = file.file() else { return Ok((None, Vec::new())) };
-        let is_ours = file.errors().is_empty() && !file.is_outside;
+        let is_ours = file.errors().is_empty() && !file.is_external_symlink;
         let (text, told) =
             if is_ours { formatted(file, args, schema)? } else { (None, Vec::new()) };
         let text = text.unwrap_or_else(|| content.text().to_owned());
@@ -161,11 +161,11 @@ fn renamed(
         }
     }
     let new = Package::new(new);
-    let moved = match filenames::rename(&new, &session.loaded.closed, &args.naming()) {
+    let moved = match files::rename_files(&new, &session.loaded.closed, &args.naming()) {
         Ok(moved) => moved,
         Err(why) => {
             errors.extend(why);
-            Renamed::default()
+            RenamedFiles::default()
         }
     };
     told.extend(moved.told);
@@ -193,7 +193,7 @@ fn planned(
     for (path, new) in files {
         let old = old.remove(&path).flatten();
         if old != new {
-            plan.add(Change { path: session.loaded.shown(path.as_str()), old, new });
+            plan.add(Change { path: session.loaded.display_path(path.as_str()), old, new });
         }
     }
     plan
@@ -219,7 +219,9 @@ fn formatted(
     };
     let options = FormatOptions { json, sort_lists: args.sort_lists, indentation, schema };
     let named = |told: Vec<Diagnostic>| {
-        told.into_iter().map(|diagnostic| diagnostic.in_file(&*file.shown)).collect::<Vec<_>>()
+        told.into_iter()
+            .map(|diagnostic| diagnostic.in_file(&*file.display_path))
+            .collect::<Vec<_>>()
     };
     let formatted = format(content, options).map_err(named)?;
     Ok((formatted.text, named(formatted.diagnostics)))

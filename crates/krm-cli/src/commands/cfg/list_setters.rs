@@ -66,13 +66,13 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         if args.output.is_some() {
             records.extend(data(args, &listed, &part.setters).into_iter().map(|record| {
                 let package =
-                    ("package", Value::string(part.shown.trim_end_matches('/').to_owned()));
+                    ("package", Value::string(part.display_path.trim_end_matches('/').to_owned()));
                 [vec![package], record].concat()
             }));
             continue;
         }
         let gap = if at > 0 { "\n" } else { "" };
-        console.print(&format!("{gap}{}\n", part.shown))?;
+        console.print(&format!("{gap}{}\n", part.display_path))?;
         for table in tables(args, &listed, &part.setters) {
             console.print(&table.render(args.markdown))?;
         }

@@ -13,7 +13,7 @@ use super::package_merge;
 use crate::cli::Global;
 use crate::commands::merge_options::{ListFlags, NewItems};
 use crate::console::Console;
-use crate::folder::{Loaded, Origin};
+use crate::loader::{LoadedPackage, Origin};
 use crate::{CommandResult, Exit, Failure, disk};
 
 const EXAMPLES: &str = "\
@@ -87,7 +87,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     let schema = package_merge::schema(&args.lists, &known, console)?;
     let rules = Rules { new_items: args.new_items.rule(), ..args.lists.rules(&schema) };
     for source in &loaded {
-        let has_paths = session.loaded.origin == Origin::Folder;
+        let has_paths = session.loaded.origin == Origin::Directory;
         let only_common = session.has_errors;
         let how = How { rules: &rules, by_path: args.path_merge_key, only_common, has_paths };
         let changes = merge(source, &session.loaded.package, how, global, console)?;
@@ -113,18 +113,23 @@ fn merge(
 
 /// The stream with every resource once, and what comes again as sources, in their order.
 fn take_apart(
-    loaded: &mut Loaded,
+    loaded: &mut LoadedPackage,
     before: &mut BTreeMap<PackagePath, Option<String>>,
 ) -> Result<Vec<Package>, Failure> {
     let Some(file) = loaded.package.files().first() else { return Ok(Vec::new()) };
-    let (path, shown) = (file.path.clone(), file.shown.clone());
+    let (path, display_path) = (file.path.clone(), file.display_path.clone());
     let mut layers = file.file().map(layers).unwrap_or_default().into_iter();
     let first = layers.next().map(NewText::whole);
     let package = |text: String| {
         let content =
             File::parse(text).map_err(|error| Failure::input(Diagnostic::from(&error)))?;
-        let (path, shown) = (path.clone(), shown.clone());
-        let file = PackageFile { path, shown, is_outside: false, content: Ok(Arc::new(content)) };
+        let (path, display_path) = (path.clone(), display_path.clone());
+        let file = PackageFile {
+            path,
+            display_path,
+            is_external_symlink: false,
+            content: Ok(Arc::new(content)),
+        };
         Ok(Package::new(vec![file]))
     };
     let sources = layers.map(package).collect::<Result<_, Failure>>()?;
@@ -134,7 +139,7 @@ fn take_apart(
 
 /// The files as they were and as they are.
 fn plan(
-    loaded: &mut Loaded,
+    loaded: &mut LoadedPackage,
     before: BTreeMap<PackagePath, Option<String>>,
     global: &Global,
 ) -> Plan {

@@ -14,7 +14,7 @@ use super::package_merge;
 use crate::cli::Global;
 use crate::commands::merge_options::{self, ConflictFlags, ListFlags, Verdict};
 use crate::console::Console;
-use crate::folder::{Loaded, Origin};
+use crate::loader::{LoadedPackage, Origin};
 use crate::{CommandResult, Exit, Failure, disk};
 
 const EXAMPLES: &str = "\
@@ -97,7 +97,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     let schema = package_merge::schema(&args.lists, &known, console)?;
     let rules = args.conflicts.rules(args.lists.rules(&schema));
     let versions = [&base, &upstream, &session.loaded];
-    let are_folders = versions.iter().all(|it| it.origin == Origin::Folder);
+    let are_folders = versions.iter().all(|it| it.origin == Origin::Directory);
     let (changes, conflicts, warnings) = merge(args, versions, &rules, session.has_errors, global)?;
     let others = [&mut base, &mut upstream, &mut session.loaded];
     let others = others.map(|it| std::mem::take(&mut it.others));
@@ -130,12 +130,12 @@ type Texts = (Vec<(PackagePath, Option<NewText>)>, Vec<Conflict>, Vec<Diagnostic
 
 fn merge(
     args: &Args,
-    loaded: [&Loaded; 3],
+    loaded: [&LoadedPackage; 3],
     rules: &Rules<'_>,
     only_common: bool,
     global: &Global,
 ) -> Result<Texts, Failure> {
-    let has_paths = loaded[2].origin == Origin::Folder;
+    let has_paths = loaded[2].origin == Origin::Directory;
     let how = How { rules, by_path: args.path_merge_key, only_common, has_paths };
     let merge = PackageMerge::three_way(loaded.map(|it| &it.package), how)
         .map_err(|errors| Failure::Diagnostics(Exit::Input, errors))?;
@@ -147,7 +147,7 @@ fn merge(
 /// Files that are no YAML are taken as a whole.
 fn other_files(
     others: &[BTreeMap<PackagePath, PathBuf>; 3],
-    local: &Loaded,
+    local: &LoadedPackage,
     rules: &Rules<'_>,
     (plan, conflicts, warnings): &mut Parts,
 ) -> Result<(), Failure> {
@@ -157,8 +157,10 @@ fn other_files(
         for (content, files) in contents.iter_mut().zip(others) {
             let Some(place) = files.get(path) else { continue };
             let told = |error| {
-                let words = format!("it cannot be read: {}", disk::reason(&error));
-                Failure::input(Diagnostic::untyped_error(words).in_file(local.shown(path.as_str())))
+                let words = format!("it cannot be read: {}", disk::io_reason(&error));
+                Failure::input(
+                    Diagnostic::untyped_error(words).in_file(local.display_path(path.as_str())),
+                )
             };
             *content = Some(fs::read(place).map_err(told)?);
         }
@@ -172,7 +174,7 @@ fn other_files(
             continue;
         }
         let [_, new, old] = contents.map(|content| content.map(String::from_utf8).transpose());
-        let name = local.shown(path.as_str());
+        let name = local.display_path(path.as_str());
         match (old, new) {
             (Ok(old), Ok(new)) => plan.add(Change { path: name, old, new }),
             _ => warnings.push(
@@ -208,7 +210,7 @@ fn resolve(
     };
     session.each_file(global, console, |file| {
         let Some(content) = file.file() else { return Ok(None) };
-        let told = |error: Diagnostic| vec![error.in_file(&*file.shown)];
+        let told = |error: Diagnostic| vec![error.in_file(&*file.display_path)];
         settle_marks(content, side).map(Some).map_err(told)
     })
 }

@@ -30,8 +30,8 @@ use krm_core::{Diagnostic, Resource};
 
 use crate::cli::{Global, yes_or_no};
 use crate::console::Console;
-use crate::folder::{self, Loaded};
-use crate::walk::SubPackages;
+use crate::loader::{self, LoadedPackage};
+use crate::walk::Subpackages;
 use crate::{CommandResult, Exit, Failure, disk};
 
 #[derive(Debug, Subcommand)]
@@ -95,9 +95,9 @@ struct Input {
 }
 
 impl Input {
-    fn load(&self, global: &Global) -> Result<Loaded, Failure> {
-        let wanted = SubPackages::wanted(self.recurse_subpackages);
-        folder::load_with(&self.dir, global.jobs, wanted).map_err(Failure::input)
+    fn load(&self, global: &Global) -> Result<LoadedPackage, Failure> {
+        let wanted = Subpackages::included_if(self.recurse_subpackages);
+        loader::load_with(&self.dir, global.jobs, wanted).map_err(Failure::input)
     }
 }
 
@@ -138,7 +138,12 @@ impl Format {
 }
 
 /// Says what could not be read; that counts more than `exit`.
-fn finish(loaded: &Loaded, exit: Exit, global: &Global, console: &mut Console) -> CommandResult {
+fn finish(
+    loaded: &LoadedPackage,
+    exit: Exit,
+    global: &Global,
+    console: &mut Console,
+) -> CommandResult {
     console.flush()?;
     let mut told = loaded.diagnostics();
     if global.verbose {

@@ -12,7 +12,7 @@ use super::edit_session::{EditOptions, EditSession};
 use crate::cli::Global;
 use crate::commands::merge_options::ListFlags;
 use crate::console::Console;
-use crate::folder::{self, Loaded, Origin};
+use crate::loader::{self, LoadedPackage, Origin};
 use crate::{Exit, Failure, disk, parallel};
 
 /// Loads what is merged from, beside what is loaded already. What cannot be read stops all, unless `--keep-going`; then the session knows.
@@ -23,10 +23,10 @@ pub(super) fn load(
     edit_options: &EditOptions,
     global: &Global,
     console: &mut Console,
-) -> Result<Loaded, Failure> {
+) -> Result<LoadedPackage, Failure> {
     let mut known = vec![&session.loaded.package];
     known.extend(beside);
-    let mut loaded = folder::load_beside(name, global.jobs, &known).map_err(Failure::input)?;
+    let mut loaded = loader::load_beside(name, global.jobs, &known).map_err(Failure::input)?;
     let told = loaded.diagnostics();
     let has_errors = told.iter().any(Diagnostic::is_error);
     if has_errors && !edit_options.keep_going {
@@ -34,7 +34,7 @@ pub(super) fn load(
     }
     console.report_all(&told);
     session.has_errors |= has_errors;
-    if session.loaded.origin != Origin::Folder && loaded.origin != Origin::Folder {
+    if session.loaded.origin != Origin::Directory && loaded.origin != Origin::Directory {
         loaded.package = at_one_path(loaded.package, &session.loaded.package);
     }
     Ok(loaded)
@@ -81,11 +81,15 @@ pub(super) fn run<'a>(
 }
 
 /// The name under which a file of the destination is written.
-pub(super) fn target(path: &PackagePath, old: Option<&PackageFile>, loaded: &Loaded) -> String {
+pub(super) fn target(
+    path: &PackagePath,
+    old: Option<&PackageFile>,
+    loaded: &LoadedPackage,
+) -> String {
     match (loaded.origin, old) {
         (Origin::Stdin, _) => disk::STDIN.to_owned(),
-        (_, Some(file)) => file.shown.clone(),
-        (_, None) => loaded.shown(path.as_str()),
+        (_, Some(file)) => file.display_path.clone(),
+        (_, None) => loaded.display_path(path.as_str()),
     }
 }
 
@@ -93,7 +97,7 @@ pub(super) fn target(path: &PackagePath, old: Option<&PackageFile>, loaded: &Loa
 /// changed or not.
 pub(super) fn plan(
     changes: Vec<(PackagePath, Option<NewText>)>,
-    loaded: &mut Loaded,
+    loaded: &mut LoadedPackage,
     global: &Global,
 ) -> Plan {
     let is_stream = loaded.origin == Origin::Stdin;
@@ -123,21 +127,23 @@ pub(super) fn plan(
 }
 
 /// Takes the files out of a package.
-fn by_path(loaded: &mut Loaded) -> BTreeMap<PackagePath, PackageFile> {
+fn by_path(loaded: &mut LoadedPackage) -> BTreeMap<PackagePath, PackageFile> {
     let files = std::mem::take(&mut loaded.package).into_files();
     files.into_iter().map(|file| (file.path.clone(), file)).collect()
 }
 
 /// The package with the changes made, and what the files were before, where that is not known already.
 pub(super) fn applied(
-    loaded: &mut Loaded,
+    loaded: &mut LoadedPackage,
     changes: Vec<(PackagePath, Option<NewText>)>,
     before: &mut BTreeMap<PackagePath, Option<String>>,
 ) -> Result<(), Failure> {
     let mut files = by_path(loaded);
     for (path, new) in changes {
         let old = files.remove(&path);
-        let shown = old.as_ref().map_or_else(|| loaded.shown(path.as_str()), |it| it.shown.clone());
+        let display_path = old
+            .as_ref()
+            .map_or_else(|| loaded.display_path(path.as_str()), |it| it.display_path.clone());
         let text = old.and_then(PackageFile::into_text);
         let new = new.map(|new| new.on(text.as_deref().unwrap_or_default()));
         before.entry(path.clone()).or_insert(text);
@@ -146,8 +152,8 @@ pub(super) fn applied(
         let content = content.map_err(|error| Failure::input(Diagnostic::from(&error)))?;
         let file = PackageFile {
             path: path.clone(),
-            shown,
-            is_outside: false,
+            display_path,
+            is_external_symlink: false,
             content: Ok(Arc::new(content)),
         };
         files.insert(path, file);

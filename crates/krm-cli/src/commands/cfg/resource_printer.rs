@@ -8,7 +8,7 @@ use krm_yaml::Value;
 use super::finish;
 use crate::cli::Global;
 use crate::console::Console;
-use crate::folder::Loaded;
+use crate::loader::LoadedPackage;
 use crate::{CommandResult, Exit, Failure};
 
 /// How resources are printed.
@@ -67,7 +67,7 @@ impl Printer {
     /// Says what was not printed, and what could not be read; that counts more than `exit`.
     pub(super) fn finish(
         self,
-        loaded: &Loaded,
+        loaded: &LoadedPackage,
         exit: Exit,
         global: &Global,
         console: &mut Console,

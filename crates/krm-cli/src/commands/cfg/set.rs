@@ -1,6 +1,6 @@
 //! `krm cfg set`: a setter gets a value, and every field that follows it.
 
-use krm_core::diagnostics::secrets;
+use krm_core::diagnostics::contains_secret;
 use krm_core::setters::{Changes, SetValues, read_values};
 use krm_core::{Diagnostic, Severity};
 use krm_yaml::ReadOptions;
@@ -89,7 +89,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
             Ok(done) => {
                 told.extend(done.warnings.iter().cloned());
                 if parts.len() > 1 && !names.is_empty() {
-                    said.push(part.shown.clone());
+                    said.push(part.display_path.clone());
                 }
                 let shows = console.shows_secrets();
                 said.extend(names.iter().map(|(name, given)| {
@@ -120,7 +120,7 @@ fn wanted(args: &Args) -> Result<Wanted, Failure> {
     let Some(from) = &args.from else { return Ok(Vec::new()) };
     let file = disk::parse(from, ReadOptions::default()).map_err(Failure::input)?;
     let values = read_values(&file, from.ends_with(".env"));
-    let values = values.map_err(|error| Failure::input(error.in_file(disk::shown(from))))?;
+    let values = values.map_err(|error| Failure::input(error.in_file(disk::display_name(from))))?;
     Ok(values.into_iter().map(|(name, values)| (name, Some(values))).collect())
 }
 
@@ -171,5 +171,5 @@ fn line(
 /// Whether a value goes into a Secret, and is nobody's to read.
 fn is_secret(name: &str, part: &Part<'_>) -> bool {
     let fields = part.setters.reached_by(name);
-    fields.iter().any(|field| secrets::is_secret(field.node.document()))
+    fields.iter().any(|field| contains_secret(field.node.document()))
 }

@@ -10,8 +10,8 @@ use krm_core::{Diagnostic, PackageFile, Plan};
 use super::edit_session::{EditOptions, EditSession};
 use crate::cli::Global;
 use crate::console::Console;
-use crate::folder::{self, Loaded, Origin};
-use crate::walk::SubPackages;
+use crate::loader::{self, LoadedPackage, Origin};
+use crate::walk::Subpackages;
 use crate::{CommandResult, Failure, disk, parallel};
 
 /// Which package is meant, and where its setters are defined.
@@ -69,16 +69,16 @@ impl Where {
     }
 
     /// Reads the package to be looked at.
-    pub(super) fn load(&self, global: &Global) -> Result<(Loaded, Vec<PackageFile>), Failure> {
-        let wanted = SubPackages::wanted(self.recurse_subpackages);
-        let loaded = folder::load_with(&self.dir, global.jobs, wanted).map_err(Failure::input)?;
+    pub(super) fn load(&self, global: &Global) -> Result<(LoadedPackage, Vec<PackageFile>), Failure> {
+        let wanted = Subpackages::included_if(self.recurse_subpackages);
+        let loaded = loader::load_with(&self.dir, global.jobs, wanted).map_err(Failure::input)?;
         Ok((loaded, self.documents(global)?))
     }
 
     fn documents(&self, global: &Global) -> Result<Vec<PackageFile>, Failure> {
         let mut all = Vec::new();
         for name in &self.openapi {
-            let loaded = folder::load(name, global.jobs).map_err(Failure::input)?;
+            let loaded = loader::load(name, global.jobs).map_err(Failure::input)?;
             let told = loaded.diagnostics();
             if told.iter().any(Diagnostic::is_error) {
                 return Err(Failure::Diagnostics(crate::Exit::Input, told));
@@ -97,7 +97,7 @@ pub(super) struct Part<'a> {
 
 /// The setters of every package that was read, the outermost first.
 pub(super) fn read<'a>(
-    loaded: &'a Loaded,
+    loaded: &'a LoadedPackage,
     openapi: &'a [PackageFile],
     global: &Global,
 ) -> Vec<Part<'a>> {
@@ -111,7 +111,7 @@ pub(super) fn read<'a>(
     let mut found = parallel::map(&files, global.jobs, find).into_iter();
     // A document that is one of the package's files is taken from there.
     let own = |other: &'a PackageFile| {
-        files.iter().find(|file| file.shown == other.shown).copied().unwrap_or(other)
+        files.iter().find(|file| file.display_path == other.display_path).copied().unwrap_or(other)
     };
     let openapi: Vec<&PackageFile> = openapi.iter().map(own).collect();
     let part = |(root, files): (&str, Vec<&'a PackageFile>)| {
@@ -122,9 +122,9 @@ pub(super) fn read<'a>(
 }
 
 /// `shop/`
-fn folder_of(loaded: &Loaded, root: &str) -> String {
-    let slash = if loaded.origin == Origin::Folder { "/" } else { "" };
-    format!("{}{slash}", loaded.shown(root))
+fn folder_of(loaded: &LoadedPackage, root: &str) -> String {
+    let slash = if loaded.origin == Origin::Directory { "/" } else { "" };
+    format!("{}{slash}", loaded.display_path(root))
 }
 
 /// The new texts of all files, made side by side.
@@ -135,7 +135,7 @@ pub(super) fn plan(changes: &Changes<'_>, global: &Global) -> (Plan, Vec<Diagnos
     let (mut plan, mut errors) = (Plan::default(), Vec::new());
     for (file, text) in files.into_iter().zip(texts) {
         match (text, file.file()) {
-            (Ok(Some(new)), Some(old)) => plan.write(&*file.shown, old.text(), new),
+            (Ok(Some(new)), Some(old)) => plan.write(&*file.display_path, old.text(), new),
             (Ok(_), _) => {}
             (Err(error), _) => errors.push(error),
         }
@@ -191,7 +191,7 @@ pub(super) fn fields(places: &[NodeLocation<'_>]) -> String {
 
 /// The name of a package before what is said about it, where there are several.
 pub(super) fn headline(parts: &[Part<'_>], part: &Part<'_>) -> Option<String> {
-    (parts.len() > 1).then(|| part.shown.clone())
+    (parts.len() > 1).then(|| part.display_path.clone())
 }
 
 /// How a new reference is written.

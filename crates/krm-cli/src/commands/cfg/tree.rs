@@ -1,7 +1,7 @@
 //! `krm cfg tree`: resources by folder or by owner, with the fields that one asks for.
 
 use clap::ValueEnum;
-use krm_core::Placed;
+use krm_core::PackageResource;
 use krm_core::print::Record;
 use krm_core::print::tree::{self, TreeFields};
 use krm_core::query::Selector;
@@ -10,7 +10,7 @@ use krm_yaml::Value;
 use super::{Format, Local, finish};
 use crate::cli::Global;
 use crate::console::Console;
-use crate::folder::{self, Loaded, Origin};
+use crate::loader::{self, LoadedPackage, Origin};
 use crate::{CommandResult, Exit, Failure};
 
 const EXAMPLES: &str = "\
@@ -120,9 +120,9 @@ enum Structure {
 }
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
-    let loaded = folder::load(&args.dir, global.jobs).map_err(Failure::input)?;
+    let loaded = loader::load(&args.dir, global.jobs).map_err(Failure::input)?;
     let kept = loaded.package.resources().filter(|placed| args.local.keeps(placed.resource));
-    let resources: Vec<Placed<'_>> = kept.collect();
+    let resources: Vec<PackageResource<'_>> = kept.collect();
     match args.output {
         Some(format) => {
             let records: Vec<Record<'_>> = resources.iter().map(|it| record(it, &loaded)).collect();
@@ -131,7 +131,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         None => draw(args, &loaded, &resources, console)?,
     }
     console.flush()?;
-    for path in &args.shown.field {
+    for path in &args.display_path.field {
         let nodes = resources.iter().map(|placed| placed.resource.node);
         console.report_all(path.near_miss(nodes).as_slice());
     }
@@ -140,11 +140,11 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
 
 fn draw(
     args: &Args,
-    loaded: &Loaded,
-    resources: &[Placed<'_>],
+    loaded: &LoadedPackage,
+    resources: &[PackageResource<'_>],
     console: &mut Console,
 ) -> Result<(), Failure> {
-    let fields = args.shown.fields();
+    let fields = args.display_path.fields();
     let by_owner = match args.graph_structure {
         Some(structure) => structure == Structure::Owners,
         None => tree::has_owners(resources),
@@ -167,11 +167,11 @@ fn draw(
 }
 
 /// A resource with its place.
-fn record<'a>(placed: &Placed<'a>, loaded: &Loaded) -> Record<'a> {
+fn record<'a>(placed: &PackageResource<'a>, loaded: &LoadedPackage) -> Record<'a> {
     let (file, resource) = (placed.file, placed.resource);
     let package = loaded.package_name(loaded.package.root_of(&file.path));
     let mut record = vec![
-        ("file", Value::string(&*file.shown)),
+        ("file", Value::string(&*file.display_path)),
         ("document", number(resource.document().index())),
         ("line", Value::int(resource.position().line.into())),
     ];
@@ -183,7 +183,7 @@ fn record<'a>(placed: &Placed<'a>, loaded: &Loaded) -> Record<'a> {
         ("name", Value::string(resource.name())),
     ]);
     record.extend(resource.item.map(|item| ("item", number(item))));
-    if file.is_outside {
+    if file.is_external_symlink {
         record.push(("outside", Value::from(true)));
     }
     record

@@ -34,7 +34,7 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
         let told = error.diagnostics.into_iter();
         Failure::Diagnostics(
             Exit::Input,
-            told.map(|it| it.in_file(disk::shown(disk::STDIN))).collect(),
+            told.map(|it| it.in_file(disk::display_name(disk::STDIN))).collect(),
         )
     };
     let (stream, mut list) = Stream::read(file.into_text()).map_err(told)?;

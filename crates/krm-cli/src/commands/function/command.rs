@@ -38,7 +38,7 @@ pub(super) fn input() -> Result<File, Failure> {
     let file = disk::parse(disk::STDIN, ReadOptions::default()).map_err(Failure::input)?;
     if let Some(error) = file.errors().next() {
         let told = Diagnostic::from_syntax(error, &file);
-        return Err(Failure::input(told.in_file(disk::shown(disk::STDIN))));
+        return Err(Failure::input(told.in_file(disk::display_name(disk::STDIN))));
     }
     Ok(file)
 }
@@ -53,8 +53,8 @@ impl Program {
             .collect();
         if let Some(config) = read.config() {
             let set = |(name, value): (String, String)| Variable::Set(name.into(), value.into());
-            variables.extend(adapter::variables(config).into_iter().map(set));
-            words.extend(with_flags.then(|| adapter::flags(config)).into_iter().flatten());
+            variables.extend(adapter::environment(config).into_iter().map(set));
+            words.extend(with_flags.then(|| adapter::arguments(config)).into_iter().flatten());
         }
         let here = env::current_dir()?;
         let settings = ExecSettings {
@@ -98,7 +98,7 @@ impl Program {
             version: self.wrap_version.as_deref().unwrap_or(default).to_owned(),
             function_config: config.map(text),
         };
-        let told = |told: Diagnostic| Failure::input(told.in_file(disk::shown(disk::STDIN)));
+        let told = |told: Diagnostic| Failure::input(told.in_file(disk::display_name(disk::STDIN)));
         wrapper.wrap(&read.texts()).map_err(told)
     }
 

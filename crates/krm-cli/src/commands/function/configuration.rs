@@ -32,16 +32,16 @@ fn object<T>(
 ) -> Result<T, Diagnostic> {
     let file = disk::parse(name, ReadOptions::default())?;
     if let Some(error) = file.errors().next() {
-        return Err(Diagnostic::from_syntax(error, &file).in_file(disk::shown(name)));
+        return Err(Diagnostic::from_syntax(error, &file).in_file(disk::display_name(name)));
     }
     let roots = file.documents().filter_map(|document| document.root());
     let objects: Vec<NodeRef<'_>> = roots.filter(|root| root.as_mapping().is_some()).collect();
     match objects.as_slice() {
-        [object] => read(*object).map_err(|told| told.in_file(disk::shown(name))),
+        [object] => read(*object).map_err(|told| told.in_file(disk::display_name(name))),
         other => {
             let words =
                 format!("one object is wanted as functionConfig, and there are {}", other.len());
-            Err(Diagnostic::untyped_error(words).in_file(disk::shown(name)))
+            Err(Diagnostic::untyped_error(words).in_file(disk::display_name(name)))
         }
     }
 }
@@ -49,7 +49,7 @@ fn object<T>(
 /// The object of a file as a functionConfig.
 pub(super) fn of_file(name: &str) -> Result<Item, Diagnostic> {
     object(name, |object| {
-        let item = Item::of_node(object)?;
+        let item = Item::from_node(object)?;
         match item.resource().name().is_empty() {
             // Compat: the words are kpt's.
             true => {

@@ -2,8 +2,8 @@
 
 use krm_catalog::{BUILTINS, Builtin};
 use krm_core::Diagnostic;
-use krm_core::diagnostics::suggest::nearest;
-use krm_core::model::image_name::ImageName;
+use krm_core::diagnostics::closest_name;
+use krm_core::model::ImageName;
 
 use crate::console::Console;
 use crate::{CommandResult, Exit, Failure};
@@ -40,7 +40,7 @@ pub(super) fn find(name: &str) -> Result<&'static Builtin, Failure> {
     krm_catalog::find(short).ok_or_else(|| {
         let names =
             BUILTINS.iter().flat_map(|it| [it.name].into_iter().chain(it.aliases.iter().copied()));
-        let hint = match nearest(names, short) {
+        let hint = match closest_name(names, short) {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => "`krm fn list` shows those that are".to_owned(),
         };

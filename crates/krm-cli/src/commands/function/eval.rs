@@ -99,7 +99,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         Some(name) => Some(configuration::of_file(name).map_err(Failure::input)?),
         None => configuration::of_words(&args.args).map_err(usage)?,
     };
-    let config_file = args.fn_config.as_deref().map_or(configuration::NO_FILE, disk::shown);
+    let config_file = args.fn_config.as_deref().map_or(configuration::NO_FILE, disk::display_name);
     let config_file = config_file.to_owned();
     let (name, runtime, runner) = args.ready(&workshop)?;
     let wanted = |item: &Item| args.selection.has(item);
@@ -192,7 +192,7 @@ impl Args {
         }
         let mut piped = streams::Piped::read()?;
         job.step.config = job.step.config.take().or_else(|| piped.config());
-        let mut run = self.flags.run(disk::shown(disk::STDIN));
+        let mut run = self.flags.run(disk::display_name(disk::STDIN));
         let after = run.step(&Package::default(), &job, piped.items(), console);
         self.flags.results.keep(&run.report, console)?;
         piped.finish(&run, after, output, console)

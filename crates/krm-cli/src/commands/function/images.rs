@@ -62,7 +62,7 @@ impl Images {
         };
         let file = disk::parse(&name, ReadOptions::default()).map_err(Failure::input)?;
         Configuration::read(&file).map_err(|told| {
-            let told = told.into_iter().map(|it: Diagnostic| it.in_file(disk::shown(&name)));
+            let told = told.into_iter().map(|it: Diagnostic| it.in_file(disk::display_name(&name)));
             Failure::Diagnostics(Exit::Input, told.collect())
         })
     }

@@ -72,9 +72,9 @@ pub(super) fn items(
     is_strict: bool,
     console: &mut Console,
 ) -> Result<Vec<Item>, Failure> {
-    let taken =
-        Items::of(package, |_| true).map_err(|told| Failure::Diagnostics(Exit::Input, told))?;
-    if let Some(told) = taken.words(is_strict) {
+    let taken = Items::from_package(package, |_| true)
+        .map_err(|told| Failure::Diagnostics(Exit::Input, told))?;
+    if let Some(told) = taken.skipped_diagnostic(is_strict) {
         if told.is_error() {
             return Err(Failure::input(told));
         }

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use krm_core::functions::resource_list::{Item, Items, SendOptions, Sending};
+use krm_core::functions::resource_list::{InputList, InputOptions, Item, Items};
 use krm_core::print::source_text;
 use krm_core::{Change, Package, Plan};
 
 use crate::cli::Preview;
 use crate::commands::plan;
 use crate::console::Console;
-use crate::folder;
+use crate::loader;
 use crate::{CommandResult, Exit, Failure};
 
 /// The flag.
@@ -51,14 +51,14 @@ impl Output {
     /// Prints a package, or makes a folder of it.
     pub(super) fn take(&self, package: &Package, console: &mut Console) -> CommandResult {
         let items = || {
-            let taken = Items::of(package, |_| true);
+            let taken = Items::from_package(package, |_| true);
             taken.map(|it| it.items).map_err(|told| Failure::Diagnostics(Exit::Input, told))
         };
         match self {
             Self::Stdout => {
                 let items = items()?;
-                let options = SendOptions { without_ids: true, ..SendOptions::default() };
-                let list = Sending::of(&items, &options).map_err(Failure::input)?;
+                let options = InputOptions { without_ids: true, ..InputOptions::default() };
+                let list = InputList::of(&items, &options).map_err(Failure::input)?;
                 console.print(list.text())?;
             }
             Self::Unwrap => console.print(&documents(&items()?))?,
@@ -79,7 +79,7 @@ pub(super) fn documents(items: &[Item]) -> String {
 fn make(folder: &str, package: &Package, console: &mut Console) -> CommandResult {
     let mut plan = Plan::default();
     for file in package.files() {
-        let path = folder::joined(folder, file.path.as_str());
+        let path = loader::joined(folder, file.path.as_str());
         let text = file.file().map(|file| file.text().to_owned());
         plan.add(Change { path, old: None, new: text });
     }

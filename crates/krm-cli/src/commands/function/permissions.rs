@@ -276,6 +276,6 @@ fn outside<F: Function + 'static>(made: Result<F, krm_run::Failure>) -> Result<R
 
 /// Why a file of a function cannot be read.
 pub(super) fn unreadable(name: &str, error: &std::io::Error) -> Diagnostic {
-    let words = format!("function `{name}` cannot be read: {}", crate::disk::reason(error));
+    let words = format!("function `{name}` cannot be read: {}", crate::disk::io_reason(error));
     Diagnostic::untyped_error(words)
 }

@@ -12,7 +12,7 @@ use crate::cli::{Global, Preview};
 use crate::commands::plan;
 use crate::console::Console;
 use crate::disk::Lock;
-use crate::folder::{self, Loaded, Origin};
+use crate::loader::{self, LoadedPackage, Origin};
 use crate::{CommandResult, Exit, Failure, disk};
 
 const EXAMPLES: &str = "\
@@ -85,7 +85,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     }
     let lock = match args.elsewhere.output {
         None => plan::lock(std::slice::from_ref(&args.dir), &args.preview, console)?,
-        Some(_) => Lock::nothing(),
+        Some(_) => Lock::none(),
     };
     let loaded = load(args, global, &lock, console)?;
     Settings::new(args, &loaded, global)?.run(&lock, console)
@@ -97,10 +97,10 @@ fn load(
     global: &Global,
     lock: &Lock,
     console: &mut Console,
-) -> Result<Loaded, Failure> {
-    let load = || folder::load(&args.dir, global.jobs).map_err(Failure::input);
+) -> Result<LoadedPackage, Failure> {
+    let load = || loader::load(&args.dir, global.jobs).map_err(Failure::input);
     let mut loaded = load()?;
-    if loaded.origin != Origin::Folder {
+    if loaded.origin != Origin::Directory {
         let told = Diagnostic::untyped_error("a folder is rendered, and this is none");
         return Err(Failure::Diagnostics(Exit::Usage, vec![told.in_file(&*loaded.title)]));
     }
@@ -120,7 +120,7 @@ fn load(
 }
 
 /// A folder without any package is hardly the one that was meant. That one is empty has been told already.
-fn no_package(loaded: &Loaded) -> Option<Diagnostic> {
+fn no_package(loaded: &LoadedPackage) -> Option<Diagnostic> {
     let files = loaded.package.files();
     if files.is_empty() || files.iter().any(|file| file.path.is_package_file()) {
         return None;

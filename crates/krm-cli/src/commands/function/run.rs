@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use krm_core::functions::annotated_functions::{Declared, Runtime, declared};
 use krm_core::functions::resource_list::Item;
-use krm_core::functions::results::field::Field;
+use krm_core::functions::results::FieldLookup;
+use krm_core::functions::{AnnotatedFunction, AnnotatedRuntime, annotated_functions};
 use krm_core::{Diagnostic, Package, PackageFile};
 use krm_run::{Limits, Runner, Step};
 
@@ -17,7 +17,7 @@ use super::running::{Job, Run};
 use super::streams;
 use crate::cli::{Global, yes_or_no};
 use crate::console::Console;
-use crate::folder;
+use crate::loader;
 use crate::{CommandResult, Exit, Failure, disk};
 
 const EXAMPLES: &str = "\
@@ -126,7 +126,7 @@ impl Args {
             return Err(Failure::usage(Diagnostic::untyped_error(words)));
         }
         let mut piped = streams::Piped::read()?;
-        let mut run = self.flags.run(disk::shown(disk::STDIN));
+        let mut run = self.flags.run(disk::display_name(disk::STDIN));
         let items = piped.items();
         let package = as_package(&items)?;
         let planned = self.planned(&package, &items, workshop, global)?;
@@ -152,7 +152,7 @@ impl Args {
         };
         let explicit = self.image.is_some() || self.exec_path.is_some();
         if !explicit && self.fn_path.is_empty() {
-            for function in declared(package).map_err(input)? {
+            for function in annotated_functions(package).map_err(input)? {
                 add(self.of_declared(
                     &function,
                     package,
@@ -164,16 +164,17 @@ impl Args {
             }
         }
         for dir in &self.fn_path {
-            let loaded = folder::load(dir, global.jobs).map_err(Failure::input)?;
+            let loaded = loader::load(dir, global.jobs).map_err(Failure::input)?;
             let told = loaded.diagnostics();
             if told.iter().any(Diagnostic::is_error) {
                 return Err(input(told));
             }
-            let items = krm_core::functions::resource_list::Items::of(&loaded.package, |_| true)
-                .map_err(input)?
-                .items;
+            let items =
+                krm_core::functions::resource_list::Items::from_package(&loaded.package, |_| true)
+                    .map_err(input)?
+                    .items;
             let root = std::fs::canonicalize(dir)?;
-            for function in declared(&loaded.package).map_err(input)? {
+            for function in annotated_functions(&loaded.package).map_err(input)? {
                 add(self.of_declared(&function, &loaded.package, &items, workshop, &root, true));
             }
         }
@@ -214,7 +215,7 @@ impl Args {
 
     fn of_declared(
         &self,
-        function: &Declared<'_>,
+        function: &AnnotatedFunction<'_>,
         package: &Package,
         items: &[Item],
         workshop: &Workshop<'_>,
@@ -227,7 +228,7 @@ impl Args {
             Some(_) => told,
             None => told.located_as(&place),
         };
-        let folder = root.join(placed.file.path.folder());
+        let folder = root.join(placed.file.path.directory());
         let (runtime, ready) = ready(&function.declaration.runtime, workshop, &folder);
         let is_config = |item: &&Item| {
             let same = item.path.as_ref() == Some(&placed.file.path);
@@ -236,7 +237,7 @@ impl Args {
         let config = items.iter().find(is_config).cloned();
         let config = match config {
             Some(config) => config,
-            None => Item::of_node(placed.resource.node)?,
+            None => Item::from_node(placed.resource.node)?,
         };
         let is_global = self.global_scope || is_elsewhere;
         let scope = if is_global { "" } else { function.scope() };
@@ -253,7 +254,7 @@ impl Args {
             base: base.to_owned(),
             defer_failure: function.declaration.defer_failure,
             place: Some(place),
-            config_file: placed.file.shown.clone(),
+            config_file: placed.file.display_path.clone(),
         })
     }
 }
@@ -303,29 +304,31 @@ fn housed(items: &mut [Item], scope: &str) {
     }
     for item in items.iter_mut().filter(|item| item.path.is_none()) {
         let Some(identity) = item.resource().identity() else { continue };
-        let path = krm_core::files::placement::Places::default().make(&identity);
+        let path = krm_core::files::Placement::default().new_file(&identity);
         item.path = krm_core::PackagePath::new(&format!("{scope}/{path}")).ok();
         item.index = None;
     }
 }
 
 /// Where a function is declared.
-fn place(function: &Declared<'_>) -> Diagnostic {
+fn place(function: &AnnotatedFunction<'_>) -> Diagnostic {
     let resource = function.placed.resource;
     let field = ["config.kubernetes.io/function", "config.k8s.io/function"]
         .iter()
-        .filter_map(|name| Field::find(resource.node, &format!("metadata.annotations.{name}")))
-        .find(Field::is_there);
+        .filter_map(|name| {
+            FieldLookup::find(resource.node, &format!("metadata.annotations.{name}"))
+        })
+        .find(FieldLookup::exists);
     let key = field.and_then(|field| field.node.key());
     let span = key.map_or(resource.node.span(), |key| key.span());
     let told = Diagnostic::untyped_error("").at(resource.document().file(), span);
-    told.in_file(&*function.placed.file.shown)
+    told.in_file(&*function.placed.file.display_path)
 }
 
 /// What people call a declared function: a command with its arguments.
-fn name_of(runtime: &Runtime) -> String {
+fn name_of(runtime: &AnnotatedRuntime) -> String {
     match runtime {
-        Runtime::Exec { path, args, .. } => {
+        AnnotatedRuntime::Exec { path, args, .. } => {
             std::iter::once(path).chain(args).cloned().collect::<Vec<_>>().join(" ")
         }
         other => other.name().to_owned(),
@@ -334,7 +337,7 @@ fn name_of(runtime: &Runtime) -> String {
 
 /// A declared function made ready; its files stand in the folder of its declaration.
 fn ready(
-    runtime: &Runtime,
+    runtime: &AnnotatedRuntime,
     workshop: &Workshop<'_>,
     folder: &Path,
 ) -> (&'static str, Result<Runner, Diagnostic>) {
@@ -345,18 +348,18 @@ fn ready(
         local: Some(PathBuf::from(folder)).filter(|folder| folder.is_dir()),
     };
     match runtime {
-        Runtime::Container { image, network, mounts, envs } => {
+        AnnotatedRuntime::Container { image, network, mounts, envs } => {
             ("image", workshop.image(image, None, &asks(*network, mounts, envs)))
         }
-        Runtime::Exec { path, args, envs } => {
+        AnnotatedRuntime::Exec { path, args, envs } => {
             let words = std::iter::once(path).chain(args).cloned().collect();
             let name = name_of(runtime);
             ("exec", workshop.exec(&name, Some(words), false, &asks(false, &[], envs)))
         }
-        Runtime::Wasm { path } => {
+        AnnotatedRuntime::Wasm { path } => {
             ("wasm", workshop.wasm(path, &folder.join(path), &Asks::default()))
         }
-        Runtime::Starlark { path, .. } => {
+        AnnotatedRuntime::Starlark { path, .. } => {
             ("starlark", workshop.starlark(runtime.name(), &folder.join(path)))
         }
     }
@@ -370,7 +373,7 @@ fn as_package(items: &[Item]) -> Result<Package, Failure> {
         by_path.entry(path).or_default().push(item.clone());
     }
     let files = by_path.into_iter();
-    let files = files.map(|(path, items)| PackageFile::of_text(path, output::documents(&items)));
+    let files = files.map(|(path, items)| PackageFile::from_text(path, output::documents(&items)));
     let files = files.collect::<Result<Vec<_>, _>>();
     let files =
         files.map_err(|error| Failure::input(Diagnostic::untyped_error(error.to_string())))?;

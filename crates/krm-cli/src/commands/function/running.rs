@@ -1,7 +1,7 @@
 //! Functions run one after the other on the resources of a package: what each did is told and kept.
 
 use krm_core::functions::resource_list::{FunctionResult, Item};
-use krm_core::functions::results::{Finder, Ran, Report};
+use krm_core::functions::results::{Ran, Report, ResultLocator};
 use krm_core::{Diagnostic, Package, Severity};
 use krm_run::{Image, Interrupt, Runner, Step, StepFailure, Stepped, named};
 
@@ -68,7 +68,7 @@ impl Run {
         items: Vec<Item>,
         console: &mut Console,
     ) -> Vec<Item> {
-        let name = crate::folder::joined(&self.title, &job.step.folder);
+        let name = crate::loader::joined(&self.title, &job.step.folder);
         let total = items.len();
         let seen = items.iter().filter(|item| (job.wanted)(item)).count();
         let doing = Activity::begin(&format!("running {} on {name}", job.step.name));
@@ -195,12 +195,12 @@ fn tell(
         console.report(&named(&job.step.name, told.clone(), false));
     }
     if !results.is_empty() {
-        let finder = Finder::new(package);
+        let locator = ResultLocator::new(package);
         let errors = || done.failure.iter().flat_map(|it| &it.diagnostics);
         // Why a function failed is told by itself, with its place and what to do.
         let is_error = |it: &&FunctionResult| errors().any(|error| error.message() == it.message);
         let others = results.iter().filter(|it| it.message.is_empty() || !is_error(it));
-        others.for_each(|it| console.report(&finder.tell("", it)));
+        others.for_each(|it| console.report(&locator.diagnostic("", it)));
     }
 }
 
@@ -219,7 +219,7 @@ fn shown(told: Diagnostic, package: &Package) -> Diagnostic {
     let file = told.file.as_deref();
     let known = package.files().iter().find(|it| Some(it.path.as_str()) == file);
     match known {
-        Some(known) => told.in_file(&*known.shown),
+        Some(known) => told.in_file(&*known.display_path),
         None => told,
     }
 }

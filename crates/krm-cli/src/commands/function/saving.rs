@@ -61,8 +61,9 @@ impl Saving {
             _ => kptfile.file().map(|file| file.text().to_owned()).unwrap_or_default(),
         };
         let file = File::parse(text).map_err(|error| Failure::input(Diagnostic::from(&error)))?;
-        let (text, is_new) =
-            self.edited(&file).map_err(|told| Failure::input(told.in_file(&*kptfile.shown)))?;
+        let (text, is_new) = self
+            .edited(&file)
+            .map_err(|told| Failure::input(told.in_file(&*kptfile.display_path)))?;
         texts.insert(kptfile.path.clone(), Some(text));
         let word = if is_new { "Added" } else { "Updated" };
         console.status(&format!("{word} \"{}\" as {} in the Kptfile.", self.name, self.role));

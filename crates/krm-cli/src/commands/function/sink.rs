@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use krm_core::files::assemble::{Deletions, assemble};
-use krm_core::functions::resource_list::{Item, SendOptions, Sending};
+use krm_core::files::{Deletions, assemble};
+use krm_core::functions::resource_list::{InputList, InputOptions, Item};
 use krm_core::{Change, Diagnostic, Plan};
 
 use super::{opening, output, streams};
@@ -72,8 +72,8 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     }
     let mut plan = Plan::default();
     for change in done.changes {
-        let shown = session.loaded.shown(change.path.as_str());
-        let path = change.old.map_or(shown, |file| file.shown.clone());
+        let shown = session.loaded.display_path(change.path.as_str());
+        let path = change.old.map_or(shown, |file| file.display_path.clone());
         let old = change.old.and_then(|file| Some(file.file()?.text().to_owned()));
         plan.add(Change { path, old, new: change.into_text() });
     }
@@ -84,9 +84,9 @@ impl Args {
     /// What the folder is to hold: each resource that is given, edited into the one that is there, and the others unless
     /// they are to go.
     fn sunk(&self, before: &[Item], given: &[Item]) -> Result<Vec<Item>, Failure> {
-        let plain = SendOptions { without_ids: true, ..SendOptions::default() };
-        let list = Sending::of(given, &plain).map_err(Failure::input)?;
-        let there = Sending::of(before, &plain).map_err(Failure::input)?;
+        let plain = InputOptions { without_ids: true, ..InputOptions::default() };
+        let list = InputList::of(given, &plain).map_err(Failure::input)?;
+        let there = InputList::of(before, &plain).map_err(Failure::input)?;
         let answer = there
             .answer(list.text().to_owned())
             .map_err(|refused| Failure::input(refused.error))?;
@@ -111,7 +111,7 @@ fn made(dir: &str, given: &[Item], args: &Args, console: &mut Console) -> Comman
         .map_err(|told: Vec<Diagnostic>| Failure::Diagnostics(Exit::Input, told))?;
     let mut plan = Plan::default();
     for change in done.changes {
-        let path = crate::folder::joined(dir, change.path.as_str());
+        let path = crate::loader::joined(dir, change.path.as_str());
         plan.add(Change { path, old: None, new: change.into_text() });
     }
     let lock = plan::lock_directory(dir, &args.preview, console)?;

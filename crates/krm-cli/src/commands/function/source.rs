@@ -2,14 +2,14 @@
 
 use clap::ValueEnum;
 use krm_core::functions::adapter::Input;
-use krm_core::functions::resource_list::{SendOptions, Sending};
+use krm_core::functions::resource_list::{InputList, InputOptions};
 use krm_core::{Diagnostic, Package, PackageFile, PackagePath};
 use krm_yaml::{File, Value};
 
 use super::{configuration, opening, streams};
 use crate::cli::Global;
 use crate::console::Console;
-use crate::folder::{self, Loaded};
+use crate::loader::{self, LoadedPackage};
 use crate::{CommandResult, Exit, Failure, disk};
 
 const EXAMPLES: &str = "\
@@ -76,12 +76,12 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     };
     let config = args.fn_config.as_deref().map(configuration::of_file).transpose();
     let config = config.map_err(Failure::input)?;
-    let options = SendOptions {
+    let options = InputOptions {
         function_config: config.as_ref(),
         without_ids: true,
-        ..SendOptions::default()
+        ..InputOptions::default()
     };
-    let list = Sending::of(&items, &options).map_err(Failure::input)?;
+    let list = InputList::of(&items, &options).map_err(Failure::input)?;
     match args.output {
         Output::Stdout => console.print(&args.with_head(list.text()))?,
         Output::Unwrap => {
@@ -117,7 +117,7 @@ impl Args {
 fn gathered(dirs: &[String], global: &Global, console: &mut Console) -> Result<Package, Failure> {
     let mut files: Vec<PackageFile> = Vec::new();
     for dir in dirs {
-        let loaded = folder::load(dir, global.jobs).map_err(Failure::input)?;
+        let loaded = loader::load(dir, global.jobs).map_err(Failure::input)?;
         let told = loaded.diagnostics();
         if told.iter().any(Diagnostic::is_error) {
             return Err(Failure::Diagnostics(Exit::Input, told));
@@ -133,13 +133,13 @@ fn gathered(dirs: &[String], global: &Global, console: &mut Console) -> Result<P
 }
 
 /// The files with their folder before their paths; no path of the machine is told to a function.
-fn prefixed(loaded: Loaded) -> Result<Vec<PackageFile>, Failure> {
+fn prefixed(loaded: LoadedPackage) -> Result<Vec<PackageFile>, Failure> {
     let title = loaded.title.clone();
     let inside = PackagePath::new(&title).map(|path| path.as_str().to_owned());
     let own = || title.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
     let prefix = inside.unwrap_or_else(|_| own());
     let renamed = |mut file: PackageFile| {
-        let path = folder::joined(&prefix, file.path.as_str());
+        let path = loader::joined(&prefix, file.path.as_str());
         file.path = PackagePath::new(&path).map_err(|error| {
             Failure::Diagnostics(Exit::Usage, vec![Diagnostic::untyped_error(error.to_string())])
         })?;
@@ -152,5 +152,5 @@ fn two_at(file: &PackageFile) -> Diagnostic {
     let words = format!("two of these folders have a file `{}`", file.path);
     Diagnostic::untyped_error(words)
         .hint("name them from a folder that holds both")
-        .in_file(&*file.shown)
+        .in_file(&*file.display_path)
 }

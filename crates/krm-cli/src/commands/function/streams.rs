@@ -47,9 +47,9 @@ impl Piped {
         if self.stream.form() != Form::Documents {
             return None;
         }
-        let mut file = PackageFile::of_text("stdin.yaml", self.stream.text().to_owned()).ok()?;
-        file.shown = disk::shown(disk::STDIN).to_owned();
-        Items::of(&Package::new(vec![file]), |_| true).ok()?.words(is_strict)
+        let mut file = PackageFile::from_text("stdin.yaml", self.stream.text().to_owned()).ok()?;
+        file.display_path = disk::display_name(disk::STDIN).to_owned();
+        Items::from_package(&Package::new(vec![file]), |_| true).ok()?.skipped_diagnostic(is_strict)
     }
 
     /// Prints what came of a run: the list with its results. A run that failed prints its results and no resources that it changed.
@@ -88,6 +88,7 @@ impl Piped {
 /// What is wrong with standard input.
 fn told(error: Error) -> Failure {
     let told = error.diagnostics.into_iter();
-    let told: Vec<Diagnostic> = told.map(|it| it.in_file(disk::shown(disk::STDIN))).collect();
+    let told: Vec<Diagnostic> =
+        told.map(|it| it.in_file(disk::display_name(disk::STDIN))).collect();
     Failure::Diagnostics(Exit::Input, told)
 }

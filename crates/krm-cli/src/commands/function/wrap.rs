@@ -10,7 +10,7 @@ use krm_yaml::File;
 use super::command::{self, Program};
 use crate::cli::{Global, yes_or_no};
 use crate::console::Console;
-use crate::folder::{self, Loaded};
+use crate::loader::{self, LoadedPackage};
 use crate::{CommandResult, Exit, Failure};
 
 /// Compat: whether the output is merged into the resources of the list, as kustomize calls it.
@@ -49,15 +49,15 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     let output = args.program.run(&input, !args.env_only)?;
     let told = |told: Diagnostic| Failure::function(told.in_file(output_of(args)));
     if !is_merged() {
-        input = adapter::emptied(&input).map_err(told)?;
+        input = adapter::without_items(&input).map_err(told)?;
     }
-    let mut merged = adapter::merge(&input, output, &Rules::default()).map_err(told)?;
+    let mut merged = adapter::merge_output(&input, output, &Rules::default()).map_err(told)?;
     for file in overrides.iter().flat_map(|it| it.package.files()) {
         let Some(content) = file.file() else { continue };
-        let told = |told: Diagnostic| Failure::input(told.in_file(&*file.shown));
+        let told = |told: Diagnostic| Failure::input(told.in_file(&*file.display_path));
         let list = File::parse(merged).map_err(|error| told(Diagnostic::from(&error)))?;
         let text = content.text().to_owned();
-        merged = adapter::merge(&list, text, &Rules::default()).map_err(told)?;
+        merged = adapter::merge_output(&list, text, &Rules::default()).map_err(told)?;
     }
     console.print(&merged)?;
     Ok(Exit::Success)
@@ -74,8 +74,8 @@ fn is_merged() -> bool {
 }
 
 /// The resources that are merged after the output.
-fn read(folder: &str, global: &Global) -> Result<Loaded, Failure> {
-    let loaded = folder::load(folder, global.jobs).map_err(Failure::input)?;
+fn read(folder: &str, global: &Global) -> Result<LoadedPackage, Failure> {
+    let loaded = loader::load(folder, global.jobs).map_err(Failure::input)?;
     let told = loaded.diagnostics();
     match told.iter().any(Diagnostic::is_error) {
         true => Err(Failure::Diagnostics(Exit::Input, told)),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use krm_core::files::assemble::{Deletions, assemble};
+use krm_core::files::{Deletions, assemble};
 use krm_core::functions::resource_list::Item;
 use krm_core::functions::results::Report;
 use krm_core::{Change, Diagnostic, Package, PackageFile, PackagePath, Plan};
@@ -57,10 +57,10 @@ impl Results {
     pub(super) fn keep(&self, report: &Report, console: &mut Console) -> Result<(), Failure> {
         let Some(folder) = &self.results_dir else { return Ok(()) };
         let text = report.to_yaml().map_err(Failure::input)?;
-        let path = crate::folder::joined(folder, "results.yaml");
+        let path = crate::loader::joined(folder, "results.yaml");
         let written = fs::create_dir_all(folder).and_then(|()| fs::write(&path, text));
         written.map_err(|error| {
-            let words = format!("it cannot be written: {}", crate::disk::reason(&error));
+            let words = format!("it cannot be written: {}", crate::disk::io_reason(&error));
             Failure::input(Diagnostic::untyped_error(words).in_file(path.as_str()))
         })?;
         console.status(&format!("the results are in {path}"));
@@ -146,8 +146,8 @@ fn changed(
             Some(None) => {}
             None => files.push(PackageFile {
                 path: file.path.clone(),
-                shown: file.shown.clone(),
-                is_outside: file.is_outside,
+                display_path: file.display_path.clone(),
+                is_external_symlink: file.is_external_symlink,
                 content: file.content.clone(),
             }),
         }
@@ -158,7 +158,7 @@ fn changed(
             let told = |error: krm_core::PackagePathError| {
                 vec![Diagnostic::untyped_error(error.to_string())]
             };
-            files.push(PackageFile::of_text(path.as_str(), text.clone()).map_err(told)?);
+            files.push(PackageFile::from_text(path.as_str(), text.clone()).map_err(told)?);
         }
     }
     Ok(Package::new(files))
@@ -170,8 +170,11 @@ fn plan(session: &EditSession<'_>, texts: &BTreeMap<PackagePath, Option<String>>
     for (path, new) in texts {
         let old = files.binary_search_by(|file| file.path.cmp(path)).ok().map(|at| &files[at]);
         let text = |file: &PackageFile| file.file().map(|file| file.text().to_owned());
-        let shown = old.map_or_else(|| session.loaded.shown(path.as_str()), |it| it.shown.clone());
-        plan.add(Change { path: shown, old: old.and_then(text), new: new.clone() });
+        let display_path = old.map_or_else(
+            || session.loaded.display_path(path.as_str()),
+            |it| it.display_path.clone(),
+        );
+        plan.add(Change { path: display_path, old: old.and_then(text), new: new.clone() });
     }
     plan
 }

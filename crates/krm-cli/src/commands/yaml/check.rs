@@ -80,7 +80,7 @@ fn check(name: &str, options: ReadOptions, old_words: bool) -> Vec<Diagnostic> {
     };
     let mut found = broken(name, &file.documents().collect::<Vec<_>>());
     let warnings = warnings(&file, old_words);
-    found.extend(warnings.into_iter().map(|warning| warning.in_file(disk::shown(name))));
+    found.extend(warnings.into_iter().map(|warning| warning.in_file(disk::display_name(name))));
     found.sort_by_key(|diagnostic| {
         diagnostic.location.as_ref().map_or((u32::MAX, 0), |at| (at.line, at.column))
     });

@@ -109,7 +109,8 @@ fn one(
     documents: &Documents,
     operation: &impl Operation,
 ) -> Result<EditedFile, Failure> {
-    let told = |diagnostic: Diagnostic| Failure::input(diagnostic.in_file(disk::shown(name)));
+    let told =
+        |diagnostic: Diagnostic| Failure::input(diagnostic.in_file(disk::display_name(name)));
     let mut file = disk::parse(name, ReadOptions::default()).map_err(Failure::input)?;
     let mut old = None;
     if operation.makes_documents() && file.documents().next().is_none() {
@@ -122,7 +123,7 @@ fn one(
     if !errors.is_empty() {
         return Err(Failure::Diagnostics(Exit::Input, errors));
     }
-    let is_json = PackagePath::names_json(name);
+    let is_json = PackagePath::is_json_name(name);
     let mut edit = Edit::new(&file).allow_shared(operation.shared()).json(is_json);
     let tally = collect(&mut edit, &selected, name, operation)
         .map_err(|error| told(Diagnostic::from_path_edit(&error, &file)))?;
@@ -153,7 +154,7 @@ fn collect<'a>(
         }
     }
     let nothing = tally.nothing.unwrap_or_else(|| (0, no_document(operation.path())));
-    tally.nothing = Some((nothing.0, nothing.1.in_file(disk::shown(name))));
+    tally.nothing = Some((nothing.0, nothing.1.in_file(disk::display_name(name))));
     Ok(tally)
 }
 

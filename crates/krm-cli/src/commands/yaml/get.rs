@@ -73,7 +73,7 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
         return Err(Failure::Diagnostics(Exit::Input, errors));
     }
     if found.is_empty() {
-        let nothing = not_found(&documents, &args.path).in_file(disk::shown(&args.file));
+        let nothing = not_found(&documents, &args.path).in_file(disk::display_name(&args.file));
         return Err(Failure::Diagnostics(Exit::Findings, vec![nothing]));
     }
     Ok(Exit::Success)
@@ -85,7 +85,7 @@ fn render(node: NodeRef<'_>, args: &Args) -> Result<String, Diagnostic> {
             let value = node.to_value().map_err(|error| {
                 Diagnostic::untyped_error(error.to_string())
                     .at(node.document().file(), node.span())
-                    .in_file(disk::shown(&args.file))
+                    .in_file(disk::display_name(&args.file))
             })?;
             json::write(&value)
         }

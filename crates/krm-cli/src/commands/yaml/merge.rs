@@ -52,12 +52,12 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     whole::once(&names)?;
     let lock = match args.in_place {
         true => plan::lock(std::slice::from_ref(&args.destination), &args.preview, console)?,
-        false => Lock::nothing(),
+        false => Lock::none(),
     };
     let [source, destination] = [whole::read(names[0])?, whole::read(names[1])?];
     let schema = args.lists.schema(&[&source, &destination], console)?;
     let rules = Rules { new_items: args.new_items.rule(), ..args.lists.rules(&schema) };
-    let named = |name, file| NamedFile { name: disk::shown(name), file };
+    let named = |name, file| NamedFile { name: disk::display_name(name), file };
     let merged = two_way_files(named(names[0], &source), named(names[1], &destination), &rules)
         .map_err(Failure::input)?;
     console.report_all(&merged.warnings);

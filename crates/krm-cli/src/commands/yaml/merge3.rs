@@ -92,17 +92,17 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     whole::once(&names)?;
     let lock = match args.in_place {
         true => plan::lock(&[names[1].to_owned()], &args.preview, console)?,
-        false => Lock::nothing(),
+        false => Lock::none(),
     };
     let [base, local, upstream] =
         [whole::read(names[0])?, whole::read(names[1])?, whole::read(names[2])?];
-    let shown = args.name.as_deref().unwrap_or(disk::shown(names[1]));
+    let shown = args.name.as_deref().unwrap_or(disk::display_name(names[1]));
     let schema = args.lists.schema(&[&base, &local, &upstream], console)?;
     let rules = args.conflicts.rules(args.lists.rules(&schema));
     let merged = three_way_files(
-        NamedFile { name: disk::shown(names[0]), file: &base },
+        NamedFile { name: disk::display_name(names[0]), file: &base },
         NamedFile { name: shown, file: &local },
-        NamedFile { name: disk::shown(names[2]), file: &upstream },
+        NamedFile { name: disk::display_name(names[2]), file: &upstream },
         &rules,
     );
     let merged = merged.map_err(Failure::input)?;
@@ -154,7 +154,7 @@ fn resolve(args: &Args, side: Resolve, console: &mut Console) -> CommandResult {
     let mut plan = Plan::default();
     for name in &args.files {
         let file = whole::read(name)?;
-        let told = |error: Diagnostic| Failure::input(error.in_file(disk::shown(name)));
+        let told = |error: Diagnostic| Failure::input(error.in_file(disk::display_name(name)));
         let text = settle_marks(&file, side).map_err(told)?;
         plan.add(Change { path: name.clone(), old: Some(file.into_text()), new: Some(text) });
     }

@@ -53,7 +53,7 @@ fn select<'a>(
         let count = file.documents().count();
         let message =
             format!("there is no document {wanted}: the file has {count}, counted from 0");
-        Failure::input(Diagnostic::untyped_error(message).in_file(disk::shown(name)))
+        Failure::input(Diagnostic::untyped_error(message).in_file(disk::display_name(name)))
     })
 }
 
@@ -61,7 +61,7 @@ fn select<'a>(
 fn broken(name: &str, documents: &[DocumentRef<'_>]) -> Vec<Diagnostic> {
     let errors = documents.iter().filter_map(|document| Some((document.file(), document.error()?)));
     errors
-        .map(|(file, error)| Diagnostic::from_syntax(error, file).in_file(disk::shown(name)))
+        .map(|(file, error)| Diagnostic::from_syntax(error, file).in_file(disk::display_name(name)))
         .collect()
 }
 

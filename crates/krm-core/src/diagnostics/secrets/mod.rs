@@ -1,43 +1,43 @@
 //! Values of Secrets, hidden before a text is shown to people.
 
-mod excerpt;
-mod kept;
+mod masking;
+mod values;
 
 use std::collections::BTreeMap;
 
 use krm_yaml::{DocumentRef, File, NodeRef, Span};
 
+use self::values::{SecretValue, content, find};
 use crate::Resource;
 use crate::model::resource::resources;
-pub(crate) use excerpt::{hidden, mask as mask_line};
-use kept::{Kept, content, find};
+pub(crate) use masking::{hidden_spans, mask_line};
 
 /// Both texts with the values of their Secrets hidden: `***`, and where a value changed, which side it is of.
 ///
 /// ```
-/// use krm_core::diagnostics::secrets;
+/// use krm_core::diagnostics::mask_secrets;
 /// use krm_yaml::File;
 ///
 /// let old = File::parse("kind: Secret\ndata:\n  key: aGk=\n".to_owned())?;
 /// let new = File::parse("kind: Secret\ndata:\n  key: aG8=\n".to_owned())?;
-/// let (old, new) = secrets::mask(&old, &new);
+/// let (old, new) = mask_secrets(&old, &new);
 /// assert_eq!(old, "kind: Secret\ndata:\n  key: *** (before)\n");
 /// assert_eq!(new, "kind: Secret\ndata:\n  key: *** (after)\n");
 /// # Ok::<(), krm_yaml::ReadError>(())
 /// ```
-pub fn mask(old: &File, new: &File) -> (String, String) {
+pub fn mask_secrets(old: &File, new: &File) -> (String, String) {
     let (before, after) = (values(old), values(new));
     (hide(old, &before, &after, "*** (before)"), hide(new, &after, &before, "*** (after)"))
 }
 
 /// Whether a document is a Secret, or a list with one in it.
-pub fn is_secret(document: DocumentRef<'_>) -> bool {
+pub fn contains_secret(document: DocumentRef<'_>) -> bool {
     resources(document).iter().any(|resource| resource.kind() == "Secret")
 }
 
 /// Whether a path that begins with this key leads to what a Secret keeps; none is any key.
-pub(crate) fn is_kept(resource: Resource<'_>, first_key: Option<&str>) -> bool {
-    resource.kind() == "Secret" && first_key.is_none_or(|key| kept::FIELDS.contains(&key))
+pub(crate) fn is_secret_field(resource: Resource<'_>, first_key: Option<&str>) -> bool {
+    resource.kind() == "Secret" && first_key.is_none_or(|key| self::values::FIELDS.contains(&key))
 }
 
 /// Which value this is: of which Secret, field and key, and which of several that have all of these.
@@ -50,7 +50,7 @@ fn values(file: &File) -> BTreeMap<Name, NodeRef<'_>> {
         if let Some(root) = document.root() {
             find(root, document.span(), &mut all);
         }
-        for Kept { secret, name: (field, key), value } in all {
+        for SecretValue { secret, name: (field, key), value } in all {
             let secret = Resource { node: secret.node(), item: None };
             let name = format!("{} {}/{}", document.index(), secret.namespace(), secret.name());
             let nth = *count
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     fn masked(old: &str, new: &str) -> (String, String) {
-        mask(&File::parse(old.to_owned()).unwrap(), &File::parse(new.to_owned()).unwrap())
+        mask_secrets(&File::parse(old.to_owned()).unwrap(), &File::parse(new.to_owned()).unwrap())
     }
 
     #[test]

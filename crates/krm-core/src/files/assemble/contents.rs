@@ -3,7 +3,7 @@
 use krm_yaml::{Edit, EditError, File, NodeRef, Span};
 
 use super::{Fate, FileWork};
-use crate::functions::resource_list::{Item, answer};
+use crate::functions::resource_list::{Item, replace_element, revise_element};
 use crate::merge::node::same_in_yaml_1_2;
 use crate::merge::package::{FileChange, NewText};
 use crate::model::resource::resources;
@@ -16,8 +16,8 @@ type Changed<'i> = (usize, &'i Item, &'i Item);
 impl<'a> FileWork<'a, '_> {
     /// What becomes of the file; none where nothing does.
     pub(super) fn finish(&self, path: &PackagePath) -> Result<Option<FileChange<'a>>, Diagnostic> {
-        let shown = self.old.map_or(path.as_str(), |file| &file.shown);
-        let told = |error: Diagnostic| error.in_file(shown);
+        let display_path = self.old.map_or(path.as_str(), |file| &file.display_path);
+        let told = |error: Diagnostic| error.in_file(display_path);
         if let Some(Err(error)) = self.old.map(|file| &file.content) {
             return Err(told(error.clone()));
         }
@@ -26,7 +26,7 @@ impl<'a> FileWork<'a, '_> {
         if was == new.as_deref() {
             return Ok(None);
         }
-        if self.old.is_some_and(|file| file.is_outside) {
+        if self.old.is_some_and(|file| file.is_external_symlink) {
             let words = "the link leads out of the package, and what is outside is not written";
             let hint = "name it in .krmignore, or edit the file that it leads to";
             return Err(told(Diagnostic::untyped_error(words).hint(hint)));
@@ -58,7 +58,7 @@ impl<'a> FileWork<'a, '_> {
     /// The text with all resources changed that stay in the file; they stand where they stood.
     fn edited(&self, file: &File, path: &PackagePath) -> Result<Option<String>, Diagnostic> {
         let changed = self.fates.iter().filter_map(|(index, fate)| match fate {
-            Fate::Stays { before, after } if !after.is_untouched(before) => {
+            Fate::Stays { before, after } if !after.shares_text(before) => {
                 Some((*index, *before, *after))
             }
             _ => None,
@@ -94,9 +94,9 @@ impl<'a> FileWork<'a, '_> {
         let all: Vec<NodeRef<'_>> =
             file.documents().flat_map(resources).map(|resource| resource.node).collect();
         let new = || Edit::new(file).allow_shared(true).json(is_json);
-        let edited = items.iter().try_fold(new(), |edit, (index, _, after)| {
-            answer::revise_element(edit, all[*index], after)
-        });
+        let edited = items
+            .iter()
+            .try_fold(new(), |edit, (index, _, after)| revise_element(edit, all[*index], after));
         let text = edited.and_then(Edit::apply);
         if let Ok(text) = text
             && self.holds(&text, items)
@@ -105,7 +105,7 @@ impl<'a> FileWork<'a, '_> {
         }
         let mut edit = new();
         for (index, _, after) in items {
-            answer::replace_element(&mut edit, all[*index], after)?;
+            replace_element(&mut edit, all[*index], after)?;
         }
         edit.apply()
     }

@@ -1,13 +1,13 @@
 //! Puts items back into the files that they came from: files are edited, made, moved and removed.
 //!
 //! ```
-//! use krm_core::files::assemble::{Deletions, assemble};
+//! use krm_core::files::{Deletions, assemble};
 //! use krm_core::functions::resource_list::Items;
 //! use krm_core::{Package, PackageFile, PackagePath};
 //!
 //! let text = "# one\napiVersion: v1\nkind: A\n---\napiVersion: v1\nkind: B\n";
-//! let package = Package::new(vec![PackageFile::of_text("a.yaml", text)?]);
-//! let before = Items::of(&package, |_| true).expect("all can be read").items;
+//! let package = Package::new(vec![PackageFile::from_text("a.yaml", text)?]);
+//! let before = Items::from_package(&package, |_| true).expect("all can be read").items;
 //! let mut after = before.clone();
 //! after[0] = after[0].with_text("# one\napiVersion: v1\nkind: A\nx: 1\n".to_owned()).expect("it can be read");
 //! after[1].path = Some(PackagePath::new("b.yaml")?);
@@ -19,16 +19,16 @@
 //! ```
 
 mod contents;
-mod sequence;
+mod order;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::files::arrange::Spot;
-use crate::files::placement::Places;
+use crate::files::Placement;
+use crate::files::arrangement::ResourcePosition;
 use crate::functions::resource_list::Item;
 use crate::merge::package::FileChange;
 use crate::model::resource::Identity;
-use crate::{Diagnostic, Package, PackageFile, PackagePath, Placed};
+use crate::{Diagnostic, Package, PackageFile, PackagePath, PackageResource};
 
 /// What may be deleted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub enum Deletions {
 
 /// A resource that goes away.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Deleted {
+pub struct DeletedResource {
     /// What people call it: `Deployment shop/web`.
     pub resource: String,
     /// The file that it was in.
@@ -53,11 +53,11 @@ pub struct Deleted {
 
 /// What is to become of a package.
 #[derive(Debug, Default)]
-pub struct Assembled<'a> {
+pub struct AssembledFiles<'a> {
     /// The files that change, in the order of their paths.
     pub changes: Vec<FileChange<'a>>,
     /// Resources that go away, in the order of the package.
-    pub deleted: Vec<Deleted>,
+    pub deleted: Vec<DeletedResource>,
 }
 
 /// Makes of a package what became of some of its resources.
@@ -70,11 +70,11 @@ pub fn assemble<'a>(
     before: &[Item],
     after: &[Item],
     deletions: Deletions,
-) -> Result<Assembled<'a>, Vec<Diagnostic>> {
+) -> Result<AssembledFiles<'a>, Vec<Diagnostic>> {
     if is_idle(before, after) {
-        return Ok(Assembled::default());
+        return Ok(AssembledFiles::default());
     }
-    let placed: Vec<Placed<'a>> = package.resources().collect();
+    let placed: Vec<PackageResource<'a>> = package.resources().collect();
     let mut work = Work { package, placed, files: BTreeMap::new() };
     let deleted = work.sort(before, after)?;
     if deletions == Deletions::Some {
@@ -82,19 +82,20 @@ pub fn assemble<'a>(
     }
     let (mut changes, mut errors) = (Vec::new(), Vec::new());
     for (path, file) in work.files.iter_mut().filter(|(_, file)| file.is_touched) {
-        let placed = file.old.into_iter().flat_map(PackageFile::placed);
-        file.spots = placed.map(|it| Spot::of(it.resource.node, it.resource.item)).collect();
+        let placed = file.old.into_iter().flat_map(PackageFile::package_resources);
+        file.spots =
+            placed.map(|it| ResourcePosition::of(it.resource.node, it.resource.item)).collect();
         match file.finish(path) {
             Ok(change) => changes.extend(change),
             Err(error) => errors.push(error),
         }
     }
-    if errors.is_empty() { Ok(Assembled { changes, deleted }) } else { Err(errors) }
+    if errors.is_empty() { Ok(AssembledFiles { changes, deleted }) } else { Err(errors) }
 }
 
 /// Whether all is as it was: most functions only look.
 fn is_idle(before: &[Item], after: &[Item]) -> bool {
-    let is_same = |(new, old): (&Item, &Item)| new.origin == old.origin && new.stays(old);
+    let is_same = |(new, old): (&Item, &Item)| new.origin == old.origin && new.is_unchanged(old);
     before.len() == after.len()
         && before.iter().all(|item| item.origin.is_some())
         && after.iter().zip(before).all(is_same)
@@ -105,7 +106,7 @@ fn is_idle(before: &[Item], after: &[Item]) -> bool {
 struct FileWork<'a, 'i> {
     old: Option<&'a PackageFile>,
     /// The resources that are there: their spots, by index; known only of a file that is touched.
-    spots: Vec<Spot>,
+    spots: Vec<ResourcePosition>,
     /// What becomes of them, by index: an item stays or goes; what is not named is left alone.
     fates: BTreeMap<usize, Fate<'i>>,
     /// Those that come from elsewhere, in order.
@@ -124,7 +125,7 @@ enum Fate<'i> {
 
 struct Work<'a, 'i> {
     package: &'a Package,
-    placed: Vec<Placed<'a>>,
+    placed: Vec<PackageResource<'a>>,
     files: BTreeMap<PackagePath, FileWork<'a, 'i>>,
 }
 
@@ -144,11 +145,11 @@ impl<'a, 'i> Work<'a, 'i> {
         &mut self,
         before: &'i [Item],
         after: &'i [Item],
-    ) -> Result<Vec<Deleted>, Vec<Diagnostic>> {
+    ) -> Result<Vec<DeletedResource>, Vec<Diagnostic>> {
         let known: HashMap<usize, &Item> =
             before.iter().filter_map(|item| Some((item.origin?, item))).collect();
         let mut seen = BTreeSet::new();
-        let mut places = Places::of(self.package);
+        let mut placement = Placement::of(self.package);
         let mut errors = Vec::new();
         let mut homeless = Vec::new();
         for item in after {
@@ -161,13 +162,13 @@ impl<'a, 'i> Work<'a, 'i> {
             };
             match old {
                 Some((before, placed)) if placed.file.path == *path => {
-                    let is_idle = item.is_untouched(before)
+                    let is_idle = item.shares_text(before)
                         && item.index.is_none_or(|index| index == placed.index);
                     let file = self.file(path);
                     file.is_touched |= !is_idle;
                     file.fates.insert(placed.index, Fate::Stays { before, after: item });
                 }
-                _ => match places.check(path.as_str()) {
+                _ => match placement.check(path.as_str()) {
                     Ok(path) if !self.reads(&path) => errors.push(unread(item, &path)),
                     Ok(path) => self.comes(&path, item),
                     Err(error) => errors.push(told_of(item, &error.to_string())),
@@ -175,7 +176,7 @@ impl<'a, 'i> Work<'a, 'i> {
             }
         }
         for item in homeless {
-            let path = places.make(&identity(item));
+            let path = placement.new_file(&identity(item));
             self.comes(&path, item);
         }
         let left = before.iter().filter(|item| item.origin.is_some());
@@ -190,7 +191,7 @@ impl<'a, 'i> Work<'a, 'i> {
             }
             if !seen.contains(&origin) {
                 let (path, index) = (placed.file.path.clone(), placed.index);
-                deleted.push(Deleted { resource: placed.resource.label(), path, index });
+                deleted.push(DeletedResource { resource: placed.resource.label(), path, index });
             }
         }
         if errors.is_empty() { Ok(deleted) } else { Err(errors) }
@@ -199,7 +200,7 @@ impl<'a, 'i> Work<'a, 'i> {
     /// Whether who reads the package finds what is in a file: a resource elsewhere would be lost to everybody.
     fn reads(&self, path: &PackagePath) -> bool {
         let files = self.package.files();
-        PackagePath::is_read(path.name())
+        PackagePath::is_manifest_name(path.name())
             || files.binary_search_by(|file| file.path.cmp(path)).is_ok()
     }
 
@@ -230,7 +231,7 @@ fn unread(item: &Item, path: &PackagePath) -> Diagnostic {
     told_of(item, &words).hint("a name ends with .yaml, .yml or .json, or is Kptfile or Krmfile")
 }
 
-fn refuse_too_much(deleted: &[Deleted], before: &[Item]) -> Result<(), Vec<Diagnostic>> {
+fn refuse_too_much(deleted: &[DeletedResource], before: &[Item]) -> Result<(), Vec<Diagnostic>> {
     let hint = "allow it with `--allow-delete`, if that is what you want";
     let refused = |message: String| Err(vec![Diagnostic::untyped_error(message).hint(hint)]);
     if let Some(own) = deleted.iter().find(|it| it.path.is_package_file()) {

@@ -15,7 +15,7 @@ fn changed(
     deletions: Deletions,
 ) -> Result<Vec<(String, Option<String>)>, String> {
     let package = package(files);
-    let before = Items::of(&package, |_| true).unwrap().items;
+    let before = Items::from_package(&package, |_| true).unwrap().items;
     let mut after = before.clone();
     change(&mut after);
     let done = assemble(&package, &before, &after, deletions);
@@ -217,11 +217,16 @@ fn never_wider() {
 #[test]
 fn what_was_not_taken_is_left_alone() {
     let package = package(&[("a.yaml", &format!("{A}---\n{B}"))]);
-    let before = Items::of(&package, |placed| placed.resource.kind() == "B").unwrap().items;
+    let before =
+        Items::from_package(&package, |placed| placed.resource.kind() == "B").unwrap().items;
     let done = assemble(&package, &before, &[], Deletions::Any).unwrap();
     assert_eq!(done.changes[0].new, Some(crate::merge::package::NewText::whole(A.to_owned())));
     assert_eq!(
         done.deleted,
-        [Deleted { resource: "B b".into(), path: package.files()[0].path.clone(), index: 1 }]
+        [DeletedResource {
+            resource: "B b".into(),
+            path: package.files()[0].path.clone(),
+            index: 1
+        }]
     );
 }

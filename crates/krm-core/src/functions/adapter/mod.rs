@@ -1,10 +1,10 @@
 //! Programs as functions that know nothing of lists: what they are told as variables and flags, and their output merged.
 
-mod merging;
-mod variables;
+mod environment;
+mod merge_output;
 
-pub use merging::{emptied, merge};
-pub use variables::{flags, variables};
+pub use environment::{arguments, environment};
+pub use merge_output::{merge_output, without_items};
 
 use krm_yaml::{DocumentRef, File, NodeRef};
 

@@ -1,24 +1,24 @@
 //! Functions that resources declare in their annotations: what runs, what it may ask for, and in which order.
 
 mod order;
-mod reading;
+mod parse;
 
-pub use order::{Declared, declared};
+pub use order::{AnnotatedFunction, annotated_functions};
 
 use crate::{Diagnostic, Resource};
 
 /// A function as a resource declares it; the resource is its functionConfig.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Declaration {
+pub struct FunctionDeclaration {
     /// What runs.
-    pub runtime: Runtime,
+    pub runtime: AnnotatedRuntime,
     /// Whether its output is taken and the rest runs when it fails; the end of the run tells all the same.
     pub defer_failure: bool,
 }
 
 /// What runs, and what it asks for. Whether it gets that is for the person to say.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Runtime {
+pub enum AnnotatedRuntime {
     /// An image.
     Container {
         /// Its name.
@@ -53,7 +53,7 @@ pub enum Runtime {
     },
 }
 
-impl Runtime {
+impl AnnotatedRuntime {
     /// What people call it.
     pub fn name(&self) -> &str {
         match self {
@@ -67,16 +67,18 @@ impl Runtime {
 /// The function that a resource declares; none for most resources.
 ///
 /// ```
-/// use krm_core::functions::annotated_functions::{Runtime, of};
-/// use krm_core::model::package::PackageFile;
+/// use krm_core::functions::{AnnotatedRuntime, declared_function};
+/// use krm_core::PackageFile;
 ///
 /// let text = "apiVersion: v1\nkind: Check\nmetadata:\n  annotations:\n    config.kubernetes.io/function: |\n      exec:\n        path: ./check.sh\n";
-/// let file = PackageFile::of_text("check.yaml", text)?;
+/// let file = PackageFile::from_text("check.yaml", text)?;
 /// let resource = file.resources().next().expect("it is there");
-/// let declaration = of(resource).expect("it declares one").expect("and rightly");
+/// let declaration = declared_function(resource).expect("it declares one").expect("and rightly");
 /// assert_eq!(declaration.runtime.name(), "./check.sh");
 /// # Ok::<(), krm_core::PackagePathError>(())
 /// ```
-pub fn of(resource: Resource<'_>) -> Option<Result<Declaration, Diagnostic>> {
-    reading::declaration(resource)
+pub fn declared_function(
+    resource: Resource<'_>,
+) -> Option<Result<FunctionDeclaration, Diagnostic>> {
+    parse::declaration(resource)
 }

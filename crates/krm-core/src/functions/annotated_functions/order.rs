@@ -2,22 +2,22 @@
 
 use std::cmp::Reverse;
 
-use super::{Declaration, of};
-use crate::{Diagnostic, Package, PackagePath, Placed};
+use super::{FunctionDeclaration, declared_function};
+use crate::{Diagnostic, Package, PackagePath, PackageResource};
 
 /// A folder that holds only functions counts as the folder above it.
 const FUNCTIONS: &str = "functions";
 
 /// A function that a resource of a package declares.
 #[derive(Clone, Debug)]
-pub struct Declared<'a> {
+pub struct AnnotatedFunction<'a> {
     /// The resource, which is its functionConfig.
-    pub placed: Placed<'a>,
+    pub placed: PackageResource<'a>,
     /// What it says.
-    pub declaration: Declaration,
+    pub declaration: FunctionDeclaration,
 }
 
-impl Declared<'_> {
+impl AnnotatedFunction<'_> {
     /// The folder whose resources it gets, with all that is below; empty for the whole package.
     pub fn scope(&self) -> &str {
         scope(&self.placed.file.path)
@@ -34,7 +34,7 @@ impl Declared<'_> {
 }
 
 fn scope(path: &PackagePath) -> &str {
-    let folder = path.folder();
+    let folder = path.directory();
     match folder.rsplit_once('/') {
         Some((above, FUNCTIONS)) => above,
         None if folder == FUNCTIONS => "",
@@ -44,13 +44,15 @@ fn scope(path: &PackagePath) -> &str {
 
 /// The functions of a package in the order in which they run: deeper folders before those above them, then by folder, by file and
 /// by place in the file.
-pub fn declared(package: &Package) -> Result<Vec<Declared<'_>>, Vec<Diagnostic>> {
+pub fn annotated_functions(
+    package: &Package,
+) -> Result<Vec<AnnotatedFunction<'_>>, Vec<Diagnostic>> {
     let (mut found, mut wrong) = (Vec::new(), Vec::new());
     for placed in package.resources() {
-        match of(placed.resource) {
+        match declared_function(placed.resource) {
             None => {}
-            Some(Ok(declaration)) => found.push(Declared { placed, declaration }),
-            Some(Err(told)) => wrong.push(told.in_file(&*placed.file.shown)),
+            Some(Ok(declaration)) => found.push(AnnotatedFunction { placed, declaration }),
+            Some(Err(told)) => wrong.push(told.in_file(&*placed.file.display_path)),
         }
     }
     // The order is stable: files come in the order of their paths, and resources as they stand.
@@ -83,7 +85,7 @@ mod tests {
             ("functions/g.yaml", &function("g")),
             ("z/y/x/deep.yaml", &function("deep")),
         ]);
-        let all = declared(&package).unwrap();
+        let all = annotated_functions(&package).unwrap();
         let names: Vec<&str> = all.iter().map(|it| it.declaration.runtime.name()).collect();
         assert_eq!(names, ["deep", "b0", "b1", "b2", "a", "f", "g", "root"]);
         let covers = |name: &str, path: &str| {
@@ -98,7 +100,7 @@ mod tests {
     fn all_that_is_wrong_is_told() {
         let wrong = "apiVersion: v1\nkind: F\nmetadata: {annotations: {config.kubernetes.io/function: 'exec: {}'}}\n";
         let package = package(&[("a.yaml", wrong), ("b.yaml", wrong)]);
-        let told = declared(&package).unwrap_err();
+        let told = annotated_functions(&package).unwrap_err();
         assert_eq!(
             told.iter().map(|it| it.file.as_deref().unwrap()).collect::<Vec<_>>(),
             ["a.yaml", "b.yaml"]

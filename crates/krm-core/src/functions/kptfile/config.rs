@@ -1,13 +1,13 @@
 //! The configuration of a function: a file of its package as it stands now, or a ConfigMap made of a few values.
 
-use krm_yaml::{Edit, File, Mapping, Place as Where, Value};
+use krm_yaml::{Edit, File, Mapping, Place as Position, Value};
 
 use super::{Config, Function};
-use crate::diagnostics::suggest::nearest;
+use crate::diagnostics::closest_name;
 use crate::functions::resource_list::Item;
 use crate::model::package_path::{PackagePath, PackagePathError};
 use crate::model::resource::scalar_text;
-use crate::{Diagnostic, Package, Placed};
+use crate::{Diagnostic, Package, PackageResource};
 
 /// A ConfigMap without data. Compat: the name is kpt's.
 const CONFIG_MAP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: function-input\n";
@@ -20,7 +20,7 @@ pub(super) fn inline(values: Mapping<'_>) -> String {
     let written = File::parse(CONFIG_MAP.to_owned()).ok().and_then(|file| {
         let root = file.document(0)?.root()?;
         let mut edit = Edit::new(&file);
-        edit.insert_key(root, "data", data.clone(), Where::Last).ok()?;
+        edit.insert_key(root, "data", data.clone(), Position::Last).ok()?;
         edit.apply().ok()
     });
     // JSON is YAML, for texts that have no place in a block.
@@ -50,7 +50,7 @@ pub(super) fn missing(function: &Function, package: &Package, root: &str) -> Opt
     let Some(file) = package.files().iter().find(|file| file.path == whole) else {
         let own = package.files().iter().filter_map(|it| it.path.as_str().strip_prefix(&*below));
         let told = place.error(format!("there is no file `{path}` in the package"));
-        return Some(match nearest(own, path.as_str()) {
+        return Some(match closest_name(own, path.as_str()) {
             Some(meant) => told.hint(format!("did you mean `{meant}`?")),
             None => told.hint("*.yaml, *.yml and *.json are read, unless .krmignore names them"),
         });
@@ -64,7 +64,7 @@ pub(super) fn missing(function: &Function, package: &Package, root: &str) -> Opt
         let hint = format!("move the file, or declare the function in `{sub}`");
         return Some(place.error(words).hint(hint));
     }
-    let all: Vec<Placed<'_>> = file.placed().collect();
+    let all: Vec<PackageResource<'_>> = file.package_resources().collect();
     match all[..] {
         [only] if only.resource.name().is_empty() => Some(
             place
@@ -88,7 +88,7 @@ pub(super) fn missing(function: &Function, package: &Package, root: &str) -> Opt
 
 /// The configuration of a function, as it stands among these resources now. Paths are relative to the package that
 /// declares the function.
-pub fn config_of(function: &Function, items: &[Item]) -> Result<Option<Item>, Diagnostic> {
+pub fn function_config(function: &Function, items: &[Item]) -> Result<Option<Item>, Diagnostic> {
     match &function.config {
         Config::None => Ok(None),
         Config::Inline(text) => Item::parse(text.clone()).map(Some),

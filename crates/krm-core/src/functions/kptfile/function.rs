@@ -3,9 +3,9 @@
 use krm_yaml::NodeRef;
 
 use super::selection::{Selection, Selector};
-use super::{Place, Reader, config};
+use super::{DeclarationSite, Reader, config};
 use crate::PackagePath;
-use crate::model::image_name::ImageName;
+use crate::model::ImageName;
 use crate::model::resource::{field, scalar_text};
 
 /// A function as it is declared.
@@ -24,7 +24,7 @@ pub struct Function {
     /// Which resources it gets.
     pub selection: Selection,
     /// Where it is declared.
-    pub place: Place,
+    pub place: DeclarationSite,
 }
 
 /// What is run.
@@ -83,7 +83,7 @@ pub enum Config {
         /// Relative to the package.
         path: PackagePath,
         /// Where it is named.
-        place: Place,
+        place: DeclarationSite,
     },
     /// By this text of a ConfigMap.
     Inline(String),
@@ -116,7 +116,7 @@ impl<'a> Reader<'a> {
                 selectors: selectors(node, "selectors"),
                 exclude: selectors(node, "exclude"),
             },
-            place: Place::of(self.file, node),
+            place: DeclarationSite::of(self.file, node),
         })
     }
 
@@ -169,7 +169,7 @@ impl<'a> Reader<'a> {
         }
         match config::relative(&scalar_text(named).unwrap_or_default()) {
             Ok(path) if self.errors.len() == count => {
-                Some(Config::File { path, place: Place::of(self.file, named) })
+                Some(Config::File { path, place: DeclarationSite::of(self.file, named) })
             }
             Ok(_) => None,
             Err(error) => {

@@ -2,14 +2,14 @@
 
 mod config;
 mod function;
+mod schema;
 mod selection;
-mod shape;
 mod status;
 
-pub use config::config_of;
+pub use config::function_config;
 pub use function::{Config, Function, Program, Role};
 pub use selection::{Selection, Selector};
-pub use status::with_status;
+pub use status::write_status;
 
 use krm_yaml::{File, NodeRef};
 
@@ -47,33 +47,33 @@ impl Pipeline {
 
 /// Where something is declared.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct DeclarationSite {
     /// The file, as people know it.
     pub file: Box<str>,
     /// Where in it.
     pub location: Location,
 }
 
-impl Place {
+impl DeclarationSite {
     fn of(file: &PackageFile, node: NodeRef<'_>) -> Self {
         let location = Location::of(node.document().file(), node.span());
-        Self { file: file.shown.as_str().into(), location }
+        Self { file: file.display_path.as_str().into(), location }
     }
 
     /// An error at this place.
     pub fn error(&self, message: impl Into<String>) -> Diagnostic {
-        self.put(Diagnostic::untyped_error(message))
+        self.locate(Diagnostic::untyped_error(message))
     }
 
     /// Something said at this place.
     #[must_use]
-    pub fn put(&self, mut diagnostic: Diagnostic) -> Diagnostic {
+    pub fn locate(&self, mut diagnostic: Diagnostic) -> Diagnostic {
         diagnostic.location = Some(Box::new(self.location.clone()));
         diagnostic.in_file(self.file.clone())
     }
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for DeclarationSite {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}:{}:{}", self.file, self.location.line, self.location.column)
     }
@@ -127,7 +127,9 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn error(&self, node: NodeRef<'a>, message: impl Into<String>) -> Diagnostic {
-        Diagnostic::untyped_error(message).at(self.text, node.span()).in_file(&*self.file.shown)
+        Diagnostic::untyped_error(message)
+            .at(self.text, node.span())
+            .in_file(&*self.file.display_path)
     }
 
     fn pipeline(&mut self, root: NodeRef<'a>) -> Pipeline {
@@ -137,12 +139,12 @@ impl<'a> Reader<'a> {
                 if !self.is_of_this_version(root) {
                     return Pipeline::default();
                 }
-                self.check(root, shape::KPTFILE, "");
+                self.check(root, schema::KPTFILE, "");
             }
             // The rest of a Krmfile is for others to read.
             _ => {
                 if let Some(pipeline) = pipeline {
-                    self.check(pipeline, shape::PIPELINE, "pipeline");
+                    self.check(pipeline, schema::PIPELINE, "pipeline");
                 }
             }
         }

@@ -3,7 +3,7 @@
 use crate::Resource;
 use crate::model::resource::{field, scalar_text};
 
-/// Which resources a function gets: those that one of the selectors fits, without those that an exclusion fits.
+/// Which resources a function gets: those that one of the selectors matches, without those that an exclusion matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     /// Without any, all resources are meant.
@@ -36,23 +36,24 @@ impl Selection {
     }
 
     /// Whether this resource is meant.
-    pub fn has(&self, resource: Resource<'_>) -> bool {
+    pub fn selects(&self, resource: Resource<'_>) -> bool {
         let is_selected =
-            self.selectors.is_empty() || self.selectors.iter().any(|it| it.fits(resource));
+            self.selectors.is_empty() || self.selectors.iter().any(|it| it.matches(resource));
         // Compat: an exclusion that says nothing leaves nothing out.
-        let excludes = |it: &Selector| *it != Selector::default() && it.fits(resource);
+        let excludes = |it: &Selector| *it != Selector::default() && it.matches(resource);
         is_selected && !self.exclude.iter().any(excludes)
     }
 }
 
 impl Selector {
     /// Whether everything that is asked for is so.
-    pub fn fits(&self, resource: Resource<'_>) -> bool {
-        let fits = |wanted: &Option<String>, is: &str| wanted.as_deref().is_none_or(|it| it == is);
-        fits(&self.api_version, &resource.api_version())
-            && fits(&self.kind, &resource.kind())
-            && fits(&self.name, &resource.name())
-            && fits(&self.namespace, &resource.namespace())
+    pub fn matches(&self, resource: Resource<'_>) -> bool {
+        let matches =
+            |wanted: &Option<String>, is: &str| wanted.as_deref().is_none_or(|it| it == is);
+        matches(&self.api_version, &resource.api_version())
+            && matches(&self.kind, &resource.kind())
+            && matches(&self.name, &resource.name())
+            && matches(&self.namespace, &resource.namespace())
             && self.labels.iter().all(|it| has(resource, "labels", it))
             && self.annotations.iter().all(|it| has(resource, "annotations", it))
     }
@@ -85,7 +86,8 @@ mod tests {
         let (item, deployment, service) = (item(), kind("Deployment"), kind("Service"));
         let has = |selectors: &[&Selector], exclude: &[&Selector]| {
             let owned = |of: &[&Selector]| of.iter().map(|it| (*it).clone()).collect();
-            Selection { selectors: owned(selectors), exclude: owned(exclude) }.has(item.resource())
+            Selection { selectors: owned(selectors), exclude: owned(exclude) }
+                .selects(item.resource())
         };
         assert!(has(&[], &[]) && has(&[&service, &deployment], &[&service]));
         assert!(!has(&[&service], &[]) && !has(&[], &[&deployment]));
@@ -95,9 +97,9 @@ mod tests {
     #[test]
     fn every_word_of_a_selector_must_be_so() {
         let labels = |value: &str| vec![("x".to_owned(), value.to_owned())];
-        let fits = |selector: Selector| selector.fits(item().resource());
-        assert!(fits(Selector { labels: labels("1"), ..kind("Deployment") }));
-        assert!(!fits(Selector { labels: labels("2"), ..kind("Deployment") }));
-        assert!(!fits(Selector { namespace: Some("b".to_owned()), ..Selector::default() }));
+        let matches = |selector: Selector| selector.matches(item().resource());
+        assert!(matches(Selector { labels: labels("1"), ..kind("Deployment") }));
+        assert!(!matches(Selector { labels: labels("2"), ..kind("Deployment") }));
+        assert!(!matches(Selector { namespace: Some("b".to_owned()), ..Selector::default() }));
     }
 }

@@ -14,7 +14,7 @@ const RENDERED: &str = "Rendered";
 /// A Kptfile's text with the status of a run: all functions with their roles, and why it failed, where it did.
 ///
 /// Other conditions stay. Nothing else of the file is touched.
-pub fn with_status(
+pub fn write_status(
     file: &File,
     steps: &[(Role, &Ran)],
     failure: Option<&str>,
@@ -118,7 +118,7 @@ mod tests {
             ..Ran::default()
         };
         let file = File::parse(text.to_owned()).unwrap();
-        with_status(&file, &[(Role::Mutator, &ran)], failure).unwrap()
+        write_status(&file, &[(Role::Mutator, &ran)], failure).unwrap()
     }
 
     #[test]

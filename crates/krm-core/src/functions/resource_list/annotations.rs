@@ -19,6 +19,6 @@ pub const LEGACY_PATH: &str = "config.kubernetes.io/path";
 pub const LEGACY_INDEX: &str = "config.kubernetes.io/index";
 
 /// The annotations that never reach a disk: those that say where a resource stands, and all internal ones.
-pub fn is_of_the_wire(name: &str) -> bool {
+pub fn is_wire_annotation(name: &str) -> bool {
     name.starts_with(INTERNAL) || [LEGACY_PATH, LEGACY_INDEX].contains(&name)
 }

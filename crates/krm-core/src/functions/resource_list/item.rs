@@ -23,18 +23,21 @@ impl Item {
     /// A new resource of this text.
     pub fn parse(text: String) -> Result<Self, Diagnostic> {
         let file = File::parse(text).map_err(|error| Diagnostic::from(&error))?;
-        Self::of(Arc::new(file))
+        Self::from_file(Arc::new(file))
     }
 
     /// The same of a document's own text, which need not be read again.
-    pub(super) fn of_document(document: DocumentRef<'_>, text: String) -> Result<Self, Diagnostic> {
+    pub(super) fn from_document(
+        document: DocumentRef<'_>,
+        text: String,
+    ) -> Result<Self, Diagnostic> {
         let start = source_text::content_span(document).start;
         let file = document.alone(start, text).map_err(|error| Diagnostic::from(&error))?;
-        Self::of(Arc::new(file))
+        Self::from_file(Arc::new(file))
     }
 
     /// A new resource that is the one document of a file.
-    pub fn of(file: Arc<File>) -> Result<Self, Diagnostic> {
+    pub fn from_file(file: Arc<File>) -> Result<Self, Diagnostic> {
         if let Some(error) = file.errors().next() {
             return Err(Diagnostic::from_syntax(error, &file));
         }
@@ -54,18 +57,18 @@ impl Item {
     pub fn with_text(&self, text: String) -> Result<Self, Diagnostic> {
         let file = File::parse(text).map_err(|error| Diagnostic::from(&error))?;
         let (lines, columns) = self.file.offset();
-        let Self { file, .. } = Self::of(Arc::new(file.inside(lines, columns)))?;
+        let Self { file, .. } = Self::from_file(Arc::new(file.inside(lines, columns)))?;
         Ok(Self { file, ..self.clone() })
     }
 
     /// A resource that is a part of a file, as a document of its own. What is told about it names the lines of that file.
-    pub fn of_node(node: NodeRef<'_>) -> Result<Self, Diagnostic> {
+    pub fn from_node(node: NodeRef<'_>) -> Result<Self, Diagnostic> {
         let text = source_text::own_texts(&[node]).concat();
-        Ok(Self::parse(text)?.taken_from(node))
+        Ok(Self::parse(text)?.with_position_of(node))
     }
 
     /// Says which node of a file it is: what is told about it names the lines of that file.
-    pub(super) fn taken_from(self, node: NodeRef<'_>) -> Self {
+    pub(super) fn with_position_of(self, node: NodeRef<'_>) -> Self {
         let (there, here) = (node.position(), self.root().position());
         let lines = there.line.saturating_sub(here.line);
         let columns = there.column.saturating_sub(here.column);
@@ -101,18 +104,23 @@ impl Item {
     pub fn package_file(&self) -> PackageFile {
         let nameless = || PackagePath::new("resource").expect("this is a path inside a package");
         let path = self.path.clone().unwrap_or_else(nameless);
-        let shown = path.as_str().to_owned();
-        PackageFile { path, shown, is_outside: false, content: Ok(Arc::clone(&self.file)) }
+        let display_path = path.as_str().to_owned();
+        PackageFile {
+            path,
+            display_path,
+            is_external_symlink: false,
+            content: Ok(Arc::clone(&self.file)),
+        }
     }
 
     /// Whether the text is the very same one, not only an equal one.
-    pub fn is_untouched(&self, before: &Self) -> bool {
+    pub fn shares_text(&self, before: &Self) -> bool {
         Arc::ptr_eq(&self.file, &before.file)
     }
 
     /// Whether it is the very same text in the same place.
-    pub fn stays(&self, before: &Self) -> bool {
-        self.is_untouched(before) && (&self.path, self.index) == (&before.path, before.index)
+    pub fn is_unchanged(&self, before: &Self) -> bool {
+        self.shares_text(before) && (&self.path, self.index) == (&before.path, before.index)
     }
 }
 
@@ -126,7 +134,7 @@ mod tests {
         assert_eq!(item.resource().kind(), "Pod");
         let again = item.with_text("kind: Job\n".to_owned()).unwrap();
         assert_eq!(again.text(), "kind: Job\n");
-        assert!(item.is_untouched(&item.clone()) && !item.is_untouched(&again));
+        assert!(item.shares_text(&item.clone()) && !item.shares_text(&again));
         for (text, message) in [
             ("# nothing\n", "there is no resource in this text"),
             ("a: b\n---\nc: d\n", "there is more than one document, and one resource is wanted"),

@@ -1,20 +1,22 @@
 //! The wire between an orchestrator and a function: the `ResourceList` that goes out and the one that comes back.
 
-mod annotated;
 pub mod annotations;
-pub mod answer;
-pub mod incoming;
-pub mod item;
-pub mod items;
-pub mod matching;
+mod answer;
+mod input;
+mod item;
+mod item_text;
+mod items;
+mod output;
+mod pairing;
 pub mod results;
-pub mod sending;
-pub mod version;
-pub(crate) mod written;
+pub(crate) mod serialize;
+mod version;
 
 pub use answer::{Answer, Refused};
+pub(crate) use answer::{replace_element, revise_element};
+pub use input::{InputList, InputOptions};
 pub use item::Item;
 pub use items::Items;
+pub use output::parse_results;
 pub use results::FunctionResult;
-pub use sending::{SendOptions, Sending};
 pub use version::Version;

@@ -8,28 +8,28 @@ const NAMES: [&str; 7] =
 
 /// How far the path of a field goes in a resource.
 #[derive(Clone, Debug)]
-pub struct Field<'a> {
+pub struct FieldLookup<'a> {
     /// The last node on the way that is there.
     pub node: NodeRef<'a>,
     /// What is missing behind it; nothing where the field is there.
     pub missing: Vec<Segment>,
 }
 
-impl<'a> Field<'a> {
+impl<'a> FieldLookup<'a> {
     /// Follows a path such as `spec.ports[0].port` or `spec.ports.0.port`; none for a text that is no path.
     ///
     /// ```
-    /// use krm_core::functions::results::field::Field;
+    /// use krm_core::functions::results::FieldLookup;
     ///
     /// let text = "metadata:\n  annotations: {example.com/owner: me}\nspec:\n  ports: [{port: 80}]\n";
     /// let file = krm_yaml::File::parse(text.to_owned())?;
     /// let root = file.document(0).and_then(|it| it.root()).expect("it is there");
     /// for path in ["spec.ports[0].port", "spec.ports.0.port", ".spec.ports[0].port", "$.spec.ports[0].port"] {
-    ///     assert_eq!(Field::find(root, path).expect("a path").node.text(), "80");
+    ///     assert_eq!(FieldLookup::find(root, path).expect("a path").node.text(), "80");
     /// }
-    /// let owner = Field::find(root, "metadata.annotations.example.com/owner").expect("a path");
-    /// assert_eq!((owner.node.text(), owner.is_there()), ("me", true));
-    /// assert!(!Field::find(root, "metadata.labels.app").expect("a path").is_there());
+    /// let owner = FieldLookup::find(root, "metadata.annotations.example.com/owner").expect("a path");
+    /// assert_eq!((owner.node.text(), owner.exists()), ("me", true));
+    /// assert!(!FieldLookup::find(root, "metadata.labels.app").expect("a path").exists());
     /// # Ok::<(), krm_yaml::ReadError>(())
     /// ```
     pub fn find(root: NodeRef<'a>, path: &str) -> Option<Self> {
@@ -45,7 +45,7 @@ impl<'a> Field<'a> {
     }
 
     /// Whether the field is there.
-    pub fn is_there(&self) -> bool {
+    pub fn exists(&self) -> bool {
         self.missing.is_empty()
     }
 
@@ -114,15 +114,15 @@ mod tests {
     fn what_is_missing_is_told_from_where_it_would_be() {
         let file = File::parse("metadata:\n  name: a\nspec:\n  x: {y: 1}\n".to_owned()).unwrap();
         let root = file.document(0).unwrap().root().unwrap();
-        let path = |text: &str| Field::find(root, text).unwrap().path().to_string();
+        let path = |text: &str| FieldLookup::find(root, text).unwrap().path().to_string();
         assert_eq!(path("spec.x.z.w"), "spec.x.z.w");
         assert_eq!(
             path("metadata.labels.app.kubernetes.io/name"),
             r#"metadata.labels."app.kubernetes.io/name""#
         );
         assert_eq!(path("spec.x.y"), "spec.x.y");
-        assert!(Field::find(root, "spec[").is_none());
-        let spec = Field::find(root, "spec.q").unwrap();
+        assert!(FieldLookup::find(root, "spec[").is_none());
+        let spec = FieldLookup::find(root, "spec.q").unwrap();
         assert_eq!(spec.span().of(file.text()), "spec");
     }
 }

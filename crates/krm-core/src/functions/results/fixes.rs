@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use krm_yaml::{Edit, File, NodeRef, Value};
 
-use super::field::Field;
-use super::finder::{Finder, Target};
+use super::field::FieldLookup;
+use super::locate::{LocatedResult, ResultLocator};
 use crate::functions::resource_list::FunctionResult;
 use crate::functions::resource_list::results::FieldRef;
 use crate::print::json;
@@ -13,7 +13,7 @@ use crate::{Diagnostic, Package, PackagePath, Severity};
 
 /// One result with the folder of the package whose function gave it.
 #[derive(Clone, Debug)]
-pub struct Finding<'r> {
+pub struct PackageResult<'r> {
     /// The folder of the package that declares the function; empty for the one that was read.
     pub folder: &'r str,
     /// The result.
@@ -33,7 +33,7 @@ pub struct Fixes {
 
 /// A proposal that can be applied.
 struct Fix<'a> {
-    field: Field<'a>,
+    field: FieldLookup<'a>,
     value: Value<'static>,
     finding: usize,
 }
@@ -43,10 +43,10 @@ impl Fixes {
     /// result and its proposals; none leaves all.
     pub fn apply(
         package: &Package,
-        findings: &[Finding<'_>],
+        findings: &[PackageResult<'_>],
         mut choose: impl FnMut(usize, &FunctionResult) -> Option<usize>,
     ) -> Self {
-        let finder = Finder::new(package);
+        let locator = ResultLocator::new(package);
         let mut fixes = Self::default();
         let mut by_file: BTreeMap<&PackagePath, Vec<Fix<'_>>> = BTreeMap::new();
         for (number, finding) in findings.iter().enumerate() {
@@ -54,8 +54,9 @@ impl Fixes {
             else {
                 continue;
             };
-            let left =
-                |words: &str| not_changed(finder.tell(finding.folder, finding.result), words);
+            let left = |words: &str| {
+                not_changed(locator.diagnostic(finding.folder, finding.result), words)
+            };
             let value = match &field.proposed[..] {
                 [one] => one,
                 many => match choose(number, finding.result).and_then(|it| many.get(it)) {
@@ -67,7 +68,7 @@ impl Fixes {
                     }
                 },
             };
-            let target = finder.find(finding.folder, finding.result);
+            let target = locator.locate(finding.folder, finding.result);
             match wanted(target, field, value) {
                 Ok(Some((path, field, value))) => {
                     by_file.entry(path).or_default().push(Fix { field, value, finding: number });
@@ -79,7 +80,7 @@ impl Fixes {
         for (path, all) in by_file {
             fixes.file(package, path, &all, |number| {
                 let finding = &findings[number];
-                finder.tell(finding.folder, finding.result)
+                locator.diagnostic(finding.folder, finding.result)
             });
         }
         fixes
@@ -98,9 +99,9 @@ impl Fixes {
         let Some((file, text)) = found.and_then(|at| Some((&files[at], files[at].file()?))) else {
             return;
         };
-        if file.is_outside {
+        if file.is_external_symlink {
             let words = "not changed: the link leads out of the package";
-            self.left.push(Diagnostic::untyped_warning(words).in_file(&*file.shown));
+            self.left.push(Diagnostic::untyped_warning(words).in_file(&*file.display_path));
             return;
         }
         let json = path.is_json();
@@ -151,7 +152,7 @@ fn not_changed(mut told: Diagnostic, words: &str) -> Diagnostic {
     told
 }
 
-fn said(told: &Diagnostic, field: &Field<'_>) -> String {
+fn said(told: &Diagnostic, field: &FieldLookup<'_>) -> String {
     let line = told.location.as_ref().map_or(String::new(), |place| format!(":{}", place.line));
     let file = told.file.as_deref().unwrap_or_default();
     let what = told.field.as_deref().map_or_else(|| field.path().to_string(), str::to_owned);
@@ -161,7 +162,7 @@ fn said(told: &Diagnostic, field: &Field<'_>) -> String {
 fn edited(file: &File, fixes: &[&Fix<'_>], json: bool) -> Result<String, String> {
     let mut edit = Edit::new(file).json(json);
     for fix in fixes {
-        let done = match fix.field.is_there() {
+        let done = match fix.field.exists() {
             true => edit.set(fix.field.node, fix.value.clone()).map_err(|it| it.message),
             false => edit
                 .set_at(fix.field.node.document(), &fix.field.path(), fix.value.clone())
@@ -180,26 +181,26 @@ fn offered(told: Diagnostic, number: usize, proposed: &[Value<'_>]) -> Diagnosti
     choices.fold(told, Diagnostic::hint)
 }
 
-type Wanted<'a> = Option<(&'a PackagePath, Field<'a>, Value<'static>)>;
+type Wanted<'a> = Option<(&'a PackagePath, FieldLookup<'a>, Value<'static>)>;
 
 /// The edit that a result asks for; none where the value is there already, and words where it cannot be.
 fn wanted<'a>(
-    target: Option<Target<'a>>,
+    target: Option<LocatedResult<'a>>,
     field: &FieldRef,
     value: &Value<'static>,
 ) -> Result<Wanted<'a>, String> {
-    let Some(Target { placed, field: found }) = target else {
+    let Some(LocatedResult { placed, field: found }) = target else {
         return Err("there is no such resource".to_owned());
     };
     let Some(found) = found else { return Err(format!("`{}` is no path", field.path)) };
     let current = field.current.as_ref().filter(|current| !matches!(current, Value::Null));
-    let value = match found.is_there() {
+    let value = match found.exists() {
         true if wrote_texts(found.node, field)? => as_written(value),
         true => value.clone(),
         false if current.is_some() => return Err("the field is not there any more".to_owned()),
         false => value.clone(),
     };
-    let is_done = found.is_there() && means(found.node, &value);
+    let is_done = found.exists() && means(found.node, &value);
     Ok((!is_done).then_some((&placed.file.path, found, value)))
 }
 
@@ -249,9 +250,9 @@ mod tests {
     fn fixed(results: &str) -> (String, Vec<String>) {
         let package = package(&[("a.yaml", POD)]);
         let file = File::parse(format!("results:\n{results}")).unwrap();
-        let read = results::read(file.document(0).unwrap().root().unwrap());
-        let findings: Vec<Finding<'_>> =
-            read.results.iter().map(|result| Finding { folder: "", result }).collect();
+        let read = results::parse(file.document(0).unwrap().root().unwrap());
+        let findings: Vec<PackageResult<'_>> =
+            read.results.iter().map(|result| PackageResult { folder: "", result }).collect();
         let fixes = Fixes::apply(&package, &findings, |_, _| None);
         let text = fixes.texts.into_values().next().unwrap_or_default();
         (text, fixes.left.into_iter().map(|told| told.message().to_owned()).collect())

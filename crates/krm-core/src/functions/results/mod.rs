@@ -1,10 +1,11 @@
-//! What functions found: where in a package each result points, what is kept of a run, and how proposals are applied.
+//! Results of functions: the resource and field that each one is about, the report of a run, and the fixes that results propose.
 
-pub mod field;
-pub mod finder;
-pub mod fixes;
-pub mod report;
+mod field;
+mod fixes;
+mod locate;
+mod report;
 
-pub use finder::Finder;
-pub use fixes::Fixes;
+pub use field::FieldLookup;
+pub use fixes::{Fixes, PackageResult};
+pub use locate::{LocatedResult, ResultLocator};
 pub use report::{Ran, Report};

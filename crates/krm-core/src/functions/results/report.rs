@@ -2,7 +2,7 @@
 
 use krm_yaml::{Edit, File, NodeRef, Value};
 
-use super::finder::root_path;
+use super::locate::root_path;
 use crate::Diagnostic;
 use crate::functions::resource_list::Version;
 use crate::functions::resource_list::results::{self, FunctionResult};
@@ -114,7 +114,7 @@ fn ran(node: NodeRef<'_>, told: &mut Vec<Diagnostic>) -> Ran {
     let text = |name: &str| field(node, name).and_then(scalar_text).map(|it| it.into_owned());
     let known = RUNTIMES.into_iter().find_map(|runtime| Some((runtime, text(runtime)?)));
     let (runtime, name) = known.unwrap_or(("image", String::new()));
-    let read = results::read(node);
+    let read = results::parse(node);
     told.extend(read.warnings);
     Ran {
         name,
@@ -180,7 +180,7 @@ mod tests {
     fn a_report_is_read_as_it_was_written() {
         let list = "results:\n- message: 'too many: \"9\"'\n  severity: warning\n  resourceRef: {apiVersion: v1, kind: Pod, name: p}\n  field: {path: spec.x, currentValue: 9, proposedValues: [1, 2]}\n  file: {path: a.yaml, index: 1}\n- message: |\n    two\n    lines\n  severity: info\n";
         let file = File::parse(list.to_owned()).unwrap();
-        let results = results::read(file.document(0).unwrap().root().unwrap()).results;
+        let results = results::parse(file.document(0).unwrap().root().unwrap()).results;
         let ran = Ran {
             name: "example.com/check:v1".to_owned(),
             runtime: "image",

@@ -196,7 +196,7 @@ struct Merge<'a, 'r> {
 
 impl<'a, 'r> Merge<'a, 'r> {
     fn new(destination: NamedFile<'a>, rules: &'r Rules<'r>) -> Self {
-        let is_json = PackagePath::names_json(destination.name);
+        let is_json = PackagePath::is_json_name(destination.name);
         Self {
             destination,
             merger: Merger::new(rules),

@@ -228,7 +228,7 @@ impl<'a> Work<'a, '_> {
 
     /// Whether a comment can stand at the head of local, or of what it becomes.
     fn takes_head(&self, local: NodeRef<'a>, upstream: NodeRef<'a>) -> bool {
-        let is_json = crate::PackagePath::names_json(self.files()[0]);
+        let is_json = crate::PackagePath::is_json_name(self.files()[0]);
         let text = local.document().file().text();
         let start = local.full_span().start as usize;
         let line = text[..start].rfind(['\n', '\r']).map_or(0, |at| at + 1);

@@ -9,8 +9,8 @@ use super::paths::Neighbours;
 use super::unit::{Part, Unit, plain_parts};
 use super::work::{Done, has_null};
 use super::{FileChange, Merged, PackageMerge, Work};
-use crate::files::arrange::{Addition, Arrangement, Place, Spot};
-use crate::files::placement::Places;
+use crate::files::Placement;
+use crate::files::arrangement::{Addition, Arrangement, InsertPosition, ResourcePosition};
 use crate::merge::node::{Coming, Merger};
 use crate::print::source_text::{ensure_trailing_newline, texts};
 use crate::{Diagnostic, PackageFile, PackagePath};
@@ -152,7 +152,7 @@ impl<'a> PackageMerge<'a, '_> {
         if done.text.is_none() && done.gone.is_empty() && done.moved.is_empty() {
             return;
         }
-        let gone: BTreeSet<Spot> = done.gone.iter().copied().collect();
+        let gone: BTreeSet<ResourcePosition> = done.gone.iter().copied().collect();
         let is_taken = |target: &PackagePath| slots.get(target).is_some_and(|it| it.text.is_some());
         if let Some(target) = self.whole_move(work, done).filter(|target| !is_taken(target)) {
             let left = slots.entry(path.clone()).or_default();
@@ -175,7 +175,7 @@ impl<'a> PackageMerge<'a, '_> {
             if slot.old.is_none() && slot.text.is_none() {
                 (slot.old, slot.text) = (old, self.text_of(old));
             }
-            slot.arrangement.added.push(Addition { node, place: Place::Last });
+            slot.arrangement.added.push(Addition { node, place: InsertPosition::AtEnd });
         }
     }
 
@@ -186,7 +186,7 @@ impl<'a> PackageMerge<'a, '_> {
     /// The new path of a file that moves as it is: everything in it goes to one place, where nothing stands yet.
     fn whole_move<'d>(&self, work: &Work<'a>, done: &'d Done) -> Option<&'d PackagePath> {
         let (_, target) = done.moved.first()?;
-        let all = work.file.placed().count() + plain_parts(work.file).count();
+        let all = work.file.package_resources().count() + plain_parts(work.file).count();
         let is_whole = done.moved.iter().all(|(_, path)| path == target)
             && done.moved.len() + done.gone.len() == all
             && self.local.file(target).is_none();
@@ -204,14 +204,14 @@ impl<'a> PackageMerge<'a, '_> {
         for upstream in coming.iter().filter_map(|unit| unit.upstream) {
             *counts.entry(&upstream.file.path).or_default() += 1;
         }
-        let mut places = Places::of(self.local);
+        let mut placement = Placement::of(self.local);
         for (unit, fresh) in coming.iter().zip(fresh) {
             let Some(upstream) = unit.upstream else { continue };
             let target = neighbours.target(unit, &upstream, self.local);
             let only = self.local.files().first().filter(|_| !self.how.has_paths);
             let identity = upstream.resource.and_then(|it| it.identity());
             let made = identity.filter(|_| only.is_none() && upstream.file.path.is_stream());
-            let made = made.map(|identity| places.make(&identity));
+            let made = made.map(|identity| placement.new_file(&identity));
             let path = only.map_or(target.path, |file| &file.path);
             let path = made.as_ref().unwrap_or(path);
             let old = self.local.file(path);
@@ -232,7 +232,7 @@ impl<'a> PackageMerge<'a, '_> {
                 // A file that moved away has no neighbours any more.
                 let after = target.after.map(|part| part.spot).or_else(|| last_item(slot.old));
                 let after = after.filter(|_| slot.text.is_some());
-                let place = after.map_or(Place::Last, Place::Behind);
+                let place = after.map_or(InsertPosition::AtEnd, InsertPosition::After);
                 slot.arrangement.added.push(Addition { node, place });
             }
         }
@@ -245,15 +245,17 @@ fn again((work, done): (&Work<'_>, &Done)) -> Option<File> {
     File::parse(text.on(work.file.file()?.text())).ok()
 }
 
-fn node_at(file: &File, spot: Spot) -> Option<NodeRef<'_>> {
+fn node_at(file: &File, spot: ResourcePosition) -> Option<NodeRef<'_>> {
     let all = crate::model::resource::resources(file.document(spot.document)?);
     all.into_iter().find(|resource| resource.item == spot.item).map(|resource| resource.node)
 }
 
 /// Where a file is one list, what comes without a neighbour goes to its end.
-fn last_item(file: Option<&PackageFile>) -> Option<Spot> {
-    let parts = file?.placed().map(|it| Spot::of(it.resource.node, it.resource.item));
-    let spots: Vec<Spot> = parts.collect();
+fn last_item(file: Option<&PackageFile>) -> Option<ResourcePosition> {
+    let parts = file?
+        .package_resources()
+        .map(|it| ResourcePosition::of(it.resource.node, it.resource.item));
+    let spots: Vec<ResourcePosition> = parts.collect();
     let is_list = spots.iter().all(|spot| spot.document == 0 && spot.item.is_some());
     spots.last().copied().filter(|_| is_list)
 }
@@ -261,7 +263,7 @@ fn last_item(file: Option<&PackageFile>) -> Option<Spot> {
 type Finished<'a> = Option<(FileChange<'a>, Option<usize>)>;
 
 fn finish<'a>(path: PackagePath, slot: &Slot<'a, '_>) -> Result<Finished<'a>, Diagnostic> {
-    let shown = slot.old.map_or(path.as_str(), |file| &file.shown);
+    let shown = slot.old.map_or(path.as_str(), |file| &file.display_path);
     let told = |error: Diagnostic| error.in_file(shown);
     if let Some(Err(error)) = slot.old.map(|file| &file.content) {
         return Err(told(error.clone()));
@@ -281,7 +283,7 @@ fn finish<'a>(path: PackagePath, slot: &Slot<'a, '_>) -> Result<Finished<'a>, Di
     if was == new.as_deref() && work.is_none() {
         return Ok(None);
     }
-    if slot.old.is_some_and(|file| file.is_outside) {
+    if slot.old.is_some_and(|file| file.is_external_symlink) {
         let words = "the link leads out of the package, and what is outside is not written";
         let hint = "name it in .krmignore, or edit the file that it leads to";
         return Err(told(Diagnostic::untyped_error(words).hint(hint)));

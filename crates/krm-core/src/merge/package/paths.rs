@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::unit::{Part, Unit};
-use crate::files::arrange::Spot;
+use crate::files::arrangement::ResourcePosition;
 use crate::{Package, PackagePath};
 
 /// What stands in each file of upstream, in its order, and where the destination has it.
 pub(super) struct Neighbours<'a, 'u> {
-    files: BTreeMap<&'a PackagePath, Vec<(Spot, &'u Unit<'a>)>>,
+    files: BTreeMap<&'a PackagePath, Vec<(ResourcePosition, &'u Unit<'a>)>>,
 }
 
 /// Where something goes.
@@ -21,7 +21,8 @@ pub(super) struct Target<'a> {
 
 impl<'a, 'u> Neighbours<'a, 'u> {
     pub(super) fn new(units: impl Iterator<Item = &'u Unit<'a>>) -> Self {
-        let mut files: BTreeMap<&PackagePath, Vec<(Spot, &'u Unit<'a>)>> = BTreeMap::new();
+        let mut files: BTreeMap<&PackagePath, Vec<(ResourcePosition, &'u Unit<'a>)>> =
+            BTreeMap::new();
         for unit in units {
             if let Some(upstream) = unit.upstream {
                 files.entry(&upstream.file.path).or_default().push((upstream.spot, unit));

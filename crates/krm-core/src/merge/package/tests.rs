@@ -238,7 +238,7 @@ fn held_once(package: Package, beside: &[&Package]) -> Package {
 fn contents(files: &[(String, String)]) -> Vec<(String, String, u64)> {
     let files: Vec<(&str, &str)> = files.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
     let package = package(&files);
-    let item = |it: crate::Placed<'_>| {
+    let item = |it: crate::PackageResource<'_>| {
         let print = crate::compare::fingerprint::of(it.resource.node);
         (it.resource.name().into_owned(), it.file.path.to_string(), print)
     };

@@ -5,30 +5,30 @@ use std::collections::BTreeMap;
 use krm_yaml::NodeRef;
 
 use crate::compare::pairing::Pair;
-use crate::files::arrange::Spot;
+use crate::files::arrangement::ResourcePosition;
 use crate::merge::node::Version;
 use crate::model::resource::{Resource, resources};
-use crate::{Package, PackageFile, Placed};
+use crate::{Package, PackageFile, PackageResource};
 
 /// One version of a unit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part<'a> {
     pub(super) file: &'a PackageFile,
     pub(super) node: NodeRef<'a>,
-    pub(super) spot: Spot,
+    pub(super) spot: ResourcePosition,
     /// None for a document that is no resource.
     pub(super) resource: Option<Resource<'a>>,
 }
 
 impl<'a> Part<'a> {
-    fn of(placed: Placed<'a>) -> Self {
+    fn of(placed: PackageResource<'a>) -> Self {
         let resource = placed.resource;
-        let spot = Spot::of(resource.node, resource.item);
+        let spot = ResourcePosition::of(resource.node, resource.item);
         Self { file: placed.file, node: resource.node, spot, resource: Some(resource) }
     }
 
     pub(super) fn version(&self) -> Version<'a> {
-        Version::new(self.node, &self.file.shown)
+        Version::new(self.node, &self.file.display_path)
     }
 
     pub(super) fn label(&self) -> String {
@@ -78,6 +78,7 @@ pub(super) fn plain_parts(file: &PackageFile) -> impl Iterator<Item = Part<'_>> 
     let documents = file.file().into_iter().flat_map(|it| it.documents());
     let roots = documents.filter(|it| resources(*it).is_empty()).filter_map(|it| it.root());
     let is_there = |root: &NodeRef<'_>| root.is_collection() || !root.text().is_empty();
-    let part = move |node| Part { file, node, spot: Spot::of(node, None), resource: None };
+    let part =
+        move |node| Part { file, node, spot: ResourcePosition::of(node, None), resource: None };
     roots.filter(is_there).map(part)
 }

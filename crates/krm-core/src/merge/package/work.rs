@@ -8,7 +8,7 @@ use super::PackageMerge;
 use super::moves;
 use super::new_text::NewText;
 use super::unit::{Part, Unit};
-use crate::files::arrange::Spot;
+use crate::files::arrangement::ResourcePosition;
 use crate::merge::node::documents::nameless;
 use crate::merge::node::{Conflict, Merger, Outcome};
 use crate::model::resource::is_null;
@@ -27,9 +27,9 @@ pub struct Done {
     /// The text with the edits; none where nothing is edited.
     pub(super) text: Option<NewText>,
     /// What goes away.
-    pub(super) gone: Vec<Spot>,
+    pub(super) gone: Vec<ResourcePosition>,
     /// What goes to another file.
-    pub(super) moved: Vec<(Spot, PackagePath)>,
+    pub(super) moved: Vec<(ResourcePosition, PackagePath)>,
     pub(super) conflicts: Vec<Conflict>,
     pub(super) warnings: Vec<Diagnostic>,
 }
@@ -74,7 +74,8 @@ impl<'a> PackageMerge<'a, '_> {
             self.merge(unit, &mut merger, &mut edit, &mut done)?;
         }
         if !edit.is_empty() {
-            let refused = |error| Diagnostic::from_edit(&error, file).in_file(&*work.file.shown);
+            let refused =
+                |error| Diagnostic::from_edit(&error, file).in_file(&*work.file.display_path);
             let text = edit.apply().map_err(refused)?;
             done.text = (text != file.text()).then(|| NewText::of(file.text(), &text));
         }

@@ -2,7 +2,7 @@
 
 /// What a glob is held against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ground {
+pub(super) enum GlobSubject {
     /// A name, in which no slash stands.
     Name,
     /// A path, in which `**` may stand for folders.
@@ -24,17 +24,17 @@ enum Token {
     /// `**`: any bytes.
     Stars,
     /// `**/`: any folders, also none.
-    Folders,
+    Directories,
     /// A bracket that is never closed, a backslash at the end.
     Never,
 }
 
 impl Glob {
-    pub(super) fn new(pattern: &str, ground: Ground) -> Self {
+    pub(super) fn new(pattern: &str, subject: GlobSubject) -> Self {
         let bytes = pattern.as_bytes();
         // Compat: git compares the letters before the first special one on their own, and begins anew behind them.
         let first = bytes.iter().position(|byte| b"*?[\\".contains(byte)).unwrap_or(bytes.len());
-        let mut reader = Reader { bytes, at: 0, start: first, ground };
+        let mut reader = Reader { bytes, at: 0, start: first, subject };
         let mut tokens = Vec::new();
         while let Some(token) = reader.token() {
             let is_last = token == Token::Never;
@@ -64,7 +64,7 @@ impl Glob {
                     Token::Byte(_) | Token::Class(_) => self.enter(index + 1, &mut next, true),
                     Token::Star if byte == b'/' => {}
                     Token::Star | Token::Stars => self.enter(index, &mut next, true),
-                    Token::Folders => {
+                    Token::Directories => {
                         self.enter(index, &mut next, false);
                         if byte == b'/' {
                             self.enter(index + 1, &mut next, true);
@@ -78,14 +78,14 @@ impl Glob {
         open[self.tokens.len()]
     }
 
-    /// Opens a place in the pattern, and those behind it that want nothing. Folders may be passed only where they begin.
+    /// Opens a place in the pattern, and those behind it that want nothing. Directories may be passed only where they begin.
     fn enter(&self, index: usize, open: &mut [bool], may_pass: bool) {
         let mut index = index;
         open[index] = true;
         while let Some(token) = self.tokens.get(index) {
             let wants_nothing = match token {
                 Token::Star | Token::Stars => true,
-                Token::Folders => may_pass,
+                Token::Directories => may_pass,
                 _ => false,
             };
             if !wants_nothing {
@@ -102,7 +102,7 @@ struct Reader<'a> {
     at: usize,
     /// Where the first special letter stands.
     start: usize,
-    ground: Ground,
+    subject: GlobSubject,
 }
 
 impl Reader<'_> {
@@ -137,12 +137,12 @@ impl Reader<'_> {
             (self.peek(0), self.peek(1)),
             (None | Some(b'/'), _) | (Some(b'\\'), Some(b'/'))
         );
-        if self.at - from < 2 || self.ground == Ground::Name || !is_open || !is_closed {
+        if self.at - from < 2 || self.subject == GlobSubject::Name || !is_open || !is_closed {
             return Token::Star;
         }
         if self.peek(0) == Some(b'/') {
             self.at += 1;
-            return Token::Folders;
+            return Token::Directories;
         }
         Token::Stars
     }
@@ -222,7 +222,7 @@ mod tests {
     use super::*;
 
     fn matches(pattern: &str, text: &str) -> bool {
-        Glob::new(pattern, Ground::Path).matches(text)
+        Glob::new(pattern, GlobSubject::Path).matches(text)
     }
 
     #[test]

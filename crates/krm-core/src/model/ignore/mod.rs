@@ -2,38 +2,38 @@
 
 mod glob;
 
-use glob::{Glob, Ground};
+use glob::{Glob, GlobSubject};
 
 /// One line of an ignore file.
 #[derive(Clone, Debug)]
 struct Pattern {
     glob: Glob,
     /// `!`: what matches is taken in again.
-    takes_in: bool,
+    is_negated: bool,
     /// It ends with a slash: only folders match.
-    only_folders: bool,
+    directories_only: bool,
     /// It has no slash: the name alone is compared, at any depth.
     by_name: bool,
 }
 
 /// The lines of one ignore file, which speak about what is below its folder.
 #[derive(Clone, Debug, Default)]
-pub struct Patterns {
+pub struct IgnorePatterns {
     patterns: Vec<Pattern>,
-    never: Vec<(usize, String)>,
+    unmatchable: Vec<(usize, String)>,
 }
 
-impl Patterns {
+impl IgnorePatterns {
     /// Reads an ignore file. As in git no line is wrong, but some match nothing.
     ///
     /// ```
-    /// use krm_core::model::ignore::Patterns;
+    /// use krm_core::model::IgnorePatterns;
     ///
-    /// let patterns = Patterns::parse("*.tmp.yaml\n!keep.tmp.yaml\n/out/\n");
-    /// assert_eq!(patterns.verdict("a/b.tmp.yaml", false), Some(true));
-    /// assert_eq!(patterns.verdict("a/keep.tmp.yaml", false), Some(false));
-    /// assert_eq!(patterns.verdict("out", true), Some(true));
-    /// assert_eq!(patterns.verdict("a/out", true), None);
+    /// let patterns = IgnorePatterns::parse("*.tmp.yaml\n!keep.tmp.yaml\n/out/\n");
+    /// assert_eq!(patterns.is_ignored("a/b.tmp.yaml", false), Some(true));
+    /// assert_eq!(patterns.is_ignored("a/keep.tmp.yaml", false), Some(false));
+    /// assert_eq!(patterns.is_ignored("out", true), Some(true));
+    /// assert_eq!(patterns.is_ignored("a/out", true), None);
     /// ```
     pub fn parse(text: &str) -> Self {
         let mut patterns = Self::default();
@@ -44,7 +44,7 @@ impl Patterns {
             }
             let pattern = Pattern::parse(line);
             if pattern.glob.matches_nothing() {
-                patterns.never.push((at + 1, line.to_owned()));
+                patterns.unmatchable.push((at + 1, line.to_owned()));
             }
             patterns.patterns.push(pattern);
         }
@@ -53,34 +53,34 @@ impl Patterns {
 
     /// Whether a path below the folder of the file is left out; none where no line speaks about it. The last that does
     /// counts.
-    pub fn verdict(&self, path: &str, is_folder: bool) -> Option<bool> {
-        let last = self.patterns.iter().rev().find(|pattern| pattern.matches(path, is_folder));
-        last.map(|pattern| !pattern.takes_in)
+    pub fn is_ignored(&self, path: &str, is_directory: bool) -> Option<bool> {
+        let last = self.patterns.iter().rev().find(|pattern| pattern.matches(path, is_directory));
+        last.map(|pattern| !pattern.is_negated)
     }
 
     /// Lines that match nothing at all, because of a bracket or backslash: their numbers and texts.
-    pub fn never(&self) -> &[(usize, String)] {
-        &self.never
+    pub fn unmatchable(&self) -> &[(usize, String)] {
+        &self.unmatchable
     }
 }
 
 impl Pattern {
     fn parse(line: &str) -> Self {
-        let (takes_in, line) = line.strip_prefix('!').map_or((false, line), |rest| (true, rest));
-        let (only_folders, line) =
+        let (is_negated, line) = line.strip_prefix('!').map_or((false, line), |rest| (true, rest));
+        let (directories_only, line) =
             line.strip_suffix('/').map_or((false, line), |rest| (true, rest));
         let by_name = !line.contains('/');
-        let ground = if by_name { Ground::Name } else { Ground::Path };
-        let glob = Glob::new(line.strip_prefix('/').unwrap_or(line), ground);
-        Self { glob, takes_in, only_folders, by_name }
+        let subject = if by_name { GlobSubject::Name } else { GlobSubject::Path };
+        let glob = Glob::new(line.strip_prefix('/').unwrap_or(line), subject);
+        Self { glob, is_negated, directories_only, by_name }
     }
 
-    fn matches(&self, path: &str, is_folder: bool) -> bool {
+    fn matches(&self, path: &str, is_directory: bool) -> bool {
         let subject = match self.by_name {
             true => path.rsplit_once('/').map_or(path, |(_, name)| name),
             false => path,
         };
-        (is_folder || !self.only_folders) && self.glob.matches(subject)
+        (is_directory || !self.directories_only) && self.glob.matches(subject)
     }
 }
 
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     fn left_out(text: &str, path: &str) -> Option<bool> {
-        Patterns::parse(text).verdict(path, false)
+        IgnorePatterns::parse(text).is_ignored(path, false)
     }
 
     #[test]
@@ -129,8 +129,8 @@ mod tests {
 
     #[test]
     fn a_line_that_matches_nothing_is_told() {
-        let patterns = Patterns::parse("a\n[b\nc\\\n[[:digt:]]\n");
-        let lines: Vec<usize> = patterns.never().iter().map(|(line, _)| *line).collect();
+        let patterns = IgnorePatterns::parse("a\n[b\nc\\\n[[:digt:]]\n");
+        let lines: Vec<usize> = patterns.unmatchable().iter().map(|(line, _)| *line).collect();
         assert_eq!(lines, [2, 3, 4]);
     }
 }

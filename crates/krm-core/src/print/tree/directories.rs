@@ -3,19 +3,19 @@
 use std::collections::BTreeMap;
 
 use super::{TreeFields, TreeNode};
-use crate::model::package::{Package, Placed};
+use crate::model::package::{Package, PackageResource};
 use crate::model::package_path::PackagePath;
 
 #[derive(Default)]
 struct Directory<'a> {
-    resources: Vec<(String, Placed<'a>)>,
+    resources: Vec<(String, PackageResource<'a>)>,
     directories: BTreeMap<String, Directory<'a>>,
 }
 
 /// The resources by directory. Of a stream the annotations that readers leave say where a resource stands.
 pub fn by_directory(
     package: &Package,
-    resources: &[Placed<'_>],
+    resources: &[PackageResource<'_>],
     title: &str,
     is_stream: bool,
     fields: &TreeFields,
@@ -23,7 +23,7 @@ pub fn by_directory(
     let mut root = Directory::default();
     for placed in resources {
         let path = if is_stream { annotated(*placed) } else { Some(placed.file.path.clone()) };
-        let directory = path.as_ref().map_or("", |path| path.folder());
+        let directory = path.as_ref().map_or("", |path| path.directory());
         let names = directory.split('/').filter(|name| !name.is_empty());
         let home =
             names.fold(&mut root, |at, name| at.directories.entry(name.to_owned()).or_default());
@@ -33,7 +33,7 @@ pub fn by_directory(
     TreeNode { label: title.to_owned(), children: below(root, "", package, fields) }
 }
 
-fn annotated(placed: Placed<'_>) -> Option<PackagePath> {
+fn annotated(placed: PackageResource<'_>) -> Option<PackagePath> {
     let names = ["internal.config.kubernetes.io/path", "config.kubernetes.io/path"];
     let path = names.iter().find_map(|name| placed.resource.annotation(name))?;
     PackagePath::new(&path).ok()

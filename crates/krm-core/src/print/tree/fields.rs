@@ -70,7 +70,7 @@ fn line(name: &str, value: NodeRef<'_>) -> TreeNode {
 /// The line of a path that somebody asked for, and one below it for each of several values. What a Secret keeps is
 /// not shown.
 fn named(resource: Resource<'_>, path: &Selector) -> Option<TreeNode> {
-    let is_kept = secrets::is_kept(resource, path.first_key());
+    let is_kept = secrets::is_secret_field(resource, path.first_key());
     let found = path.find(resource.node);
     let name = path.to_string();
     match found.as_slice() {
@@ -90,7 +90,7 @@ mod tests {
 
     fn shown(text: &str, fields: &TreeFields) -> String {
         let file = krm_yaml::File::parse(text.to_owned()).unwrap();
-        let resource = crate::model::resource::resources(file.document(0).unwrap())[0];
+        let resource = crate::model::resources(file.document(0).unwrap())[0];
         TreeNode { label: ".".to_owned(), children: fields.nodes(resource) }.render()
     }
 

@@ -6,7 +6,7 @@ use krm_yaml::NodeRef;
 
 use super::{TreeFields, TreeNode};
 use crate::Diagnostic;
-use crate::model::package::Placed;
+use crate::model::package::PackageResource;
 use crate::model::resource::{Identity, Resource, field, scalar_text};
 
 /// A longer chain of owners goes on at the top.
@@ -22,12 +22,12 @@ pub struct OwnerTree {
 }
 
 /// Whether any of the resources names an owner.
-pub fn has_owners(resources: &[Placed<'_>]) -> bool {
+pub fn has_owners(resources: &[PackageResource<'_>]) -> bool {
     resources.iter().any(|placed| reference(placed.resource).is_some())
 }
 
 /// The resources by owner; one whose owner is missing stands at the top.
-pub fn by_owner(resources: &[Placed<'_>], title: &str, fields: &TreeFields) -> OwnerTree {
+pub fn by_owner(resources: &[PackageResource<'_>], title: &str, fields: &TreeFields) -> OwnerTree {
     let mut order: Vec<usize> = (0..resources.len()).collect();
     order.sort_by_cached_key(|at| sort_key(resources[*at].resource));
     let mut places: BTreeMap<Identity, usize> = BTreeMap::new();
@@ -56,7 +56,7 @@ pub fn by_owner(resources: &[Placed<'_>], title: &str, fields: &TreeFields) -> O
 }
 
 struct Painter<'a> {
-    resources: &'a [Placed<'a>],
+    resources: &'a [PackageResource<'a>],
     below: BTreeMap<usize, Vec<usize>>,
     fields: &'a TreeFields,
     drawn: BTreeSet<usize>,
@@ -108,10 +108,12 @@ fn reference(resource: Resource<'_>) -> Option<NodeRef<'_>> {
     list.items().find(controls).or_else(|| list.items().next())
 }
 
-fn complain(placed: &Placed<'_>, owner: &str, reference: NodeRef<'_>) -> Diagnostic {
+fn complain(placed: &PackageResource<'_>, owner: &str, reference: NodeRef<'_>) -> Diagnostic {
     let message = format!("the owner {owner} is not among the resources");
     let file = reference.document().file();
-    Diagnostic::untyped_warning(message).in_file(&*placed.file.shown).at(file, reference.span())
+    Diagnostic::untyped_warning(message)
+        .in_file(&*placed.file.display_path)
+        .at(file, reference.span())
 }
 
 fn sort_key(resource: Resource<'_>) -> [String; 4] {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use krm_core::files::assemble::{Deletions, assemble};
+use krm_core::files::{Deletions, assemble};
 use krm_core::functions::kptfile::{self, Role};
 use krm_core::functions::resource_list::Item;
 use krm_core::functions::results::Ran;
@@ -36,7 +36,7 @@ impl Settings<'_> {
         {
             return Err(Failure::Diagnostics(Exit::Function, vec![told]));
         }
-        let mut texts = match failed.is_none() || work.tree.outermost().pipeline.save_on_failure {
+        let mut texts = match failed.is_none() || work.tree.root().pipeline.save_on_failure {
             true => self.texts(package, before, rendered)?,
             false => BTreeMap::new(),
         };
@@ -86,8 +86,8 @@ impl Settings<'_> {
         let steps: Vec<(Role, &Ran)> =
             rendered.steps.iter().map(|it| (it.function.role, &it.report.ran)).collect();
         let words = failed.and_then(<[_]>::last).map(|told| told.message());
-        let text = kptfile::with_status(content, &steps, words)
-            .map_err(|told| Failure::input(told.in_file(&*kptfile.shown)))?;
+        let text = kptfile::write_status(content, &steps, words)
+            .map_err(|told| Failure::input(told.in_file(&*kptfile.display_path)))?;
         texts.insert(kptfile.path.clone(), Some(text));
         Ok(())
     }
@@ -136,13 +136,17 @@ impl Settings<'_> {
             if old == new {
                 continue;
             }
-            if let Some(file) = file.filter(|file| file.is_outside) {
+            if let Some(file) = file.filter(|file| file.is_external_symlink) {
                 let words = "the link leads out of the package, and what is outside is not written";
-                return Err(Failure::input(Diagnostic::untyped_error(words).in_file(&*file.shown)));
+                return Err(Failure::input(
+                    Diagnostic::untyped_error(words).in_file(&*file.display_path),
+                ));
             }
-            let shown =
-                file.map_or_else(|| self.loaded.shown(path.as_str()), |it| it.shown.clone());
-            plan.add(Change { path: shown, old, new });
+            let display_path = file.map_or_else(
+                || self.loaded.display_path(path.as_str()),
+                |it| it.display_path.clone(),
+            );
+            plan.add(Change { path: display_path, old, new });
         }
         Ok(plan)
     }
@@ -151,7 +155,7 @@ impl Settings<'_> {
 /// The package that texts of files make up.
 fn made(texts: Texts) -> Result<Package, PackagePathError> {
     let there = texts.into_iter().filter_map(|(path, text)| Some((path, text?)));
-    let files = there.map(|(path, text)| PackageFile::of_text(path.as_str(), text));
+    let files = there.map(|(path, text)| PackageFile::from_text(path.as_str(), text));
     Ok(Package::new(files.collect::<Result<_, _>>()?))
 }
 

@@ -7,8 +7,8 @@ mod words;
 use std::path::Path;
 use std::time::Duration;
 
+use krm_core::functions::PackageTree;
 use krm_core::functions::kptfile::{self, Function, Program};
-use krm_core::functions::package_tree::Tree;
 use krm_core::functions::resource_list::{FunctionResult, Item};
 use krm_core::functions::results::Ran;
 use krm_core::{Diagnostic, Package};
@@ -18,14 +18,14 @@ use krm_run::{Image, Interrupt, Limits, Programs, Runner, StepFailure};
 pub(super) use settings::Settings;
 
 use super::running::FailOn;
-use crate::folder::Loaded;
+use crate::loader::LoadedPackage;
 
 /// All that a function of a pipeline needs to run.
 struct Work<'a> {
-    loaded: &'a Loaded,
+    loaded: &'a LoadedPackage,
     /// The package as it goes in: as it was read, or mended.
     package: &'a Package,
-    tree: &'a Tree,
+    tree: &'a PackageTree,
     programs: &'a Programs,
     limits: Limits,
     interrupt: &'a Interrupt,
@@ -52,7 +52,7 @@ struct Told {
 impl Work<'_> {
     /// Runs one function of a package.
     fn run(&self, member: usize, function: &Function, items: &[Item]) -> Ended<Told> {
-        let root = &self.tree.members()[member].root;
+        let root = &self.tree.nodes()[member].root;
         let of = items.len();
         let runtime = match function.program {
             Program::Image(_) => "image",
@@ -78,7 +78,7 @@ impl Work<'_> {
             };
             Ended { items: None, report }
         };
-        let config = match kptfile::config_of(function, items) {
+        let config = match kptfile::function_config(function, items) {
             Ok(config) => config,
             Err(told) => return refused(told),
         };
@@ -95,7 +95,7 @@ impl Work<'_> {
             limits: self.limits,
             ..krm_run::Step::new(runner)
         };
-        let wanted = |item: &Item| function.selection.has(item.resource());
+        let wanted = |item: &Item| function.selection.selects(item.resource());
         let seen = items.iter().filter(|item| wanted(item)).count();
         let told = |ran, time, warnings, errors| Told {
             ran,
@@ -141,9 +141,9 @@ impl Work<'_> {
         let Some(path) = told.file.take() else {
             // It is about values that stand in the pipeline.
             told.location = None;
-            return function.place.put(told);
+            return function.place.locate(told);
         };
-        told.in_file(self.loaded.shown(&inside(root, &path)))
+        told.in_file(self.loaded.display_path(&inside(root, &path)))
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use krm_core::functions::PackageTree;
 use krm_core::functions::kptfile::Function;
-use krm_core::functions::package_tree::Tree;
 use krm_core::functions::resource_list::{Item, Items};
 use krm_core::{Diagnostic, Package, PackageFile};
 use krm_run::render::{Rendered, render};
@@ -16,13 +16,13 @@ use crate::cli::Global;
 use crate::commands::fix;
 use crate::console::Console;
 use crate::disk::Lock;
-use crate::folder::Loaded;
+use crate::loader::LoadedPackage;
 use crate::{CommandResult, Exit, Failure, parallel};
 
 /// Everything that all runs of this command have in common.
 pub(in super::super) struct Settings<'a> {
     pub(super) args: &'a Args,
-    pub(super) loaded: &'a Loaded,
+    pub(super) loaded: &'a LoadedPackage,
     global: &'a Global,
     folder: PathBuf,
     programs: Programs,
@@ -32,7 +32,7 @@ pub(in super::super) struct Settings<'a> {
 impl<'a> Settings<'a> {
     pub(in super::super) fn new(
         args: &'a Args,
-        loaded: &'a Loaded,
+        loaded: &'a LoadedPackage,
         global: &'a Global,
     ) -> Result<Self, Failure> {
         let programs = Programs {
@@ -72,12 +72,14 @@ impl<'a> Settings<'a> {
         then: impl FnOnce(&Work<'_>, &Rendered<'_, Told>, &[Item]) -> T,
     ) -> Result<T, Failure> {
         let input = |told| Failure::Diagnostics(Exit::Input, told);
-        let tree = Tree::of(package).map_err(input)?;
-        let taken = Items::of(package, |_| true).map_err(input)?;
-        if let Some(told) = taken.words(self.args.results.strict).filter(Diagnostic::is_error) {
+        let tree = PackageTree::of(package).map_err(input)?;
+        let taken = Items::from_package(package, |_| true).map_err(input)?;
+        if let Some(told) =
+            taken.skipped_diagnostic(self.args.results.strict).filter(Diagnostic::is_error)
+        {
             return Err(Failure::input(told));
         }
-        let left_out = taken.words(false);
+        let left_out = taken.skipped_diagnostic(false);
         let before = taken.items;
         let work = Work {
             loaded: self.loaded,
@@ -111,8 +113,8 @@ impl<'a> Settings<'a> {
             Some(text) => file.with_text(text.clone()),
             None => Ok(PackageFile {
                 path: file.path.clone(),
-                shown: file.shown.clone(),
-                is_outside: file.is_outside,
+                display_path: file.display_path.clone(),
+                is_external_symlink: file.is_external_symlink,
                 content: file.content.clone(),
             }),
         };

@@ -2,7 +2,7 @@
 
 use krm_core::functions::kptfile::Role;
 use krm_core::functions::resource_list::{FunctionResult, Item};
-use krm_core::functions::results::{Finder, Report};
+use krm_core::functions::results::{Report, ResultLocator};
 use krm_core::{Diagnostic, Severity};
 use krm_run::render::{self, Rendered, Step};
 
@@ -10,16 +10,16 @@ use super::super::running::{many, with_meant};
 use super::{Told, Work};
 use crate::Failure;
 use crate::console::Console;
-use crate::folder::Loaded;
+use crate::loader::LoadedPackage;
 
 /// Says what every function did, package by package.
 pub(super) fn tell(work: &Work<'_>, rendered: &Rendered<'_, Told>, console: &mut Console) {
     work.left_out.iter().for_each(|told| console.report(told));
-    let finder = Finder::new(work.package);
+    let locator = ResultLocator::new(work.package);
     let mut last = None;
     for step in &rendered.steps {
         if last.replace(step.member) != Some(step.member) {
-            let name = work.loaded.shown(&step.report.ran.package);
+            let name = work.loaded.display_path(&step.report.ran.package);
             console.status(&format!("Package \"{name}\":"));
         }
         console.status(&line(step, console.is_verbose()));
@@ -29,7 +29,7 @@ pub(super) fn tell(work: &Work<'_>, rendered: &Rendered<'_, Told>, console: &mut
         for result in step.report.ran.results.iter().filter(|it| !is_error(it)) {
             match result.severity {
                 Severity::Info => console.status(&format!("  [info] {}", one_line(result))),
-                _ => console.report(&finder.tell(&step.report.ran.package, result)),
+                _ => console.report(&locator.diagnostic(&step.report.ran.package, result)),
             }
         }
         if step.failed {
@@ -97,17 +97,17 @@ fn changes_nothing(step: &Step<'_, Told>) -> Diagnostic {
     );
     step.function
         .place
-        .put(Diagnostic::untyped_warning(words))
+        .locate(Diagnostic::untyped_warning(words))
         .hint("declare it as a mutator where the change is wanted")
 }
 
 /// Why the run failed: each function that did, with its declaration.
-pub(super) fn failures(rendered: &Rendered<'_, Told>, loaded: &Loaded) -> Vec<Diagnostic> {
+pub(super) fn failures(rendered: &Rendered<'_, Told>, loaded: &LoadedPackage) -> Vec<Diagnostic> {
     let mut told = Vec::new();
     for step in rendered.steps.iter().filter(|step| step.failed) {
         let report = &step.report;
         let role = step.function.role.name();
-        let package = loaded.shown(&report.ran.package);
+        let package = loaded.display_path(&report.ran.package);
         let mut errors = report.errors.iter();
         let why = match (errors.next(), errors_of(report)) {
             (Some(first), _) if first.location.is_none() => format!(": {}", first.message()),
@@ -176,7 +176,7 @@ pub(super) fn explain(
 ) -> Result<(), Failure> {
     let mutators = rendered.steps.iter().filter(|step| step.function.role == Role::Mutator);
     for step in mutators.filter(|step| !step.changes.is_empty()) {
-        let package = work.loaded.shown(&step.report.ran.package);
+        let package = work.loaded.display_path(&step.report.ran.package);
         console
             .print(&format!("{} in {package} ({})\n", step.report.ran.name, step.function.place))?;
         for line in render::explain(&step.changes, console.shows_secrets()) {

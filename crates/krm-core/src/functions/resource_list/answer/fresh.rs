@@ -6,7 +6,7 @@ use super::content::{self, Known};
 use super::notation;
 use super::same::At;
 use crate::Diagnostic;
-use crate::functions::resource_list::written;
+use crate::functions::resource_list::serialize;
 use crate::merge::node::Fields;
 use crate::print::json;
 use crate::print::source_text;
@@ -25,7 +25,7 @@ pub(super) fn text(node: NodeRef<'_>, is_json: bool) -> Result<String, Diagnosti
         return self::json(node);
     }
     let value = content::value(node, At::Root, &Known::default()).map_err(told)?;
-    written::by_lines(value).map_err(told)
+    serialize::block_document(value).map_err(told)
 }
 
 /// The text of a resource that is written anew, with keys and values as they were sent where the function read them otherwise.
@@ -40,7 +40,7 @@ pub(super) fn again<'a>(
         false => notation::kept(sent, returned, At::Root, &Known::default()).map_err(told)?,
     };
     match kept {
-        Some(value) => written::by_lines(value).map_err(told),
+        Some(value) => serialize::block_document(value).map_err(told),
         None => text(returned, is_json),
     }
 }

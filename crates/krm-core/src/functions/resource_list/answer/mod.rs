@@ -19,10 +19,10 @@ mod update;
 
 use krm_yaml::{File, NodeRef};
 
-use super::incoming::{self, Returned};
-use super::matching::{self, Matches};
+use super::input::{InputItem, InputList};
+use super::output::{self, OutputItem};
+use super::pairing::{self, ItemPairs};
 use super::results;
-use super::sending::{Sending, Sent};
 use super::{FunctionResult, Item};
 use crate::{Diagnostic, PackagePath};
 use remarks::Remarks;
@@ -54,7 +54,7 @@ pub struct Refused {
     pub warnings: Vec<Diagnostic>,
 }
 
-impl Sending<'_> {
+impl InputList<'_> {
     /// Takes a function's output.
     pub fn answer(&self, output: String) -> Result<Answer, Box<Refused>> {
         if output == self.text() {
@@ -66,13 +66,12 @@ impl Sending<'_> {
             return Err(refused(cut_off("in the middle of a line that is as it was sent")));
         }
         let file = File::parse(output).map_err(|error| refused(Diagnostic::from(&error)))?;
-        let said = incoming::read_results(&file);
+        let said = output::parse_results(&file);
         let refused = |error| {
-            let results::Read { results, warnings } = said.clone();
+            let results::ParsedResults { results, warnings } = said.clone();
             Box::new(Refused { error, results, warnings })
         };
-        let read = incoming::read(&file).map_err(refused)?;
-        let returned = match read.items {
+        let returned = match output::parse(&file).map_err(refused)? {
             Some(items) => items,
             None if self.is_empty() => Vec::new(),
             None => {
@@ -83,7 +82,7 @@ impl Sending<'_> {
                 ));
             }
         };
-        let matches = matching::matches(&self.sent, &returned).map_err(refused)?;
+        let matches = pairing::pair_items(&self.sent, &returned).map_err(refused)?;
         if !matches.gone.is_empty() && ends_within_line(&file) {
             let words = "in the middle of a line, and not all resources came back";
             let hint = "a function that deletes resources ends its output with a line break";
@@ -97,7 +96,7 @@ impl Sending<'_> {
     /// Whether this is the beginning of what was sent, up to the middle of a line of an item: no function wants that.
     fn ends_within(&self, output: &str) -> bool {
         let rest = self.text().strip_prefix(output).unwrap_or_default();
-        let is_inside = |sent: &Sent<'_>| sent.lines.contains(&output.len());
+        let is_inside = |sent: &InputItem<'_>| sent.lines.contains(&output.len());
         !rest.is_empty()
             && !rest.starts_with(['\n', '\r'])
             && !output.ends_with('\n')
@@ -113,8 +112,8 @@ impl Sending<'_> {
     fn take(
         &self,
         output: &File,
-        returned: &[Returned<'_>],
-        matches: &Matches,
+        returned: &[OutputItem<'_>],
+        matches: &ItemPairs,
     ) -> Result<Answer, Diagnostic> {
         let mut from = vec![None; returned.len()];
         matches.kept.iter().for_each(|(sent, at)| from[*at] = Some(*sent));
@@ -146,7 +145,7 @@ impl Sending<'_> {
         Ok(Answer { items, from, gone: matches.gone.clone(), ..Answer::default() })
     }
 
-    fn new_item(&self, returned: &Returned<'_>) -> Result<Item, Diagnostic> {
+    fn new_item(&self, returned: &OutputItem<'_>) -> Result<Item, Diagnostic> {
         // A copy of another resource has that one's place until somebody gives it its own.
         let original = returned.id.as_deref().and_then(|id| self.of_id(id));
         let sent = original.map_or((None, None), |it| (it.path.as_ref(), it.item.index));
@@ -163,8 +162,8 @@ impl Sending<'_> {
     fn place(
         &self,
         item: &mut Item,
-        sent: &Sent<'_>,
-        returned: &Returned<'_>,
+        sent: &InputItem<'_>,
+        returned: &OutputItem<'_>,
     ) -> Result<(), Diagnostic> {
         let (path, index) = returned.place((sent.path.as_ref(), sent.item.index))?;
         match path {
@@ -177,7 +176,7 @@ impl Sending<'_> {
         Ok(())
     }
 
-    fn of_id(&self, id: &str) -> Option<&Sent<'_>> {
+    fn of_id(&self, id: &str) -> Option<&InputItem<'_>> {
         id.parse::<usize>().ok().and_then(|at| self.sent.get(at))
     }
 

@@ -11,7 +11,7 @@ use krm_yaml::{NodeKind, NodeRef, Resolved, Scalar, ScalarStyle};
 
 use super::keys;
 use super::scalars::{self, Fate};
-use crate::functions::resource_list::annotations::is_of_the_wire;
+use crate::functions::resource_list::annotations::is_wire_annotation;
 use crate::merge::node::{Field, Fields, own_tag};
 use crate::model::resource::is_null;
 
@@ -41,7 +41,7 @@ impl At {
 
     /// Whether a field here is the resource's own.
     pub(super) fn counts(self, name: &str) -> bool {
-        self != Self::Annotations || !is_of_the_wire(name)
+        self != Self::Annotations || !is_wire_annotation(name)
     }
 
     /// Whether nothing is left of a value once the annotations of the wire are gone.

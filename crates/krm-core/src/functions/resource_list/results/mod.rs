@@ -1,13 +1,13 @@
 //! Results: what a function has to say about resources.
 
-mod reading;
-mod writing;
+mod parse;
+mod serialize;
 
 use krm_yaml::Value;
 
 use crate::Severity;
 use crate::model::resource::label;
-pub use reading::{Read, read};
+pub use parse::{ParsedResults, parse};
 
 /// One result of a function.
 #[derive(Clone, Debug)]

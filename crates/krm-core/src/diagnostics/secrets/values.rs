@@ -8,7 +8,7 @@ pub(super) const FIELDS: [&str; 2] = ["data", "stringData"];
 const COPY: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// One value of a Secret.
-pub(super) struct Kept<'a> {
+pub(super) struct SecretValue<'a> {
     /// The Secret.
     pub(super) secret: Mapping<'a>,
     /// The field and the key that it stands under.
@@ -18,7 +18,7 @@ pub(super) struct Kept<'a> {
 }
 
 /// The values of Secrets at or below a node that have to do with these bytes. Depth is bounded by what the reader takes.
-pub(super) fn find<'a>(node: NodeRef<'a>, within: Span, found: &mut Vec<Kept<'a>>) {
+pub(super) fn find<'a>(node: NodeRef<'a>, within: Span, found: &mut Vec<SecretValue<'a>>) {
     if let Some(secret) = node.as_mapping().filter(|mapping| is_secret(*mapping)) {
         FIELDS.iter().for_each(|field| collect(secret, field, found));
         copy(secret, found);
@@ -35,7 +35,7 @@ fn is_secret(mapping: Mapping<'_>) -> bool {
 }
 
 /// A field that stands twice keeps two values, though only one counts.
-fn collect<'a>(secret: Mapping<'a>, field: &'static str, found: &mut Vec<Kept<'a>>) {
+fn collect<'a>(secret: Mapping<'a>, field: &'static str, found: &mut Vec<SecretValue<'a>>) {
     let is_field = |key: NodeRef<'a>| key.resolve().as_scalar().is_some_and(|key| key.is(field));
     for entry in secret.entries().filter(|entry| is_field(entry.key)) {
         collect_below(secret, field, entry.value, found);
@@ -46,23 +46,23 @@ fn collect_below<'a>(
     secret: Mapping<'a>,
     field: &'static str,
     value: NodeRef<'a>,
-    found: &mut Vec<Kept<'a>>,
+    found: &mut Vec<SecretValue<'a>>,
 ) {
     match value.resolve().as_mapping() {
         Some(entries) => found.extend(entries.entries().map(|entry| {
             let key = entry.key.resolve().as_scalar().map(|key| key.value().into_owned());
-            Kept { secret, name: (field, key.unwrap_or_default()), value: entry.value }
+            SecretValue { secret, name: (field, key.unwrap_or_default()), value: entry.value }
         })),
         // Not what a Secret should hold, and still not for everybody.
-        None => found.push(Kept { secret, name: (field, String::new()), value }),
+        None => found.push(SecretValue { secret, name: (field, String::new()), value }),
     }
 }
 
-fn copy<'a>(secret: Mapping<'a>, found: &mut Vec<Kept<'a>>) {
+fn copy<'a>(secret: Mapping<'a>, found: &mut Vec<SecretValue<'a>>) {
     let below = |node: NodeRef<'a>, name: &str| node.resolve().as_mapping()?.get(name);
     let copy = secret.get("metadata").and_then(|it| below(it, "annotations"));
     if let Some(value) = copy.and_then(|annotations| below(annotations, COPY)) {
-        found.push(Kept { secret, name: (COPY, String::new()), value });
+        found.push(SecretValue { secret, name: (COPY, String::new()), value });
     }
 }
 

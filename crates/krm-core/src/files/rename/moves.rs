@@ -4,17 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use krm_yaml::{DocumentRef, File};
 
-use super::{Naming, Renamed};
+use super::{FileNaming, RenamedFiles};
 use crate::Diagnostic;
-use crate::files::placement::Places;
-use crate::files::removal::{Remains, own_comments, remove};
-use crate::model::package::{Package, PackageFile, Placed};
+use crate::files::Placement;
+use crate::files::remove::{Remainder, own_comments, remove_resources};
+use crate::model::package::{Package, PackageFile, PackageResource};
 use crate::model::package_path::PackagePath;
 use crate::print::source_text;
 
 /// A resource that should be in another file.
 struct Move<'a> {
-    placed: Placed<'a>,
+    placed: PackageResource<'a>,
     to: PackagePath,
 }
 
@@ -26,11 +26,11 @@ fn same_name(path: &PackagePath) -> String {
 pub(super) fn rename(
     package: &Package,
     closed: &[String],
-    naming: &Naming,
-) -> Result<Renamed, Vec<Diagnostic>> {
-    let mut places = Places::of(package);
-    places.close(closed);
-    let Wanted { mut moves, home, mut told } = wanted(package, &places, naming)?;
+    naming: &FileNaming,
+) -> Result<RenamedFiles, Vec<Diagnostic>> {
+    let mut placement = Placement::of(package);
+    placement.exclude(closed);
+    let Wanted { mut moves, home, mut told } = wanted(package, &placement, naming)?;
     // A resource that cannot go may stand in the way of others.
     loop {
         let (go, stay): (Vec<_>, Vec<_>) = {
@@ -46,7 +46,7 @@ pub(super) fn rename(
     }
     let files = Work::new(package, &moves).files()?;
     refuse_losses(package, &files)?;
-    Ok(Renamed { files, told })
+    Ok(RenamedFiles { files, told })
 }
 
 /// Where resources should be.
@@ -61,8 +61,8 @@ struct Wanted<'a> {
 
 fn wanted<'a>(
     package: &'a Package,
-    places: &Places,
-    naming: &Naming,
+    placement: &Placement,
+    naming: &FileNaming,
 ) -> Result<Wanted<'a>, Vec<Diagnostic>> {
     let (mut wanted, mut errors) = (Wanted::default(), Vec::new());
     let resources = package.resources().filter(|placed| may_leave(placed.file));
@@ -74,9 +74,9 @@ fn wanted<'a>(
         let root = package.root_of(&placed.file.path);
         let path = if root.is_empty() { path } else { format!("{root}/{path}") };
         let from = same_name(&placed.file.path);
-        match places.check(&path) {
+        match placement.check(&path) {
             Ok(to) if same_name(&to) == from => _ = wanted.home.insert((from, placed.index)),
-            Ok(to) if places.package_of(&to) != root.to_lowercase() => {
+            Ok(to) if placement.package_of(&to) != root.to_lowercase() => {
                 let words = format!("the resource stays in its file: `{to}` is not in its package");
                 wanted.told.push(said(&placed, words));
             }
@@ -100,12 +100,12 @@ fn wanted<'a>(
 
 /// Whether resources may be taken out of a file.
 fn may_leave(file: &PackageFile) -> bool {
-    let is_fixed = file.path.is_package_file() || file.path.is_json() || file.is_outside;
+    let is_fixed = file.path.is_package_file() || file.path.is_json() || file.is_external_symlink;
     !is_fixed && file.errors().is_empty()
 }
 
-fn said(placed: &Placed<'_>, words: impl Into<String>) -> Diagnostic {
-    let warning = Diagnostic::untyped_warning(words.into()).in_file(&*placed.file.shown);
+fn said(placed: &PackageResource<'_>, words: impl Into<String>) -> Diagnostic {
+    let warning = Diagnostic::untyped_warning(words.into()).in_file(&*placed.file.display_path);
     match placed.file.file() {
         Some(file) => warning.at(file, placed.resource.node.full_span()),
         None => warning,
@@ -172,7 +172,7 @@ impl<'a, 'm> Work<'a, 'm> {
 
     /// Whether nothing of a file remains.
     fn whole_or_gone(&self, name: &str) -> bool {
-        matches!(self.remains(name), Ok(Remains::Nothing))
+        matches!(self.remains(name), Ok(Remainder::Nothing))
     }
 
     /// Whether every document of a file leaves it: then nobody stays for whom the comments of the file could stay.
@@ -183,13 +183,13 @@ impl<'a, 'm> Work<'a, 'm> {
         file.documents().filter(holds).count() == self.leaving(name).len()
     }
 
-    fn remains(&self, name: &str) -> Result<Remains, Vec<Diagnostic>> {
-        let Some(file) = self.files.get(name) else { return Ok(Remains::Nothing) };
+    fn remains(&self, name: &str) -> Result<Remainder, Vec<Diagnostic>> {
+        let Some(file) = self.files.get(name) else { return Ok(Remainder::Nothing) };
         if self.is_emptied(name) {
-            return Ok(Remains::Nothing);
+            return Ok(Remainder::Nothing);
         }
         let gone: Vec<usize> = self.leaving(name).iter().map(|it| it.placed.index).collect();
-        remove(file, &gone)
+        remove_resources(file, &gone)
     }
 
     /// The new text of every file that changes.
@@ -199,12 +199,12 @@ impl<'a, 'm> Work<'a, 'm> {
         for name in names {
             let file = self.files.get(name);
             let own = match self.whole(name) {
-                Some(_) => Remains::Nothing,
+                Some(_) => Remainder::Nothing,
                 None => self.remains(name)?,
             };
             let mut text = match own {
-                Remains::Text(text) => text,
-                Remains::Nothing => String::new(),
+                Remainder::Text(text) => text,
+                Remainder::Nothing => String::new(),
             };
             for it in self.coming.get(name).into_iter().flatten() {
                 self.add(&mut text, it);

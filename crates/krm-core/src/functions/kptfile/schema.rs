@@ -3,7 +3,7 @@
 use krm_yaml::{NodeKind, NodeRef};
 
 use super::Reader;
-use crate::diagnostics::suggest::nearest;
+use crate::diagnostics::closest_name;
 use crate::model::resource::{is_null, scalar_text};
 
 /// What a value looks like. Null is fine for all of them.
@@ -168,7 +168,7 @@ impl<'a> Reader<'a> {
                 None if name == "<<" => {}
                 None => {
                     let names = || fields.iter().map(|(name, _)| *name);
-                    let hint = match nearest(names(), &name) {
+                    let hint = match closest_name(names(), &name) {
                         Some(meant) => format!("did you mean `{meant}`?"),
                         None => format!("{owner} has {}", names().collect::<Vec<_>>().join(", ")),
                     };

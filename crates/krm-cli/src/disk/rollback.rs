@@ -8,7 +8,7 @@ use super::target::Target;
 use super::{flush, recover};
 
 /// Removes what was staged. What cannot be removed now is for the next run, which the journal tells of it.
-pub(super) fn nothing_was_renamed(units: &mut [Unit<'_>]) {
+pub(super) fn discard_staged(units: &mut [Unit<'_>]) {
     for unit in units {
         let Some(journal) = &mut unit.journal else { continue };
         let undone = journal.take_back().and_then(|()| recover::back(&unit.steps, &unit.folder));
@@ -19,7 +19,7 @@ pub(super) fn nothing_was_renamed(units: &mut [Unit<'_>]) {
 }
 
 /// Puts the old contents back. That is a run of its own, with a journal in the place of the first.
-pub(super) fn take_back(units: &[Unit<'_>]) -> io::Result<()> {
+pub(super) fn roll_back(units: &[Unit<'_>]) -> io::Result<()> {
     for unit in units {
         let mut steps = Vec::with_capacity(unit.targets.len());
         let staged = stage(unit, &mut steps);

@@ -19,12 +19,12 @@ const WHOLE: &str = "KUST_FUNCTION_CONFIG";
 /// let text = "metadata: {name: web}\nspec:\n  replicas: 3\n  path: /evil\n  ports: [80]\ndata: {my-key.x: a}\n";
 /// let file = krm_yaml::File::parse(text.to_owned())?;
 /// let config = file.document(0).and_then(|it| it.root()).expect("it is there");
-/// let told = krm_core::functions::adapter::variables(config);
+/// let told = krm_core::functions::adapter::environment(config);
 /// let names: Vec<String> = told[1..].iter().map(|(name, value)| format!("{name}={value}")).collect();
 /// assert_eq!(names, ["NAME=web", "REPLICAS=3", "PORTS=[80]", "MY_KEY_X=a"]);
 /// # Ok::<(), krm_yaml::ReadError>(())
 /// ```
-pub fn variables(config: NodeRef<'_>) -> Vec<(String, String)> {
+pub fn environment(config: NodeRef<'_>) -> Vec<(String, String)> {
     let mut all =
         vec![(WHOLE.to_owned(), source_text::ensure_trailing_newline(source_text::text(config)))];
     for (key, value) in fields(config) {
@@ -41,7 +41,7 @@ pub fn variables(config: NodeRef<'_>) -> Vec<(String, String)> {
 }
 
 /// The same as flags, `--replicas=3`, and the items of the functionConfig as words.
-pub fn flags(config: NodeRef<'_>) -> Vec<String> {
+pub fn arguments(config: NodeRef<'_>) -> Vec<String> {
     let mut flags: Vec<String> =
         fields(config).into_iter().map(|(key, value)| format!("--{key}={value}")).collect();
     let items = field(config, "items").and_then(NodeRef::as_sequence);
@@ -87,7 +87,7 @@ mod tests {
         {
             let file = File::parse(format!("spec: {{{key}: evil}}\n")).unwrap();
             let root = file.document(0).unwrap().root().unwrap();
-            assert_eq!(variables(root).len(), 1, "{key}");
+            assert_eq!(environment(root).len(), 1, "{key}");
         }
     }
 
@@ -98,6 +98,6 @@ mod tests {
         )
         .unwrap();
         let root = file.document(0).unwrap().root().unwrap();
-        assert_eq!(flags(root), ["--name=a b", "--n=", "--m={\"x\":\"y\"}", "one", "2"]);
+        assert_eq!(arguments(root), ["--name=a b", "--n=", "--m={\"x\":\"y\"}", "one", "2"]);
     }
 }

@@ -4,13 +4,13 @@ use std::ops::Range;
 
 use krm_yaml::{DocumentRef, File, Span};
 
-use super::kept::{content, find};
+use super::values::{content, find};
 
 /// What stands in the place of a value.
 pub(super) const MASK: &str = "***";
 
 /// The bytes of a line that nobody should see.
-pub(crate) fn hidden(file: &File, line: Span) -> Vec<Span> {
+pub(crate) fn hidden_spans(file: &File, line: Span) -> Vec<Span> {
     let Some(document) = document_at(file, line.start) else { return Vec::new() };
     if !document.text().contains("Secret") {
         return Vec::new();
@@ -74,7 +74,7 @@ fn looks_like_secret(text: &str) -> bool {
 }
 
 /// A text and a range of it, with bytes of the text hidden; what is inside of them becomes the mask.
-pub(crate) fn mask(
+pub(crate) fn mask_line(
     text: &str,
     marked: &Range<usize>,
     hidden: &[Range<usize>],
@@ -110,12 +110,12 @@ mod tests {
         let file = File::parse(text.to_owned()).unwrap();
         let start: usize = text.split_inclusive('\n').take(line as usize - 1).map(str::len).sum();
         let line = file.line_at(start as u32);
-        let spans = hidden(&file, line);
+        let spans = hidden_spans(&file, line);
         let ranges: Vec<Range<usize>> = spans
             .iter()
             .map(|span| (span.start - line.start) as usize..(span.end - line.start) as usize)
             .collect();
-        mask(line.of(text), &(0..0), &ranges).0
+        mask_line(line.of(text), &(0..0), &ranges).0
     }
 
     #[test]
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn a_mark_moves_with_the_text() {
         let of = |marked: Range<usize>| {
-            let (text, marked) = mask("k: value # c", &marked, std::slice::from_ref(&(3..8)));
+            let (text, marked) = mask_line("k: value # c", &marked, std::slice::from_ref(&(3..8)));
             text[marked].to_owned()
         };
         assert_eq!(of(0..1), "k");

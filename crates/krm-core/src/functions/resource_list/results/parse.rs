@@ -10,7 +10,7 @@ use crate::{Diagnostic, Severity};
 
 /// Results that were read, and what was odd about them.
 #[derive(Clone, Debug, Default)]
-pub struct Read {
+pub struct ParsedResults {
     /// The results, in order.
     pub results: Vec<FunctionResult>,
     /// What breaks the specification; it was read as far as it goes.
@@ -22,13 +22,13 @@ pub struct Read {
 /// ```
 /// let text = "kind: ResourceList\nresults:\n- message: too many\n  field: {path: spec.replicas, proposedValue: 3}\n";
 /// let file = krm_yaml::File::parse(text.to_owned())?;
-/// let read = krm_core::functions::resource_list::results::read(file.document(0).and_then(|it| it.root()).expect("it is there"));
+/// let read = krm_core::functions::resource_list::results::parse(file.document(0).and_then(|it| it.root()).expect("it is there"));
 /// assert_eq!(read.results[0].message, "too many");
 /// assert_eq!(read.results[0].severity, krm_core::Severity::Error);
 /// # Ok::<(), krm_yaml::ReadError>(())
 /// ```
-pub fn read(list: NodeRef<'_>) -> Read {
-    let mut reader = Reader { file: list.document().file(), read: Read::default() };
+pub fn parse(list: NodeRef<'_>) -> ParsedResults {
+    let mut reader = Reader { file: list.document().file(), read: ParsedResults::default() };
     if let Some(results) = field(list, "results") {
         reader.list(results);
     }
@@ -37,7 +37,7 @@ pub fn read(list: NodeRef<'_>) -> Read {
 
 struct Reader<'a> {
     file: &'a File,
-    read: Read,
+    read: ParsedResults,
 }
 
 impl<'a> Reader<'a> {
@@ -187,9 +187,9 @@ mod tests {
     use super::*;
     use crate::functions::resource_list::Version;
 
-    fn results(text: &str) -> Read {
+    fn results(text: &str) -> ParsedResults {
         let file = File::parse(format!("results:\n{text}")).unwrap();
-        read(file.document(0).and_then(|document| document.root()).unwrap())
+        parse(file.document(0).and_then(|document| document.root()).unwrap())
     }
 
     fn one(text: &str) -> FunctionResult {

@@ -2,28 +2,31 @@
 
 use std::collections::BTreeMap;
 
-use super::incoming::Returned;
-use super::sending::Sent;
+use super::input::InputItem;
+use super::output::OutputItem;
 use crate::Diagnostic;
 
 /// What became of the resources; all are positions in the two lists, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Matches {
-    /// Sent and returned, in the order of what was returned.
-    pub kept: Vec<(usize, usize)>,
-    /// Returned, and never sent.
-    pub new: Vec<usize>,
-    /// Sent, and not returned.
-    pub gone: Vec<usize>,
+pub(crate) struct ItemPairs {
+    /// InputItem and returned, in the order of what was returned.
+    pub(crate) kept: Vec<(usize, usize)>,
+    /// OutputItem, and never sent.
+    pub(crate) new: Vec<usize>,
+    /// InputItem, and not returned.
+    pub(crate) gone: Vec<usize>,
 }
 
 /// Finds for every resource that came back the one that was sent: by its id, then by its place, then by its identity.
 ///
 /// Of several with one id, the one that kept its identity is it, and the others are new. A function that changed an
 /// internal annotation which is not its own is an error.
-pub fn matches(sent: &[Sent<'_>], returned: &[Returned<'_>]) -> Result<Matches, Diagnostic> {
+pub(crate) fn pair_items(
+    sent: &[InputItem<'_>],
+    returned: &[OutputItem<'_>],
+) -> Result<ItemPairs, Diagnostic> {
     let (to, taken) = (vec![None; returned.len()], vec![false; sent.len()]);
-    let mut matching = Matching { sent, returned, to, taken };
+    let mut matching = ItemPairing { sent, returned, to, taken };
     matching.by_id();
     matching.by(
         |sent| Some((sent.path.clone()?, sent.item.index.unwrap_or(0))),
@@ -37,15 +40,15 @@ pub fn matches(sent: &[Sent<'_>], returned: &[Returned<'_>]) -> Result<Matches, 
     Ok(found)
 }
 
-struct Matching<'s, 'a> {
-    sent: &'s [Sent<'a>],
-    returned: &'s [Returned<'a>],
+struct ItemPairing<'s, 'a> {
+    sent: &'s [InputItem<'a>],
+    returned: &'s [OutputItem<'a>],
     /// For each that came back, the one that was sent.
     to: Vec<Option<usize>>,
     taken: Vec<bool>,
 }
 
-impl Matching<'_, '_> {
+impl ItemPairing<'_, '_> {
     fn by_id(&mut self) {
         let mut candidates: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (at, returned) in self.returned.iter().enumerate() {
@@ -66,8 +69,8 @@ impl Matching<'_, '_> {
     /// Pairs what is still free and has the same key on both sides.
     fn by<K: Ord>(
         &mut self,
-        of_sent: impl Fn(&Sent<'_>) -> Option<K>,
-        of_returned: impl Fn(&Returned<'_>) -> Option<K>,
+        of_sent: impl Fn(&InputItem<'_>) -> Option<K>,
+        of_returned: impl Fn(&OutputItem<'_>) -> Option<K>,
     ) {
         let free = self.sent.iter().enumerate().filter(|(at, _)| !self.taken[*at]);
         let mut keys: BTreeMap<K, usize> = BTreeMap::new();
@@ -86,7 +89,7 @@ impl Matching<'_, '_> {
         }
     }
 
-    fn of_id(&self, returned: &Returned<'_>) -> Option<usize> {
+    fn of_id(&self, returned: &OutputItem<'_>) -> Option<usize> {
         let id: usize = returned.id.as_deref()?.parse().ok()?;
         (id < self.sent.len()).then_some(id)
     }
@@ -96,8 +99,8 @@ impl Matching<'_, '_> {
         self.taken[sent] = true;
     }
 
-    fn finish(self) -> Matches {
-        let mut found = Matches::default();
+    fn finish(self) -> ItemPairs {
+        let mut found = ItemPairs::default();
         for (at, sent) in self.to.iter().enumerate() {
             match sent {
                 Some(sent) => found.kept.push((*sent, at)),
@@ -110,7 +113,7 @@ impl Matching<'_, '_> {
 }
 
 /// Spec: a function changes no internal annotation but path and index. One that is missing is no change.
-fn internal_stays(sent: &Sent<'_>, returned: &Returned<'_>) -> Result<(), Diagnostic> {
+fn internal_stays(sent: &InputItem<'_>, returned: &OutputItem<'_>) -> Result<(), Diagnostic> {
     for (name, value) in &sent.internal {
         let changed = returned.internal.iter().find(|(other, now)| other == name && now != value);
         if let Some((_, now)) = changed {
@@ -132,7 +135,7 @@ fn internal_stays(sent: &Sent<'_>, returned: &Returned<'_>) -> Result<(), Diagno
 mod tests {
     use super::*;
     use crate::PackagePath;
-    use crate::functions::resource_list::{Item, SendOptions, Sending, incoming};
+    use crate::functions::resource_list::{InputList, InputOptions, Item, output};
     use krm_yaml::File;
 
     fn pod(name: &str, annotations: &str) -> String {
@@ -142,7 +145,7 @@ mod tests {
     }
 
     /// Two pods of one file, and what came back for them.
-    fn found(returned: &[String]) -> Result<Matches, Diagnostic> {
+    fn found(returned: &[String]) -> Result<ItemPairs, Diagnostic> {
         let own = "internal.config.kubernetes.io/x: '1'";
         let items = ["a", "b"].into_iter().enumerate().map(|(index, name)| {
             let mut item = Item::parse(pod(name, own)).unwrap();
@@ -150,11 +153,11 @@ mod tests {
             item
         });
         let items: Vec<Item> = items.collect();
-        let sending = Sending::of(&items, &SendOptions::default()).unwrap();
+        let input = InputList::of(&items, &InputOptions::default()).unwrap();
         let text = format!("kind: ResourceList\nitems: [{}]\n", returned.join(", "));
         let theirs = File::parse(text).unwrap();
-        let returned = incoming::read(&theirs).unwrap().items.unwrap();
-        matches(&sending.sent, &returned)
+        let returned = output::parse(&theirs).unwrap().unwrap();
+        pair_items(&input.sent, &returned)
     }
 
     fn id(id: u32) -> String {
@@ -171,7 +174,7 @@ mod tests {
             found(&[pod("x", &id(1)), pod("y", &format!("{}, {}", id(0), place("b.yaml", 7)))]);
         assert_eq!(
             found.unwrap(),
-            Matches { kept: vec![(1, 0), (0, 1)], new: vec![], gone: vec![] }
+            ItemPairs { kept: vec![(1, 0), (0, 1)], new: vec![], gone: vec![] }
         );
     }
 
@@ -180,14 +183,14 @@ mod tests {
         let place = place("a.yaml", 0);
         let copy = format!("{}, {place}", id(0));
         let found = found(&[pod("copy", &copy), pod("a", &copy)]).unwrap();
-        assert_eq!(found, Matches { kept: vec![(0, 1)], new: vec![0], gone: vec![1] });
+        assert_eq!(found, ItemPairs { kept: vec![(0, 1)], new: vec![0], gone: vec![1] });
     }
 
     #[test]
     fn without_an_id_the_place_counts_and_then_the_names() {
         let found =
             found(&[pod("renamed", &place("a.yaml", 1)), pod("a", ""), pod("new", "")]).unwrap();
-        assert_eq!(found, Matches { kept: vec![(1, 0), (0, 1)], new: vec![2], gone: vec![] });
+        assert_eq!(found, ItemPairs { kept: vec![(1, 0), (0, 1)], new: vec![2], gone: vec![] });
     }
 
     #[test]

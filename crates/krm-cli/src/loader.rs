@@ -10,13 +10,13 @@ use std::sync::Arc;
 use krm_core::{Change, Diagnostic, Package, PackageFile, PackagePath, Plan};
 use krm_yaml::{File, ReadOptions};
 
-use crate::walk::{self, Found, SubPackages, Walked};
+use crate::walk::{self, Found, Subpackages, Walked};
 use crate::{disk, parallel};
 
 /// What was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
-    Folder,
+    Directory,
     File,
     Stdin,
 }
@@ -24,7 +24,7 @@ pub(crate) enum Origin {
 type OtherNames = BTreeMap<String, Vec<String>>;
 
 /// A package as it was read.
-pub(crate) struct Loaded {
+pub(crate) struct LoadedPackage {
     pub(crate) package: Package,
     /// Where it was read from, as people know it.
     pub(crate) title: String,
@@ -41,7 +41,7 @@ pub(crate) struct Loaded {
     pub(crate) others: BTreeMap<PackagePath, PathBuf>,
 }
 
-impl Loaded {
+impl LoadedPackage {
     /// Everything that there is to say about reading.
     pub(crate) fn diagnostics(&self) -> Vec<Diagnostic> {
         let mut told: Vec<Diagnostic> =
@@ -56,7 +56,7 @@ impl Loaded {
 
     /// What people call a package that is read, or one inside it; a stream has no name.
     pub(crate) fn package_name(&self, root: &str) -> Option<String> {
-        (self.origin != Origin::Stdin).then(|| self.shown(root))
+        (self.origin != Origin::Stdin).then(|| self.display_path(root))
     }
 
     /// The changes of a plan under all names of their files.
@@ -72,14 +72,14 @@ impl Loaded {
     }
 
     /// A folder of the package from where the user stands.
-    pub(crate) fn shown(&self, folder: &str) -> String {
+    pub(crate) fn display_path(&self, folder: &str) -> String {
         joined(&self.title, folder)
     }
 }
 
 /// Reads a folder, a single file, or standard input.
-pub(crate) fn load(name: &str, jobs: Option<NonZeroUsize>) -> Result<Loaded, Diagnostic> {
-    load_with(name, jobs, SubPackages::Read)
+pub(crate) fn load(name: &str, jobs: Option<NonZeroUsize>) -> Result<LoadedPackage, Diagnostic> {
+    load_with(name, jobs, Subpackages::Include)
 }
 
 /// Reads another version of packages that are read already. Files of the same path and text are read and held once.
@@ -87,25 +87,25 @@ pub(crate) fn load_beside(
     name: &str,
     jobs: Option<NonZeroUsize>,
     beside: &[&Package],
-) -> Result<Loaded, Diagnostic> {
-    open(name, jobs, SubPackages::Read, beside)
+) -> Result<LoadedPackage, Diagnostic> {
+    open(name, jobs, Subpackages::Include, beside)
 }
 
 /// Reads a folder with the packages inside it, or without.
 pub(crate) fn load_with(
     name: &str,
     jobs: Option<NonZeroUsize>,
-    sub_packages: SubPackages,
-) -> Result<Loaded, Diagnostic> {
+    sub_packages: Subpackages,
+) -> Result<LoadedPackage, Diagnostic> {
     open(name, jobs, sub_packages, &[])
 }
 
 fn open(
     name: &str,
     jobs: Option<NonZeroUsize>,
-    sub_packages: SubPackages,
+    sub_packages: Subpackages,
     beside: &[&Package],
-) -> Result<Loaded, Diagnostic> {
+) -> Result<LoadedPackage, Diagnostic> {
     if name == disk::STDIN {
         return stream();
     }
@@ -113,7 +113,7 @@ fn open(
     let told = |error: &io::Error| {
         let words = match error.kind() {
             io::ErrorKind::NotFound => "there is no such file or folder".to_owned(),
-            _ => format!("it cannot be read: {}", disk::reason(error)),
+            _ => format!("it cannot be read: {}", disk::io_reason(error)),
         };
         Diagnostic::untyped_error(words).in_file(&*title)
     };
@@ -122,28 +122,43 @@ fn open(
         let Walked { found, told, journals, closed, others } =
             walk::files(&root, &title, sub_packages);
         let (package, other_names) = read_all(found, jobs, beside);
-        let (origin, others) = (Origin::Folder, others.into_iter().collect());
-        return Ok(Loaded { package, title, origin, told, other_names, journals, closed, others });
+        let (origin, others) = (Origin::Directory, others.into_iter().collect());
+        return Ok(LoadedPackage {
+            package,
+            title,
+            origin,
+            told,
+            other_names,
+            journals,
+            closed,
+            others,
+        });
     }
     let path = root.file_name().and_then(|name| PackagePath::new(name.to_str()?).ok());
     let Some(path) = path else { return Err(walk::not_utf8(title)) };
-    let found =
-        vec![Found { shown: title.clone(), path, disk: root, is_link: false, is_outside: false }];
+    let found = vec![Found {
+        display_path: title.clone(),
+        path,
+        disk: root,
+        is_link: false,
+        is_external_symlink: false,
+    }];
     Ok(alone(read_all(found, jobs, beside).0, title, Origin::File))
 }
 
-fn stream() -> Result<Loaded, Diagnostic> {
+fn stream() -> Result<LoadedPackage, Diagnostic> {
     let file = disk::parse(disk::STDIN, ReadOptions::default())?;
     let path = PackagePath::new(disk::STDIN)
         .map_err(|error| Diagnostic::untyped_error(error.to_string()))?;
-    let shown = disk::shown(disk::STDIN).to_owned();
-    let file = PackageFile { path, shown, is_outside: false, content: Ok(Arc::new(file)) };
+    let display_path = disk::display_name(disk::STDIN).to_owned();
+    let file =
+        PackageFile { path, display_path, is_external_symlink: false, content: Ok(Arc::new(file)) };
     Ok(alone(Package::new(vec![file]), ".".to_owned(), Origin::Stdin))
 }
 
 /// A package of one file.
-fn alone(package: Package, title: String, origin: Origin) -> Loaded {
-    Loaded {
+fn alone(package: Package, title: String, origin: Origin) -> LoadedPackage {
+    LoadedPackage {
         package,
         title,
         origin,
@@ -167,16 +182,16 @@ fn read_all(
     let mut other_names = OtherNames::new();
     let mut files = Vec::with_capacity(found.len());
     for (found, (content, number)) in found.into_iter().zip(read) {
-        let Found { path, shown, is_outside, is_link, .. } = found;
+        let Found { path, display_path, is_external_symlink, is_link, .. } = found;
         if let Some(first) = number.and_then(|number| seen.get(&number)) {
             // A link shows what its target becomes; any other name has to be led to it.
             if !is_link {
-                other_names.entry(first.clone()).or_default().push(shown);
+                other_names.entry(first.clone()).or_default().push(display_path);
             }
             continue;
         }
-        seen.extend(number.map(|number| (number, shown.clone())));
-        files.push(PackageFile { path, shown, is_outside, content });
+        seen.extend(number.map(|number| (number, display_path.clone())));
+        files.push(PackageFile { path, display_path, is_external_symlink, content });
     }
     (Package::new(files), other_names)
 }
@@ -191,7 +206,7 @@ fn read(found: &Found, beside: &[&Package]) -> Content {
         bytes.reserve_exact(usize::try_from(metadata.len()).unwrap_or(0).min(1 << 30));
         // The size is known, and `take` does not ask the disk for it again.
         file.take(u64::MAX).read_to_end(&mut bytes)?;
-        Ok(disk::number(&metadata))
+        Ok(disk::file_id(&metadata))
     });
     match opened {
         Ok(number) => match known(&found.path, &bytes, beside) {
@@ -199,7 +214,7 @@ fn read(found: &Found, beside: &[&Package]) -> Content {
             None => (parse(bytes), number),
         },
         Err(error) => {
-            let words = format!("it cannot be read: {}", disk::reason(&error));
+            let words = format!("it cannot be read: {}", disk::io_reason(&error));
             (Err(Diagnostic::untyped_error(words)), None)
         }
     }
@@ -251,9 +266,9 @@ mod tests {
             for file in loaded.package.into_files() {
                 let Ok(content) = &file.content else { continue };
                 let bytes = fs::read(folder.join(file.path.as_str())).unwrap();
-                assert_eq!(content.text().as_bytes(), bytes, "{}", file.shown);
+                assert_eq!(content.text().as_bytes(), bytes, "{}", file.display_path);
                 let edited = krm_yaml::Edit::new(content).apply().unwrap();
-                plan.write(file.shown.clone(), content.text(), edited);
+                plan.write(file.display_path.clone(), content.text(), edited);
             }
             count += plan.files().count();
             assert!(plan.files().all(|change| change.action() == krm_core::Action::Keep));

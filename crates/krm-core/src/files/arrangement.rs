@@ -5,20 +5,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use krm_yaml::{DocumentRef, Edit, EditError, File, NodeRef, Span, WhenEmpty};
 
 use crate::compare::fingerprint;
-use crate::files::removal;
+use crate::files::remove;
 use crate::model::resource::resources;
 use crate::print::source_text;
 
 /// Where a resource stands in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Spot {
+pub(crate) struct ResourcePosition {
     /// Which document.
     pub(crate) document: usize,
     /// Which item of the document's list; none for a whole document.
     pub(crate) item: Option<usize>,
 }
 
-impl Spot {
+impl ResourcePosition {
     pub(crate) fn of(node: NodeRef<'_>, item: Option<usize>) -> Self {
         Self { document: node.document().index(), item }
     }
@@ -30,25 +30,25 @@ pub(crate) struct Addition<'a> {
     /// The resource, of any file.
     pub(crate) node: NodeRef<'a>,
     /// Where it goes.
-    pub(crate) place: Place,
+    pub(crate) place: InsertPosition,
 }
 
 /// Where a resource goes in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum InsertPosition {
     /// Directly before another one, into its list where it is in one.
-    Before(Spot),
+    Before(ResourcePosition),
     /// Directly behind another one, into its list where it is in one.
-    Behind(Spot),
+    After(ResourcePosition),
     /// Behind all others, as a document.
-    Last,
+    AtEnd,
 }
 
-impl Place {
-    fn spot(self) -> Option<Spot> {
+impl InsertPosition {
+    fn spot(self) -> Option<ResourcePosition> {
         match self {
-            Self::Before(spot) | Self::Behind(spot) => Some(spot),
-            Self::Last => None,
+            Self::Before(spot) | Self::After(spot) => Some(spot),
+            Self::AtEnd => None,
         }
     }
 }
@@ -56,7 +56,7 @@ impl Place {
 /// What is to become of a file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Arrangement<'a> {
-    pub(crate) removed: BTreeSet<Spot>,
+    pub(crate) removed: BTreeSet<ResourcePosition>,
     pub(crate) added: Vec<Addition<'a>>,
     /// Whether a file stays that holds nothing but comments.
     pub(crate) keeps_comments: bool,
@@ -127,7 +127,8 @@ impl Arrangement<'_> {
         for addition in &self.added {
             let Some(spot) = addition.place.spot() else { continue };
             if let (Some(item), Some(list)) = (spot.item, list_at(file, spot)) {
-                let at = if addition.place == Place::Before(spot) { item } else { item + 1 };
+                let at =
+                    if addition.place == InsertPosition::Before(spot) { item } else { item + 1 };
                 edit.insert_item(list, at, addition.node)?;
             }
         }
@@ -146,9 +147,13 @@ impl Arrangement<'_> {
             let text =
                 source_text::ensure_trailing_newline(source_text::texts(&[addition.node]).concat());
             match addition.place {
-                Place::Before(spot) => new.before.entry(spot.document).or_default().push(text),
-                Place::Behind(spot) => new.behind.entry(spot.document).or_default().push(text),
-                Place::Last => new.last.push(text),
+                InsertPosition::Before(spot) => {
+                    new.before.entry(spot.document).or_default().push(text)
+                }
+                InsertPosition::After(spot) => {
+                    new.behind.entry(spot.document).or_default().push(text)
+                }
+                InsertPosition::AtEnd => new.last.push(text),
             }
         }
         let line_break = line_break(file, &new);
@@ -177,8 +182,8 @@ impl Arrangement<'_> {
                 out.extend(["---", line_break]);
             }
             out.push_str(match emptied.contains(&index) {
-                true => removal::own_comments(document),
-                false if out.is_empty() && !is_marked => removal::without_separator(document),
+                true => remove::own_comments(document),
+                false if out.is_empty() && !is_marked => remove::without_separator(document),
                 false if needs_marker => document.text().trim_start_matches('\u{feff}'),
                 false => document.text(),
             });
@@ -243,7 +248,7 @@ fn is_item(addition: &Addition<'_>, file: &File) -> bool {
     spot.is_some_and(|spot| spot.item.is_some() && list_at(file, spot).is_some())
 }
 
-fn list_at(file: &File, spot: Spot) -> Option<NodeRef<'_>> {
+fn list_at(file: &File, spot: ResourcePosition) -> Option<NodeRef<'_>> {
     list(file.document(spot.document)?)
 }
 
@@ -299,21 +304,26 @@ fn push_document(out: &mut String, text: &str, line_break: &str) {
 mod tests {
     use super::*;
 
-    fn arranged(text: &str, removed: &[Spot], new: &str, after: Option<Spot>) -> Option<String> {
+    fn arranged(
+        text: &str,
+        removed: &[ResourcePosition],
+        new: &str,
+        after: Option<ResourcePosition>,
+    ) -> Option<String> {
         let [file, new] = [text, new].map(|text| File::parse(text.to_owned()).unwrap());
         let nodes = new.documents().filter_map(|document| document.root());
-        let place = after.map_or(Place::Last, Place::Behind);
+        let place = after.map_or(InsertPosition::AtEnd, InsertPosition::After);
         let added = nodes.map(|node| Addition { node, place }).collect();
         let removed = removed.iter().copied().collect();
         Arrangement { removed, added, ..Arrangement::default() }.apply(&file, false).unwrap()
     }
 
-    fn document(document: usize) -> Spot {
-        Spot { document, item: None }
+    fn document(document: usize) -> ResourcePosition {
+        ResourcePosition { document, item: None }
     }
 
-    fn item(at: usize) -> Spot {
-        Spot { document: 0, item: Some(at) }
+    fn item(at: usize) -> ResourcePosition {
+        ResourcePosition { document: 0, item: Some(at) }
     }
 
     #[test]
@@ -366,7 +376,7 @@ mod tests {
         let file = File::parse("a: |\n  x".to_owned()).unwrap();
         let new = File::parse("b: 1\n".to_owned()).unwrap();
         let node = new.document(0).unwrap().root().unwrap();
-        let added = vec![Addition { node, place: Place::Last }];
+        let added = vec![Addition { node, place: InsertPosition::AtEnd }];
         let error = Arrangement { added, ..Arrangement::default() }.apply(&file, false);
         assert!(error.unwrap_err().message.contains("something else"));
     }

@@ -3,12 +3,12 @@
 use krm_yaml::{DocumentRef, EditError};
 
 use crate::Diagnostic;
-use crate::files::arrange::{Arrangement, Spot};
+use crate::files::arrangement::{Arrangement, ResourcePosition};
 use crate::model::package::PackageFile;
 
 /// What remains of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Remains {
+pub enum Remainder {
     /// Nothing: the file is to be deleted.
     Nothing,
     /// This text.
@@ -21,29 +21,31 @@ pub enum Remains {
 /// stays, and so do documents that are no resources: such a file is not deleted.
 ///
 /// ```
-/// use krm_core::files::removal::{Remains, remove};
+/// use krm_core::files::{Remainder, remove_resources};
 /// use krm_core::PackageFile;
 ///
 /// let text = "apiVersion: v1\nkind: A\n---\n# second\napiVersion: v1\nkind: B\n".to_owned();
-/// let file = PackageFile::of_text("a.yaml", text)?;
-/// assert_eq!(remove(&file, &[0]), Ok(Remains::Text("# second\napiVersion: v1\nkind: B\n".into())));
-/// assert_eq!(remove(&file, &[1]), Ok(Remains::Text("apiVersion: v1\nkind: A\n".into())));
-/// assert_eq!(remove(&file, &[0, 1]), Ok(Remains::Nothing));
+/// let file = PackageFile::from_text("a.yaml", text)?;
+/// assert_eq!(remove_resources(&file, &[0]), Ok(Remainder::Text("# second\napiVersion: v1\nkind: B\n".into())));
+/// assert_eq!(remove_resources(&file, &[1]), Ok(Remainder::Text("apiVersion: v1\nkind: A\n".into())));
+/// assert_eq!(remove_resources(&file, &[0, 1]), Ok(Remainder::Nothing));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn remove(file: &PackageFile, gone: &[usize]) -> Result<Remains, Vec<Diagnostic>> {
+pub fn remove_resources(file: &PackageFile, gone: &[usize]) -> Result<Remainder, Vec<Diagnostic>> {
     let errors = file.errors();
     let Some(source) = file.file().filter(|_| errors.is_empty()) else { return Err(errors) };
     let told = |error: &EditError| {
-        let told = Diagnostic::from_edit(error, source).in_file(&*file.shown);
+        let told = Diagnostic::from_edit(error, source).in_file(&*file.display_path);
         vec![told.hint("remove the resources by hand")]
     };
-    let spots: Vec<Spot> =
-        file.resources().map(|resource| Spot::of(resource.node, resource.item)).collect();
+    let spots: Vec<ResourcePosition> = file
+        .resources()
+        .map(|resource| ResourcePosition::of(resource.node, resource.item))
+        .collect();
     let removed = gone.iter().filter_map(|index| spots.get(*index).copied()).collect();
     let arrangement = Arrangement { removed, keeps_comments: true, ..Arrangement::default() };
     let text = arrangement.apply(source, file.path.is_json()).map_err(|error| told(&error))?;
-    Ok(text.map_or(Remains::Nothing, Remains::Text))
+    Ok(text.map_or(Remainder::Nothing, Remainder::Text))
 }
 
 /// The comments of a document that are not those of its resource: before its marker, and at the top of the file above
@@ -92,12 +94,12 @@ mod tests {
     use crate::model::package::tests::package;
     use proptest::prelude::*;
 
-    fn removed(text: &str, gone: &[usize]) -> Remains {
-        remove(&package(&[("a.yaml", text)]).files()[0], gone).unwrap()
+    fn removed(text: &str, gone: &[usize]) -> Remainder {
+        remove_resources(&package(&[("a.yaml", text)]).files()[0], gone).unwrap()
     }
 
-    fn text(text: &str) -> Remains {
-        Remains::Text(text.to_owned())
+    fn text(text: &str) -> Remainder {
+        Remainder::Text(text.to_owned())
     }
 
     fn pod(name: &str) -> String {
@@ -112,13 +114,13 @@ mod tests {
         assert_eq!(removed(&file, &[1]), text(&format!("{a}---\n{c}")));
         assert_eq!(removed(&file, &[2]), text(&format!("{a}---\n{b}")));
         assert_eq!(removed(&file, &[0, 1]), text(&c));
-        assert_eq!(removed(&file, &[0, 1, 2]), Remains::Nothing);
+        assert_eq!(removed(&file, &[0, 1, 2]), Remainder::Nothing);
         assert_eq!(removed(&file, &[]), text(&file));
         let marked = format!("---\n{a}---\n{b}");
         assert_eq!(removed(&marked, &[0]), text(&format!("---\n{b}")));
         let ended = format!("{a}...\n---\n{b}...\n");
         assert_eq!(removed(&ended, &[0]), text(&format!("{b}...\n")));
-        assert_eq!(removed(&ended, &[0, 1]), Remains::Nothing);
+        assert_eq!(removed(&ended, &[0, 1]), Remainder::Nothing);
         let directive = format!("{a}...\n%YAML 1.2\n---\n{b}");
         assert_eq!(removed(&directive, &[0]), text(&format!("%YAML 1.2\n---\n{b}")));
     }
@@ -126,7 +128,7 @@ mod tests {
     #[test]
     fn what_is_not_the_resources_stays() {
         let (a, b) = (pod("a"), pod("b"));
-        assert_eq!(removed(&format!("# of a\n{a}"), &[0]), Remains::Nothing);
+        assert_eq!(removed(&format!("# of a\n{a}"), &[0]), Remainder::Nothing);
         assert_eq!(removed(&format!("# licence\n\n# of a\n{a}"), &[0]), text("# licence\n\n"));
         assert_eq!(removed(&format!("# licence\n---\n{a}"), &[0]), text("# licence\n"));
         assert_eq!(
@@ -135,8 +137,8 @@ mod tests {
         );
         assert_eq!(removed(&format!("{a}---\nother: 1\n"), &[0]), text("other: 1\n"));
         assert_eq!(removed(&format!("{a}---\n# only words\n"), &[0]), text("# only words\n"));
-        assert_eq!(removed(&format!("{a}---\n"), &[0]), Remains::Nothing);
-        assert_eq!(removed(&format!("\u{feff}{a}"), &[0]), Remains::Nothing);
+        assert_eq!(removed(&format!("{a}---\n"), &[0]), Remainder::Nothing);
+        assert_eq!(removed(&format!("\u{feff}{a}"), &[0]), Remainder::Nothing);
         let marked = format!("\u{feff}{a}---\n{b}");
         assert_eq!(removed(&marked, &[0]), text(&format!("\u{feff}{b}")));
     }
@@ -146,18 +148,18 @@ mod tests {
         let list = "apiVersion: v1\nkind: List\nitems:\n# of a\n- {apiVersion: v1, kind: A}\n# of b\n- {apiVersion: v1, kind: B}\n";
         let rest = "apiVersion: v1\nkind: List\nitems:\n# of b\n- {apiVersion: v1, kind: B}\n";
         assert_eq!(removed(list, &[0]), text(rest));
-        assert_eq!(removed(list, &[0, 1]), Remains::Nothing);
+        assert_eq!(removed(list, &[0, 1]), Remainder::Nothing);
         let more = "apiVersion: v1\nkind: ResourceList\nitems: [{apiVersion: v1, kind: A}]\nfunctionConfig: {a: b}\n";
         assert_eq!(removed(more, &[0]), text(&more.replace("{apiVersion: v1, kind: A}", "")));
         let bare = "- apiVersion: v1\n  kind: A\n- plain\n";
         assert_eq!(removed(bare, &[0]), text("- plain\n"));
-        assert_eq!(removed("- apiVersion: v1\n  kind: A\n", &[0]), Remains::Nothing);
+        assert_eq!(removed("- apiVersion: v1\n  kind: A\n", &[0]), Remainder::Nothing);
     }
 
     #[test]
     fn a_file_that_cannot_be_read_is_left_alone() {
         let file = format!("{}---\n[\n", pod("a"));
-        assert!(remove(&package(&[("a.yaml", &file)]).files()[0], &[0]).is_err());
+        assert!(remove_resources(&package(&[("a.yaml", &file)]).files()[0], &[0]).is_err());
     }
 
     proptest! {
@@ -182,8 +184,8 @@ mod tests {
             let stays = |n: &usize| there.iter().position(|it| it == n).is_none_or(|at| !gone[at]);
             let kept: Vec<usize> = (0..kinds.len()).filter(stays).collect();
             match removed(&breaks(&all), &indices) {
-                Remains::Nothing => prop_assert!(kept.is_empty()),
-                Remains::Text(text) => {
+                Remainder::Nothing => prop_assert!(kept.is_empty()),
+                Remainder::Text(text) => {
                     prop_assert!(!kept.is_empty());
                     let kept: Vec<&str> = kept.iter().map(|n| documents[*n].as_str()).collect();
                     let expected = format!("{first}{}{end}", kept.join(&format!("{end}---\n")));

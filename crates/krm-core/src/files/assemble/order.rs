@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Fate, FileWork, told_of};
-use crate::files::arrange::{Addition, Arrangement, Place, Spot};
+use crate::files::arrangement::{Addition, Arrangement, InsertPosition, ResourcePosition};
 use crate::functions::resource_list::Item;
 use crate::{Diagnostic, PackagePath};
 
@@ -34,7 +34,7 @@ impl<'i> FileWork<'_, 'i> {
             let item = match slot {
                 Slot::Old(at) if stays(at) => {
                     behind = Some(self.spots[at]);
-                    let before = Place::Before(self.spots[at]);
+                    let before = InsertPosition::Before(self.spots[at]);
                     arrangement.added.extend(waiting.drain(..).map(|item| added(item, before)));
                     continue;
                 }
@@ -46,13 +46,15 @@ impl<'i> FileWork<'_, 'i> {
             };
             match behind {
                 Some(spot) if item.index.is_some() => {
-                    arrangement.added.push(added(item, Place::Behind(spot)));
+                    arrangement.added.push(added(item, InsertPosition::After(spot)));
                 }
                 None if item.index.is_some() => waiting.push(item),
                 _ => arrangement.added.push(added(item, self.end(&staying))),
             }
         }
-        arrangement.added.extend(waiting.into_iter().map(|item| added(item, Place::Last)));
+        arrangement
+            .added
+            .extend(waiting.into_iter().map(|item| added(item, InsertPosition::AtEnd)));
         Ok(arrangement)
     }
 
@@ -85,12 +87,12 @@ impl<'i> FileWork<'_, 'i> {
     }
 
     /// The end of a file is the end of its list where it is one.
-    fn end(&self, staying: &[usize]) -> Place {
-        let is_list = |spot: &Spot| spot.document == 0 && spot.item.is_some();
+    fn end(&self, staying: &[usize]) -> InsertPosition {
+        let is_list = |spot: &ResourcePosition| spot.document == 0 && spot.item.is_some();
         let last = staying.last().map(|at| self.spots[*at]);
         match last.filter(|_| self.spots.iter().all(is_list)) {
-            Some(spot) => Place::Behind(spot),
-            None => Place::Last,
+            Some(spot) => InsertPosition::After(spot),
+            None => InsertPosition::AtEnd,
         }
     }
 }
@@ -102,7 +104,7 @@ fn old(slot: &Slot<'_>) -> Option<usize> {
     }
 }
 
-fn added(item: &Item, place: Place) -> Addition<'_> {
+fn added(item: &Item, place: InsertPosition) -> Addition<'_> {
     Addition { node: item.root(), place }
 }
 

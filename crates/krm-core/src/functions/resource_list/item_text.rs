@@ -2,8 +2,8 @@
 
 use krm_yaml::{DocumentRef, Edit, File, NodeRef, Span, Value};
 
-use super::annotations::is_of_the_wire;
-use super::{Item, written};
+use super::annotations::is_wire_annotation;
+use super::{Item, serialize};
 use crate::model::resource::{field, is_null, scalar_text};
 use crate::print::json;
 use crate::print::source_text;
@@ -25,7 +25,7 @@ pub(super) fn text(item: &Item, annotations: &[Annotation<'_>]) -> Result<String
     }
     let pairs: Vec<(&str, &str)> = annotations.iter().map(|(name, it)| (*name, &**it)).collect();
     let as_written = body(root).and_then(|body| edited(ended(body.of(item.text())), &pairs));
-    let written_out = || written::out(root).ok().and_then(|text| edited(text, &pairs));
+    let written_out = || serialize::expanded(root).ok().and_then(|text| edited(text, &pairs));
     as_written.or_else(written_out).ok_or_else(|| {
         let message =
             format!("{} cannot be sent: its annotations cannot be set", item.resource().label());
@@ -38,7 +38,7 @@ pub(super) fn text(item: &Item, annotations: &[Annotation<'_>]) -> Result<String
 pub(super) fn plain(item: &Item) -> String {
     match body(item.root()) {
         Some(body) => ended(body.of(item.text())),
-        None => written::out(item.root()).unwrap_or_else(|_| ended(item.text())),
+        None => serialize::expanded(item.root()).unwrap_or_else(|_| ended(item.text())),
     }
 }
 
@@ -98,7 +98,8 @@ impl Spot {
             return Self::below(metadata.key, metadata.value, true);
         };
         let annotations = entry.value.as_mapping()?;
-        let is_ours = |name: NodeRef<'_>| scalar_text(name).is_some_and(|it| is_of_the_wire(&it));
+        let is_ours =
+            |name: NodeRef<'_>| scalar_text(name).is_some_and(|it| is_wire_annotation(&it));
         if annotations.entries().any(|entry| is_ours(entry.key)) {
             return None;
         }

@@ -3,7 +3,7 @@
 mod moves;
 
 use crate::annotate;
-use crate::files::placement::safe;
+use crate::files::placement::file_name_segment;
 use crate::model::package::{Package, PackageFile};
 use crate::model::package_path::PackagePath;
 use crate::{Diagnostic, Resource};
@@ -15,9 +15,9 @@ const INDEX: &str = "config.kubernetes.io/index";
 
 /// How files are named: `%n` is the name, `%k` the kind and `%s` the namespace, all in lower case.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pattern(String);
+pub struct FileNamePattern(String);
 
-impl std::str::FromStr for Pattern {
+impl std::str::FromStr for FileNamePattern {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -37,29 +37,30 @@ impl std::str::FromStr for Pattern {
     }
 }
 
-impl Pattern {
+impl FileNamePattern {
     /// The path for a resource; none for one without a name that the pattern asks for.
     fn path(&self, resource: Resource<'_>) -> Option<String> {
-        let name = safe(&resource.name());
+        let name = file_name_segment(&resource.name());
         if name.is_empty() && self.0.contains("%n") {
             return None;
         }
-        let text = self.0.replace("%k", &safe(&resource.kind()));
-        let text = text.replace("%s", &safe(&resource.namespace())).replace("%n", &name);
+        let text = self.0.replace("%k", &file_name_segment(&resource.kind()));
+        let text =
+            text.replace("%s", &file_name_segment(&resource.namespace())).replace("%n", &name);
         Some(text.trim_start_matches('/').to_owned())
     }
 }
 
 /// How files get their names.
 #[derive(Clone, Debug)]
-pub struct Naming {
+pub struct FileNaming {
     /// The names.
-    pub pattern: Pattern,
+    pub pattern: FileNamePattern,
     /// Whether a resource whose annotations name a file is moved, too.
     pub overrides: bool,
 }
 
-impl Naming {
+impl FileNaming {
     /// Whether a resource is asked to be somewhere else.
     fn is_wanted(&self, resource: Resource<'_>) -> bool {
         let has_path = PATHS.iter().any(|name| resource.annotation(name).is_some());
@@ -69,7 +70,7 @@ impl Naming {
 
 /// What becomes of the files of a package.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Renamed {
+pub struct RenamedFiles {
     /// The files that change: their new text, or none for one that goes away.
     pub files: Vec<(PackagePath, Option<String>)>,
     /// What stays where it is, and why.
@@ -84,19 +85,22 @@ pub struct Renamed {
 /// they are below it.
 ///
 /// No comment is lost: what is the file's own stays while something else does, and goes with its document otherwise.
-pub fn rename(
+pub fn rename_files(
     package: &Package,
     closed: &[String],
-    naming: &Naming,
-) -> Result<Renamed, Vec<Diagnostic>> {
+    naming: &FileNaming,
+) -> Result<RenamedFiles, Vec<Diagnostic>> {
     moves::rename(package, closed, naming)
 }
 
 /// Notes the files of the resources of a stream in their annotations, for the tool that writes them.
-pub fn annotated(file: &PackageFile, naming: &Naming) -> Result<Option<String>, Vec<Diagnostic>> {
+pub fn annotate_paths(
+    file: &PackageFile,
+    naming: &FileNaming,
+) -> Result<Option<String>, Vec<Diagnostic>> {
     let Some(source) = file.file() else { return Ok(None) };
     let told = |error: &krm_yaml::EditError| {
-        vec![Diagnostic::from_edit(error, source).in_file(&*file.shown)]
+        vec![Diagnostic::from_edit(error, source).in_file(&*file.display_path)]
     };
     let mut counts = std::collections::BTreeMap::<String, usize>::new();
     let mut notes = Vec::new();

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use krm_yaml::{File, NodeRef, ScalarStyle, Span};
 
-use super::{Declaration, Runtime};
-use crate::diagnostics::suggest::nearest;
+use super::{AnnotatedRuntime, FunctionDeclaration};
+use crate::diagnostics::closest_name;
 use crate::model::resource::{field, is_null, scalar_text};
 use crate::{Diagnostic, Resource};
 
@@ -14,7 +14,9 @@ const NAMES: [&str; 2] = ["config.kubernetes.io/function", "config.k8s.io/functi
 /// Compat: an image and nothing else.
 const IMAGE: &str = "config.kubernetes.io/container";
 
-pub(super) fn declaration(resource: Resource<'_>) -> Option<Result<Declaration, Diagnostic>> {
+pub(super) fn declaration(
+    resource: Resource<'_>,
+) -> Option<Result<FunctionDeclaration, Diagnostic>> {
     let metadata = field(resource.node, "metadata")?;
     let annotations = field(metadata, "annotations");
     let annotation = |name: &str| field(annotations?, name).filter(|node| !is_null(*node));
@@ -27,11 +29,11 @@ pub(super) fn declaration(resource: Resource<'_>) -> Option<Result<Declaration, 
     }
     let image = scalar_text(annotation(IMAGE)?)?.into_owned();
     let runtime =
-        Runtime::Container { image, network: false, mounts: Vec::new(), envs: Vec::new() };
-    Some(Ok(Declaration { runtime, defer_failure: false }))
+        AnnotatedRuntime::Container { image, network: false, mounts: Vec::new(), envs: Vec::new() };
+    Some(Ok(FunctionDeclaration { runtime, defer_failure: false }))
 }
 
-fn of_annotation(node: NodeRef<'_>) -> Result<Declaration, Diagnostic> {
+fn of_annotation(node: NodeRef<'_>) -> Result<FunctionDeclaration, Diagnostic> {
     let told = Told::Annotation(node);
     let Some(text) = scalar_text(node) else {
         let words = "a function is declared as text; write `|` behind the annotation's name";
@@ -108,7 +110,7 @@ impl Reader<'_> {
         self.told.place(node.document().file(), node.span(), &words.into())
     }
 
-    fn declaration(&self, node: NodeRef<'_>) -> Result<Declaration, Diagnostic> {
+    fn declaration(&self, node: NodeRef<'_>) -> Result<FunctionDeclaration, Diagnostic> {
         let known = ["container", "exec", "starlark", "wasm", "deferFailure"];
         self.only(node, &known, "a function")?;
         let kinds: Vec<(&str, NodeRef<'_>)> = known[..4]
@@ -132,13 +134,13 @@ impl Reader<'_> {
             "starlark" => self.starlark(body)?,
             _ => {
                 self.only(body, &["path"], "wasm")?;
-                Runtime::Wasm { path: self.text(body, "path")? }
+                AnnotatedRuntime::Wasm { path: self.text(body, "path")? }
             }
         };
-        Ok(Declaration { runtime, defer_failure: self.flag(node, "deferFailure")? })
+        Ok(FunctionDeclaration { runtime, defer_failure: self.flag(node, "deferFailure")? })
     }
 
-    fn container(&self, node: NodeRef<'_>) -> Result<Runtime, Diagnostic> {
+    fn container(&self, node: NodeRef<'_>) -> Result<AnnotatedRuntime, Diagnostic> {
         self.only(node, &["image", "network", "mounts", "envs", "env"], "container")?;
         let mounts = field(node, "mounts").map_or(Ok(Vec::new()), |it| self.mounts(it))?;
         let network = match field(node, "network") {
@@ -147,16 +149,16 @@ impl Reader<'_> {
             _ => self.flag(node, "network")?,
         };
         let image = self.text(node, "image")?;
-        Ok(Runtime::Container { image, network, mounts, envs: self.envs(node)? })
+        Ok(AnnotatedRuntime::Container { image, network, mounts, envs: self.envs(node)? })
     }
 
-    fn exec(&self, node: NodeRef<'_>) -> Result<Runtime, Diagnostic> {
+    fn exec(&self, node: NodeRef<'_>) -> Result<AnnotatedRuntime, Diagnostic> {
         self.only(node, &["path", "args", "envs", "env"], "exec")?;
         let args = field(node, "args").map_or(Ok(Vec::new()), |it| self.texts(it))?;
-        Ok(Runtime::Exec { path: self.text(node, "path")?, args, envs: self.envs(node)? })
+        Ok(AnnotatedRuntime::Exec { path: self.text(node, "path")?, args, envs: self.envs(node)? })
     }
 
-    fn starlark(&self, node: NodeRef<'_>) -> Result<Runtime, Diagnostic> {
+    fn starlark(&self, node: NodeRef<'_>) -> Result<AnnotatedRuntime, Diagnostic> {
         self.only(node, &["name", "path", "url"], "starlark")?;
         if let Some(url) = field(node, "url").filter(|url| !is_null(*url)) {
             let words = "scripts are not fetched from elsewhere";
@@ -165,7 +167,7 @@ impl Reader<'_> {
                 .hint("keep the script in the package, and name it as `path`"));
         }
         let name = field(node, "name").and_then(scalar_text).map(Cow::into_owned);
-        Ok(Runtime::Starlark { name, path: self.text(node, "path")? })
+        Ok(AnnotatedRuntime::Starlark { name, path: self.text(node, "path")? })
     }
 
     /// Every field is known: one that is misspelled would otherwise be one that was never said.
@@ -179,7 +181,7 @@ impl Reader<'_> {
             let name = scalar_text(entry.key).unwrap_or_default();
             if !known.contains(&&*name) {
                 let told = self.wrong(entry.key, format!("{what} has no field `{name}`"));
-                return Err(match nearest(known.iter().copied(), &name) {
+                return Err(match closest_name(known.iter().copied(), &name) {
                     Some(near) => told.hint(format!("did you mean `{near}`?")),
                     None => told.hint(format!("there are {}", known.join(", "))),
                 });
@@ -250,19 +252,19 @@ mod tests {
     use super::*;
     use crate::model::package::PackageFile;
 
-    fn read(annotation: &str) -> Result<Declaration, Diagnostic> {
+    fn read(annotation: &str) -> Result<FunctionDeclaration, Diagnostic> {
         let lines: String = annotation.lines().map(|line| format!("      {line}\n")).collect();
         let text = format!(
             "apiVersion: v1\nkind: Check\nmetadata:\n  name: x\n  annotations:\n    config.kubernetes.io/function: |\n{lines}"
         );
-        let file = PackageFile::of_text("a.yaml", text).unwrap();
+        let file = PackageFile::from_text("a.yaml", text).unwrap();
         declaration(file.resources().next().unwrap()).unwrap()
     }
 
     #[test]
     fn every_runtime_is_read_with_what_it_asks_for() {
         let container = read("container:\n  image: a:v1\n  network: {required: true}\n  mounts:\n  - {type: bind, src: x, dst: /x, rw: true}\n  envs: [A=b, C]\ndeferFailure: true\n").unwrap();
-        let Runtime::Container { image, network, mounts, envs } = container.runtime else {
+        let AnnotatedRuntime::Container { image, network, mounts, envs } = container.runtime else {
             panic!()
         };
         assert_eq!((image.as_str(), network, container.defer_failure), ("a:v1", true, true));
@@ -276,7 +278,7 @@ mod tests {
         let exec = read("exec: {path: ./x.sh, args: [a, 'b c']}").unwrap();
         assert_eq!(
             exec.runtime,
-            Runtime::Exec {
+            AnnotatedRuntime::Exec {
                 path: "./x.sh".to_owned(),
                 args: vec!["a".to_owned(), "b c".to_owned()],
                 envs: Vec::new()
@@ -334,7 +336,7 @@ mod tests {
             "configFn: {container: {image: a}}",
         ] {
             let text = format!("apiVersion: v1\nkind: X\nmetadata: {{{metadata}}}\n");
-            let file = PackageFile::of_text("a.yaml", text).unwrap();
+            let file = PackageFile::from_text("a.yaml", text).unwrap();
             let read = declaration(file.resources().next().unwrap()).unwrap().unwrap();
             assert_eq!(read.runtime.name(), "a", "{metadata}");
         }

@@ -4,13 +4,13 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::annotations::{ID, INDEX, INTERNAL, LEGACY_INDEX, LEGACY_PATH, PATH};
-use super::{Item, Version, annotated};
+use super::{Item, Version, item_text};
 use crate::print::list_wrapper;
 use crate::{Diagnostic, PackagePath};
 
 /// How items are sent.
 #[derive(Clone, Debug, Default)]
-pub struct SendOptions<'a> {
+pub struct InputOptions<'a> {
     /// The version of the list.
     pub version: Version,
     /// The folder of the package that declares the function, without a slash at its end; empty for the root. Paths are
@@ -24,13 +24,13 @@ pub struct SendOptions<'a> {
 
 /// An item as it was sent.
 #[derive(Clone, Debug)]
-pub struct Sent<'a> {
+pub(crate) struct InputItem<'a> {
     /// The item itself.
-    pub item: &'a Item,
+    pub(crate) item: &'a Item,
     /// Its file, relative to the package that declares the function.
-    pub path: Option<PackagePath>,
+    pub(crate) path: Option<PackagePath>,
     /// Other internal annotations that it has.
-    pub internal: Vec<(String, String)>,
+    pub(crate) internal: Vec<(String, String)>,
     /// Where its lines stand in the text that was sent.
     pub(super) lines: Range<usize>,
 }
@@ -38,56 +38,57 @@ pub struct Sent<'a> {
 /// What is sent to a function.
 ///
 /// ```
-/// use krm_core::functions::resource_list::{Item, SendOptions, Sending};
+/// use krm_core::functions::resource_list::{Item, InputOptions, InputList};
 ///
 /// let pod = Item::parse("apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\nspec: {x: 1} # why\n".to_owned())?;
 /// let items = [pod];
-/// let sending = Sending::of(&items, &SendOptions::default())?;
-/// let output = sending.text().replace("{x: 1} # why", "\n    x: 2");
-/// let answer = sending.answer(output).map_err(|refused| refused.error)?;
+/// let input = InputList::of(&items, &InputOptions::default())?;
+/// let output = input.text().replace("{x: 1} # why", "\n    x: 2");
+/// let answer = input.answer(output).map_err(|refused| refused.error)?;
 /// assert!(answer.items[0].text().ends_with("\nspec: {x: 2} # why\n"));
 /// # Ok::<(), krm_core::Diagnostic>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Sending<'a> {
+pub struct InputList<'a> {
     text: String,
-    pub(super) sent: Vec<Sent<'a>>,
+    pub(super) sent: Vec<InputItem<'a>>,
     pub(super) folder: String,
     without_ids: bool,
 }
 
-impl<'a> Sending<'a> {
+impl<'a> InputList<'a> {
     /// The items, in this order.
     pub fn of(
         items: impl IntoIterator<Item = &'a Item>,
-        options: &SendOptions<'_>,
+        options: &InputOptions<'_>,
     ) -> Result<Self, Diagnostic> {
         let folder = options.folder.trim_matches('/').to_owned();
         let head = format!("apiVersion: {}\nkind: ResourceList\n", options.version.api_version());
         let without_ids = options.without_ids;
-        let mut sending = Self { text: head, sent: Vec::new(), folder, without_ids };
-        sending.text.push_str("items:\n");
+        let mut input = Self { text: head, sent: Vec::new(), folder, without_ids };
+        input.text.push_str("items:\n");
         for item in items {
-            sending.push(item)?;
+            input.push(item)?;
         }
-        if sending.sent.is_empty() {
-            sending.text.pop();
-            sending.text.push_str(" []\n");
+        if input.sent.is_empty() {
+            input.text.pop();
+            input.text.push_str(" []\n");
         }
         if let Some(config) = options.function_config {
-            sending.text.push_str("functionConfig:\n");
-            let lines = annotated::plain(config);
+            input.text.push_str("functionConfig:\n");
+            let lines = item_text::plain(config);
             lines
                 .split_inclusive('\n')
-                .for_each(|line| list_wrapper::indented(line, &mut sending.text));
+                .for_each(|line| list_wrapper::indented(line, &mut input.text));
         }
-        debug_assert!(sending.reads_so(), "{}", sending.text);
-        Ok(sending)
+        debug_assert!(input.reads_so(), "{}", input.text);
+        Ok(input)
     }
 
     fn push(&mut self, item: &'a Item) -> Result<(), Diagnostic> {
-        let path = item.path.as_ref().map(|path| inside(path, &self.folder)).transpose()?;
-        let own: Vec<(String, String)> = annotated::own(item.root()).collect();
+        let path =
+            item.path.as_ref().map(|path| to_package_path(path, &self.folder)).transpose()?;
+        let own: Vec<(String, String)> = item_text::own(item.root()).collect();
         let mut annotations = Vec::with_capacity(3);
         let place = [
             (PATH, LEGACY_PATH, path.as_ref().map(PackagePath::to_string)),
@@ -103,8 +104,8 @@ impl<'a> Sending<'a> {
         annotations.extend(legacy.filter_map(|(_, legacy, value)| Some((legacy, value?))));
         let start = self.text.len();
         let text = match annotations.is_empty() {
-            true => annotated::plain(item),
-            false => annotated::text(item, &annotations)?,
+            true => item_text::plain(item),
+            false => item_text::text(item, &annotations)?,
         };
         match self.without_ids {
             true => list_wrapper::item(&with_lead(&text), &mut self.text),
@@ -114,7 +115,7 @@ impl<'a> Sending<'a> {
         let is_other =
             |name: &str| name.starts_with(INTERNAL) && ![PATH, INDEX, ID].contains(&name);
         let internal = own.into_iter().filter(|(name, _)| is_other(name)).collect();
-        self.sent.push(Sent { item, path, internal, lines });
+        self.sent.push(InputItem { item, path, internal, lines });
         Ok(())
     }
 
@@ -143,7 +144,7 @@ impl<'a> Sending<'a> {
 }
 
 /// A path as the package in a folder knows it.
-fn inside(path: &PackagePath, folder: &str) -> Result<PackagePath, Diagnostic> {
+fn to_package_path(path: &PackagePath, folder: &str) -> Result<PackagePath, Diagnostic> {
     let rest = match folder {
         "" => Some(path.as_str()),
         folder => path.as_str().strip_prefix(folder).and_then(|it| it.strip_prefix('/')),
@@ -174,11 +175,11 @@ mod tests {
 
     fn sent(text: &str) -> String {
         let package = package(&[("a/b.yaml", text)]);
-        let taken = Items::of(&package, |_| true).unwrap();
+        let taken = Items::from_package(&package, |_| true).unwrap();
         let config = Item::parse("# c\nkind: ConfigMap\ndata: {a: b}\n".to_owned()).unwrap();
         let options =
-            SendOptions { folder: "a", function_config: Some(&config), ..SendOptions::default() };
-        Sending::of(&taken.items, &options).unwrap().text().to_owned()
+            InputOptions { folder: "a", function_config: Some(&config), ..InputOptions::default() };
+        InputList::of(&taken.items, &options).unwrap().text().to_owned()
     }
 
     #[test]
@@ -226,15 +227,15 @@ functionConfig:
     fn a_file_outside_of_the_package_is_not_sent() {
         let mut item = Item::parse("apiVersion: v1\nkind: Pod\n".to_owned()).unwrap();
         item.path = PackagePath::new("ab/c.yaml").ok();
-        let options = SendOptions { folder: "a", ..SendOptions::default() };
-        let error = Sending::of([&item], &options).unwrap_err();
+        let options = InputOptions { folder: "a", ..InputOptions::default() };
+        let error = InputList::of([&item], &options).unwrap_err();
         assert_eq!(error.message(), "`ab/c.yaml` is not in the package `a`");
     }
 
     #[test]
     fn nothing_is_an_empty_list() {
         let none: [Item; 0] = [];
-        let sending = Sending::of(&none, &SendOptions::default()).unwrap();
-        assert!(sending.text().ends_with("\nitems: []\n"));
+        let input = InputList::of(&none, &InputOptions::default()).unwrap();
+        assert!(input.text().ends_with("\nitems: []\n"));
     }
 }

@@ -12,31 +12,31 @@ use crate::{Diagnostic, PackagePath, Resource};
 
 /// A resource that came back, with what its annotations say about where it belongs.
 #[derive(Clone, Debug)]
-pub struct Returned<'a> {
+pub(crate) struct OutputItem<'a> {
     /// The resource, with all its annotations.
-    pub resource: Resource<'a>,
+    pub(crate) resource: Resource<'a>,
     /// The id that it was sent with.
-    pub id: Option<Cow<'a, str>>,
+    pub(crate) id: Option<Cow<'a, str>>,
     /// The file that it belongs to.
-    pub path: Spelled<PackagePath>,
+    pub(crate) path: PathAnnotation<PackagePath>,
     /// Which resource of the file it is.
-    pub index: Spelled<usize>,
+    pub(crate) index: PathAnnotation<usize>,
     /// The other internal annotations.
-    pub internal: Vec<(Cow<'a, str>, Cow<'a, str>)>,
+    pub(crate) internal: Vec<(Cow<'a, str>, Cow<'a, str>)>,
 }
 
 /// A part of a resource's place in the two names that it has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Spelled<T> {
+pub(crate) struct PathAnnotation<T> {
     /// In the name that it has today.
-    pub internal: Option<T>,
+    pub(crate) internal: Option<T>,
     /// Compat: in the name that it had before version 1 of the specification.
-    pub legacy: Option<T>,
+    pub(crate) legacy: Option<T>,
 }
 
-impl<T: PartialEq> Spelled<T> {
+impl<T: PartialEq> PathAnnotation<T> {
     /// What it says, before anybody asks whether both names say the same.
-    pub fn any(&self) -> Option<&T> {
+    pub(crate) fn any(&self) -> Option<&T> {
         self.internal.as_ref().or(self.legacy.as_ref())
     }
 
@@ -44,7 +44,7 @@ impl<T: PartialEq> Spelled<T> {
     ///
     /// # Errors
     /// Both of them, where both were changed.
-    fn meant(&self, sent: Option<&T>) -> Result<Option<&T>, (&T, &T)> {
+    fn resolve(&self, sent: Option<&T>) -> Result<Option<&T>, (&T, &T)> {
         match (&self.internal, &self.legacy) {
             (Some(new), Some(old)) if new != old => match sent {
                 Some(sent) if sent == new => Ok(Some(old)),
@@ -56,14 +56,14 @@ impl<T: PartialEq> Spelled<T> {
     }
 }
 
-impl Returned<'_> {
+impl OutputItem<'_> {
     /// Where it belongs, if it was sent with this place.
     pub(super) fn place(
         &self,
         sent: (Option<&PackagePath>, Option<usize>),
     ) -> Result<(Option<PackagePath>, Option<usize>), Diagnostic> {
-        let path = self.path.meant(sent.0).map_err(|it| self.disagree(PATH, LEGACY_PATH, it))?;
-        let index = self.index.meant(sent.1.as_ref());
+        let path = self.path.resolve(sent.0).map_err(|it| self.disagree(PATH, LEGACY_PATH, it))?;
+        let index = self.index.resolve(sent.1.as_ref());
         let index = index.map_err(|it| self.disagree(INDEX, LEGACY_INDEX, it))?;
         Ok((path.cloned(), index.copied()))
     }
@@ -81,31 +81,20 @@ impl Returned<'_> {
     }
 }
 
-/// A function's output.
-#[derive(Clone, Debug)]
-pub struct Incoming<'a> {
-    /// The resources; none where the output has no `items` at all.
-    pub items: Option<Vec<Returned<'a>>>,
-    /// The results, read as far as they go.
-    pub results: results::Read,
-}
-
-/// Takes the output apart. What cannot be read is told with its place in the output.
+/// The resources in a function's output; none where the output has no `items` at all. Errors point into the output.
 ///
 /// Spec: a `ResourceList`, or any other list of resources.
-pub fn read(output: &File) -> Result<Incoming<'_>, Diagnostic> {
-    let list = list(output)?;
-    let items = match field(list, "items") {
-        None => None,
-        Some(items) if is_null(items) => Some(Vec::new()),
-        Some(items) => Some(read_items(items)?),
-    };
-    Ok(Incoming { items, results: results::read(list) })
+pub(crate) fn parse(output: &File) -> Result<Option<Vec<OutputItem<'_>>>, Diagnostic> {
+    match field(list(output)?, "items") {
+        None => Ok(None),
+        Some(items) if is_null(items) => Ok(Some(Vec::new())),
+        Some(items) => parse_items(items).map(Some),
+    }
 }
 
 /// The results alone: what a function that failed has to say, if its output can be read at all.
-pub fn read_results(output: &File) -> results::Read {
-    list(output).map(results::read).unwrap_or_default()
+pub fn parse_results(output: &File) -> results::ParsedResults {
+    list(output).map(results::parse).unwrap_or_default()
 }
 
 /// The one list in the output.
@@ -131,14 +120,14 @@ fn list(output: &File) -> Result<NodeRef<'_>, Diagnostic> {
     Ok(list)
 }
 
-fn read_items<'a>(items: NodeRef<'a>) -> Result<Vec<Returned<'a>>, Diagnostic> {
+fn parse_items<'a>(items: NodeRef<'a>) -> Result<Vec<OutputItem<'a>>, Diagnostic> {
     let Some(sequence) = items.as_sequence() else {
         return Err(at(items, "`items` is no list"));
     };
     sequence.items().enumerate().map(|(item, node)| returned(item, node.resolve())).collect()
 }
 
-fn returned(item: usize, node: NodeRef<'_>) -> Result<Returned<'_>, Diagnostic> {
+fn returned(item: usize, node: NodeRef<'_>) -> Result<OutputItem<'_>, Diagnostic> {
     for name in ["apiVersion", "kind"] {
         if field(node, name).and_then(NodeRef::as_str).is_none_or(|text| text.is_empty()) {
             return Err(at(node, format!("item {item} is no resource: it has no `{name}`")));
@@ -146,7 +135,7 @@ fn returned(item: usize, node: NodeRef<'_>) -> Result<Returned<'_>, Diagnostic> 
     }
     let resource = Resource { node, item: Some(item) };
     let annotations = Annotations::of(resource);
-    Ok(Returned {
+    Ok(OutputItem {
         id: annotations.text(ID),
         path: annotations.spelled(PATH, LEGACY_PATH, path)?,
         index: annotations.spelled(INDEX, LEGACY_INDEX, index)?,
@@ -182,12 +171,12 @@ impl<'a> Annotations<'a> {
         name: &str,
         legacy: &str,
         read: impl Fn(&str) -> Result<T, String>,
-    ) -> Result<Spelled<T>, Diagnostic> {
+    ) -> Result<PathAnnotation<T>, Diagnostic> {
         let read = |name| match self.node(name).and_then(|it| Some((it, scalar_text(it)?))) {
             Some((node, text)) => read(&text).map(Some).map_err(|message| at(node, message)),
             None => Ok(None),
         };
-        Ok(Spelled { internal: read(name)?, legacy: read(legacy)? })
+        Ok(PathAnnotation { internal: read(name)?, legacy: read(legacy)? })
     }
 
     fn internal(&self) -> Vec<(Cow<'a, str>, Cow<'a, str>)> {
@@ -216,7 +205,7 @@ mod tests {
 
     fn error(text: &str) -> String {
         let file = File::parse(text.to_owned()).unwrap();
-        read(&file).map(|_| ()).unwrap_err().message().to_owned()
+        parse(&file).map(|_| ()).unwrap_err().message().to_owned()
     }
 
     fn item(annotations: &str) -> String {
@@ -249,7 +238,7 @@ mod tests {
     fn no_items_and_an_empty_list_are_told_apart() {
         let items = |text: &str| {
             let file = File::parse(text.to_owned()).unwrap();
-            read(&file).unwrap().items.map(|items| items.len())
+            parse(&file).unwrap().map(|items| items.len())
         };
         assert_eq!(items("kind: ResourceList\n"), None);
         assert_eq!(items("kind: ResourceList\nitems: []\n"), Some(0));
@@ -264,7 +253,7 @@ mod tests {
                 "{spelling}/path: a/b.yaml, {spelling}/index: '2', internal.config.kubernetes.io/x: y"
             )))
             .unwrap();
-            let items = read(&file).unwrap().items.unwrap();
+            let items = parse(&file).unwrap().unwrap();
             assert_eq!(items[0].path.any().map(PackagePath::as_str), Some("a/b.yaml"));
             assert_eq!(items[0].index.any(), Some(&2));
             assert_eq!(items[0].internal.len(), 1);
@@ -290,7 +279,7 @@ mod tests {
         let annotations =
             "config.kubernetes.io/path: a.yaml, internal.config.kubernetes.io/path: b.yaml";
         let file = File::parse(item(annotations)).unwrap();
-        let returned = read(&file).unwrap().items.unwrap().remove(0);
+        let returned = parse(&file).unwrap().unwrap().remove(0);
         let place = |sent: Option<&str>| {
             let sent = sent.map(|it| PackagePath::new(it).unwrap());
             let place = returned.place((sent.as_ref(), None));

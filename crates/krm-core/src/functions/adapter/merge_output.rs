@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use krm_yaml::{Edit, File, NodeRef, Value};
 
 use super::Input;
-use crate::files::placement::safe;
+use crate::files::placement::file_name_segment;
 use crate::format::{FormatOptions, format};
 use crate::functions::resource_list::annotations::{LEGACY_PATH, PATH};
 use crate::merge::node::{Merger, Rules, Version};
@@ -17,7 +17,7 @@ use crate::{Diagnostic, Resource, annotate};
 /// is added, with a file of its own (`config/NAME_KIND.yaml`) where it names none.
 ///
 /// The input keeps its kind, its comments and its functionConfig. What is added is formatted.
-pub fn merge(input: &File, output: String, rules: &Rules<'_>) -> Result<String, Diagnostic> {
+pub fn merge_output(input: &File, output: String, rules: &Rules<'_>) -> Result<String, Diagnostic> {
     let known: BTreeMap<Identity, Resource<'_>> = Input::new(input)?
         .resources()
         .filter_map(|resource| Some((resource.identity()?, resource)))
@@ -49,7 +49,7 @@ pub fn merge(input: &File, output: String, rules: &Rules<'_>) -> Result<String, 
 }
 
 /// The list without its resources, for a program whose output is all that there is to be. Of documents nothing is left.
-pub fn emptied(input: &File) -> Result<File, Diagnostic> {
+pub fn without_items(input: &File) -> Result<File, Diagnostic> {
     let parse = |text: String| File::parse(text).map_err(|error| Diagnostic::from(&error));
     let Some(items) = list(input).and_then(|list| field(list, "items")) else {
         return parse(match list(input) {
@@ -113,7 +113,7 @@ fn is_of_resources(root: NodeRef<'_>) -> bool {
 
 /// Spec: `config/NAME_KIND.yaml`.
 fn default_path(resource: Resource<'_>) -> String {
-    let (name, kind) = (safe(&resource.name()), safe(&resource.kind()));
+    let (name, kind) = (file_name_segment(&resource.name()), file_name_segment(&resource.kind()));
     match &*name {
         "" => format!("config/{kind}.yaml"),
         name => format!("config/{name}_{kind}.yaml"),
@@ -189,7 +189,7 @@ mod tests {
 
     fn merged(input: &str, output: &str) -> String {
         let file = File::parse(input.to_owned()).unwrap();
-        merge(&file, output.to_owned(), &Rules::default()).unwrap()
+        merge_output(&file, output.to_owned(), &Rules::default()).unwrap()
     }
 
     const MADE: &str =
@@ -219,16 +219,16 @@ mod tests {
         let input = "# list\nkind: ResourceList\nitems:\n- apiVersion: v1\n  kind: A\nfunctionConfig: {a: b}\n";
         let file = File::parse(input.to_owned()).unwrap();
         let wanted = "# list\nkind: ResourceList\nitems: []\nfunctionConfig: {a: b}\n";
-        assert_eq!(emptied(&file).unwrap().text(), wanted);
+        assert_eq!(without_items(&file).unwrap().text(), wanted);
         let documents = File::parse("apiVersion: v1\nkind: A\n".to_owned()).unwrap();
-        assert_eq!(emptied(&documents).unwrap().text(), "");
+        assert_eq!(without_items(&documents).unwrap().text(), "");
     }
 
     #[test]
     fn documents_stay_documents_and_words_are_no_resources() {
         assert_eq!(merged("a: 1\n", "apiVersion: v1\nkind: P\nmetadata:\n  annotations: {config.kubernetes.io/path: x.yaml}\n").lines().nth(1), Some("---"));
         let file = File::parse("kind: List\nitems: []\n".to_owned()).unwrap();
-        let told = merge(&file, "hello world\n".to_owned(), &Rules::default()).unwrap_err();
+        let told = merge_output(&file, "hello world\n".to_owned(), &Rules::default()).unwrap_err();
         assert!(told.message().starts_with("this is no resource"));
         assert_eq!(merged("kind: List\nitems: []\n", ""), "kind: List\nitems: []\n");
     }

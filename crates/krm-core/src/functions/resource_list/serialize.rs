@@ -3,7 +3,7 @@
 use krm_yaml::{Edit, EditError, File, NodeRef, Span, Value};
 
 /// A value as a document by lines. Numbers keep their spelling: `0x1f` is no text.
-pub(crate) fn by_lines(value: Value<'_>) -> Result<String, EditError> {
+pub(crate) fn block_document(value: Value<'_>) -> Result<String, EditError> {
     let refused = |message: String| EditError { message, span: Span::new(0, 0) };
     let stub = File::parse("x\n".to_owned()).map_err(|error| refused(error.to_string()))?;
     let root = stub.document(0).and_then(|document| document.root());
@@ -13,10 +13,10 @@ pub(crate) fn by_lines(value: Value<'_>) -> Result<String, EditError> {
 }
 
 /// A node with all that its aliases stand for.
-pub(crate) fn out(node: NodeRef<'_>) -> Result<String, EditError> {
+pub(crate) fn expanded(node: NodeRef<'_>) -> Result<String, EditError> {
     let told = |message: String| EditError { message, span: node.span() };
     let value = node.to_value().map_err(|error| told(error.to_string()))?;
-    by_lines(value)
+    block_document(value)
 }
 
 #[cfg(test)]
@@ -28,7 +28,7 @@ mod tests {
         let text = "a: &x [0x1F, .inf, 1e3, 'on', 017]\nb: *x\nc: {<<: {d: \"two\\nlines\\n\"}}\n";
         let file = File::parse(text.to_owned()).unwrap();
         let root = file.document(0).unwrap().root().unwrap();
-        let again = File::parse(out(root).unwrap()).unwrap();
+        let again = File::parse(expanded(root).unwrap()).unwrap();
         assert!(crate::merge::node::same_in_yaml_1_2(
             root,
             again.document(0).unwrap().root().unwrap()

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::journal::Step;
 
 /// Makes the change that a step tells of. Each is whole or not made at all.
-pub(super) fn make(step: &Step, folder: &Path) -> io::Result<()> {
+pub(super) fn execute(step: &Step, folder: &Path) -> io::Result<()> {
     let staged = step.staged().map(|staged| folder.join(staged)).unwrap_or_default();
     match step {
         Step::Replace { target, .. } => fs::rename(staged, folder.join(target)),
