@@ -1,7 +1,7 @@
 //! `krm explain`: what an error or warning means and what to do about it.
 
 use krm_core::Diagnostic;
-use krm_core::diagnostics::suggest::nearest;
+use krm_core::diagnostics::closest_name;
 use krm_core::print::{self, Record};
 use krm_yaml::Value;
 
@@ -50,7 +50,7 @@ fn explanation(id: &str) -> Result<String, Failure> {
     let found = areas().find_map(|area| area.explanation(id));
     found.map(|text| format!("{text}\n")).ok_or_else(|| {
         let error = Diagnostic::error(CommandKind::UnknownId { id: id.to_owned() });
-        Failure::usage(error.hint(match nearest(areas().flat_map(|area| area.ids()), id) {
+        Failure::usage(error.hint(match closest_name(areas().flat_map(|area| area.ids()), id) {
             Some(near) => format!("did you mean `{near}`?"),
             None => "use `krm explain` without an id to list all of them".to_owned(),
         }))

@@ -134,7 +134,9 @@ impl From<io::Error> for Failure {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Self::ClosedPipe;
         }
-        Self::input(Diagnostic::error(CommandKind::OutputFailed { reason: disk::io_reason(&error) }))
+        Self::input(Diagnostic::error(CommandKind::OutputFailed {
+            reason: disk::io_reason(&error),
+        }))
     }
 }
 

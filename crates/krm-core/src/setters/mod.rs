@@ -145,7 +145,8 @@ impl<'a> Setters<'a> {
         let mut definitions = Definitions::default();
         // A file that is given by name may be one of the package.
         let own = files.iter().filter(|file| file.path.is_package_file());
-        let own = own.filter(|file| !openapi.iter().any(|other| other.display_path == file.display_path));
+        let own =
+            own.filter(|file| !openapi.iter().any(|other| other.display_path == file.display_path));
         let definition_files: Vec<&PackageFile> = own.chain(openapi).copied().collect();
         definition_files.iter().for_each(|file| definitions.read(file));
         let functions = function_config::functions(&files);

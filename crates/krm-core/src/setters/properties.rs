@@ -137,7 +137,8 @@ fn package(values: &[String], fields: &[Sketch], crlf: bool) -> Package {
 }
 
 fn of_texts(texts: &[(String, String)]) -> Package {
-    let file = |(path, text): &(String, String)| PackageFile::from_text(path, text.clone()).unwrap();
+    let file =
+        |(path, text): &(String, String)| PackageFile::from_text(path, text.clone()).unwrap();
     Package::new(texts.iter().map(file).collect())
 }
 
@@ -147,7 +148,10 @@ fn after(package: &Package, changes: &Changes<'_>) -> Vec<(String, String)> {
     let text = |file: &PackageFile| {
         let changed =
             new.iter().find(|(name, _)| *name == file.display_path).map(|(_, text)| text.clone());
-        (file.display_path.clone(), changed.unwrap_or_else(|| file.file().unwrap().text().to_owned()))
+        (
+            file.display_path.clone(),
+            changed.unwrap_or_else(|| file.file().unwrap().text().to_owned()),
+        )
     };
     package.files().iter().map(text).collect()
 }

@@ -69,7 +69,10 @@ impl Where {
     }
 
     /// Reads the package to be looked at.
-    pub(super) fn load(&self, global: &Global) -> Result<(LoadedPackage, Vec<PackageFile>), Failure> {
+    pub(super) fn load(
+        &self,
+        global: &Global,
+    ) -> Result<(LoadedPackage, Vec<PackageFile>), Failure> {
         let wanted = Subpackages::included_if(self.recurse_subpackages);
         let loaded = loader::load_with(&self.dir, global.jobs, wanted).map_err(Failure::input)?;
         Ok((loaded, self.documents(global)?))
@@ -91,7 +94,7 @@ impl Where {
 
 /// One package with its setters, and the name that people know it by.
 pub(super) struct Part<'a> {
-    pub(super) shown: String,
+    pub(super) display_path: String,
     pub(super) setters: Setters<'a>,
 }
 
@@ -116,7 +119,10 @@ pub(super) fn read<'a>(
     let openapi: Vec<&PackageFile> = openapi.iter().map(own).collect();
     let part = |(root, files): (&str, Vec<&'a PackageFile>)| {
         let fields: Vec<FieldScan<'a>> = found.by_ref().take(files.len()).collect();
-        Part { shown: folder_of(loaded, root), setters: Setters::new(files, &openapi, fields) }
+        Part {
+            display_path: folder_of(loaded, root),
+            setters: Setters::new(files, &openapi, fields),
+        }
     };
     roots.into_iter().map(part).collect()
 }
