@@ -131,7 +131,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         None => draw(args, &loaded, &resources, console)?,
     }
     console.flush()?;
-    for path in &args.display_path.field {
+    for path in &args.shown.field {
         let nodes = resources.iter().map(|placed| placed.resource.node);
         console.report_all(path.near_miss(nodes).as_slice());
     }
@@ -144,7 +144,7 @@ fn draw(
     resources: &[PackageResource<'_>],
     console: &mut Console,
 ) -> Result<(), Failure> {
-    let fields = args.display_path.fields();
+    let fields = args.shown.fields();
     let by_owner = match args.graph_structure {
         Some(structure) => structure == Structure::Owners,
         None => tree::has_owners(resources),
