@@ -1,7 +1,7 @@
 //! What a script is given and what it gives back: resources on the same wire as those of functions outside.
 
 use krm_core::format::{self, FormatOptions};
-use krm_core::functions::resource_list::{Answer, InputOptions, InputList};
+use krm_core::functions::resource_list::{Answer, InputList, InputOptions};
 use krm_core::print::json;
 use krm_sdk::{Diagnostic, Error, Item, Resource, ResourceList};
 use krm_yaml::{File, NodeRef, Value};

@@ -2,7 +2,7 @@
 
 use krm_core::PackageFile;
 use krm_core::annotate::{ResourceFilter, annotate};
-use krm_core::functions::resource_list::{Item, InputOptions, InputList};
+use krm_core::functions::resource_list::{InputList, InputOptions, Item};
 use krm_core::merge::node::same_in_yaml_1_2;
 use krm_core::print::json;
 use krm_yaml::{File, NodeRef, Value};
