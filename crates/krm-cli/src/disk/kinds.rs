@@ -15,8 +15,5 @@ diagnostic_kinds! {
         DirectoryNotFound = "directory-not-found": "directory not found", hint "create the directory first";
         /// A file that would be overwritten with something else.
         FileExists = "file-exists": "the file exists and is not overwritten", hint "remove the file, or choose another directory";
-        /// A symlink that leaves the package would be written through.
-        SymlinkOutsidePackage = "symlink-outside-package": "symlink target is outside the package and is not written",
-            hint "list the symlink in .krmignore, or edit its target directly";
     }
 }
