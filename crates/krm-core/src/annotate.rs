@@ -1,6 +1,6 @@
 //! Annotations that are added to resources, or get new values, and nothing else.
 
-use krm_yaml::{Edit, EditError, NodeKind, NodeRef, Place, Segment, Value};
+use krm_yaml::{Edit, EditError, EditErrorKind, NodeKind, NodeRef, Place, Segment, Value};
 
 use crate::model::package::PackageFile;
 use crate::model::resource::is_null;
@@ -102,15 +102,12 @@ pub(crate) fn add<'a, T: AsRef<str>>(
 /// would hide it.
 fn own<'a>(node: NodeRef<'a>, name: &str) -> Result<Option<NodeRef<'a>>, EditError> {
     let refuse = |by: NodeRef<'_>| {
-        let message = format!(
-            "`{name}` comes from somewhere else through `{}`: write it out here, or edit the original",
-            by.text()
-        );
-        Err(EditError { message, span: by.full_span() })
+        Err(EditError::at(by, EditErrorKind::PathThroughAlias { alias: by.text().to_owned() }))
     };
     let Some(mapping) = node.as_mapping() else {
-        let message = format!("`{name}` wants a mapping, and this is none");
-        return Err(EditError { message, span: node.full_span() });
+        let found = if node.as_sequence().is_some() { "a sequence" } else { "a scalar" };
+        let (expected, subject) = ("a mapping", format!("key `{name}`"));
+        return Err(EditError::at(node, EditErrorKind::WrongNodeKind { expected, subject, found }));
     };
     match mapping.get(name) {
         Some(value) if value.kind() == NodeKind::Alias => refuse(value),

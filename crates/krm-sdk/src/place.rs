@@ -119,7 +119,7 @@ fn set(item: &Item, all: &[Annotation]) -> Result<Item, Diagnostic> {
     let mut edit = Edit::new(item.file());
     let document = item.root().document();
     let path: Path = "metadata.annotations".parse().expect("it is a path");
-    let told = |error| Diagnostic::from_path_edit(&error, item.file());
+    let told = |error| Diagnostic::from_edit(&error, item.file());
     let is_there = document.find(&path).is_some_and(|node| {
         node.as_scalar().is_none_or(|scalar| scalar.resolve() != Resolved::Null)
     });

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use krm_core::functions::resource_list::Item;
 use krm_core::{Diagnostic, PackagePath};
-use krm_yaml::{Edit, EditError, NodeRef, Path, PathEditError, Value, WhenEmpty};
+use krm_yaml::{Edit, EditError, NodeRef, Path, Value, WhenEmpty};
 
 use crate::{Error, place};
 
@@ -129,7 +129,7 @@ impl Resource {
         &mut self,
         change: impl for<'a> FnOnce(&mut Edit<'a>, NodeRef<'a>) -> Result<(), EditError>,
     ) -> Result<(), Error> {
-        self.change(|edit, root| Ok(change(edit, root)?))
+        self.change(change)
     }
 
     /// Puts another text in the place of the whole resource.
@@ -142,12 +142,12 @@ impl Resource {
 
     fn change(
         &mut self,
-        change: impl for<'a> FnOnce(&mut Edit<'a>, NodeRef<'a>) -> Result<(), PathEditError>,
+        change: impl for<'a> FnOnce(&mut Edit<'a>, NodeRef<'a>) -> Result<(), EditError>,
     ) -> Result<(), Error> {
         let file = self.item.file();
         let mut edit = Edit::new(file);
         change(&mut edit, self.item.root())
-            .map_err(|error| self.named(Diagnostic::from_path_edit(&error, file)))?;
+            .map_err(|error| self.named(Diagnostic::from_edit(&error, file)))?;
         if edit.is_empty() {
             return Ok(());
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::comment::CommentPlace;
 use crate::document::DocumentRef;
-use crate::edit::{Edit, EditError, WhenEmpty};
+use crate::edit::{Edit, EditError, EditErrorKind, WhenEmpty};
 use crate::file::File;
 use crate::view::NodeRef;
 
@@ -64,11 +64,11 @@ impl Pruned {
         without: &[NodeRef<'_>],
         notes: &[(NodeRef<'_>, String)],
     ) -> Result<Self, EditError> {
-        let whole = |message: &str| EditError::new(document.span(), message);
+        let refuse = |kind: EditErrorKind| EditError::new(document.span(), kind);
         let copy = File::parse(document.text().to_owned());
-        let copy = copy.map_err(|error| whole(&error.to_string()))?;
+        let copy = copy.map_err(|error| refuse(error.into()))?;
         let same = copy.document(0).filter(|it| it.node_count() == document.node_count());
-        let same = same.ok_or_else(|| whole("this document cannot be read by itself"))?;
+        let same = same.ok_or_else(|| refuse(EditErrorKind::NotStandalone))?;
         let mut runs: Vec<(u32, u32)> = without.iter().map(|node| run(*node)).collect();
         runs.sort_unstable();
         runs.dedup();
@@ -91,7 +91,7 @@ impl Pruned {
             edit.comment(copy, CommentPlace::Above, Some(&text))?;
         }
         let text = edit.apply()?;
-        let file = File::parse(text).map_err(|error| whole(&error.to_string()))?;
+        let file = File::parse(text).map_err(|error| refuse(error.into()))?;
         Ok(Self { file: Arc::new(file), gone })
     }
 

@@ -60,6 +60,7 @@ impl KindParameter for u32 {}
 impl KindParameter for u64 {}
 impl KindParameter for usize {}
 impl KindParameter for Vec<String> {}
+impl KindParameter for Vec<u32> {}
 impl<T: KindParameter> KindParameter for Option<T> {
     fn masked(&self, hides: &dyn Fn(&str) -> bool) -> Option<Self> {
         self.as_ref()?.masked(hides).map(Some)
@@ -69,6 +70,7 @@ impl<T: KindParameter> KindParameter for Option<T> {
 /// Declares an enum of [`DiagnosticKind`]s: for each variant its parameters, its id, its message and, after `hint`, its hint.
 ///
 /// Parameters are captured by the format strings by name; further format arguments may follow in parentheses.
+/// `hint if (CONDITION) "…"` is a hint that not every value of the parameters has.
 ///
 /// ```
 /// use krm_yaml::{DiagnosticKind, Excerpt};
@@ -97,7 +99,8 @@ macro_rules! diagnostic_kinds {
             $(
                 $(#[$doc:meta])*
                 $variant:ident $({ $($(#[$field_doc:meta])* $field:ident : $type:ty),* $(,)? })? = $id:literal :
-                    $message:literal $(($($argument:expr),* $(,)?))? $(, hint $hint:literal $(($($hint_argument:expr),* $(,)?))?)?;
+                    $message:literal $(($($argument:expr),* $(,)?))?
+                    $(, hint $(if ($condition:expr))? $hint:literal $(($($hint_argument:expr),* $(,)?))?)?;
             )*
         }
     ) => {
@@ -148,7 +151,7 @@ macro_rules! diagnostic_kinds {
                             let $field = masked.as_ref().unwrap_or($field);
                         )*)?
                         let hint: Option<String> = None;
-                        $(let hint = Some(format!($hint $(, $($hint_argument),*)?));)?
+                        $(let hint = (true $(&& $condition)?).then(|| format!($hint $(, $($hint_argument),*)?));)?
                         hint
                     })*
                 }

@@ -39,8 +39,11 @@ mod view;
 
 pub use comment::{Comment, CommentPlace};
 pub use document::DocumentRef;
-pub use edit::{Edit, EditError, PathEditError, Place, WhenEmpty};
-pub use error::{ReadError, SyntaxError};
+pub use edit::{Edit, Place, WhenEmpty};
+pub use error::{
+    DIAGNOSTIC_IDS, EXPLANATIONS, EditError, EditErrorKind, PathErrorKind, ReadError, SyntaxError,
+    SyntaxErrorKind,
+};
 pub use events::events;
 pub use file::{File, decode};
 pub use find::Located;

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::error::PathErrorKind;
+
 /// One step of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Segment {
@@ -87,14 +89,14 @@ impl fmt::Display for Path {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathError {
     /// What is wrong.
-    pub message: String,
+    pub kind: PathErrorKind,
     /// Where in the path, in bytes.
     pub at: usize,
 }
 
 impl fmt::Display for PathError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} at column {} of the path", self.message, self.at + 1)
+        write!(f, "{} at column {} of the path", self.kind, self.at + 1)
     }
 }
 
@@ -125,8 +127,7 @@ fn parse_pointer(pointer: &str) -> Result<Vec<Segment>, PathError> {
                     Some('0') => key.push('~'),
                     Some('1') => key.push('/'),
                     _ => {
-                        let message = "`~` stands before 0 or 1 in a JSON pointer".to_owned();
-                        return Err(PathError { message, at: start });
+                        return Err(PathError { kind: PathErrorKind::PointerEscape, at: start });
                     }
                 },
                 (c, false) => key.push(c),
@@ -162,10 +163,10 @@ impl Reader<'_> {
                 Some('.') => {
                     self.at += 1;
                     if self.peek().is_none() {
-                        return Err(self.error("a key is missing after the last dot"));
+                        return Err(self.error(PathErrorKind::MissingKey));
                     }
                 }
-                Some(_) => return Err(self.error("expected `.` or `[`")),
+                Some(_) => return Err(self.expected("`.` or `[`")),
             }
         }
         Ok(segments)
@@ -183,8 +184,12 @@ impl Reader<'_> {
         there
     }
 
-    fn error(&self, message: &str) -> PathError {
-        PathError { message: message.to_owned(), at: self.at }
+    fn error(&self, kind: PathErrorKind) -> PathError {
+        PathError { kind, at: self.at }
+    }
+
+    fn expected(&self, expected: &'static str) -> PathError {
+        self.error(PathErrorKind::Expected { expected })
     }
 
     fn bracket(&mut self) -> Result<Segment, PathError> {
@@ -201,14 +206,12 @@ impl Reader<'_> {
             _ if quoted => Ok(Segment::Key(first)),
             Ok(index) => Ok(Segment::Index(index)),
             Err(_) if first == "-" => Ok(Segment::End),
-            Err(_) => {
-                Err(self.error("expected a number, `key=value` or a quoted key in the brackets"))
-            }
+            Err(_) => Err(self.expected("a number, `key=value` or a quoted key in the brackets")),
         }
     }
 
     fn close(&mut self) -> Result<(), PathError> {
-        if self.skip(']') { Ok(()) } else { Err(self.error("expected `]`")) }
+        if self.skip(']') { Ok(()) } else { Err(self.expected("`]`")) }
     }
 
     /// A key or a value up to one of `stops`; quotes and backslashes take what would stop it.
@@ -220,8 +223,7 @@ impl Reader<'_> {
             loop {
                 match self.peek() {
                     None => {
-                        let message = "this quote is never closed".to_owned();
-                        return Err(PathError { message, at: opened });
+                        return Err(PathError { kind: PathErrorKind::UnclosedQuote, at: opened });
                     }
                     Some(c) if c == quote => {
                         self.at += 1;
@@ -240,7 +242,7 @@ impl Reader<'_> {
                 c => self.take(c, &mut out),
             }
         }
-        if self.at == start { Err(self.error("a key is missing")) } else { Ok(out) }
+        if self.at == start { Err(self.error(PathErrorKind::MissingKey)) } else { Ok(out) }
     }
 
     fn take(&mut self, c: char, out: &mut String) {
@@ -250,7 +252,7 @@ impl Reader<'_> {
 
     fn escaped(&mut self, out: &mut String) -> Result<(), PathError> {
         self.at += 1;
-        let Some(c) = self.peek() else { return Err(self.error("a backslash ends the path")) };
+        let Some(c) = self.peek() else { return Err(self.error(PathErrorKind::TrailingBackslash)) };
         self.take(c, out);
         Ok(())
     }

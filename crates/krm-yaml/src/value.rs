@@ -39,11 +39,7 @@ pub struct ExpansionError {
 
 impl std::fmt::Display for ExpansionError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "the aliases expand to more than {} nodes, or deeper than {EXPANSION_DEPTH} levels",
-            self.limit
-        )
+        write!(f, "aliases expand to more than {} nodes or {EXPANSION_DEPTH} levels", self.limit)
     }
 }
 
@@ -219,7 +215,7 @@ fn same_meaning(a: NodeRef<'_>, b: NodeRef<'_>, json: bool) -> bool {
 const EXPANSION_LIMIT: usize = 10_000_000;
 
 /// How deep a value may be once its aliases are expanded; deeper than any text can nest by itself.
-const EXPANSION_DEPTH: usize = 1000;
+pub(crate) const EXPANSION_DEPTH: usize = 1000;
 
 impl<'a> NodeRef<'a> {
     /// What the subtree means: aliases expanded, merge keys merged, of duplicate keys the last.

@@ -2,7 +2,7 @@
 
 use krm_core::schema::ValueKind;
 use krm_core::setters::typed_value;
-use krm_sdk::yaml::{NodeKind, NodeRef, PathEditError, Pruned, Resolved, Value};
+use krm_sdk::yaml::{NodeKind, NodeRef, Pruned, Resolved, Value};
 use krm_sdk::{Diagnostic, Error, Resource};
 
 use super::config::FieldOptions;
@@ -148,9 +148,6 @@ pub(super) fn put(
     let value = taken
         .value(None, field_type::of(item, &path), options)
         .map_err(|words| refused(item, item.root(), words))?;
-    item.edit(|edit, root| match edit.set_at(root.document(), &path, value) {
-        Err(PathEditError::Refused(error)) => Err(error),
-        _ => Ok(()),
-    })?;
+    item.edit(|edit, root| edit.set_at(root.document(), &path, value))?;
     Ok(true)
 }

@@ -88,16 +88,14 @@ fn put_at(
         }
         None => new_value(put, field_type::of(item, &path)),
     };
-    item.edit(|edit, root| match edit.set_at(root.document(), &path, value.clone()) {
-        Ok(()) => Ok(()),
-        Err(krm_sdk::yaml::PathEditError::Refused(error)) => Err(error),
-        Err(_) => Ok(()),
-    })
-    .map_err(|mut error| {
-        let hint = "name a field below mappings; items of lists are `[0]`, `[*]` or `[name=value]`";
-        error.diagnostics.iter_mut().for_each(|it| it.hints.push(hint.to_owned()));
-        error
-    })?;
+    item.edit(|edit, root| edit.set_at(root.document(), &path, value.clone())).map_err(
+        |mut error| {
+            let hint =
+                "name a field below mappings; items of lists are `[0]`, `[*]` or `[name=value]`";
+            error.diagnostics.iter_mut().for_each(|it| it.hints.push(hint.to_owned()));
+            error
+        },
+    )?;
     if let Some(comment) = &search.put_comment {
         put_comment(item, &path, comment)?;
     }

@@ -263,7 +263,7 @@ fn calculate(name: &str, numbers: &[f64]) -> Option<f64> {
 fn read<'v>(text: String, heap: Heap<'v>) -> anyhow::Result<Script<'v>> {
     let file = File::parse(text).map_err(fault)?;
     if let Some(error) = file.errors().next() {
-        return Err(fault(&error.message));
+        return Err(fault(error));
     }
     let root = file.documents().find_map(|document| document.root());
     let value = root.map_or(Ok(Value::Null), NodeRef::to_value).map_err(fault)?;

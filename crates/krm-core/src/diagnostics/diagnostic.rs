@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use krm_yaml::{
-    DiagnosticKind, EditError, File, PathEditError, ReadError, Span, SyntaxError, Value,
+    DiagnosticKind, EditError, EditErrorKind, File, ReadError, Span, SyntaxError, Value,
 };
 
 use super::kind::Kind;
@@ -339,29 +339,23 @@ impl Diagnostic {
 
     /// Why a document cannot be read.
     pub fn from_syntax(error: &SyntaxError, file: &File) -> Self {
-        let mut diagnostic = Self::untyped_error(&error.message).at(file, error.span);
-        if let Some((span, label)) = &error.related {
-            diagnostic = diagnostic.related(file, *span, label);
+        let mut diagnostic = Self::error(error.kind.clone()).at(file, error.span);
+        if let Some((span, label)) = error.related {
+            diagnostic = diagnostic.related(file, span, label);
         }
-        match &error.hint {
-            Some(hint) => diagnostic.hint(hint),
-            None => diagnostic,
+        match error.is_template {
+            true => diagnostic.hint("render the template first, or quote the value with `{{`"),
+            false => diagnostic,
         }
     }
 
     /// Why an edit is refused.
     pub fn from_edit(error: &EditError, file: &File) -> Self {
-        Self::untyped_error(&error.message).at(file, error.span)
-    }
-
-    /// Why an edit at a path is refused.
-    pub fn from_path_edit(error: &PathEditError, file: &File) -> Self {
-        match error {
-            PathEditError::Refused(error) => Self::from_edit(error, file),
-            PathEditError::NotFound { span, .. } => {
-                Self::untyped_error(error.to_string()).at(file, *span)
-            }
-            PathEditError::NoDocument => Self::untyped_error(error.to_string()),
+        let diagnostic = Self::error(error.kind.clone());
+        match error.kind {
+            // There is no line to show.
+            EditErrorKind::NoDocument => diagnostic,
+            _ => diagnostic.at(file, error.span),
         }
     }
 
@@ -395,14 +389,7 @@ impl Diagnostic {
 
 impl From<&ReadError> for Diagnostic {
     fn from(error: &ReadError) -> Self {
-        let diagnostic = Self::untyped_error(error.to_string());
-        match error {
-            ReadError::Utf16 => diagnostic
-                .hint("save the file as UTF-8, for example with `iconv -f UTF-16 -t UTF-8`"),
-            ReadError::InvalidUtf8 { .. } => diagnostic
-                .hint("save the file as UTF-8, for example with `iconv -f LATIN1 -t UTF-8`"),
-            _ => diagnostic,
-        }
+        Self::error(error.clone())
     }
 }
 

@@ -17,12 +17,15 @@ pub use suggest::{closest_kind, closest_name};
 
 use explain::Area;
 
-/// The kinds that krm-core declares, with their explanations.
-pub const AREAS: &[Area] = &[Area {
-    title: "Structure of documents",
-    ids: &[CommonKind::IDS],
-    text: include_str!("../../explain/common.md"),
-}];
+/// The kinds that krm-core and krm-yaml declare, with their explanations.
+pub const AREAS: &[Area] = &[
+    Area { title: "YAML", ids: krm_yaml::DIAGNOSTIC_IDS, text: krm_yaml::EXPLANATIONS },
+    Area {
+        title: "Structure of documents",
+        ids: &[CommonKind::IDS],
+        text: include_str!("../../explain/common.md"),
+    },
+];
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use krm_yaml::{DocumentRef, Edit, EditError, File, NodeRef, Span, WhenEmpty};
+use krm_yaml::{DocumentRef, Edit, EditError, EditErrorKind, File, NodeRef, Span, WhenEmpty};
 
 use crate::compare::fingerprint;
 use crate::files::remove;
@@ -74,7 +74,7 @@ impl Arrangement<'_> {
         let parsed;
         let file = match items {
             Some(text) => {
-                let whole = |error: krm_yaml::ReadError| refused(file, &error.to_string());
+                let whole = |error: krm_yaml::ReadError| EditError::new(whole_span(file), error);
                 parsed = File::parse(text).map_err(whole)?;
                 &parsed
             }
@@ -162,7 +162,7 @@ impl Arrangement<'_> {
         let push = |out: &mut String, new: Vec<String>| {
             for text in new {
                 if is_json && !is_blank(out) {
-                    return Err(refused(file, "a JSON file has no room for another resource"));
+                    return Err(EditError::new(whole_span(file), EditErrorKind::JsonDocuments));
                 }
                 push_document(out, &text, line_break);
             }
@@ -196,7 +196,8 @@ impl Arrangement<'_> {
 
     /// A `|` text at the end of a file has no line break, and gets one where something comes behind it.
     fn check(&self, file: &File, text: &str, emptied: &BTreeSet<usize>) -> Result<(), EditError> {
-        let new = File::parse(text.to_owned()).map_err(|it| refused(file, &it.to_string()))?;
+        let new = File::parse(text.to_owned())
+            .map_err(|error| EditError::new(whole_span(file), error))?;
         let is_there = |root: &NodeRef<'_>| root.is_collection() || !root.text().is_empty();
         let print =
             |document: DocumentRef<'_>| document.root().filter(is_there).map(fingerprint::of);
@@ -205,10 +206,9 @@ impl Arrangement<'_> {
         for document in kept {
             let Some(wanted) = print(document) else { continue };
             if !found.any(|print| print == wanted) {
-                return Err(EditError {
-                    message: "this document would mean something else with others around it".into(),
-                    span: document.span(),
-                });
+                let subject = "a document that the edit does not name".to_owned();
+                let kind = EditErrorKind::ChangesMeaning { subject };
+                return Err(EditError::new(document.span(), kind));
             }
         }
         Ok(())
@@ -261,9 +261,8 @@ fn list(document: DocumentRef<'_>) -> Option<NodeRef<'_>> {
     }
 }
 
-fn refused(file: &File, message: &str) -> EditError {
-    let end = u32::try_from(file.text().len()).unwrap_or(u32::MAX);
-    EditError { message: message.to_owned(), span: Span::new(0, end) }
+fn whole_span(file: &File) -> Span {
+    Span::new(0, u32::try_from(file.text().len()).unwrap_or(u32::MAX))
 }
 
 /// Whether there is nothing but markers and comments.
@@ -378,6 +377,7 @@ mod tests {
         let node = new.document(0).unwrap().root().unwrap();
         let added = vec![Addition { node, place: InsertPosition::AtEnd }];
         let error = Arrangement { added, ..Arrangement::default() }.apply(&file, false);
-        assert!(error.unwrap_err().message.contains("something else"));
+        let kind = error.unwrap_err().kind;
+        assert!(matches!(kind, EditErrorKind::ChangesMeaning { .. }), "{kind}");
     }
 }

@@ -74,8 +74,7 @@ fn indented(file: &File, how: Indentation) -> Result<Formatted, Vec<Diagnostic>>
         Ok(scope) if scope.is_whole() => match document.reindented(how) {
             Ok(new) => Some(new),
             Err(error) => {
-                let why = reason(&error.message);
-                let message = format!("the document keeps its indentation: {why}");
+                let message = format!("the document keeps its indentation: {error}");
                 diagnostics.push(Diagnostic::untyped_warning(message).at(file, error.span));
                 None
             }
@@ -211,11 +210,6 @@ fn in_rounds(
 }
 
 fn warning(file: &File, node: NodeRef<'_>, why: &str) -> Diagnostic {
-    let message = format!("the fields here stay in their order: {}", reason(why));
+    let message = format!("the fields here stay in their order: {}", why);
     Diagnostic::untyped_warning(message).at(file, node.full_span())
-}
-
-/// Why an edit was refused, without saying that it was.
-fn reason(why: &str) -> &str {
-    why.strip_prefix("this cannot be changed here without harm: ").unwrap_or(why)
 }

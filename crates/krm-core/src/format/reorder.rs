@@ -50,7 +50,7 @@ impl<'a> Work<'a> {
             match (self.attempt(wishes), wishes) {
                 (Ok(()), _) => {}
                 (Err(error), [wish]) => {
-                    self.left.push(SkippedNode { node: wish.node, why: error.message });
+                    self.left.push(SkippedNode { node: wish.node, why: error.to_string() });
                 }
                 (Err(_), _) => {
                     let (first, second) = wishes.split_at(wishes.len() / 2);

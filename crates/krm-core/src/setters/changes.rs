@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use krm_yaml::{
-    Comment, CommentPlace, DocumentRef, Edit, EditError, File, NodeRef, Path, PathEditError, Place,
+    Comment, CommentPlace, DocumentRef, Edit, EditError, EditErrorKind, File, NodeRef, Path, Place,
     Span, Value, WhenEmpty,
 };
 
-use super::definition::error_at;
 use crate::{Diagnostic, PackageFile};
 
 /// One change inside a file.
@@ -87,7 +86,8 @@ impl<'a> Changes<'a> {
         let mut edit = Edit::new(old).json(file.path.is_json()).allow_shared(self.shared);
         let outcome = ops.iter().try_for_each(|(at, op)| lower(&mut edit, old, *at, op));
         let text = outcome.and_then(|()| edit.apply());
-        let text = text.map_err(|error| error_at(file, error.span, error.message))?;
+        let text =
+            text.map_err(|error| Diagnostic::from_edit(&error, old).in_file(&*file.display_path))?;
         if file.is_external_symlink && text != old.text() {
             let words = "the link leads out of the package, and what is outside is not written";
             let hint = "name it in .krmignore, or edit the file that it leads to";
@@ -217,12 +217,6 @@ fn make<'a>(
     path: &Path,
     value: &Value<'a>,
 ) -> Result<(), EditError> {
-    let nothing = |message: String| EditError { message, span: Span::empty(0) };
-    let Some(document) = document else {
-        return Err(nothing("there is no document to edit".to_owned()));
-    };
-    edit.set_at(document, path, value.clone()).map_err(|error| match error {
-        PathEditError::Refused(error) => error,
-        other => nothing(other.to_string()),
-    })
+    let nothing = || EditError::new(Span::empty(0), EditErrorKind::NoDocument);
+    edit.set_at(document.ok_or_else(nothing)?, path, value.clone())
 }

@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::lower::Change;
-use super::{DocumentEdit, EditError};
+use super::{DocumentEdit, EditError, EditErrorKind};
 use crate::Resolved;
 use crate::document::DocumentRef;
 use crate::file::File;
 use crate::front::ReadOptions;
 use crate::node::NodeKind;
-use crate::span::Span;
 use crate::view::{NodeRef, Scalar};
 
 /// Gives the new text of the document back if it means what it should.
@@ -20,25 +19,23 @@ pub(crate) fn read_back(
     json_words: bool,
     text: String,
 ) -> Result<String, EditError> {
-    let refuse = |span: Span, why: &str| {
-        Err(EditError::new(span, format!("this cannot be changed here without harm: {why}")))
-    };
     let whole = document.root().map_or(document.span(), |root| root.full_span());
+    let refuse = |kind: EditErrorKind| Err(EditError::new(whole, kind));
     let Ok(file) = File::parse_with(text, ReadOptions::default()) else {
-        return refuse(whole, "the file would become too large");
+        return refuse(EditErrorKind::ResultTooLarge);
     };
-    let unread = file.errors().next().map(|error| error.message.clone());
-    if let Some(message) = unread {
-        return refuse(whole, &format!("the result would not be YAML ({message})"));
+    if let Some(error) = file.errors().next() {
+        return refuse(EditErrorKind::InvalidResult { error: error.to_string().into() });
     }
     let expected = Expected { edit, changes, json_words };
     let is_one = file.documents().count() == 1;
     let new = file.document(0).filter(|_| is_one).and_then(|new| new.root());
     let (Some(old), Some(new)) = (document.root(), new) else {
-        return refuse(whole, "the result would not be one document");
+        return refuse(EditErrorKind::NotOneDocument);
     };
     if let Err(node) = expected.node(old, new) {
-        return refuse(node.full_span(), &format!("`{}` would read differently", node.path()));
+        let subject = format!("`{}`", node.path());
+        return Err(EditError::at(node, EditErrorKind::ChangesMeaning { subject }));
     }
     Ok(file.into_text())
 }

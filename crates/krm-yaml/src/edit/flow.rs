@@ -2,7 +2,7 @@
 
 use super::lower::{Change, Ground, Listing};
 use super::splice::Splice;
-use super::{EditError, Insertion, fill};
+use super::{EditError, EditErrorKind, Insertion, fill};
 use crate::comment;
 use crate::layout::{EntryLayout, comment_beside};
 use crate::manners::indentation;
@@ -39,9 +39,8 @@ pub(crate) fn lower<'a>(
         return Ok(());
     }
     if let Some(entry) = work.cramped(ground.text) {
-        let words =
-            "this cannot be changed here without harm: a comment would stand at another entry";
-        return Err(EditError::at(entry.key.unwrap_or(entry.value), words));
+        let node = entry.key.unwrap_or(entry.value);
+        return Err(EditError::at(node, EditErrorKind::CommentMoves));
     }
     work.reorder(ground);
     work.remove(ground);

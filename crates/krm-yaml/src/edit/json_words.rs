@@ -1,6 +1,6 @@
 //! Refuses values that JSON has no word for, where they would go into a JSON file.
 
-use super::{DocumentEdit, EditError};
+use super::{DocumentEdit, EditError, EditErrorKind};
 use crate::document::DocumentRef;
 use crate::node::ScalarStyle;
 use crate::scalar::{Resolved, json_word};
@@ -16,11 +16,9 @@ pub(super) fn refuse_unsaid(
         collection.inserted.iter().map(|insertion| (*index, &insertion.value))
     });
     for (index, value) in set.chain(inserted) {
-        if let Some(word) = unsaid(value) {
-            let message = format!(
-                "`{word}` cannot be written into a JSON file: write it in quotes or as another number, or the file as YAML"
-            );
-            return Err(EditError::at(document.node(index), message));
+        if let Some(number) = unsaid(value) {
+            let kind = EditErrorKind::NotJson { number: number.into() };
+            return Err(EditError::at(document.node(index), kind));
         }
     }
     Ok(())

@@ -5,8 +5,9 @@ use std::rc::Rc;
 
 use super::splice::{Splice, apply as splice};
 use super::{
-    CollectionEdit, DocumentEdit, EditError, Insertion, Note, NoteTarget, Positions, WhenEmpty,
-    block, check, ending, flow, json_words, meeting, notes, plain_swap, replace, sharing,
+    CollectionEdit, DocumentEdit, EditError, EditErrorKind, Insertion, Note, NoteTarget, Positions,
+    WhenEmpty, block, check, ending, flow, json_words, meeting, notes, plain_swap, replace,
+    sharing,
 };
 use crate::brackets::BracketManners;
 use crate::document::DocumentRef;
@@ -91,7 +92,8 @@ pub(crate) fn apply<'a>(
     let Lowered { splices, collections, json_words } = lower(document, edit, allow_shared, json)?;
     let is_certain = plain_swap::is_certain(document, edit, &splices);
     let text = splice(document.file.text(), document.span(), splices).map_err(|overlap| {
-        EditError::new(Span::empty(overlap.at), "two changes of one edit touch the same text here")
+        let kind = EditErrorKind::conflict("two changes touch the same text");
+        EditError::new(Span::empty(overlap.at), kind)
     })?;
     if !is_certain || File::is_too_large(&text) {
         return check::read_back(document, edit, &collections, json_words, text);
@@ -284,10 +286,8 @@ fn refuse_lost_edits(
     for &index in touched {
         let mut node = document.node(index);
         let lost = |node: NodeRef<'_>| {
-            Err(EditError::at(
-                node,
-                "a change in here would be lost: the same edit replaces or removes what holds it",
-            ))
+            let conflict = "a change would be lost because its parent is replaced or removed";
+            Err(EditError::at(node, EditErrorKind::conflict(conflict)))
         };
         if changes.contains_key(&index) && edit.values.contains_key(&index) {
             return lost(node);

@@ -28,7 +28,6 @@ mod sharing;
 mod splice;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use crate::comment::{Comment, CommentPlace};
 use crate::file::File;
@@ -37,8 +36,8 @@ use crate::span::Span;
 use crate::value::Value;
 use crate::view::NodeRef;
 
+pub(crate) use crate::error::{EditError, EditErrorKind};
 pub(crate) use check::read_back;
-pub use path::PathEditError;
 
 /// Where a new key goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,33 +63,6 @@ pub enum WhenEmpty {
     /// Its own entry is removed, too, and so on upward.
     Remove,
 }
-
-/// Why an edit was not made. Nothing was changed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EditError {
-    /// What stands in the way.
-    pub message: String,
-    /// Where in the file.
-    pub span: Span,
-}
-
-impl EditError {
-    pub(crate) fn new(span: Span, message: impl Into<String>) -> Self {
-        Self { message: message.into(), span }
-    }
-
-    pub(crate) fn at(node: NodeRef<'_>, message: impl Into<String>) -> Self {
-        Self::new(node.full_span(), message)
-    }
-}
-
-impl fmt::Display for EditError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for EditError {}
 
 /// One entry to be inserted before the old entry `before`.
 #[derive(Debug)]
@@ -237,7 +209,7 @@ impl<'a> Edit<'a> {
         let value = value.into();
         match self.document(node).values.insert(node.index, value) {
             None => Ok(()),
-            Some(_) => Err(EditError::at(node, "this value is set twice in one edit")),
+            Some(_) => Err(EditError::at(node, EditErrorKind::conflict("the value is set twice"))),
         }
     }
 
@@ -254,10 +226,7 @@ impl<'a> Edit<'a> {
                 .set(mapping, Value::Mapping(vec![(Value::string(key.to_owned()), value.into())]));
         }
         let Some(view) = mapping.as_mapping() else {
-            return Err(EditError::at(
-                mapping,
-                format!("`{key}` cannot be inserted: this is no mapping"),
-            ));
+            return Err(wrong_kind(mapping, "a mapping", format!("key `{key}`")));
         };
         let pending = self.documents.get(&mapping.document.index);
         let list = pending.and_then(|edit| edit.collections.get(&mapping.index));
@@ -266,12 +235,15 @@ impl<'a> Edit<'a> {
             let new_name = pending.and_then(|edit| edit.keys.get(&entry.key.index));
             let is_named = new_name.map_or_else(|| entry.is(key), |name| name == key);
             if is_named && !is_removed {
-                return Err(EditError::at(entry.key, format!("the key `{key}` is there already")));
+                return Err(EditError::at(
+                    entry.key,
+                    EditErrorKind::KeyExists { key: key.to_owned() },
+                ));
             }
         }
         if list.is_some_and(|list| list.inserts(key)) {
-            let message = format!("the key `{key}` is inserted twice in one edit");
-            return Err(EditError::at(mapping, message));
+            let conflict = format!("the key `{key}` is inserted twice");
+            return Err(EditError::at(mapping, EditErrorKind::conflict(conflict)));
         }
         let (before, hugs) = position(view, key, place);
         let key = Some(Value::String(key.to_owned().into()));
@@ -295,7 +267,7 @@ impl<'a> Edit<'a> {
         value: impl Into<Value<'a>>,
     ) -> Result<(), EditError> {
         if mapping.kind() != NodeKind::Mapping {
-            return Err(EditError::at(mapping, "a key cannot be inserted: this is no mapping"));
+            return Err(wrong_kind(mapping, "a mapping", "a new key"));
         }
         let count = self.positions.children(mapping).len() / 2;
         let (before, hugs) = match after {
@@ -322,7 +294,7 @@ impl<'a> Edit<'a> {
             return self.set(sequence, Value::Sequence(vec![value.into()]));
         }
         if sequence.kind() != NodeKind::Sequence {
-            return Err(EditError::at(sequence, "an item cannot be inserted: this is no list"));
+            return Err(wrong_kind(sequence, "a sequence", "a new element"));
         }
         let count = self.positions.children(sequence).len();
         let before = index.min(count);
@@ -348,7 +320,7 @@ impl<'a> Edit<'a> {
     /// Removes an entry of a mapping (named by its key or its value) or an item, with the comments that are its own.
     pub fn remove(&mut self, node: NodeRef<'a>, when_empty: WhenEmpty) -> Result<(), EditError> {
         let Some(parent) = node.parent() else {
-            return Err(EditError::at(node, "the root of a document cannot be removed"));
+            return Err(EditError::at(node, EditErrorKind::RemoveRoot));
         };
         let at = self.positions.entry(parent, node);
         let collection = self.collection(parent);
@@ -365,11 +337,12 @@ impl<'a> Edit<'a> {
         to: usize,
     ) -> Result<(), EditError> {
         let count = sequence.children().count();
-        if sequence.kind() != NodeKind::Sequence || from >= count || to >= count {
-            return Err(EditError::at(
-                sequence,
-                format!("an item {from} or {to} is not there to be moved"),
-            ));
+        if sequence.kind() != NodeKind::Sequence {
+            return Err(wrong_kind(sequence, "a sequence", "an element to move"));
+        }
+        if from >= count || to >= count {
+            let kind = EditErrorKind::IndexOutOfRange { index: from.max(to), length: count };
+            return Err(EditError::at(sequence, kind));
         }
         let mut order: Vec<usize> = (0..count).collect();
         let item = order.remove(from);
@@ -384,7 +357,7 @@ impl<'a> Edit<'a> {
         let mut sorted = order.clone();
         sorted.sort_unstable();
         if !sorted.iter().copied().eq(0..count) {
-            return Err(EditError::at(collection, "the new order does not name every entry once"));
+            return Err(EditError::at(collection, EditErrorKind::InvalidOrder));
         }
         if order.is_sorted() {
             return Ok(());
@@ -392,7 +365,8 @@ impl<'a> Edit<'a> {
         match self.collection(collection).order.replace(order) {
             None => Ok(()),
             Some(_) => {
-                Err(EditError::at(collection, "this collection is reordered twice in one edit"))
+                let conflict = "the collection is reordered twice";
+                Err(EditError::at(collection, EditErrorKind::conflict(conflict)))
             }
         }
     }
@@ -403,19 +377,20 @@ impl<'a> Edit<'a> {
         let Some(mapping) =
             mapping.filter(|mapping| mapping.entries().any(|entry| entry.key == key))
         else {
-            return Err(EditError::at(key, "only a key can be renamed"));
+            return Err(EditError::at(key, EditErrorKind::RenameValue));
         };
         if key.as_scalar().is_some_and(|scalar| scalar.is(name)) {
             return Ok(());
         }
         if let Some(entry) = mapping.entry(name) {
-            return Err(EditError::at(entry.key, format!("the key `{name}` is there already")));
+            let kind = EditErrorKind::KeyExists { key: name.to_owned() };
+            return Err(EditError::at(entry.key, kind));
         }
         let edit = self.document(key);
         let list = key.parent().and_then(|parent| edit.collections.get(&parent.index));
         if list.is_some_and(|list| list.inserts(name)) {
-            let message = format!("the key `{name}` is inserted by the same edit");
-            return Err(EditError::at(key, message));
+            let conflict = format!("the key `{name}` is inserted, too");
+            return Err(EditError::at(key, EditErrorKind::conflict(conflict)));
         }
         edit.keys.insert(key.index, name.to_owned());
         Ok(())
@@ -429,7 +404,8 @@ impl<'a> Edit<'a> {
         text: Option<&str>,
     ) -> Result<(), EditError> {
         if !matches!(place, CommentPlace::Above | CommentPlace::Beside) {
-            return Err(EditError::at(node, "a comment can be set above or beside a node"));
+            let reason = "only comments above or beside a node can be set";
+            return Err(EditError::at(node, EditErrorKind::CommentNotAllowed { reason }));
         }
         let text = text.map(str::to_owned);
         self.document(node).notes.push(Note { target: NoteTarget::Of(node, place), text });
@@ -467,6 +443,23 @@ impl<'a> Edit<'a> {
         }
         out.push_str(&text[at as usize..]);
         Ok(out)
+    }
+}
+
+/// A node that is not what an edit needs.
+fn wrong_kind(node: NodeRef<'_>, expected: &'static str, subject: impl Into<String>) -> EditError {
+    let kind =
+        EditErrorKind::WrongNodeKind { expected, subject: subject.into(), found: describe(node) };
+    EditError::at(node, kind)
+}
+
+/// What a node is, in a message.
+fn describe(node: NodeRef<'_>) -> &'static str {
+    match node.kind() {
+        NodeKind::Mapping => "a mapping",
+        NodeKind::Sequence => "a sequence",
+        NodeKind::Scalar(_) => "a scalar",
+        NodeKind::Alias => "an alias",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::lower::Ground;
 use super::splice::Splice;
-use super::{EditError, Note, NoteTarget};
+use super::{EditError, EditErrorKind, Note, NoteTarget};
 use crate::comment::CommentPlace;
 use crate::layout::{EntryLayout, comment_beside, comment_line};
 use crate::node::Notation;
@@ -18,9 +18,7 @@ pub(crate) fn lower<'a>(ground: &mut Ground<'a>, note: &Note<'a>) -> Result<(), 
             this(ground, span, note.text.as_deref());
             Ok(())
         }
-        NoteTarget::Of(node, _) if ground.manners.json => {
-            Err(EditError::at(node, "JSON has no comments"))
-        }
+        NoteTarget::Of(node, _) if ground.manners.json => Err(refuse(node, "JSON has no comments")),
         NoteTarget::Of(node, CommentPlace::Above) => above(ground, node, note.text.as_deref()),
         NoteTarget::Of(node, _) => beside(ground, node, note.text.as_deref()),
     }
@@ -52,6 +50,10 @@ fn this(ground: &mut Ground<'_>, span: Span, text: Option<&str>) {
     ground.splices.push(splice);
 }
 
+fn refuse(node: NodeRef<'_>, reason: &'static str) -> EditError {
+    EditError::at(node, EditErrorKind::CommentNotAllowed { reason })
+}
+
 fn above<'a>(
     ground: &mut Ground<'a>,
     node: NodeRef<'a>,
@@ -63,10 +65,7 @@ fn above<'a>(
     };
     let in_flow = node.parent().is_some_and(|parent| parent.notation() != Notation::Block);
     if in_flow && !entry.own_line {
-        return Err(EditError::at(
-            node,
-            "no comment can stand above this: it shares its line with other entries",
-        ));
+        return Err(refuse(node, "the entry shares its line with others"));
     }
     let eol = ground.manners.line_break;
     let indent = " ".repeat(column(source, entry.head) as usize);
@@ -110,12 +109,10 @@ fn above_root<'a>(
     let start = node.full_span().start;
     let is_root = node.parent().is_none() && !node.full_span().is_empty();
     let Some(text) = text.filter(|_| is_root) else {
-        return Err(EditError::at(node, "a comment stands above an entry or an item"));
+        return Err(refuse(node, "only an entry or an element can have a comment above it"));
     };
     if !is_first_on_line(ground.text, start) {
-        let message =
-            "no comment can stand above this: it shares its line with the document's marker";
-        return Err(EditError::at(node, message));
+        return Err(refuse(node, "the value shares its line with `---`"));
     }
     let indent = " ".repeat(column(ground.text, start) as usize);
     let eol = ground.manners.line_break;
@@ -148,14 +145,11 @@ fn beside<'a>(
         return Ok(());
     };
     if text.contains(['\n', '\r']) {
-        return Err(EditError::at(node, "a comment beside a value has one line"));
+        return Err(refuse(node, "a comment beside a value has one line"));
     }
     let end = line_end(source, at);
     if old.is_empty() && skip_blanks(source, at, end) != end {
-        return Err(EditError::at(
-            node,
-            "no comment can stand beside this: more follows on its line",
-        ));
+        return Err(refuse(node, "more text follows on its line"));
     }
     let splice = match old.is_empty() {
         true => Splice::new(Span::new(at, end), format!(" {}", hashed(text))),

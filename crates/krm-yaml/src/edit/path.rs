@@ -1,50 +1,12 @@
 //! Edits at a path: missing parents are made, duplicates go together, shared ground is refused.
 
-use super::{Edit, EditError, Place, WhenEmpty, is_null};
+use super::{Edit, EditError, EditErrorKind, Place, WhenEmpty, is_null, wrong_kind};
 use crate::document::DocumentRef;
 use crate::find::Located;
 use crate::node::NodeKind;
 use crate::path::{Path, Segment};
-use crate::span::Span;
 use crate::value::Value;
 use crate::view::NodeRef;
-
-/// Why an edit at a path was not made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PathEditError {
-    /// The document could not be read, or is empty.
-    NoDocument,
-    /// Nothing is there.
-    NotFound {
-        /// The last node of the path that is there.
-        span: Span,
-        /// The part of the path that is there.
-        found: Path,
-    },
-    /// The edit itself is refused.
-    Refused(EditError),
-}
-
-impl std::fmt::Display for PathEditError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::NoDocument => f.write_str("there is no document to edit"),
-            Self::NotFound { found, .. } if found.segments().is_empty() => {
-                f.write_str("no such path")
-            }
-            Self::NotFound { found, .. } => write!(f, "no such path: only `{found}` is there"),
-            Self::Refused(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for PathEditError {}
-
-impl From<EditError> for PathEditError {
-    fn from(error: EditError) -> Self {
-        Self::Refused(error)
-    }
-}
 
 impl<'a> Edit<'a> {
     /// Sets the value at a path; missing parents are made.
@@ -63,9 +25,9 @@ impl<'a> Edit<'a> {
         document: DocumentRef<'a>,
         path: &Path,
         value: impl Into<Value<'a>>,
-    ) -> Result<(), PathEditError> {
-        match document.locate(path).ok_or(PathEditError::NoDocument)? {
-            Located::Node(node) => Ok(self.set(node, value)?),
+    ) -> Result<(), EditError> {
+        match document.locate(path).ok_or_else(|| no_document(document))? {
+            Located::Node(node) => self.set(node, value),
             Located::Shared { by } => Err(shared(by)),
             Located::Missing { at, found } => self.make(at, path, found, value.into()),
         }
@@ -77,32 +39,28 @@ impl<'a> Edit<'a> {
         path: &Path,
         found: usize,
         value: Value<'a>,
-    ) -> Result<(), PathEditError> {
+    ) -> Result<(), EditError> {
         let (first, rest) =
             path.segments()[found..].split_first().expect("a missing path has a missing step");
         let value = rest.iter().rev().fold(value, |value, segment| wrap(segment, value));
         let count = at.children().count();
         let is_next = |index: &usize| *index == count;
         match (at.kind(), first) {
-            (NodeKind::Mapping, Segment::Key(key)) => {
-                Ok(self.insert_key(at, key, value, Place::Last)?)
-            }
-            (NodeKind::Sequence, Segment::End) => Ok(self.append(at, value)?),
-            (NodeKind::Sequence, Segment::Index(index)) if is_next(index) => {
-                Ok(self.append(at, value)?)
-            }
+            (NodeKind::Mapping, Segment::Key(key)) => self.insert_key(at, key, value, Place::Last),
+            (NodeKind::Sequence, Segment::End) => self.append(at, value),
+            (NodeKind::Sequence, Segment::Index(index)) if is_next(index) => self.append(at, value),
             (NodeKind::Sequence, Segment::Key(key)) if key.parse().as_ref().is_ok_and(is_next) => {
-                Ok(self.append(at, value)?)
+                self.append(at, value)
             }
             (NodeKind::Sequence, Segment::Match { .. }) => {
                 if !matches!(value, Value::Mapping(_)) {
-                    let message = format!("a new item for `{path}` must be a mapping");
-                    return Err(EditError::at(at, message).into());
+                    let path = path.to_string();
+                    return Err(EditError::at(at, EditErrorKind::ElementNotMapping { path }));
                 }
-                Ok(self.append(at, named_item(first, value))?)
+                self.append(at, named_item(first, value))
             }
-            (NodeKind::Scalar(_), _) if is_null(at) => Ok(self.set(at, wrap(first, value))?),
-            (kind, _) => Err(EditError::at(at, mismatch(kind, first)).into()),
+            (NodeKind::Scalar(_), _) if is_null(at) => self.set(at, wrap(first, value)),
+            _ => Err(mismatch(at, first)),
         }
     }
 
@@ -112,15 +70,15 @@ impl<'a> Edit<'a> {
         document: DocumentRef<'a>,
         path: &Path,
         when_empty: WhenEmpty,
-    ) -> Result<(), PathEditError> {
-        match document.locate(path).ok_or(PathEditError::NoDocument)? {
+    ) -> Result<(), EditError> {
+        match document.locate(path).ok_or_else(|| no_document(document))? {
             Located::Shared { by } => Err(shared(by)),
             Located::Missing { at, found } => {
                 let mut there = Path::default();
                 for segment in &path.segments()[..found] {
                     there.push(segment.clone());
                 }
-                Err(PathEditError::NotFound { span: at.full_span(), found: there })
+                Err(EditError::at(at, EditErrorKind::PathNotFound { found: there.to_string() }))
             }
             Located::Node(node) => {
                 let duplicates =
@@ -141,26 +99,26 @@ impl<'a> Edit<'a> {
     }
 }
 
-fn shared(by: NodeRef<'_>) -> PathEditError {
-    let anchor = by.text();
-    EditError::at(by, format!("the path goes through `{anchor}`: what stands there is shared; edit the anchored original, or write the values out here"))
-        .into()
+fn no_document(document: DocumentRef<'_>) -> EditError {
+    EditError::new(document.span(), EditErrorKind::NoDocument)
 }
 
-fn mismatch(kind: NodeKind, segment: &Segment) -> String {
-    let wanted = match segment {
-        Segment::Key(key) => format!("the key `{key}` wants a mapping"),
-        Segment::Index(index) => format!("the item [{index}] wants a list that is long enough"),
-        Segment::Match { key, value } => format!("[{key}={value}] wants a list"),
-        Segment::End => "a new item wants a list".to_owned(),
+fn shared(by: NodeRef<'_>) -> EditError {
+    EditError::at(by, EditErrorKind::PathThroughAlias { alias: by.text().to_owned() })
+}
+
+fn mismatch(node: NodeRef<'_>, segment: &Segment) -> EditError {
+    let (expected, subject) = match segment {
+        Segment::Key(key) => ("a mapping", format!("key `{key}`")),
+        Segment::Index(index) if node.kind() == NodeKind::Sequence => {
+            let (index, length) = (*index, node.children().count());
+            return EditError::at(node, EditErrorKind::IndexOutOfRange { index, length });
+        }
+        Segment::Index(index) => ("a sequence", format!("`[{index}]`")),
+        Segment::Match { key, value } => ("a sequence", format!("`[{key}={value}]`")),
+        Segment::End => ("a sequence", "a new element".to_owned()),
     };
-    let there = match kind {
-        NodeKind::Mapping => "a mapping",
-        NodeKind::Sequence => "a list",
-        NodeKind::Scalar(_) => "a value",
-        NodeKind::Alias => "an alias",
-    };
-    format!("{wanted}, and this is {there}")
+    wrong_kind(node, expected, subject)
 }
 
 /// The parent that a missing step needs.

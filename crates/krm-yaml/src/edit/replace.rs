@@ -5,7 +5,7 @@ use super::lower::Ground;
 use super::notes::hashed;
 use super::render::Rendered;
 use super::splice::{Part, Splice};
-use super::{EditError, block_text, flow, root};
+use super::{EditError, EditErrorKind, block_text, flow, root};
 use crate::gap::Gap;
 use crate::layout::{EntryLayout, comment_beside};
 use crate::manners::indentation;
@@ -23,7 +23,7 @@ pub(crate) fn lower<'a>(
 ) -> Result<(), EditError> {
     let entry = ground.entry_of(node);
     if entry.is_some_and(|entry| entry.key == Some(node)) {
-        return Err(EditError::at(node, "a key is renamed, not set"));
+        return Err(EditError::at(node, EditErrorKind::SetKey));
     }
     let in_flow =
         node.parent().map_or(ground.manners.json, |parent| parent.notation() != Notation::Block);

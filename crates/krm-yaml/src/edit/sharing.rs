@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::lower::Change;
-use super::{DocumentEdit, EditError};
+use super::{DocumentEdit, EditError, EditErrorKind};
 use crate::document::DocumentRef;
 use crate::node::NodeKind;
 use crate::view::NodeRef;
@@ -35,12 +35,12 @@ pub(crate) fn check(
         let width = if collection.kind() == NodeKind::Mapping { 2 } else { 1 };
         for (at, child) in collection.children().enumerate() {
             if change.removed.contains(&(at / width)) {
-                refuse_orphans(child, false, "is removed", &targets)?;
+                refuse_orphans(child, false, &targets)?;
             }
         }
     }
     for &index in edit.values.keys() {
-        refuse_orphans(document.node(index), true, "is replaced", &targets)?;
+        refuse_orphans(document.node(index), true, &targets)?;
     }
     Ok(())
 }
@@ -51,19 +51,13 @@ fn refuse_shared(node: NodeRef<'_>) -> Result<(), EditError> {
     let links = &node.document.table().aliases;
     let Some(link) = links.iter().find(|link| link.target == node.index) else { return Ok(()) };
     let line = node.document.node(link.alias).position().line;
-    Err(EditError::at(
-        node,
-        format!(
-            "this is shared: the anchor `&{anchor}` is used in line {line}, which would change, too"
-        ),
-    ))
+    Err(EditError::at(node, EditErrorKind::Shared { anchor: anchor.to_owned(), line }))
 }
 
 /// Anchors inside `node` that aliases outside of it name.
 fn refuse_orphans(
     node: NodeRef<'_>,
     keeps_own: bool,
-    what: &str,
     targets: &[(u32, u32)],
 ) -> Result<(), EditError> {
     let subtree = node.index..node.node().subtree_end(node.index);
@@ -75,12 +69,8 @@ fn refuse_orphans(
         if !subtree.contains(&alias) && !own {
             let anchor = node.document.node(target).anchor().unwrap_or_default();
             let line = node.document.node(alias).position().line;
-            return Err(EditError::at(
-                node,
-                format!(
-                    "the anchor `&{anchor}` {what} with this, but is still used in line {line}"
-                ),
-            ));
+            let kind = EditErrorKind::AnchorInUse { anchor: anchor.to_owned(), line };
+            return Err(EditError::at(node, kind));
         }
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Errors of lines and indentation.
 
 use super::{Scene, shorten};
-use crate::SyntaxError;
+use crate::error::{SyntaxError, SyntaxErrorKind};
 use crate::front::ErrorKind;
 use crate::span::{Span, column};
 
@@ -11,8 +11,7 @@ impl Scene<'_> {
         let here = self.line(self.at);
         let before = &self.text[here.start as usize..self.at as usize];
         if key_end(before).is_some() {
-            let hint = "quote the value if the colon is part of it";
-            return self.error_with_hint(self.at, "a second `: ` in one line", hint);
+            return self.error(self.at, SyntaxErrorKind::UnexpectedColon);
         }
         self.missing_colon(here)
             .or_else(|| self.below_a_value(here))
@@ -27,14 +26,13 @@ impl Scene<'_> {
         if directive
             && self.line_before(here).is_some_and(|line| line.of(self.text).starts_with('%'))
         {
-            return self.error(here.start, "a `---` is missing after the % lines");
+            return self.error(here.start, SyntaxErrorKind::MissingDocumentStart);
         }
         if self.text[self.at as usize..].starts_with('*') && before.contains('&') {
-            return self.error(self.at, "an alias cannot have an anchor of its own");
+            return self.error(self.at, SyntaxErrorKind::AnchorOnAlias);
         }
         if before.ends_with(['}', ']']) && self.at > here.start {
-            let hint = "quote the value if the brackets are part of it";
-            return self.error_with_hint(self.at, "text after a closing bracket", hint);
+            return self.error(self.at, SyntaxErrorKind::TextAfterBracket);
         }
         if is_item(content) {
             return self.stray_item(here);
@@ -61,22 +59,21 @@ impl Scene<'_> {
         let content = line.of(self.text);
         let entry = content.trim();
         let glued = entry.find(':').filter(|&colon| !entry[colon + 1..].starts_with(' '));
-        let (message, hint) = match glued {
-            Some(colon) => (
-                format!("a missing space after the colon of `{}`", shorten(entry)),
-                format!("write `{}: {}`", shorten(&entry[..colon]), shorten(&entry[colon + 1..])),
-            ),
+        let kind = match glued {
+            Some(colon) => SyntaxErrorKind::MissingSpaceAfterColon {
+                key: shorten(&entry[..colon]).into(),
+                value: shorten(&entry[colon + 1..]).into(),
+            },
             None => {
                 let (key, value) = entry.split_once(' ').unwrap_or((entry, ""));
-                let written = format!("{}: {}", shorten(key), shorten(value.trim()));
-                (
-                    format!("a missing colon: `{}` is no `key: value`", shorten(entry)),
-                    format!("write `{}`", written.trim()),
-                )
+                SyntaxErrorKind::MissingColon {
+                    key: shorten(key).into(),
+                    value: shorten(value.trim()).into(),
+                }
             }
         };
         let at = line.start + indent_of(content) as u32;
-        let mut error = self.error_with_hint(at, message, &hint);
+        let mut error = self.error(at, kind);
         error.span.end = line.start + content.trim_end().len() as u32;
         error
     }
@@ -91,9 +88,7 @@ impl Scene<'_> {
         let deeper = indent_of(here.of(self.text)) > indent_of(content);
         (has_value && deeper).then(|| {
             let at = here.start + indent_of(here.of(self.text)) as u32;
-            let message =
-                format!("`{}` has a value already: nothing can be nested below it", shorten(key));
-            self.error(at, message)
+            self.error(at, SyntaxErrorKind::NestedBelowValue { key: shorten(key).into() })
         })
     }
 
@@ -102,12 +97,7 @@ impl Scene<'_> {
         let in_mapping =
             self.open.iter().any(|open| open.is_mapping && column(self.text, open.start) == indent);
         if in_mapping {
-            let hint = "a list stands on the lines below a key that has no other value";
-            return self.error_with_hint(
-                line.start + indent,
-                "a list item where a key is expected",
-                hint,
-            );
+            return self.error(line.start + indent, SyntaxErrorKind::UnexpectedElement);
         }
         self.bad_indentation(line)
     }
@@ -120,22 +110,16 @@ impl Scene<'_> {
         let at = line.start + indent;
         let fits = self.open.iter().rfind(|c| !c.is_flow && column(self.text, c.start) == indent);
         if let Some(fits) = fits {
-            let wanted = if fits.is_mapping { "`key: value`" } else { "`- item`" };
-            return self.error(at, format!("{wanted} is expected here"));
+            let entry = if fits.is_mapping { "key: value" } else { "- element" };
+            return self.error(at, SyntaxErrorKind::ExpectedEntry { entry });
         }
-        let mut error = self.error(at, format!("an indentation of {indent} fits nothing above"));
-        if !columns.is_empty() {
-            let columns: Vec<String> = columns.iter().map(u32::to_string).collect();
-            error.hint = Some(format!("what is open above stands at {}", columns.join(", ")));
-        }
-        error
+        self.error(at, SyntaxErrorKind::WrongIndentation { indent, open: columns })
     }
 
     /// A `|` or `>` text whose head or first lines are wrong.
     pub(super) fn block_text(&self, kind: &ErrorKind) -> SyntaxError {
         if *kind == ErrorKind::InvalidBlockScalarIndent {
-            let message = "the blank lines before this stand deeper than the text itself";
-            return self.error_with_hint(self.at, message, "remove the blanks of those lines");
+            return self.error(self.at, SyntaxErrorKind::BlockScalarBlankLines);
         }
         let rest = &self.text[self.at as usize..self.line(self.at).end as usize];
         let marks = 1 + rest[1.min(rest.len())..]
@@ -144,13 +128,7 @@ impl Scene<'_> {
             .count();
         let behind = rest.get(marks..).unwrap_or_default();
         let at = self.at + (marks + behind.len() - behind.trim_start().len()) as u32;
-        let hint =
-            "the text begins on the next line; only `-`, `+` and a digit from 1 to 9 may follow";
-        self.error_with_hint(
-            at.min(self.line(self.at).end),
-            "text after the head of a block text",
-            hint,
-        )
+        self.error(at.min(self.line(self.at).end), SyntaxErrorKind::BlockScalarHeader)
     }
 }
 

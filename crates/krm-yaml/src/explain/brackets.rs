@@ -1,7 +1,7 @@
 //! Errors inside `[…]` and `{…}`.
 
 use super::{Scene, block};
-use crate::SyntaxError;
+use crate::error::{SyntaxError, SyntaxErrorKind};
 use crate::front::ErrorKind;
 use crate::span::{Span, line_end};
 
@@ -15,10 +15,11 @@ impl Scene<'_> {
     pub(super) fn in_brackets(&self, kind: &ErrorKind) -> SyntaxError {
         match kind {
             ErrorKind::MisplacedFlowCollectionEnd => {
-                return self.error(self.at, "a closing bracket that closes nothing");
+                return self.error(self.at, SyntaxErrorKind::UnexpectedClosingBracket);
             }
             ErrorKind::MismatchedFlowCollectionEnd { open, close } => {
-                return self.error(self.at, format!("this `{open}` is closed by a `{close}`"));
+                let kind = SyntaxErrorKind::MismatchedBracket { open: *open, close: *close };
+                return self.error(self.at, kind);
             }
             ErrorKind::UnclosedFlowCollection { .. } => return self.unclosed(self.at),
             _ => {}
@@ -33,11 +34,7 @@ impl Scene<'_> {
     fn unclosed(&self, opened: u32) -> SyntaxError {
         let is_brace = self.text[opened as usize..].starts_with('{');
         let (open, close) = if is_brace { ('{', '}') } else { ('[', ']') };
-        self.error_with_hint(
-            opened,
-            format!("this `{open}` is never closed"),
-            &format!("add the `{close}`"),
-        )
+        self.error(opened, SyntaxErrorKind::UnclosedBracket { open, close })
     }
 
     /// Whether the line below a bracket looks like a block entry: the bracket was to be closed above.
@@ -53,8 +50,8 @@ impl Scene<'_> {
         let is_colon = self.text[self.at as usize..].starts_with(':');
         let word = before.rfind([' ', '\t', ',', '[', '{']).map_or(0, |at| at + 1);
         let at = if is_colon { self.line(self.at).start + word as u32 } else { self.at };
-        let mut error = self.error(at, "a comma or a closing bracket is missing before this");
-        error.related = opened.map(|at| (Span::new(at, at + 1), "opened at".to_owned()));
+        let mut error = self.error(at, SyntaxErrorKind::MissingComma);
+        error.related = opened.map(|at| (Span::new(at, at + 1), "opened here"));
         error
     }
 }

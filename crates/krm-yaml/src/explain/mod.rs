@@ -8,7 +8,7 @@ mod block;
 mod brackets;
 mod quotes;
 
-use crate::SyntaxError;
+use crate::error::{SyntaxError, SyntaxErrorKind};
 use crate::front::{ErrorKind, FrontError, ReadOptions};
 use crate::node::{Node, NodeKind, Notation};
 use crate::span::{Span, before_break, is_break, line_end, line_start, next_line};
@@ -43,12 +43,8 @@ pub(crate) fn explain(
         at -= 1;
     }
     let scene = Scene { text, document: document.min(at), at, open, options };
-    let mut explained = scene.tab_in_indentation().unwrap_or_else(|| scene.by_kind(&error.kind));
-    if scene.looks_like_a_template() {
-        let hint = "this looks like a template: render it first, or quote the value";
-        explained.hint = Some(hint.to_owned());
-    }
-    explained
+    let explained = scene.tab_in_indentation().unwrap_or_else(|| scene.by_kind(&error.kind));
+    SyntaxError { is_template: scene.looks_like_a_template(), ..explained }
 }
 
 /// The place where the front end stopped, and what stands around it.
@@ -63,15 +59,11 @@ struct Scene<'a> {
 
 impl Scene<'_> {
     /// An error at one character.
-    fn error(&self, at: u32, message: impl Into<String>) -> SyntaxError {
+    fn error(&self, at: u32, kind: SyntaxErrorKind) -> SyntaxError {
         let next = self.text[at as usize..].chars().next();
         let next = next.filter(|&c| !u8::try_from(c).is_ok_and(is_break));
         let span = Span::new(at, at + next.map_or(0, char::len_utf8) as u32);
-        SyntaxError { message: message.into(), span, related: None, hint: None }
-    }
-
-    fn error_with_hint(&self, at: u32, message: impl Into<String>, hint: &str) -> SyntaxError {
-        SyntaxError { hint: Some(hint.to_owned()), ..self.error(at, message) }
+        SyntaxError::new(kind, span)
     }
 
     fn line(&self, at: u32) -> Span {
@@ -115,11 +107,7 @@ impl Scene<'_> {
                 return None;
             }
             let tab = line.start + content[..indent].find('\t')? as u32;
-            Some(self.error_with_hint(
-                tab,
-                "a tab in the indentation",
-                "YAML is indented with spaces: replace the tab",
-            ))
+            Some(self.error(tab, SyntaxErrorKind::TabIndentation))
         })
     }
 
@@ -172,8 +160,8 @@ impl Scene<'_> {
             | Kind::InvalidBlockEntryWhitespace
             | Kind::InvalidMappingValueWhitespace => self.tab_elsewhere(kind),
             Kind::RecursionLimitExceeded => {
-                let limit = self.options.max_depth;
-                self.error(self.at, format!("nested deeper than {limit} levels"))
+                let limit = self.options.max_depth.into();
+                self.error(self.at, SyntaxErrorKind::NestingTooDeep { limit })
             }
             Kind::UnknownAnchor => self.unknown_anchor(),
             Kind::UnexpectedCharacter { character } => self.unexpected(*character),
@@ -184,61 +172,45 @@ impl Scene<'_> {
     /// Kinds that need no look at the text around them.
     fn plainly(&self, kind: &ErrorKind) -> SyntaxError {
         use ErrorKind as Kind;
-        let (message, hint) = match kind {
-            Kind::CommentInterceptedScalar => (
-                "a comment inside a text of several lines",
-                "move the comment above, or use a `|` text",
-            ),
-            Kind::CommentNotSeparated => (
-                "a `#` without a space before it",
-                "put a space before a comment, or quote the value",
-            ),
-            Kind::DuplicateVersionDirective => ("a second %YAML line", ""),
-            Kind::UndeclaredTagHandle => ("a tag whose handle no %TAG line declares", ""),
-            Kind::InvalidDocumentEnd => ("text after the `...` that ends a document", ""),
-            Kind::MissingDocumentEndBeforeDirective => {
-                ("a % line inside a document", "end the document before it with `...`")
-            }
-            Kind::BomInsideDocument => ("a byte-order mark inside a document", ""),
-            other => return self.error(self.at, other.to_string()),
+        let kind = match kind {
+            Kind::CommentInterceptedScalar => SyntaxErrorKind::CommentInScalar,
+            Kind::CommentNotSeparated => SyntaxErrorKind::MissingSpaceBeforeComment,
+            Kind::DuplicateVersionDirective => SyntaxErrorKind::DuplicateYamlDirective,
+            Kind::UndeclaredTagHandle => SyntaxErrorKind::UndeclaredTagHandle,
+            Kind::InvalidDocumentEnd => SyntaxErrorKind::TextAfterDocumentEnd,
+            Kind::MissingDocumentEndBeforeDirective => SyntaxErrorKind::DirectiveInDocument,
+            Kind::BomInsideDocument => SyntaxErrorKind::ByteOrderMark,
+            other => SyntaxErrorKind::Invalid { reason: other.to_string() },
         };
-        let error = self.error(self.at, message);
-        SyntaxError { hint: (!hint.is_empty()).then(|| hint.to_owned()), ..error }
+        self.error(self.at, kind)
     }
 
     fn unknown_anchor(&self) -> SyntaxError {
         let rest = &self.text[self.at as usize..];
         let is_end = |c: char| c.is_whitespace() || matches!(c, ',' | ']' | '}');
         let length = rest.find(is_end).unwrap_or(rest.len());
-        let alias = &rest[..length];
-        let message = format!("the alias `{alias}` names no anchor of this document");
-        let hint = format!(
-            "`&{}` must stand before it; quote the value if it is text",
-            alias.trim_start_matches('*')
-        );
-        let mut error = self.error_with_hint(self.at, message, &hint);
+        let name = rest[..length].trim_start_matches('*').into();
+        let mut error = self.error(self.at, SyntaxErrorKind::UndefinedAnchor { name });
         error.span.end = self.at + length as u32;
         error
     }
 
     fn unexpected(&self, character: char) -> SyntaxError {
         if !character.is_control() {
-            let message = format!("a value cannot begin with `{character}`");
-            return self.error_with_hint(self.at, message, "quote the value");
+            return self.error(self.at, SyntaxErrorKind::ReservedCharacter { character });
         }
         let found = self.text[self.at as usize..].find(character);
         let at = self.at + found.unwrap_or(0) as u32;
-        let message = format!("the control character U+{:04X}", u32::from(character));
-        self.error_with_hint(at, message, "write it as an escape in double quotes")
+        self.error(at, SyntaxErrorKind::ControlCharacter { code: u32::from(character) })
     }
 
     fn tab_elsewhere(&self, kind: &ErrorKind) -> SyntaxError {
         let line = self.line(self.at);
         let Some(tab) = line.of(self.text).find('\t') else {
-            return self.error(self.at, kind.to_string());
+            return self.error(self.at, SyntaxErrorKind::Invalid { reason: kind.to_string() });
         };
         let at = line.start + tab as u32;
-        self.error_with_hint(at, "a tab where only spaces may stand", "replace the tab by spaces")
+        self.error(at, SyntaxErrorKind::UnexpectedTab)
     }
 }
 

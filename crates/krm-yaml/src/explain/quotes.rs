@@ -1,7 +1,7 @@
 //! Errors of quoted texts.
 
 use super::Scene;
-use crate::SyntaxError;
+use crate::error::{SyntaxError, SyntaxErrorKind};
 use crate::span::Span;
 
 impl Scene<'_> {
@@ -16,24 +16,16 @@ impl Scene<'_> {
     }
 
     pub(super) fn unclosed_quote(&self) -> SyntaxError {
-        self.error_with_hint(
-            self.opening_quote().unwrap_or(self.at),
-            "this quote is never closed",
-            "close it, or indent the lines that belong to it",
-        )
+        self.error(self.opening_quote().unwrap_or(self.at), SyntaxErrorKind::UnclosedQuote)
     }
 
     pub(super) fn after_quote(&self, quote: char) -> SyntaxError {
-        let hint = match quote {
-            '\'' => "write a quote inside single quotes twice: ''",
-            _ => "write a quote inside double quotes as \\\"",
-        };
-        let mut error = self.error_with_hint(self.at, "text after the closing quote", hint);
+        let mut error = self.error(self.at, SyntaxErrorKind::TextAfterQuote { quote });
         let before = &self.text[self.document as usize..self.at as usize];
         let opened = before.rfind(quote).and_then(|close| before[..close].rfind(quote));
         error.related = opened.map(|opened| {
             let at = self.document + opened as u32;
-            (Span::new(at, at + 1), "opened at".to_owned())
+            (Span::new(at, at + 1), "opened here")
         });
         error
     }
@@ -52,7 +44,7 @@ impl Scene<'_> {
                 return error;
             }
         }
-        self.error(self.at, "a broken escape in a double-quoted text")
+        self.error(self.at, SyntaxErrorKind::BrokenEscape)
     }
 
     fn bad_escape(&self, at: u32, code: char) -> Option<SyntaxError> {
@@ -65,9 +57,7 @@ impl Scene<'_> {
             }
             'N' | '_' | 'L' | 'P' | '\n' | '\r' => return None,
             other => {
-                let message = format!("`\\{other}` is no escape of a double-quoted text");
-                let hint = "write `\\\\` for a backslash, or use single quotes";
-                return Some(self.error_with_hint(at, message, hint));
+                return Some(self.error(at, SyntaxErrorKind::UnknownEscape { code: other }));
             }
         };
         let hex = self.text[at as usize + 2..].chars().take_while(char::is_ascii_hexdigit).count();
@@ -76,9 +66,8 @@ impl Scene<'_> {
             .and_then(|hex| u32::from_str_radix(hex, 16).ok())
             .is_some_and(|code| char::from_u32(code).is_some());
         if hex < digits {
-            return Some(self.error(at, format!("`\\{code}` needs {digits} hexadecimal digits")));
+            return Some(self.error(at, SyntaxErrorKind::IncompleteEscape { code, digits }));
         }
-        (!is_character)
-            .then(|| self.error(at, "an escape of no character: half of a surrogate pair"))
+        (!is_character).then(|| self.error(at, SyntaxErrorKind::InvalidEscape))
     }
 }

@@ -2,8 +2,8 @@
 
 use krm_testkit::Case;
 use krm_yaml::{
-    CommentPlace, DocumentRef, Edit, EditError, File, Indentation, ListIndent, Located, NodeRef,
-    Path, PathEditError, Place, Segment, Value, WhenEmpty,
+    CommentPlace, DocumentRef, Edit, EditError, EditErrorKind, File, Indentation, ListIndent,
+    Located, NodeRef, Path, Place, Segment, Value, WhenEmpty,
 };
 
 /// Makes the edit that an action tells: the new text, or why not.
@@ -29,7 +29,7 @@ pub(crate) fn edit(
     let mut edit = Edit::new(file).json(json);
     let job = Job { document, target: &target, rest, other: &other };
     job.run(verb, &mut edit).map_err(|error| with_place(file, &error))?;
-    edit.apply().map_err(|error| with_place(file, &PathEditError::Refused(error)))
+    edit.apply().map_err(|error| with_place(file, &error))
 }
 
 /// Indents a document by the numbers and words given; `-` leaves mappings as they are.
@@ -45,14 +45,12 @@ fn indent(document: DocumentRef<'_>, words: &str) -> Result<String, EditError> {
     Ok(format!("{}{new}{}", &text[..span.start as usize], &text[span.end as usize..]))
 }
 
-fn with_place(file: &File, error: &PathEditError) -> String {
-    match error {
-        PathEditError::Refused(refused) => {
-            let place = file.position(refused.span.start);
-            format!("{}:{} {refused}", place.line, place.column)
-        }
-        other => other.to_string(),
+fn with_place(file: &File, error: &EditError) -> String {
+    if matches!(error.kind, EditErrorKind::PathNotFound { .. } | EditErrorKind::NoDocument) {
+        return error.to_string();
     }
+    let position = file.position(error.span.start);
+    format!("{}:{} {error}", position.line, position.column)
 }
 
 /// Splits the path off the rest of an action; brackets and quotes may hold blanks.
@@ -82,7 +80,7 @@ struct Job<'a, 'j> {
 }
 
 impl<'a> Job<'a, '_> {
-    fn run(&self, verb: &str, edit: &mut Edit<'a>) -> Result<(), PathEditError> {
+    fn run(&self, verb: &str, edit: &mut Edit<'a>) -> Result<(), EditError> {
         match verb {
             "set" | "replace" => self.put(edit, self.value()),
             "insert" => {
@@ -140,13 +138,13 @@ impl<'a> Job<'a, '_> {
     }
 
     /// Sets the value; only the last key of the path may be missing.
-    fn put(&self, edit: &mut Edit<'a>, value: Value<'a>) -> Result<(), PathEditError> {
+    fn put(&self, edit: &mut Edit<'a>, value: Value<'a>) -> Result<(), EditError> {
         let missing = self.document.locate(self.target);
         if let Some(Located::Missing { at, found }) = missing
             && (found + 1 < self.target.segments().len()
                 || matches!(self.target.segments().last(), Some(Segment::Match { .. })))
         {
-            return Err(PathEditError::NotFound { span: at.full_span(), found: at.path() });
+            return Err(not_found(at));
         }
         edit.set_at(self.document, self.target, value)
     }
@@ -156,17 +154,17 @@ impl<'a> Job<'a, '_> {
         root.map_or(Value::Null, |root| root.to_value().expect("values of cases are small"))
     }
 
-    fn node(&self) -> Result<NodeRef<'a>, PathEditError> {
+    fn node(&self) -> Result<NodeRef<'a>, EditError> {
         locate(self.document, self.target)
     }
 
-    fn parent(&self) -> Result<(NodeRef<'a>, String), PathEditError> {
+    fn parent(&self) -> Result<(NodeRef<'a>, String), EditError> {
         let (parent, last) = self.target.split_last().expect("an entry has a parent");
         let Segment::Key(key) = last else { panic!("a key ends the path of `insert`") };
         Ok((locate(self.document, &parent)?, key.clone()))
     }
 
-    fn item(&self) -> Result<(NodeRef<'a>, usize), PathEditError> {
+    fn item(&self) -> Result<(NodeRef<'a>, usize), EditError> {
         let (parent, last) = self.target.split_last().expect("an item has a list");
         let index = match last {
             Segment::Index(index) => *index,
@@ -177,17 +175,19 @@ impl<'a> Job<'a, '_> {
     }
 }
 
-fn locate<'a>(document: DocumentRef<'a>, path: &Path) -> Result<NodeRef<'a>, PathEditError> {
-    match document.locate(path).ok_or(PathEditError::NoDocument)? {
+fn locate<'a>(document: DocumentRef<'a>, path: &Path) -> Result<NodeRef<'a>, EditError> {
+    let nothing = || EditError::new(document.span(), EditErrorKind::NoDocument);
+    match document.locate(path).ok_or_else(nothing)? {
         Located::Node(node) => Ok(node),
-        Located::Missing { at, .. } => {
-            Err(PathEditError::NotFound { span: at.full_span(), found: at.path() })
-        }
+        Located::Missing { at, .. } => Err(not_found(at)),
         Located::Shared { by } => {
-            let message = format!("the path goes through `{}`", by.text());
-            Err(PathEditError::Refused(krm_yaml::EditError { message, span: by.full_span() }))
+            Err(EditError::at(by, EditErrorKind::PathThroughAlias { alias: by.text().to_owned() }))
         }
     }
+}
+
+fn not_found(at: NodeRef<'_>) -> EditError {
+    EditError::at(at, EditErrorKind::PathNotFound { found: at.path().to_string() })
 }
 
 /// A name as YAML reads it.

@@ -42,10 +42,10 @@ fn check(file: &File) -> String {
     let mut out: Vec<(u32, String)> = Vec::new();
     for error in file.errors() {
         let place = file.position(error.span.start);
-        let mut line = format!("error: {}:{} {}", place.line, place.column, error.message);
+        let mut line = format!("error: {}:{} {}", place.line, place.column, error.kind);
         if let Some((span, what)) = &error.related {
             let place = file.position(span.start);
-            line.push_str(&format!(", {what} {}:{}", place.line, place.column));
+            line.push_str(&format!(", {what}: {}:{}", place.line, place.column));
         }
         out.push((error.span.start, line));
     }

@@ -61,7 +61,7 @@ fn graft(draw: &mut Draw<'_>, target: &File, source: &File, refusals: &Refusals)
             if is_survey() {
                 return Err(told);
             }
-            refusals.count(Some((&error.message, told)));
+            refusals.count(Some((&error.to_string(), told)));
             Ok(())
         }
         Ok(text) => {

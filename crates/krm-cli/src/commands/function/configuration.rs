@@ -80,7 +80,7 @@ pub(super) fn of_words(words: &[String]) -> Result<Option<Item>, Diagnostic> {
     let document =
         file.document(0).ok_or_else(|| Diagnostic::untyped_error("there is no document"))?;
     let mut edit = Edit::new(&file);
-    let told = |error: krm_yaml::PathEditError| Diagnostic::from_path_edit(&error, &file);
+    let told = |error: krm_yaml::EditError| Diagnostic::from_edit(&error, &file);
     edit.set_at(document, &Path::default().join("kind"), kind).map_err(told)?;
     if !data.is_empty() {
         edit.set_at(document, &Path::default().join("data"), Value::Mapping(data)).map_err(told)?;

@@ -82,7 +82,7 @@ impl Saving {
         let entries = entries.into_iter().flat_map(|entries| entries.items());
         let there = entries.enumerate().find(is_it).map(|(at, _)| at);
         let mut edit = Edit::new(file);
-        let told = |error: krm_yaml::PathEditError| Diagnostic::from_path_edit(&error, file);
+        let told = |error: krm_yaml::EditError| Diagnostic::from_edit(&error, file);
         let mut path = list;
         match there {
             None => {

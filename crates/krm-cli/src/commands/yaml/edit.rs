@@ -2,7 +2,7 @@
 
 use krm_core::query::MissingPath;
 use krm_core::{Change, Diagnostic, PackagePath, Plan};
-use krm_yaml::{DocumentRef, Edit, File, Path, PathEditError, ReadOptions};
+use krm_yaml::{DocumentRef, Edit, EditError, File, Path, ReadOptions};
 
 use super::{broken, no_document, select};
 use crate::cli::{Documents, Global};
@@ -25,7 +25,7 @@ pub(super) trait Operation: Sync {
         edit: &mut Edit<'a>,
         document: DocumentRef<'a>,
         alone: bool,
-    ) -> Result<Step, PathEditError>;
+    ) -> Result<Step, EditError>;
 }
 
 /// What became of one document.
@@ -126,7 +126,7 @@ fn one(
     let is_json = PackagePath::is_json_name(name);
     let mut edit = Edit::new(&file).allow_shared(operation.shared()).json(is_json);
     let tally = collect(&mut edit, &selected, name, operation)
-        .map_err(|error| told(Diagnostic::from_path_edit(&error, &file)))?;
+        .map_err(|error| told(Diagnostic::from_edit(&error, &file)))?;
     let new = match edit.is_empty() {
         true => file.text().to_owned(),
         false => edit.apply().map_err(|error| told(Diagnostic::from_edit(&error, &file)))?,
@@ -142,7 +142,7 @@ fn collect<'a>(
     documents: &[DocumentRef<'a>],
     name: &str,
     operation: &'a impl Operation,
-) -> Result<Tally, PathEditError> {
+) -> Result<Tally, EditError> {
     let mut tally = Tally::default();
     for document in documents {
         match operation.on(edit, *document, documents.len() == 1)? {

@@ -1,6 +1,6 @@
 //! `krm yaml rm`: what stands at a path goes away, with the comments that are its own.
 
-use krm_yaml::{DocumentRef, Edit, Path, PathEditError, WhenEmpty};
+use krm_yaml::{DocumentRef, Edit, EditError, EditErrorKind, Path, WhenEmpty};
 
 use super::edit::{self, Operation, Step};
 use crate::cli::{Documents, Global, Preview};
@@ -64,12 +64,14 @@ impl Operation for Remove<'_> {
         edit: &mut Edit<'a>,
         document: DocumentRef<'a>,
         _: bool,
-    ) -> Result<Step, PathEditError> {
+    ) -> Result<Step, EditError> {
         let when_empty = if self.0.prune { WhenEmpty::Remove } else { WhenEmpty::Keep };
         match edit.remove_at(document, &self.0.path, when_empty) {
             Ok(()) => Ok(Step::Done),
-            Err(PathEditError::NotFound { .. } | PathEditError::NoDocument) => Ok(Step::Absent),
-            Err(refused) => Err(refused),
+            Err(error) => match error.kind {
+                EditErrorKind::PathNotFound { .. } | EditErrorKind::NoDocument => Ok(Step::Absent),
+                _ => Err(error),
+            },
         }
     }
 }

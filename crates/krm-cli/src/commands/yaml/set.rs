@@ -2,7 +2,7 @@
 
 use krm_core::Diagnostic;
 use krm_yaml::{
-    DocumentRef, Edit, EditError, Located, Path, PathEditError, Resolved, Segment, Value,
+    DocumentRef, Edit, EditError, EditErrorKind, Located, Path, Resolved, Segment, Value,
 };
 
 use super::edit::{self, Operation, Step};
@@ -84,7 +84,7 @@ impl Operation for Set<'_> {
         edit: &mut Edit<'a>,
         document: DocumentRef<'a>,
         alone: bool,
-    ) -> Result<Step, PathEditError> {
+    ) -> Result<Step, EditError> {
         let path = &self.args.path;
         let there = match document.locate(path) {
             Some(Located::Missing { found, .. }) if !self.may_make(document, found, alone) => {
@@ -95,8 +95,7 @@ impl Operation for Set<'_> {
         };
         let value = self.wanted.instead_of(there);
         if let Some(Located::Missing { at, .. }) = document.locate(path) {
-            fits_item(path, &value)
-                .map_err(|message| EditError { message, span: at.full_span() })?;
+            fits_item(path, &value).map_err(|kind| EditError::at(at, kind))?;
         }
         edit.set_at(document, path, value)?;
         Ok(Step::Done)
@@ -132,15 +131,15 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
 }
 
 /// A new item that is looked for by a field must have fields.
-fn fits_item(path: &Path, value: &Value<'_>) -> Result<(), String> {
+fn fits_item(path: &Path, value: &Value<'_>) -> Result<(), EditErrorKind> {
     let is_mapping = match value {
         Value::Mapping(_) => true,
         Value::Node(node) => node.as_mapping().is_some(),
         _ => false,
     };
     match path.segments().last() {
-        Some(Segment::Match { key, value }) if !is_mapping => {
-            Err(format!("a new item [{key}={value}] wants a mapping, and VALUE is none"))
+        Some(Segment::Match { .. }) if !is_mapping => {
+            Err(EditErrorKind::ElementNotMapping { path: path.to_string() })
         }
         _ => Ok(()),
     }

@@ -164,7 +164,7 @@ fn with_documents(
         let nodes = new.iter().map(|resource| Value::Node(resource.node)).collect();
         let mut edit = Edit::new(&file).json(is_json(&file));
         edit.set_at(document, &krm_yaml::Path::default().join("items"), Value::Sequence(nodes))
-            .map_err(|error| Diagnostic::from_path_edit(&error, &file))?;
+            .map_err(|error| Diagnostic::from_edit(&error, &file))?;
         return edit.apply().map_err(|error| Diagnostic::from_edit(&error, &file));
     }
     let mut text = if text.trim().is_empty() {

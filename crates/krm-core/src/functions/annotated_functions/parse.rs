@@ -34,16 +34,15 @@ pub(super) fn declaration(
 }
 
 fn of_annotation(node: NodeRef<'_>) -> Result<FunctionDeclaration, Diagnostic> {
-    let told = Told::Annotation(node);
+    let (told, outer) = (Told::Annotation(node), node.document().file());
     let Some(text) = scalar_text(node) else {
         let words = "a function is declared as text; write `|` behind the annotation's name";
         return Err(at(node, words));
     };
     let file = File::parse(text.into_owned()).map_err(|error| at(node, error.to_string()))?;
     if let Some(error) = file.errors().next() {
-        let hint = error.hint.iter();
         return Err(
-            hint.fold(told.place(&file, error.span, &error.message), |it, hint| it.hint(hint))
+            Diagnostic::from_syntax(error, &file).at(outer, outside(node, &file, error.span))
         );
     }
     match file.documents().find_map(|document| document.root()) {
@@ -308,7 +307,7 @@ mod tests {
                 "a function says what runs: container, exec, starlark or wasm",
                 "7:7 deferFailure: true",
             ),
-            ("exec: [", "this `[` is never closed", "7:13 ["),
+            ("exec: [", "unclosed `[`", "7:13 ["),
             (
                 "hello",
                 "a function is declared by fields: container, exec, starlark, wasm, deferFailure",

@@ -26,7 +26,7 @@ pub fn write_status(
     let mut set = |path: &str, value| {
         let path = path.parse().expect("it is written here");
         let set = edit.set_at(document, &path, value);
-        set.map_err(|error| Diagnostic::from_path_edit(&error, file))
+        set.map_err(|error| Diagnostic::from_edit(&error, file))
     };
     let parts =
         [("conditions", conditions(status, failure)), ("renderStatus", render_status(steps))];

@@ -231,7 +231,7 @@ mod tests {
         ] {
             assert_eq!(error(text), message, "{text}");
         }
-        assert!(error("items: [\n").contains("never closed"), "{}", error("items: [\n"));
+        assert!(error("items: [\n").contains("unclosed `[`"), "{}", error("items: [\n"));
     }
 
     #[test]

@@ -1,21 +1,20 @@
 //! Values written as documents of their own, where there is no text to be kept.
 
-use krm_yaml::{Edit, EditError, File, NodeRef, Span, Value};
+use krm_yaml::{Edit, EditError, EditErrorKind, File, NodeRef, Span, Value};
 
 /// A value as a document by lines. Numbers keep their spelling: `0x1f` is no text.
 pub(crate) fn block_document(value: Value<'_>) -> Result<String, EditError> {
-    let refused = |message: String| EditError { message, span: Span::new(0, 0) };
-    let stub = File::parse("x\n".to_owned()).map_err(|error| refused(error.to_string()))?;
+    let refused = |kind: EditErrorKind| EditError::new(Span::empty(0), kind);
+    let stub = File::parse("x\n".to_owned()).map_err(|error| refused(error.into()))?;
     let root = stub.document(0).and_then(|document| document.root());
     let mut edit = Edit::new(&stub);
-    edit.set(root.ok_or_else(|| refused("there is no root".to_owned()))?, value)?;
+    edit.set(root.ok_or_else(|| refused(EditErrorKind::NoDocument))?, value)?;
     edit.apply()
 }
 
 /// A node with all that its aliases stand for.
 pub(crate) fn expanded(node: NodeRef<'_>) -> Result<String, EditError> {
-    let told = |message: String| EditError { message, span: node.span() };
-    let value = node.to_value().map_err(|error| told(error.to_string()))?;
+    let value = node.to_value().map_err(|error| EditError::new(node.span(), error))?;
     block_document(value)
 }
 

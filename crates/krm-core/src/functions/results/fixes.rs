@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use krm_yaml::{Edit, File, NodeRef, Value};
+use krm_yaml::{Edit, EditError, File, NodeRef, Value};
 
 use super::field::FieldLookup;
 use super::locate::{LocatedResult, ResultLocator};
@@ -112,7 +112,7 @@ impl Fixes {
                 together.push(fix);
                 if let Err(words) = edited(text, &together, json) {
                     together.pop();
-                    refused.push((fix, words));
+                    refused.push((fix, words.to_string()));
                 }
             }
             apart = together;
@@ -159,18 +159,18 @@ fn said(told: &Diagnostic, field: &FieldLookup<'_>) -> String {
     format!("{file}{line}: {what}")
 }
 
-fn edited(file: &File, fixes: &[&Fix<'_>], json: bool) -> Result<String, String> {
+fn edited(file: &File, fixes: &[&Fix<'_>], json: bool) -> Result<String, EditError> {
     let mut edit = Edit::new(file).json(json);
     for fix in fixes {
-        let done = match fix.field.exists() {
-            true => edit.set(fix.field.node, fix.value.clone()).map_err(|it| it.message),
-            false => edit
-                .set_at(fix.field.node.document(), &fix.field.path(), fix.value.clone())
-                .map_err(|error| error.to_string()),
-        };
-        done?;
+        match fix.field.exists() {
+            true => edit.set(fix.field.node, fix.value.clone())?,
+            false => {
+                let (document, path) = (fix.field.node.document(), fix.field.path());
+                edit.set_at(document, &path, fix.value.clone())?;
+            }
+        }
     }
-    edit.apply().map_err(|error| error.message)
+    edit.apply()
 }
 
 /// The proposals with the numbers by which they are chosen.

@@ -72,7 +72,7 @@ impl Report {
         let document =
             file.document(0).ok_or_else(|| Diagnostic::untyped_error("there is no report"))?;
         let mut edit = Edit::new(&file);
-        let told = |error: krm_yaml::PathEditError| Diagnostic::from_path_edit(&error, &file);
+        let told = |error: krm_yaml::EditError| Diagnostic::from_edit(&error, &file);
         let mut set = |name: &str, value| {
             let path = krm_yaml::Path::default().join(name);
             edit.set_at(document, &path, value).map_err(told)

@@ -201,7 +201,7 @@ pub(super) fn merged_copy<'a>(
     if report.outcome == Outcome::Goes {
         return Ok(Copy::Gone);
     }
-    let text = edit.apply().map_err(|error| work.error(there, error.message))?;
+    let text = edit.apply().map_err(|error| work.told(Diagnostic::error(error.kind), there))?;
     let merged = File::parse(text).map_err(|error| Diagnostic::from(&error))?;
     Ok(Graft::root(merged).map_or(Copy::Whole, Copy::Of))
 }

@@ -166,7 +166,7 @@ impl<'a, 'm> Work<'a, 'm> {
         self.warnings.push(warning);
     }
 
-    fn told(&self, diagnostic: Diagnostic, at: NodeRef<'a>) -> Diagnostic {
+    pub(super) fn told(&self, diagnostic: Diagnostic, at: NodeRef<'a>) -> Diagnostic {
         let told = diagnostic.in_file(self.file_of(at)).at(at.document().file(), at.full_span());
         told.field(self.path().to_string())
     }
@@ -248,8 +248,7 @@ impl<'a, 'm> Work<'a, 'm> {
             marks::add(&mut ops, entry, above.as_ref(), &mark);
         }
         let file = self.versions[0].file;
-        ops::perform(ops, edit)
-            .map_err(|error| Diagnostic::untyped_error(error.message).in_file(file))
+        ops::perform(ops, edit).map_err(|error| Diagnostic::error(error.kind).in_file(file))
     }
 
     pub(super) fn report(self, outcome: Outcome) -> Report {

@@ -98,7 +98,7 @@ pub(crate) fn edit(draw: &mut Draw<'_>, text: &str, scope: Scope, json: bool) ->
         Err(error) => {
             let brief =
                 changes.iter().map(|change| change.brief(&tree)).collect::<Vec<_>>().join(", ");
-            Answer::Refused { changes, brief, why: error.message }
+            Answer::Refused { changes, brief, why: error.to_string() }
         }
     }
 }

@@ -61,7 +61,7 @@ pub(crate) fn known_meaning(sample: &Sample) -> Verdict {
 /// Law `same_meaning` for any text: the engine accepts what the front end accepts, and hands on what it says.
 pub(crate) fn as_the_front_end(text: &str) -> Verdict {
     let file = File::parse(text.to_owned()).map_err(|error| format!("not read: {error}"))?;
-    let error = file.errors().next().map(|error| error.message.clone());
+    let error = file.errors().next().map(|error| error.to_string());
     match (front_events(text), error) {
         (Err(_), Some(_)) => Ok(()),
         (Err(theirs), None) => {

@@ -87,11 +87,7 @@ pub(super) fn value<'a>(
     }
     let is_bound = |it: NodeRef<'_>| it.kind() == NodeKind::Alias || it.anchor().is_some();
     if !node.is_block() || node.descendants().any(is_bound) {
-        let whole = |error: krm_yaml::ExpansionError| EditError {
-            message: error.to_string(),
-            span: node.span(),
-        };
-        return node.to_value().map_err(whole);
+        return node.to_value().map_err(|error| EditError::new(node.span(), error));
     }
     let comments = || node.document().comments();
     let has_known = || {
@@ -104,8 +100,7 @@ pub(super) fn value<'a>(
 
 /// A copy of a node without comments that are known.
 fn copy<'a>(node: NodeRef<'a>, known: &Known<'_>) -> Result<Value<'a>, EditError> {
-    let whole =
-        |error: krm_yaml::ReadError| EditError { message: error.to_string(), span: node.span() };
+    let whole = |error: krm_yaml::ReadError| EditError::new(node.span(), error);
     let lines = source_text::text(node);
     let lines =
         lines.lines().map(|line| if line.is_empty() { "\n".into() } else { format!("  {line}\n") });

@@ -137,23 +137,17 @@ impl How {
     }
 }
 
-/// Collects the edits that make an element of a list in a file what an item is now, comments and all.
+/// Collects the edits that make an element of a list in a file what an item is now, comments and all. `None` where that
+/// is not possible, because an edit is refused or a number lost digits.
 pub(crate) fn revise_element<'a>(
     edit: Edit<'a>,
     element: NodeRef<'a>,
     item: &'a Item,
-) -> Result<Edit<'a>, EditError> {
+) -> Option<Edit<'a>> {
     let ours = Remarks::of(element.document());
     let theirs = Remarks::of(item.root().document());
     let how = How { exact_comments: true, ..How::default() };
-    match Update::new(edit, &how, &ours, &theirs).run(element, item.root()) {
-        Ok(edit) => Ok(edit),
-        Err(Stop::Edit(error)) => Err(error),
-        Err(Stop::LostDigits(path, words)) => {
-            let message = format!("`{path}` lost digits: {words}");
-            Err(EditError { message, span: element.span() })
-        }
-    }
+    Update::new(edit, &how, &ours, &theirs).run(element, item.root()).ok()
 }
 
 /// Puts an item in the place of an element as it is written.
