@@ -94,9 +94,9 @@ impl<'a> FileWork<'a, '_> {
         let all: Vec<NodeRef<'_>> =
             file.documents().flat_map(resources).map(|resource| resource.node).collect();
         let new = || Edit::new(file).allow_shared(true).json(is_json);
-        let edited = items.iter().try_fold(new(), |edit, (index, _, after)| {
-            revise_element(edit, all[*index], after)
-        });
+        let edited = items
+            .iter()
+            .try_fold(new(), |edit, (index, _, after)| revise_element(edit, all[*index], after));
         let text = edited.and_then(|edit| edit.apply().ok());
         if let Some(text) = text
             && self.holds(&text, items)
