@@ -1,4 +1,4 @@
-//! The command line: what people may type, in one place for all commands.
+//! The command line: global options, groups of commands, and options that several commands share.
 
 use std::num::NonZeroUsize;
 
@@ -14,13 +14,13 @@ Examples:
   krm yaml set spec.replicas 5 deployment.yaml --diff
   krm yaml check *.yaml
 
-Exit codes: 0 done, 1 findings, 2 wrong usage, 3 wrong input, 4 a function failed, 70 a bug in krm";
+Exit codes: 0 success, 1 findings, 2 invalid usage, 3 invalid input, 4 function failed, 70 bug in krm";
 
-/// Kubernetes configuration as data: every change is an edit, and no other byte moves.
+/// Kubernetes configuration as data: read, edit, merge and transform YAML without reformatting it.
 #[derive(Debug, Parser)]
 #[command(name = "krm", disable_version_flag = true, after_help = EXAMPLES)]
 pub(crate) struct Cli {
-    /// Print the version, and more with --verbose
+    /// Print the version; with --verbose also build details
     #[arg(short = 'V', long)]
     pub(crate) version: bool,
 
@@ -33,24 +33,24 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Look at packages of Kubernetes resources, and edit them
+    /// Inspect, edit and merge packages of Kubernetes resources
     #[command(subcommand_required = true, arg_required_else_help = true)]
     Cfg {
         #[command(subcommand)]
         command: cfg::Command,
     },
-    /// Run functions on packages, and be one
+    /// Run, inspect and create KRM functions
     #[command(name = "fn", subcommand_required = true, arg_required_else_help = true)]
-    #[command(mut_arg("truncate_output", yes_or_no))]
+    #[command(mut_arg("truncate_output", optional_bool))]
     Function {
-        /// Compat: what a function says is kept whole with --results-dir
+        /// Compat: accepted and ignored; --results-dir keeps the full output of a function
         #[arg(long, global = true, hide = true, default_value = "true")]
         truncate_output: bool,
 
         #[command(subcommand)]
         command: function::Command,
     },
-    /// Read and edit any YAML without disturbing a byte that nobody named
+    /// Read and edit YAML, leaving everything else byte for byte as it was
     #[command(subcommand_required = true, arg_required_else_help = true)]
     Yaml {
         #[command(subcommand)]
@@ -62,23 +62,23 @@ pub(crate) enum Command {
     Man(man::Args),
 }
 
-/// Flags that every command has.
+/// Options of every command.
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "For every command")]
+#[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// Only errors, no warnings
+    /// Print errors only, no warnings or status
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
 
-    /// Say more
+    /// Print more detail
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
 
-    /// How many files are worked on at a time [default: one for each processor]
+    /// Number of files to process in parallel [default: number of processors]
     #[arg(short, long, global = true, value_name = "N", value_parser = positive)]
     pub(crate) jobs: Option<NonZeroUsize>,
 
-    /// When to use colours
+    /// When to use colors
     #[arg(
         long,
         global = true,
@@ -88,26 +88,26 @@ pub(crate) struct Global {
     )]
     pub(crate) color: Color,
 
-    /// How errors and warnings are told
+    /// Format of diagnostics
     #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
     pub(crate) error_format: ErrorFormat,
 
-    /// Show the values of Secrets in errors and diffs
+    /// Show values of Secrets in diagnostics and diffs
     #[arg(long, global = true)]
     pub(crate) show_secrets: bool,
 
-    /// Taken because kustomize takes it; errors here say what is wrong
+    /// Compat: accepted and ignored, as kustomize has it
     #[arg(long, global = true, hide = true)]
     pub(crate) stack_trace: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ErrorFormat {
-    /// With the source line, for people
+    /// Text with source lines
     Text,
-    /// One JSON object a line
+    /// One JSON object per line
     Json,
-    /// Commands that the workflows of GitHub show beside the line
+    /// Workflow commands of GitHub Actions
     Github,
 }
 
@@ -121,32 +121,32 @@ pub(crate) enum Color {
     Never,
 }
 
-/// Flags of every command that writes files: each of them shows, and writes nothing.
+/// Options of every command that writes files. With any of them nothing is written.
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Preview (nothing is written)")]
+#[command(next_help_heading = "Preview (write nothing)")]
 pub(crate) struct Preview {
-    /// Say which files would change
+    /// List the changes to files that would be made
     #[arg(long)]
     pub(crate) dry_run: bool,
 
-    /// Show the changes as a unified diff
+    /// Print the changes as a unified diff
     #[arg(long)]
     pub(crate) diff: bool,
 
-    /// List the files that would change, and exit with 1 if there are any
+    /// List the files that would change and exit with 1 if there are any
     #[arg(long)]
     pub(crate) check: bool,
 }
 
 impl Preview {
-    /// Whether nothing is to be written.
+    /// Whether a preview is requested, so that nothing may be written.
     pub(crate) fn is_on(&self) -> bool {
         self.dry_run || self.diff || self.check
     }
 }
 
-/// A flag that may be given a word, as in kustomize: `--kind`, `--kind=true`, `--kind=false`.
-pub(crate) fn yes_or_no(flag: clap::Arg) -> clap::Arg {
+/// Makes a flag take an optional value, as in kustomize: `--kind`, `--kind=true`, `--kind=false`.
+pub(crate) fn optional_bool(flag: clap::Arg) -> clap::Arg {
     flag.action(clap::ArgAction::Set)
         .value_name("BOOL")
         .num_args(0..=1)
@@ -155,20 +155,20 @@ pub(crate) fn yes_or_no(flag: clap::Arg) -> clap::Arg {
         .hide_possible_values(true)
 }
 
-/// Which documents of a file are meant.
+/// Selects the documents of a file.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Documents {
-    /// Only this document of the file, counted from 0 [default: all]
-    #[arg(long, value_name = "N", value_parser = number)]
+    /// Number of the document, counted from 0 [default: all documents]
+    #[arg(long, value_name = "N", value_parser = document_index)]
     pub(crate) doc: Option<usize>,
 }
 
-fn number(text: &str) -> Result<usize, String> {
-    text.parse().map_err(|_| "a whole number is wanted, and 0 is the first".to_owned())
+fn document_index(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| "expected a non-negative integer; the first document is 0".to_owned())
 }
 
 fn positive(text: &str) -> Result<NonZeroUsize, String> {
-    text.parse().map_err(|_| "a whole number from 1 is wanted".to_owned())
+    text.parse().map_err(|_| "expected a positive integer".to_owned())
 }
 
 #[cfg(test)]
@@ -177,7 +177,7 @@ mod tests {
     use clap::CommandFactory;
 
     #[test]
-    fn the_command_line_is_consistent() {
+    fn command_definitions_are_valid() {
         Cli::command().debug_assert();
     }
 }

@@ -1,4 +1,4 @@
-//! The `krm` program: runs what was asked, and turns the outcome into an exit code.
+//! The `krm` program: runs a command and turns its result into an exit code.
 
 mod cli;
 mod commands;
@@ -14,31 +14,31 @@ use std::process::ExitCode;
 
 use krm_core::Diagnostic;
 
-/// How a run ends; other programs rely on the numbers.
+/// The exit code of the process. Scripts rely on the numbers, so they never change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Exit {
-    /// Done, also with warnings.
+    /// Success, possibly with warnings.
     #[default]
     Success = 0,
-    /// Something was found: a difference under `--check`, a path that is not there.
+    /// A finding: a difference under `--check`, a conflict, a path that does not exist.
     Findings = 1,
-    /// The command line is wrong.
+    /// An invalid command line.
     Usage = 2,
-    /// A file is wrong, or cannot be read or written.
+    /// An input file is invalid, or cannot be read or written.
     Input = 3,
-    /// A function failed, or was refused.
+    /// A function failed, or was not allowed to run.
     Function = 4,
-    /// A bug of ours.
+    /// A bug in krm.
     Bug = 70,
 }
 
-/// Why a command gave up.
+/// Why a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// With these words.
+    /// With an exit code and the errors to report.
     Diagnostics(Exit, Vec<Diagnostic>),
-    /// Nobody reads our output any more, which is no error: `krm … | head -1`.
+    /// The reader of standard output is gone, which is not an error: `krm … | head -1`.
     ClosedPipe,
 }
 
@@ -56,7 +56,7 @@ impl Failure {
     }
 }
 
-/// What a command gives back.
+/// The result of every command.
 pub(crate) type CommandResult = Result<Exit, Failure>;
 
 fn main() -> ExitCode {
@@ -64,7 +64,8 @@ fn main() -> ExitCode {
     ExitCode::from(guarded(commands::main) as u8)
 }
 
-/// Runs `work`; a panic has been told by the hook, and what it staged is for the next run to remove.
+/// Runs `work` and turns a panic into [`Exit::Bug`]. The panic hook has reported it; files that it staged are removed by the next
+/// run that writes to the same package.
 fn guarded(work: impl FnOnce() -> Exit) -> Exit {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or(Exit::Bug)
 }
@@ -74,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_is_our_bug() {
+    fn panic_exits_as_a_bug() {
         assert_eq!(guarded(|| panic!("on purpose")), Exit::Bug);
         assert_eq!(guarded(|| Exit::Findings), Exit::Findings);
     }

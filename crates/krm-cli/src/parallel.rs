@@ -1,4 +1,4 @@
-//! Many files side by side, and the results in the order of the files.
+//! Parallel work on many files, with results in the order of the files.
 
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
@@ -8,7 +8,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::console::Progress;
 
-/// Does `work` for each item. Threads are started only where there is something to share among them.
+/// Runs `work` for each item. Threads are started only for two items or more, as most runs have a single file.
 pub(crate) fn map<T: Sync, R: Send>(
     items: &[T],
     jobs: Option<NonZeroUsize>,
@@ -20,15 +20,15 @@ pub(crate) fn map<T: Sync, R: Send>(
         progress.step();
         result
     };
-    let alone = items.len() < 2 || jobs.is_some_and(|jobs| jobs.get() == 1);
-    let threads = if alone { None } else { Threads::of(jobs) };
+    let is_sequential = items.len() < 2 || jobs.is_some_and(|jobs| jobs.get() == 1);
+    let threads = if is_sequential { None } else { Threads::of(jobs) };
     match &threads {
         Some(threads) => threads.pool().install(|| items.par_iter().map(&work).collect()),
         None => items.iter().map(work).collect(),
     }
 }
 
-/// Does work that shares itself out among threads.
+/// Runs `work` inside a thread pool, for work that uses rayon itself.
 pub(crate) fn within<R: Send>(jobs: Option<NonZeroUsize>, work: impl FnOnce() -> R + Send) -> R {
     match Threads::of(jobs) {
         Some(threads) => threads.pool().install(work),
@@ -37,20 +37,20 @@ pub(crate) fn within<R: Send>(jobs: Option<NonZeroUsize>, work: impl FnOnce() ->
 }
 
 enum Threads {
-    /// As many as there are processors, started once.
+    /// One thread per processor, started once per process.
     Shared(&'static ThreadPool),
-    /// As many as somebody wants.
+    /// As many threads as `--jobs` says.
     Own(ThreadPool),
 }
 
 impl Threads {
-    /// None where the system gives none.
+    /// None if the operating system refuses to start threads; the work is then done sequentially.
     fn of(jobs: Option<NonZeroUsize>) -> Option<Self> {
         static SHARED: OnceLock<Option<ThreadPool>> = OnceLock::new();
-        let started = |count: usize| ThreadPoolBuilder::new().num_threads(count).build().ok();
+        let start = |count: usize| ThreadPoolBuilder::new().num_threads(count).build().ok();
         match jobs {
-            Some(jobs) => started(jobs.get()).map(Self::Own),
-            None => SHARED.get_or_init(|| started(0)).as_ref().map(Self::Shared),
+            Some(jobs) => start(jobs.get()).map(Self::Own),
+            None => SHARED.get_or_init(|| start(0)).as_ref().map(Self::Shared),
         }
     }
 

@@ -1,4 +1,4 @@
-//! `krm completion`: the script that teaches a shell the commands and flags of krm.
+//! `krm completion`: completion scripts for shells.
 
 use clap::CommandFactory;
 use clap_complete::Shell;
@@ -15,13 +15,13 @@ Examples:
   krm completion fish > ~/.config/fish/completions/krm.fish
   krm completion powershell >> $PROFILE";
 
-/// Print a script that completes commands and flags.
+/// Print a shell completion script.
 ///
-/// The script is made from the same source as the help, so it is as new as the program that prints it.
+/// The script is generated from the command definitions of this version. Print it again after an update of krm.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The shell
+    /// Shell to generate the script for
     shell: Shell,
 }
 

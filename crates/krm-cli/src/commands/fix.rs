@@ -1,4 +1,4 @@
-//! `krm fix`: what functions proposed, applied.
+//! `krm fix`: applies the field values that functions proposed in their results.
 
 use krm_core::functions::results::PackageResult;
 use krm_core::functions::results::{Fixes, Report};
@@ -15,18 +15,18 @@ Examples:
   krm fn eval shop -i check --results-dir out; krm fix shop --results out/results.yaml --diff
   krm fix shop --results out/results.yaml --choose 3=2";
 
-/// Apply the values that functions proposed.
+/// Apply fixes that functions propose.
 ///
-/// Reads the results of a run and sets each field that a result proposes a value for, where the value that the function saw still
-/// stands. Of several proposals none is taken until one is chosen by its number.
+/// Reads the results of a function run and sets each field for which a result proposes a value, provided that the field still has the
+/// value that the function saw. If a result proposes several values, choose one with --choose.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The folder or file that the functions looked at
+    /// Directory or file that the functions ran on [default: current directory]
     #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
     dir: String,
 
-    /// The results: a file of --results-dir, or the output of a function; - for standard input
+    /// Results to apply: a file written by --results-dir, or the output of a function; - is standard input
     #[arg(long, value_name = "FILE")]
     results: String,
 
@@ -37,10 +37,10 @@ pub(crate) struct Args {
     edit_options: EditOptions,
 }
 
-/// Which of several proposals are taken.
+/// Chooses among several proposed values.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct Choices {
-    /// Take the N-th proposal of a result, or of all results; may be repeated
+    /// Apply the Nth proposed value of a result, or of all results; can be repeated
     #[arg(long, value_name = "[RESULT=]N", value_parser = choice)]
     choose: Vec<Choice>,
 }
@@ -57,20 +57,20 @@ fn choice(text: &str) -> Result<Choice, String> {
         Some((result, proposal)) => number(result).zip(number(proposal)).map(|(a, b)| (Some(a), b)),
         None => number(text).map(|proposal| (None, proposal)),
     };
-    let (result, proposal) = read.ok_or("write RESULT=N or N, counted from 1")?;
+    let (result, proposal) = read.ok_or("expected RESULT=N or N, counted from 1")?;
     Ok(Choice { result, proposal })
 }
 
 impl Choices {
-    /// The proposal for a result, both from zero.
+    /// The index of the filter value for a result; both count from 0.
     fn of(&self, result: usize) -> Option<usize> {
         let all = self.choose.iter().rev();
-        let own = all.clone().find(|it| it.result == Some(result + 1));
-        let any = || all.clone().find(|it| it.result.is_none());
-        own.or_else(any).map(|it| it.proposal - 1)
+        let own = all.clone().find(|choice| choice.result == Some(result + 1));
+        let any = || all.clone().find(|choice| choice.result.is_none());
+        own.or_else(any).map(|choice| choice.proposal - 1)
     }
 
-    /// Applies what the functions of a run propose.
+    /// Applies the fixes that the functions of a run propose.
     pub(crate) fn apply(&self, package: &Package, report: &Report) -> Fixes {
         let findings: Vec<PackageResult<'_>> = report
             .ran
@@ -85,12 +85,12 @@ impl Choices {
 }
 
 pub(crate) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
-    let named = |told: Diagnostic| Failure::input(told.in_file(disk::display_name(&args.results)));
+    let in_file = |diagnostic: Diagnostic| diagnostic.in_file(disk::display_name(&args.results));
     let file = disk::parse(&args.results, ReadOptions::default()).map_err(Failure::input)?;
-    let (results, odd) = Report::read(&file).map_err(named)?;
-    let odd: Vec<Diagnostic> =
-        odd.into_iter().map(|told| told.in_file(disk::display_name(&args.results))).collect();
-    console.report_all(&odd);
+    let (results, warnings) =
+        Report::read(&file).map_err(|error| Failure::input(in_file(error)))?;
+    let warnings: Vec<Diagnostic> = warnings.into_iter().map(in_file).collect();
+    console.report_all(&warnings);
     let session = EditSession::open_at(&args.dir, &[], true, &args.edit_options, global, console)?;
     let package = &session.loaded.package;
     let fixes = args.choices.apply(package, &results);
@@ -107,7 +107,7 @@ pub(crate) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     Ok(if exit == Exit::Success && !fixes.left.is_empty() { Exit::Findings } else { exit })
 }
 
-/// Says what was changed and what was not.
+/// Reports which fixes were applied and which were not.
 pub(crate) fn report(fixes: &Fixes, is_preview: bool, console: &mut Console) {
     console.report_all(&fixes.left);
     if !is_preview {

@@ -21,10 +21,16 @@ diagnostic_kinds! {
         RepeatedAnnotation { key: String } = "repeated-annotation": "annotation `{key}` is given more than once";
         /// No resource has what was asked for.
         NoMatchingResource = "no-matching-resource": "no resource matches; nothing was changed";
+        /// A setter that no package defines.
+        SetterNotDefined { name: String } = "setter-not-defined": "setter `{name}` is not defined",
+            hint "use `krm cfg list-setters` to list the setters";
+        /// A setter that is defined without a value.
+        SetterWithoutValue { name: String } = "setter-without-value": "setter `{name}` has no value",
+            hint "use `krm cfg set` to set it";
         /// `--doc` with a number that the file does not have.
         DocumentNotFound { index: usize, count: usize } = "document-not-found": "document {index} not found: the file has {count}, counted from 0";
         /// A path is looked up in a file of comments alone.
-        NoDocument { path: String } = "no-document": "`{path}` not found: the file has no document";
+        EmptyFile { path: String } = "empty-file": "`{path}` not found: the file has no document";
         /// An edit would change a value that comes from another mapping.
         InheritedValue { path: String } = "inherited-value": "`{path}` is inherited through the merge key `<<`",
             hint "edit the mapping that it is inherited from";

@@ -1,11 +1,13 @@
-//! `krm man`: the manual, a page for every command, from the same source as the help.
+//! `krm man`: manual pages, generated from the command definitions.
 
 use clap::CommandFactory;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
+use krm_core::diagnostics::closest_name;
 use krm_core::{Change, Diagnostic, Plan};
 
 use crate::cli::{Cli, Preview};
+use crate::commands::kinds::CommandKind;
 use crate::commands::plan;
 use crate::console::Console;
 use crate::{CommandResult, Exit, Failure};
@@ -16,17 +18,17 @@ Examples:
   krm man cfg grep | man -l -
   krm man --dir ~/.local/share/man/man1";
 
-/// Print the manual, or write a page for every command.
+/// Print a manual page, or write the pages of all commands.
 ///
-/// A page is roff, as man reads it.
+/// Pages are in roff, the input format of man.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The command whose page is printed [default: krm itself]
+    /// The command whose page to print, such as cfg grep [default: krm]
     #[arg(conflicts_with = "dir")]
     command: Vec<String>,
 
-    /// Write the pages of all commands into this folder
+    /// Write the pages of all commands to this directory
     #[arg(long, value_name = "DIR")]
     dir: Option<String>,
 
@@ -44,33 +46,32 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     };
     let lock = plan::lock_directory(dir, &args.preview, console)?;
     let mut plan = Plan::default();
-    for command in with_all_below(&all) {
+    for command in with_subcommands(&all) {
         plan.add(change(dir, command)?);
     }
     plan::apply_or_preview(plan, &args.preview, &lock, console)
 }
 
-/// The command that some words lead to.
-fn find<'a>(all: &'a clap::Command, words: &[String]) -> Result<&'a clap::Command, Failure> {
-    words.iter().try_fold(all, |command, word| {
-        command.find_subcommand(word).ok_or_else(|| {
-            let names = command.get_subcommands().map(clap::Command::get_name);
-            let near = krm_core::diagnostics::closest_name(names, word);
-            let name = command.get_bin_name().unwrap_or("krm");
-            let error = Diagnostic::untyped_error(format!("`{name}` has no command `{word}`"));
-            let hint = match near {
+/// Finds a command by its names, such as `cfg grep`.
+fn find<'a>(all: &'a clap::Command, names: &[String]) -> Result<&'a clap::Command, Failure> {
+    names.iter().try_fold(all, |command, name| {
+        command.find_subcommand(name).ok_or_else(|| {
+            let known = command.get_subcommands().map(clap::Command::get_name);
+            let parent = command.get_bin_name().unwrap_or("krm").to_owned();
+            let hint = match closest_name(known, name) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => format!("`{name} --help` lists its commands"),
+                None => format!("use `{parent} --help` to list its commands"),
             };
-            Failure::Diagnostics(Exit::Usage, vec![error.hint(hint)])
+            let kind = CommandKind::UnknownCommand { parent, name: name.clone() };
+            Failure::usage(Diagnostic::error(kind).hint(hint))
         })
     })
 }
 
-/// A command and everything below it that is no secret.
-fn with_all_below(command: &clap::Command) -> Vec<&clap::Command> {
+/// A command and all commands below it, without hidden ones.
+fn with_subcommands(command: &clap::Command) -> Vec<&clap::Command> {
     let below = command.get_subcommands().filter(|command| !command.is_hide_set());
-    std::iter::once(command).chain(below.flat_map(with_all_below)).collect()
+    std::iter::once(command).chain(below.flat_map(with_subcommands)).collect()
 }
 
 fn change(dir: &str, command: &clap::Command) -> Result<Change, Failure> {
@@ -80,12 +81,12 @@ fn change(dir: &str, command: &clap::Command) -> Result<Change, Failure> {
     Ok(Change { path, old, new: Some(page(command)?) })
 }
 
-/// The page of one command. Its examples keep their lines, which is why they are not left to the generator.
+/// Renders the page of one command. The generator would fill the lines of the examples, so they are rendered here.
 fn page(command: &clap::Command) -> Result<String, Failure> {
     let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let man = Man::new(command.clone())
         .source(concat!("krm ", env!("CARGO_PKG_VERSION")))
-        .manual("The manual of krm");
+        .manual("krm manual");
     let mut page = Vec::new();
     man.render_title(&mut page)?;
     man.render_name_section(&mut page)?;
@@ -95,12 +96,12 @@ fn page(command: &clap::Command) -> Result<String, Failure> {
     if command.get_subcommands().any(|command| !command.is_hide_set()) {
         man.render_subcommands_section(&mut page)?;
     }
-    as_they_stand(&after).to_writer(&mut page)?;
+    examples(&after).to_writer(&mut page)?;
     Ok(String::from_utf8_lossy(&page).into_owned())
 }
 
-/// What follows the help: examples line by line, then what there is to say about them.
-fn as_they_stand(text: &str) -> Roff {
+/// Renders the text after the help: examples line by line, then notes.
+fn examples(text: &str) -> Roff {
     let mut roff = Roff::new();
     let Some(examples) = text.strip_prefix("Examples:\n") else {
         return roff;

@@ -1,4 +1,4 @@
-//! What all commands that merge are told in the same way, and how they end.
+//! Options of the commands that merge: keys of lists, new elements, conflicts.
 
 use clap::{Args, ValueEnum};
 use krm_core::merge::node::{self, Conflict, Rules};
@@ -9,75 +9,75 @@ use krm_yaml::{File, ReadOptions};
 use crate::console::Console;
 use crate::{Exit, Failure, disk};
 
-/// How lists merge.
+/// Options for merging lists.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct ListFlags {
-    /// Where the keys of lists come from that no schema knows
-    #[arg(long, value_name = "WAY", default_value = "infer")]
+pub(crate) struct ListOptions {
+    /// How to find the merge keys of lists that no schema describes
+    #[arg(long, value_name = "MODE", default_value = "infer")]
     list_keys: ListKeys,
 
-    /// Keys of the list at a path, as in spec.rules=host,port; items are left out of the path
+    /// Merge keys of the list at a path, such as spec.rules=host,port; omit list elements from the path
     #[arg(long, value_name = "PATH=KEY[,KEY]", value_parser = list_key)]
     list_key: Vec<(String, Vec<String>)>,
 
-    /// A CustomResourceDefinition or an OpenAPI document that knows the keys of lists
+    /// CustomResourceDefinition or OpenAPI document with merge keys of lists
     #[arg(long, value_name = "FILE")]
     schema: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ListKeys {
-    /// From what the elements have in common: mountPath, devicePath, ip, type, topologyKey, name, containerPort
+    /// Infer from the elements: mountPath, devicePath, ip, type, topologyKey, name, containerPort
     Infer,
-    /// From nowhere: such a list is taken whole
+    /// Use schemas only; other lists are replaced as a whole
     Schema,
 }
 
-/// Where new items go.
+/// Where new list elements are inserted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum NewItems {
-    /// Behind all others
+    /// After all others
     Last,
     /// Before all others
     First,
-    /// Behind the one that the source has before them
+    /// After the element that precedes them in the source
     SourceOrder,
 }
 
-/// What becomes of conflicts.
+/// Options for conflicts.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct ConflictFlags {
-    /// What becomes of what both sides changed
-    #[arg(long, value_name = "WAY", default_value = "upstream")]
+pub(crate) struct ConflictOptions {
+    /// How to resolve a field that both sides changed
+    #[arg(long, value_name = "MODE", default_value = "upstream")]
     on_conflict: OnConflict,
 
-    /// How much comes back of what was deleted locally and changed upstream
-    #[arg(long, value_name = "HOW", default_value = "delta")]
+    /// How to restore a field that was deleted locally but changed upstream
+    #[arg(long, value_name = "MODE", default_value = "delta")]
     restore: Restore,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum OnConflict {
-    /// Upstream's is taken, with a warning
+    /// Take upstream's value, with a warning
     Upstream,
-    /// Local's stays, with a warning
+    /// Keep the local value, with a warning
     Local,
-    /// Nothing is written, and the exit code is 1
+    /// Write nothing and exit with 1
     Fail,
-    /// Upstream's is taken with local's in a comment, and the exit code is 1
+    /// Take upstream's value, keep the local one in a comment, and exit with 1
     Mark,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Restore {
-    /// The keys, and what changed
+    /// Merge keys, and what upstream changed
     Delta,
-    /// All of it
+    /// All of upstream's value
     Whole,
 }
 
 fn list_key(text: &str) -> Result<(String, Vec<String>), String> {
-    let (path, keys) = text.split_once('=').ok_or("it is written as PATH=KEY[,KEY]")?;
+    let (path, keys) = text.split_once('=').ok_or("expected PATH=KEY[,KEY]")?;
     let path: krm_yaml::Path = path.parse().map_err(|error| format!("{error}"))?;
     let fields = path.segments().iter().filter_map(|segment| match segment {
         krm_yaml::Segment::Key(key) => Some(key.as_str()),
@@ -86,13 +86,13 @@ fn list_key(text: &str) -> Result<(String, Vec<String>), String> {
     let fields: Vec<&str> = fields.collect();
     let keys: Vec<String> = keys.split(',').map(|key| key.trim().to_owned()).collect();
     if keys.iter().any(String::is_empty) {
-        return Err("a key is missing behind the equals sign".to_owned());
+        return Err("expected a key after `=`".to_owned());
     }
     Ok((fields.join("."), keys))
 }
 
-impl ListFlags {
-    /// The schema of Kubernetes' own kinds, of what the files say, and of what was named for it.
+impl ListOptions {
+    /// The schema of the built-in Kubernetes types, of CustomResourceDefinitions in the files, and of `--schema`.
     pub(crate) fn schema(&self, files: &[&File], console: &mut Console) -> Result<Schema, Failure> {
         let mut schema = Schema::kubernetes();
         for file in files {
@@ -100,20 +100,20 @@ impl ListFlags {
         }
         for name in &self.schema {
             let file = disk::parse(name, ReadOptions::default()).map_err(Failure::input)?;
-            let mut faults: Vec<Diagnostic> =
+            let mut diagnostics: Vec<Diagnostic> =
                 file.errors().map(|error| Diagnostic::from_syntax(error, &file)).collect();
-            faults.extend(node::learn_schema(&mut schema, &file));
-            let faults: Vec<Diagnostic> =
-                faults.into_iter().map(|fault| fault.in_file(disk::display_name(name))).collect();
-            if faults.iter().any(Diagnostic::is_error) {
-                return Err(Failure::Diagnostics(Exit::Input, faults));
+            diagnostics.extend(node::learn_schema(&mut schema, &file));
+            let diagnostics: Vec<Diagnostic> =
+                diagnostics.into_iter().map(|it| it.in_file(disk::display_name(name))).collect();
+            if diagnostics.iter().any(Diagnostic::is_error) {
+                return Err(Failure::Diagnostics(Exit::Input, diagnostics));
             }
-            console.report_all(&faults);
+            console.report_all(&diagnostics);
         }
         Ok(schema)
     }
 
-    /// The rules that these flags give.
+    /// The merge rules with these options.
     pub(crate) fn rules<'r>(&self, schema: &'r Schema) -> Rules<'r> {
         Rules {
             list_keys: match self.list_keys {
@@ -137,8 +137,8 @@ impl NewItems {
     }
 }
 
-impl ConflictFlags {
-    /// The rules with what these flags say.
+impl ConflictOptions {
+    /// The merge rules with these options.
     pub(crate) fn rules<'r>(&self, rules: Rules<'r>) -> Rules<'r> {
         let on_conflict = match self.on_conflict {
             OnConflict::Upstream => node::OnConflict::Upstream,
@@ -153,25 +153,29 @@ impl ConflictFlags {
         Rules { on_conflict, restore, ..rules }
     }
 
-    /// What conflicts mean for the end of the command.
-    pub(crate) fn judge(&self, conflicts: &[Conflict]) -> Verdict {
+    /// Whether the result of a merge with these conflicts is written, and how the command exits.
+    pub(crate) fn action(&self, conflicts: &[Conflict]) -> ConflictAction {
         let is_marked = conflicts.iter().all(|conflict| conflict.is_marked);
         match self.on_conflict {
-            OnConflict::Fail | OnConflict::Mark if conflicts.is_empty() => Verdict::Write,
-            OnConflict::Upstream | OnConflict::Local => Verdict::Write,
-            OnConflict::Mark if is_marked => Verdict::WriteAndFail,
-            OnConflict::Mark | OnConflict::Fail => Verdict::Fail,
+            OnConflict::Fail | OnConflict::Mark if conflicts.is_empty() => ConflictAction::Write,
+            OnConflict::Upstream | OnConflict::Local => ConflictAction::Write,
+            OnConflict::Mark if is_marked => ConflictAction::WriteAndFail,
+            OnConflict::Mark | OnConflict::Fail => ConflictAction::Fail,
         }
     }
 
-    /// Conflicts in words. Where nothing is written because of them they are errors.
-    pub(crate) fn told(&self, conflicts: &[Conflict], verdict: Verdict) -> Vec<Diagnostic> {
+    /// The conflicts as diagnostics: warnings if the result is written, errors otherwise.
+    pub(crate) fn diagnostics(
+        &self,
+        conflicts: &[Conflict],
+        action: ConflictAction,
+    ) -> Vec<Diagnostic> {
         let one = |conflict: &Conflict| {
             let mut diagnostic = conflict.to_diagnostic();
-            if verdict != Verdict::Write {
+            if action != ConflictAction::Write {
                 diagnostic.severity = Severity::Error;
             }
-            if verdict == Verdict::Fail {
+            if action == ConflictAction::Fail {
                 let told =
                     diagnostic.message().rsplit_once("; ").map_or("", |(told, _)| told).to_owned();
                 let why = match (self.on_conflict, conflict.is_marked) {
@@ -186,18 +190,18 @@ impl ConflictFlags {
     }
 }
 
-/// How a command with conflicts ends.
+/// What a command does after a merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    /// The result is written.
+pub(crate) enum ConflictAction {
+    /// Write the result.
     Write,
-    /// The result is written, and the exit code is 1.
+    /// Write the result and exit with 1.
     WriteAndFail,
-    /// Nothing is written, and the exit code is 1.
+    /// Write nothing and exit with 1.
     Fail,
 }
 
-/// Conflicts as one JSON list, one a line.
+/// The conflicts as a JSON array, one per line.
 pub(crate) fn conflicts_json(conflicts: &[Conflict]) -> String {
     let lines: Vec<String> = conflicts.iter().map(Conflict::to_json).collect();
     if lines.is_empty() { "[]\n".to_owned() } else { format!("[\n{}\n]\n", lines.join(",\n")) }

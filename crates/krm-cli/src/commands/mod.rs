@@ -1,4 +1,4 @@
-//! One module for each group of commands; this one takes the command line apart.
+//! One module for each command or group of commands; this one parses the command line and dispatches.
 
 pub(crate) mod cfg;
 pub(crate) mod completion;
@@ -13,29 +13,31 @@ pub(crate) mod yaml;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches};
+use kinds::CommandKind;
+use krm_core::Diagnostic;
 use krm_core::diagnostics::closest_name;
 
 use crate::cli::{Cli, Command};
 use crate::console::Console;
-use crate::{CommandResult, Exit, Failure};
+use crate::{CommandResult, Exit, Failure, disk};
 
-/// Does what the process was started for.
+/// Parses the command line of the process, runs the command and reports its errors.
 pub(crate) fn main() -> Exit {
     let parsed = command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
         Ok(cli) => cli,
-        Err(error) => return crate::console::usage(&suggesting(error)),
+        Err(error) => return crate::console::usage(&with_suggestion(error)),
     };
     let mut console = Console::new(&cli.global);
-    let outcome = run(&cli, &mut console).and_then(|exit| {
+    let result = run(&cli, &mut console).and_then(|exit| {
         console.flush()?;
         Ok(exit)
     });
-    match outcome {
+    match result {
         Ok(exit) => exit,
         Err(Failure::ClosedPipe) => Exit::Success,
         Err(Failure::Diagnostics(exit, diagnostics)) => {
-            // What was found before the failure is worth showing, and comes first.
+            // Data that was printed before the failure belongs before the error.
             let _ = console.flush();
             console.report_all(&diagnostics);
             exit
@@ -43,23 +45,33 @@ pub(crate) fn main() -> Exit {
     }
 }
 
-/// Adds the command that was probably meant, where clap knows of none: it has no eye for two letters that were swapped.
-fn suggesting(mut error: clap::Error) -> clap::Error {
+/// Checks that at most one of the names is standard input, which can be read only once.
+pub(crate) fn check_stdin_once<'a>(
+    names: impl IntoIterator<Item = &'a str>,
+) -> Result<(), Failure> {
+    match names.into_iter().filter(|name| *name == disk::STDIN).count() {
+        0 | 1 => Ok(()),
+        _ => Err(Failure::usage(Diagnostic::error(CommandKind::RepeatedStdin))),
+    }
+}
+
+/// Adds the nearest command where clap suggests none: its similarity measure misses swapped letters.
+fn with_suggestion(mut error: clap::Error) -> clap::Error {
     let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) else {
         return error;
     };
     let root = command();
-    let words = std::env::args_os().skip(1).take_while(|word| *word != **typed);
-    let group = words.fold(&root, |group, word| group.find_subcommand(word).unwrap_or(group));
-    let meant = closest_name(group.get_subcommands().map(clap::Command::get_name), typed);
-    if let (None, Some(meant)) = (error.get(ContextKind::SuggestedSubcommand), meant) {
-        let meant = ContextValue::Strings(vec![meant.to_owned()]);
-        error.insert(ContextKind::SuggestedSubcommand, meant);
+    let before = std::env::args_os().skip(1).take_while(|argument| *argument != **typed);
+    let group = before.fold(&root, |group, name| group.find_subcommand(name).unwrap_or(group));
+    let suggestion = closest_name(group.get_subcommands().map(clap::Command::get_name), typed);
+    if let (None, Some(name)) = (error.get(ContextKind::SuggestedSubcommand), suggestion) {
+        let names = ContextValue::Strings(vec![name.to_owned()]);
+        error.insert(ContextKind::SuggestedSubcommand, names);
     }
     error
 }
 
-/// As a plugin of kubectl the program is called by two words.
+/// The command definitions. Started as `kubectl-krm`, the usage says `kubectl krm`.
 fn command() -> clap::Command {
     let called = std::env::args_os().next().map(std::path::PathBuf::from);
     let is_plugin =
@@ -93,6 +105,6 @@ fn version(verbose: bool) -> String {
     let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
     let kubernetes = krm_core::schema::kubernetes_version();
     format!(
-        "{short}platform: {os} {arch}\nbuild: {build}\nyaml: 1.2, tells where 1.1 differs\nkubernetes: {kubernetes}\n"
+        "{short}platform: {os} {arch}\nbuild: {build}\nyaml: 1.2, with warnings where 1.1 differs\nkubernetes: {kubernetes}\n"
     )
 }

@@ -1,4 +1,4 @@
-//! The end of every command that writes: a plan is shown, or carried out.
+//! Plans of changes to files: locked before reading, then previewed or written.
 
 use std::fs;
 use std::io;
@@ -7,11 +7,12 @@ use krm_core::{Change, Diagnostic, Plan};
 
 use crate::cli::Preview;
 use crate::console::Console;
-use crate::disk::Lock;
+use crate::disk::{FileKind, Lock};
 use crate::{CommandResult, Exit, Failure, disk};
 
-/// The right to write, unless a preview is asked for. It is taken before the first file is read, so that nobody else
-/// changes what was read.
+/// Locks files for writing, unless a preview is requested.
+///
+/// Call this before the first file is read: a lock taken later would not notice a change between reading and writing.
 pub(crate) fn lock(
     files: &[String],
     preview: &Preview,
@@ -23,33 +24,34 @@ pub(crate) fn lock(
     Lock::files(files, &mut |diagnostic| console.report(diagnostic)).map_err(Failure::input)
 }
 
-/// The right to write into a folder, which is made where it is missing.
+/// Locks a directory for writing, and creates it if it is missing.
 pub(crate) fn lock_directory(
-    folder: &str,
+    directory: &str,
     preview: &Preview,
     console: &mut Console,
 ) -> Result<Lock, Failure> {
     if !preview.is_on() {
-        fs::create_dir_all(folder).map_err(|error| cannot("made", folder, &error))?;
+        fs::create_dir_all(directory).map_err(|error| {
+            let kind = FileKind::CannotCreate { reason: disk::io_reason(&error) };
+            Failure::input(Diagnostic::error(kind).in_file(directory))
+        })?;
     }
-    lock(&[folder.to_owned()], preview, console)
+    lock(&[directory.to_owned()], preview, console)
 }
 
-/// The content of a file that may be there.
+/// The content of a file, or none if it does not exist.
 pub(crate) fn existing_content(path: &str) -> Result<Option<String>, Failure> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(cannot("read", path, &error)),
+        Err(error) => {
+            let kind = FileKind::CannotRead { reason: disk::io_reason(&error) };
+            Err(Failure::input(Diagnostic::error(kind).in_file(path)))
+        }
     }
 }
 
-fn cannot(what: &str, name: &str, error: &io::Error) -> Failure {
-    let words = format!("it cannot be {what}: {}", disk::io_reason(error));
-    Failure::input(Diagnostic::untyped_error(words).in_file(name))
-}
-
-/// Shows the plan where a preview is asked for, and writes it otherwise.
+/// Prints the plan if a preview is requested, and writes it otherwise.
 pub(crate) fn apply_or_preview(
     mut plan: Plan,
     preview: &Preview,
@@ -57,7 +59,7 @@ pub(crate) fn apply_or_preview(
     console: &mut Console,
 ) -> CommandResult {
     if preview.is_on() {
-        return show(&plan, preview, console);
+        return preview_plan(&plan, preview, console);
     }
     let piped = plan.take(disk::STDIN);
     disk::write(&plan, lock, &mut |diagnostic| console.report(diagnostic))
@@ -70,16 +72,16 @@ pub(crate) fn apply_or_preview(
     Ok(Exit::Success)
 }
 
-/// What is to be done to a file, and what was done.
+/// The verb for a change, and its past participle.
 fn verbs(change: &Change) -> (&'static str, &'static str) {
     match (&change.old, &change.new) {
-        (None, _) => ("make", "made"),
+        (None, _) => ("create", "created"),
         (_, None) => ("remove", "removed"),
         _ => ("change", "changed"),
     }
 }
 
-fn show(plan: &Plan, preview: &Preview, console: &mut Console) -> CommandResult {
+fn preview_plan(plan: &Plan, preview: &Preview, console: &mut Console) -> CommandResult {
     for change in plan.changes() {
         if preview.diff {
             console.diff(change)?;

@@ -1,4 +1,4 @@
-//! A change as a unified diff, with the values of Secrets hidden.
+//! Unified diffs, with the values of Secrets masked.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -15,6 +15,7 @@ const REMOVED: Style = AnsiColor::Red.on_default();
 const ADDED: Style = AnsiColor::Green.on_default();
 const HUNK: Style = AnsiColor::Cyan.on_default();
 
+/// Prints the change of one file.
 pub(super) fn write(
     change: &Change,
     show_secrets: bool,
@@ -27,7 +28,7 @@ pub(super) fn write(
     compare((name, old), (name, new), show_secrets, colored, out)
 }
 
-/// The difference of two texts, each with its name.
+/// Prints the difference of two files, each a name and its text.
 pub(super) fn compare(
     (old_name, old): (&str, &str),
     (new_name, new): (&str, &str),
@@ -38,7 +39,7 @@ pub(super) fn compare(
     if old == new {
         return Ok(());
     }
-    let (old, new) = texts(old, new, show_secrets);
+    let (old, new) = masked(old, new, show_secrets);
     let diff = TextDiff::from_lines(&*old, &*new);
     let mut unified = diff.unified_diff();
     let paint = |style: Style| if colored { style } else { Style::new() };
@@ -62,7 +63,8 @@ pub(super) fn compare(
     Ok(())
 }
 
-fn texts<'a>(old: &'a str, new: &'a str, show_secrets: bool) -> (Cow<'a, str>, Cow<'a, str>) {
+/// Masks the values of Secrets, unless `--show-secrets` is given. A file that cannot be parsed is shown as it is.
+fn masked<'a>(old: &'a str, new: &'a str, show_secrets: bool) -> (Cow<'a, str>, Cow<'a, str>) {
     let may_hold_secrets = old.contains("Secret") || new.contains("Secret");
     if show_secrets || !may_hold_secrets {
         return (old.into(), new.into());

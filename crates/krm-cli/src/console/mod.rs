@@ -40,7 +40,7 @@ impl Console {
             Color::Never => false,
             Color::Auto => auto != ColorChoice::Never,
         };
-        progress::allow(global.quiet);
+        progress::init(global.quiet);
         Self {
             out: BufWriter::new(io::stdout()),
             colored_out: colored(AutoStream::choice(&io::stdout())),

@@ -1,29 +1,29 @@
-//! The line that says how far a long run has come: on a terminal only, after a while, and gone at the end.
+//! The progress line of a long run: drawn on a terminal only, after a delay, and erased at the end.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Work that is done sooner needs no line.
+/// Work that is done sooner needs no progress line.
 const DELAY: Duration = Duration::from_millis(500);
-/// Nobody reads faster.
+/// The shortest time between two updates of the line.
 const PAUSE: Duration = Duration::from_millis(100);
-/// Tests cannot wait, so they say how long the delay is in milliseconds.
+/// The delay in milliseconds, set by tests that cannot wait.
 const DELAY_VARIABLE: &str = "KRM_TEST_PROGRESS_DELAY_MS";
 
-/// Whether there is somebody who wants to see the line; the terminal is one for the whole process.
-static WANTED: AtomicBool = AtomicBool::new(false);
+/// Whether progress is drawn. Static, as the process has one terminal.
+static ENABLED: AtomicBool = AtomicBool::new(false);
 
-/// Decides once whether lines are drawn.
-pub(super) fn allow(quiet: bool) {
+/// Decides once per process whether progress is drawn.
+pub(super) fn init(quiet: bool) {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let is_dumb = variable("TERM").is_none_or(|term| term == "dumb");
-    let wanted = !quiet && !is_dumb && variable("CI").is_none() && io::stderr().is_terminal();
-    WANTED.store(wanted, Ordering::Relaxed);
+    let enabled = !quiet && !is_dumb && variable("CI").is_none() && io::stderr().is_terminal();
+    ENABLED.store(enabled, Ordering::Relaxed);
 }
 
-/// How far one list of files has come. The line goes away with it.
+/// Counts the files of one run that are done. Dropping it erases the line.
 pub(crate) struct Progress {
     total: usize,
     done: AtomicUsize,
@@ -32,18 +32,18 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Begins to count to `total`.
+    /// Starts to count to `total`.
     pub(crate) fn of(total: usize) -> Self {
         let line =
-            (total > 1 && WANTED.load(Ordering::Relaxed)).then(|| Mutex::new(Line::new(delay())));
+            (total > 1 && ENABLED.load(Ordering::Relaxed)).then(|| Mutex::new(Line::new(delay())));
         Self { total, done: AtomicUsize::new(0), started: Instant::now(), line }
     }
 
-    /// One more is done.
+    /// Counts one more file.
     pub(crate) fn step(&self) {
         let Some(line) = &self.line else { return };
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-        // Who cannot draw because another thread does has nothing newer to say.
+        // A thread that finds the line locked skips its update: the other thread draws one that is as recent.
         if let Ok(mut line) = line.try_lock() {
             show(line.at(self.started.elapsed(), done, self.total));
         }
@@ -58,16 +58,16 @@ impl Drop for Progress {
     }
 }
 
-/// What is being done right now: a line that goes away when it is done.
+/// What is being done right now. Dropping it erases the line.
 pub(crate) struct Activity {
     drawn: bool,
 }
 
 impl Activity {
-    /// Says what begins, to somebody who looks.
-    pub(crate) fn begin(words: &str) -> Self {
-        let drawn = WANTED.load(Ordering::Relaxed);
-        show(drawn.then(|| format!("\r\u{1b}[K{words} …")));
+    /// Draws the line `DESCRIPTION …`.
+    pub(crate) fn begin(description: &str) -> Self {
+        let drawn = ENABLED.load(Ordering::Relaxed);
+        show(drawn.then(|| format!("\r\u{1b}[K{description} …")));
         Self { drawn }
     }
 }
@@ -85,11 +85,11 @@ fn show(text: Option<String>) {
 }
 
 fn delay() -> Duration {
-    let told = std::env::var(DELAY_VARIABLE).ok().and_then(|text| text.parse().ok());
-    told.map_or(DELAY, Duration::from_millis)
+    let delay = std::env::var(DELAY_VARIABLE).ok().and_then(|text| text.parse().ok());
+    delay.map_or(DELAY, Duration::from_millis)
 }
 
-/// When the line is drawn, and what with; it knows no clock and no terminal.
+/// Decides when the line is drawn. It has no clock and no terminal of its own, so that it can be tested.
 struct Line {
     delay: Duration,
     drawn: Option<Duration>,
@@ -100,7 +100,7 @@ impl Line {
         Self { delay, drawn: None }
     }
 
-    /// What to draw so long after the start.
+    /// What to draw at the time `now` after the start.
     fn at(&mut self, now: Duration, done: usize, total: usize) -> Option<String> {
         let due = self.drawn.map_or(self.delay, |drawn| drawn + PAUSE);
         (now >= due && done < total).then(|| {
@@ -109,7 +109,7 @@ impl Line {
         })
     }
 
-    /// What wipes the line away, where there is one.
+    /// What erases the line, if it was drawn.
     fn end(&self) -> Option<String> {
         self.drawn.map(|_| "\r\u{1b}[K".to_owned())
     }
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_comes_late_and_seldom_and_goes_away() {
+    fn line_is_drawn_after_a_delay_rarely_and_erased_at_the_end() {
         let ms = Duration::from_millis;
         let mut line = Line::new(DELAY);
         assert_eq!(line.at(ms(499), 3, 10), None);

@@ -1,4 +1,4 @@
-//! Tables for people: columns as wide as what stands in them, plain or in Markdown.
+//! Tables with aligned columns, as plain text or Markdown.
 
 /// Rows of cells below a header.
 pub(crate) struct Table {
@@ -11,12 +11,12 @@ impl Table {
         Self { rows: vec![header.iter().map(|name| (*name).to_owned()).collect()] }
     }
 
-    /// Adds a row. A cell has one line: a break in it becomes a blank.
+    /// Adds a row. A cell has one line: line breaks in it become spaces.
     pub(crate) fn row(&mut self, cells: Vec<String>) {
         self.rows.push(cells.into_iter().map(|cell| cell.replace(['\n', '\r'], " ")).collect());
     }
 
-    /// The table with a line break at the end of each row, and no blanks there.
+    /// Renders the table without trailing spaces.
     pub(crate) fn render(&self, markdown: bool) -> String {
         let columns = self.rows[0].len();
         let width = |at: usize| self.rows.iter().map(|row| length(&row[at])).max().unwrap_or(0);
@@ -44,9 +44,9 @@ fn length(text: &str) -> usize {
     text.chars().count()
 }
 
-/// Compat: headers stand in the middle of their columns, cells to the left.
-fn pad(cell: &str, width: usize, centred: bool) -> String {
-    let room = width - length(cell);
-    let left = if centred { room / 2 } else { 0 };
-    format!("{}{cell}{}", " ".repeat(left), " ".repeat(room - left))
+/// Compat: kustomize centers headers and aligns cells to the left.
+fn pad(cell: &str, width: usize, centered: bool) -> String {
+    let padding = width - length(cell);
+    let left = if centered { padding / 2 } else { 0 };
+    format!("{}{cell}{}", " ".repeat(left), " ".repeat(padding - left))
 }

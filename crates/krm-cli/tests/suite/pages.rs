@@ -43,7 +43,7 @@ fn every_command_has_its_page() {
 /// The long options that the help of a command lists, without those that every command has.
 fn options(command: &str) -> Vec<String> {
     let help = Sandbox::new().run(&format!("krm {command} -h")).stdout;
-    let own = help.split("For every command:").next().unwrap();
+    let own = help.split("Global options:").next().unwrap();
     let words = own.split("Examples:").next().unwrap().split_whitespace();
     let options =
         words.filter(|word| word.starts_with("--") && word.len() > 3 && *word != "--help");

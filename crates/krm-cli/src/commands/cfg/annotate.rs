@@ -1,13 +1,14 @@
-//! `krm cfg annotate`: resources get annotations, one line for each.
+//! `krm cfg annotate`: sets annotations of resources.
 
 use krm_core::annotate::{ResourceFilter, annotate};
 use krm_core::diagnostics::closest_kind;
 use krm_core::{Diagnostic, PackageResource};
 
-use super::edit_session::{EditOptions, EditSession, Target};
+use super::edit_session::{EditOptions, EditSession, EditablePackage};
 use crate::cli::Global;
+use crate::commands::kinds::CommandKind;
 use crate::console::Console;
-use crate::{CommandResult, Exit, Failure};
+use crate::{CommandResult, Failure};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -15,33 +16,33 @@ Examples:
   krm cfg annotate shop --kv a=1 --kv b=2 --kind Deployment --diff
   krm cfg annotate - --kv a=1 < deployment.yaml";
 
-/// Add annotations to the resources of a package.
+/// Set annotations on the resources of a package.
 ///
-/// An annotation that is there gets the new value. Values are always text: 1 is written \"1\". Without --kind,
-/// --apiVersion, --name or --namespace all resources are meant; with several of them, those for which all are true.
+/// An existing annotation gets the new value. Values are always strings: 1 is written as \"1\". All resources are annotated, or those
+/// that match all of --kind, --apiVersion, --name and --namespace.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
-    target: Target,
+    package: EditablePackage,
 
-    /// The annotation; may be repeated
-    #[arg(long, value_name = "KEY=VALUE", required = true, value_parser = pair)]
+    /// Annotation to set; can be repeated
+    #[arg(long, value_name = "KEY=VALUE", required = true, value_parser = key_value)]
     kv: Vec<(String, String)>,
 
     /// Only resources of this kind
     #[arg(long)]
     kind: Option<String>,
 
-    /// Only resources of this API version
+    /// Only resources with this apiVersion
     #[arg(long = "apiVersion", value_name = "VERSION")]
     api_version: Option<String>,
 
-    /// Only resources of this name
+    /// Only resources with this name
     #[arg(long)]
     name: Option<String>,
 
-    /// Only resources of this namespace
+    /// Only resources in this namespace
     #[arg(long)]
     namespace: Option<String>,
 
@@ -50,9 +51,9 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
-    if let Some(key) = repeated(&args.kv) {
-        let twice = Diagnostic::untyped_error(format!("the annotation `{key}` is given twice"));
-        return Err(Failure::Diagnostics(Exit::Usage, vec![twice]));
+    if let Some(key) = repeated_key(&args.kv) {
+        let kind = CommandKind::RepeatedAnnotation { key: key.to_owned() };
+        return Err(Failure::usage(Diagnostic::error(kind)));
     }
     let filter = ResourceFilter {
         kind: args.kind.clone(),
@@ -60,30 +61,28 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         name: args.name.clone(),
         namespace: args.namespace.clone(),
     };
-    let session = EditSession::open(&args.target, &args.edit_options, global, console)?;
-    let is_meant = |placed: PackageResource<'_>| filter.matches(placed.resource);
+    let session = EditSession::open(&args.package, &args.edit_options, global, console)?;
+    let is_chosen = |placed: PackageResource<'_>| filter.matches(placed.resource);
     let package = &session.loaded.package;
-    if !package.files().is_empty() && !package.resources().any(is_meant) {
-        let nothing = Diagnostic::untyped_warning("there is no such resource, and nothing changes");
-        let near = args.kind.as_deref().and_then(|it| closest_kind(package, it));
-        console.report(
-            &near.into_iter().fold(nothing, |nothing, kind| {
-                nothing.hint(format!("did you mean `--kind {kind}`?"))
-            }),
-        );
+    if !package.files().is_empty() && !package.resources().any(is_chosen) {
+        let mut warning = Diagnostic::warning(CommandKind::NoMatchingResource);
+        if let Some(kind) = args.kind.as_deref().and_then(|kind| closest_kind(package, kind)) {
+            warning = warning.hint(format!("did you mean `--kind {kind}`?"));
+        }
+        console.report(&warning);
     }
     session.each_file(global, console, |file| annotate(file, &filter, &args.kv))
 }
 
-/// The value is everything after the first `=`.
-fn pair(text: &str) -> Result<(String, String), String> {
+/// Parses `KEY=VALUE`; the value is everything after the first `=`.
+fn key_value(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
-        _ => Err("KEY=VALUE is wanted".to_owned()),
+        _ => Err("expected KEY=VALUE".to_owned()),
     }
 }
 
-fn repeated(pairs: &[(String, String)]) -> Option<&str> {
+fn repeated_key(pairs: &[(String, String)]) -> Option<&str> {
     let again = |at: &usize| pairs[..*at].iter().any(|(key, _)| *key == pairs[*at].0);
     (0..pairs.len()).find(again).map(|at| pairs[at].0.as_str())
 }

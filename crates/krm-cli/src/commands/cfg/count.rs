@@ -1,11 +1,11 @@
-//! `krm cfg count`: how many resources there are, by kind.
+//! `krm cfg count`: counts resources by kind.
 
 use krm_core::print::Record;
 use krm_core::print::count_by_kind;
 use krm_yaml::Value;
 
-use super::{Format, Input, finish};
-use crate::cli::{Global, yes_or_no};
+use super::{ListFormat, PackageInput, report_load_errors};
+use crate::cli::{Global, optional_bool};
 use crate::console::Console;
 use crate::loader::Origin;
 use crate::{CommandResult, Exit};
@@ -19,20 +19,20 @@ Examples:
 
 /// Count resources by kind.
 ///
-/// Each package is counted on its own; of standard input there is one count.
+/// Each package is counted separately; standard input is counted as a whole.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES, mut_arg("kind", yes_or_no))]
+#[command(after_help = EXAMPLES, mut_arg("kind", optional_bool))]
 pub(crate) struct Args {
     #[command(flatten)]
-    input: Input,
+    input: PackageInput,
 
-    /// Whether each kind has a number of its own
+    /// Print one count per kind; with --kind=false, one total
     #[arg(long, default_value = "true")]
     kind: bool,
 
-    /// Print the counts in this format
+    /// ListFormat of the counts
     #[arg(short, long, value_name = "FORMAT")]
-    output: Option<Format>,
+    output: Option<ListFormat>,
 }
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
@@ -63,7 +63,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     if let Some(format) = args.output {
         console.print(&format.write(&records))?;
     }
-    finish(&loaded, Exit::Success, global, console)
+    report_load_errors(&loaded, Exit::Success, global, console)
 }
 
 fn record(package: Option<String>, kind: Option<String>, count: usize) -> Record<'static> {

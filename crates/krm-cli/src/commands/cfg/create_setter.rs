@@ -1,11 +1,11 @@
-//! `krm cfg create-setter`: a value becomes a setter, and the fields that hold it follow it.
+//! `krm cfg create-setter`: defines a setter and adds references to it to the fields that hold its value.
 
 use krm_core::setters::{Changes, CreateSetter};
 use krm_core::{Diagnostic, PackageFile};
 use krm_yaml::Path;
 
 use super::edit_session::EditOptions;
-use super::setters::{self, RefStyle, Where};
+use super::setters::{self, RefStyle, SetterPackage};
 use crate::cli::Global;
 use crate::console::Console;
 use crate::loader;
@@ -18,24 +18,25 @@ Examples:
   krm cfg create-setter shop args --type array --field containers.args
   krm cfg create-setter shop replicas 3 --schema-path replicas.json --diff";
 
-/// Make a setter of a value, and let the fields that hold it follow it.
+/// Define a setter, and add references to it to the fields that hold its value.
 ///
-/// The fields are those that hold VALUE; --field narrows them to the end of a path, by whole names: image,
-/// containers.image. Without VALUE the value is what stands there. The reference joins the comment beside a field.
+/// Fields match if their value is VALUE; --field limits them to paths that end with the given keys, such as image or
+/// containers.image. Without VALUE the setter takes the current value of those fields. The reference is added to the line comment of
+/// the field.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
-    at: Where,
+    package: SetterPackage,
 
-    /// The name of the setter
+    /// Name of the setter
     name: String,
 
-    /// Its value
+    /// Value of the setter
     #[arg(allow_negative_numbers = true)]
     value: Option<String>,
 
-    /// Its value, as an option
+    /// Value of the setter, as an option
     #[arg(
         long = "value",
         value_name = "VALUE",
@@ -44,31 +45,31 @@ pub(crate) struct Args {
     )]
     value_option: Option<String>,
 
-    /// Only fields whose path ends like this
+    /// Only fields whose path ends with these keys
     #[arg(long, value_name = "PATH")]
     field: Option<Path>,
 
-    /// Note who sets it
+    /// Record who sets the value
     #[arg(long, value_name = "WHO")]
     set_by: Option<String>,
 
-    /// What the setter is for
+    /// Description of the setter
     #[arg(long, value_name = "TEXT")]
     description: Option<String>,
 
-    /// The type of its values: string, integer, number, boolean or array
+    /// Type of the value: string, integer, number, boolean or array
     #[arg(long = "type", value_name = "TYPE")]
     kind: Option<String>,
 
-    /// Rules for its values: a file with an OpenAPI schema
+    /// File with an OpenAPI schema that validates the value
     #[arg(long, value_name = "FILE")]
     schema_path: Option<String>,
 
-    /// Say that somebody must set it
+    /// Mark the setter as required
     #[arg(long)]
     required: bool,
 
-    /// How references are written
+    /// Syntax of references
     #[arg(long, value_name = "STYLE", default_value = "openapi")]
     ref_style: RefStyle,
 
@@ -78,8 +79,8 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     let schema = schema(args, global)?;
-    let opened = args.at.open(&args.edit_options, global, console)?;
-    let parts = setters::read(&opened.session.loaded, &opened.openapi, global);
+    let opened = args.package.open(&args.edit_options, global, console)?;
+    let packages = setters::read(&opened.session.loaded, &opened.openapi, global);
     let create = CreateSetter {
         name: args.name.clone(),
         value: args.value.clone().or_else(|| args.value_option.clone()),
@@ -89,36 +90,36 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         schema_type: args.kind.clone(),
         schema: schema.as_ref(),
         required: args.required,
-        form: args.ref_style.form(),
+        form: args.ref_style.syntax(),
     };
-    let done = setters::each(&parts, |it| create.matches(it), |it| create.compute(it))?;
-    let (mut changes, mut said) = (Changes::default(), Vec::new());
-    for (part, created) in done {
+    let done = setters::each(&packages, |it| create.matches(it), |it| create.compute(it))?;
+    let (mut changes, mut status) = (Changes::default(), Vec::new());
+    for (package, created) in done {
         console.report_all(&created.warnings);
-        said.extend(setters::headline(&parts, part));
+        status.extend(setters::headline(&packages, package));
         if created.fields.is_empty() {
-            said.push(format!(
+            status.push(format!(
                 "setter \"{}\" doesn't match any field in resource configs, but creating setter definition",
                 args.name
             ));
         }
-        said.push(format!(
+        status.push(format!(
             "created setter \"{}\" for {}",
             args.name,
-            setters::fields(&created.fields)
+            setters::describe_fields(&created.fields)
         ));
         changes.merge(created.changes);
     }
-    let planned = setters::plan(&changes, global);
-    setters::finish(opened.session, planned, &said, &args.edit_options, console)
+    let plan = setters::plan(&changes, global);
+    setters::finish(opened.session, plan, &status, &args.edit_options, console)
 }
 
 fn schema(args: &Args, global: &Global) -> Result<Option<PackageFile>, Failure> {
     let Some(name) = &args.schema_path else { return Ok(None) };
     let loaded = loader::load(name, global.jobs).map_err(Failure::input)?;
-    let told = loaded.diagnostics();
-    if told.iter().any(Diagnostic::is_error) {
-        return Err(Failure::Diagnostics(crate::Exit::Input, told));
+    let diagnostics = loaded.diagnostics();
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        return Err(Failure::Diagnostics(crate::Exit::Input, diagnostics));
     }
     Ok(loaded.package.into_files().into_iter().next())
 }

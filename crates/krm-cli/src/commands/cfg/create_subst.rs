@@ -1,10 +1,10 @@
-//! `krm cfg create-subst`: a value becomes a pattern of setters, and the fields that hold it follow it.
+//! `krm cfg create-subst`: defines a substitution and adds references to it to the fields that hold its value.
 
 use krm_core::setters::{Changes, CreateSubstitution};
 use krm_yaml::Path;
 
 use super::edit_session::EditOptions;
-use super::setters::{self, RefStyle, Where};
+use super::setters::{self, RefStyle, SetterPackage};
 use crate::CommandResult;
 use crate::cli::Global;
 use crate::console::Console;
@@ -14,32 +14,32 @@ Examples:
   krm cfg create-subst shop image --field-value shop/web:1.26.0 --pattern '${image-name}:${image-tag}'
   krm cfg create-subst shop host --field host --field-value shop.example.com --pattern '${name}.example.com'";
 
-/// Make a substitution: a value that is put together from setters.
+/// Define a substitution: a value that is composed of setters.
 ///
-/// The fields are those that hold --field-value. Setters that the pattern names and that do not exist are made, with
-/// the values that the pattern reads from --field-value; where it can be read in two ways, nothing is made.
+/// Fields match if their value is --field-value. Setters in the pattern that do not exist are created with the values that the pattern
+/// extracts from --field-value; if the extraction is ambiguous, that is an error.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
-    at: Where,
+    package: SetterPackage,
 
-    /// The name of the substitution
+    /// Name of the substitution
     name: String,
 
-    /// The value of the fields
+    /// Current value of the fields
     #[arg(long, value_name = "VALUE", required = true)]
     field_value: String,
 
-    /// How it is put together: text with ${NAME} for setters and other substitutions
+    /// Pattern of the value, with ${NAME} for setters and other substitutions
     #[arg(long, value_name = "PATTERN", required = true)]
     pattern: String,
 
-    /// Only fields whose path ends like this
+    /// Only fields whose path ends with these keys
     #[arg(long, value_name = "PATH")]
     field: Option<Path>,
 
-    /// How references are written
+    /// Syntax of references
     #[arg(long, value_name = "STYLE", default_value = "openapi")]
     ref_style: RefStyle,
 
@@ -48,29 +48,29 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
-    let opened = args.at.open(&args.edit_options, global, console)?;
-    let parts = setters::read(&opened.session.loaded, &opened.openapi, global);
+    let opened = args.package.open(&args.edit_options, global, console)?;
+    let packages = setters::read(&opened.session.loaded, &opened.openapi, global);
     let create = CreateSubstitution {
         name: args.name.clone(),
         field_value: args.field_value.clone(),
         pattern: args.pattern.clone(),
         field: args.field.clone(),
-        form: args.ref_style.form(),
+        form: args.ref_style.syntax(),
     };
-    let done = setters::each(&parts, |it| create.matches(it), |it| create.compute(it))?;
-    let (mut changes, mut said) = (Changes::default(), Vec::new());
-    for (part, created) in done {
+    let done = setters::each(&packages, |it| create.matches(it), |it| create.compute(it))?;
+    let (mut changes, mut status) = (Changes::default(), Vec::new());
+    for (package, created) in done {
         console.report_all(&created.warnings);
-        said.extend(setters::headline(&parts, part));
-        said.extend(created.setters.iter().map(|(name, value)| {
+        status.extend(setters::headline(&packages, package));
+        status.extend(created.setters.iter().map(|(name, value)| {
             format!(
                 "unable to find setter with name {name}, creating new setter with value {value}"
             )
         }));
-        let fields = setters::fields(&created.fields);
-        said.push(format!("created substitution \"{}\" for {fields}", args.name));
+        let fields = setters::describe_fields(&created.fields);
+        status.push(format!("created substitution \"{}\" for {fields}", args.name));
         changes.merge(created.changes);
     }
-    let planned = setters::plan(&changes, global);
-    setters::finish(opened.session, planned, &said, &args.edit_options, console)
+    let plan = setters::plan(&changes, global);
+    setters::finish(opened.session, plan, &status, &args.edit_options, console)
 }

@@ -1,4 +1,4 @@
-//! `krm cfg diff`: what changed between two packages, by meaning.
+//! `krm cfg diff`: semantic differences between two packages.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,11 @@ use krm_core::{Diagnostic, Package, PackageFile};
 
 use super::package_merge;
 use crate::cli::Global;
-use crate::commands::merge_options::ListFlags;
+use crate::commands::check_stdin_once;
+use crate::commands::merge_options::ListOptions;
 use crate::console::Console;
 use crate::loader::{self, LoadedPackage, Origin};
-use crate::{CommandResult, Exit, Failure, disk};
+use crate::{CommandResult, Exit, Failure};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,62 +23,59 @@ Examples:
   krm cfg diff shop@v1 shop -o json
   kubectl get deploy web -o yaml | krm cfg diff - web.yaml
 
-Exit codes: 0 no difference, 1 differences, 2 wrong usage, 3 wrong input";
+Exit codes: 0 no differences, 1 differences, 2 invalid usage, 3 invalid input";
 
-/// Show what changed between two packages by meaning.
+/// Show semantic differences between two packages.
 ///
-/// Resources are paired by group, kind, namespace and name, wherever they stand; fields by their path, and elements of
-/// lists as `krm cfg merge` pairs them. What changed only in comments or formatting is shown apart.
+/// Resources are matched by group, kind, namespace and name, in whichever file they are; fields by path; list elements as krm cfg merge
+/// matches them. Changes of comments and formatting are listed separately.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The folder or file as it was; - for standard input
+    /// Old directory or file; - is standard input
     old: String,
 
-    /// The folder or file as it is; - for standard input
+    /// New directory or file; - is standard input
     new: String,
 
-    /// How to show the changes
+    /// Format of the differences
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     output: Format,
 
-    /// Leave out comments and formatting; they are no difference, then
+    /// Ignore comments and formatting
     #[arg(long)]
     only_meaning: bool,
 
     #[command(flatten)]
-    lists: ListFlags,
+    lists: ListOptions,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// Resources, and the fields in them with both values
+    /// Resources and their fields, with both values
     Text,
-    /// One JSON list, a resource a line
+    /// One JSON array, one resource per line
     Json,
-    /// The lines of the files that differ
+    /// Unified diff of the files
     Unified,
 }
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
-    if args.old == disk::STDIN && args.new == disk::STDIN {
-        let twice = Diagnostic::untyped_error("standard input can be named only once");
-        return Err(Failure::Diagnostics(Exit::Usage, vec![twice]));
-    }
+    check_stdin_once([&*args.old, &*args.new])?;
     let old = loader::load(&args.old, global.jobs).map_err(Failure::input)?;
     let beside = [&old.package];
     let new = loader::load_beside(&args.new, global.jobs, &beside).map_err(Failure::input)?;
-    let told: Vec<Diagnostic> =
+    let diagnostics: Vec<Diagnostic> =
         [&old, &new].into_iter().flat_map(LoadedPackage::diagnostics).collect();
-    console.report_all(&told);
-    if told.iter().any(Diagnostic::is_error) {
-        // What is missing on one side would look removed.
+    console.report_all(&diagnostics);
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        // A resource that cannot be read on one side would be shown as added or removed.
         return Ok(Exit::Input);
     }
-    let moves = old.origin == Origin::Directory && new.origin == Origin::Directory;
+    let reports_moves = old.origin == Origin::Directory && new.origin == Origin::Directory;
     let schema = package_merge::schema(&args.lists, &[&old.package, &new.package], console)?;
     let rules = args.lists.rules(&schema);
-    let changes = packages::compare(&old.package, &new.package, moves, rules)
+    let changes = packages::compare(&old.package, &new.package, reports_moves, rules)
         .map_err(|errors| Failure::Diagnostics(Exit::Input, errors))?;
     let wanted = |change: &&ItemChange<'_>| !args.only_meaning || change.is_of_meaning();
     let changes: Vec<&ItemChange<'_>> = changes.iter().filter(wanted).collect();
@@ -126,7 +124,7 @@ fn print_text(
     Ok(())
 }
 
-/// The files that hold changes, each beside the one that it was before.
+/// Prints a unified diff of each file that has changes.
 fn print_files(
     changes: &[&ItemChange<'_>],
     packages: [&Package; 2],
@@ -144,7 +142,7 @@ fn print_files(
     Ok(())
 }
 
-/// Files are one by their path; one that went and one that came are one where they share a resource.
+/// Pairs old and new files: by path, or, if one was removed and one added, by a resource that moved between them.
 fn files<'a>(
     changes: &[&ItemChange<'a>],
     packages: [&'a Package; 2],

@@ -1,8 +1,10 @@
-//! What commands that edit packages have in common: the package is opened, changed file by file, and written as a whole.
+//! Sessions of commands that edit a package: open and lock it, edit its files, write all changes at once.
 
+use krm_core::diagnostics::CommonKind;
 use krm_core::{Diagnostic, PackageFile, Plan};
 
-use crate::cli::{Global, Preview, yes_or_no};
+use crate::cli::{Global, Preview, optional_bool};
+use crate::commands::kinds::CommandKind;
 use crate::commands::plan;
 use crate::console::Console;
 use crate::disk::Lock;
@@ -10,10 +12,10 @@ use crate::loader::{self, LoadedPackage, Origin};
 use crate::walk::Subpackages;
 use crate::{CommandResult, Exit, Failure, disk, parallel};
 
-/// What a command edits.
+/// The package argument of a command that edits.
 #[derive(Clone, Debug, clap::Args)]
-pub(super) struct Target {
-    /// The folder or file; - or nothing edits standard input to standard output
+pub(super) struct EditablePackage {
+    /// Directory or file to edit; - or no argument edits standard input to standard output
     #[arg(value_name = "DIR", default_value = disk::STDIN, hide_default_value = true)]
     dir: String,
 
@@ -21,10 +23,10 @@ pub(super) struct Target {
     recursion: Recursion,
 }
 
-/// What a command edits that takes several folders, one after the other.
+/// The arguments of a command that edits several packages, one after the other.
 #[derive(Clone, Debug, clap::Args)]
-pub(super) struct Targets {
-    /// The folders or files; - or nothing edits standard input to standard output
+pub(super) struct EditablePackages {
+    /// Directories or files to edit; - or no argument edits standard input to standard output
     #[arg(value_name = "DIR", default_value = disk::STDIN, hide_default_value = true)]
     dirs: Vec<String>,
 
@@ -32,40 +34,42 @@ pub(super) struct Targets {
     recursion: Recursion,
 }
 
-impl Targets {
-    pub(super) fn each(&self) -> impl Iterator<Item = Target> {
+impl EditablePackages {
+    pub(super) fn each(&self) -> impl Iterator<Item = EditablePackage> {
         let recursion = &self.recursion;
-        self.dirs.iter().map(|dir| Target { dir: dir.clone(), recursion: recursion.clone() })
+        let package =
+            |dir: &String| EditablePackage { dir: dir.clone(), recursion: recursion.clone() };
+        self.dirs.iter().map(package)
     }
 }
 
 #[derive(Clone, Debug, clap::Args)]
-#[command(mut_arg("recurse_subpackages", yes_or_no))]
-struct Recursion {
-    /// Edit packages inside the package, too
+#[command(mut_arg("recurse_subpackages", optional_bool))]
+pub(super) struct Recursion {
+    /// Also edit subpackages
     #[arg(short = 'R', long, default_value = "false", hide_default_value = true)]
-    recurse_subpackages: bool,
+    pub(super) recurse_subpackages: bool,
 }
 
-/// Flags of every command that edits packages.
+/// Options of every command that edits packages.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct EditOptions {
-    /// Edit the other files where one cannot be read or edited
+    /// Edit the remaining files if one cannot be read or edited
     #[arg(long)]
     pub(crate) keep_going: bool,
 
     #[command(flatten)]
     pub(crate) preview: Preview,
 
-    /// Whether the command has no such flag: a part of a package is no package.
+    /// Whether the command has no `--keep-going`, because it writes all files of a package or none.
     #[arg(skip)]
-    pub(crate) is_whole: bool,
+    pub(crate) is_atomic: bool,
 }
 
 impl EditOptions {
-    /// For commands that write all files of a package or none.
-    pub(crate) fn whole(preview: Preview) -> Self {
-        Self { keep_going: false, preview, is_whole: true }
+    /// Options of a command that writes all files of a package or none.
+    pub(crate) fn atomic(preview: Preview) -> Self {
+        Self { keep_going: false, preview, is_atomic: true }
     }
 }
 
@@ -74,29 +78,29 @@ pub(crate) struct EditSession<'a> {
     pub(crate) loaded: LoadedPackage,
     edit_options: &'a EditOptions,
     lock: Lock,
-    /// What was said about the package already; with `--keep-going` that may be errors.
+    /// Whether errors were reported; only with `--keep-going` does a session go on after that.
     pub(crate) has_errors: bool,
 }
 
 impl<'a> EditSession<'a> {
-    /// Opens a package. While a file of it cannot be read nothing is written, unless `--keep-going`.
+    /// Opens a package. If one of its files cannot be read, that is an error, unless `--keep-going` is given.
     pub(super) fn open(
-        target: &Target,
+        package: &EditablePackage,
         edit_options: &'a EditOptions,
         global: &Global,
         console: &mut Console,
     ) -> Result<Self, Failure> {
         Self::open_at(
-            &target.dir,
+            &package.dir,
             &[],
-            target.recursion.recurse_subpackages,
+            package.recursion.recurse_subpackages,
             edit_options,
             global,
             console,
         )
     }
 
-    /// The same for a folder that another argument names. The other files may be written, too.
+    /// Opens the package in `dir`. `others` are files outside of it that are locked because they may be written, too.
     pub(crate) fn open_at(
         dir: &str,
         others: &[String],
@@ -108,30 +112,31 @@ impl<'a> EditSession<'a> {
         let names: Vec<String> =
             [dir.to_owned()].into_iter().chain(others.iter().cloned()).collect();
         let lock = plan::lock(&names, &edit_options.preview, console)?;
-        let wanted = match recurse_subpackages {
+        let subpackages = match recurse_subpackages {
             true => Subpackages::Include,
             false => Subpackages::JournalsOnly,
         };
-        let load = || loader::load_with(dir, global.jobs, wanted).map_err(Failure::input);
+        let load = || loader::load_with(dir, global.jobs, subpackages).map_err(Failure::input);
         let mut loaded = load()?;
-        let tell = &mut |diagnostic: &Diagnostic| console.report(diagnostic);
-        if lock.recover(&loaded.journals, tell).map_err(Failure::input)? {
+        let report = &mut |diagnostic: &Diagnostic| console.report(diagnostic);
+        // An interrupted run may have left files half written: they are completed or restored, and read again.
+        if lock.recover(&loaded.journals, report).map_err(Failure::input)? {
             loaded = load()?;
         }
-        let told = loaded.diagnostics();
-        let has_errors = told.iter().any(Diagnostic::is_error);
+        let diagnostics = loaded.diagnostics();
+        let has_errors = diagnostics.iter().any(Diagnostic::is_error);
         if has_errors && !edit_options.keep_going {
             return Err(Failure::Diagnostics(
                 Exit::Input,
-                unreadable(told, loaded.origin, edit_options.is_whole),
+                with_summary(diagnostics, loaded.origin, edit_options.is_atomic),
             ));
         }
-        console.report_all(&told);
+        console.report_all(&diagnostics);
         Ok(Self { loaded, edit_options, lock, has_errors })
     }
 
-    /// Edits the files side by side and writes those that change. A file that cannot be edited stops all of them,
-    /// unless `--keep-going`; one that cannot be read is left alone.
+    /// Edits the files in parallel and writes those that change. If a file cannot be edited, nothing is written, unless
+    /// `--keep-going` is given. Files that cannot be read are skipped.
     pub(super) fn each_file(
         mut self,
         global: &Global,
@@ -139,7 +144,7 @@ impl<'a> EditSession<'a> {
         change: impl Fn(&PackageFile) -> Result<Option<String>, Vec<Diagnostic>> + Sync,
     ) -> CommandResult {
         let change = |file: &PackageFile| match file.errors().is_empty() {
-            true => change(file).and_then(|new| may_be_written(file, new)),
+            true => change(file).and_then(|new| check_writable(file, new)),
             false => Ok(None),
         };
         let results = parallel::map(self.loaded.package.files(), global.jobs, change);
@@ -147,15 +152,15 @@ impl<'a> EditSession<'a> {
         let is_stream = self.loaded.origin == Origin::Stdin;
         let files = std::mem::take(&mut self.loaded.package).into_files();
         for (file, result) in files.into_iter().zip(results) {
-            let new = result.unwrap_or_else(|told| {
-                errors.extend(told);
+            let new = result.unwrap_or_else(|diagnostics| {
+                errors.extend(diagnostics);
                 None
             });
             let path = if is_stream { disk::STDIN.to_owned() } else { file.display_path.clone() };
             let Some(old) = file.into_text() else { continue };
             match new {
                 Some(new) => plan.write(path, old, new),
-                // What goes through the pipe comes out of it, changed or not.
+                // A filter prints its input even if nothing changes.
                 None if is_stream => plan.write(path, old.clone(), old),
                 None => {}
             }
@@ -164,7 +169,7 @@ impl<'a> EditSession<'a> {
         self.finish(plan, console)
     }
 
-    /// Says what cannot be edited; that is the end of it, unless `--keep-going`.
+    /// Reports errors. Without `--keep-going` they end the session.
     pub(crate) fn report(
         &mut self,
         errors: Vec<Diagnostic>,
@@ -181,39 +186,39 @@ impl<'a> EditSession<'a> {
         Ok(())
     }
 
-    /// Shows the plan, or carries it out.
+    /// Previews or writes the plan.
     pub(crate) fn finish(self, plan: Plan, console: &mut Console) -> CommandResult {
         let plan = self.loaded.under_all_names(plan);
         let exit = plan::apply_or_preview(plan, &self.edit_options.preview, &self.lock, console)?;
-        // The program ends here: to take thousands of texts apart would only cost time.
+        // The process ends after this: dropping thousands of files would only cost time.
         std::mem::forget(self.loaded);
         Ok(if self.has_errors { Exit::Input } else { exit })
     }
 }
 
-/// Says what stands in the way, and how to go on.
-fn unreadable(mut told: Vec<Diagnostic>, origin: Origin, is_whole: bool) -> Vec<Diagnostic> {
+/// Adds that nothing was written and how to continue, where a directory has files that cannot be read.
+fn with_summary(
+    mut diagnostics: Vec<Diagnostic>,
+    origin: Origin,
+    is_atomic: bool,
+) -> Vec<Diagnostic> {
     if origin == Origin::Directory {
-        let words = "nothing was written, because files of the package cannot be read";
-        let hint = match is_whole {
-            true => "mend them, or name them in .krmignore",
-            false => "mend them, or name them in .krmignore, or edit the others with --keep-going",
-        };
-        told.push(Diagnostic::untyped_error(words).hint(hint));
+        let keep_going = if is_atomic { "" } else { ", or edit the others with --keep-going" };
+        let hint = format!("fix them, or exclude them in .krmignore{keep_going}");
+        diagnostics.push(Diagnostic::error(CommandKind::UnreadableFiles).hint(hint));
     }
-    told
+    diagnostics
 }
 
-/// A link to a file outside the package is looked at and never written.
-fn may_be_written(
+/// The new text of a file if it differs. A symlink to a file outside the package is read but never written.
+fn check_writable(
     file: &PackageFile,
     new: Option<String>,
 ) -> Result<Option<String>, Vec<Diagnostic>> {
     let differs = new.as_deref().is_some_and(|new| file.file().is_none_or(|old| old.text() != new));
-    if !(file.is_external_symlink && differs) {
-        return Ok(new.filter(|_| differs));
+    if file.is_external_symlink && differs {
+        let error = Diagnostic::error(CommonKind::SymlinkOutsidePackage);
+        return Err(vec![error.in_file(&*file.display_path)]);
     }
-    let words = "the link leads out of the package, and what is outside is not written";
-    let hint = "name it in .krmignore, or edit the file that it leads to";
-    Err(vec![Diagnostic::untyped_error(words).hint(hint).in_file(&*file.display_path)])
+    Ok(new.filter(|_| differs))
 }

@@ -1,4 +1,4 @@
-//! `krm cfg fmt`: the fields of resources in the order that people know.
+//! `krm cfg fmt`: orders the fields of resources by the Kubernetes convention.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -10,9 +10,10 @@ use krm_core::schema::Schema;
 use krm_core::{Change, Diagnostic, Package, PackageFile, PackagePath, Plan};
 use krm_yaml::{Indentation, ListIndent};
 
-use super::edit_session::{EditOptions, EditSession, Target, Targets};
+use super::edit_session::{EditOptions, EditSession, EditablePackage, EditablePackages};
 use crate::cli::Global;
 use crate::console::Console;
+use crate::disk::FileKind;
 use crate::loader::Origin;
 use crate::{CommandResult, Exit, Failure, parallel};
 
@@ -22,46 +23,45 @@ Examples:
   krm cfg fmt shop base --check
   krm cfg fmt - < deployment.yaml";
 
-/// Put the fields of resources in order.
+/// Format resources: order fields by the Kubernetes convention.
 ///
-/// Every mapping of a resource is ordered, known fields first and the others by name; nothing else changes: comments,
-/// blank lines, quotes and lists stay as they are. What is no resource is left alone, and so is a resource with the
-/// annotation config.kubernetes.io/formatting: none.
+/// Well-known fields come first, then the others by name. Nothing else changes: comments, blank lines, quotes and lists are kept.
+/// Documents that are not resources, and resources with the annotation config.kubernetes.io/formatting: none, are skipped.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
-    targets: Targets,
+    packages: EditablePackages,
 
-    /// Move every resource into the file that --pattern names; on standard output, note the file in its annotations
+    /// Move every resource to the file that --pattern names; for standard input, set its path annotations
     #[arg(long)]
     set_filenames: bool,
 
-    /// How files are named: %n is the name of the resource, %k its kind, %s its namespace
+    /// Pattern of file names: %n is the name of the resource, %k its kind, %s its namespace
     #[arg(long, value_name = "PATTERN", default_value = "%n_%k.yaml")]
     pattern: FileNamePattern,
 
-    /// Move resources, too, whose annotations name a file
+    /// Also move resources whose annotations name a file
     #[arg(long = "override")]
     overrides: bool,
 
-    /// Keep the annotations that name files, which are kept anyway
+    /// Compat: accepted; annotations that name files are always kept
     #[arg(long)]
     keep_annotations: bool,
 
-    /// Indent mappings, and texts in them, by this many spaces
+    /// Indent nested mappings and block scalars by this many spaces
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=9))]
     indent: Option<u32>,
 
-    /// Indent lists as mappings (wide), or not at all (compact)
+    /// Indent sequences relative to their key
     #[arg(long, value_name = "STYLE")]
     seq_indent: Option<SeqIndent>,
 
-    /// Sort containers by name, and the operations of webhooks
+    /// Sort containers by name, and operations of webhooks
     #[arg(long)]
     sort_lists: bool,
 
-    /// Give text its quotes, and take them from numbers and booleans, as the schemas of Kubernetes say
+    /// Quote strings, and unquote numbers and booleans, according to the Kubernetes schemas
     #[arg(long)]
     use_schema: bool,
 
@@ -75,66 +75,65 @@ impl Args {
     }
 }
 
-/// How much deeper lists stand than their keys.
+/// How sequences are indented relative to their key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum SeqIndent {
-    /// As deep as mappings
+    /// Like mappings
     Wide,
-    /// Not deeper
+    /// Not at all
     Compact,
 }
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     let schema = args.use_schema.then(Schema::kubernetes);
     let mut exit = Exit::Success;
-    for target in args.targets.each() {
-        exit = worse(exit, one(&target, args, schema.as_ref(), global, console)?);
+    for package in args.packages.each() {
+        exit = worse(exit, format_package(&package, args, schema.as_ref(), global, console)?);
     }
     Ok(exit)
 }
 
-fn one(
-    target: &Target,
+fn format_package(
+    package: &EditablePackage,
     args: &Args,
     schema: Option<&Schema>,
     global: &Global,
     console: &mut Console,
 ) -> CommandResult {
-    let session = EditSession::open(target, &args.edit_options, global, console)?;
+    let session = EditSession::open(package, &args.edit_options, global, console)?;
     if args.set_filenames && session.loaded.origin == Origin::File {
-        let words = Diagnostic::untyped_error("--set-filenames wants a folder, and this is a file");
-        return Err(Failure::Diagnostics(
-            Exit::Usage,
-            vec![words.in_file(session.loaded.title.as_str())],
-        ));
+        let error = Diagnostic::error(FileKind::NotADirectory)
+            .hint("--set-filenames moves resources between the files of a directory");
+        return Err(Failure::usage(error.in_file(session.loaded.title.as_str())));
     }
     if args.set_filenames && session.loaded.origin == Origin::Directory {
-        return renamed(session, args, schema, global, console);
+        return format_and_move(session, args, schema, global, console);
     }
-    let told: Mutex<BTreeMap<PackagePath, Vec<Diagnostic>>> = Mutex::default();
+    // Keyed by path, so that the order of warnings does not depend on the threads.
+    let warnings: Mutex<BTreeMap<PackagePath, Vec<Diagnostic>>> = Mutex::default();
     let exit = session.each_file(global, console, |file| {
         let named = if args.set_filenames { with_paths(file, args)? } else { None };
-        let (text, words) = formatted(named.as_ref().unwrap_or(file), args, schema)?;
-        if let Ok(mut told) = told.lock() {
-            told.insert(file.path.clone(), words);
+        let (text, found) = formatted(named.as_ref().unwrap_or(file), args, schema)?;
+        if let Ok(mut warnings) = warnings.lock() {
+            warnings.insert(file.path.clone(), found);
         }
         let named = named.and_then(PackageFile::into_text);
         Ok(text.or(named))
     });
-    let told = told.into_inner().unwrap_or_default();
+    let warnings = warnings.into_inner().unwrap_or_default();
     console.flush()?;
-    told.values().for_each(|told| console.report_all(told));
+    warnings.values().for_each(|found| console.report_all(found));
     exit
 }
 
-/// A stream with the files of its resources in their annotations.
+/// A stream in which each resource is annotated with its file.
 fn with_paths(file: &PackageFile, args: &Args) -> Result<Option<PackageFile>, Vec<Diagnostic>> {
     let text = files::annotate_paths(file, &args.naming())?;
     text.map(|text| file.with_text(text)).transpose()
 }
 
-/// Formats a folder and moves its resources into the files that are named after them.
-fn renamed(
+/// Formats a directory and moves its resources to the files that are named after them.
+fn format_and_move(
     mut session: EditSession<'_>,
     args: &Args,
     schema: Option<&Schema>,
@@ -144,18 +143,18 @@ fn renamed(
     let files = session.loaded.package.files();
     let results = parallel::map(files, global.jobs, |file| {
         let Some(content) = file.file() else { return Ok((None, Vec::new())) };
-        let is_ours = file.errors().is_empty() && !file.is_external_symlink;
-        let (text, told) =
-            if is_ours { formatted(file, args, schema)? } else { (None, Vec::new()) };
+        let is_editable = file.errors().is_empty() && !file.is_external_symlink;
+        let (text, warnings) =
+            if is_editable { formatted(file, args, schema)? } else { (None, Vec::new()) };
         let text = text.unwrap_or_else(|| content.text().to_owned());
-        Ok((Some(file.with_text(text)?), told))
+        Ok((Some(file.with_text(text)?), warnings))
     });
-    let (mut new, mut told, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut new, mut warnings, mut errors) = (Vec::new(), Vec::new(), Vec::new());
     for result in results {
         match result {
             Ok((file, more)) => {
                 new.extend(file);
-                told.extend(more);
+                warnings.extend(more);
             }
             Err(why) => errors.extend::<Vec<Diagnostic>>(why),
         }
@@ -168,16 +167,16 @@ fn renamed(
             RenamedFiles::default()
         }
     };
-    told.extend(moved.told);
+    warnings.extend(moved.told);
     session.report(errors, console)?;
     let plan = planned(&session, &new, &moved.files);
     let exit = session.finish(plan, console)?;
     console.flush()?;
-    console.report_all(&told);
+    console.report_all(&warnings);
     Ok(exit)
 }
 
-/// The files that were formatted, and those that were renamed.
+/// The plan for the files that were formatted and those that were moved.
 fn planned(
     session: &EditSession<'_>,
     new: &Package,
@@ -199,13 +198,13 @@ fn planned(
     plan
 }
 
-/// The new text of a file, and what there is to say about it.
+/// The new text of a file, with warnings.
 fn formatted(
     file: &PackageFile,
     args: &Args,
     schema: Option<&Schema>,
 ) -> Result<(Option<String>, Vec<Diagnostic>), Vec<Diagnostic>> {
-    // Compat: a Kptfile or Krmfile has an order of its own, which its tools write.
+    // Compat: Kptfiles and Krmfiles have a field order of their own, which kpt writes.
     let Some(content) = file.file().filter(|_| !file.path.is_package_file()) else {
         return Ok((None, Vec::new()));
     };
@@ -218,8 +217,9 @@ fn formatted(
         }),
     };
     let options = FormatOptions { json, sort_lists: args.sort_lists, indentation, schema };
-    let named = |told: Vec<Diagnostic>| {
-        told.into_iter()
+    let named = |diagnostics: Vec<Diagnostic>| {
+        diagnostics
+            .into_iter()
             .map(|diagnostic| diagnostic.in_file(&*file.display_path))
             .collect::<Vec<_>>()
     };
@@ -227,7 +227,7 @@ fn formatted(
     Ok((formatted.text, named(formatted.diagnostics)))
 }
 
-/// What could not be read counts more than what would change.
+/// The more severe of two exit codes: an input error outranks a difference under `--check`.
 fn worse(a: Exit, b: Exit) -> Exit {
     if a == Exit::Input || b == Exit::Success { a } else { b }
 }

@@ -1,11 +1,12 @@
-//! `krm cfg get`: the value of a setter alone, for scripts.
+//! `krm cfg get`: prints the value of a setter, for scripts.
 
 use krm_core::Diagnostic;
 use krm_core::print::source_text;
 use krm_core::setters::SetterValue;
 
-use super::setters::{self, Where};
+use super::setters::{self, SetterPackage};
 use crate::cli::Global;
+use crate::commands::kinds::CommandKind;
 use crate::console::Console;
 use crate::{CommandResult, Exit, Failure};
 
@@ -14,39 +15,38 @@ Examples:
   krm cfg get shop image-tag
   docker pull shop/web:$(krm cfg get shop image-tag)";
 
-/// Print the value of a setter, and nothing else.
+/// Print the value of a setter.
 ///
-/// A list is printed an item a line. The exit code is 1 where there is no such setter, or no value.
+/// An array is printed one element per line. The exit code is 1 if the setter is not defined or has no value.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
-    at: Where,
+    package: SetterPackage,
 
-    /// The setter
+    /// Name of the setter
     name: String,
 }
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
-    let (loaded, openapi) = args.at.load(global)?;
-    let parts = setters::read(&loaded, &openapi, global);
+    let (loaded, openapi) = args.package.load(global)?;
+    let packages = setters::read(&loaded, &openapi, global);
     let errors: Vec<Diagnostic> =
-        parts.iter().flat_map(|part| part.setters.errors()).cloned().collect();
+        packages.iter().flat_map(|package| package.setters.errors()).cloned().collect();
     if !errors.is_empty() {
         return Err(Failure::Diagnostics(Exit::Input, errors));
     }
-    let found = parts.iter().find_map(|part| part.setters.definitions().setter(&args.name));
-    let missing = |words: String| {
-        let hint = "`krm cfg list-setters` shows which there are";
-        Failure::Diagnostics(Exit::Findings, vec![Diagnostic::untyped_error(words).hint(hint)])
+    let found =
+        packages.iter().find_map(|package| package.setters.definitions().setter(&args.name));
+    let missing = |kind: CommandKind| {
+        Err(Failure::Diagnostics(Exit::Findings, vec![Diagnostic::error(kind)]))
     };
+    let name = args.name.clone();
     let Some(setter) = found else {
-        return Err(missing(format!("the setter `{}` is not defined", args.name)));
+        return missing(CommandKind::SetterNotDefined { name });
     };
     match &setter.value {
-        SetterValue::Unset => {
-            return Err(missing(format!("the setter `{}` has no value", args.name)));
-        }
+        SetterValue::Unset => return missing(CommandKind::SetterWithoutValue { name }),
         SetterValue::Text(text) => {
             console.print(&source_text::ensure_trailing_newline(text.clone()))?;
         }

@@ -1,12 +1,12 @@
-//! `krm cfg grep`: the resources for which conditions hold.
+//! `krm cfg grep`: prints the resources that match a query.
 
 use krm_core::Resource;
 use krm_core::print::cat::{Entry, Options};
 use krm_core::query::Query;
 
-use super::Input;
-use super::resource_printer::{Printer, ResourceFormat, texts};
-use crate::cli::{Global, yes_or_no};
+use super::PackageInput;
+use super::resource_printer::{ResourceFormat, ResourcePrinter, texts};
+use crate::cli::{Global, optional_bool};
 use crate::console::Console;
 use crate::{CommandResult, Exit};
 
@@ -18,31 +18,31 @@ Examples:
   krm cfg grep 'spec.template.spec.containers.*.resources.limits.memory>1Gi' shop
   krm cfg grep 'metadata.annotations.\"example.com/owner\"' shop --invert-match
 
-= and != take a regular expression that may match anywhere: ^3$ is only 3.
-<, <=, > and >= compare numbers and quantities. A path alone asks whether the field is there.
-&& joins conditions.";
+= and != take a regular expression that matches anywhere in the value; ^3$ matches only 3.
+<, <=, > and >= compare numbers and quantities. A path alone matches if the field exists.
+&& combines conditions.";
 
-/// Print the resources for which conditions hold.
+/// Print the resources that match a query.
 ///
-/// The exit code is 1 where there is none.
+/// The exit code is 1 if no resource matches.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES, mut_arg("annotate", yes_or_no))]
+#[command(after_help = EXAMPLES, mut_arg("annotate", optional_bool))]
 pub(crate) struct Args {
-    /// What must hold: PATH, PATH=REGEX, PATH!=REGEX, PATH>NUMBER and the like, joined by &&
+    /// Conditions: PATH, PATH=REGEX, PATH!=REGEX, PATH>NUMBER and the like, combined with &&
     query: Query,
 
     #[command(flatten)]
-    input: Input,
+    input: PackageInput,
 
-    /// Print the resources for which it does not hold
+    /// Print the resources that do not match
     #[arg(long)]
     invert_match: bool,
 
-    /// Add annotations that say which file a resource is from, and where in it it stands
+    /// Annotate each resource with its file and its index in the file
     #[arg(long, default_value = "false", hide_default_value = true)]
     annotate: bool,
 
-    /// How to print resources
+    /// Format of the resources
     #[arg(short, long, value_name = "FORMAT", default_value = "yaml", hide_default_value = true)]
     output: ResourceFormat,
 }
@@ -54,10 +54,10 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         let is_found = |resource| args.query.matches(resource) != args.invert_match;
         entry.resource.is_some_and(|(resource, _)| is_found(resource))
     };
-    let look = Options { annotated: args.annotate, ..Options::default() };
-    let mut printer = Printer::new(args.output);
+    let options = Options { annotated: args.annotate, ..Options::default() };
+    let mut printer = ResourcePrinter::new(args.output);
     for file in files {
-        printer.file(texts(file, args.output, look, keep), console)?;
+        printer.file(texts(file, args.output, options, keep), console)?;
     }
     let count = printer.count;
     if count == 0 && !args.invert_match {

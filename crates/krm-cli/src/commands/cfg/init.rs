@@ -1,4 +1,4 @@
-//! `krm cfg init`: a folder becomes a package.
+//! `krm cfg init`: makes a directory a package.
 
 use std::fs;
 use std::path::Path;
@@ -6,8 +6,10 @@ use std::path::Path;
 use krm_core::{Change, Diagnostic, Plan};
 
 use crate::cli::Preview;
+use crate::commands::kinds::CommandKind;
 use crate::commands::plan;
 use crate::console::Console;
+use crate::disk::FileKind;
 use crate::{CommandResult, Failure};
 
 const NAME: &str = "Krmfile";
@@ -18,13 +20,13 @@ Examples:
   krm cfg init
   krm cfg init shop --diff";
 
-/// Make a folder a package.
+/// Make a directory a package.
 ///
-/// Writes a Krmfile into it. One that is there is never overwritten.
+/// Writes a Krmfile to the directory. An existing one is never overwritten.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The folder
+    /// Directory of the package
     #[arg(default_value = ".")]
     dir: String,
 
@@ -39,16 +41,16 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
         dir => format!("{dir}/{NAME}"),
     };
     if !Path::new(&args.dir).is_dir() {
-        let words = match Path::new(&args.dir).exists() {
-            true => Diagnostic::untyped_error("this is a file, and a folder is wanted"),
-            false => Diagnostic::untyped_error("there is no such folder").hint("make it first"),
+        let kind = match Path::new(&args.dir).exists() {
+            true => FileKind::NotADirectory,
+            false => FileKind::DirectoryNotFound,
         };
-        return Err(Failure::input(words.in_file(&*args.dir)));
+        return Err(Failure::input(Diagnostic::error(kind).in_file(&*args.dir)));
     }
     let lock = plan::lock(std::slice::from_ref(&args.dir), &args.preview, console)?;
     if fs::symlink_metadata(&path).is_ok() {
-        let exists = Diagnostic::untyped_error("the folder is a package already");
-        return Err(Failure::input(exists.in_file(path)));
+        let error = Diagnostic::error(CommandKind::AlreadyAPackage);
+        return Err(Failure::input(error.in_file(path)));
     }
     let mut plan = Plan::default();
     plan.add(Change { path, old: None, new: Some(CONTENT.to_owned()) });

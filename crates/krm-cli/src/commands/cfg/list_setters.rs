@@ -1,4 +1,4 @@
-//! `krm cfg list-setters`: which setters there are, what they hold, and which fields follow them.
+//! `krm cfg list-setters`: lists setters with their values and the fields that reference them.
 
 use krm_core::Diagnostic;
 use krm_core::print::Record;
@@ -8,8 +8,8 @@ use krm_core::setters::{
 };
 use krm_yaml::Value;
 
-use super::setters::{self, Where};
-use super::{Format, finish};
+use super::setters::{self, SetterPackage};
+use super::{ListFormat, report_load_errors};
 use crate::cli::Global;
 use crate::console::{Console, Table};
 use crate::{CommandResult, Exit};
@@ -21,27 +21,27 @@ Examples:
   krm cfg list-setters shop --include-subst --markdown
   krm cfg list-setters shop -R --unused";
 
-/// List setters, their values, and how many fields follow them.
+/// List setters with their values and the number of their fields.
 ///
-/// COUNT is the number of fields that `krm cfg set` would write. With -o json every one of them is listed with its place.
+/// COUNT is the number of fields that krm cfg set writes. With -o json each field is listed with its location.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
-    at: Where,
+    package: SetterPackage,
 
     /// Only this setter
     name: Option<String>,
 
-    /// Print tables of Markdown
+    /// Print Markdown tables
     #[arg(long, conflicts_with = "output")]
     markdown: bool,
 
-    /// List substitutions, too
+    /// Also list substitutions
     #[arg(long)]
     include_subst: bool,
 
-    /// Only setters that no field follows
+    /// Only setters that no field references
     #[arg(long, conflicts_with = "undefined")]
     unused: bool,
 
@@ -49,31 +49,34 @@ pub(crate) struct Args {
     #[arg(long)]
     undefined: bool,
 
-    /// Print the list in this format
+    /// ListFormat of the list
     #[arg(short, long, value_name = "FORMAT")]
-    output: Option<Format>,
+    output: Option<ListFormat>,
 }
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
-    let (loaded, openapi) = args.at.load(global)?;
-    let parts = setters::read(&loaded, &openapi, global);
-    let mut told: Vec<Diagnostic> = Vec::new();
+    let (loaded, openapi) = args.package.load(global)?;
+    let packages = setters::read(&loaded, &openapi, global);
+    let mut diagnostics: Vec<Diagnostic> = Vec::new();
     let mut records: Vec<Record<'_>> = Vec::new();
-    for (at, part) in parts.iter().enumerate() {
+    for (at, package) in packages.iter().enumerate() {
         let list = ListSetters { name: args.name.clone(), unused: args.unused };
-        let listed = list.compute(&part.setters);
-        told.extend(part.setters.errors().iter().chain(part.setters.warnings()).cloned());
+        let listed = list.compute(&package.setters);
+        diagnostics
+            .extend(package.setters.errors().iter().chain(package.setters.warnings()).cloned());
         if args.output.is_some() {
-            records.extend(data(args, &listed, &part.setters).into_iter().map(|record| {
-                let package =
-                    ("package", Value::string(part.display_path.trim_end_matches('/').to_owned()));
+            records.extend(data(args, &listed, &package.setters).into_iter().map(|record| {
+                let package = (
+                    "package",
+                    Value::string(package.display_path.trim_end_matches('/').to_owned()),
+                );
                 [vec![package], record].concat()
             }));
             continue;
         }
         let gap = if at > 0 { "\n" } else { "" };
-        console.print(&format!("{gap}{}\n", part.display_path))?;
-        for table in tables(args, &listed, &part.setters) {
+        console.print(&format!("{gap}{}\n", package.display_path))?;
+        for table in tables(args, &listed, &package.setters) {
             console.print(&table.render(args.markdown))?;
         }
     }
@@ -81,9 +84,10 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         console.print(&format.write(&records))?;
     }
     console.flush()?;
-    console.report_all(&told);
-    let exit = if told.iter().any(Diagnostic::is_error) { Exit::Input } else { Exit::Success };
-    finish(&loaded, exit, global, console)
+    console.report_all(&diagnostics);
+    let exit =
+        if diagnostics.iter().any(Diagnostic::is_error) { Exit::Input } else { Exit::Success };
+    report_load_errors(&loaded, exit, global, console)
 }
 
 fn data(args: &Args, listed: &SetterList<'_, '_>, setters: &Setters<'_>) -> Vec<Record<'static>> {

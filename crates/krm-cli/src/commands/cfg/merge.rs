@@ -1,4 +1,4 @@
-//! `krm cfg merge`: what packages say is set in another one.
+//! `krm cfg merge`: merges packages into another one.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +11,8 @@ use krm_yaml::File;
 use super::edit_session::{EditOptions, EditSession};
 use super::package_merge;
 use crate::cli::Global;
-use crate::commands::merge_options::{ListFlags, NewItems};
+use crate::commands::check_stdin_once;
+use crate::commands::merge_options::{ListOptions, NewItems};
 use crate::console::Console;
 use crate::loader::{LoadedPackage, Origin};
 use crate::{CommandResult, Exit, Failure, disk};
@@ -25,28 +26,28 @@ Examples:
 
 /// Merge packages into another one.
 ///
-/// What the sources say is set in DEST, the last argument; what they do not mention stays, to the byte. The leftmost
-/// source wins. With DEST alone the source is standard input; without arguments resources of standard input that come
-/// again are merged into those that came first, and the result is printed.
+/// Sets the fields of the sources in DEST, the last argument; everything that they do not mention is unchanged, byte for byte. The
+/// first source has the highest precedence. With DEST alone the source is standard input. Without arguments, resources that occur
+/// repeatedly on standard input are merged into their first occurrence, and the result is printed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Folders or files, the destination last; - for standard input
+    /// Directories or files, the destination last; - is standard input
     #[arg(value_name = "SRC... DEST")]
     packages: Vec<String>,
 
-    /// The rightmost source wins
+    /// Give the last source the highest precedence
     #[arg(long)]
     invert_order: bool,
 
-    /// Take resources in files of different paths for different ones
+    /// Match resources only if they are in files of the same path
     #[arg(long)]
     path_merge_key: bool,
 
     #[command(flatten)]
-    lists: ListFlags,
+    lists: ListOptions,
 
-    /// Where new items of lists go
+    /// Where to insert new list elements
     #[arg(long, value_name = "WHERE", default_value = "last")]
     new_items: NewItems,
 
@@ -61,14 +62,10 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         Some((last, others)) => (last, others),
         None => (&stdin[0], &[][..]),
     };
-    let named = sources.iter().chain([destination]).filter(|name| *name == disk::STDIN);
-    if named.count() > 1 {
-        let twice = Diagnostic::untyped_error("standard input can be named only once");
-        return Err(Failure::Diagnostics(Exit::Usage, vec![twice]));
-    }
+    check_stdin_once(sources.iter().chain([destination]).map(String::as_str))?;
     let mut session =
         EditSession::open_at(destination, &[], true, &args.edit_options, global, console)?;
-    // The last one that is merged wins.
+    // Sources are merged one after the other, so the last one has the highest precedence.
     let mut loaded = Vec::new();
     for name in sources {
         loaded.push(
@@ -81,7 +78,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     }
     let mut before = BTreeMap::new();
     if sources.is_empty() {
-        loaded = take_apart(&mut session.loaded, &mut before)?;
+        loaded = split_stream(&mut session.loaded, &mut before)?;
     }
     let known: Vec<&Package> = [&session.loaded.package].into_iter().chain(&loaded).collect();
     let schema = package_merge::schema(&args.lists, &known, console)?;
@@ -91,7 +88,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         let only_common = session.has_errors;
         let how = How { rules: &rules, by_path: args.path_merge_key, only_common, has_paths };
         let changes = merge(source, &session.loaded.package, how, global, console)?;
-        package_merge::applied(&mut session.loaded, changes, &mut before)?;
+        package_merge::apply(&mut session.loaded, changes, &mut before)?;
     }
     let plan = plan(&mut session.loaded, before, global);
     session.finish(plan, console)
@@ -111,8 +108,8 @@ fn merge(
     Ok(merged.changes.into_iter().map(|change| (change.path, change.new)).collect())
 }
 
-/// The stream with every resource once, and what comes again as sources, in their order.
-fn take_apart(
+/// Splits a stream: each resource stays once, and its repetitions are returned as sources, in order.
+fn split_stream(
     loaded: &mut LoadedPackage,
     before: &mut BTreeMap<PackagePath, Option<String>>,
 ) -> Result<Vec<Package>, Failure> {
@@ -133,11 +130,11 @@ fn take_apart(
         Ok(Package::new(vec![file]))
     };
     let sources = layers.map(package).collect::<Result<_, Failure>>()?;
-    package_merge::applied(loaded, vec![(path.clone(), first)], before)?;
+    package_merge::apply(loaded, vec![(path.clone(), first)], before)?;
     Ok(sources)
 }
 
-/// The files as they were and as they are.
+/// The plan from the original texts in `before` to the current ones.
 fn plan(
     loaded: &mut LoadedPackage,
     before: BTreeMap<PackagePath, Option<String>>,
@@ -152,7 +149,7 @@ fn plan(
         let file = files.binary_search_by(|file| file.path.cmp(&path)).ok().map(|at| &files[at]);
         let new = file.and_then(PackageFile::file).map(|file| file.text().to_owned());
         let new = if loaded.origin == Origin::Stdin { Some(new.unwrap_or_default()) } else { new };
-        plan.add(Change { path: package_merge::target(&path, file, loaded), old, new });
+        plan.add(Change { path: package_merge::output_name(&path, file, loaded), old, new });
     }
     plan
 }

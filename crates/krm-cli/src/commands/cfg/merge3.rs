@@ -1,4 +1,4 @@
-//! `krm cfg merge3`: what changed between two versions of a package is made in a third.
+//! `krm cfg merge3`: applies the changes between two versions of a package to a third.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -12,8 +12,11 @@ use krm_core::{Change, Diagnostic, PackagePath, Plan};
 use super::edit_session::{EditOptions, EditSession};
 use super::package_merge;
 use crate::cli::Global;
-use crate::commands::merge_options::{self, ConflictFlags, ListFlags, Verdict};
+use crate::commands::check_stdin_once;
+use crate::commands::kinds::CommandKind;
+use crate::commands::merge_options::{self, ConflictAction, ConflictOptions, ListOptions};
 use crate::console::Console;
+use crate::disk::FileKind;
 use crate::loader::{LoadedPackage, Origin};
 use crate::{CommandResult, Exit, Failure, disk};
 
@@ -24,41 +27,41 @@ Examples:
   krm cfg merge3 --to shop --resolve local
   krm cfg merge3 --ancestor shop@v1 --from shop@v2 --to shop --on-conflict fail -o json";
 
-/// Merge what changed between two versions of a package into a third.
+/// Apply the changes between two versions of a package to a third (three-way merge).
 ///
-/// What changed from --ancestor to --from is made in --to: resources are added, removed, moved and merged field by field,
-/// and what nobody changed is the same bytes. Where both sides changed the same thing, upstream's is taken with a warning,
-/// unless --on-conflict says otherwise.
+/// Changes from --ancestor to --from are applied to --to: resources are added, removed, moved and merged field by field; everything
+/// else is unchanged, byte for byte. If both sides changed the same field, upstream's value is taken with a warning, unless
+/// --on-conflict says otherwise.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The package that both sides started from
+    /// Common ancestor of both sides (base)
     #[arg(long, value_name = "DIR", required_unless_present = "resolve")]
     ancestor: Option<String>,
 
-    /// The package that changes come from: upstream
+    /// Package whose changes are merged (upstream)
     #[arg(long, value_name = "DIR", required_unless_present = "resolve")]
     from: Option<String>,
 
-    /// The package that changes are made in: local
+    /// Package to update (local)
     #[arg(long, value_name = "DIR")]
     to: String,
 
-    /// Take resources in files of different paths for different ones
+    /// Match resources only if they are in files of the same path
     #[arg(long)]
     path_merge_key: bool,
 
     #[command(flatten)]
-    lists: ListFlags,
+    lists: ListOptions,
 
     #[command(flatten)]
-    conflicts: ConflictFlags,
+    conflicts: ConflictOptions,
 
-    /// Print the conflicts in this format
+    /// Format of the conflicts
     #[arg(short, long, value_name = "FORMAT")]
     output: Option<Format>,
 
-    /// Settle the marks of an earlier merge in --to
+    /// Resolve the conflict markers of an earlier merge in --to
     #[arg(long, value_name = "SIDE", conflicts_with_all = ["ancestor", "from", "path_merge_key", "output"])]
     resolve: Option<Resolve>,
 
@@ -68,15 +71,15 @@ pub(crate) struct Args {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// One list of objects
+    /// One JSON array
     Json,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Resolve {
-    /// What stands in the marks
+    /// Use the local values from the markers
     Local,
-    /// What stands beside them
+    /// Keep upstream's values and remove the markers
     Upstream,
 }
 
@@ -87,7 +90,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         return resolve(session, side, global, console);
     }
     let names = [&args.ancestor, &args.from].map(|it| it.as_deref().unwrap_or_default());
-    once(&[names[0], names[1], &args.to])?;
+    check_stdin_once([names[0], names[1], &*args.to])?;
     let edit_options = &args.edit_options;
     let mut base = package_merge::load(names[0], &[], &mut session, edit_options, global, console)?;
     let known = [&base.package];
@@ -97,36 +100,36 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     let schema = package_merge::schema(&args.lists, &known, console)?;
     let rules = args.conflicts.rules(args.lists.rules(&schema));
     let versions = [&base, &upstream, &session.loaded];
-    let are_folders = versions.iter().all(|it| it.origin == Origin::Directory);
+    let are_directories = versions.iter().all(|it| it.origin == Origin::Directory);
     let (changes, conflicts, warnings) = merge(args, versions, &rules, session.has_errors, global)?;
     let others = [&mut base, &mut upstream, &mut session.loaded];
     let others = others.map(|it| std::mem::take(&mut it.others));
-    // Only what is written is held on to from here on.
+    // Frees two of the three packages before the plan is made.
     drop((base, upstream));
     let plan = package_merge::plan(changes, &mut session.loaded, global);
     let mut parts = (plan, conflicts, warnings);
-    if are_folders && !session.has_errors {
+    if are_directories && !session.has_errors {
         other_files(&others, &session.loaded, &rules, &mut parts)?;
     }
     let (plan, conflicts, warnings) = parts;
     console.report_all(&warnings);
-    let verdict = args.conflicts.judge(&conflicts);
+    let action = args.conflicts.action(&conflicts);
     match args.output {
         Some(Format::Json) => console.print(&merge_options::conflicts_json(&conflicts))?,
-        None => console.report_all(&args.conflicts.told(&conflicts, verdict)),
+        None => console.report_all(&args.conflicts.diagnostics(&conflicts, action)),
     }
-    if verdict == Verdict::Fail {
+    if action == ConflictAction::Fail {
         return Ok(Exit::Findings);
     }
     let exit = session.finish(plan, console)?;
-    let fails = verdict == Verdict::WriteAndFail && exit == Exit::Success;
+    let fails = action == ConflictAction::WriteAndFail && exit == Exit::Success;
     Ok(if fails { Exit::Findings } else { exit })
 }
 
 type Parts = (Plan, Vec<Conflict>, Vec<Diagnostic>);
 
-/// The new texts of files, without a text those that go; and what there is to say.
-type Texts = (Vec<(PackagePath, Option<NewText>)>, Vec<Conflict>, Vec<Diagnostic>);
+/// New texts of files, none for those that are removed, with conflicts and warnings.
+type MergedTexts = (Vec<(PackagePath, Option<NewText>)>, Vec<Conflict>, Vec<Diagnostic>);
 
 fn merge(
     args: &Args,
@@ -134,7 +137,7 @@ fn merge(
     rules: &Rules<'_>,
     only_common: bool,
     global: &Global,
-) -> Result<Texts, Failure> {
+) -> Result<MergedTexts, Failure> {
     let has_paths = loaded[2].origin == Origin::Directory;
     let how = How { rules, by_path: args.path_merge_key, only_common, has_paths };
     let merge = PackageMerge::three_way(loaded.map(|it| &it.package), how)
@@ -144,7 +147,7 @@ fn merge(
     Ok((changes, merged.conflicts, merged.warnings))
 }
 
-/// Files that are no YAML are taken as a whole.
+/// Merges files that are not YAML, each as a whole.
 fn other_files(
     others: &[BTreeMap<PackagePath, PathBuf>; 3],
     local: &LoadedPackage,
@@ -155,47 +158,30 @@ fn other_files(
     for path in paths {
         let mut contents = [const { None }; 3];
         for (content, files) in contents.iter_mut().zip(others) {
-            let Some(place) = files.get(path) else { continue };
-            let told = |error| {
-                let words = format!("it cannot be read: {}", disk::io_reason(&error));
-                Failure::input(
-                    Diagnostic::untyped_error(words).in_file(local.display_path(path.as_str())),
-                )
+            let Some(location) = files.get(path) else { continue };
+            let cannot_read = |error| {
+                let kind = FileKind::CannotRead { reason: disk::io_reason(&error) };
+                Failure::input(Diagnostic::error(kind).in_file(local.display_path(path.as_str())))
             };
-            *content = Some(fs::read(place).map_err(told)?);
+            *content = Some(fs::read(location).map_err(cannot_read)?);
         }
-        let verdict = files::merge(
+        let merged = files::merge(
             path.as_str(),
             contents.each_ref().map(|it| it.as_deref()),
             rules.on_conflict,
         );
-        conflicts.extend(verdict.conflict);
-        if !verdict.takes_upstream {
+        conflicts.extend(merged.conflict);
+        if !merged.takes_upstream {
             continue;
         }
         let [_, new, old] = contents.map(|content| content.map(String::from_utf8).transpose());
         let name = local.display_path(path.as_str());
         match (old, new) {
             (Ok(old), Ok(new)) => plan.add(Change { path: name, old, new }),
-            _ => warnings.push(
-                Diagnostic::untyped_warning(
-                    "upstream changed it, and it was left alone: it is no text",
-                )
-                .in_file(name)
-                .hint("copy it by hand"),
-            ),
+            _ => warnings.push(Diagnostic::warning(CommandKind::BinaryFileSkipped).in_file(name)),
         }
     }
     Ok(())
-}
-
-/// Standard input can be read only once.
-fn once(names: &[&str]) -> Result<(), Failure> {
-    if names.iter().filter(|name| **name == disk::STDIN).count() < 2 {
-        return Ok(());
-    }
-    let twice = Diagnostic::untyped_error("standard input can be named only once");
-    Err(Failure::Diagnostics(Exit::Usage, vec![twice]))
 }
 
 fn resolve(
@@ -210,7 +196,7 @@ fn resolve(
     };
     session.each_file(global, console, |file| {
         let Some(content) = file.file() else { return Ok(None) };
-        let told = |error: Diagnostic| vec![error.in_file(&*file.display_path)];
-        settle_marks(content, side).map(Some).map_err(told)
+        let in_file = |error: Diagnostic| vec![error.in_file(&*file.display_path)];
+        settle_marks(content, side).map(Some).map_err(in_file)
     })
 }

@@ -1,12 +1,13 @@
-//! `krm cfg migrate-setters`: setters go from one dialect to the other.
+//! `krm cfg migrate-setters`: converts setters between the dialects of kustomize and kpt.
 
 use clap::ValueEnum;
 use krm_core::Diagnostic;
 use krm_core::setters::{Changes, Dialect, MigrateSetters};
 
 use super::edit_session::EditOptions;
-use super::setters::{self, Where};
+use super::setters::{self, SetterPackage};
 use crate::cli::Global;
+use crate::commands::kinds::CommandKind;
 use crate::console::Console;
 use crate::{CommandResult, Exit, Failure};
 
@@ -16,22 +17,22 @@ Examples:
   krm cfg migrate-setters shop --to openapi
   krm cfg migrate-setters shop --to kpt-set --lossy";
 
-/// Take setters from one dialect to the other.
+/// Convert setters from one dialect to another.
 ///
-/// openapi defines setters in the Krmfile or Kptfile, and fields refer to them with {\"$openapi\":\"NAME\"}. kpt-set keeps
-/// values in the functionConfig of apply-setters, and fields refer to them with kpt-set: ${NAME}. What the other dialect
-/// cannot hold is listed, and nothing is written unless --lossy says that it may go.
+/// openapi defines setters in the Krmfile or Kptfile, and fields reference them with {\"$openapi\":\"NAME\"}. kpt-set keeps values in
+/// the functionConfig of apply-setters, and fields reference them with kpt-set: ${NAME}. What the target dialect cannot represent is
+/// listed, and nothing is written unless --lossy is given.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
-    at: Where,
+    package: SetterPackage,
 
-    /// The dialect
+    /// Target dialect
     #[arg(long, value_name = "DIALECT", required = true)]
-    to: To,
+    to: TargetDialect,
 
-    /// Let go what the dialect cannot hold
+    /// Drop what the target dialect cannot represent
     #[arg(long)]
     lossy: bool,
 
@@ -40,35 +41,34 @@ pub(crate) struct Args {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum To {
-    /// Definitions in OpenAPI
+enum TargetDialect {
+    /// OpenAPI definitions in the Krmfile or Kptfile
     Openapi,
-    /// Values for kpt's apply-setters
+    /// Values in the functionConfig of kpt's apply-setters
     KptSet,
 }
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
-    let opened = args.at.open(&args.edit_options, global, console)?;
-    let parts = setters::read(&opened.session.loaded, &opened.openapi, global);
+    let opened = args.package.open(&args.edit_options, global, console)?;
+    let packages = setters::read(&opened.session.loaded, &opened.openapi, global);
     let to = match args.to {
-        To::Openapi => Dialect::OpenApi,
-        To::KptSet => Dialect::KptSet,
+        TargetDialect::Openapi => Dialect::OpenApi,
+        TargetDialect::KptSet => Dialect::KptSet,
     };
-    let done = setters::each(&parts, |_| true, |it| MigrateSetters { to }.compute(it))?;
-    let (mut changes, mut said, mut losses) = (Changes::default(), Vec::new(), Vec::new());
-    for (part, migrated) in done {
+    let done = setters::each(&packages, |_| true, |it| MigrateSetters { to }.compute(it))?;
+    let (mut changes, mut status, mut losses) = (Changes::default(), Vec::new(), Vec::new());
+    for (package, migrated) in done {
         losses.extend(migrated.losses);
-        said.extend(setters::headline(&parts, part));
+        status.extend(setters::headline(&packages, package));
         let (count, fields) = (migrated.setters.len(), migrated.fields.len());
-        said.push(format!("migrated {count} setter(s) and {fields} field(s)"));
+        status.push(format!("migrated {count} setter(s) and {fields} field(s)"));
         changes.merge(migrated.changes);
     }
     if !losses.is_empty() && !args.lossy {
-        let words = "nothing was written, because the other dialect cannot hold all of it";
-        losses.push(Diagnostic::untyped_error(words).hint("--lossy lets it go"));
+        losses.push(Diagnostic::error(CommandKind::LossyMigration));
         return Err(Failure::Diagnostics(Exit::Input, losses));
     }
     console.report_all(&losses);
-    let planned = setters::plan(&changes, global);
-    setters::finish(opened.session, planned, &said, &args.edit_options, console)
+    let plan = setters::plan(&changes, global);
+    setters::finish(opened.session, plan, &status, &args.edit_options, console)
 }

@@ -1,4 +1,4 @@
-//! `krm cfg`: packages of resources, looked at and edited as a whole.
+//! `krm cfg`: commands that inspect, edit and merge packages of resources.
 
 mod annotate;
 mod cat;
@@ -28,7 +28,7 @@ use clap::{Subcommand, ValueEnum};
 use krm_core::print::{self, Record};
 use krm_core::{Diagnostic, Resource};
 
-use crate::cli::{Global, yes_or_no};
+use crate::cli::{Global, optional_bool};
 use crate::console::Console;
 use crate::loader::{self, LoadedPackage};
 use crate::walk::Subpackages;
@@ -81,54 +81,54 @@ pub(crate) fn run(command: &Command, global: &Global, console: &mut Console) -> 
     }
 }
 
-/// What a command looks at.
+/// The package argument of a command that reads.
 #[derive(Clone, Debug, clap::Args)]
-#[command(mut_arg("recurse_subpackages", yes_or_no))]
-struct Input {
-    /// The folder or file; - or nothing for standard input
+#[command(mut_arg("recurse_subpackages", optional_bool))]
+struct PackageInput {
+    /// Directory or file; - or no argument is standard input
     #[arg(value_name = "DIR", default_value = disk::STDIN, hide_default_value = true)]
     dir: String,
 
-    /// Whether packages inside the package are looked at, too
+    /// Include subpackages
     #[arg(short = 'R', long, default_value = "true")]
     recurse_subpackages: bool,
 }
 
-impl Input {
+impl PackageInput {
     fn load(&self, global: &Global) -> Result<LoadedPackage, Failure> {
-        let wanted = Subpackages::included_if(self.recurse_subpackages);
-        loader::load_with(&self.dir, global.jobs, wanted).map_err(Failure::input)
+        let subpackages = Subpackages::included_if(self.recurse_subpackages);
+        loader::load_with(&self.dir, global.jobs, subpackages).map_err(Failure::input)
     }
 }
 
-/// Which resources are for tools only, and whether they are wanted.
+/// Options for local configuration: resources that are for tools, and not for the cluster.
 #[derive(Clone, Debug, clap::Args)]
-struct Local {
-    /// Show resources that are for tools only (annotation config.kubernetes.io/local-config), too
+struct LocalConfig {
+    /// Include local configuration (resources with the annotation config.kubernetes.io/local-config)
     #[arg(long)]
     include_local: bool,
 
-    /// Leave out all that are not for tools only
+    /// Exclude everything but local configuration
     #[arg(long)]
     exclude_non_local: bool,
 }
 
-impl Local {
-    fn keeps(&self, resource: Resource<'_>) -> bool {
+impl LocalConfig {
+    fn includes(&self, resource: Resource<'_>) -> bool {
         if resource.is_local() { self.include_local } else { !self.exclude_non_local }
     }
 }
 
-/// How a list is printed for other programs.
+/// Format of lists for programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// One JSON list, an entry a line
+enum ListFormat {
+    /// One JSON array, one element per line
     Json,
-    /// One YAML list
+    /// One YAML sequence
     Yaml,
 }
 
-impl Format {
+impl ListFormat {
     fn write(self, records: &[Record<'_>]) -> String {
         match self {
             Self::Json => print::records_to_json(records),
@@ -137,18 +137,18 @@ impl Format {
     }
 }
 
-/// Says what could not be read; that counts more than `exit`.
-fn finish(
+/// Reports what could not be read, and returns `exit` unless that is an error.
+fn report_load_errors(
     loaded: &LoadedPackage,
     exit: Exit,
     global: &Global,
     console: &mut Console,
 ) -> CommandResult {
     console.flush()?;
-    let mut told = loaded.diagnostics();
+    let mut diagnostics = loaded.diagnostics();
     if global.verbose {
-        told.extend(loaded.package.duplicates());
+        diagnostics.extend(loaded.package.duplicates());
     }
-    console.report_all(&told);
-    Ok(if told.iter().any(Diagnostic::is_error) { Exit::Input } else { exit })
+    console.report_all(&diagnostics);
+    Ok(if diagnostics.iter().any(Diagnostic::is_error) { Exit::Input } else { exit })
 }

@@ -1,4 +1,4 @@
-//! What `merge` and `merge3` have in common: sources are loaded, files are merged side by side, and a plan is made.
+//! Merging packages: loads the sources, merges files in parallel, and makes the plan.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -10,12 +10,13 @@ use krm_yaml::File;
 
 use super::edit_session::{EditOptions, EditSession};
 use crate::cli::Global;
-use crate::commands::merge_options::ListFlags;
+use crate::commands::merge_options::ListOptions;
 use crate::console::Console;
 use crate::loader::{self, LoadedPackage, Origin};
 use crate::{Exit, Failure, disk, parallel};
 
-/// Loads what is merged from, beside what is loaded already. What cannot be read stops all, unless `--keep-going`; then the session knows.
+/// Loads a source of a merge. Files that equal those of packages that are already loaded are shared with them. Without `--keep-going`
+/// a file that cannot be read is an error; with it, the session records the error.
 pub(super) fn load(
     name: &str,
     beside: &[&Package],
@@ -27,51 +28,51 @@ pub(super) fn load(
     let mut known = vec![&session.loaded.package];
     known.extend(beside);
     let mut loaded = loader::load_beside(name, global.jobs, &known).map_err(Failure::input)?;
-    let told = loaded.diagnostics();
-    let has_errors = told.iter().any(Diagnostic::is_error);
+    let diagnostics = loaded.diagnostics();
+    let has_errors = diagnostics.iter().any(Diagnostic::is_error);
     if has_errors && !edit_options.keep_going {
-        return Err(Failure::Diagnostics(Exit::Input, told));
+        return Err(Failure::Diagnostics(Exit::Input, diagnostics));
     }
-    console.report_all(&told);
+    console.report_all(&diagnostics);
     session.has_errors |= has_errors;
     if session.loaded.origin != Origin::Directory && loaded.origin != Origin::Directory {
-        loaded.package = at_one_path(loaded.package, &session.loaded.package);
+        loaded.package = with_path_of(loaded.package, &session.loaded.package);
     }
     Ok(loaded)
 }
 
-/// Single files are one file, whatever they are called.
-fn at_one_path(package: Package, like: &Package) -> Package {
+/// Gives a single file the path of the other single file: two files are merged whatever their names are.
+fn with_path_of(package: Package, like: &Package) -> Package {
     let Some(path) = like.files().first().map(|file| file.path.clone()) else { return package };
     let mut files = package.into_files();
     files.iter_mut().for_each(|file| file.path = path.clone());
     Package::new(files)
 }
 
-/// What Kubernetes, the packages themselves and `--schema` say about types; of packages the last counts most.
+/// The schema of Kubernetes, of the packages and of `--schema`. If packages disagree, the last one has precedence.
 pub(super) fn schema(
-    lists: &ListFlags,
+    lists: &ListOptions,
     packages: &[&Package],
     console: &mut Console,
 ) -> Result<Schema, Failure> {
     let files = packages.iter().flat_map(|package| package.files());
-    let may_tell = |path: &PackagePath, file: &File| {
+    let may_define_types = |path: &PackagePath, file: &File| {
         path.is_package_file() || file.text().contains("CustomResourceDefinition")
     };
-    // What versions share is looked at once, where it counts most.
+    // Versions share unchanged files; each is read once, at its last occurrence, which has precedence.
     let mut seen: HashSet<*const File> = HashSet::new();
     let mut files: Vec<&File> = files
         .rev()
         .filter_map(|file| Some((&file.path, file.file()?)))
         .filter(|(_, file)| seen.insert(*file))
-        .filter(|(path, file)| may_tell(path, file))
+        .filter(|(path, file)| may_define_types(path, file))
         .map(|(_, file)| file)
         .collect();
     files.reverse();
     lists.schema(&files, console)
 }
 
-/// Does all works of a merge, side by side.
+/// Runs all tasks of a merge in parallel.
 pub(super) fn run<'a>(
     merge: &PackageMerge<'a, '_>,
     global: &Global,
@@ -81,7 +82,7 @@ pub(super) fn run<'a>(
 }
 
 /// The name under which a file of the destination is written.
-pub(super) fn target(
+pub(super) fn output_name(
     path: &PackagePath,
     old: Option<&PackageFile>,
     loaded: &LoadedPackage,
@@ -93,8 +94,7 @@ pub(super) fn target(
     }
 }
 
-/// The changes as a plan, into which the texts of the package are moved. What goes through a pipe comes out of it,
-/// changed or not.
+/// Makes the plan of the changes and moves the texts of the package into it. Standard input is printed even if nothing changes.
 pub(super) fn plan(
     changes: Vec<(PackagePath, Option<NewText>)>,
     loaded: &mut LoadedPackage,
@@ -110,16 +110,16 @@ pub(super) fn plan(
     }
     let changes = changes.into_iter().map(|(path, new)| {
         let old = files.remove(&path);
-        (target(&path, old.as_ref(), loaded), old.and_then(text), new)
+        (output_name(&path, old.as_ref(), loaded), old.and_then(text), new)
     });
     let changes: Vec<(String, Option<String>, Option<NewText>)> = changes.collect();
     drop(files);
-    // The threads that read the files put the texts where what was let go has been.
+    // Parallel, as the threads reuse the memory that dropping the other files has freed.
     let texts = parallel::map(&changes, global.jobs, |(_, old, new)| {
         new.as_ref().map(|new| new.on(old.as_deref().unwrap_or_default()))
     });
     for ((path, old, _), new) in changes.into_iter().zip(texts) {
-        // A stream has no end but an empty one.
+        // A stream cannot be removed, only be empty.
         let new = if is_stream { Some(new.unwrap_or_default()) } else { new };
         plan.add(Change { path, old, new });
     }
@@ -132,8 +132,8 @@ fn by_path(loaded: &mut LoadedPackage) -> BTreeMap<PackagePath, PackageFile> {
     files.into_iter().map(|file| (file.path.clone(), file)).collect()
 }
 
-/// The package with the changes made, and what the files were before, where that is not known already.
-pub(super) fn applied(
+/// Applies changes to the package, and records in `before` the original text of each changed file.
+pub(super) fn apply(
     loaded: &mut LoadedPackage,
     changes: Vec<(PackagePath, Option<NewText>)>,
     before: &mut BTreeMap<PackagePath, Option<String>>,

@@ -1,9 +1,9 @@
-//! `krm cfg rename-setter`: a setter gets another name, everywhere.
+//! `krm cfg rename-setter`: renames a setter and all references to it.
 
 use krm_core::setters::{Changes, RenameSetter, Setters};
 
 use super::edit_session::EditOptions;
-use super::setters::{self, Where};
+use super::setters::{self, SetterPackage};
 use crate::CommandResult;
 use crate::cli::Global;
 use crate::console::Console;
@@ -13,19 +13,19 @@ Examples:
   krm cfg rename-setter shop replicas web-replicas
   krm cfg rename-setter shop tag image-tag -R --diff";
 
-/// Give a setter another name, in its definition, in substitutions and in every reference.
+/// Rename a setter in its definition, in substitutions and in all references.
 ///
-/// Each reference keeps its form, and the fields keep their values.
+/// References keep their syntax, and fields keep their values.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
-    at: Where,
+    package: SetterPackage,
 
-    /// The name that it has
+    /// Current name of the setter
     name: String,
 
-    /// The name that it gets
+    /// New name of the setter
     new_name: String,
 
     #[command(flatten)]
@@ -33,18 +33,19 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
-    let opened = args.at.open(&args.edit_options, global, console)?;
-    let parts = setters::read(&opened.session.loaded, &opened.openapi, global);
+    let opened = args.package.open(&args.edit_options, global, console)?;
+    let packages = setters::read(&opened.session.loaded, &opened.openapi, global);
     let rename = RenameSetter { from: args.name.clone(), to: args.new_name.clone() };
-    let is_meant = |it: &Setters<'_>| it.definitions().setter(&args.name).is_some();
-    let done = setters::each(&parts, is_meant, |it| rename.compute(it))?;
-    let (mut changes, mut said) = (Changes::default(), Vec::new());
-    for (part, renamed) in done {
-        said.extend(setters::headline(&parts, part));
-        let fields = setters::fields(&renamed.fields);
-        said.push(format!("renamed setter \"{}\" to \"{}\" in {fields}", args.name, args.new_name));
+    let matches = |it: &Setters<'_>| it.definitions().setter(&args.name).is_some();
+    let done = setters::each(&packages, matches, |it| rename.compute(it))?;
+    let (mut changes, mut status) = (Changes::default(), Vec::new());
+    for (package, renamed) in done {
+        status.extend(setters::headline(&packages, package));
+        let fields = setters::describe_fields(&renamed.fields);
+        status
+            .push(format!("renamed setter \"{}\" to \"{}\" in {fields}", args.name, args.new_name));
         changes.merge(renamed.changes);
     }
-    let planned = setters::plan(&changes, global);
-    setters::finish(opened.session, planned, &said, &args.edit_options, console)
+    let plan = setters::plan(&changes, global);
+    setters::finish(opened.session, plan, &status, &args.edit_options, console)
 }

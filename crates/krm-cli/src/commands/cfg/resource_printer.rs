@@ -1,26 +1,26 @@
-//! How `cat` and `grep` print resources.
+//! Prints resources as YAML or JSON, for `cat` and `grep`.
 
 use clap::ValueEnum;
 use krm_core::print::cat::{self, Entry, Options};
 use krm_core::{Diagnostic, PackageFile};
 use krm_yaml::Value;
 
-use super::finish;
+use super::report_load_errors;
 use crate::cli::Global;
 use crate::console::Console;
 use crate::loader::LoadedPackage;
 use crate::{CommandResult, Exit, Failure};
 
-/// How resources are printed.
+/// Format of resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum ResourceFormat {
-    /// Compact JSON, one resource a line, aliases and merge keys resolved
+    /// Compact JSON, one resource per line, with aliases and merge keys resolved
     Json,
-    /// As they are written, with their comments
+    /// YAML as it is written, with comments
     Yaml,
 }
 
-/// The texts of the entries of one file that are wanted.
+/// The texts of those entries of a file for which `keep` is true.
 pub(super) fn texts(
     file: &PackageFile,
     format: ResourceFormat,
@@ -38,33 +38,33 @@ fn json(entry: &Entry<'_>) -> String {
     format!("{}\n", krm_core::print::json::write(&Value::Node(entry.node)))
 }
 
-/// Prints texts one after the other, and counts them.
-pub(super) struct Printer {
+/// Prints resources with separators, and counts them.
+pub(super) struct ResourcePrinter {
     format: ResourceFormat,
     pub(super) count: usize,
-    /// Why files could not be printed in the way that was asked for.
-    left_out: Vec<Diagnostic>,
+    /// Why files could not be printed.
+    errors: Vec<Diagnostic>,
 }
 
-impl Printer {
+impl ResourcePrinter {
     pub(super) fn new(format: ResourceFormat) -> Self {
-        Self { format, count: 0, left_out: Vec::new() }
+        Self { format, count: 0, errors: Vec::new() }
     }
 
-    /// Prints what a file holds. Where that fails, the other files are printed nevertheless.
+    /// Prints the resources of a file. An error is reported at the end, after the other files were printed.
     pub(super) fn file(
         &mut self,
         texts: Result<Vec<String>, Vec<Diagnostic>>,
         console: &mut Console,
     ) -> Result<(), Failure> {
-        let texts = texts.unwrap_or_else(|told| {
-            self.left_out.extend(told);
+        let texts = texts.unwrap_or_else(|errors| {
+            self.errors.extend(errors);
             Vec::new()
         });
         texts.iter().try_for_each(|text| self.print(text, console))
     }
 
-    /// Says what was not printed, and what could not be read; that counts more than `exit`.
+    /// Reports what could not be printed or read, and returns `exit` unless there were errors.
     pub(super) fn finish(
         self,
         loaded: &LoadedPackage,
@@ -73,9 +73,9 @@ impl Printer {
         console: &mut Console,
     ) -> CommandResult {
         console.flush()?;
-        console.report_all(&self.left_out);
-        let exit = if self.left_out.is_empty() { exit } else { Exit::Input };
-        finish(loaded, exit, global, console)
+        console.report_all(&self.errors);
+        let exit = if self.errors.is_empty() { exit } else { Exit::Input };
+        report_load_errors(loaded, exit, global, console)
     }
 
     fn print(&mut self, text: &str, console: &mut Console) -> Result<(), Failure> {

@@ -1,4 +1,4 @@
-//! `krm cfg set`: a setter gets a value, and every field that follows it.
+//! `krm cfg set`: sets the value of a setter and of every field that references it.
 
 use krm_core::diagnostics::contains_secret;
 use krm_core::setters::{Changes, SetValues, read_values};
@@ -6,7 +6,7 @@ use krm_core::{Diagnostic, Severity};
 use krm_yaml::ReadOptions;
 
 use super::edit_session::EditOptions;
-use super::setters::{self, Part, Where};
+use super::setters::{self, PackageSetters, SetterPackage};
 use crate::cli::Global;
 use crate::console::Console;
 use crate::{CommandResult, Exit, Failure, disk};
@@ -20,47 +20,47 @@ Examples:
   krm cfg set shop replicas
   krm cfg set shop --all --check
 
-Without a value, the one that stands in the definition is written into the fields.";
+Without a value, the value of the definition is written to the fields.";
 
-/// Give setters values, in their definitions and in every field that follows them.
+/// Set the values of setters, in their definitions and in all fields that reference them.
 ///
-/// Each field keeps its type, its quotes and its comment, so that one line changes. A value is checked against the
-/// schema of its setter first; nothing is written unless all of it can be.
+/// Each field keeps its type, its quotes and its comment. Values are validated against the schema of the setter first; nothing is
+/// written unless all values are valid.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
-    at: Where,
+    package: SetterPackage,
 
-    /// The setter
+    /// Name of the setter
     #[arg(required_unless_present_any = ["all", "from"])]
     name: Option<String>,
 
-    /// Its value; several for a list
+    /// Value of the setter; several for an array
     #[arg(allow_negative_numbers = true)]
     value: Vec<String>,
 
-    /// The values of a list; may be repeated
+    /// Element of an array; can be repeated
     #[arg(long, value_name = "VALUE", conflicts_with = "value", requires = "name")]
     values: Vec<String>,
 
-    /// Values for many setters: a YAML or JSON file of names and values, or lines NAME=VALUE
+    /// File with values for several setters: a YAML or JSON mapping, or lines NAME=VALUE
     #[arg(long, value_name = "FILE", conflicts_with_all = ["value", "values", "name", "all"])]
     from: Option<String>,
 
-    /// ApplySetters the values of all definitions
+    /// Write the values of all definitions to their fields
     #[arg(long, conflicts_with_all = ["value", "values", "name"])]
     all: bool,
 
-    /// Note who sets it; what is noted stays where this is not given
+    /// Record who sets the value [default: keep what is recorded]
     #[arg(long, value_name = "WHO")]
     set_by: Option<String>,
 
-    /// Give the setter a new description
+    /// New description of the setter
     #[arg(long, value_name = "TEXT")]
     description: Option<String>,
 
-    /// Allow to change fields that aliases share
+    /// Allow changing values that are shared through aliases
     #[arg(long)]
     shared: bool,
 
@@ -68,51 +68,52 @@ pub(crate) struct Args {
     edit_options: EditOptions,
 }
 
-/// Names with the values that were given for them.
-type Wanted = Vec<(String, Option<Vec<String>>)>;
+/// Names of setters, with the values that were given for them.
+type Assignments = Vec<(String, Option<Vec<String>>)>;
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
-    let wanted = wanted(args)?;
-    let opened = args.at.open(&args.edit_options, global, console)?;
-    let parts = setters::read(&opened.session.loaded, &opened.openapi, global);
-    let (mut changes, mut said, mut told) = (Changes::default(), Vec::new(), Vec::new());
+    let assignments = assignments(args)?;
+    let opened = args.package.open(&args.edit_options, global, console)?;
+    let packages = setters::read(&opened.session.loaded, &opened.openapi, global);
+    let (mut changes, mut status, mut diagnostics) = (Changes::default(), Vec::new(), Vec::new());
     let is_known =
-        |name: &str| parts.iter().any(|it| it.setters.definitions().setter(name).is_some());
-    for (at, part) in parts.iter().enumerate() {
-        told.extend(part.setters.warnings().iter().cloned());
-        let names = meant(args, &wanted, part, |name| at == 0 && !is_known(name));
+        |name: &str| packages.iter().any(|it| it.setters.definitions().setter(name).is_some());
+    for (at, package) in packages.iter().enumerate() {
+        diagnostics.extend(package.setters.warnings().iter().cloned());
+        let names = selected(args, &assignments, package, |name| at == 0 && !is_known(name));
         if names.is_empty() && at > 0 {
             continue;
         }
         let set = operation(args, &names);
-        match set.compute(&part.setters) {
+        match set.compute(&package.setters) {
             Ok(done) => {
-                told.extend(done.warnings.iter().cloned());
-                if parts.len() > 1 && !names.is_empty() {
-                    said.push(part.display_path.clone());
+                diagnostics.extend(done.warnings.iter().cloned());
+                if packages.len() > 1 && !names.is_empty() {
+                    status.push(package.display_path.clone());
                 }
                 let shows = console.shows_secrets();
-                said.extend(names.iter().map(|(name, given)| {
+                status.extend(names.iter().map(|(name, given)| {
                     let count = done.counts.get(name).copied().unwrap_or_default();
-                    let hidden = !shows && is_secret(name, part);
-                    line(name, given.as_deref(), part, count, hidden)
+                    let hidden = !shows && is_secret(name, package);
+                    status_line(name, given.as_deref(), package, count, hidden)
                 }));
                 changes.merge(done.changes);
             }
-            Err(errors) => told.extend(errors),
+            Err(errors) => diagnostics.extend(errors),
         }
     }
-    if told.iter().any(Diagnostic::is_error) {
-        told.retain(Diagnostic::is_error);
-        return Err(Failure::Diagnostics(Exit::Input, told));
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        diagnostics.retain(Diagnostic::is_error);
+        return Err(Failure::Diagnostics(Exit::Input, diagnostics));
     }
-    told.retain(|diagnostic| diagnostic.severity > Severity::Info);
-    console.report_all(&told);
-    let planned = setters::plan(&changes, global);
-    setters::finish(opened.session, planned, &said, &args.edit_options, console)
+    diagnostics.retain(|diagnostic| diagnostic.severity > Severity::Info);
+    console.report_all(&diagnostics);
+    let plan = setters::plan(&changes, global);
+    setters::finish(opened.session, plan, &status, &args.edit_options, console)
 }
 
-fn wanted(args: &Args) -> Result<Wanted, Failure> {
+/// The values that the command line asks for; without `--from` and NAME, none.
+fn assignments(args: &Args) -> Result<Assignments, Failure> {
     if let Some(name) = &args.name {
         let values = if args.values.is_empty() { &args.value } else { &args.values };
         return Ok(vec![(name.clone(), (!values.is_empty()).then(|| values.clone()))]);
@@ -124,9 +125,15 @@ fn wanted(args: &Args) -> Result<Wanted, Failure> {
     Ok(values.into_iter().map(|(name, values)| (name, Some(values))).collect())
 }
 
-/// What is to be set in one package: what it defines, and in the first one also what nobody does.
-fn meant(args: &Args, wanted: &Wanted, part: &Part<'_>, is_lost: impl Fn(&str) -> bool) -> Wanted {
-    let definitions = part.setters.definitions();
+/// The assignments for one package: setters that it defines and, in the outermost package, setters that no package defines, so that
+/// they are reported.
+fn selected(
+    args: &Args,
+    assignments: &Assignments,
+    package: &PackageSetters<'_>,
+    is_undefined: impl Fn(&str) -> bool,
+) -> Assignments {
+    let definitions = package.setters.definitions();
     if args.all {
         return definitions
             .setters()
@@ -134,11 +141,11 @@ fn meant(args: &Args, wanted: &Wanted, part: &Part<'_>, is_lost: impl Fn(&str) -
             .map(|it| (it.name.clone(), None))
             .collect();
     }
-    let here = |name: &str| definitions.setter(name).is_some() || is_lost(name);
-    wanted.iter().filter(|(name, _)| here(name)).cloned().collect()
+    let is_here = |name: &str| definitions.setter(name).is_some() || is_undefined(name);
+    assignments.iter().filter(|(name, _)| is_here(name)).cloned().collect()
 }
 
-fn operation(args: &Args, names: &Wanted) -> SetValues {
+fn operation(args: &Args, names: &Assignments) -> SetValues {
     let mut set = SetValues::default();
     for (name, values) in names {
         set = set.and(name.clone());
@@ -149,11 +156,11 @@ fn operation(args: &Args, names: &Wanted) -> SetValues {
     set.by(args.set_by.clone()).described(args.description.clone()).allow_shared(args.shared)
 }
 
-/// Compat: the words of kustomize.
-fn line(
+/// Compat: the status line of kustomize.
+fn status_line(
     name: &str,
     given: Option<&[String]>,
-    part: &Part<'_>,
+    package: &PackageSetters<'_>,
     count: usize,
     hidden: bool,
 ) -> String {
@@ -161,15 +168,18 @@ fn line(
         _ if hidden => "***".to_owned(),
         Some([one]) => one.clone(),
         Some(many) => format!("[{}]", many.join(",")),
-        None => {
-            part.setters.definitions().setter(name).map(|it| it.value.shown()).unwrap_or_default()
-        }
+        None => package
+            .setters
+            .definitions()
+            .setter(name)
+            .map(|it| it.value.shown())
+            .unwrap_or_default(),
     };
     format!("set {count} field(s) of setter \"{name}\" to value \"{value}\"")
 }
 
-/// Whether a value goes into a Secret, and is nobody's to read.
-fn is_secret(name: &str, part: &Part<'_>) -> bool {
-    let fields = part.setters.reached_by(name);
+/// Whether a setter is used in a Secret, so that its value must be masked.
+fn is_secret(name: &str, package: &PackageSetters<'_>) -> bool {
+    let fields = package.setters.reached_by(name);
     fields.iter().any(|field| contains_secret(field.node.document()))
 }

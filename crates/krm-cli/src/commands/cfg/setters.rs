@@ -1,4 +1,4 @@
-//! What commands about setters have in common: packages are opened with their definitions, changed, and written.
+//! Packages with setters: opened with their definitions, changed, and written.
 
 use clap::ValueEnum;
 use krm_core::setters::{
@@ -8,73 +8,61 @@ use krm_core::setters::{
 use krm_core::{Diagnostic, PackageFile, Plan};
 
 use super::edit_session::{EditOptions, EditSession};
-use crate::cli::Global;
+use crate::cli::{Global, optional_bool};
+use crate::commands::kinds::CommandKind;
 use crate::console::Console;
 use crate::loader::{self, LoadedPackage, Origin};
 use crate::walk::Subpackages;
 use crate::{CommandResult, Failure, disk, parallel};
 
-/// Which package is meant, and where its setters are defined.
+/// The package argument of setter commands, and where else setters are defined.
 #[derive(Clone, Debug, clap::Args)]
-pub(super) struct Where {
-    /// The folder of the package
+#[command(mut_arg("recurse_subpackages", optional_bool))]
+pub(super) struct SetterPackage {
+    /// Directory of the package
     #[arg(value_name = "DIR")]
     dir: String,
 
-    /// Packages inside the package, too, each with its own definitions
-    #[arg(
-        short = 'R',
-        long,
-        value_name = "BOOL",
-        num_args = 0..=1,
-        require_equals = true,
-        default_value_t = false,
-        default_missing_value = "true",
-        action = clap::ArgAction::Set,
-        hide_possible_values = true,
-        hide_default_value = true
-    )]
+    /// Include subpackages, each with its own definitions
+    #[arg(short = 'R', long, default_value = "false", hide_default_value = true)]
     recurse_subpackages: bool,
 
-    /// Definitions of an OpenAPI document, beside those of the package; may be repeated
+    /// OpenAPI document with further definitions; can be repeated
     #[arg(long, value_name = "FILE")]
     openapi: Vec<String>,
 }
 
-/// A package that is being edited, and the documents that were named with it.
-pub(super) struct Opened<'a> {
+/// A package that is being edited, with the documents of `--openapi`.
+pub(super) struct OpenedPackage<'a> {
     pub(super) session: EditSession<'a>,
     pub(super) openapi: Vec<PackageFile>,
 }
 
-impl Where {
-    /// Opens the package to be edited. Standard input has no definitions, and a pipe no second file.
+impl SetterPackage {
+    /// Opens the package for editing. Standard input is refused, as it has no Krmfile with definitions.
     pub(super) fn open<'a>(
         &self,
         edit_options: &'a EditOptions,
         global: &Global,
         console: &mut Console,
-    ) -> Result<Opened<'a>, Failure> {
+    ) -> Result<OpenedPackage<'a>, Failure> {
         if self.dir == disk::STDIN {
-            let words = "the folder of a package is wanted, and - is standard input";
-            return Err(Failure::Diagnostics(
-                crate::Exit::Usage,
-                vec![Diagnostic::untyped_error(words)],
-            ));
+            return Err(Failure::usage(Diagnostic::error(CommandKind::StdinIsNotAPackage)));
         }
         let (dir, recurse) = (&self.dir, self.recurse_subpackages);
         let session =
             EditSession::open_at(dir, &self.openapi, recurse, edit_options, global, console)?;
-        Ok(Opened { session, openapi: self.documents(global)? })
+        Ok(OpenedPackage { session, openapi: self.documents(global)? })
     }
 
-    /// Reads the package to be looked at.
+    /// Reads the package without locking it.
     pub(super) fn load(
         &self,
         global: &Global,
     ) -> Result<(LoadedPackage, Vec<PackageFile>), Failure> {
-        let wanted = Subpackages::included_if(self.recurse_subpackages);
-        let loaded = loader::load_with(&self.dir, global.jobs, wanted).map_err(Failure::input)?;
+        let subpackages = Subpackages::included_if(self.recurse_subpackages);
+        let loaded =
+            loader::load_with(&self.dir, global.jobs, subpackages).map_err(Failure::input)?;
         Ok((loaded, self.documents(global)?))
     }
 
@@ -82,9 +70,9 @@ impl Where {
         let mut all = Vec::new();
         for name in &self.openapi {
             let loaded = loader::load(name, global.jobs).map_err(Failure::input)?;
-            let told = loaded.diagnostics();
-            if told.iter().any(Diagnostic::is_error) {
-                return Err(Failure::Diagnostics(crate::Exit::Input, told));
+            let diagnostics = loaded.diagnostics();
+            if diagnostics.iter().any(Diagnostic::is_error) {
+                return Err(Failure::Diagnostics(crate::Exit::Input, diagnostics));
             }
             all.extend(loaded.package.into_files());
         }
@@ -92,48 +80,48 @@ impl Where {
     }
 }
 
-/// One package with its setters, and the name that people know it by.
-pub(super) struct Part<'a> {
+/// The setters of one package, and the path that is printed for it.
+pub(super) struct PackageSetters<'a> {
     pub(super) display_path: String,
     pub(super) setters: Setters<'a>,
 }
 
-/// The setters of every package that was read, the outermost first.
+/// The setters of the package and its subpackages, the outermost package first.
 pub(super) fn read<'a>(
     loaded: &'a LoadedPackage,
     openapi: &'a [PackageFile],
     global: &Global,
-) -> Vec<Part<'a>> {
+) -> Vec<PackageSetters<'a>> {
     let roots = loaded.package.by_root();
     let files: Vec<&PackageFile> = roots.iter().flat_map(|(_, files)| files.clone()).collect();
-    // One that cannot be read as a whole is left alone as a whole.
+    // A file with a document that cannot be read is skipped as a whole.
     let find = |file: &&'a PackageFile| match file.errors().is_empty() {
         true => find_setter_fields(file),
         false => FieldScan::default(),
     };
     let mut found = parallel::map(&files, global.jobs, find).into_iter();
-    // A document that is one of the package's files is taken from there.
+    // An OpenAPI document that is a file of the package is edited there, not as a second copy.
     let own = |other: &'a PackageFile| {
         files.iter().find(|file| file.display_path == other.display_path).copied().unwrap_or(other)
     };
     let openapi: Vec<&PackageFile> = openapi.iter().map(own).collect();
-    let part = |(root, files): (&str, Vec<&'a PackageFile>)| {
+    let package = |(root, files): (&str, Vec<&'a PackageFile>)| {
         let fields: Vec<FieldScan<'a>> = found.by_ref().take(files.len()).collect();
-        Part {
-            display_path: folder_of(loaded, root),
+        PackageSetters {
+            display_path: directory_of(loaded, root),
             setters: Setters::new(files, &openapi, fields),
         }
     };
-    roots.into_iter().map(part).collect()
+    roots.into_iter().map(package).collect()
 }
 
-/// `shop/`
-fn folder_of(loaded: &LoadedPackage, root: &str) -> String {
+/// The path of a package with a final slash, such as `shop/`.
+fn directory_of(loaded: &LoadedPackage, root: &str) -> String {
     let slash = if loaded.origin == Origin::Directory { "/" } else { "" };
     format!("{}{slash}", loaded.display_path(root))
 }
 
-/// The new texts of all files, made side by side.
+/// Makes the plan of the changes, with errors for files that cannot be edited.
 pub(super) fn plan(changes: &Changes<'_>, global: &Global) -> (Plan, Vec<Diagnostic>) {
     let files: Vec<&PackageFile> =
         changes.files().filter(|file| file.errors().is_empty()).collect();
@@ -149,58 +137,62 @@ pub(super) fn plan(changes: &Changes<'_>, global: &Global) -> (Plan, Vec<Diagnos
     (plan, errors)
 }
 
-/// Writes the plan, or shows it; what was done is said once it is.
+/// Previews the plan, or writes it and then prints the status lines.
 pub(super) fn finish(
     mut session: EditSession<'_>,
-    planned: (Plan, Vec<Diagnostic>),
-    said: &[String],
+    plan: (Plan, Vec<Diagnostic>),
+    status: &[String],
     edit_options: &EditOptions,
     console: &mut Console,
 ) -> CommandResult {
-    let (plan, errors) = planned;
+    let (plan, errors) = plan;
     session.report(errors, console)?;
     let exit = session.finish(plan, console)?;
     if !edit_options.preview.is_on() {
-        said.iter().for_each(|line| console.status(line));
+        status.iter().for_each(|line| console.status(line));
     }
     Ok(exit)
 }
 
-/// Does something in every package that is meant; in the outermost where none is, which tells what is missing.
+/// Runs `work` for each package for which `matches` is true. If there is none, it runs for the outermost package, so that `work`
+/// reports what is missing.
 pub(super) fn each<'a, T>(
-    parts: &'a [Part<'a>],
-    is_meant: impl Fn(&'a Setters<'a>) -> bool,
+    packages: &'a [PackageSetters<'a>],
+    matches: impl Fn(&'a Setters<'a>) -> bool,
     work: impl Fn(&'a Setters<'a>) -> Result<T, Vec<Diagnostic>>,
-) -> Result<Vec<(&'a Part<'a>, T)>, Failure> {
-    let any = parts.iter().any(|part| is_meant(&part.setters));
-    let meant =
-        parts.iter().enumerate().filter(|(at, it)| is_meant(&it.setters) || *at == 0 && !any);
+) -> Result<Vec<(&'a PackageSetters<'a>, T)>, Failure> {
+    let any = packages.iter().any(|package| matches(&package.setters));
+    let selected =
+        packages.iter().enumerate().filter(|(at, it)| matches(&it.setters) || *at == 0 && !any);
     let (mut done, mut errors) = (Vec::new(), Vec::new());
-    for (_, part) in meant {
-        match work(&part.setters) {
-            Ok(result) => done.push((part, result)),
-            Err(told) => errors.extend(told),
+    for (_, package) in selected {
+        match work(&package.setters) {
+            Ok(result) => done.push((package, result)),
+            Err(diagnostics) => errors.extend(diagnostics),
         }
     }
     if errors.is_empty() { Ok(done) } else { Err(Failure::Diagnostics(crate::Exit::Input, errors)) }
 }
 
-/// How many fields there are, and where: `2 fields: a.yaml:3:5, b.yaml:1:1`.
-pub(super) fn fields(places: &[NodeLocation<'_>]) -> String {
-    let shown: Vec<String> = places.iter().map(ToString::to_string).collect();
-    match shown.len() {
+/// Describes fields by number and location: `2 fields: a.yaml:3:5, b.yaml:1:1`.
+pub(super) fn describe_fields(locations: &[NodeLocation<'_>]) -> String {
+    let locations: Vec<String> = locations.iter().map(ToString::to_string).collect();
+    match locations.len() {
         0 => "no field".to_owned(),
-        1 => format!("1 field: {}", shown[0]),
-        count => format!("{count} fields: {}", shown.join(", ")),
+        1 => format!("1 field: {}", locations[0]),
+        count => format!("{count} fields: {}", locations.join(", ")),
     }
 }
 
-/// The name of a package before what is said about it, where there are several.
-pub(super) fn headline(parts: &[Part<'_>], part: &Part<'_>) -> Option<String> {
-    (parts.len() > 1).then(|| part.display_path.clone())
+/// The line with the package path above its status lines, if there are several packages.
+pub(super) fn headline(
+    packages: &[PackageSetters<'_>],
+    package: &PackageSetters<'_>,
+) -> Option<String> {
+    (packages.len() > 1).then(|| package.display_path.clone())
 }
 
-/// How a new reference is written.
+/// Syntax of new references.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum RefStyle {
     /// {"$ref":"#/definitions/io.k8s.cli.setters.NAME"}
@@ -212,7 +204,7 @@ pub(super) enum RefStyle {
 }
 
 impl RefStyle {
-    pub(super) fn form(self) -> ReferenceSyntax {
+    pub(super) fn syntax(self) -> ReferenceSyntax {
         match self {
             Self::Ref => ReferenceSyntax::Ref,
             Self::Openapi => ReferenceSyntax::OpenApi,
@@ -221,23 +213,23 @@ impl RefStyle {
     }
 }
 
-/// Deletes what is meant from every package that has it: a setter, or a substitution.
+/// Deletes a setter or a substitution from every package for which `matches` is true.
 pub(super) fn delete(
-    opened: Opened<'_>,
+    opened: OpenedPackage<'_>,
     delete: &DeleteDefinition,
-    is_meant: impl Fn(&Setters<'_>) -> bool,
-    words: &str,
+    matches: impl Fn(&Setters<'_>) -> bool,
+    action: &str,
     edit_options: &EditOptions,
     global: &Global,
     console: &mut Console,
 ) -> CommandResult {
-    let parts = read(&opened.session.loaded, &opened.openapi, global);
-    let (mut changes, mut said) = (Changes::default(), Vec::new());
-    for (part, deleted) in each(&parts, is_meant, |it| delete.compute(it))? {
-        said.extend(headline(&parts, part));
-        said.push(format!("{words} of {}", fields(&deleted.fields)));
+    let packages = read(&opened.session.loaded, &opened.openapi, global);
+    let (mut changes, mut status) = (Changes::default(), Vec::new());
+    for (package, deleted) in each(&packages, matches, |it| delete.compute(it))? {
+        status.extend(headline(&packages, package));
+        status.push(format!("{action} of {}", describe_fields(&deleted.fields)));
         changes.merge(deleted.changes);
     }
-    let planned = plan(&changes, global);
-    finish(opened.session, planned, &said, edit_options, console)
+    let plan = plan(&changes, global);
+    finish(opened.session, plan, &status, edit_options, console)
 }

@@ -1,4 +1,4 @@
-//! `krm cfg tree`: resources by folder or by owner, with the fields that one asks for.
+//! `krm cfg tree`: prints resources as a tree, by directory or by owner.
 
 use clap::ValueEnum;
 use krm_core::PackageResource;
@@ -7,7 +7,7 @@ use krm_core::print::tree::{self, TreeFields};
 use krm_core::query::Selector;
 use krm_yaml::Value;
 
-use super::{Format, Local, finish};
+use super::{ListFormat, LocalConfig, report_load_errors};
 use crate::cli::Global;
 use crate::console::Console;
 use crate::loader::{self, LoadedPackage, Origin};
@@ -20,35 +20,35 @@ Examples:
   krm cfg tree shop --field metadata.labels.app
   kubectl get all -o yaml | krm cfg tree - --graph-structure=owners";
 
-/// Show resources as a tree.
+/// Print resources as a tree.
 ///
-/// By folder, or by owner where a resource names one. Resources that are for tools only are left out.
+/// The tree follows directories, or owner references if there are any. Local configuration is left out (see --include-local).
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The folder or file; - for standard input
+    /// Directory or file; - is standard input
     #[arg(default_value = ".")]
     dir: String,
 
     #[command(flatten)]
-    shown: Shown,
+    fields: FieldOptions,
 
     #[command(flatten)]
-    local: Local,
+    local: LocalConfig,
 
-    /// What the tree is made of [default: owners where there are any, or else directory]
+    /// Structure of the tree [default: owners if there are any, otherwise directory]
     #[arg(long, value_name = "STRUCTURE")]
     graph_structure: Option<Structure>,
 
-    /// List the resources with their places in this format
+    /// Print a list of resources with their locations instead, in this format
     #[arg(short, long, value_name = "FORMAT")]
-    output: Option<Format>,
+    output: Option<ListFormat>,
 }
 
-/// Fields to show; containers are numbered by their place in the list.
+/// Fields to show below each resource.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Fields to show")]
-struct Shown {
+struct FieldOptions {
     /// Names of containers
     #[arg(long)]
     name: bool,
@@ -69,15 +69,15 @@ struct Shown {
     #[arg(long)]
     ports: bool,
 
-    /// Environment of containers
+    /// Environment variables of containers
     #[arg(long)]
     env: bool,
 
-    /// Resources that containers ask for
+    /// Resource requests and limits of containers
     #[arg(long)]
     resources: bool,
 
-    /// Numbers of replicas
+    /// Number of replicas
     #[arg(long)]
     replicas: bool,
 
@@ -85,12 +85,12 @@ struct Shown {
     #[arg(long)]
     all: bool,
 
-    /// Any other field; may be repeated
+    /// Any other field; can be repeated
     #[arg(long, value_name = "PATH")]
     field: Vec<Selector>,
 }
 
-impl Shown {
+impl FieldOptions {
     fn fields(&self) -> TreeFields {
         let container_fields = [
             ("name", self.name),
@@ -101,11 +101,12 @@ impl Shown {
             ("env", self.env),
             ("resources", self.resources),
         ];
-        let wanted = container_fields.into_iter().filter(|(_, is_wanted)| *is_wanted || self.all);
+        let selected =
+            container_fields.into_iter().filter(|(_, is_selected)| *is_selected || self.all);
         TreeFields {
             replicas: self.replicas || self.all,
             ports: self.ports || self.all,
-            container_fields: wanted.map(|(name, _)| name).collect(),
+            container_fields: selected.map(|(name, _)| name).collect(),
             paths: self.field.clone(),
         }
     }
@@ -113,15 +114,15 @@ impl Shown {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Structure {
-    /// Resources below what owns them
+    /// Resources below their owners
     Owners,
-    /// Resources in their folders
+    /// Resources below their directories
     Directory,
 }
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     let loaded = loader::load(&args.dir, global.jobs).map_err(Failure::input)?;
-    let kept = loaded.package.resources().filter(|placed| args.local.keeps(placed.resource));
+    let kept = loaded.package.resources().filter(|placed| args.local.includes(placed.resource));
     let resources: Vec<PackageResource<'_>> = kept.collect();
     match args.output {
         Some(format) => {
@@ -131,11 +132,11 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         None => draw(args, &loaded, &resources, console)?,
     }
     console.flush()?;
-    for path in &args.shown.field {
+    for path in &args.fields.field {
         let nodes = resources.iter().map(|placed| placed.resource.node);
         console.report_all(path.near_miss(nodes).as_slice());
     }
-    finish(&loaded, Exit::Success, global, console)
+    report_load_errors(&loaded, Exit::Success, global, console)
 }
 
 fn draw(
@@ -144,7 +145,7 @@ fn draw(
     resources: &[PackageResource<'_>],
     console: &mut Console,
 ) -> Result<(), Failure> {
-    let fields = args.shown.fields();
+    let fields = args.fields.fields();
     let by_owner = match args.graph_structure {
         Some(structure) => structure == Structure::Owners,
         None => tree::has_owners(resources),
@@ -166,7 +167,7 @@ fn draw(
     Ok(())
 }
 
-/// A resource with its place.
+/// A resource with its location.
 fn record<'a>(placed: &PackageResource<'a>, loaded: &LoadedPackage) -> Record<'a> {
     let (file, resource) = (placed.file, placed.resource);
     let package = loaded.package_name(loaded.package.root_of(&file.path));

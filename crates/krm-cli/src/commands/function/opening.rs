@@ -54,7 +54,7 @@ impl Flags {
         let output = self.elsewhere.output.as_ref();
         // What goes elsewhere leaves the package alone.
         let dry_run = self.preview.dry_run || output.is_some();
-        let edit_options = EditOptions::whole(Preview { dry_run, ..self.preview.clone() });
+        let edit_options = EditOptions::atomic(Preview { dry_run, ..self.preview.clone() });
         let session = EditSession::open_at(dir, &[], true, &edit_options, global, console)?;
         let mut run = self.run(&session.loaded.title);
         let package = &session.loaded.package;

@@ -15,7 +15,7 @@ use super::output::{self, Output};
 use super::permissions::{Asks, Workshop};
 use super::running::{Job, Run};
 use super::streams;
-use crate::cli::{Global, yes_or_no};
+use crate::cli::{Global, optional_bool};
 use crate::console::Console;
 use crate::loader;
 use crate::{CommandResult, Exit, Failure, disk};
@@ -33,7 +33,7 @@ Examples:
 /// folder and of those below. Deeper folders come first, then functions run by folder, file and place in the file. What they change
 /// is edited into the files, and nothing else of them; where one fails they stay as they are.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES, mut_arg("include_subpackages", yes_or_no))]
+#[command(after_help = EXAMPLES, mut_arg("include_subpackages", optional_bool))]
 pub(crate) struct Args {
     /// The folder or file; - or nothing for standard input to standard output
     #[arg(value_name = "DIR", default_value = disk::STDIN, hide_default_value = true)]

@@ -60,7 +60,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     if !Path::new(dir).exists() {
         return made(dir, &given, args, console);
     }
-    let edit_options = EditOptions::whole(args.preview.clone());
+    let edit_options = EditOptions::atomic(args.preview.clone());
     let session = EditSession::open_at(dir, &[], true, &edit_options, global, console)?;
     let before = opening::items(&session.loaded.package, false, console)?;
     let after = args.sunk(&before, &given)?;

@@ -8,7 +8,7 @@ use krm_core::merge::node::Rules;
 use krm_yaml::File;
 
 use super::command::{self, Program};
-use crate::cli::{Global, yes_or_no};
+use crate::cli::{Global, optional_bool};
 use crate::console::Console;
 use crate::loader::{self, LoadedPackage};
 use crate::{CommandResult, Exit, Failure};
@@ -30,7 +30,7 @@ Examples:
 /// what people changed in them stays; new ones get the file config/NAME_KIND.yaml, unless they name one. With KUST_MERGE=false
 /// the output alone is the list; KUST_OVERRIDE_DIR names a folder of resources that are merged after it.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES, mut_arg("env_only", yes_or_no))]
+#[command(after_help = EXAMPLES, mut_arg("env_only", optional_bool))]
 pub(crate) struct Args {
     #[command(flatten)]
     program: Program,

@@ -1,7 +1,7 @@
 //! `krm fn xargs`: the configuration of a function as flags and variables of a program.
 
 use super::command::{self, Program};
-use crate::cli::yes_or_no;
+use crate::cli::optional_bool;
 use crate::console::Console;
 use crate::{CommandResult, Exit};
 
@@ -15,7 +15,7 @@ Examples:
 /// Reads a ResourceList on standard input. The fields of metadata, spec and data of its functionConfig become flags
 /// (--replicas=3) and variables (REPLICAS=3) of the program, which reads the resources as a List and prints what it likes.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES, mut_arg("env_only", yes_or_no))]
+#[command(after_help = EXAMPLES, mut_arg("env_only", optional_bool))]
 pub(crate) struct Args {
     #[command(flatten)]
     program: Program,

@@ -1,4 +1,4 @@
-//! `krm yaml check`: everything that is wrong with YAML files, and what only looks right.
+//! `krm yaml check`: reports syntax errors, duplicate keys and values that YAML 1.1 reads differently.
 
 use clap::ValueEnum;
 use krm_core::Diagnostic;
@@ -6,13 +6,14 @@ use krm_core::print::json;
 use krm_core::query;
 use krm_yaml::{File, ReadOptions};
 
-use super::broken;
+use super::input::syntax_errors;
 use crate::cli::Global;
+use crate::commands::kinds::CommandKind;
 use crate::console::Console;
 use crate::{CommandResult, Exit, disk, parallel};
 
-/// More warnings than this about one file help nobody.
-const MOST_WARNINGS: usize = 100;
+/// More warnings than this about one file are not printed.
+const MAX_WARNINGS: usize = 100;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -21,39 +22,39 @@ Examples:
   krm yaml check -o json *.yaml
   krm yaml check - < deployment.yaml";
 
-/// Find what is wrong with YAML files.
+/// Check YAML files for errors.
 ///
-/// Every document that cannot be read is an error (exit code 3), every key that stands twice a warning (exit code 0).
+/// Syntax errors are errors (exit code 3); duplicate keys are warnings (exit code 0).
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The files; - for standard input
+    /// Files to check; - is standard input
     #[arg(required = true)]
     files: Vec<String>,
 
-    /// Warn of values that YAML 1.1, which Kubernetes follows, reads differently; also with --verbose
+    /// Warn about values that YAML 1.1, as used by Kubernetes, reads differently; implied by --verbose
     #[arg(long = "yaml-1.1")]
     yaml_1_1: bool,
 
-    /// Refuse what YAML 1.2 forbids though Kubernetes reads it: brackets left of their key
+    /// Reject what YAML 1.2 forbids but Kubernetes accepts: flow collections indented less than their key
     #[arg(long)]
     strict: bool,
 
-    /// Print the findings in this format
+    /// Format of the findings
     #[arg(short, long, value_name = "FORMAT")]
     output: Option<Format>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// One list of objects
+    /// One JSON array
     Json,
 }
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     let options = ReadOptions { strict_indentation: args.strict, ..ReadOptions::default() };
-    let old_words = args.yaml_1_1 || global.verbose;
-    let found = parallel::map(&args.files, global.jobs, |name| check(name, options, old_words));
+    let yaml_1_1 = args.yaml_1_1 || global.verbose;
+    let found = parallel::map(&args.files, global.jobs, |name| check(name, options, yaml_1_1));
     let mut found: Vec<Diagnostic> = found.into_iter().flatten().collect();
     if global.show_secrets {
         found.iter_mut().for_each(Diagnostic::reveal);
@@ -73,13 +74,13 @@ fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-fn check(name: &str, options: ReadOptions, old_words: bool) -> Vec<Diagnostic> {
+fn check(name: &str, options: ReadOptions, yaml_1_1: bool) -> Vec<Diagnostic> {
     let file = match disk::parse(name, options) {
         Ok(file) => file,
         Err(diagnostic) => return vec![diagnostic],
     };
-    let mut found = broken(name, &file.documents().collect::<Vec<_>>());
-    let warnings = warnings(&file, old_words);
+    let mut found = syntax_errors(name, &file.documents().collect::<Vec<_>>());
+    let warnings = warnings(&file, yaml_1_1);
     found.extend(warnings.into_iter().map(|warning| warning.in_file(disk::display_name(name))));
     found.sort_by_key(|diagnostic| {
         diagnostic.location.as_ref().map_or((u32::MAX, 0), |at| (at.line, at.column))
@@ -87,27 +88,25 @@ fn check(name: &str, options: ReadOptions, old_words: bool) -> Vec<Diagnostic> {
     found
 }
 
-fn warnings(file: &File, old_words: bool) -> Vec<Diagnostic> {
+fn warnings(file: &File, yaml_1_1: bool) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    let mut left_out = 0;
+    let mut omitted = 0;
     for document in file.documents() {
-        let twice = query::duplicate_keys(document);
-        let words = if old_words { query::yaml11_scalars(document) } else { Vec::new() };
-        let all = twice.len() + words.len();
-        let room = MOST_WARNINGS - found.len();
-        left_out += all.saturating_sub(room);
-        let twice = twice.iter().map(|it| it.to_diagnostic(file));
-        found.extend(
-            twice.chain(words.into_iter().map(|it| query::yaml11_warning(it, file))).take(room),
-        );
+        let duplicates = query::duplicate_keys(document);
+        let ambiguous = if yaml_1_1 { query::yaml11_scalars(document) } else { Vec::new() };
+        let limit = MAX_WARNINGS - found.len();
+        omitted += (duplicates.len() + ambiguous.len()).saturating_sub(limit);
+        let duplicates = duplicates.iter().map(|key| key.to_diagnostic(file));
+        let ambiguous = ambiguous.into_iter().map(|scalar| query::yaml11_warning(scalar, file));
+        found.extend(duplicates.chain(ambiguous).take(limit));
     }
-    if left_out > 0 {
-        found.push(Diagnostic::untyped_warning(format!("{left_out} more warnings are not shown")));
+    if omitted > 0 {
+        found.push(Diagnostic::warning(CommandKind::WarningsOmitted { count: omitted }));
     }
     found
 }
 
-/// One object a line, so that the list can be read and compared.
+/// A JSON array, one diagnostic per line.
 fn list(found: &[Diagnostic]) -> String {
     let lines: Vec<String> =
         found.iter().map(|diagnostic| json::write(&diagnostic.to_value())).collect();

@@ -1,8 +1,8 @@
-//! `krm yaml events`: what the reader sees, in the notation of the YAML test suite.
+//! `krm yaml events`: prints parser events in the notation of the YAML test suite.
 
 use krm_yaml::ReadOptions;
 
-use super::broken;
+use super::input::syntax_errors;
 use crate::console::Console;
 use crate::{CommandResult, Exit, Failure, disk};
 
@@ -11,13 +11,13 @@ Examples:
   krm yaml events deployment.yaml
   printf 'a: [1]\\n' | krm yaml events";
 
-/// Print the events of the YAML test suite, one a line.
+/// Print parser events, in the notation of the YAML test suite.
 ///
-/// A document that cannot be read is left out and told about; the exit code is 3 then.
+/// A document with a syntax error is left out and reported; the exit code is 3.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The file; - or nothing for standard input
+    /// File to read; - or no argument is standard input
     #[arg(default_value = disk::STDIN, hide_default_value = true)]
     file: String,
 }
@@ -25,7 +25,7 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     let file = disk::parse(&args.file, ReadOptions::default()).map_err(Failure::input)?;
     console.print(&krm_yaml::events(&file))?;
-    let errors = broken(&args.file, &file.documents().collect::<Vec<_>>());
+    let errors = syntax_errors(&args.file, &file.documents().collect::<Vec<_>>());
     if errors.is_empty() {
         Ok(Exit::Success)
     } else {

@@ -1,13 +1,13 @@
-//! `krm yaml get`: the value at a path, or the text of a collection as it is written.
+//! `krm yaml get`: prints the value at a path.
 
 use clap::ValueEnum;
 use krm_core::Diagnostic;
 use krm_core::print::json;
 use krm_core::print::source_text;
 use krm_core::query::MissingPath;
-use krm_yaml::{DocumentRef, NodeRef, Path, ReadOptions};
+use krm_yaml::{DocumentRef, EditErrorKind, NodeRef, Path, ReadOptions};
 
-use super::{broken, no_document, select};
+use super::input::{no_document, select, syntax_errors};
 use crate::cli::Documents;
 use crate::console::Console;
 use crate::{CommandResult, Exit, Failure, disk};
@@ -19,23 +19,23 @@ Examples:
   krm yaml get 'metadata.annotations.\"example.com/owner\"' deployment.yaml
   krm yaml get spec -o json < deployment.yaml
 
-A path may also be a JSON pointer: /spec/replicas. A single dot is the whole document.";
+A path can also be a JSON pointer: /spec/replicas. A single dot is the whole document.";
 
 /// Print the value at a path.
 ///
-/// A scalar is printed as its value, a mapping or a list as it is written, with its comments, moved to the left edge.
-/// Of several documents each result is printed; the exit code is 1 where none has the path.
+/// A scalar is printed as its value; a mapping or sequence as it is written, with its comments, but not indented. In a file with
+/// several documents the value of each is printed. The exit code is 1 if no document has the path.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Where to look
+    /// Path of the value
     path: Path,
 
-    /// The file; - or nothing for standard input
+    /// File to read; - or no argument is standard input
     #[arg(default_value = disk::STDIN, hide_default_value = true)]
     file: String,
 
-    /// Print every result in this format
+    /// Format of the values
     #[arg(short, long, value_name = "FORMAT")]
     output: Option<Format>,
 
@@ -45,9 +45,9 @@ pub(crate) struct Args {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// Compact JSON, one result a line, aliases and merge keys resolved
+    /// Compact JSON, one value per line, with aliases and merge keys resolved
     Json,
-    /// As it is written, scalars with their quotes
+    /// YAML as it is written, with the quotes of scalars
     Yaml,
 }
 
@@ -68,13 +68,13 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
         }
         console.print(&render(*node, args).map_err(Failure::input)?)?;
     }
-    let errors = broken(&args.file, &documents);
+    let errors = syntax_errors(&args.file, &documents);
     if !errors.is_empty() {
         return Err(Failure::Diagnostics(Exit::Input, errors));
     }
     if found.is_empty() {
-        let nothing = not_found(&documents, &args.path).in_file(disk::display_name(&args.file));
-        return Err(Failure::Diagnostics(Exit::Findings, vec![nothing]));
+        let error = not_found(&documents, &args.path).in_file(disk::display_name(&args.file));
+        return Err(Failure::Diagnostics(Exit::Findings, vec![error]));
     }
     Ok(Exit::Success)
 }
@@ -83,7 +83,7 @@ fn render(node: NodeRef<'_>, args: &Args) -> Result<String, Diagnostic> {
     let text = match (args.output, node.as_scalar()) {
         (Some(Format::Json), _) => {
             let value = node.to_value().map_err(|error| {
-                Diagnostic::untyped_error(error.to_string())
+                Diagnostic::error(EditErrorKind::from(error))
                     .at(node.document().file(), node.span())
                     .in_file(disk::display_name(&args.file))
             })?;
@@ -95,7 +95,7 @@ fn render(node: NodeRef<'_>, args: &Args) -> Result<String, Diagnostic> {
     Ok(source_text::ensure_trailing_newline(text))
 }
 
-/// Where the path comes furthest, there is most to say.
+/// The error for a path that no document has, about the document in which most of the path exists.
 fn not_found(documents: &[DocumentRef<'_>], path: &Path) -> Diagnostic {
     let furthest = documents
         .iter()

@@ -1,11 +1,12 @@
-//! `krm yaml merge`: what one file says is set in another, and whatever it does not mention stays.
+//! `krm yaml merge`: merges one YAML file into another.
 
 use krm_core::merge::node::{NamedFile, Rules, two_way_files};
 use krm_core::{Change, Plan};
 
-use super::whole;
+use super::input::read_valid;
 use crate::cli::Preview;
-use crate::commands::merge_options::{ListFlags, NewItems};
+use crate::commands::check_stdin_once;
+use crate::commands::merge_options::{ListOptions, NewItems};
 use crate::commands::plan;
 use crate::console::Console;
 use crate::disk::Lock;
@@ -20,26 +21,26 @@ Examples:
 
 /// Merge one YAML file into another.
 ///
-/// Fields of SRC are set in DEST, null removes them, and what SRC does not mention stays as it is, to the byte. Elements
-/// of lists pair by their keys. Documents pair by identity where they are resources, and by position otherwise. The
-/// result is printed unless -i says to write it.
+/// Sets the fields of SOURCE in DESTINATION; null removes a field, and everything that SOURCE does not mention is unchanged, byte for byte.
+/// List elements are matched by merge key; documents by resource identity, or by position if they are not resources. The result is
+/// printed, or written with -i.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// What is set; - for standard input
+    /// File to merge; - is standard input
     source: String,
 
-    /// What it is set in; - for standard input
+    /// File to merge into; - is standard input
     destination: String,
 
-    /// Write the result to DEST
+    /// Write the result to DESTINATION
     #[arg(short, long)]
     in_place: bool,
 
     #[command(flatten)]
-    lists: ListFlags,
+    lists: ListOptions,
 
-    /// Where new items of lists go
+    /// Where to insert new list elements
     #[arg(long, value_name = "WHERE", default_value = "last")]
     new_items: NewItems,
 
@@ -49,12 +50,12 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     let names = [&*args.source, &*args.destination];
-    whole::once(&names)?;
+    check_stdin_once(names)?;
     let lock = match args.in_place {
         true => plan::lock(std::slice::from_ref(&args.destination), &args.preview, console)?,
         false => Lock::none(),
     };
-    let [source, destination] = [whole::read(names[0])?, whole::read(names[1])?];
+    let [source, destination] = [read_valid(names[0])?, read_valid(names[1])?];
     let schema = args.lists.schema(&[&source, &destination], console)?;
     let rules = Rules { new_items: args.new_items.rule(), ..args.lists.rules(&schema) };
     let named = |name, file| NamedFile { name: disk::display_name(name), file };

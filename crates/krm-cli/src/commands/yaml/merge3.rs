@@ -1,12 +1,13 @@
-//! `krm yaml merge3`: what changed between two versions of a file is made in a third, and conflicts are told.
+//! `krm yaml merge3`: applies the changes between two versions of a file to a third.
 
 use clap::ValueEnum;
 use krm_core::merge::node::{MergedFile, NamedFile, Side, settle_marks, three_way_files};
 use krm_core::{Change, Diagnostic, Plan};
 
-use super::whole;
+use super::input::read_valid;
 use crate::cli::Preview;
-use crate::commands::merge_options::{self, ConflictFlags, ListFlags, Verdict};
+use crate::commands::check_stdin_once;
+use crate::commands::merge_options::{self, ConflictAction, ConflictOptions, ListOptions};
 use crate::commands::plan;
 use crate::console::Console;
 use crate::disk::Lock;
@@ -19,49 +20,48 @@ Examples:
   krm yaml merge3 --base old.yaml --upstream new.yaml --local mine.yaml -o json
   krm yaml merge3 --resolve local mine.yaml";
 
-/// Merge what changed between two versions of a YAML file into a third.
+/// Apply the changes between two versions of a YAML file to a third (three-way merge).
 ///
-/// What changed from BASE to UPSTREAM is made in LOCAL; what neither changed is the same bytes. Where both sides changed
-/// the same thing, upstream's is taken with a warning, unless --on-conflict says otherwise. The result is printed unless
-/// -i says to write it.
+/// Changes from --base to --upstream are applied to --local; everything else is unchanged, byte for byte. If both sides changed the same
+/// field, upstream's value is taken with a warning, unless --on-conflict says otherwise. The result is printed, or written with -i.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The version that both sides started from
+    /// Common ancestor of both sides
     #[arg(long, value_name = "FILE", required_unless_present = "resolve")]
     base: Option<String>,
 
-    /// The version that changes come from
+    /// Version whose changes are merged
     #[arg(long, value_name = "FILE", required_unless_present = "resolve")]
     upstream: Option<String>,
 
-    /// The version that changes are made in
+    /// Version to update
     #[arg(long, value_name = "FILE", required_unless_present = "resolve")]
     local: Option<String>,
 
-    /// The name of the file in messages, where LOCAL is a temporary one
+    /// File name to use in diagnostics, if --local is a temporary file
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 
-    /// Write the result to LOCAL
+    /// Write the result to the --local file
     #[arg(short, long)]
     in_place: bool,
 
     #[command(flatten)]
-    lists: ListFlags,
+    lists: ListOptions,
 
     #[command(flatten)]
-    conflicts: ConflictFlags,
+    conflicts: ConflictOptions,
 
-    /// Print the conflicts in this format instead of the result
+    /// Print the conflicts instead of the result, in this format
     #[arg(short, long, value_name = "FORMAT")]
     output: Option<Format>,
 
-    /// Settle the marks of an earlier merge in these files
-    #[arg(long, value_name = "SIDE", conflicts_with_all = ["base", "upstream", "local", "in_place", "output"])]
+    /// Resolve the conflict markers of an earlier merge in FILES
+    #[arg(long, value_name = "SIDE", requires = "files", conflicts_with_all = ["base", "upstream", "local", "in_place", "output"])]
     resolve: Option<Resolve>,
 
-    /// The files whose marks are settled
+    /// Files whose conflict markers to resolve
     #[arg(requires = "resolve")]
     files: Vec<String>,
 
@@ -71,15 +71,15 @@ pub(crate) struct Args {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// One list of objects
+    /// One JSON array
     Json,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Resolve {
-    /// What stands in the marks
+    /// Use the local values from the markers
     Local,
-    /// What stands beside them
+    /// Keep upstream's values and remove the markers
     Upstream,
 }
 
@@ -89,13 +89,13 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     }
     let names =
         [&args.base, &args.local, &args.upstream].map(|it| it.as_deref().unwrap_or_default());
-    whole::once(&names)?;
+    check_stdin_once(names)?;
     let lock = match args.in_place {
         true => plan::lock(&[names[1].to_owned()], &args.preview, console)?,
         false => Lock::none(),
     };
     let [base, local, upstream] =
-        [whole::read(names[0])?, whole::read(names[1])?, whole::read(names[2])?];
+        [read_valid(names[0])?, read_valid(names[1])?, read_valid(names[2])?];
     let shown = args.name.as_deref().unwrap_or(disk::display_name(names[1]));
     let schema = args.lists.schema(&[&base, &local, &upstream], console)?;
     let rules = args.conflicts.rules(args.lists.rules(&schema));
@@ -106,9 +106,9 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
         &rules,
     );
     let merged = merged.map_err(Failure::input)?;
-    let verdict = args.conflicts.judge(&merged.conflicts);
-    report(&merged, verdict, args, console)?;
-    if verdict == Verdict::Fail {
+    let action = args.conflicts.action(&merged.conflicts);
+    report(&merged, action, args, console)?;
+    if action == ConflictAction::Fail {
         return Ok(Exit::Findings);
     }
     let done = if args.in_place || args.preview.is_on() {
@@ -122,12 +122,12 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
         }
         Exit::Success
     };
-    Ok(if verdict == Verdict::WriteAndFail { Exit::Findings } else { done })
+    Ok(if action == ConflictAction::WriteAndFail { Exit::Findings } else { done })
 }
 
 fn report(
     merged: &MergedFile,
-    verdict: Verdict,
+    action: ConflictAction,
     args: &Args,
     console: &mut Console,
 ) -> Result<(), Failure> {
@@ -135,17 +135,13 @@ fn report(
     match args.output {
         Some(Format::Json) => console.print(&merge_options::conflicts_json(&merged.conflicts)),
         None => {
-            console.report_all(&args.conflicts.told(&merged.conflicts, verdict));
+            console.report_all(&args.conflicts.diagnostics(&merged.conflicts, action));
             Ok(())
         }
     }
 }
 
 fn resolve(args: &Args, side: Resolve, console: &mut Console) -> CommandResult {
-    if args.files.is_empty() {
-        let none = Diagnostic::untyped_error("no file is named whose marks are to be settled");
-        return Err(Failure::Diagnostics(Exit::Usage, vec![none]));
-    }
     let side = match side {
         Resolve::Local => Side::Local,
         Resolve::Upstream => Side::Upstream,
@@ -153,9 +149,9 @@ fn resolve(args: &Args, side: Resolve, console: &mut Console) -> CommandResult {
     let lock = plan::lock(&args.files, &args.preview, console)?;
     let mut plan = Plan::default();
     for name in &args.files {
-        let file = whole::read(name)?;
-        let told = |error: Diagnostic| Failure::input(error.in_file(disk::display_name(name)));
-        let text = settle_marks(&file, side).map_err(told)?;
+        let file = read_valid(name)?;
+        let in_file = |error: Diagnostic| Failure::input(error.in_file(disk::display_name(name)));
+        let text = settle_marks(&file, side).map_err(in_file)?;
         plan.add(Change { path: name.clone(), old: Some(file.into_text()), new: Some(text) });
     }
     plan::apply_or_preview(plan, &args.preview, &lock, console)

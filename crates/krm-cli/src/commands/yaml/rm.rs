@@ -1,8 +1,8 @@
-//! `krm yaml rm`: what stands at a path goes away, with the comments that are its own.
+//! `krm yaml rm`: removes the entry at a path, with its comments.
 
 use krm_yaml::{DocumentRef, Edit, EditError, EditErrorKind, Path, WhenEmpty};
 
-use super::edit::{self, Operation, Step};
+use super::path_edit::{self, DocumentEdit, PathEdit};
 use crate::cli::{Documents, Global, Preview};
 use crate::commands::plan;
 use crate::console::Console;
@@ -14,26 +14,25 @@ Examples:
   krm yaml rm 'spec.template.spec.containers[name=debug]' *.yaml --diff
   krm yaml rm metadata.annotations.old deployment.yaml --prune";
 
-/// Remove what stands at a path, in place.
+/// Remove the value at a path, in place.
 ///
-/// The comments of the entry go with it, all others stay. A collection that becomes empty is written as {} or []; with
-/// --prune it is removed, too. The exit code is 1 where no document has the path. Nothing is written unless every file can
-/// be edited.
+/// The comments of the entry are removed with it, all others are kept. A collection that becomes empty is written as {} or []; with
+/// --prune it is removed, too. The exit code is 1 if no document has the path. Nothing is written unless all files can be edited.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// What to remove
+    /// Path to remove
     path: Path,
 
-    /// The files; - edits standard input to standard output
+    /// Files to edit; - edits standard input to standard output
     #[arg(required = true)]
     files: Vec<String>,
 
-    /// Remove the parents that become empty, too
+    /// Also remove parents that become empty
     #[arg(long)]
     prune: bool,
 
-    /// Allow to change a value that aliases share
+    /// Allow changing a value that is shared through aliases
     #[arg(long)]
     shared: bool,
 
@@ -46,7 +45,7 @@ pub(crate) struct Args {
 
 struct Remove<'a>(&'a Args);
 
-impl Operation for Remove<'_> {
+impl PathEdit for Remove<'_> {
     fn path(&self) -> &Path {
         &self.0.path
     }
@@ -55,21 +54,23 @@ impl Operation for Remove<'_> {
         self.0.shared
     }
 
-    fn makes_documents(&self) -> bool {
+    fn creates_documents(&self) -> bool {
         false
     }
 
-    fn on<'a>(
+    fn edit<'a>(
         &'a self,
         edit: &mut Edit<'a>,
         document: DocumentRef<'a>,
         _: bool,
-    ) -> Result<Step, EditError> {
+    ) -> Result<DocumentEdit, EditError> {
         let when_empty = if self.0.prune { WhenEmpty::Remove } else { WhenEmpty::Keep };
         match edit.remove_at(document, &self.0.path, when_empty) {
-            Ok(()) => Ok(Step::Done),
+            Ok(()) => Ok(DocumentEdit::Applied),
             Err(error) => match error.kind {
-                EditErrorKind::PathNotFound { .. } | EditErrorKind::NoDocument => Ok(Step::Absent),
+                EditErrorKind::PathNotFound { .. } | EditErrorKind::NoDocument => {
+                    Ok(DocumentEdit::PathMissing)
+                }
                 _ => Err(error),
             },
         }
@@ -78,10 +79,10 @@ impl Operation for Remove<'_> {
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     let lock = plan::lock(&args.files, &args.preview, console)?;
-    let edited = edit::all(&args.files, &args.documents, &Remove(args), global)?;
-    if edited.done == 0 {
-        let nothing = edited.nothing.map(|(_, nothing)| nothing).into_iter().collect();
-        return Err(Failure::Diagnostics(Exit::Findings, nothing));
+    let edited = path_edit::edit_files(&args.files, &args.documents, &Remove(args), global)?;
+    if edited.applied == 0 {
+        let error = edited.missing.map(|missing| missing.error).into_iter().collect();
+        return Err(Failure::Diagnostics(Exit::Findings, error));
     }
     plan::apply_or_preview(edited.plan, &args.preview, &lock, console)
 }

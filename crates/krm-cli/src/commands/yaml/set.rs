@@ -1,13 +1,14 @@
-//! `krm yaml set`: the value at a path becomes another one, and nothing else changes.
+//! `krm yaml set`: sets the value at a path.
 
 use krm_core::Diagnostic;
 use krm_yaml::{
     DocumentRef, Edit, EditError, EditErrorKind, Located, Path, Resolved, Segment, Value,
 };
 
-use super::edit::{self, Operation, Step};
-use super::value::{Type, Wanted};
+use super::path_edit::{self, DocumentEdit, MissingPath, PathEdit};
+use super::typed_value::{TypedValue, ValueType};
 use crate::cli::{Documents, Global, Preview};
+use crate::commands::kinds::CommandKind;
 use crate::commands::plan;
 use crate::console::Console;
 use crate::{CommandResult, Exit, Failure};
@@ -21,36 +22,35 @@ Examples:
   krm yaml set spec.replicas 5 - < deployment.yaml
   krm yaml set -- args[0] --debug pod.yaml
 
-After -- a value may begin with a dash; a negative number needs none.";
+After -- a value may start with a dash; negative numbers do not need it.";
 
 /// Set the value at a path, in place.
 ///
-/// The last key of the path is added where it is missing, its parents only with --create. Of several documents, those
-/// without the parent are left alone. The value keeps its type: where a text stands, VALUE is a text; otherwise VALUE is
-/// what YAML 1.2 reads. Nothing is written unless every file can be edited.
+/// A missing last key is added; missing parents only with --create. Documents without the parent are skipped if there are several. A
+/// string stays a string; otherwise VALUE is read as YAML 1.2. Nothing is written unless all files can be edited.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Where
+    /// Path of the value
     path: Path,
 
-    /// The new value
+    /// New value
     #[arg(allow_negative_numbers = true)]
     value: String,
 
-    /// The files; - edits standard input to standard output
+    /// Files to edit; - edits standard input to standard output
     #[arg(required = true)]
     files: Vec<String>,
 
-    /// What the value is [default: what stands there, or as YAML reads it]
+    /// Type of the value [default: string if the current value is one, otherwise as YAML reads it]
     #[arg(short = 't', long = "type", value_name = "TYPE")]
-    kind: Option<Type>,
+    kind: Option<ValueType>,
 
-    /// Make missing parents
+    /// Create missing parents
     #[arg(long)]
     create: bool,
 
-    /// Allow to change a value that aliases share
+    /// Allow changing a value that is shared through aliases
     #[arg(long)]
     shared: bool,
 
@@ -63,10 +63,10 @@ pub(crate) struct Args {
 
 struct Set<'a> {
     args: &'a Args,
-    wanted: Wanted<'a>,
+    value: TypedValue<'a>,
 }
 
-impl Operation for Set<'_> {
+impl PathEdit for Set<'_> {
     fn path(&self) -> &Path {
         &self.args.path
     }
@@ -75,63 +75,61 @@ impl Operation for Set<'_> {
         self.args.shared
     }
 
-    fn makes_documents(&self) -> bool {
+    fn creates_documents(&self) -> bool {
         self.args.create || self.args.path.segments().len() == 1
     }
 
-    fn on<'a>(
+    fn edit<'a>(
         &'a self,
         edit: &mut Edit<'a>,
         document: DocumentRef<'a>,
-        alone: bool,
-    ) -> Result<Step, EditError> {
+        is_only: bool,
+    ) -> Result<DocumentEdit, EditError> {
         let path = &self.args.path;
-        let there = match document.locate(path) {
-            Some(Located::Missing { found, .. }) if !self.may_make(document, found, alone) => {
-                return Ok(Step::Absent);
+        let current = match document.locate(path) {
+            Some(Located::Missing { found, .. }) if !self.may_create(document, found, is_only) => {
+                return Ok(DocumentEdit::PathMissing);
             }
             Some(Located::Node(node)) => Some(node),
             _ => None,
         };
-        let value = self.wanted.instead_of(there);
+        let value = self.value.replacing(current);
         if let Some(Located::Missing { at, .. }) = document.locate(path) {
-            fits_item(path, &value).map_err(|kind| EditError::at(at, kind))?;
+            check_new_element(path, &value).map_err(|kind| EditError::at(at, kind))?;
         }
         edit.set_at(document, path, value)?;
-        Ok(Step::Done)
+        Ok(DocumentEdit::Applied)
     }
 }
 
 impl Set<'_> {
-    /// Whether what is missing after `found` steps may be made. An empty document among others stays empty.
-    fn may_make(&self, document: DocumentRef<'_>, found: usize, alone: bool) -> bool {
+    /// Whether the path may be created after its first `found` segments. An empty document among others is left empty.
+    fn may_create(&self, document: DocumentRef<'_>, found: usize, is_only: bool) -> bool {
         let is_last = found + 1 == self.args.path.segments().len();
         let is_empty = document
             .root()
             .and_then(|root| root.as_scalar())
             .is_some_and(|it| it.resolve() == Resolved::Null);
-        self.args.create || is_last && (alone || !is_empty)
+        self.args.create || is_last && (is_only || !is_empty)
     }
 }
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
-    let wanted = Wanted::new(&args.value, args.kind);
-    let wanted =
-        wanted.map_err(|diagnostic| Failure::Diagnostics(Exit::Usage, vec![diagnostic]))?;
+    let value = TypedValue::new(&args.value, args.kind).map_err(Failure::usage)?;
     let lock = plan::lock(&args.files, &args.preview, console)?;
-    let edited = edit::all(&args.files, &args.documents, &Set { args, wanted }, global)?;
-    if edited.done == 0 {
-        let nothing = edited.nothing.map(|(steps, nothing)| with_hint(nothing, steps, &args.path));
-        return Err(Failure::Diagnostics(Exit::Input, nothing.into_iter().collect()));
+    let edited = path_edit::edit_files(&args.files, &args.documents, &Set { args, value }, global)?;
+    if edited.applied == 0 {
+        let error = edited.missing.map(|missing| with_hint(missing, &args.path));
+        return Err(Failure::Diagnostics(Exit::Input, error.into_iter().collect()));
     }
-    if edited.absent > 0 {
-        console.report(&left_alone(edited.absent, &args.path));
+    if edited.skipped > 0 {
+        console.report(&documents_skipped(edited.skipped, &args.path));
     }
     plan::apply_or_preview(edited.plan, &args.preview, &lock, console)
 }
 
-/// A new item that is looked for by a field must have fields.
-fn fits_item(path: &Path, value: &Value<'_>) -> Result<(), EditErrorKind> {
+/// Checks that a new element for a segment such as `[name=web]` is a mapping, which can have that field.
+fn check_new_element(path: &Path, value: &Value<'_>) -> Result<(), EditErrorKind> {
     let is_mapping = match value {
         Value::Mapping(_) => true,
         Value::Node(node) => node.as_mapping().is_some(),
@@ -145,19 +143,17 @@ fn fits_item(path: &Path, value: &Value<'_>) -> Result<(), EditErrorKind> {
     }
 }
 
-/// An item far behind the end of a list cannot be made; everything else can.
-fn with_hint(nothing: Diagnostic, steps: usize, path: &Path) -> Diagnostic {
-    match path.segments().get(steps) {
-        Some(Segment::Index(_)) => nothing,
-        _ => nothing.hint("--create makes what is missing"),
+/// Adds that `--create` helps, except for an index beyond the end of a sequence, which cannot be created.
+fn with_hint(missing: MissingPath, path: &Path) -> Diagnostic {
+    match path.segments().get(missing.found) {
+        Some(Segment::Index(_)) => missing.error,
+        _ => missing.error.hint("use --create to add what is missing"),
     }
 }
 
-fn left_alone(count: usize, path: &Path) -> Diagnostic {
-    let documents = if count == 1 { "1 document has" } else { &format!("{count} documents have") };
-    let parent =
-        path.split_last().map(|(parent, _)| parent).filter(|parent| !parent.segments().is_empty());
-    let missing = parent.map_or("content".to_owned(), |parent| format!("`{parent}`"));
-    let left = if count == 1 { "was" } else { "were" };
-    Diagnostic::untyped_warning(format!("{documents} no {missing} and {left} left alone"))
+fn documents_skipped(count: usize, path: &Path) -> Diagnostic {
+    let parent = path.split_last().map(|(parent, _)| parent);
+    let parent = parent.filter(|parent| !parent.segments().is_empty());
+    let parent = parent.map_or("content".to_owned(), |parent| format!("`{parent}`"));
+    Diagnostic::warning(CommandKind::DocumentsSkipped { count, parent })
 }
