@@ -1,13 +1,16 @@
-//! `cargo xtask ci`: every check that a change must pass, in the order in which they fail fastest.
+//! `cargo xtask ci`: every check that a change must pass, fastest first.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use crate::engine::Engine;
-use crate::{Outcome, shell};
+use crate::{TaskResult, package, shell};
 
-pub(crate) fn run(mut args: lexopt::Parser) -> Outcome {
+/// The features of krm-catalog, each built and tested alone. All together are the default, which `--workspace` covers.
+const CATALOG_FEATURES: &[&str] = &["", "gatekeeper", "starlark"];
+
+pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
     if let Some(arg) = args.next()? {
         return Err(arg.unexpected().into());
     }
@@ -15,7 +18,7 @@ pub(crate) fn run(mut args: lexopt::Parser) -> Outcome {
     let mut tally = Tally::default();
 
     if in_ci {
-        // Building this program may have rewritten the lock file before `--locked` could object.
+        // Building xtask itself may have updated the lock file, before any `--locked` could fail.
         step("lock file", || {
             shell::run(shell::program("git").args(["diff", "--exit-code", "--stat", "Cargo.lock"]))
         })?;
@@ -35,10 +38,12 @@ pub(crate) fn run(mut args: lexopt::Parser) -> Outcome {
         if in_ci {
             command.env("KRM_REQUIRE_PYTHON", "1");
         }
-        engine.iter().for_each(|engine| engine.lend(&mut command));
+        engine.iter().for_each(|engine| engine.set_environment(&mut command));
         tests(&mut command, &mut tally)
     })?;
     drop(engine);
+    step("features of krm-catalog", || catalog_features(in_ci, &mut tally))?;
+    step("packages", || package::check(in_ci))?;
     step("documentation", || {
         let args = ["doc", "--workspace", "--no-deps", "--document-private-items"];
         shell::run(cargo(&args, in_ci).env("RUSTDOCFLAGS", "-D warnings"))
@@ -57,7 +62,22 @@ pub(crate) fn run(mut args: lexopt::Parser) -> Outcome {
     Ok(())
 }
 
-/// `--locked` in CI only: a person who adds a dependency wants the lock file to follow.
+/// Builds, lints and tests krm-catalog without its optional interpreters and with each alone.
+///
+/// Every combination recompiles only krm-catalog: the crates below it are shared with the other steps.
+fn catalog_features(in_ci: bool, tally: &mut Tally) -> TaskResult {
+    for features in CATALOG_FEATURES {
+        let selection = ["-p", "krm-catalog", "--no-default-features", "--features", features];
+        let lints = ["clippy", "--all-targets"].into_iter().chain(selection);
+        let mut lints = cargo(&lints.collect::<Vec<_>>(), in_ci);
+        shell::run(lints.args(["--", "-D", "warnings"]))?;
+        let run = ["test"].into_iter().chain(selection);
+        tests(&mut cargo(&run.collect::<Vec<_>>(), in_ci), tally)?;
+    }
+    Ok(())
+}
+
+/// Adds `--locked` in CI only: locally, a new dependency should update the lock file.
 fn cargo(args: &[&str], locked: bool) -> Command {
     let mut command = shell::cargo();
     command.args(args);
@@ -67,27 +87,27 @@ fn cargo(args: &[&str], locked: bool) -> Command {
     command
 }
 
-/// CI fails without an engine; a person's machine need not have one, and the tests say what they left out.
-fn container_engine(in_ci: bool, engine: &mut Option<Engine>) -> Outcome {
+/// Starts a container engine. CI fails without one; elsewhere the container tests are skipped with a message.
+fn container_engine(in_ci: bool, engine: &mut Option<Engine>) -> TaskResult {
     match Engine::start(in_ci) {
         Ok(found) => *engine = Some(found),
         Err(error) if in_ci => return Err(error),
-        Err(error) => println!("containers are not tested: {error}"),
+        Err(error) => println!("skipping container tests: {error}"),
     }
-    // For the modules of Rust; without it their tests say that they were left out.
+    // For Wasm functions written in Rust; without the target their tests are skipped.
     let mut rustup = shell::program("rustup");
     if let Err(error) = shell::output(rustup.args(["target", "add", "wasm32-wasip1"])) {
-        println!("modules of Rust are not tested: {error}");
+        println!("skipping tests of Wasm functions written in Rust: {error}");
     }
     Ok(())
 }
 
-/// Functions in Python are tested with PyYAML, which drops every comment; CI fails without, and gets it where it can.
-fn python(in_ci: bool) -> Outcome {
+/// Finds PyYAML, which drops all comments and so makes a good test of function output. CI installs it if it is missing.
+fn python(in_ci: bool) -> TaskResult {
     let find = || shell::output(shell::program("python3").args(["-c", "import yaml"]));
     let Err(error) = find() else { return Ok(()) };
     if !in_ci {
-        println!("functions in Python are not tested: {error}");
+        println!("skipping tests of Python functions: {error}");
         return Ok(());
     }
     let mut apt = shell::program("apt-get");
@@ -96,17 +116,17 @@ fn python(in_ci: bool) -> Outcome {
     find().map(|_| ())
 }
 
-fn step(name: &str, work: impl FnOnce() -> Outcome) -> Outcome {
+fn step(name: &str, work: impl FnOnce() -> TaskResult) -> TaskResult {
     println!("\n==> {name}");
     let start = Instant::now();
-    let outcome = work();
-    let verdict = if outcome.is_ok() { "passed" } else { "FAILED" };
-    println!("<== {name} {verdict} in {:.1} s", start.elapsed().as_secs_f64());
-    outcome.map_err(|error| format!("{name}: {error}").into())
+    let result = work();
+    let status = if result.is_ok() { "passed" } else { "FAILED" };
+    println!("<== {name} {status} in {:.1} s", start.elapsed().as_secs_f64());
+    result.map_err(|error| format!("{name}: {error}").into())
 }
 
-/// Shows the test output as it comes and adds up its closing lines, as each test binary has its own.
-fn tests(command: &mut Command, tally: &mut Tally) -> Outcome {
+/// Prints the test output while it arrives and adds up the summary lines, of which every test binary prints one.
+fn tests(command: &mut Command, tally: &mut Tally) -> TaskResult {
     let mut child = command.stdout(Stdio::piped()).spawn()?;
     let stdout = child.stdout.take().expect("stdout is piped just above");
     let mut terminal = std::io::stdout().lock();
@@ -118,12 +138,12 @@ fn tests(command: &mut Command, tally: &mut Tally) -> Outcome {
     }
     let status = child.wait()?;
     if !status.success() {
-        return Err(format!("{} ended with {status}", shell::shown(command)).into());
+        return Err(format!("{} failed: {status}", shell::display(command)).into());
     }
     if tally.passed == 0 { Err("no test ran".into()) } else { Ok(()) }
 }
 
-/// How many tests ran in all test binaries together.
+/// The number of tests over all test binaries.
 #[derive(Default)]
 struct Tally {
     passed: u64,
@@ -135,11 +155,11 @@ impl Tally {
     fn add(&mut self, line: &str) {
         let Some(counts) = line.strip_prefix("test result: ") else { return };
         for part in counts.split(['.', ';']) {
-            let mut words = part.split_whitespace();
-            let Some(count) = words.next().and_then(|word| word.parse::<u64>().ok()) else {
+            let mut parts = part.split_whitespace();
+            let Some(count) = parts.next().and_then(|count| count.parse::<u64>().ok()) else {
                 continue;
             };
-            match words.next() {
+            match parts.next() {
                 Some("passed") => self.passed += count,
                 Some("failed") => self.failed += count,
                 Some("ignored") => self.skipped += count,
@@ -154,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn closing_lines_of_several_binaries_add_up() {
+    fn summary_lines_of_several_binaries_add_up() {
         let mut tally = Tally::default();
         tally.add("test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s");
         tally.add("test sums::adds ... ok");
@@ -163,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_step_carries_its_name() {
+    fn the_error_of_a_failed_step_names_the_step() {
         let error = step("lints", || Err("no".into())).expect_err("the step fails");
         assert_eq!(error.to_string(), "lints: no");
     }

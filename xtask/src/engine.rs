@@ -1,4 +1,4 @@
-//! `cargo xtask engine`: a container engine for the tests, in a folder of its own, gone when they are done.
+//! `cargo xtask engine`: a temporary container engine for tests.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -6,54 +6,54 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::{Outcome, shell};
+use crate::{TaskResult, shell};
 
-/// How long a daemon may take to answer.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long a daemon may take to start.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// An engine that answers, and the address at which it does.
+/// A running container engine.
 pub(crate) enum Engine {
-    /// The machine's own.
-    Present,
-    /// One that was started here and is stopped when this is dropped.
-    Ours(Daemon),
+    /// An engine that was already running.
+    Existing,
+    /// An engine that was started here and is stopped on drop.
+    Started(Daemon),
 }
 
 impl Engine {
-    /// The engine of the machine, or one that is started for this run; `install` where its program may be installed.
-    pub(crate) fn start(install: bool) -> Outcome<Self> {
-        if answers(None) {
-            return Ok(Self::Present);
+    /// Uses the running engine or starts one. With `install`, docker is installed if it is missing.
+    pub(crate) fn start(install: bool) -> TaskResult<Self> {
+        if is_running(None) {
+            return Ok(Self::Existing);
         }
         if !shell::exists("dockerd") || !shell::exists("docker") {
             if !install {
-                return Err("no container engine answers, and dockerd is not installed".into());
+                return Err("no container engine is running, and dockerd is not installed".into());
             }
             install_docker()?;
         }
-        Daemon::start().map(Self::Ours)
+        Daemon::start().map(Self::Started)
     }
 
-    /// Lets a command find the engine, and its tests fail rather than be skipped.
-    pub(crate) fn lend(&self, command: &mut Command) {
+    /// Sets the variables by which tests find the engine, and which turn skipped container tests into failures.
+    pub(crate) fn set_environment(&self, command: &mut Command) {
         command.env("KRM_REQUIRE_ENGINE", "1");
-        if let Self::Ours(daemon) = self {
+        if let Self::Started(daemon) = self {
             command.env("DOCKER_HOST", daemon.address()).env("KRM_FN_RUNTIME", "docker");
         }
     }
 }
 
 /// Runs a command with an engine: `cargo xtask engine cargo test -p krm-run`.
-pub(crate) fn run(mut args: lexopt::Parser) -> Outcome {
-    let words: Vec<_> = args.raw_args()?.collect();
-    let (program, rest) = words.split_first().ok_or("name the command that wants an engine")?;
+pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
+    let command_line: Vec<_> = args.raw_args()?.collect();
+    let (program, rest) = command_line.split_first().ok_or("expected a command to run")?;
     let engine = Engine::start(false)?;
     let mut command = shell::program(program);
-    engine.lend(command.args(rest));
+    engine.set_environment(command.args(rest));
     shell::run(&mut command)
 }
 
-fn answers(address: Option<&str>) -> bool {
+fn is_running(address: Option<&str>) -> bool {
     let mut docker = shell::program("docker");
     docker.arg("version").stdout(Stdio::null()).stderr(Stdio::null());
     if let Some(address) = address {
@@ -62,30 +62,30 @@ fn answers(address: Option<&str>) -> bool {
     docker.status().is_ok_and(|status| status.success())
 }
 
-/// Only CI installs something by itself: it runs on a machine that nobody prepared.
-fn install_docker() -> Outcome {
+/// Only used in CI, which runs on a fresh machine.
+fn install_docker() -> TaskResult {
     println!("installing docker.io");
-    let apt = |words: &[&str]| {
+    let apt = |arguments: &[&str]| {
         let mut command = shell::program("apt-get");
-        command.args(words).env("DEBIAN_FRONTEND", "noninteractive");
+        command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive");
         shell::output(&mut command)
     };
     apt(&["update"])?;
     apt(&["install", "--yes", "--no-install-recommends", "docker.io"]).map(|_| ())
 }
 
-/// A docker daemon that shares nothing with another one: no network of its own, everything in one folder.
+/// A docker daemon that is isolated from others: no network, and all of its files in one directory.
 pub(crate) struct Daemon {
     process: Child,
-    folder: PathBuf,
+    directory: PathBuf,
 }
 
 impl Daemon {
-    fn start() -> Outcome<Self> {
-        // The name of a socket is short by law, so it is not under `target`.
-        let folder = std::env::temp_dir().join(format!("krm-engine-{}", std::process::id()));
-        fs::create_dir_all(&folder)?;
-        let log = File::create(folder.join("log"))?;
+    fn start() -> TaskResult<Self> {
+        // Not under `target`, because the path of a Unix socket is limited to about 100 bytes.
+        let directory = std::env::temp_dir().join(format!("krm-engine-{}", std::process::id()));
+        fs::create_dir_all(&directory)?;
+        let log = File::create(directory.join("log"))?;
         let mut command = shell::program("dockerd");
         command
             .args([
@@ -95,55 +95,56 @@ impl Daemon {
                 "--storage-driver=vfs",
             ])
             .args(["--data-root", "--exec-root", "--pidfile"].into_iter().flat_map(|flag| {
-                [flag.into(), folder.join(flag.trim_start_matches('-')).into_os_string()]
+                [flag.into(), directory.join(flag.trim_start_matches('-')).into_os_string()]
             }))
-            .args(["--host", &address(&folder)])
+            .args(["--host", &address(&directory)])
             .stdout(log.try_clone()?)
             .stderr(log);
         let process = command.spawn().map_err(|error| format!("cannot start dockerd: {error}"))?;
-        let mut daemon = Self { process, folder };
+        let mut daemon = Self { process, directory };
         daemon.wait()?;
         Ok(daemon)
     }
 
     fn address(&self) -> String {
-        address(&self.folder)
+        address(&self.directory)
     }
 
-    fn wait(&mut self) -> Outcome {
+    fn wait(&mut self) -> TaskResult {
         let start = Instant::now();
-        while !answers(Some(&self.address())) {
-            if self.process.try_wait()?.is_some() || start.elapsed() > PATIENCE {
-                let log = fs::read_to_string(self.folder.join("log")).unwrap_or_default();
+        while !is_running(Some(&self.address())) {
+            if self.process.try_wait()?.is_some() || start.elapsed() > START_TIMEOUT {
+                let log = fs::read_to_string(self.directory.join("log")).unwrap_or_default();
                 let last: Vec<&str> = log.lines().rev().take(5).collect();
                 let last: Vec<&str> = last.into_iter().rev().collect();
-                return Err(format!("dockerd does not answer:\n{}", last.join("\n")).into());
+                return Err(format!("dockerd did not start:\n{}", last.join("\n")).into());
             }
             thread::sleep(Duration::from_millis(200));
         }
         Ok(())
     }
 
-    /// Asked to end, it ends its own children, too; killed, it would leave them.
-    fn stop(&mut self) -> Outcome {
+    /// Stops the daemon with SIGTERM; after SIGKILL it would leave its child processes running.
+    fn stop(&mut self) -> TaskResult {
         if self.process.try_wait()?.is_none() {
             shell::output(shell::program("kill").arg(self.process.id().to_string()))?;
             self.process.wait()?;
         }
         self.unmount()?;
-        fs::remove_dir_all(&self.folder)?;
+        fs::remove_dir_all(&self.directory)?;
         Ok(())
     }
 
-    /// The daemon leaves its network namespace mounted, and a folder with a mount in it cannot be removed.
-    fn unmount(&self) -> Outcome {
+    /// Unmounts the network namespace that the daemon leaves mounted, so that its directory can be removed.
+    fn unmount(&self) -> TaskResult {
         let mounts = fs::read_to_string("/proc/mounts").unwrap_or_default();
-        let folders = mounts.lines().filter_map(|line| line.split(' ').nth(1)).map(Path::new);
-        let mut ours: Vec<&Path> = folders.filter(|it| it.starts_with(&self.folder)).collect();
-        // A mount can lie in another one.
-        ours.sort();
-        for folder in ours.into_iter().rev() {
-            shell::output(shell::program("umount").arg(folder))?;
+        let directories = mounts.lines().filter_map(|line| line.split(' ').nth(1)).map(Path::new);
+        let mut mounted: Vec<&Path> =
+            directories.filter(|it| it.starts_with(&self.directory)).collect();
+        // Mounts can be nested: unmount the deepest first.
+        mounted.sort();
+        for directory in mounted.into_iter().rev() {
+            shell::output(shell::program("umount").arg(directory))?;
         }
         Ok(())
     }
@@ -152,11 +153,11 @@ impl Daemon {
 impl Drop for Daemon {
     fn drop(&mut self) {
         if let Err(error) = self.stop() {
-            eprintln!("the container engine is not gone: {error}");
+            eprintln!("cannot stop the container engine: {error}");
         }
     }
 }
 
-fn address(folder: &Path) -> String {
-    format!("unix://{}", folder.join("socket").display())
+fn address(directory: &Path) -> String {
+    format!("unix://{}", directory.join("socket").display())
 }

@@ -1,13 +1,13 @@
-//! `cargo xtask fuzz`: runs the fuzz targets for a while each and says how many inputs they saw.
+//! `cargo xtask fuzz`: runs the fuzz targets for some minutes each and prints the number of inputs.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 use toml::{Table, Value};
 
-use crate::{Outcome, shell};
+use crate::{TaskResult, shell};
 
-pub(crate) fn run(mut args: lexopt::Parser) -> Outcome {
+pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
     let (mut target, mut minutes) = (None, 1.0);
     while let Some(arg) = args.next()? {
         match arg {
@@ -20,12 +20,12 @@ pub(crate) fn run(mut args: lexopt::Parser) -> Outcome {
                     .parse()
                     .ok()
                     .filter(|minutes| *minutes > 0.0)
-                    .ok_or("--minutes takes a number above 0")?;
+                    .ok_or("--minutes: expected a positive number")?;
             }
             _ => return Err(arg.unexpected().into()),
         }
     }
-    let targets = chosen(target.as_deref())?;
+    let targets = selected_targets(target.as_deref())?;
     let prefix = cargo_fuzz()?;
     let mut results = Vec::new();
     for name in targets {
@@ -36,27 +36,29 @@ pub(crate) fn run(mut args: lexopt::Parser) -> Outcome {
     summary(&results)
 }
 
-/// The named target, or all of them.
-fn chosen(name: Option<&str>) -> Outcome<Vec<String>> {
+/// The named target, or all targets.
+fn selected_targets(name: Option<&str>) -> TaskResult<Vec<String>> {
     let manifest = shell::root().join("fuzz/Cargo.toml");
     let text = std::fs::read_to_string(manifest)
-        .map_err(|error| format!("no fuzz targets here: fuzz/Cargo.toml: {error}"))?;
+        .map_err(|error| format!("cannot read fuzz/Cargo.toml: {error}"))?;
     let all = targets(&text)?;
     match name {
         None => Ok(all),
         Some(name) if all.iter().any(|known| known == name) => Ok(vec![name.to_owned()]),
-        Some(name) => Err(format!("no fuzz target {name}; there are: {}", all.join(", ")).into()),
+        Some(name) => {
+            Err(format!("unknown fuzz target `{name}`; targets: {}", all.join(", ")).into())
+        }
     }
 }
 
-fn targets(manifest: &str) -> Outcome<Vec<String>> {
+fn targets(manifest: &str) -> TaskResult<Vec<String>> {
     let manifest: Table = manifest.parse()?;
     let bins = manifest.get("bin").and_then(Value::as_array).into_iter().flatten();
     let names = bins.filter_map(|bin| bin.get("name")?.as_str().map(str::to_owned));
     Ok(names.collect())
 }
 
-/// How cargo-fuzz is started here: with a nightly toolchain, or with stable told to be one.
+/// cargo-fuzz with a nightly toolchain, or with a stable one that allows unstable features.
 #[derive(Debug)]
 struct CargoFuzz {
     nightly: bool,
@@ -64,7 +66,7 @@ struct CargoFuzz {
 
 impl CargoFuzz {
     fn command(&self) -> Command {
-        // The door in front of the toolchains, not the cargo that started us: only it knows `+nightly`.
+        // The rustup proxy, not the cargo that started us: only the proxy understands `+nightly`.
         let mut command = shell::program("cargo");
         if self.nightly {
             command.arg("+nightly").env_remove("RUSTUP_TOOLCHAIN");
@@ -76,7 +78,7 @@ impl CargoFuzz {
     }
 }
 
-fn cargo_fuzz() -> Outcome<CargoFuzz> {
+fn cargo_fuzz() -> TaskResult<CargoFuzz> {
     let toolchains =
         shell::output(shell::program("rustup").args(["toolchain", "list"])).unwrap_or_default();
     let nightly = toolchains.lines().any(|line| line.starts_with("nightly"));
@@ -87,8 +89,8 @@ fn cargo_fuzz() -> Outcome<CargoFuzz> {
     Ok(found)
 }
 
-/// Gives back the number of inputs that were tried.
-fn fuzz(prefix: &CargoFuzz, target: &str, minutes: f64) -> Outcome<u64> {
+/// Fuzzes one target; returns the number of inputs.
+fn fuzz(prefix: &CargoFuzz, target: &str, minutes: f64) -> TaskResult<u64> {
     let seconds = (minutes * 60.0).ceil();
     let mut command = prefix.command();
     command.args([
@@ -109,17 +111,17 @@ fn fuzz(prefix: &CargoFuzz, target: &str, minutes: f64) -> Outcome<u64> {
     }
     let status = child.wait()?;
     if !status.success() {
-        return Err(format!("{status}; the input that failed is in fuzz/artifacts/{target}").into());
+        return Err(format!("{status}; the failing input is in fuzz/artifacts/{target}").into());
     }
-    runs.ok_or_else(|| "libFuzzer did not say how much it ran".into())
+    runs.ok_or_else(|| "no statistics in the output of libFuzzer".into())
 }
 
-/// The count in libFuzzer's closing lines.
+/// The number of executed inputs in libFuzzer's statistics.
 fn executed(line: &str) -> Option<u64> {
     line.strip_prefix("stat::number_of_executed_units:")?.trim().parse().ok()
 }
 
-fn summary(results: &[(String, Outcome<u64>)]) -> Outcome {
+fn summary(results: &[(String, TaskResult<u64>)]) -> TaskResult {
     println!();
     for (name, result) in results {
         match result {
@@ -143,13 +145,13 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_runs_is_read_from_the_closing_lines() {
+    fn the_number_of_runs_is_read_from_the_statistics() {
         assert_eq!(executed("stat::number_of_executed_units: 184223"), Some(184_223));
         assert_eq!(executed("#2 INITED cov: 3"), None);
     }
 
     #[test]
-    fn one_failure_fails_the_whole() {
+    fn one_failed_target_fails_the_command() {
         assert!(summary(&[("a".to_owned(), Ok(3))]).is_ok());
         assert!(
             summary(&[("a".to_owned(), Ok(3)), ("b".to_owned(), Err("crash".into()))]).is_err()

@@ -1,5 +1,5 @@
-//! One door for automation: `cargo xtask WORD` runs what people and CI both run.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "xtask is for people at a terminal")]
+//! Development tasks: `cargo xtask COMMAND` runs the same checks locally and in continuous integration.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "xtask prints to a terminal")]
 
 mod bench;
 mod ci;
@@ -7,6 +7,7 @@ mod corpus;
 mod differential;
 mod engine;
 mod fuzz;
+mod package;
 mod peers;
 mod real_functions;
 mod schema;
@@ -15,82 +16,89 @@ mod tidy;
 
 use std::process::ExitCode;
 
-/// What a word gives back: nothing, or one sentence for the person who asked.
-type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
+/// The result of a command; the error is printed as one message.
+type TaskResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
-/// A subcommand: its name, what `--help` says, and what it does with its arguments.
-struct Word {
+/// A subcommand of `cargo xtask`.
+struct Command {
     name: &'static str,
+    /// The arguments, as shown by `--help`.
     usage: &'static str,
     help: &'static str,
-    run: fn(lexopt::Parser) -> Outcome,
+    run: fn(lexopt::Parser) -> TaskResult,
 }
 
-const WORDS: &[Word] = &[
-    Word {
+const COMMANDS: &[Command] = &[
+    Command {
         name: "ci",
         usage: "",
-        help: "everything that CI runs, in order, up to the first failure",
+        help: "run everything that continuous integration runs, up to the first failure",
         run: ci::run,
     },
-    Word {
+    Command {
         name: "tidy",
-        usage: "",
-        help: "the rules of the house that no compiler checks",
+        usage: "[--pending]",
+        help: "check the project rules that neither the compiler nor clippy checks",
         run: tidy::run,
     },
-    Word {
+    Command {
+        name: "package",
+        usage: "[--verify]",
+        help: "package every published crate and check its metadata",
+        run: package::run,
+    },
+    Command {
         name: "corpus",
         usage: "OUT N [--layout many|one] [--shuffled] [--versions]",
-        help: "write N made-up resources under OUT, the same ones every time, or three versions of them",
+        help: "generate N resources under OUT, or three versions of them; the output is deterministic",
         run: corpus::run,
     },
-    Word {
+    Command {
         name: "peers",
         usage: "[--force]",
         help: "install the tools that `bench` compares with into target/peers/bin",
         run: peers::run,
     },
-    Word {
+    Command {
         name: "bench",
-        usage: "[--runs N] [--full] [--only TEXT]",
-        help: "time krm beside its peers on the same work and print a table",
+        usage: "[--runs N] [--full] [--only TEXT] [--krm PATH] [--baseline PATH]",
+        help: "measure krm and other tools on the same work, or krm and another krm binary",
         run: bench::run,
     },
-    Word {
+    Command {
         name: "bench-parse",
         usage: "bare|krm FILE",
-        help: "read one file into an index and print the time; `bench` measures this from outside",
-        run: bench::parse::run_contestant,
+        help: "parse one file and print the time; used by `bench`",
+        run: bench::parse::run_parser,
     },
-    Word {
+    Command {
         name: "differential",
         usage: "[--merge] [--functions [--stand-in]]",
-        help: "read and edit with krm-yaml and with yq, merge with krm and with kyaml, and say where they differ",
+        help: "compare reading, editing, merging and functions with yq, kyaml and the function catalog",
         run: differential::run,
     },
-    Word {
+    Command {
         name: "schema",
         usage: "[VERSION]",
-        help: "renew the table of Kubernetes' own kinds, from the newest version or this one",
+        help: "update the table of built-in Kubernetes types to VERSION or the newest release",
         run: schema::run,
     },
-    Word {
+    Command {
         name: "real-functions",
         usage: "[--only TEXT]",
-        help: "install functions that others wrote, run them in every way, and see that they change what they should",
+        help: "install third-party functions, run them with every runtime, and check their changes",
         run: real_functions::run,
     },
-    Word {
+    Command {
         name: "engine",
         usage: "COMMAND…",
-        help: "run a command, such as the tests of krm-run, with a container engine of its own",
+        help: "run a command, such as the tests of krm-run, with a temporary container engine",
         run: engine::run,
     },
-    Word {
+    Command {
         name: "fuzz",
         usage: "[TARGET] [--minutes M]",
-        help: "run the fuzz targets of fuzz/, or the one named, for M minutes each",
+        help: "run all fuzz targets, or one, for M minutes each",
         run: fuzz::run,
     },
 ];
@@ -105,7 +113,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn dispatch() -> Outcome {
+fn dispatch() -> TaskResult {
     let mut args = lexopt::Parser::from_env();
     let name = match args.next()? {
         Some(lexopt::Arg::Value(name)) => name.to_string_lossy().into_owned(),
@@ -115,21 +123,24 @@ fn dispatch() -> Outcome {
         }
         Some(other) => return Err(other.unexpected().into()),
     };
-    let Some(word) = WORDS.iter().find(|word| word.name == name) else {
-        return Err(format!("no such word: {name}; `cargo xtask --help` lists them").into());
+    let Some(command) = COMMANDS.iter().find(|command| command.name == name) else {
+        return Err(
+            format!("unknown command `{name}`; `cargo xtask --help` lists all commands").into()
+        );
     };
-    // Asking for help must never start an hour of fuzzing, wherever the flag stands.
+    // `--help` anywhere must never start an hour of fuzzing.
     if std::env::args().skip(2).any(|arg| arg == "--help" || arg == "-h") {
-        println!("cargo xtask {} {}\n  {}", word.name, word.usage, word.help);
+        println!("cargo xtask {} {}\n  {}", command.name, command.usage, command.help);
         return Ok(());
     }
-    (word.run)(args)
+    (command.run)(args)
 }
 
 fn help() -> String {
-    let mut text = String::from("cargo xtask WORD: one door for automation\n\n");
-    for word in WORDS {
-        text += &format!("  {:<42} {}\n", format!("{} {}", word.name, word.usage), word.help);
+    let mut text = String::from("Usage: cargo xtask COMMAND\n\n");
+    for command in COMMANDS {
+        let usage = format!("{} {}", command.name, command.usage);
+        text += &format!("  {usage}\n      {}\n", command.help);
     }
     text
 }
@@ -139,10 +150,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn help_names_every_word() {
+    fn help_lists_every_command() {
         let text = help();
-        for word in WORDS {
-            assert!(text.contains(word.name), "{} is not in:\n{text}", word.name);
+        for command in COMMANDS {
+            assert!(text.contains(command.name), "{} is not in:\n{text}", command.name);
         }
     }
 }

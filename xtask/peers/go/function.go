@@ -12,7 +12,7 @@ import (
 	sigs "sigs.k8s.io/yaml"
 )
 
-// The same function on three libraries: every Deployment gets five replicas, and the first container of it another image.
+// The same function with three libraries: set replicas of every Deployment to 5 and change the image of its first container.
 var functions = map[string]func() error{
 	"fn-kyaml":  scaleWithKyaml,
 	"fn-sigs":   scaleWithSigs,
@@ -24,7 +24,7 @@ const (
 	image    = "web:2.0"
 )
 
-// scaleWithKyaml is what most functions in Go are built on; comments travel in its nodes.
+// scaleWithKyaml uses kyaml, as most Go functions do; its nodes keep comments.
 func scaleWithKyaml() error {
 	scale := kio.FilterFunc(func(items []*kyaml.RNode) ([]*kyaml.RNode, error) {
 		for _, item := range items {
@@ -46,7 +46,7 @@ func scaleWithKyaml() error {
 	return kio.Pipeline{Inputs: []kio.Reader{list}, Filters: []kio.Filter{scale}, Outputs: []kio.Writer{list}}.Execute()
 }
 
-// scaleWithSigs reads into maps, by way of JSON: comments, order, quotes and anchors are gone.
+// scaleWithSigs decodes into maps through JSON, which loses comments, order, quotes and anchors.
 func scaleWithSigs() error {
 	text, err := io.ReadAll(os.Stdin)
 	if err != nil {
@@ -79,7 +79,7 @@ func scale(item any) {
 	pod["containers"].([]any)[0].(map[string]any)["image"] = image
 }
 
-// scaleWithNodes reads into the nodes of Go's YAML library and prints them by its own indentation.
+// scaleWithNodes decodes into the nodes of go-yaml and encodes them with its own indentation.
 func scaleWithNodes() error {
 	var document yaml.Node
 	if err := yaml.NewDecoder(os.Stdin).Decode(&document); err != nil {

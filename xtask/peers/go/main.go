@@ -1,5 +1,5 @@
-// Command gopeer times how fast Go's YAML readers take in a file, for the `parse` rows of `cargo xtask bench`, merges
-// with kyaml for `cargo xtask differential`, and is a function for `cargo xtask real-functions`.
+// Command gopeer measures Go's YAML parsers for `cargo xtask bench`, merges with kyaml for `cargo xtask differential`,
+// and provides functions for `cargo xtask real-functions`.
 package main
 
 import (
@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/kio"
 )
 
-// A decoder reads every document of a text and says how many there were.
+// A decoder reads every document of a text and returns their number.
 type decoder func(text []byte) (int, error)
 
 var decoders = map[string]decoder{
@@ -22,17 +22,17 @@ var decoders = map[string]decoder{
 	"decode-kyaml":  decodeRNodes,
 }
 
-// word is what the program does without arguments: a function that is built for one thing only.
-var word string
+// function is the subcommand to run without arguments; set at link time for `cargo xtask real-functions`.
+var function string
 
 func main() {
-	words := functions
-	words["merge"] = answerAll
-	if len(os.Args) == 1 && word != "" {
-		os.Args = append(os.Args, word)
+	commands := functions
+	commands["merge"] = mergeAll
+	if len(os.Args) == 1 && function != "" {
+		os.Args = append(os.Args, function)
 	}
-	if len(os.Args) == 2 && words[os.Args[1]] != nil {
-		if err := words[os.Args[1]](); err != nil {
+	if len(os.Args) == 2 && commands[os.Args[1]] != nil {
+		if err := commands[os.Args[1]](); err != nil {
 			fmt.Fprintln(os.Stderr, "gopeer:", err)
 			os.Exit(1)
 		}
@@ -48,7 +48,7 @@ func main() {
 	}
 }
 
-// report keeps the disk out of the measured time: the file is in memory before the clock starts.
+// report reads the file before it starts the clock, so that the time does not include the disk.
 func report(decode decoder, path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -64,7 +64,7 @@ func report(decode decoder, path string) error {
 	return nil
 }
 
-// decodeNodes keeps every document, as a tool that is going to edit one has to.
+// decodeNodes keeps every document in memory, as an editing tool has to.
 func decodeNodes(text []byte) (int, error) {
 	reader := yaml.NewDecoder(bytes.NewReader(text))
 	var documents []*yaml.Node
@@ -81,7 +81,7 @@ func decodeNodes(text []byte) (int, error) {
 	}
 }
 
-// decodeRNodes takes the road that kustomize and kpt take from bytes to resources.
+// decodeRNodes parses as kustomize and kpt do.
 func decodeRNodes(text []byte) (int, error) {
 	reader := kio.ByteReader{Reader: bytes.NewReader(text)}
 	documents, err := reader.Read()

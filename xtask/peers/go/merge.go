@@ -13,26 +13,26 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml/merge3"
 )
 
-// A question is one line of JSON: a merge of two texts (Base is empty) or of three.
-type question struct {
+// A request is one line of JSON: a two-way merge (without Base) or a three-way merge.
+type request struct {
 	Ways     int    `json:"ways"`
 	Base     string `json:"base"`
 	Upstream string `json:"upstream"`
 	Local    string `json:"local"`
 }
 
-// An answer is one line of JSON: the merged text, or why there is none.
-type answer struct {
+// A response is one line of JSON: the merged text or an error.
+type response struct {
 	Text  string `json:"text"`
 	Error string `json:"error,omitempty"`
 }
 
-// answerAll merges what it reads from standard input, line by line, for `cargo xtask differential`.
-func answerAll() error {
+// mergeAll responds to every request on standard input, for `cargo xtask differential`.
+func mergeAll() error {
 	lines := bufio.NewReader(os.Stdin)
 	out := bufio.NewWriter(os.Stdout)
 	defer out.Flush()
-	answers := json.NewEncoder(out)
+	responses := json.NewEncoder(out)
 	for {
 		line, err := lines.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
@@ -41,31 +41,31 @@ func answerAll() error {
 		if err != nil {
 			return err
 		}
-		var asked question
-		if err := json.Unmarshal(line, &asked); err != nil {
+		var input request
+		if err := json.Unmarshal(line, &input); err != nil {
 			return err
 		}
-		if err := answers.Encode(merge(asked)); err != nil {
+		if err := responses.Encode(merge(input)); err != nil {
 			return err
 		}
 	}
 }
 
-// merge survives a panic, which is an answer, too.
-func merge(asked question) (result answer) {
+// merge turns a panic of kyaml into an error response.
+func merge(input request) (result response) {
 	defer func() {
 		if reason := recover(); reason != nil {
-			result = answer{Error: fmt.Sprintf("panic: %v", reason)}
+			result = response{Error: fmt.Sprintf("panic: %v", reason)}
 		}
 	}()
 	text, err := "", error(nil)
-	if asked.Ways == 2 {
-		text, err = merge2.MergeStrings(asked.Upstream, asked.Local, true, yaml.MergeOptions{})
+	if input.Ways == 2 {
+		text, err = merge2.MergeStrings(input.Upstream, input.Local, true, yaml.MergeOptions{})
 	} else {
-		text, err = merge3.MergeStrings(asked.Local, asked.Base, asked.Upstream, true)
+		text, err = merge3.MergeStrings(input.Local, input.Base, input.Upstream, true)
 	}
 	if err != nil {
-		return answer{Error: err.Error()}
+		return response{Error: err.Error()}
 	}
-	return answer{Text: text}
+	return response{Text: text}
 }

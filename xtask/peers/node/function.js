@@ -1,4 +1,4 @@
-// The function of gopeer's `function.go` on the TypeScript SDK of kpt, which prints everything anew.
+// The function of `peers/go/function.go` with kpt's TypeScript SDK, which serializes everything again.
 const { run } = require("kpt-functions");
 
 run(async (configs) => {

@@ -1,4 +1,4 @@
-//! The same function in a container: what krm adds to the bare `docker run` of the same words on the same input.
+//! A function in a container: the overhead of krm over a plain `docker run` with the same arguments and input.
 
 use std::env;
 use std::fs;
@@ -10,117 +10,117 @@ use super::Options;
 use super::functions::RESOURCES;
 use super::measure::{self, Sample};
 use super::table::{NONE, Table, milliseconds};
-use crate::{Outcome, shell};
+use crate::{TaskResult, shell};
 
-/// A name with a host: one without would be the catalog's.
+/// The image has a registry host, because a name without one would mean the function catalog.
 const IMAGE: &str = "example.com/krm-bench/cat:v1";
-/// An engine that only notes what it is told, and gives back what it gets.
-const NOTING: &str = "#!/bin/sh
+/// A fake engine that records its arguments and input, and echoes the input.
+const RECORDING_ENGINE: &str = "#!/bin/sh
 case \"$1\" in
-run) printf '%s\\n' \"$@\" > \"$NOTES/words\"; exec tee \"$NOTES/input\" ;;
+run) printf '%s\\n' \"$@\" > \"$RECORD/arguments\"; exec tee \"$RECORD/input\" ;;
 *) echo sha256:0 ;;
 esac
 ";
-/// The time of an engine varies by more than what is measured here: by 20 ms and more from run to run.
-const LEAST_RUNS: usize = 61;
+/// Many runs, because the time of an engine varies by 20 ms and more, which is more than what is measured.
+const MIN_RUNS: usize = 61;
 
-/// What krm tells the engine: the words, and the file with the input.
-struct Told {
-    words: Vec<String>,
+/// How krm calls the engine: the arguments, and the file with the input.
+struct EngineCall {
+    arguments: Vec<String>,
     input: PathBuf,
 }
 
-pub(super) fn run(options: &Options, krm: &Path, folder: &Path) -> Outcome {
-    let answers = Command::new("docker").arg("version").output();
-    if !answers.is_ok_and(|it| it.status.success()) {
+pub(super) fn run(options: &Options, krm: &Path, directory: &Path) -> TaskResult {
+    let version = Command::new("docker").arg("version").output();
+    if !version.is_ok_and(|it| it.status.success()) {
         println!(
-            "\nno container engine answers: `cargo xtask engine cargo xtask bench` starts one"
+            "\nskipping containers: no container engine is available; run `cargo xtask engine cargo xtask bench`"
         );
         return Ok(());
     }
     let place = shell::target().join("bench/functions");
     image(&place)?;
-    let told = told(krm, folder, &place.join("noting"))?;
-    let mut ways = [bare(&told), eval(krm, folder), exec(krm, folder)];
-    let runs = options.runs.max(LEAST_RUNS);
+    let call = record_call(krm, directory, &place.join("recording"))?;
+    let mut commands = [docker_run(&call), eval(krm, directory), exec(krm, directory)];
+    let runs = options.runs.max(MIN_RUNS);
     let mut samples: [Vec<Sample>; 3] = Default::default();
     for _ in 0..runs {
-        for (way, samples) in ways.iter_mut().zip(&mut samples) {
-            let sample = measure::quietly(way);
-            samples.push(sample.map_err(|error| format!("{}: {error}", shell::shown(way)))?);
+        for (command, samples) in commands.iter_mut().zip(&mut samples) {
+            let sample = measure::quietly(command);
+            samples.push(sample.map_err(|error| format!("{}: {error}", shell::display(command)))?);
         }
     }
-    show(&samples);
+    print_table(&samples);
     Ok(())
 }
 
-/// Both differences are those of neighbours in time: what else the machine does weighs on both.
-fn show([bare, ours, exec]: &[Vec<Sample>; 3]) {
-    let middle = |samples: &[Sample]| measure::median(samples).map_or(0.0, |it| it.seconds);
-    let rest = |others: &[&[Sample]]| {
+/// Subtracts the runs of the same round, which other load on the machine affects equally.
+fn print_table([bare, ours, exec]: &[Vec<Sample>; 3]) {
+    let median = |samples: &[Sample]| measure::median(samples).map_or(0.0, |it| it.seconds);
+    let difference = |others: &[&[Sample]]| {
         let differences = ours.iter().enumerate().map(|(at, ours)| {
             let others: f64 = others.iter().map(|it| it[at].seconds).sum();
             Sample { seconds: ours.seconds - others, ..*ours }
         });
-        milliseconds(middle(&differences.collect::<Vec<_>>()))
+        milliseconds(median(&differences.collect::<Vec<_>>()))
     };
     let runs = ours.len();
     println!("\n{RESOURCES} resources through `cat` in a container, median of {runs} runs\n");
-    let header = ["way", "median", "beyond docker run", "beyond it and exec"];
+    let header = ["command", "median", "minus docker run", "minus both"];
     let mut table = Table::new(1, &header);
     let mut row = |name: &str, samples: &[Sample], beyond: String, both: String| {
-        table.row(vec![name.to_owned(), milliseconds(middle(samples)), beyond, both]);
+        table.row(vec![name.to_owned(), milliseconds(median(samples)), beyond, both]);
     };
-    row("docker run, the same words and input", bare, NONE.to_owned(), NONE.to_owned());
-    row("krm, container", ours, rest(&[bare]), rest(&[bare, exec]));
-    row("krm, exec: reads, sends, takes back", exec, NONE.to_owned(), NONE.to_owned());
+    row("docker run, same arguments and input", bare, NONE.to_owned(), NONE.to_owned());
+    row("krm, container", ours, difference(&[bare]), difference(&[bare, exec]));
+    row("krm, exec", exec, NONE.to_owned(), NONE.to_owned());
     print!("{}", table.render());
 }
 
-fn bare(told: &Told) -> Command {
+fn docker_run(call: &EngineCall) -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", "input=$1; shift; exec docker \"$@\" < \"$input\"", "sh"]);
-    command.arg(&told.input).args(&told.words);
+    command.arg(&call.input).args(&call.arguments);
     command
 }
 
-fn eval(krm: &Path, folder: &Path) -> Command {
+fn eval(krm: &Path, directory: &Path) -> Command {
     let mut command = Command::new(krm);
     command.args(["fn", "eval", "-q", "--runtime", "docker", "--image-pull-policy", "never"]);
-    command.args(["-i", IMAGE]).arg(folder);
+    command.args(["-i", IMAGE]).arg(directory);
     command
 }
 
-fn exec(krm: &Path, folder: &Path) -> Command {
+fn exec(krm: &Path, directory: &Path) -> Command {
     let mut command = Command::new(krm);
-    command.args(["fn", "eval", "-q", "--exec", "cat"]).arg(folder);
+    command.args(["fn", "eval", "-q", "--exec", "cat"]).arg(directory);
     command
 }
 
-/// Asks krm itself, with an engine that only listens, so that the two cannot drift apart.
-fn told(krm: &Path, folder: &Path, place: &Path) -> Outcome<Told> {
+/// Records how krm calls the engine, so that the comparison always uses the same arguments.
+fn record_call(krm: &Path, directory: &Path, place: &Path) -> TaskResult<EngineCall> {
     fs::create_dir_all(place)?;
     let engine = place.join("docker");
-    fs::write(&engine, NOTING)?;
+    fs::write(&engine, RECORDING_ENGINE)?;
     fs::set_permissions(&engine, fs::Permissions::from_mode(0o755))?;
     let path = env::var_os("PATH").unwrap_or_default();
     let path = env::join_paths([place.to_owned()].into_iter().chain(env::split_paths(&path)))?;
-    let mut command = eval(krm, folder);
-    shell::output(command.env("PATH", path).env("NOTES", place))?;
-    let words = fs::read_to_string(place.join("words"))?;
-    // A name can be taken only once.
-    let words = words.lines().filter(|word| !word.starts_with("--name=")).map(str::to_owned);
-    Ok(Told { words: words.collect(), input: place.join("input") })
+    let mut command = eval(krm, directory);
+    shell::output(command.env("PATH", path).env("RECORD", place))?;
+    let arguments = fs::read_to_string(place.join("arguments"))?;
+    // Container names are unique, so the recorded one cannot be used again.
+    let arguments = arguments.lines().filter(|it| !it.starts_with("--name=")).map(str::to_owned);
+    Ok(EngineCall { arguments: arguments.collect(), input: place.join("input") })
 }
 
-/// An image of `cat` and what it needs.
-fn image(place: &Path) -> Outcome {
+/// Imports an image with `cat` and its libraries.
+fn image(place: &Path) -> TaskResult {
     let root = place.join("root");
-    let said = shell::output(Command::new("ldd").arg("/bin/cat"))?;
-    let libraries = said.split_whitespace().filter(|word| word.starts_with('/'));
+    let ldd = shell::output(Command::new("ldd").arg("/bin/cat"))?;
+    let libraries = ldd.split_whitespace().filter(|part| part.starts_with('/'));
     for file in libraries.chain(["/bin/cat"]) {
         let inside = root.join(file.trim_start_matches('/'));
-        fs::create_dir_all(inside.parent().ok_or("a file has a folder")?)?;
+        fs::create_dir_all(inside.parent().ok_or("a file has a parent directory")?)?;
         fs::copy(file, inside)?;
     }
     let archive = place.join("cat.tar");

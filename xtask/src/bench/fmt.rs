@@ -1,4 +1,4 @@
-//! `krm cfg fmt --check` beside kustomize's `cfg fmt`, which has no word for checking and writes in place.
+//! `krm cfg fmt --check` and kustomize's `cfg fmt`, which has no `--check` and writes in place.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,25 +7,25 @@ use super::measure::{self, Sample};
 use super::table::{Table, megabytes, megabytes_per_second, milliseconds, ratio};
 use super::{KRM, Options, Tools};
 use crate::corpus::{self, Layout};
-use crate::{Outcome, shell};
+use crate::{TaskResult, shell};
 
 pub(super) const NAME: &str = "fmt";
 
-/// The last kustomize that has the command.
+/// Compat: the last kustomize release with `cfg fmt`.
 pub(super) const PEER: &str = "kustomize-4.5.7";
 
 const SIZES: &[usize] = &[1_000, 10_000];
 
-pub(super) fn run(options: &Options, tools: &Tools) -> Outcome {
+pub(super) fn run(options: &Options, tools: &Tools) -> TaskResult {
     println!("\n## {NAME}: many files, median of {} runs\n", options.runs);
     let header = ["tool", "resources", "median", "to krm", "MB/s", "peak MB"];
     let mut table = Table::new(1, &header);
     for &size in SIZES {
-        let folder = shell::target().join("bench/fmt");
-        if folder.exists() {
-            std::fs::remove_dir_all(&folder)?;
+        let directory = shell::target().join("bench/fmt");
+        if directory.exists() {
+            std::fs::remove_dir_all(&directory)?;
         }
-        let (ours, theirs) = (folder.join("ours"), folder.join("theirs"));
+        let (ours, theirs) = (directory.join("ours"), directory.join("theirs"));
         let written = corpus::write(&ours, size, Layout::Many)?;
         corpus::write(&theirs, size, Layout::Many)?;
         let (mut krm, mut peer) = (Vec::new(), Vec::new());
@@ -50,16 +50,16 @@ pub(super) fn run(options: &Options, tools: &Tools) -> Outcome {
     Ok(())
 }
 
-/// One run in a folder; none of a tool that is not there.
+/// One run in a directory; `None` if the tool is not installed.
 fn sample(
     tools: &Tools,
     name: &str,
     args: &[&str],
-    folder: &Path,
+    directory: &Path,
     exit: i32,
-) -> Outcome<Option<Sample>> {
+) -> TaskResult<Option<Sample>> {
     let Some(program) = tools.programs.get(name) else { return Ok(None) };
     let mut command = Command::new(program);
-    command.args(args).current_dir(folder);
-    Ok(Some(measure::ending_with(&mut command, exit)?))
+    command.args(args).current_dir(directory);
+    Ok(Some(measure::exiting_with(&mut command, exit)?))
 }

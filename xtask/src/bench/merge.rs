@@ -1,4 +1,4 @@
-//! Merging three versions of a package: krm beside the last kustomize that could, each on a fresh copy.
+//! Three-way merges of a package by krm and by kustomize, each on a fresh copy.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use super::measure::{self, Sample};
 use super::table::{self, NONE, Table};
 use super::{KRM, Options, Tools, writes};
 use crate::corpus::versions::{self, NAMES};
-use crate::{Outcome, shell};
+use crate::{TaskResult, shell};
 
 pub(super) const NAME: &str = "merge3";
 
@@ -16,22 +16,22 @@ pub(super) const NAME: &str = "merge3";
 pub(super) const PEER: &str = "kustomize-4.5.7";
 
 const SIZES: [usize; 2] = [1_000, 10_000];
-/// The peer takes hours for more.
-const MOST_FOR_PEER: usize = 1_000;
+/// kustomize takes hours for larger packages.
+const MAX_PEER_SIZE: usize = 1_000;
 
-pub(super) fn run(options: &Options, tools: &Tools) -> Outcome {
-    println!("\n## merge3: median of {} runs of krm, one of the peer\n", options.runs);
+pub(super) fn run(options: &Options, tools: &Tools) -> TaskResult {
+    println!("\n## merge3: median of {} runs of krm, one run of the peer\n", options.runs);
     let header =
         ["tool", "resources", "inputs MB", "median", "to krm", "peak MB", "peak to inputs"];
     let mut table = Table::new(1, &header);
     let mut first = None;
     for size in SIZES {
-        let folder = shell::target().join(format!("bench/corpus/versions-{size}"));
-        let bytes: u64 = versions::write(&folder, size)?.iter().map(|it| it.bytes).sum();
+        let directory = shell::target().join(format!("bench/corpus/versions-{size}"));
+        let bytes: u64 = versions::write(&directory, size)?.iter().map(|it| it.bytes).sum();
         let mut krm = None;
-        for (tool, runs) in [(KRM, options.runs), (PEER, usize::from(size <= MOST_FOR_PEER))] {
+        for (tool, runs) in [(KRM, options.runs), (PEER, usize::from(size <= MAX_PEER_SIZE))] {
             let Some(program) = tools.programs.get(tool).filter(|_| runs > 0) else { continue };
-            let sample = median(program, &folder, runs)?;
+            let sample = median(program, &directory, runs)?;
             krm = krm.or(Some(sample.seconds));
             table.row(vec![
                 tool.to_owned(),
@@ -57,11 +57,12 @@ pub(super) fn run(options: &Options, tools: &Tools) -> Outcome {
     Ok(())
 }
 
-fn median(program: &Path, folder: &Path, runs: usize) -> Outcome<Sample> {
-    let samples: Outcome<Vec<Sample>> = (0..runs).map(|run| once(program, folder, run)).collect();
-    // Not before the next run: a disk is slow to make files where many have just gone.
+fn median(program: &Path, directory: &Path, runs: usize) -> TaskResult<Sample> {
+    let samples: TaskResult<Vec<Sample>> =
+        (0..runs).map(|run| once(program, directory, run)).collect();
+    // After the last run, because creating files is slow where many have just been removed.
     for run in 0..runs {
-        let _ = fs::remove_dir_all(folder.join(destination(run)));
+        let _ = fs::remove_dir_all(directory.join(destination(run)));
     }
     measure::median(&samples?).ok_or_else(|| "no run".into())
 }
@@ -70,25 +71,25 @@ fn destination(run: usize) -> String {
     format!("destination-{run}")
 }
 
-/// One run; the copy that is written to is made, and on the disk, before the clock starts.
-fn once(program: &Path, folder: &Path, run: usize) -> Outcome<Sample> {
+/// One run. The destination is copied and flushed to disk before the clock starts.
+fn once(program: &Path, directory: &Path, run: usize) -> TaskResult<Sample> {
     let destination = destination(run);
-    copy(&folder.join(NAMES[2]), &folder.join(&destination))?;
-    writes::flush(&folder.join(&destination))?;
+    copy(&directory.join(NAMES[2]), &directory.join(&destination))?;
+    writes::flush(&directory.join(&destination))?;
     let mut command = Command::new(program);
     command.args(["cfg", NAME, "--ancestor", NAMES[0], "--from", NAMES[1], "--to", &destination]);
-    measure::quietly(command.current_dir(folder))
+    measure::quietly(command.current_dir(directory))
 }
 
-fn copy(from: &Path, to: &Path) -> Outcome {
-    let mut waiting: Vec<(PathBuf, PathBuf)> = vec![(from.to_owned(), to.to_owned())];
-    while let Some((from, to)) = waiting.pop() {
+fn copy(from: &Path, to: &Path) -> TaskResult {
+    let mut pending: Vec<(PathBuf, PathBuf)> = vec![(from.to_owned(), to.to_owned())];
+    while let Some((from, to)) = pending.pop() {
         fs::create_dir_all(&to)?;
         for entry in fs::read_dir(&from)? {
             let entry = entry?;
             let target = to.join(entry.file_name());
             if entry.file_type()?.is_dir() {
-                waiting.push((entry.path(), target));
+                pending.push((entry.path(), target));
             } else {
                 fs::copy(entry.path(), target)?;
             }

@@ -1,5 +1,6 @@
-//! `cargo xtask bench`: krm beside its peers, on the same work, in one run, in one table.
+//! `cargo xtask bench`: measures krm and other tools on the same work in one interleaved run.
 
+mod baseline;
 mod containers;
 mod fmt;
 mod functions;
@@ -10,22 +11,26 @@ mod render;
 mod setters;
 mod startup;
 mod table;
-mod works;
+mod workloads;
 mod writes;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::corpus::{self, Layout};
-use crate::{Outcome, peers, shell};
+use crate::{TaskResult, peers, shell};
 
-/// What the person asked for.
+/// The command-line options.
 struct Options {
     runs: usize,
-    /// Also the corpus of 100,000 resources, which takes long in the peers.
+    /// Also measure 100,000 resources, which takes the other tools long.
     full: bool,
-    /// Only the sections and works whose name holds this text.
+    /// Only sections and workloads whose name contains this text.
     only: String,
+    /// The krm binary to measure, instead of building one.
+    krm: Option<PathBuf>,
+    /// Another krm binary: if given, the two are compared and nothing else is measured.
+    baseline: Option<PathBuf>,
 }
 
 impl Options {
@@ -34,19 +39,23 @@ impl Options {
     }
 }
 
-pub(crate) fn run(args: lexopt::Parser) -> Outcome {
+pub(crate) fn run(args: lexopt::Parser) -> TaskResult {
     let options = options(args)?;
-    // Each bench writes its corpora anew: never those of an older generator, and warm in the page cache.
-    let folder = shell::target().join("bench/corpus");
-    if folder.exists() {
-        std::fs::remove_dir_all(&folder)?;
+    // Always write new corpora: the generator may have changed, and new files are in the page cache.
+    let directory = shell::target().join("bench/corpus");
+    if directory.exists() {
+        std::fs::remove_dir_all(&directory)?;
     }
-    let tools = Tools::find()?;
-    let mut corpora = Corpora { folder, written: BTreeMap::new() };
+    if let Some(baseline) = &options.baseline {
+        let krm = krm(&options)?.ok_or("this checkout has no crates/krm-cli; use --krm")?;
+        return baseline::run(&options, &krm, baseline);
+    }
+    let tools = Tools::find(&options)?;
+    let mut corpora = Corpora { directory, written: BTreeMap::new() };
     if options.wants(startup::NAME) {
         startup::run(&options, &tools)?;
     }
-    works::run(&options, &tools, &mut corpora)?;
+    workloads::run(&options, &tools, &mut corpora)?;
     if options.wants(fmt::NAME) {
         fmt::run(&options, &tools)?;
     }
@@ -71,8 +80,9 @@ pub(crate) fn run(args: lexopt::Parser) -> Outcome {
     Ok(())
 }
 
-fn options(mut args: lexopt::Parser) -> Outcome<Options> {
-    let mut options = Options { runs: 5, full: false, only: String::new() };
+fn options(mut args: lexopt::Parser) -> TaskResult<Options> {
+    let mut options =
+        Options { runs: 5, full: false, only: String::new(), krm: None, baseline: None };
     while let Some(arg) = args.next()? {
         match arg {
             lexopt::Arg::Long("runs") => {
@@ -81,11 +91,17 @@ fn options(mut args: lexopt::Parser) -> Outcome<Options> {
                     .parse()
                     .ok()
                     .filter(|runs| *runs > 0)
-                    .ok_or("--runs takes a number from 1")?;
+                    .ok_or("--runs: expected a positive integer")?;
             }
             lexopt::Arg::Long("full") => options.full = true,
             lexopt::Arg::Long("only") => {
                 options.only = args.value()?.to_string_lossy().into_owned();
+            }
+            lexopt::Arg::Long("krm") => {
+                options.krm = Some(baseline::binary(&args.value()?.to_string_lossy())?);
+            }
+            lexopt::Arg::Long("baseline") => {
+                options.baseline = Some(baseline::binary(&args.value()?.to_string_lossy())?);
             }
             _ => return Err(arg.unexpected().into()),
         }
@@ -93,38 +109,41 @@ fn options(mut args: lexopt::Parser) -> Outcome<Options> {
     Ok(options)
 }
 
-/// The name that rows and ratios use for our own program.
+/// The name of our own program in tables.
 const KRM: &str = "krm";
 
-/// The programs that can be started; a missing one has been said and is left out of the tables.
+/// The installed programs; a missing one is reported and left out of the tables.
 struct Tools {
     programs: BTreeMap<&'static str, PathBuf>,
 }
 
 impl Tools {
-    fn find() -> Outcome<Self> {
+    fn find(options: &Options) -> TaskResult<Self> {
         let mut programs = BTreeMap::new();
-        match krm()? {
+        match krm(options)? {
             Some(path) => _ = programs.insert(KRM, path),
-            None => println!("krm is not there: this checkout has no crates/krm-cli"),
+            None => println!("krm cannot be built: this checkout has no crates/krm-cli"),
         }
         let others = [fmt::PEER, functions::PEER, merge::PEER];
-        let mut names: Vec<&str> = works::peers().into_iter().chain(others).collect();
+        let mut names: Vec<&str> = workloads::peers().into_iter().chain(others).collect();
         names.extend(setters::PEERS.iter().chain(render::PEERS));
         names.sort_unstable();
         names.dedup();
         for name in names {
             match peers::find(name) {
                 Some(path) => _ = programs.insert(name, path),
-                None => println!("{name} is not installed: `cargo xtask peers` does it"),
+                None => println!("{name} is not installed; run `cargo xtask peers`"),
             }
         }
         Ok(Self { programs })
     }
 }
 
-/// Builds krm as people get it.
-fn krm() -> Outcome<Option<PathBuf>> {
+/// The binary of `--krm`, or a release build of this checkout.
+fn krm(options: &Options) -> TaskResult<Option<PathBuf>> {
+    if options.krm.is_some() {
+        return Ok(options.krm.clone());
+    }
     if !shell::root().join("crates/krm-cli").is_dir() {
         return Ok(None);
     }
@@ -132,29 +151,29 @@ fn krm() -> Outcome<Option<PathBuf>> {
     Ok(Some(shell::target().join("release/krm")))
 }
 
-/// The corpora that works asked for so far, each written once.
+/// The corpora that were needed so far, each written once.
 struct Corpora {
-    folder: PathBuf,
+    directory: PathBuf,
     written: BTreeMap<(usize, &'static str), Corpus>,
 }
 
-/// A folder of resources, and the files in it as they are named from within.
+/// A directory of resources, and its files relative to it.
 struct Corpus {
-    folder: PathBuf,
+    directory: PathBuf,
     files: Vec<PathBuf>,
     bytes: u64,
 }
 
 impl Corpora {
-    fn get(&mut self, count: usize, layout: Layout) -> Outcome<&Corpus> {
+    fn get(&mut self, count: usize, layout: Layout) -> TaskResult<&Corpus> {
         let key = (count, layout.name());
         if !self.written.contains_key(&key) {
-            let folder = self.folder.join(format!("{count}-{}", layout.name()));
-            let written = corpus::write(&folder, count, layout)?;
+            let directory = self.directory.join(format!("{count}-{}", layout.name()));
+            let written = corpus::write(&directory, count, layout)?;
             let inside =
-                written.files.iter().map(|path| path.strip_prefix(&folder).map(PathBuf::from));
+                written.files.iter().map(|path| path.strip_prefix(&directory).map(PathBuf::from));
             let files = inside.collect::<Result<_, _>>()?;
-            self.written.insert(key, Corpus { folder, files, bytes: written.bytes });
+            self.written.insert(key, Corpus { directory, files, bytes: written.bytes });
         }
         Ok(&self.written[&key])
     }

@@ -1,4 +1,4 @@
-//! The `parse` section: text to index in memory, one thread, without start-up and without disk.
+//! The `parse` section: parsing in memory on one thread, without process start and disk access.
 
 use std::process::Command;
 use std::time::Instant;
@@ -9,19 +9,19 @@ use super::measure::{self, Sample};
 use super::table::{self, NONE, Table};
 use super::{Corpora, Options};
 use crate::corpus::Layout;
-use crate::{Outcome, peers, shell};
+use crate::{TaskResult, peers, shell};
 
 pub(super) const NAME: &str = "parse";
 
-/// Large enough that a run takes tenths of a second, small enough for every contestant's memory.
+/// Large enough that a run takes tenths of a second, small enough for the memory of every parser.
 const RESOURCES: usize = 10_000;
 
-const BARE: &str = "bare front end";
+const BARE: &str = "granit-parser";
 const INDEX: &str = "krm-yaml";
 const GO_YAML: &str = "go-yaml v3";
 
-pub(super) fn run(options: &Options, corpora: &mut Corpora) -> Outcome {
-    // Measured as it is shipped: the development build is optimised for building.
+pub(super) fn run(options: &Options, corpora: &mut Corpora) -> TaskResult {
+    // A release build, because that is what users get.
     shell::run(shell::cargo().args(["build", "--release", "--quiet", "--package", "xtask"]))?;
     let corpus = corpora.get(RESOURCES, Layout::One)?;
     println!(
@@ -29,25 +29,25 @@ pub(super) fn run(options: &Options, corpora: &mut Corpora) -> Outcome {
         corpus.bytes as f64 / 1e6,
         options.runs
     );
-    let file = corpus.folder.join(&corpus.files[0]);
-    let mut contestants = contestants();
-    for (_, command) in &mut contestants {
+    let file = corpus.directory.join(&corpus.files[0]);
+    let mut parsers = parsers();
+    for (_, command) in &mut parsers {
         command.arg(&file).env("GOMAXPROCS", "1");
     }
-    let mut samples: Vec<Vec<Sample>> = contestants.iter().map(|_| Vec::new()).collect();
+    let mut samples: Vec<Vec<Sample>> = parsers.iter().map(|_| Vec::new()).collect();
     for _ in 0..options.runs {
-        for ((_, command), samples) in contestants.iter_mut().zip(&mut samples) {
+        for ((_, command), samples) in parsers.iter_mut().zip(&mut samples) {
             samples.push(measure::self_timed(command)?);
         }
     }
-    let names = contestants.iter().map(|(name, _)| *name);
+    let names = parsers.iter().map(|(name, _)| *name);
     let medians = samples.iter().map(|samples| measure::median(samples).expect("at least one run"));
     print!("{}", render(corpus.bytes, &names.zip(medians).collect::<Vec<_>>()));
     Ok(())
 }
 
-/// Each is a process of its own, so that its peak memory is its own.
-fn contestants() -> Vec<(&'static str, Command)> {
+/// Each parser is a separate process, so that its peak memory can be measured.
+fn parsers() -> Vec<(&'static str, Command)> {
     let ours = |name: &str| {
         let mut command = Command::new(shell::target().join("release/xtask"));
         command.args(["bench-parse", name]);
@@ -56,13 +56,13 @@ fn contestants() -> Vec<(&'static str, Command)> {
     let mut found = vec![(BARE, ours("bare")), (INDEX, ours("krm"))];
     match peers::find("gopeer") {
         Some(gopeer) => {
-            for (name, word) in [(GO_YAML, "decode-goyaml"), ("kyaml", "decode-kyaml")] {
+            for (name, subcommand) in [(GO_YAML, "decode-goyaml"), ("kyaml", "decode-kyaml")] {
                 let mut command = Command::new(&gopeer);
-                command.arg(word);
+                command.arg(subcommand);
                 found.push((name, command));
             }
         }
-        None => println!("gopeer is not installed: `cargo xtask peers` does it"),
+        None => println!("gopeer is not installed; run `cargo xtask peers`"),
     }
     found
 }
@@ -73,7 +73,7 @@ fn render(bytes: u64, medians: &[(&str, Sample)]) -> String {
     };
     let (bare, go_yaml) = (seconds_of(BARE), seconds_of(GO_YAML));
     let header =
-        ["contestant", "median", "MB/s", "to bare", "go-yaml to it", "peak MB", "peak to input"];
+        ["parser", "median", "MB/s", "to bare", "go-yaml to it", "peak MB", "peak to input"];
     let mut table = Table::new(1, &header);
     for (name, sample) in medians {
         table.row(vec![
@@ -89,8 +89,8 @@ fn render(bytes: u64, medians: &[(&str, Sample)]) -> String {
     table.render()
 }
 
-/// `cargo xtask bench-parse bare|krm FILE`: reads the file first, then times the index alone.
-pub(crate) fn run_contestant(mut args: lexopt::Parser) -> Outcome {
+/// `cargo xtask bench-parse bare|krm FILE`: reads the file, then times parsing alone.
+pub(crate) fn run_parser(mut args: lexopt::Parser) -> TaskResult {
     let name = args.value()?;
     let file = args.value()?;
     if let Some(arg) = args.next()? {
@@ -101,23 +101,23 @@ pub(crate) fn run_contestant(mut args: lexopt::Parser) -> Outcome {
     let bytes = text.len();
     let start = Instant::now();
     let documents = match name.to_str() {
-        Some("bare") => front_end(&text),
-        Some("krm") => index(text),
-        _ => return Err("bench-parse takes bare or krm, then a file".into()),
+        Some("bare") => parse_events(&text),
+        Some("krm") => parse_file(text),
+        _ => return Err("expected `bare` or `krm`, then a file".into()),
     };
     let seconds = start.elapsed().as_secs_f64();
     println!("{{\"seconds\":{seconds:.6},\"documents\":{documents},\"bytes\":{bytes}}}");
     Ok(())
 }
 
-/// What krm-yaml does with a text; gives back the number of documents.
-fn index(text: String) -> usize {
+/// Parses with krm-yaml; returns the number of documents.
+fn parse_file(text: String) -> usize {
     let file = krm_yaml::File::parse(text).expect("the corpus is small enough");
     std::hint::black_box(&file).documents().len()
 }
 
-/// The parser alone, every event looked at and none kept: no index can be faster.
-fn front_end(text: &str) -> usize {
+/// Reads all events of the underlying parser and keeps none: a lower bound for any tree built from them.
+fn parse_events(text: &str) -> usize {
     let options = granit_parser::options! { emit_comments: false, emit_anchor_events: true };
     let events = Parser::new_from_str_with_options(text, options);
     let documents = events.filter(|event| {
@@ -133,14 +133,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_contestants_see_every_document() {
+    fn both_parsers_see_every_document() {
         let text = "a: 1\n---\nb: 2\n---\n# none\nc: [x, &y z, *y]\n";
-        assert_eq!(front_end(text), 3);
-        assert_eq!(index(text.to_owned()), 3);
+        assert_eq!(parse_events(text), 3);
+        assert_eq!(parse_file(text.to_owned()), 3);
     }
 
     #[test]
-    fn ratios_are_to_the_bare_front_end_and_to_go_yaml() {
+    fn ratios_are_relative_to_the_bare_parser_and_go_yaml() {
         let sample = |seconds| Sample { seconds, peak_bytes: 3_000_000 };
         let text = render(
             2_000_000,

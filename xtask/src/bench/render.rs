@@ -1,4 +1,4 @@
-//! Whole packages through three functions: krm with its built-in ones beside kpt with the catalog's own as programs.
+//! `fn render` with three functions: krm with its built-in ones, and kpt with the catalog's as exec functions.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,24 +6,24 @@ use std::process::Command;
 
 use super::measure::{self, Sample};
 use super::table::{self, Table};
-use super::writes::{self, MOST_FLOORS};
+use super::writes::{self, MAX_FLOOR_RATIO};
 use super::{KRM, Options, Tools};
 use crate::corpus::{self, Layout};
-use crate::{Outcome, shell};
+use crate::{TaskResult, shell};
 
 pub(super) const NAME: &str = "render";
 
 const RESOURCES: usize = 1_000;
 const PACKAGES: usize = 100;
 
-/// kpt, and the functions that it would run; a missing one is told and left out.
+/// kpt, and the functions that it runs; if one is missing, kpt is left out.
 pub(super) const PEERS: &[&str] = &["kpt", "set-namespace", "set-labels", "apply-setters"];
 
-/// The functions of the pipeline, each with the one value that it gets.
+/// The functions of the pipeline, each with the key of the one value that it gets.
 const FUNCTIONS: [(&str, &str); 3] =
     [("set-namespace", "namespace"), ("set-labels", "run"), ("apply-setters", "replicas")];
 
-pub(super) fn run(options: &Options, tools: &Tools) -> Outcome {
+pub(super) fn run(options: &Options, tools: &Tools) -> TaskResult {
     let Some(krm) = tools.programs.get(KRM) else { return Ok(()) };
     println!(
         "\n## {NAME}: {RESOURCES} resources, three functions, median of {} runs\n",
@@ -38,7 +38,7 @@ pub(super) fn run(options: &Options, tools: &Tools) -> Outcome {
     Ok(())
 }
 
-/// How the resources are divided.
+/// How the resources are divided into packages.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Packages {
     One,
@@ -49,36 +49,36 @@ impl Packages {
     fn name(self) -> String {
         match self {
             Self::One => "one package".to_owned(),
-            Self::Many => format!("{PACKAGES} sub-packages"),
+            Self::Many => format!("{PACKAGES} subpackages"),
         }
     }
 
-    /// Writes the resources; the folders that are packages, and the files.
-    fn write(self, folder: &Path) -> Outcome<(Vec<PathBuf>, Vec<PathBuf>)> {
-        if folder.exists() {
-            fs::remove_dir_all(folder)?;
+    /// Writes the resources; returns the package directories and all files.
+    fn write(self, directory: &Path) -> TaskResult<(Vec<PathBuf>, Vec<PathBuf>)> {
+        if directory.exists() {
+            fs::remove_dir_all(directory)?;
         }
         match self {
             Self::One => {
-                let written = corpus::write(folder, RESOURCES, Layout::Many)?;
-                Ok((vec![folder.to_owned()], written.files))
+                let written = corpus::write(directory, RESOURCES, Layout::Many)?;
+                Ok((vec![directory.to_owned()], written.files))
             }
             Self::Many => {
                 let (mut packages, mut files) = (Vec::new(), Vec::new());
                 for number in 0..PACKAGES {
-                    let package = folder.join(format!("package-{number:03}"));
+                    let package = directory.join(format!("package-{number:03}"));
                     files
                         .extend(corpus::write(&package, RESOURCES / PACKAGES, Layout::Many)?.files);
                     packages.push(package);
                 }
-                fs::write(folder.join("Kptfile"), kptfile(None, |_| String::new()))?;
+                fs::write(directory.join("Kptfile"), kptfile(None, |_| String::new()))?;
                 Ok((packages, files))
             }
         }
     }
 }
 
-/// A Kptfile with the pipeline; another value in every run, so that every run has all of the work.
+/// A Kptfile with the pipeline. The values differ in every run, so that every run changes every resource.
 fn kptfile(run: Option<usize>, program: impl Fn(&str) -> String) -> String {
     let head = "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata:\n  name: bench\n";
     let Some(run) = run else { return head.to_owned() };
@@ -91,11 +91,17 @@ fn kptfile(run: Option<usize>, program: impl Fn(&str) -> String) -> String {
     format!("{head}pipeline:\n  mutators:\n{functions}")
 }
 
-fn prepare(packages: &[PathBuf], run: usize, program: impl Fn(&str) -> String) -> Outcome {
+fn prepare(packages: &[PathBuf], run: usize, program: impl Fn(&str) -> String) -> TaskResult {
     for package in packages {
         fs::write(package.join("Kptfile"), kptfile(Some(run), &program))?;
     }
     Ok(())
+}
+
+/// Writes the subpackages with their pipelines.
+pub(super) fn write_packages(directory: &Path) -> TaskResult {
+    let (packages, _) = Packages::Many.write(directory)?;
+    prepare(&packages, 1, |name| format!("image: {name}"))
 }
 
 fn compare(
@@ -104,9 +110,9 @@ fn compare(
     tools: &Tools,
     options: &Options,
     table: &mut Table,
-) -> Outcome {
-    let folder = shell::target().join("bench/render");
-    let own = folder.join("krm");
+) -> TaskResult {
+    let directory = shell::target().join("bench/render");
+    let own = directory.join("krm");
     let (packages, files) = layout.write(&own)?;
     let image = |name: &str| format!("image: {name}");
     let render = || {
@@ -120,7 +126,7 @@ fn compare(
     let (mut checks, mut renders, mut floors) = (Vec::new(), Vec::new(), Vec::new());
     for run in 1..=options.runs {
         prepare(&packages, run, image)?;
-        checks.push(measure::ending_with(render().arg("--check"), 1)?);
+        checks.push(measure::exiting_with(render().arg("--check"), 1)?);
         floors.push(writes::floor(&files)?);
         renders.push(measure::quietly(&mut render())?);
     }
@@ -136,31 +142,35 @@ fn compare(
     };
     row("krm --check", check);
     row("krm", measure::median(&renders).expect("at least one run"));
-    let allowed = MOST_FLOORS * writes::middle(floors) + check.seconds;
-    row("allowed for krm", Sample { seconds: allowed, peak_bytes: 0 });
-    match peer(layout, &folder.join("peer"), tools, options) {
+    let limit = MAX_FLOOR_RATIO * writes::median_seconds(floors) + check.seconds;
+    row("limit for krm", Sample { seconds: limit, peak_bytes: 0 });
+    match peer(layout, &directory.join("peer"), tools, options) {
         Ok(sample) => row(PEERS[0], sample),
         Err(reason) => table.row(vec![layout.name(), PEERS[0].to_owned(), reason.to_string()]),
     }
     Ok(())
 }
 
-/// The same work by kpt with programs; it always writes.
-fn peer(layout: Packages, folder: &Path, tools: &Tools, options: &Options) -> Outcome<Sample> {
-    let program = |name: &str| {
-        tools.programs.get(name).ok_or_else(|| format!("{name} cannot be installed here"))
-    };
+/// The same pipeline run by kpt with exec functions; kpt always writes.
+fn peer(
+    layout: Packages,
+    directory: &Path,
+    tools: &Tools,
+    options: &Options,
+) -> TaskResult<Sample> {
+    let program =
+        |name: &str| tools.programs.get(name).ok_or_else(|| format!("{name} is not installed"));
     let kpt = program(PEERS[0])?;
     for name in &PEERS[1..] {
         program(name)?;
     }
-    let (packages, _) = layout.write(folder)?;
+    let (packages, _) = layout.write(directory)?;
     let mut samples = Vec::new();
     for run in 0..options.runs {
         let exec = |name: &str| format!("exec: {}", tools.programs[name].display());
         prepare(&packages, run, exec)?;
         let mut command = Command::new(kpt);
-        command.args(["fn", "render", ".", "--allow-exec"]).current_dir(folder);
+        command.args(["fn", "render", ".", "--allow-exec"]).current_dir(directory);
         samples.push(measure::quietly(&mut command)?);
     }
     Ok(measure::median(&samples).expect("at least one run"))

@@ -1,4 +1,4 @@
-//! Setting one value in many resources: krm beside kustomize's last `cfg set` and kpt's apply-setters, and the lines that change.
+//! Setting one value in many resources: krm, kustomize's `cfg set` and kpt's apply-setters, with the number of changed lines.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,19 +6,19 @@ use std::process::Command;
 
 use super::measure::{self, Sample};
 use super::table::{self, Table};
-use super::writes::{self, MOST_FLOORS};
+use super::writes::{self, MAX_FLOOR_RATIO};
 use super::{KRM, Options, Tools};
 use crate::corpus::{self, Layout};
-use crate::{Outcome, shell};
+use crate::{TaskResult, shell};
 
 pub(super) const NAME: &str = "setters";
 
 const SIZES: &[usize] = &[1_000, 10_000];
 
-/// The tools that set; a missing one is told and left out. kpt needs the program of its function beside it.
+/// The other tools; a missing one is reported and left out. kpt also needs the function program.
 pub(super) const PEERS: &[&str] = &["kustomize-4.5.7", "kpt", "apply-setters"];
 
-/// The reference in the corpus, and the same for kustomize.
+/// The setter reference in the corpus, and the same for kustomize.
 const KPT_SET: &str = "# kpt-set: ${replicas}";
 const OPENAPI: &str = "# {\"$openapi\":\"replicas\"}";
 
@@ -44,10 +44,10 @@ pipeline:
       replicas: \"0\"
 ";
 
-pub(super) fn run(options: &Options, tools: &Tools) -> Outcome {
+pub(super) fn run(options: &Options, tools: &Tools) -> TaskResult {
     println!("\n## {NAME}: median of {} runs\n", options.runs);
     let header =
-        ["work", "tool", "resources", "median", "to krm --check", "peak MB", "lines changed"];
+        ["dialect", "tool", "resources", "median", "to krm --check", "peak MB", "lines changed"];
     let mut table = Table::new(2, &header);
     for &size in SIZES {
         let corpus = Corpus::write(size)?;
@@ -57,6 +57,12 @@ pub(super) fn run(options: &Options, tools: &Tools) -> Outcome {
     }
     print!("{}", table.render());
     Ok(())
+}
+
+/// Writes 10,000 resources and a Kptfile whose setter many of them refer to.
+pub(super) fn write_kpt_package(directory: &Path) -> TaskResult {
+    corpus::write(directory, SIZES[1], Layout::Many)?;
+    Ok(fs::write(directory.join("Kptfile"), KPTFILE)?)
 }
 
 /// How the resources refer to the setter.
@@ -74,7 +80,7 @@ impl Dialect {
         }
     }
 
-    fn folder(self) -> &'static str {
+    fn directory(self) -> &'static str {
         match self {
             Self::OpenApi => "openapi",
             Self::KptSet => "kpt-set",
@@ -82,22 +88,22 @@ impl Dialect {
     }
 }
 
-/// The same resources in both dialects, and a copy of each that a peer may rewrite.
+/// The same resources in both dialects, each with a copy that the other tool rewrites.
 struct Corpus {
-    folder: PathBuf,
-    /// How many fields follow the setter.
+    directory: PathBuf,
+    /// The number of fields that refer to the setter.
     fields: usize,
 }
 
 impl Corpus {
-    fn write(size: usize) -> Outcome<Self> {
-        let folder = shell::target().join(format!("bench/setters-{size}"));
-        if folder.exists() {
-            fs::remove_dir_all(&folder)?;
+    fn write(size: usize) -> TaskResult<Self> {
+        let directory = shell::target().join(format!("bench/setters-{size}"));
+        if directory.exists() {
+            fs::remove_dir_all(&directory)?;
         }
         let mut fields = 0;
         for dialect in [Dialect::OpenApi, Dialect::KptSet] {
-            let own = folder.join(dialect.folder());
+            let own = directory.join(dialect.directory());
             for copy in ["old", "krm", "peer"] {
                 let into = own.join(copy);
                 let written = corpus::write(&into, size, Layout::Many)?;
@@ -115,15 +121,15 @@ impl Corpus {
                 }
             }
         }
-        Ok(Self { folder, fields })
+        Ok(Self { directory, fields })
     }
 
     fn at(&self, dialect: Dialect, copy: &str) -> PathBuf {
-        self.folder.join(dialect.folder()).join(copy)
+        self.directory.join(dialect.directory()).join(copy)
     }
 }
 
-/// Another value in every run, so that every run has all of the work.
+/// The value differs in every run, so that every run changes every field.
 fn value(run: usize) -> String {
     (100 + run).to_string()
 }
@@ -135,22 +141,22 @@ fn compare(
     tools: &Tools,
     options: &Options,
     table: &mut Table,
-) -> Outcome {
+) -> TaskResult {
     let Some(krm) = tools.programs.get(KRM) else { return Ok(()) };
     let [old, own, theirs] = ["old", "krm", "peer"].map(|copy| corpus.at(dialect, copy));
     let set = |run| command(krm, &own, &["cfg", "set", ".", "replicas", &value(run), "-q"]);
     shell::run(&mut set(0))?;
     let lines = writes::numstat(&old, &own)?;
-    let wanted = corpus.fields + 1;
-    if lines != (wanted, wanted) {
-        return Err(format!("krm changed {lines:?} lines; {wanted} are wanted on each side").into());
+    let expected = corpus.fields + 1;
+    if lines != (expected, expected) {
+        return Err(format!("expected {expected} lines added and removed, found {lines:?}").into());
     }
     let changed = changed_files(&old, &own)?;
     let (mut checks, mut sets, mut floors, mut peers) =
         (Vec::new(), Vec::new(), Vec::new(), Ok(Vec::new()));
     let mut peer_lines = None;
     for run in 0..options.runs {
-        checks.push(measure::ending_with(set(run + 1).arg("--check"), 1)?);
+        checks.push(measure::exiting_with(set(run + 1).arg("--check"), 1)?);
         floors.push(writes::floor(&changed)?);
         sets.push(measure::quietly(&mut set(run + 1))?);
         if let Ok(list) = &mut peers {
@@ -164,7 +170,7 @@ fn compare(
         }
     }
     let check = measure::median(&checks).expect("at least one run");
-    let shown = |(added, gone): (usize, usize)| (added + gone).to_string();
+    let total = |(added, removed): (usize, usize)| (added + removed).to_string();
     let mut row = |tool: &str, sample: Sample, lines: String| {
         table.row(vec![
             dialect.name().to_owned(),
@@ -178,13 +184,13 @@ fn compare(
     };
     row("krm --check", check, String::new());
     let set = measure::median(&sets).expect("at least one run");
-    row("krm", set, shown(lines));
-    let allowed = MOST_FLOORS * writes::middle(floors) + check.seconds;
-    row("allowed for krm", Sample { seconds: allowed, peak_bytes: 0 }, String::new());
+    row("krm", set, total(lines));
+    let limit = MAX_FLOOR_RATIO * writes::median_seconds(floors) + check.seconds;
+    row("limit for krm", Sample { seconds: limit, peak_bytes: 0 }, String::new());
     match peers {
         Ok(list) => {
             let sample = measure::median(&list).expect("at least one run");
-            row(peer(dialect), sample, peer_lines.map(shown).unwrap_or_default());
+            row(peer(dialect), sample, peer_lines.map(total).unwrap_or_default());
         }
         Err(reason) => table.row(vec![
             dialect.name().to_owned(),
@@ -203,15 +209,15 @@ fn peer(dialect: Dialect) -> &'static str {
     }
 }
 
-/// What the peer does for the same work; it always writes.
-fn once(dialect: Dialect, folder: &Path, value: &str, tools: &Tools) -> Result<Sample, String> {
+/// Sets the value with the other tool, which always writes.
+fn once(dialect: Dialect, directory: &Path, value: &str, tools: &Tools) -> Result<Sample, String> {
     let program = |name: &str| tools.programs.get(name).ok_or(format!("{name} is not installed"));
     let tool = program(peer(dialect))?;
     let mut command = match dialect {
-        Dialect::OpenApi => command(tool, folder, &["cfg", "set", ".", "replicas", value]),
+        Dialect::OpenApi => command(tool, directory, &["cfg", "set", ".", "replicas", value]),
         Dialect::KptSet => {
             let function = program(PEERS[2])?;
-            let mut command = command(tool, folder, &["fn", "eval", ".", "--exec"]);
+            let mut command = command(tool, directory, &["fn", "eval", ".", "--exec"]);
             command.arg(function).args(["--", &format!("replicas={value}")]);
             command
         }
@@ -219,16 +225,16 @@ fn once(dialect: Dialect, folder: &Path, value: &str, tools: &Tools) -> Result<S
     measure::quietly(&mut command).map_err(|error| error.to_string())
 }
 
-fn command(program: &Path, folder: &Path, args: &[&str]) -> Command {
+fn command(program: &Path, directory: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(program);
-    command.args(args).current_dir(folder);
+    command.args(args).current_dir(directory);
     command
 }
 
-/// The files that differ between two copies of a corpus, as they are in the second.
-fn changed_files(old: &Path, new: &Path) -> Outcome<Vec<PathBuf>> {
+/// The files that differ between two copies of a corpus, as paths of the second.
+fn changed_files(old: &Path, new: &Path) -> TaskResult<Vec<PathBuf>> {
     let mut git = shell::program("git");
-    let said = git.args(["diff", "--no-index", "--name-only"]).arg(old).arg(new).output()?;
-    let said = String::from_utf8(said.stdout)?;
-    Ok(said.lines().map(|line| Path::new("/").join(line.trim_start_matches('/'))).collect())
+    let output = git.args(["diff", "--no-index", "--name-only"]).arg(old).arg(new).output()?;
+    let output = String::from_utf8(output.stdout)?;
+    Ok(output.lines().map(|line| Path::new("/").join(line.trim_start_matches('/'))).collect())
 }

@@ -1,19 +1,19 @@
-//! The time that krm takes to do nothing, beside the time that any process takes.
+//! The start-up time of krm, and of a process that does nothing.
 
 use std::process::Command;
 
 use super::measure::{self, Sample};
 use super::table::{Table, megabytes, milliseconds};
 use super::{KRM, Options, Tools};
-use crate::Outcome;
+use crate::TaskResult;
 
 pub(super) const NAME: &str = "start-up";
 
-/// A start takes about a millisecond, so that a few runs show only noise.
-const LEAST_RUNS: usize = 50;
+/// A start takes about a millisecond, so a few runs would show only noise.
+const MIN_RUNS: usize = 50;
 
-pub(super) fn run(options: &Options, tools: &Tools) -> Outcome {
-    let runs = options.runs.max(LEAST_RUNS);
+pub(super) fn run(options: &Options, tools: &Tools) -> TaskResult {
+    let runs = options.runs.max(MIN_RUNS);
     println!("\n## {NAME}: median of {runs} runs\n");
     let mut floor = Command::new("/bin/true");
     let mut krm = tools.programs.get(KRM).map(|path| {
@@ -29,13 +29,13 @@ pub(super) fn run(options: &Options, tools: &Tools) -> Outcome {
         }
     }
     let floor = measure::median(&floors).expect("at least fifty runs");
-    let mut table = Table::new(1, &["tool", "median", "beyond /bin/true", "peak MB"]);
+    let mut table = Table::new(1, &["tool", "median", "minus /bin/true", "peak MB"]);
     let mut row = |tool: &str, sample: Sample| {
-        let beyond = milliseconds(sample.seconds - floor.seconds);
+        let difference = milliseconds(sample.seconds - floor.seconds);
         table.row(vec![
             tool.to_owned(),
             milliseconds(sample.seconds),
-            beyond,
+            difference,
             megabytes(sample.peak_bytes),
         ]);
     };

@@ -1,15 +1,15 @@
-//! Tables for a terminal that are Markdown too, so that a result can be pasted as it is.
+//! Tables that are aligned for a terminal and valid Markdown.
 
-/// Rows of text under a header; the first columns are words, the rest numbers.
+/// Rows under a header; the first columns are aligned left, the others right.
 pub(super) struct Table {
-    words: usize,
+    left_aligned: usize,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    /// A table whose first `words` columns are aligned to the left.
-    pub(super) fn new(words: usize, header: &[&str]) -> Self {
-        Self { words, rows: vec![header.iter().map(ToString::to_string).collect()] }
+    /// A table whose first `left_aligned` columns are aligned left.
+    pub(super) fn new(left_aligned: usize, header: &[&str]) -> Self {
+        Self { left_aligned, rows: vec![header.iter().map(ToString::to_string).collect()] }
     }
 
     pub(super) fn row(&mut self, cells: Vec<String>) {
@@ -31,7 +31,7 @@ impl Table {
         for (number, row) in self.rows.iter().enumerate() {
             for (column, width) in widths.iter().enumerate() {
                 let cell = row.get(column).map_or("", String::as_str);
-                text += &if column < self.words {
+                text += &if column < self.left_aligned {
                     format!("| {cell:<width$} ")
                 } else {
                     format!("| {cell:>width$} ")
@@ -48,14 +48,14 @@ impl Table {
     fn rule(&self, widths: &[usize]) -> String {
         let mut text = String::new();
         for (column, width) in widths.iter().enumerate() {
-            let end = if column < self.words { '-' } else { ':' };
+            let end = if column < self.left_aligned { '-' } else { ':' };
             text += &format!("|{}{end}", "-".repeat(width + 1));
         }
         text + "|\n"
     }
 }
 
-/// A cell that has nothing to say.
+/// An empty cell.
 pub(super) const NONE: &str = "–";
 
 pub(super) fn milliseconds(seconds: f64) -> String {
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_line_up_and_the_result_is_markdown() {
+    fn tables_are_aligned_markdown() {
         let mut table = Table::new(1, &["tool", "time"]);
         table.row(vec!["krm".to_owned(), milliseconds(0.0015)]);
         table.row(vec!["another".to_owned(), NONE.to_owned()]);
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ratio_to_nothing_is_nothing() {
+    fn a_ratio_without_reference_is_empty() {
         assert_eq!(ratio(3.0, Some(2.0)), "1.50×");
         assert_eq!(ratio(3.0, None), NONE);
     }

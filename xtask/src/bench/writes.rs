@@ -1,4 +1,4 @@
-//! Commands that write, beside the floor: the same files staged, flushed and renamed with nothing else.
+//! Commands that write, compared with the floor: writing, flushing and renaming the same files and nothing else.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,26 +9,26 @@ use super::measure;
 use super::table::{Table, milliseconds, ratio};
 use super::{KRM, Options, Tools};
 use crate::corpus::{self, Layout};
-use crate::{Outcome, shell};
+use crate::{TaskResult, shell};
 
 pub(super) const NAME: &str = "write";
 
 const RESOURCES: usize = 10_000;
 
-/// A command that writes may take this many times the floor, and the time of its own `--check`.
-pub(super) const MOST_FLOORS: f64 = 1.6;
+/// A command that writes may take this many times the floor, plus the time of its own `--check`.
+pub(super) const MAX_FLOOR_RATIO: f64 = 1.6;
 
-/// A command that changes every file of the corpus; the number is another one in every run.
+/// A command that changes every file of the corpus; its argument is the number of the run.
 struct Writer {
     name: &'static str,
     args: fn(usize) -> Vec<String>,
-    /// Whether the fields are out of order before every run.
-    wants_shuffled: bool,
+    /// Whether the fields are shuffled before every run.
+    needs_shuffled_input: bool,
 }
 
 const WRITERS: &[Writer] = &[
-    Writer { name: "annotate", args: annotate, wants_shuffled: false },
-    Writer { name: "fmt", args: fmt, wants_shuffled: true },
+    Writer { name: "annotate", args: annotate, needs_shuffled_input: false },
+    Writer { name: "fmt", args: fmt, needs_shuffled_input: true },
 ];
 
 fn fmt(_: usize) -> Vec<String> {
@@ -43,81 +43,79 @@ fn annotate(run: usize) -> Vec<String> {
         .collect()
 }
 
-pub(super) fn run(options: &Options, tools: &Tools) -> Outcome {
+pub(super) fn run(options: &Options, tools: &Tools) -> TaskResult {
     let Some(krm) = tools.programs.get(KRM) else { return Ok(()) };
-    let folder = shell::target().join("bench/write");
-    if folder.exists() {
-        fs::remove_dir_all(&folder)?;
+    let directory = shell::target().join("bench/write");
+    if directory.exists() {
+        fs::remove_dir_all(&directory)?;
     }
-    let (old, new) = (folder.join("old"), folder.join("new"));
+    let (old, new) = (directory.join("old"), directory.join("new"));
     corpus::write(&old, RESOURCES, Layout::Many)?;
     let written = corpus::write(&new, RESOURCES, Layout::Many)?;
     changes_one_line_each(krm, &old, &new)?;
-    let shuffled = corpus::write(&folder.join("shuffled"), RESOURCES, Layout::Many)?.files;
+    let shuffled = corpus::write(&directory.join("shuffled"), RESOURCES, Layout::Many)?.files;
     corpus::shuffle(&shuffled)?;
-    changes_every_file(krm, &folder.join("shuffled"), shuffled.len())?;
+    changes_every_file(krm, &directory.join("shuffled"), shuffled.len())?;
     println!(
         "\n## {NAME}: {RESOURCES} resources in {} files, median of {} runs\n",
         written.files.len(),
         options.runs
     );
-    let header = ["work", "floor", "--check", "allowed", "median", "to floor", "to allowed"];
+    let header = ["command", "floor", "--check", "limit", "median", "to floor", "to limit"];
     let mut table = Table::new(1, &header);
     for writer in WRITERS {
         let (mut floors, mut checks, mut times) = (Vec::new(), Vec::new(), Vec::new());
         for run in 0..options.runs {
-            if writer.wants_shuffled {
+            if writer.needs_shuffled_input {
                 copy(&shuffled, &written.files)?;
             }
             floors.push(floor(&written.files)?);
             let mut check = command(krm, &new, &(writer.args)(run + 1));
-            checks.push(measure::ending_with(check.arg("--check"), 1)?.seconds);
+            checks.push(measure::exiting_with(check.arg("--check"), 1)?.seconds);
             times.push(measure::quietly(&mut command(krm, &new, &(writer.args)(run + 1)))?.seconds);
         }
-        let [floor, check, time] = [floors, checks, times].map(middle);
-        let allowed = MOST_FLOORS * floor + check;
+        let [floor, check, time] = [floors, checks, times].map(median_seconds);
+        let limit = MAX_FLOOR_RATIO * floor + check;
         let mut cells = vec![writer.name.to_owned()];
-        cells.extend([floor, check, allowed, time].map(milliseconds));
-        cells.extend([ratio(time, Some(floor)), ratio(time, Some(allowed))]);
+        cells.extend([floor, check, limit, time].map(milliseconds));
+        cells.extend([ratio(time, Some(floor)), ratio(time, Some(limit))]);
         table.row(cells);
     }
     print!("{}", table.render());
     Ok(())
 }
 
-fn command(krm: &Path, folder: &Path, args: &[String]) -> Command {
+fn command(krm: &Path, directory: &Path, args: &[String]) -> Command {
     let mut command = Command::new(krm);
-    command.args(args).current_dir(folder);
+    command.args(args).current_dir(directory);
     command
 }
 
-/// Puts the contents of some files into others, one by one; what follows does not pay for flushing them.
-fn copy(from: &[PathBuf], to: &[PathBuf]) -> Outcome {
+/// Copies files and flushes them, so that the next measurement does not include the flush.
+fn copy(from: &[PathBuf], to: &[PathBuf]) -> TaskResult {
     for (from, to) in from.iter().zip(to) {
         fs::copy(from, to)?;
     }
     flush(&to[0])
 }
 
-/// Formatting must have something to do in every file of the corpus that is out of order.
-fn changes_every_file(krm: &Path, folder: &Path, count: usize) -> Outcome {
+/// Checks that formatting changes every file of the shuffled corpus.
+fn changes_every_file(krm: &Path, directory: &Path, count: usize) -> TaskResult {
     let args: Vec<String> = fmt(0).into_iter().chain(["--check".to_owned()]).collect();
-    let said = String::from_utf8(command(krm, folder, &args).output()?.stdout)?;
-    match said.lines().count() {
+    let output = String::from_utf8(command(krm, directory, &args).output()?.stdout)?;
+    match output.lines().count() {
         changed if changed == count => Ok(()),
-        changed => {
-            Err(format!("fmt changes {changed} of {count} files that are out of order").into())
-        }
+        changed => Err(format!("fmt changes {changed} of {count} shuffled files").into()),
     }
 }
 
-pub(super) fn middle(mut seconds: Vec<f64>) -> f64 {
+pub(super) fn median_seconds(mut seconds: Vec<f64>) -> f64 {
     seconds.sort_by(f64::total_cmp);
     seconds[seconds.len() / 2]
 }
 
-/// Seconds to write the contents beside the files, flush them in one go, rename them, and flush that.
-pub(super) fn floor(files: &[PathBuf]) -> Outcome<f64> {
+/// Seconds to write the files to temporary names, flush them together, rename them, and flush the renames.
+pub(super) fn floor(files: &[PathBuf]) -> TaskResult<f64> {
     let contents: Vec<Vec<u8>> = files.iter().map(fs::read).collect::<Result<_, _>>()?;
     let staged: Vec<PathBuf> = files.iter().map(|path| path.with_extension("staged")).collect();
     let start = Instant::now();
@@ -132,44 +130,44 @@ pub(super) fn floor(files: &[PathBuf]) -> Outcome<f64> {
     Ok(start.elapsed().as_secs_f64())
 }
 
-/// Flushes the whole file system that holds a file.
-pub(super) fn flush(path: &Path) -> Outcome {
+/// Flushes the file system of a file.
+pub(super) fn flush(path: &Path) -> TaskResult {
     shell::run(shell::program("sync").arg("--file-system").arg(path))
 }
 
-/// Annotates a corpus and holds what `git diff --numstat` says against it: one line for each resource, one more where
-/// `annotations:` is new, and none gone.
-fn changes_one_line_each(krm: &Path, old: &Path, new: &Path) -> Outcome {
-    let had = shell::output(&mut command(
+/// Annotates a corpus and checks with `git diff --numstat` that exactly one line per resource is added, and one more where
+/// `annotations:` is new.
+fn changes_one_line_each(krm: &Path, old: &Path, new: &Path) -> TaskResult {
+    let annotated = shell::output(&mut command(
         krm,
         new,
         &["cfg", "grep", "metadata.annotations", ".", "-o", "json"].map(str::to_owned),
     ))?;
-    let want = 2 * RESOURCES - had.lines().count();
+    let expected = 2 * RESOURCES - annotated.lines().count();
     shell::run(&mut command(krm, new, &annotate(0)))?;
-    let (added, gone) = numstat(old, new)?;
-    if (added, gone) != (want, 0) {
+    let (added, removed) = numstat(old, new)?;
+    if (added, removed) != (expected, 0) {
         return Err(format!(
-            "annotate added {added} lines and took {gone} away; {want} and none are wanted"
+            "expected annotate to add {expected} lines and remove none, found {added} added and {removed} removed"
         )
         .into());
     }
-    println!("\nannotate: {added} new lines for {RESOURCES} resources, none gone");
+    println!("\nannotate: {added} lines added for {RESOURCES} resources, none removed");
     Ok(())
 }
 
-/// What `git diff --numstat` says between two folders: lines that are new, and lines that are gone.
-pub(super) fn numstat(old: &Path, new: &Path) -> Outcome<(usize, usize)> {
+/// The numbers of added and removed lines between two directories.
+pub(super) fn numstat(old: &Path, new: &Path) -> TaskResult<(usize, usize)> {
     let mut git = shell::program("git");
-    let said = git.args(["diff", "--no-index", "--numstat"]).arg(old).arg(new).output()?;
-    let said = String::from_utf8(said.stdout)?;
-    let (mut added, mut gone) = (0, 0);
-    for line in said.lines() {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        added += words[0].parse::<usize>()?;
-        gone += words[1].parse::<usize>()?;
+    let output = git.args(["diff", "--no-index", "--numstat"]).arg(old).arg(new).output()?;
+    let output = String::from_utf8(output.stdout)?;
+    let (mut added, mut removed) = (0, 0);
+    for line in output.lines() {
+        let columns: Vec<&str> = line.split_whitespace().collect();
+        added += columns[0].parse::<usize>()?;
+        removed += columns[1].parse::<usize>()?;
     }
-    Ok((added, gone))
+    Ok((added, removed))
 }
 
 #[cfg(test)]
@@ -177,9 +175,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_floor_leaves_the_files_as_they_were_and_git_counts_what_changed() {
-        let folder = std::env::temp_dir().join(format!("krm-floor-{}", std::process::id()));
-        let (old, new) = (folder.join("old"), folder.join("new"));
+    fn floor_keeps_file_contents_and_numstat_counts_changes() {
+        let directory = std::env::temp_dir().join(format!("krm-floor-{}", std::process::id()));
+        let (old, new) = (directory.join("old"), directory.join("new"));
         corpus::write(&old, 20, Layout::Many).expect("written");
         let written = corpus::write(&new, 20, Layout::Many).expect("written");
         assert!(floor(&written.files).expect("it writes") > 0.0);
@@ -188,6 +186,6 @@ mod tests {
         let (first, rest) = text.split_once('\n').expect("it has lines");
         fs::write(&written.files[0], format!("{rest}one\ntwo\n")).expect("written");
         assert_eq!(numstat(&old, &new).expect("git compares"), (2, 1), "without {first}");
-        fs::remove_dir_all(&folder).expect("ours to remove");
+        fs::remove_dir_all(&directory).expect("ours to remove");
     }
 }

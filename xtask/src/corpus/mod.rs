@@ -1,6 +1,6 @@
-//! `cargo xtask corpus`: deterministic folders of Kubernetes resources for benchmarks and tests.
+//! `cargo xtask corpus`: deterministic directories of Kubernetes resources for benchmarks and tests.
 
-pub(crate) mod dice;
+pub(crate) mod random;
 mod resources;
 mod shuffle;
 pub(crate) mod versions;
@@ -9,15 +9,15 @@ use std::fs;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
-use crate::Outcome;
-use dice::Dice;
+use crate::TaskResult;
+use random::Random;
 
 pub(crate) use shuffle::shuffle;
 
 /// How the resources are spread over files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Layout {
-    /// One to three documents in each file, in nested folders.
+    /// One to three documents per file, in nested directories.
     Many,
     /// One big file, `all.yaml`.
     One,
@@ -32,25 +32,27 @@ impl Layout {
     }
 }
 
-/// What was written.
+/// The files that were written.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Written {
     pub(crate) files: Vec<PathBuf>,
     pub(crate) bytes: u64,
 }
 
-pub(crate) fn run(mut args: lexopt::Parser) -> Outcome {
+pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
     let (mut out, mut count, mut layout) = (None, None, Layout::Many);
-    let (mut three, mut is_shuffled) = (false, false);
+    let (mut with_versions, mut is_shuffled) = (false, false);
     while let Some(arg) = args.next()? {
         match arg {
             lexopt::Arg::Value(value) if out.is_none() => out = Some(PathBuf::from(value)),
             lexopt::Arg::Value(value) if count.is_none() => {
                 let text = value.to_string_lossy();
-                count =
-                    Some(text.parse().map_err(|_| format!("{text} is not a number of resources"))?);
+                count = Some(
+                    text.parse()
+                        .map_err(|_| format!("expected a number of resources, found `{text}`"))?,
+                );
             }
-            lexopt::Arg::Long("versions") => three = true,
+            lexopt::Arg::Long("versions") => with_versions = true,
             lexopt::Arg::Long("shuffled") => is_shuffled = true,
             lexopt::Arg::Long("layout") => {
                 layout = match args.value()?.to_str() {
@@ -58,8 +60,8 @@ pub(crate) fn run(mut args: lexopt::Parser) -> Outcome {
                     Some("one") => Layout::One,
                     other => {
                         return Err(format!(
-                            "--layout is many or one, not {}",
-                            other.unwrap_or("this")
+                            "--layout: expected `many` or `one`, found `{}`",
+                            other.unwrap_or("?")
                         )
                         .into());
                     }
@@ -69,9 +71,9 @@ pub(crate) fn run(mut args: lexopt::Parser) -> Outcome {
         }
     }
     let (Some(out), Some(count)) = (out, count) else {
-        return Err("corpus needs OUT and N".into());
+        return Err("expected the arguments OUT and N".into());
     };
-    if three {
+    if with_versions {
         for (name, written) in versions::NAMES.iter().zip(versions::write(&out, count)?) {
             println!("{name}: {} files, {} bytes", written.files.len(), written.bytes);
         }
@@ -90,10 +92,10 @@ pub(crate) fn run(mut args: lexopt::Parser) -> Outcome {
     Ok(())
 }
 
-/// Writes the corpus; files of an older one in the same folder would be measured too, so it must be new.
-pub(crate) fn write(out: &Path, count: usize, layout: Layout) -> Outcome<Written> {
+/// Writes the corpus to a new directory; files of an older corpus would be measured, too.
+pub(crate) fn write(out: &Path, count: usize, layout: Layout) -> TaskResult<Written> {
     if out.read_dir().is_ok_and(|mut entries| entries.next().is_some()) {
-        return Err(format!("{} is not empty; name a new folder", out.display()).into());
+        return Err(format!("{} is not empty; use a new directory", out.display()).into());
     }
     fs::create_dir_all(out)?;
     match layout {
@@ -102,7 +104,7 @@ pub(crate) fn write(out: &Path, count: usize, layout: Layout) -> Outcome<Written
     }
 }
 
-fn write_one(out: &Path, count: usize) -> Outcome<Written> {
+fn write_one(out: &Path, count: usize) -> TaskResult<Written> {
     let path = out.join("all.yaml");
     let mut file = BufWriter::new(fs::File::create(&path)?);
     let mut bytes = 0;
@@ -115,14 +117,14 @@ fn write_one(out: &Path, count: usize) -> Outcome<Written> {
     Ok(Written { files: vec![path], bytes })
 }
 
-fn write_many(out: &Path, count: usize) -> Outcome<Written> {
+fn write_many(out: &Path, count: usize) -> TaskResult<Written> {
     let mut written = Written::default();
     let mut id = 0;
     while id < count {
         let (inside, size) = file_at(written.files.len());
         let end = count.min(id + size);
         let path = out.join(inside);
-        fs::create_dir_all(path.parent().expect("a file has a folder"))?;
+        fs::create_dir_all(path.parent().expect("a file has a parent directory"))?;
         let text = documents(id..end, true);
         fs::write(&path, &text)?;
         written.bytes += text.len() as u64;
@@ -132,24 +134,24 @@ fn write_many(out: &Path, count: usize) -> Outcome<Written> {
     Ok(written)
 }
 
-/// Where the file of this number stands, and how many resources it holds.
+/// The path of a file, and the number of resources in it.
 fn file_at(number: usize) -> (PathBuf, usize) {
-    let size = usize::try_from(Dice::new("file", number).between(1, 3)).expect("at most three");
+    let size = usize::try_from(Random::new("file", number).between(1, 3)).expect("at most three");
     let (team, app) = (number / 200, number / 10 % 20);
     let path = format!("team-{team:02}/app-{app:02}/part-{number:05}.yaml");
     (PathBuf::from(path), size)
 }
 
-/// The resource of this number.
+/// The resource with this number.
 pub(crate) fn document(id: usize) -> String {
     documents(id..id + 1, true)
 }
 
-/// Documents with a marker before each, except before the first of a file.
-fn documents(ids: std::ops::Range<usize>, opens_file: bool) -> String {
+/// Documents with a `---` before each, except before the first of a file.
+fn documents(ids: std::ops::Range<usize>, is_start_of_file: bool) -> String {
     let mut text = String::new();
     for (at, id) in ids.enumerate() {
-        if at > 0 || !opens_file {
+        if at > 0 || !is_start_of_file {
             text.push_str("---\n");
         }
         resources::write(&mut text, id);
@@ -166,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mix_and_the_size_are_as_promised() {
+    fn kinds_and_sizes_are_realistic() {
         let text = documents(0..5000, true);
         let percent = |kind| share(&text, kind) * 100 / 5000;
         assert!((38..=42).contains(&percent("Deployment")), "{}", percent("Deployment"));
@@ -178,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn every_document_is_yaml_and_none_is_lost() {
+    fn every_document_is_valid_yaml() {
         let text = documents(0..300, true);
         let events = granit_parser::Parser::new_from_str(&text);
         let starts = events.filter(|event| {
@@ -189,11 +191,11 @@ mod tests {
     }
 
     #[test]
-    fn both_layouts_hold_the_same_resources_every_time() {
-        let folder = std::env::temp_dir().join(format!("krm-corpus-{}", std::process::id()));
-        let one = write(&folder.join("one"), 50, Layout::One).expect("written");
-        let many = write(&folder.join("many"), 50, Layout::Many).expect("written");
-        let again = write(&folder.join("again"), 50, Layout::Many).expect("written");
+    fn both_layouts_contain_the_same_resources_every_time() {
+        let directory = std::env::temp_dir().join(format!("krm-corpus-{}", std::process::id()));
+        let one = write(&directory.join("one"), 50, Layout::One).expect("written");
+        let many = write(&directory.join("many"), 50, Layout::Many).expect("written");
+        let again = write(&directory.join("again"), 50, Layout::Many).expect("written");
         let read = |written: &Written| {
             let texts =
                 written.files.iter().map(|path| fs::read_to_string(path).expect("just written"));
@@ -201,7 +203,10 @@ mod tests {
         };
         assert_eq!(read(&one), read(&many));
         assert_eq!(read(&many), read(&again));
-        assert!(write(&folder.join("one"), 1, Layout::One).is_err(), "a folder in use is refused");
-        fs::remove_dir_all(&folder).expect("ours to remove");
+        assert!(
+            write(&directory.join("one"), 1, Layout::One).is_err(),
+            "an existing directory is rejected"
+        );
+        fs::remove_dir_all(&directory).expect("ours to remove");
     }
 }

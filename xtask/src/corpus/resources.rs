@@ -1,43 +1,43 @@
-//! The made-up resources: the four kinds that fill real repositories, with the habits people write them in.
+//! Generated resources: the four most common kinds, with the formatting variations of real repositories.
 
 use std::fmt::Write as _;
 
-use super::dice::Dice;
+use super::random::Random;
 
-const WORDS: &[&str] = &[
+const NOUNS: &[&str] = &[
     "amber", "birch", "cedar", "dune", "ember", "fjord", "grove", "harbor", "inlet", "jasper",
     "kelp", "lagoon", "meadow", "nectar", "onyx", "prairie", "quartz", "ridge", "summit", "tundra",
     "umber", "valley", "willow", "yarrow",
 ];
 
-/// Appends resource `id` to `out`, as one document without its marker.
+/// Appends resource `id` to `out`, as one document without `---`.
 pub(super) fn write(out: &mut String, id: usize) {
-    let mut dice = Dice::new("resource", id);
-    match dice.between(0, 99) {
-        0..40 => deployment(out, id, &mut dice),
+    let mut random = Random::new("resource", id);
+    match random.between(0, 99) {
+        0..40 => deployment(out, id, &mut random),
         40..67 => service(out, id),
-        67..95 => config_map(out, id, &mut dice),
-        _ => custom_resource_definition(out, id, &mut dice),
+        67..95 => config_map(out, id, &mut random),
+        _ => custom_resource_definition(out, id, &mut random),
     }
 }
 
-/// One line; writing to a `String` cannot fail.
+/// Appends one line.
 macro_rules! line {
     ($out:expr) => { $out.push('\n') };
-    ($out:expr, $($arg:tt)*) => { writeln!($out, $($arg)*).expect("a String takes any text") };
+    ($out:expr, $($arg:tt)*) => { writeln!($out, $($arg)*).expect("writing to a String cannot fail") };
 }
 
 fn name(id: usize) -> String {
-    format!("{}-{id}", WORDS[id % WORDS.len()])
+    format!("{}-{id}", NOUNS[id % NOUNS.len()])
 }
 
-fn sentence(dice: &mut Dice, words: usize) -> String {
-    (0..words).map(|_| dice.pick(WORDS)).collect::<Vec<_>>().join(" ")
+fn sentence(random: &mut Random, length: usize) -> String {
+    (0..length).map(|_| random.pick(NOUNS)).collect::<Vec<_>>().join(" ")
 }
 
-fn deployment(out: &mut String, id: usize, dice: &mut Dice) {
+fn deployment(out: &mut String, id: usize, random: &mut Random) {
     let name = name(id);
-    if dice.chance(60) {
+    if random.chance(60) {
         line!(out, "# {name} belongs to team-{}\n# and is rolled out by hand", id % 17);
     }
     line!(
@@ -50,13 +50,13 @@ fn deployment(out: &mut String, id: usize, dice: &mut Dice) {
         "    app.kubernetes.io/part-of: \"shop-{}\"\n    tier: backend\n  annotations:",
         id % 7
     );
-    line!(out, "    example.com/checksum: '{:016x}{:016x}'", dice.throw(), dice.throw());
+    line!(out, "    example.com/checksum: '{:016x}{:016x}'", random.next_u64(), random.next_u64());
     line!(
         out,
         "    example.com/description: >-\n      {name} serves the requests of\n      {}.",
-        sentence(dice, 12)
+        sentence(random, 12)
     );
-    line!(out, "spec:\n  replicas: {} # kpt-set: ${{replicas}}", dice.between(1, 9));
+    line!(out, "spec:\n  replicas: {} # kpt-set: ${{replicas}}", random.between(1, 9));
     line!(
         out,
         "  revisionHistoryLimit: 3\n  selector:\n    matchLabels:\n      app.kubernetes.io/name: {name}"
@@ -73,13 +73,13 @@ fn deployment(out: &mut String, id: usize, dice: &mut Dice) {
         out,
         "      serviceAccountName: default\n      # the first container is the one that counts\n      containers:"
     );
-    // Wide lists stand two columns in, compact ones under their key.
-    let step = if dice.chance(50) { "  " } else { "" };
-    for number in 0..dice.between(2, 3) {
-        if number == 1 && dice.chance(50) {
+    // Sequences are indented by two columns, or compact.
+    let step = if random.chance(50) { "  " } else { "" };
+    for number in 0..random.between(2, 3) {
+        if number == 1 && random.chance(50) {
             line!(out);
         }
-        container(out, number, step, dice);
+        container(out, number, step, random);
     }
     line!(
         out,
@@ -87,7 +87,7 @@ fn deployment(out: &mut String, id: usize, dice: &mut Dice) {
     );
 }
 
-fn container(out: &mut String, number: u64, step: &str, dice: &mut Dice) {
+fn container(out: &mut String, number: u64, step: &str, random: &mut Random) {
     let outer = format!("      {step}");
     let (key, item) = (format!("{outer}  "), format!("{outer}  {step}"));
     line!(
@@ -102,9 +102,9 @@ fn container(out: &mut String, number: u64, step: &str, dice: &mut Dice) {
         out,
         "{key}ports:\n{item}- name: http\n{item}  containerPort: 80{number}0\n{item}  protocol: TCP\n{key}env:"
     );
-    for variable in 0..dice.between(2, 5) {
-        let note = if dice.chance(20) { "  # measured" } else { "" };
-        let value = format!("{}-{}", dice.pick(WORDS), dice.between(0, 999));
+    for variable in 0..random.between(2, 5) {
+        let note = if random.chance(20) { "  # measured" } else { "" };
+        let value = format!("{}-{}", random.pick(NOUNS), random.between(0, 999));
         line!(out, "{item}- name: SETTING_{variable}\n{item}  value: \"{value}\"{note}");
     }
     line!(out, "{key}resources:\n{key}  requests:\n{key}    cpu: 100m\n{key}    memory: 128Mi");
@@ -134,7 +134,7 @@ fn service(out: &mut String, id: usize) {
     );
 }
 
-fn config_map(out: &mut String, id: usize, dice: &mut Dice) {
+fn config_map(out: &mut String, id: usize, random: &mut Random) {
     line!(
         out,
         "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings-{id}\n  namespace: default"
@@ -143,30 +143,30 @@ fn config_map(out: &mut String, id: usize, dice: &mut Dice) {
     line!(
         out,
         "  feature.{}: \"{}\"\n  app.conf: |",
-        dice.pick(WORDS),
-        dice.pick(&["true", "false"])
+        random.pick(NOUNS),
+        random.pick(&["true", "false"])
     );
-    for number in 0..dice.between(8, 30) {
-        if number > 0 && dice.chance(15) {
+    for number in 0..random.between(8, 30) {
+        if number > 0 && random.chance(15) {
             line!(out);
         }
-        let key = format!("{}.{}", dice.pick(WORDS), dice.pick(WORDS));
-        line!(out, "    {key} = {}  # entry {number}", dice.between(0, 99_999));
+        let key = format!("{}.{}", random.pick(NOUNS), random.pick(NOUNS));
+        line!(out, "    {key} = {}  # entry {number}", random.between(0, 99_999));
     }
     line!(out, "  start.sh: |-\n    #!/bin/sh\n    set -eu");
-    for number in 0..dice.between(3, 10) {
-        line!(out, "    echo \"{}\" | tee -a /var/log/{number}.log", sentence(dice, 6));
+    for number in 0..random.between(3, 10) {
+        line!(out, "    echo \"{}\" | tee -a /var/log/{number}.log", sentence(random, 6));
     }
     let (first, second, count) =
-        (dice.pick(WORDS), dice.pick(WORDS), dice.between(0, 1_000_000_000));
+        (random.pick(NOUNS), random.pick(NOUNS), random.between(0, 1_000_000_000));
     line!(
         out,
         "  seed.json: '{{\"id\": {id}, \"tags\": [\"{first}\", \"{second}\"], \"n\": {count}}}'"
     );
 }
 
-fn custom_resource_definition(out: &mut String, id: usize, dice: &mut Dice) {
-    let singular = format!("{}{id}", WORDS[id % WORDS.len()]);
+fn custom_resource_definition(out: &mut String, id: usize, random: &mut Random) {
+    let singular = format!("{}{id}", NOUNS[id % NOUNS.len()]);
     let kind = format!("{}{}", singular[..1].to_uppercase(), &singular[1..]);
     line!(out, "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:");
     line!(
@@ -193,17 +193,17 @@ fn custom_resource_definition(out: &mut String, id: usize, dice: &mut Dice) {
     }
     line!(out, "            properties:");
     let deep = " ".repeat(14);
-    for number in 0..dice.between(10, 30) {
+    for number in 0..random.between(10, 30) {
         line!(
             out,
             "{deep}field{number}:\n{deep}  description: |-\n{deep}    Field{number} {}",
-            sentence(dice, 9)
+            sentence(random, 9)
         );
         line!(
             out,
             "{deep}    {}\n{deep}  type: {}",
-            sentence(dice, 7),
-            dice.pick(&["string", "integer", "boolean"])
+            sentence(random, 7),
+            random.pick(&["string", "integer", "boolean"])
         );
     }
     line!(

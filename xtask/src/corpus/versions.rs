@@ -1,21 +1,21 @@
-//! Three versions of one package: as it was, as upstream made it, and as somebody changed it at home.
+//! Three versions of one package: base, upstream and local.
 
 use std::fs;
 use std::path::Path;
 
-use super::dice::Dice;
+use super::random::Random;
 use super::{Written, file_at, resources};
-use crate::Outcome;
+use crate::TaskResult;
 
-/// The names of the folders, in the order of [`write()`]'s result.
+/// The directory names, in the order of the result of [`write()`].
 pub(crate) const NAMES: [&str; 3] = ["base", "upstream", "local"];
 
-/// In a hundred resources, how many are gone on a side and how many are new.
-const GONE: u64 = 3;
-const NEW: usize = 3;
+/// The percentages of resources that each side removes and adds.
+const REMOVED: u64 = 3;
+const ADDED: usize = 3;
 
 /// Writes `base`, `upstream` and `local` under `out`.
-pub(crate) fn write(out: &Path, count: usize) -> Outcome<[Written; 3]> {
+pub(crate) fn write(out: &Path, count: usize) -> TaskResult<[Written; 3]> {
     let mut all = [Written::default(), Written::default(), Written::default()];
     let mut id = 0;
     let mut number = 0;
@@ -28,20 +28,20 @@ pub(crate) fn write(out: &Path, count: usize) -> Outcome<[Written; 3]> {
         }
         (id, number) = (ids.end, number + 1);
     }
-    // What is new stands in a file of its own on each side.
+    // Each side adds its resources in one new file.
     for (side, name) in NAMES.iter().enumerate().skip(1) {
         let first = count * (side + 1) * 10;
-        let texts: Vec<String> = (first..first + count * NEW / 100).map(original).collect();
+        let texts: Vec<String> = (first..first + count * ADDED / 100).map(original).collect();
         put(&out.join(name).join(format!("new-{name}.yaml")), &texts, &mut all[side])?;
     }
     Ok(all)
 }
 
-fn put(path: &Path, texts: &[String], written: &mut Written) -> Outcome {
+fn put(path: &Path, texts: &[String], written: &mut Written) -> TaskResult {
     if texts.is_empty() {
         return Ok(());
     }
-    fs::create_dir_all(path.parent().expect("a file has a folder"))?;
+    fs::create_dir_all(path.parent().expect("a file has a parent directory"))?;
     let text = texts.join("---\n");
     fs::write(path, &text)?;
     written.bytes += text.len() as u64;
@@ -55,58 +55,58 @@ fn original(id: usize) -> String {
     text
 }
 
-/// A resource as a version has it; none where it is gone.
+/// A resource in one version; `None` if that version removed it.
 fn version(name: &str, id: usize) -> Option<String> {
     let text = original(id);
-    let mut dice = Dice::new(name, id);
+    let mut random = Random::new(name, id);
     match name {
-        "upstream" => (!dice.chance(GONE)).then(|| upstream(text, &mut dice)),
-        "local" => (!dice.chance(GONE)).then(|| local(text, &mut dice)),
+        "upstream" => (!random.chance(REMOVED)).then(|| upstream(text, &mut random)),
+        "local" => (!random.chance(REMOVED)).then(|| local(text, &mut random)),
         _ => Some(text),
     }
 }
 
-/// A release: new images, other settings, one more variable.
-fn upstream(text: String, dice: &mut Dice) -> String {
+/// Changes of a release: new images, changed settings, a new variable.
+fn upstream(text: String, random: &mut Random) -> String {
     let mut edits: Vec<(&str, String)> = Vec::new();
-    if dice.chance(60) {
+    if random.chance(60) {
         edits.push((":v1.4.1", ":v1.5.0".to_owned()));
     }
-    if dice.chance(30) {
+    if random.chance(30) {
         edits.push(("targetPort: 9090", "targetPort: 9091".to_owned()));
     }
-    if dice.chance(30) {
-        edits.push(("data:\n", format!("data:\n  RELEASE: r{}\n", dice.between(1, 99))));
+    if random.chance(30) {
+        edits.push(("data:\n", format!("data:\n  RELEASE: r{}\n", random.between(1, 99))));
     }
-    if dice.chance(10) {
+    if random.chance(10) {
         edits.push(("periodSeconds: 10", "periodSeconds: 15 # slower disks".to_owned()));
     }
     edited(text, &edits)
 }
 
-/// What people do to a package that they fetched: replicas, labels, comments, log levels.
-fn local(text: String, dice: &mut Dice) -> String {
+/// Local changes: replicas, labels, comments, log levels.
+fn local(text: String, random: &mut Random) -> String {
     let mut edits: Vec<(&str, String)> = Vec::new();
-    if dice.chance(30) {
+    if random.chance(30) {
         edits.push(("revisionHistoryLimit: 3", "revisionHistoryLimit: 5".to_owned()));
     }
-    if dice.chance(20) {
+    if random.chance(20) {
         edits.push(("LOG_LEVEL: info", "LOG_LEVEL: debug # until it is found".to_owned()));
     }
-    if dice.chance(20) {
-        let team = dice.between(1, 9);
+    if random.chance(20) {
+        let team = random.between(1, 9);
         edits.push((
             "  namespace: default\n",
             format!("  namespace: default\n  generation: {team}\n"),
         ));
     }
-    if dice.chance(5) {
+    if random.chance(5) {
         edits.push((":v1.4.1", ":v1.4.1-hotfix".to_owned()));
     }
     edited(text, &edits)
 }
 
-/// Each edit once, at the first place where it fits.
+/// Applies each edit to its first match.
 fn edited(text: String, edits: &[(&str, String)]) -> String {
     edits.iter().fold(text, |text, (from, to)| text.replacen(from, to, 1))
 }
@@ -116,15 +116,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn three_versions_differ_and_share_most() {
-        let folder = std::env::temp_dir().join(format!("krm-versions-{}", std::process::id()));
-        let written = write(&folder, 200).expect("written");
+    fn versions_differ_in_a_few_resources() {
+        let directory = std::env::temp_dir().join(format!("krm-versions-{}", std::process::id()));
+        let written = write(&directory, 200).expect("written");
         let read = |side: usize| {
             let texts = written[side].files.iter().map(fs::read_to_string);
             texts.map(|text| text.expect("just written")).collect::<Vec<_>>().join("---\n")
         };
         let [base, upstream, local] = [0, 1, 2].map(read);
-        fs::remove_dir_all(&folder).expect("ours to remove");
+        fs::remove_dir_all(&directory).expect("ours to remove");
         assert!(base != upstream && base != local && upstream != local);
         let kinds = |text: &str| text.matches("\nkind: ").count();
         assert_eq!(kinds(&base), 200);

@@ -1,10 +1,10 @@
-//! The classes of differences between krm's merges and kyaml's, each with its reason.
+//! Known differences between the merges of krm and kyaml, each with its reason.
 
 use krm_core::diff::{FieldChange, What};
 use krm_core::merge::node::same_in_yaml_1_2;
 use krm_yaml::{NodeRef, Path, Resolved, Segment};
 
-/// What was merged.
+/// The inputs of a merge.
 pub(super) struct Case<'a> {
     pub(super) ways: usize,
     pub(super) base: Option<NodeRef<'a>>,
@@ -12,97 +12,97 @@ pub(super) struct Case<'a> {
     pub(super) local: Option<NodeRef<'a>>,
 }
 
-/// A class: its name, why krm differs, and what belongs to it.
+/// A class of differences: its name, why krm differs, and the test for it.
 struct Class {
     name: &'static str,
     reason: &'static str,
-    holds: fn(&Case<'_>, &FieldChange<'_>) -> bool,
+    matches: fn(&Case<'_>, &FieldChange<'_>) -> bool,
 }
 
 const CLASSES: &[Class] = &[
     Class {
         name: "retyped",
-        reason: "kyaml keeps the destination's quotes and so changes the type; a changed value takes the source's type",
-        holds: is_retyped,
+        reason: "kyaml keeps the quotes of the destination and so changes the type; krm takes the type of the source",
+        matches: is_retyped,
     },
     Class {
         name: "hollow",
-        reason: "kyaml leaves `m: {}` behind or brings it back where a side deleted it; krm does neither",
-        holds: is_left_hollow,
+        reason: "kyaml leaves or restores `m: {}` where a side deleted it; krm does neither",
+        matches: is_left_hollow,
     },
     Class {
         name: "empty-value",
-        reason: "kyaml deletes values of nothing that nobody mentioned; krm keeps them",
-        holds: is_empty_value,
+        reason: "kyaml deletes unrelated empty values; krm keeps them",
+        matches: is_empty_value,
     },
     Class {
         name: "inferred-key",
-        reason: "the seeds infer seven keys, kyaml only `name`",
-        holds: is_inferred,
+        reason: "the specification infers seven merge keys, kyaml only `name`",
+        matches: is_inferred,
     },
     Class {
         name: "type-change",
-        reason: "upstream changed only the type, as from '1' to 1; kyaml compares texts and sees no change",
-        holds: is_type_change,
+        reason: "upstream changed only the type, such as '1' to 1; kyaml compares the text and sees no change",
+        matches: is_type_change,
     },
     Class {
         name: "local-elements",
-        reason: "elements that only local has are kept when upstream deletes the list; kyaml loses them",
-        holds: is_local_elements,
+        reason: "local-only elements survive when upstream deletes the list; kyaml loses them",
+        matches: is_local_elements,
     },
     Class {
         name: "null-clears",
-        reason: "the seeds clear what is null in the destination; kyaml takes upstream's change of a list",
-        holds: is_cleared,
+        reason: "null in the destination clears the field; kyaml takes the list of upstream",
+        matches: is_cleared,
     },
     Class {
         name: "restored-key",
-        reason: "what was deleted locally and changed upstream comes back as it was; kyaml makes a text of its key",
-        holds: is_restored,
+        reason: "an element that was deleted locally and changed upstream is restored as it was; kyaml turns its key into a string",
+        matches: is_restored,
     },
     Class {
         name: "order",
-        reason: "krm takes upstream's order where local's still is the base's; kyaml ignores it",
-        holds: is_order,
+        reason: "krm takes the order of upstream if local did not change it; kyaml ignores it",
+        matches: is_order,
     },
     Class {
         name: "set",
-        reason: "a set has what either side has and no side removed; kyaml brings removed elements back, or loses added ones",
-        holds: is_set,
+        reason: "a set keeps what a side has and no side removed; kyaml restores removed elements or loses added ones",
+        matches: is_set,
     },
 ];
 
 const KIND_CHANGE: &str = "kind-change";
 const NO_KEY: &str = "no-key";
 
-/// What kyaml's refusals begin with, their class, and its reason.
-const REFUSALS: [(&str, &str, &str); 3] = [
+/// Errors of kyaml: the start of the message, the class, and its reason.
+const ERRORS: [(&str, &str, &str); 3] = [
     (
         "wrong node kind",
         KIND_CHANGE,
-        "kyaml refuses a value of another kind; krm takes the source's and says so",
+        "kyaml rejects a value of another kind; krm takes the value of the source and warns",
     ),
     ("conflicting merge keys", NO_KEY, NO_KEY_REASON),
     ("no merge key found", NO_KEY, NO_KEY_REASON),
 ];
 
 const NO_KEY_REASON: &str =
-    "kyaml refuses lists that are empty or of which only some elements have a key; krm merges them";
+    "kyaml rejects lists that are empty or have elements without a key; krm merges them";
 
-/// The class of a merge that kyaml refuses.
-pub(super) fn of_their_error(error: &str) -> Option<&'static str> {
-    REFUSALS.iter().find(|(start, ..)| error.starts_with(start)).map(|(_, class, _)| *class)
+/// The class of a merge that kyaml rejects.
+pub(super) fn of_kyaml_error(error: &str) -> Option<&'static str> {
+    ERRORS.iter().find(|(start, ..)| error.starts_with(start)).map(|(_, class, _)| *class)
 }
 
-/// The class of one difference; `old` is kyaml's and `new` is krm's.
+/// The class of one difference; `old` is the result of kyaml and `new` that of krm.
 pub(super) fn of(case: &Case<'_>, change: &FieldChange<'_>) -> Option<&'static str> {
-    CLASSES.iter().find(|class| (class.holds)(case, change)).map(|class| class.name)
+    CLASSES.iter().find(|class| (class.matches)(case, change)).map(|class| class.name)
 }
 
 pub(super) fn reason(name: &str) -> &'static str {
-    let refusal = REFUSALS.iter().find(|(_, class, _)| *class == name).map(|(.., reason)| *reason);
+    let error = ERRORS.iter().find(|(_, class, _)| *class == name).map(|(.., reason)| *reason);
     let class = CLASSES.iter().find(|class| class.name == name).map(|class| class.reason);
-    class.or(refusal).unwrap_or_default()
+    class.or(error).unwrap_or_default()
 }
 
 fn at<'a>(root: Option<NodeRef<'a>>, path: &Path) -> Option<NodeRef<'a>> {
@@ -117,14 +117,14 @@ fn is_retyped(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
     let scalar = |node: Option<NodeRef<'_>>| {
         node.and_then(NodeRef::as_scalar).map(|it| (it.value().into_owned(), it.resolve()))
     };
-    let (theirs, ours) = (scalar(change.old), scalar(change.new));
+    let (kyaml, krm) = (scalar(change.old), scalar(change.new));
     let upstream = scalar(at(case.upstream, &change.path));
-    theirs.zip(ours.clone()).is_some_and(|(theirs, ours)| theirs.0 == ours.0) && ours == upstream
+    kyaml.zip(krm.clone()).is_some_and(|(kyaml, krm)| kyaml.0 == krm.0) && krm == upstream
 }
 
 fn is_left_hollow(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
-    // One that somebody wrote is data, and not to be lost where upstream still has it.
-    let is_written = |side| {
+    // An empty collection in an input is data, which must not be lost while upstream still has it.
+    let is_in_input = |side| {
         let node = at(side, &change.path);
         node.is_some_and(|it| it.is_collection() && it.children().next().is_none())
     };
@@ -132,10 +132,10 @@ fn is_left_hollow(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
     case.ways == 3
         && change.what == What::Removed
         && change.old.is_some_and(is_hollow)
-        && (is_deleted || !(is_written(case.local) || is_written(case.upstream)))
+        && (is_deleted || !(is_in_input(case.local) || is_in_input(case.upstream)))
 }
 
-/// Whether nothing is left but empty collections and the keys of elements.
+/// Whether only empty collections and merge keys are left.
 fn is_hollow(node: NodeRef<'_>) -> bool {
     match node.as_mapping() {
         Some(mapping) => mapping
@@ -208,8 +208,8 @@ fn is_restored(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
         let key = mapping.get("port").or_else(|| mapping.get("containerPort"))?;
         Some(key.as_scalar()?.value().into_owned())
     };
-    let Some(wanted) = change.new.or(change.old).and_then(key) else { return false };
-    let find = |root| at(root, &list)?.children().find(|it| key(*it).as_ref() == Some(&wanted));
+    let Some(expected) = change.new.or(change.old).and_then(key) else { return false };
+    let find = |root| at(root, &list)?.children().find(|it| key(*it).as_ref() == Some(&expected));
     let (base, upstream) = (find(case.base), find(case.upstream));
     let is_changed =
         base.zip(upstream).is_some_and(|(base, upstream)| !same_in_yaml_1_2(base, upstream));
@@ -227,24 +227,24 @@ fn is_order(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
     case.ways == 3 && (change.what == What::Reordered || in_set())
 }
 
-/// The set of both results that a difference is in. Finalizers are the set that the trees have.
+/// The set in both results that contains the difference. `finalizers` is the only set in the generated resources.
 fn set<'a>(change: &FieldChange<'a>) -> Option<(NodeRef<'a>, NodeRef<'a>)> {
     let (list, _) = change.path.split_last()?;
     change.within.filter(|_| list.to_string() == "metadata.finalizers")
 }
 
-/// Whether krm's set is what the rule says, so that the difference is kyaml's.
+/// Whether krm's set follows the rule, so that kyaml is wrong.
 fn is_set(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
     let Some((_, ours)) = set(change) else { return false };
     let is_removed = |item: NodeRef<'_>| {
         has(case.base, item) && !(has(case.upstream, item) && has(case.local, item))
     };
-    let is_wanted = |item: NodeRef<'_>| !(case.ways == 3 && is_removed(item));
+    let is_expected = |item: NodeRef<'_>| !(case.ways == 3 && is_removed(item));
     let in_ours = |item: NodeRef<'_>| ours.children().any(|other| same_in_yaml_1_2(item, other));
     let sides = [case.upstream, case.local].into_iter().filter_map(finalizers);
     let all: Vec<NodeRef<'_>> =
         sides.flat_map(|list| list.children().collect::<Vec<_>>()).collect();
-    all.iter().all(|item| is_wanted(*item) == in_ours(*item))
+    all.iter().all(|item| is_expected(*item) == in_ours(*item))
         && ours.children().all(|item| all.iter().any(|other| same_in_yaml_1_2(item, *other)))
 }
 

@@ -1,15 +1,16 @@
-//! What functions are called with, and which differences to their originals are wanted.
+//! The functionConfigs of the compared functions, and their known differences from the catalog.
 
-/// A function that has an original in Go.
+/// A built-in function that also exists as a Go program in the catalog.
 pub(super) struct Function {
     pub(super) name: &'static str,
-    /// One of these is the functionConfig.
+    /// The possible functionConfigs; each package uses one.
     pub(super) configs: &'static [&'static str],
-    /// How classes of differences begin, and why they are so.
+    /// Known differences: the start of the path, and the reason.
     pub(super) reasons: &'static [(&'static str, &'static str)],
 }
 
-const TYPES: (&str, &str) = (".items", "a text stays a text here, and a number a number");
+const TYPES: (&str, &str) =
+    (".items", "krm keeps the type of a value: a string stays a string, a number a number");
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {

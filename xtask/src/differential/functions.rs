@@ -1,4 +1,4 @@
-//! The same calls to built-in functions and to the originals of the catalog, on made-up packages: where the answers differ, by class.
+//! Runs built-in functions and the Go programs of the catalog on generated packages, and classifies the differences.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -8,13 +8,13 @@ use std::process::{Command, Stdio};
 use krm_yaml::{File, Value};
 
 use super::config::{FUNCTIONS, Function};
-use crate::corpus::{self, dice::Dice};
-use crate::{Outcome, peers, shell};
+use crate::corpus::{self, random::Random};
+use crate::{TaskResult, peers, shell};
 
 const PACKAGES: usize = 300;
 
-/// Runs every function that has an original here. Where krm stands in for the originals, the comparison itself is what is tried.
-pub(super) fn run(is_stand_in: bool) -> Outcome {
+/// Compares every function whose Go program is installed. With `is_stand_in`, krm replaces the Go program, to test the comparison itself.
+pub(super) fn run(is_stand_in: bool) -> TaskResult {
     shell::run(shell::cargo().args(["build", "--quiet", "-p", "krm-cli"]))?;
     let krm = shell::target().join("debug/krm");
     let mut unexplained = 0;
@@ -28,7 +28,7 @@ pub(super) fn run(is_stand_in: bool) -> Outcome {
             (_, true) => call(&krm),
             (Some(original), _) => shell::program(original),
             (None, _) => {
-                println!("{}: the original is not installed", function.name);
+                println!("{}: the Go program is not installed", function.name);
                 continue;
             }
         };
@@ -36,37 +36,37 @@ pub(super) fn run(is_stand_in: bool) -> Outcome {
     }
     match unexplained {
         0 => Ok(()),
-        count => Err(format!("{count} differences have no reason").into()),
+        count => Err(format!("{count} unexplained differences").into()),
     }
 }
 
-/// Compares the answers to all packages, and says how many differences nobody has a reason for.
-fn compare(function: &Function, mut ours: Command, mut theirs: Command) -> Outcome<usize> {
+/// Compares the output for all packages; returns the number of unexplained differences.
+fn compare(function: &Function, mut ours: Command, mut theirs: Command) -> TaskResult<usize> {
     let mut classes: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     let mut same = 0;
     for number in 0..PACKAGES {
         let list = package(function, number);
-        let [ours, theirs] = [answer(&mut ours, &list)?, answer(&mut theirs, &list)?];
+        let [ours, theirs] = [call_function(&mut ours, &list)?, call_function(&mut theirs, &list)?];
         match class(&ours, &theirs) {
             Some(class) => classes.entry(class).or_insert((0, number)).0 += 1,
             None => same += 1,
         }
     }
-    println!("{}: {same} of {PACKAGES} packages mean the same", function.name);
+    println!("{}: {same} of {PACKAGES} packages are equal", function.name);
     let mut unexplained = 0;
     for (class, (count, first)) in classes {
         let known = function.reasons.iter().find(|(name, _)| class.starts_with(name));
         unexplained += if known.is_none() { count } else { 0 };
-        let reason = known.map_or("no reason is known", |(_, reason)| reason);
+        let reason = known.map_or("unexplained", |(_, reason)| reason);
         println!("  {class}: {count}, first in package {first}: {reason}");
     }
     Ok(unexplained)
 }
 
-/// A list of a few resources and a functionConfig.
+/// A ResourceList with a few resources and a functionConfig.
 fn package(function: &Function, number: usize) -> String {
-    let mut dice = Dice::new(function.name, number);
-    let first = usize::try_from(dice.between(0, 5000)).unwrap_or(0);
+    let mut random = Random::new(function.name, number);
+    let first = usize::try_from(random.between(0, 5000)).unwrap_or(0);
     let mut list = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n".to_owned();
     for (at, id) in (first..first + 4).enumerate() {
         let file = format!("internal.config.kubernetes.io/path: file-{at}.yaml");
@@ -84,14 +84,14 @@ fn package(function: &Function, number: usize) -> String {
                 1,
             ),
         };
-        // Comments above the first field would part it from its dash.
+        // Drop comments above the first field, which would separate it from its dash.
         let start = text.find("apiVersion:").unwrap_or(0);
         let dash = list.len();
         indented(&mut list, &text[start..]);
         list.replace_range(dash..dash + 1, "-");
     }
     list.push_str("functionConfig:\n");
-    indented(&mut list, dice.pick(function.configs));
+    indented(&mut list, random.pick(function.configs));
     list
 }
 
@@ -102,40 +102,40 @@ fn indented(out: &mut String, text: &str) {
     }
 }
 
-/// What a function answered: whether it passed, and its list.
-struct Answer {
-    passed: bool,
+/// The output of a function: whether it succeeded, and its ResourceList.
+struct FunctionOutput {
+    succeeded: bool,
     list: String,
 }
 
-fn answer(command: &mut Command, list: &str) -> Outcome<Answer> {
+fn call_function(command: &mut Command, list: &str) -> TaskResult<FunctionOutput> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
-        // One that does not read to the end says why by its exit code.
+        // A function that does not read all input reports it by its exit code.
         let _ = stdin.write_all(list.as_bytes());
     }
     let done = child.wait_with_output()?;
     let list = String::from_utf8_lossy(&done.stdout).into_owned();
-    Ok(Answer { passed: done.status.success(), list })
+    Ok(FunctionOutput { succeeded: done.status.success(), list })
 }
 
-/// Where two answers differ first; none where they mean the same.
-fn class(ours: &Answer, theirs: &Answer) -> Option<String> {
-    if ours.passed != theirs.passed {
+/// The first difference between two outputs; `None` if they are equal.
+fn class(ours: &FunctionOutput, theirs: &FunctionOutput) -> Option<String> {
+    if ours.succeeded != theirs.succeeded {
         return Some("exit code".to_owned());
     }
     let files = [ours, theirs].map(|it| File::parse(it.list.clone()));
-    let [Ok(ours), Ok(theirs)] = &files else { return Some("no YAML".to_owned()) };
+    let [Ok(ours), Ok(theirs)] = &files else { return Some("invalid YAML".to_owned()) };
     let value =
         |file: &'_ File| file.document(0)?.root()?.to_value().ok().map(|it| json_of(&it, 0));
     match (value(ours), value(theirs)) {
         (Some(ours), Some(theirs)) => first_difference(&ours, &theirs, ""),
-        _ => Some("no list".to_owned()),
+        _ => Some("no ResourceList".to_owned()),
     }
 }
 
-/// A value with its fields in order; results without what older functions leave out, and in any order.
+/// A value with sorted fields and without the functionConfig.
 fn json_of(value: &Value<'_>, depth: usize) -> Node {
     match value {
         Value::Mapping(entries) => {
@@ -159,14 +159,14 @@ enum Node {
     Value(String),
 }
 
-/// The path of the first difference, with all items of a list as one.
+/// The path of the first difference; all elements of a list share the path `[]`.
 fn first_difference(a: &Node, b: &Node, path: &str) -> Option<String> {
     match (a, b) {
         (Node::Fields(a), Node::Fields(b)) => {
             let names = a.keys().chain(b.keys().filter(|name| !a.contains_key(*name)));
             names.into_iter().find_map(|name| match (a.get(name), b.get(name)) {
                 (Some(a), Some(b)) => first_difference(a, b, &format!("{path}.{name}")),
-                // Compat: older functions give results no severity.
+                // Compat: older functions return results without a severity.
                 _ if path == ".results[]" && name == "severity" => None,
                 _ => Some(format!("{path}.{name}")),
             })
@@ -185,12 +185,12 @@ mod tests {
     use super::*;
 
     fn class_of(ours: &str, theirs: &str) -> Option<String> {
-        let answer = |list: &str| Answer { passed: true, list: list.to_owned() };
-        class(&answer(ours), &answer(theirs))
+        let output = |list: &str| FunctionOutput { succeeded: true, list: list.to_owned() };
+        class(&output(ours), &output(theirs))
     }
 
     #[test]
-    fn differences_have_the_path_of_the_first_one() {
+    fn class_is_the_path_of_the_first_difference() {
         let list = "items:\n- {a: 1, b: [x, y]}\nresults:\n- {message: m, severity: info}\n";
         assert_eq!(class_of(list, list), None);
         assert_eq!(class_of(list, "results: [{message: m}]\nitems: [{b: [x, y], a: 1}]"), None);
@@ -198,13 +198,13 @@ mod tests {
         assert_eq!(differs("y]", "z]").as_deref(), Some(".items[].b[]"));
         assert_eq!(differs("a: 1", "a: '1'").as_deref(), Some(".items[].a"));
         assert_eq!(differs("message: m", "message: n").as_deref(), Some(".results[].message"));
-        let failed = Answer { passed: false, list: list.to_owned() };
-        let passed = Answer { passed: true, list: list.to_owned() };
-        assert_eq!(class(&failed, &passed).as_deref(), Some("exit code"));
+        let failed = FunctionOutput { succeeded: false, list: list.to_owned() };
+        let succeeded = FunctionOutput { succeeded: true, list: list.to_owned() };
+        assert_eq!(class(&failed, &succeeded).as_deref(), Some("exit code"));
     }
 
     #[test]
-    fn packages_are_lists_that_can_be_read_and_the_same_every_time() {
+    fn packages_are_valid_and_deterministic() {
         for function in FUNCTIONS {
             for number in [0, 7, 299] {
                 let list = package(function, number);

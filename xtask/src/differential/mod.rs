@@ -1,8 +1,7 @@
-//! `cargo xtask differential`: reads and edits the same files with krm-yaml and with yq, merges with krm and with kyaml, and
-//! says where they differ. `--functions` does so for built-in functions and the originals that are installed.
+//! `cargo xtask differential`: compares krm-yaml with yq, merges with kyaml, and formatting with kustomize.
+//! `--functions` compares built-in functions with the Go programs of the catalog.
 //!
-//! yq stands on go-yaml, as Kubernetes' own tools do. A difference is a place to
-//! look, not a verdict: go-yaml follows YAML 1.1 in places.
+//! yq uses go-yaml, as Kubernetes' own tools do. A difference is not necessarily a bug: go-yaml follows YAML 1.1 in places.
 
 mod classes;
 mod config;
@@ -17,12 +16,12 @@ use std::path::{Path, PathBuf};
 use krm_yaml::{DocumentRef, Edit, File, Value};
 
 use crate::corpus::{self, Layout};
-use crate::{Outcome, peers, shell};
+use crate::{TaskResult, peers, shell};
 
 const RESOURCES: usize = 100;
 const ANNOTATION: &str = "example.com/differential";
 
-pub(crate) fn run(mut args: lexopt::Parser) -> Outcome {
+pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
     let (mut only_merge, mut only_functions, mut is_stand_in) = (false, false, false);
     while let Some(arg) = args.next()? {
         match arg {
@@ -35,37 +34,37 @@ pub(crate) fn run(mut args: lexopt::Parser) -> Outcome {
     if only_functions || is_stand_in {
         return functions::run(is_stand_in);
     }
-    let gopeer = peers::find("gopeer").ok_or("gopeer is not built: `cargo xtask peers` does it")?;
+    let gopeer = peers::find("gopeer").ok_or("gopeer is not built; run `cargo xtask peers`")?;
     merge::run(&gopeer)?;
     if only_merge {
         return Ok(());
     }
-    let yq = peers::find("yq").ok_or("yq is not installed: `cargo xtask peers` does it")?;
+    let yq = peers::find("yq").ok_or("yq is not installed; run `cargo xtask peers`")?;
     let corpus = shell::target().join("differential");
     if corpus.exists() {
         fs::remove_dir_all(&corpus)?;
     }
     let written = corpus::write(&corpus, RESOURCES, Layout::Many)?;
-    let made: Vec<PathBuf> = written.files.iter().map(|file| corpus.join(file)).collect();
-    let mut files = made.clone();
+    let generated: Vec<PathBuf> = written.files.iter().map(|file| corpus.join(file)).collect();
+    let mut files = generated.clone();
     files.extend(suite_files()?);
     reading(&yq, &files)?;
-    editing(&yq, &made)?;
+    editing(&yq, &generated)?;
     let kustomize = peers::find("kustomize-4.5.7").ok_or("kustomize is not installed")?;
-    let mut resources = made;
+    let mut resources = generated;
     resources.extend(corpora_files()?);
     fmt::run(&kustomize, &resources)
 }
 
-/// The YAML files of packages that people wrote, where their folder is named.
-fn corpora_files() -> Outcome<Vec<PathBuf>> {
-    let (mut found, mut folders) = (Vec::new(), Vec::new());
-    folders.extend(std::env::var_os("KRM_CORPORA").map(PathBuf::from));
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder)? {
+/// The YAML files of the packages in `KRM_CORPORA`, if set.
+fn corpora_files() -> TaskResult<Vec<PathBuf>> {
+    let (mut found, mut directories) = (Vec::new(), Vec::new());
+    directories.extend(std::env::var_os("KRM_CORPORA").map(PathBuf::from));
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(&directory)? {
             let path = entry?.path();
             if path.is_dir() {
-                folders.push(path);
+                directories.push(path);
             } else if path.extension().is_some_and(|extension| extension == "yaml") {
                 found.push(path);
             }
@@ -75,26 +74,26 @@ fn corpora_files() -> Outcome<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// The valid inputs of the yaml-test-suite, where its folder is named.
-fn suite_files() -> Outcome<Vec<PathBuf>> {
+/// The valid inputs of the yaml-test-suite in `KRM_YAML_TEST_SUITE`, if set.
+fn suite_files() -> TaskResult<Vec<PathBuf>> {
     let Some(suite) = std::env::var_os("KRM_YAML_TEST_SUITE") else {
-        println!("KRM_YAML_TEST_SUITE names no folder: only made-up files are read");
+        println!("KRM_YAML_TEST_SUITE is not set: reading generated files only");
         return Ok(Vec::new());
     };
     let mut found = Vec::new();
-    let mut folders = vec![PathBuf::from(suite)];
-    while let Some(folder) = folders.pop() {
-        let input = folder.join("in.yaml");
+    let mut directories = vec![PathBuf::from(suite)];
+    while let Some(directory) = directories.pop() {
+        let input = directory.join("in.yaml");
         if input.exists() {
-            found.extend((!folder.join("error").exists()).then_some(input));
+            found.extend((!directory.join("error").exists()).then_some(input));
             continue;
         }
-        for entry in fs::read_dir(&folder)? {
+        for entry in fs::read_dir(&directory)? {
             let path = entry?.path();
-            // The suite lists its cases under other headings, too.
+            // `name` and `tags` link to the same cases again.
             let repeats = path.ends_with("name") || path.ends_with("tags");
             if path.is_dir() && !repeats {
-                folders.push(path);
+                directories.push(path);
             }
         }
     }
@@ -102,18 +101,18 @@ fn suite_files() -> Outcome<Vec<PathBuf>> {
     Ok(found)
 }
 
-fn reading(yq: &Path, files: &[PathBuf]) -> Outcome {
-    let (mut same, mut refused, mut differing) = (0, 0, Vec::new());
+fn reading(yq: &Path, files: &[PathBuf]) -> TaskResult {
+    let (mut same, mut rejected, mut differing) = (0, 0, Vec::new());
     for path in files {
         let file = File::parse(fs::read_to_string(path)?)?;
         match yq_json(yq, &[".".as_ref()], path) {
-            Err(_) => refused += 1,
+            Err(_) => rejected += 1,
             Ok(theirs) if is_same(&file, &theirs)? => same += 1,
             Ok(_) => differing.push(path),
         }
     }
     println!(
-        "reading: {same} of {} files mean the same to krm and yq, yq refuses {refused}",
+        "reading: {same} of {} files are equal for krm and yq, yq rejects {rejected}",
         files.len()
     );
     for path in differing {
@@ -122,14 +121,14 @@ fn reading(yq: &Path, files: &[PathBuf]) -> Outcome {
     Ok(())
 }
 
-/// What yq makes of a file: one line of JSON a document.
-fn yq_json(yq: &Path, expression: &[&std::ffi::OsStr], path: &Path) -> Outcome<String> {
+/// The output of yq for a file: one line of JSON per document.
+fn yq_json(yq: &Path, expression: &[&std::ffi::OsStr], path: &Path) -> TaskResult<String> {
     let mut command = shell::program(yq);
     shell::output(command.args(["-o=json", "-I=0"]).args(expression).arg(path))
 }
 
-/// Whether the documents of a file mean what the lines of JSON say.
-fn is_same(file: &File, json: &str) -> Outcome<bool> {
+/// Whether the documents of a file are equal to the lines of JSON.
+fn is_same(file: &File, json: &str) -> TaskResult<bool> {
     let mut lines = json.lines();
     for document in file.documents() {
         let Some(root) = document.root() else { return Ok(false) };
@@ -139,22 +138,22 @@ fn is_same(file: &File, json: &str) -> Outcome<bool> {
         else {
             return Ok(false);
         };
-        if !means(&ours, &theirs) {
+        if !is_equal(&ours, &theirs) {
             return Ok(false);
         }
     }
     Ok(lines.next().is_none())
 }
 
-/// Whether two values are equal; numbers by their value, keys of any type by their text.
-fn means(a: &Value<'_>, b: &Value<'_>) -> bool {
+/// Whether two values are equal; numbers are compared by value, keys of any type by their text.
+fn is_equal(a: &Value<'_>, b: &Value<'_>) -> bool {
     match (a, b) {
         (Value::Null, Value::Null) => true,
         (Value::Bool(a), Value::Bool(b)) => a == b,
         (Value::String(a), Value::String(b)) => a == b,
         (Value::Number(a), Value::Number(b)) => a == b || number(a) == number(b),
         (Value::Sequence(a), Value::Sequence(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| means(a, b))
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_equal(a, b))
         }
         (Value::Mapping(a), Value::Mapping(b)) => {
             let key = |key: &Value<'_>| match key {
@@ -163,7 +162,7 @@ fn means(a: &Value<'_>, b: &Value<'_>) -> bool {
                 _ => String::from("null"),
             };
             let entry = |((a, x), (b, y)): (&(Value<'_>, Value<'_>), &(Value<'_>, Value<'_>))| {
-                key(a) == key(b) && means(x, y)
+                key(a) == key(b) && is_equal(x, y)
             };
             a.len() == b.len() && a.iter().zip(b).all(entry)
         }
@@ -181,8 +180,8 @@ fn number(text: &str) -> Option<f64> {
     }
 }
 
-/// The same annotation by both: equal meaning, and how many lines each changes.
-fn editing(yq: &Path, files: &[PathBuf]) -> Outcome {
+/// Adds the same annotation with krm and yq; compares the results and counts the changed lines.
+fn editing(yq: &Path, files: &[PathBuf]) -> TaskResult {
     let (mut same, mut ours_changed, mut theirs_changed) = (0, 0, 0);
     for path in files {
         let text = fs::read_to_string(path)?;
@@ -199,14 +198,14 @@ fn editing(yq: &Path, files: &[PathBuf]) -> Outcome {
         }
     }
     println!(
-        "editing: {same} of {} files mean the same after one annotation a resource",
+        "editing: {same} of {} files are equal after adding an annotation to every resource",
         files.len()
     );
     println!("  lines changed: krm {ours_changed}, yq {theirs_changed}");
     Ok(())
 }
 
-fn annotate(file: &File) -> Outcome<String> {
+fn annotate(file: &File) -> TaskResult<String> {
     let path = krm_yaml::Path::default().join("metadata").join("annotations").join(ANNOTATION);
     let mut edit = Edit::new(file);
     for document in file.documents() {
@@ -224,7 +223,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn meaning_is_compared_by_value() {
+    fn numbers_are_compared_by_value() {
         let file = File::parse("a: 0x10\nb: [~, 1.0]\n---\nc: x\n".to_owned()).unwrap();
         assert!(is_same(&file, "{\"a\":16,\"b\":[null,1]}\n{\"c\":\"x\"}\n").unwrap());
         assert!(!is_same(&file, "{\"a\":16,\"b\":[null,2]}\n{\"c\":\"x\"}\n").unwrap());
@@ -232,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn one_annotation_is_one_line() {
+    fn an_annotation_adds_one_line() {
         let text = "metadata:\n  annotations: # why\n    a: b\n";
         let edited = annotate(&File::parse(text.to_owned()).unwrap()).unwrap();
         assert_eq!(changed_lines(text, &edited), 1);

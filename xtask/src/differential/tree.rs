@@ -1,8 +1,8 @@
-//! Made-up resources as trees, changed at random: what the merges are given.
+//! Generated resources as trees, and random changes to them: the inputs of the compared merges.
 
-use crate::corpus::dice::Dice;
+use crate::corpus::random::Random;
 
-/// A value before it is written. Scalars are spelled as they are written.
+/// A value; scalars contain their YAML source.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Tree {
     Scalar(String),
@@ -20,19 +20,19 @@ fn map<const N: usize>(entries: [(&str, Tree); N]) -> Tree {
     Map(entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
 }
 
-/// A resource of one of several kinds, some of which have a schema.
-pub(super) fn resource(dice: &mut Dice) -> Tree {
-    let (version, kind, spec) = match dice.between(0, 3) {
-        0 => ("apps/v1", "Deployment", deployment(dice)),
-        1 => ("v1", "Service", service(dice)),
+/// A resource of a random kind; some kinds have a schema.
+pub(super) fn resource(random: &mut Random) -> Tree {
+    let (version, kind, spec) = match random.between(0, 3) {
+        0 => ("apps/v1", "Deployment", deployment(random)),
+        1 => ("v1", "Service", service(random)),
         2 => ("v1", "ConfigMap", map([("x", text("a")), ("y", text("'1'"))])),
-        _ => ("example.com/v1", "Widget", widget(dice)),
+        _ => ("example.com/v1", "Widget", widget(random)),
     };
     let field = if kind == "ConfigMap" { "data" } else { "spec" };
     let labels = map([("app", text("web")), ("tier", text("front"))]);
     let mut metadata = vec![("name".to_owned(), text("web")), ("labels".to_owned(), labels)];
-    if dice.chance(30) {
-        metadata.push(("finalizers".to_owned(), scalars(dice)));
+    if random.chance(30) {
+        metadata.push(("finalizers".to_owned(), scalars(random)));
     }
     map([
         ("apiVersion", text(version)),
@@ -42,128 +42,129 @@ pub(super) fn resource(dice: &mut Dice) -> Tree {
     ])
 }
 
-fn deployment(dice: &mut Dice) -> Tree {
-    let containers = some(dice, |name, dice| {
+fn deployment(random: &mut Random) -> Tree {
+    let containers = some(random, |name, random| {
         let mut fields = vec![
             ("name".to_owned(), text(name)),
-            ("image".to_owned(), text(format!("{name}:{}", dice.between(1, 3)))),
+            ("image".to_owned(), text(format!("{name}:{}", random.between(1, 3)))),
         ];
-        if dice.chance(50) {
-            fields.push(("args".to_owned(), scalars(dice)));
+        if random.chance(50) {
+            fields.push(("args".to_owned(), scalars(random)));
         }
-        if dice.chance(50) {
-            let env = some(dice, |name, dice| named(name, "value", dice));
+        if random.chance(50) {
+            let env = some(random, |name, random| named(name, "value", random));
             fields.push(("env".to_owned(), env));
         }
-        if dice.chance(30) {
-            let mounts = some(dice, |name, _| {
+        if random.chance(30) {
+            let mounts = some(random, |name, _| {
                 map([("name", text("config")), ("mountPath", text(format!("/{name}")))])
             });
             fields.push(("volumeMounts".to_owned(), mounts));
         }
-        if dice.chance(40) {
-            fields.push(("ports".to_owned(), ports(dice, "containerPort")));
+        if random.chance(40) {
+            fields.push(("ports".to_owned(), ports(random, "containerPort")));
         }
         Map(fields)
     });
     let pod = map([("serviceAccountName", text("web")), ("containers", containers)]);
     map([
-        ("replicas", text(dice.between(1, 5).to_string())),
+        ("replicas", text(random.between(1, 5).to_string())),
         ("paused", text("false")),
         ("template", map([("spec", pod)])),
     ])
 }
 
-fn service(dice: &mut Dice) -> Tree {
+fn service(random: &mut Random) -> Tree {
     map([
         ("type", text("ClusterIP")),
         ("selector", map([("app", text("web"))])),
-        ("ports", ports(dice, "port")),
+        ("ports", ports(random, "port")),
     ])
 }
 
-/// Ports without protocols: kyaml loses elements where only some have one, which is known and would hide the rest.
-fn ports(dice: &mut Dice, key: &str) -> Tree {
+/// Ports without protocols: kyaml loses elements if only some have one, which would hide other differences.
+fn ports(random: &mut Random, key: &str) -> Tree {
     let one =
         |number: u64| map([(key, text(number.to_string())), ("name", text(format!("p{number}")))]);
-    List((0..dice.between(1, 3)).map(|number| one(80 + number)).collect())
+    List((0..random.between(1, 3)).map(|number| one(80 + number)).collect())
 }
 
-/// A kind that nobody has a schema for.
-fn widget(dice: &mut Dice) -> Tree {
-    let key = dice.pick(&["type", "ip", "topologyKey", "id"]);
-    let keyed = some(dice, |name, dice| {
-        map([(key, text(name)), ("v", text(dice.between(1, 3).to_string()))])
+/// A kind without a schema.
+fn widget(random: &mut Random) -> Tree {
+    let key = random.pick(&["type", "ip", "topologyKey", "id"]);
+    let keyed = some(random, |name, random| {
+        map([(key, text(name)), ("v", text(random.between(1, 3).to_string()))])
     });
     map([
-        ("size", text(dice.between(1, 9).to_string())),
-        ("parts", some(dice, |name, dice| named(name, "v", dice))),
+        ("size", text(random.between(1, 9).to_string())),
+        ("parts", some(random, |name, random| named(name, "v", random))),
         ("keyed", keyed),
-        ("words", scalars(dice)),
+        ("values", scalars(random)),
         ("deep", map([("a", map([("b", text("1"))])), ("c", text("x"))])),
     ])
 }
 
-fn named(name: &str, field: &str, dice: &mut Dice) -> Tree {
-    map([("name", text(name)), (field, text(format!("v{}", dice.between(1, 3))))])
+fn named(name: &str, field: &str, random: &mut Random) -> Tree {
+    map([("name", text(name)), (field, text(format!("v{}", random.between(1, 3))))])
 }
 
-fn some(dice: &mut Dice, each: impl Fn(&str, &mut Dice) -> Tree) -> Tree {
-    let count = dice.between(1, 3);
+fn some(random: &mut Random, each: impl Fn(&str, &mut Random) -> Tree) -> Tree {
+    let count = random.between(1, 3);
     let names = ["one", "two", "three"];
     List(
         names
             .iter()
             .take(usize::try_from(count).expect("small"))
-            .map(|it| each(it, dice))
+            .map(|it| each(it, random))
             .collect(),
     )
 }
 
-fn scalars(dice: &mut Dice) -> Tree {
-    List((0..dice.between(1, 3)).map(|number| text(format!("w{number}"))).collect())
+fn scalars(random: &mut Random) -> Tree {
+    List((0..random.between(1, 3)).map(|number| text(format!("w{number}"))).collect())
 }
 
-/// The tree with a few changes, none of them to what identifies it.
-pub(super) fn changed(tree: &Tree, dice: &mut Dice) -> Tree {
+/// The tree with a few random changes; its identity is kept.
+pub(super) fn changed(tree: &Tree, random: &mut Random) -> Tree {
     let mut tree = tree.clone();
-    for _ in 0..dice.between(0, 4) {
+    for _ in 0..random.between(0, 4) {
         if let Map(entries) = &mut tree {
             let from = 2;
             let at =
-                from + usize::try_from(dice.between(0, entries.len() as u64 - 3)).expect("small");
+                from + usize::try_from(random.between(0, entries.len() as u64 - 3)).expect("small");
             let is_metadata = entries[at].0 == "metadata";
-            change(&mut entries[at].1, dice, is_metadata, 0);
+            change(&mut entries[at].1, random, is_metadata, 0);
         }
     }
     tree
 }
 
-fn change(tree: &mut Tree, dice: &mut Dice, guarded: bool, depth: usize) {
+fn change(tree: &mut Tree, random: &mut Random, keep_name: bool, depth: usize) {
     match tree {
-        Scalar(_) => *tree = scalar(dice),
-        List(items) => change_list(items, dice, depth),
+        Scalar(_) => *tree = scalar(random),
+        List(items) => change_list(items, random, depth),
         Map(entries) => {
-            let open = |(key, _): &(String, Tree)| !(guarded && key == "name");
+            let open = |(key, _): &(String, Tree)| !(keep_name && key == "name");
             let keys: Vec<usize> = (0..entries.len()).filter(|at| open(&entries[*at])).collect();
-            if keys.is_empty() || (depth > 0 && dice.chance(15)) {
-                let name = format!("n{}", dice.between(1, 3));
+            if keys.is_empty() || (depth > 0 && random.chance(15)) {
+                let name = format!("n{}", random.between(1, 3));
                 if entries.iter().all(|(key, _)| *key != name) {
                     let value =
-                        if dice.chance(30) { map([("k", text("v"))]) } else { scalar(dice) };
+                        if random.chance(30) { map([("k", text("v"))]) } else { scalar(random) };
                     entries.push((name, value));
                 }
                 return;
             }
-            let at = keys[usize::try_from(dice.between(0, keys.len() as u64 - 1)).expect("small")];
+            let at =
+                keys[usize::try_from(random.between(0, keys.len() as u64 - 1)).expect("small")];
             let is_key = KEYS.contains(&entries[at].0.as_str());
-            match dice.between(0, 9) {
+            match random.between(0, 9) {
                 0 if !is_key => _ = entries.remove(at),
-                1 if !is_key && dice.chance(30) => entries[at].1 = text("null"),
-                2 if !is_key && dice.chance(20) => entries[at].1 = text(""),
-                3 if !is_key && dice.chance(20) => entries[at].1 = map([("other", text("kind"))]),
+                1 if !is_key && random.chance(30) => entries[at].1 = text("null"),
+                2 if !is_key && random.chance(20) => entries[at].1 = text(""),
+                3 if !is_key && random.chance(20) => entries[at].1 = map([("other", text("kind"))]),
                 _ if is_key => {}
-                _ => change(&mut entries[at].1, dice, false, depth + 1),
+                _ => change(&mut entries[at].1, random, false, depth + 1),
             }
         }
     }
@@ -171,21 +172,21 @@ fn change(tree: &mut Tree, dice: &mut Dice, guarded: bool, depth: usize) {
 
 const KEYS: [&str; 7] = ["name", "mountPath", "containerPort", "port", "type", "ip", "topologyKey"];
 
-fn change_list(items: &mut Vec<Tree>, dice: &mut Dice, depth: usize) {
-    let at = usize::try_from(dice.between(0, items.len().max(1) as u64 - 1)).expect("small");
-    match dice.between(0, 9) {
+fn change_list(items: &mut Vec<Tree>, random: &mut Random, depth: usize) {
+    let at = usize::try_from(random.between(0, items.len().max(1) as u64 - 1)).expect("small");
+    match random.between(0, 9) {
         0 if !items.is_empty() => _ = items.remove(at),
         1 => items.reverse(),
-        2 | 3 => items.extend(another(items, dice)),
-        _ if !items.is_empty() => change(&mut items[at], dice, false, depth + 1),
+        2 | 3 => items.extend(another(items, random)),
+        _ if !items.is_empty() => change(&mut items[at], random, false, depth + 1),
         _ => {}
     }
 }
 
-/// One more element, like the last one but under another name.
-fn another(items: &[Tree], dice: &mut Dice) -> Option<Tree> {
+/// A new element: a copy of the last one with a different merge key.
+fn another(items: &[Tree], random: &mut Random) -> Option<Tree> {
     let mut new = items.last()?.clone();
-    let number = dice.between(4, 6);
+    let number = random.between(4, 6);
     match &mut new {
         Map(entries) => {
             for (key, value) in entries.iter_mut().filter(|(key, _)| KEYS.contains(&key.as_str())) {
@@ -199,24 +200,27 @@ fn another(items: &[Tree], dice: &mut Dice) -> Option<Tree> {
     (!items.contains(&new)).then_some(new)
 }
 
-fn scalar(dice: &mut Dice) -> Tree {
-    text(dice.pick(&["1", "2", "'2'", "true", "new", "\"quoted\"", "2.5", "other"]))
+fn scalar(random: &mut Random) -> Tree {
+    text(random.pick(&["1", "2", "'2'", "true", "new", "\"quoted\"", "2.5", "other"]))
 }
 
-/// A part of a tree, as somebody writes who wants to change just that.
-pub(super) fn part(tree: &Tree, dice: &mut Dice, depth: usize) -> Tree {
+/// A random part of a tree with its identity, as in a patch.
+pub(super) fn part(tree: &Tree, random: &mut Random, depth: usize) -> Tree {
     match tree {
         Map(entries) => {
             let identity = ["apiVersion", "kind", "metadata"];
             let kept = entries.iter().filter(|(key, _)| {
                 let needed = (depth == 0 && identity.contains(&key.as_str()))
                     || KEYS.contains(&key.as_str());
-                needed || dice.chance(60)
+                needed || random.chance(60)
             });
             let kept: Vec<_> = kept.cloned().collect();
-            Map(kept.into_iter().map(|(key, value)| (key, part(&value, dice, depth + 1))).collect())
+            Map(kept
+                .into_iter()
+                .map(|(key, value)| (key, part(&value, random, depth + 1)))
+                .collect())
         }
-        List(items) => List(items.iter().map(|item| part(item, dice, depth + 1)).collect()),
+        List(items) => List(items.iter().map(|item| part(item, random, depth + 1)).collect()),
         scalar => scalar.clone(),
     }
 }
@@ -274,12 +278,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn trees_are_valid_yaml_that_says_who_it_is() {
+    fn generated_trees_are_valid_yaml_with_an_identity() {
         for number in 0..500 {
-            let mut dice = Dice::new("tree", number);
-            let base = resource(&mut dice);
-            let other = changed(&base, &mut dice);
-            for tree in [part(&other, &mut dice, 0), base, other] {
+            let mut random = Random::new("tree", number);
+            let base = resource(&mut random);
+            let other = changed(&base, &mut random);
+            for tree in [part(&other, &mut random, 0), base, other] {
                 let file = krm_yaml::File::parse(write(&tree)).expect("small");
                 assert!(file.errors().next().is_none(), "{}", write(&tree));
                 let found = krm_core::model::resources(file.document(0).expect("one"));

@@ -1,60 +1,61 @@
-//! Getting a function: fetched by its own package manager, as a static program and, where it compiles, as a WASI module.
+//! Installs a function with its own package manager, as a program and, if it compiles, as a Wasm module.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::list::Source;
-use crate::{Outcome, shell};
+use crate::{TaskResult, shell};
 
-/// The forms in which a function is here.
+/// An installed function.
 pub(super) struct Installed {
-    /// A command, in words.
+    /// The program and its arguments.
     pub(super) command: Vec<String>,
-    /// Whether the command is one static program, which runs in an empty container.
+    /// Whether the command is one statically linked program, which runs in an empty container image.
     pub(super) is_static: bool,
-    /// The WASI module, or why there is none.
+    /// The Wasm module, or why there is none.
     pub(super) module: Result<PathBuf, String>,
 }
 
-/// Where everything goes, so that a second run fetches nothing.
-fn folder() -> PathBuf {
+/// The installation directory; a second run finds everything here.
+fn directory() -> PathBuf {
     shell::target().join("peers/functions")
 }
 
-pub(super) fn install(source: &Source) -> Outcome<Installed> {
+pub(super) fn install(source: &Source) -> TaskResult<Installed> {
     match source {
         Source::Go(package, versions) => go(package, versions),
-        Source::Gopeer(word) => gopeer(word),
+        Source::Gopeer(function) => gopeer(function),
         Source::Node(package) => node(package),
     }
 }
 
-fn go(package: &str, versions: &[&str]) -> Outcome<Installed> {
-    let mut refusals = Vec::new();
+fn go(package: &str, versions: &[&str]) -> TaskResult<Installed> {
+    let mut errors = Vec::new();
     for version in versions {
         match go_install(package, version) {
             Ok(installed) => return Ok(installed),
             Err(error) => {
-                let said = error.to_string();
-                // Who says no to a name says no to all of its versions.
-                if let Some(code) = ["403", "404"].into_iter().find(|code| is_refused(&said, code))
+                let message = error.to_string();
+                // A proxy that rejects a module rejects all of its versions.
+                if let Some(code) =
+                    ["403", "404"].into_iter().find(|code| is_rejected(&message, code))
                 {
-                    return Err(format!("the module proxy refuses {package} ({code})").into());
+                    return Err(format!("the module proxy rejects {package} ({code})").into());
                 }
-                refusals.push(last_line(&said));
+                errors.push(last_line(&message));
             }
         }
     }
-    Err(refusals.join("; ").into())
+    Err(errors.join("; ").into())
 }
 
-fn is_refused(said: &str, code: &str) -> bool {
-    said.contains(&format!("{code} Forbidden")) || said.contains(&format!("{code} Not Found"))
+fn is_rejected(message: &str, code: &str) -> bool {
+    message.contains(&format!("{code} Forbidden")) || message.contains(&format!("{code} Not Found"))
 }
 
-fn go_install(package: &str, version: &str) -> Outcome<Installed> {
-    let stage = folder().join("go");
+fn go_install(package: &str, version: &str) -> TaskResult<Installed> {
+    let stage = directory().join("go");
     let name = package.rsplit('/').find(|part| !is_major(part)).unwrap_or(package);
     let at = format!("{package}@{version}");
     let native = stage.join("bin").join(name);
@@ -70,21 +71,21 @@ fn go_install(package: &str, version: &str) -> Outcome<Installed> {
     Ok(Installed { command: vec![native.display().to_string()], is_static: true, module })
 }
 
-/// `v4` at the end of a package is no name of a program.
+/// Whether the last part of a package path is a major version such as `v4`, which does not name a program.
 fn is_major(part: &str) -> bool {
     part.strip_prefix('v').is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Go with a place of its own for programs, and the modules where they always are.
-fn in_stage(stage: &Path) -> Outcome<Command> {
+/// Go with a separate directory for programs but the shared module cache.
+fn in_stage(stage: &Path) -> TaskResult<Command> {
     let modules = shell::output(shell::program("go").args(["env", "GOMODCACHE"]))?;
     let mut go = shell::program("go");
     go.env("GOPATH", stage).env("GOMODCACHE", modules.trim()).env_remove("GOBIN");
     Ok(go)
 }
 
-fn gopeer(word: &str) -> Outcome<Installed> {
-    let out = folder().join("gopeer");
+fn gopeer(function: &str) -> TaskResult<Installed> {
+    let out = directory().join("gopeer");
     fs::create_dir_all(&out)?;
     let build = |target: &Path, variables: &[(&str, &str)]| {
         let mut go = shell::program("go");
@@ -94,19 +95,19 @@ fn gopeer(word: &str) -> Outcome<Installed> {
             "-trimpath",
             "-mod=readonly",
             "-ldflags",
-            &format!("-X main.word={word}"),
+            &format!("-X main.function={function}"),
         ]);
         shell::output(go.arg("-o").arg(target).arg("."))
     };
-    let (native, module) = (out.join(word), out.join(format!("{word}.wasm")));
+    let (native, module) = (out.join(function), out.join(format!("{function}.wasm")));
     build(&native, &[("CGO_ENABLED", "0")])?;
     let built = build(&module, &[("GOOS", "wasip1"), ("GOARCH", "wasm")]);
     let module = built.map(|_| module).map_err(|error| last_line(&error.to_string()));
     Ok(Installed { command: vec![native.display().to_string()], is_static: true, module })
 }
 
-fn node(package: &str) -> Outcome<Installed> {
-    let out = folder().join("node");
+fn node(package: &str) -> TaskResult<Installed> {
+    let out = directory().join("node");
     fs::create_dir_all(&out)?;
     fs::write(out.join("package.json"), "{\"private\": true}\n")?;
     let mut npm = shell::program("npm");
@@ -115,7 +116,7 @@ fn node(package: &str) -> Outcome<Installed> {
     let script = out.join("function.js");
     fs::copy(shell::root().join("xtask/peers/node/function.js"), &script)?;
     let command = vec!["node".to_owned(), script.display().to_string()];
-    Ok(Installed { command, is_static: false, module: Err("it is a script".to_owned()) })
+    Ok(Installed { command, is_static: false, module: Err("a script".to_owned()) })
 }
 
 fn last_line(text: &str) -> String {
@@ -127,13 +128,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_is_told_apart_from_what_another_version_may_mend() {
-        assert!(is_refused("go: x@latest: reading y: 403 Forbidden", "403"));
-        assert!(!is_refused("go: x@latest requires go >= 1.403", "403"));
+    fn a_rejected_module_differs_from_a_version_that_fails() {
+        assert!(is_rejected("go: x@latest: reading y: 403 Forbidden", "403"));
+        assert!(!is_rejected("go: x@latest requires go >= 1.403", "403"));
     }
 
     #[test]
-    fn a_major_version_is_no_name() {
+    fn major_versions_are_recognized() {
         assert!(is_major("v4") && !is_major("vet") && !is_major("yq"));
     }
 }

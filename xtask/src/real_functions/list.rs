@@ -1,34 +1,34 @@
-//! Functions that nobody here wrote, and small ones of ours on libraries that nobody here wrote: where each comes from, and
-//! what it must change.
+//! Third-party functions, and small ones of ours that use third-party libraries: the source of each, and the changes
+//! that it must make.
 
-/// A function, how it is configured, and what must come of it.
+/// A function, its configuration, and the expected changes.
 pub(super) struct RealFunction {
     pub(super) name: &'static str,
     pub(super) source: Source,
     /// Arguments of the program.
-    pub(super) words: &'static [&'static str],
-    /// The functionConfig; none where it is empty.
+    pub(super) arguments: &'static [&'static str],
+    /// The functionConfig; empty for none.
     pub(super) config: &'static str,
     pub(super) expected: Expected,
 }
 
 pub(super) enum Source {
-    /// A package that `go install` fetches; of the versions the first that this Go can build.
+    /// A Go package, and versions to try in order.
     Go(&'static str, &'static [&'static str]),
-    /// `xtask/peers/go`, built for one word.
+    /// One of the functions of `xtask/peers/go`.
     Gopeer(&'static str),
-    /// `xtask/peers/node` on a package that `npm` fetches.
+    /// `xtask/peers/node` with this npm package.
     Node(&'static str),
 }
 
 pub(super) enum Expected {
-    /// These lines of the difference and no other.
+    /// Exactly these changed lines.
     Lines(&'static [&'static str]),
-    /// What the function of this name does that is built into krm.
+    /// The same changes as the built-in function of this name.
     BuiltIn,
 }
 
-/// What the functions work on: much of it would change if it were printed anew.
+/// The input package; much of its formatting would change if it were serialized again.
 pub(super) const PACKAGE: &[(&str, &str)] = &[
     (
         "web.yaml",
@@ -40,7 +40,7 @@ pub(super) const PACKAGE: &[(&str, &str)] = &[
     ),
 ];
 
-/// What the small functions of ours change.
+/// The changes of our own functions.
 const SCALED: Expected = Expected::Lines(&[
     "-    replicas:   3 # for now",
     "+    replicas:   5 # for now",
@@ -53,31 +53,31 @@ const NEWEST: &[&str] = &["latest"];
 const fn other(
     name: &'static str,
     source: Source,
-    words: &'static [&'static str],
+    arguments: &'static [&'static str],
     config: &'static str,
     lines: &'static [&'static str],
 ) -> RealFunction {
-    RealFunction { name, source, words, config, expected: Expected::Lines(lines) }
+    RealFunction { name, source, arguments, config, expected: Expected::Lines(lines) }
 }
 
 const fn ours(name: &'static str, source: Source) -> RealFunction {
-    RealFunction { name, source, words: &[], config: "", expected: SCALED }
+    RealFunction { name, source, arguments: &[], config: "", expected: SCALED }
 }
 
-/// A function of kpt's catalog, held against the one that is built in.
+/// A function of kpt's catalog, compared with the built-in one.
 const fn catalog(name: &'static str, package: &'static str, config: &'static str) -> RealFunction {
     let source = Source::Go(package, NEWEST);
-    RealFunction { name, source, words: &[], config, expected: Expected::BuiltIn }
+    RealFunction { name, source, arguments: &[], config, expected: Expected::BuiltIn }
 }
 
-/// The folder of the catalog's packages.
+/// The Go package of a catalog function.
 macro_rules! go {
     ($name:literal) => {
         concat!("github.com/kptdev/krm-functions-catalog/functions/go/", $name)
     };
 }
 
-/// A ConfigMap of these fields.
+/// A ConfigMap with this data.
 macro_rules! config_map {
     ($data:literal) => {
         concat!("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: config}\ndata: ", $data, "\n")
@@ -85,7 +85,7 @@ macro_rules! config_map {
 }
 
 pub(super) const FUNCTIONS: &[RealFunction] = &[
-    // The newest kyaml may want a newer Go.
+    // The newest kyaml may need a newer Go.
     other(
         "example of kyaml",
         Source::Go("sigs.k8s.io/kustomize/kyaml/fn/framework/example", &["latest", "v0.21.2"]),

@@ -1,6 +1,7 @@
-//! `cargo xtask real-functions`: functions that nobody here wrote, run by krm as commands, in containers and as WASI modules.
+//! `cargo xtask real-functions`: runs third-party functions as exec, container and Wasm functions.
 //!
-//! Each must give the same in every way, and change only what it is for. One that cannot be fetched is named, and is no error.
+//! Each must return the same output with every runtime and make only the expected changes. A function that cannot be
+//! installed is reported and skipped.
 
 mod install;
 mod list;
@@ -14,19 +15,19 @@ use install::Installed;
 use list::{Expected, FUNCTIONS, PACKAGE, RealFunction};
 
 use crate::engine::Engine;
-use crate::{Outcome, shell};
+use crate::{TaskResult, shell};
 
 /// The files of a package.
 type Files = BTreeMap<String, String>;
 
-/// What runs the functions.
-struct Bench {
+/// Runs the functions.
+struct Runner {
     krm: PathBuf,
     engine: Result<Engine, String>,
-    folder: PathBuf,
+    directory: PathBuf,
 }
 
-pub(crate) fn run(mut args: lexopt::Parser) -> Outcome {
+pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
     let mut only = String::new();
     while let Some(arg) = args.next()? {
         match arg {
@@ -37,105 +38,112 @@ pub(crate) fn run(mut args: lexopt::Parser) -> Outcome {
     shell::run(shell::cargo().args(["build", "--quiet", "-p", "krm-cli"]))?;
     let engine = Engine::start(false).map_err(|error| error.to_string());
     if let Err(error) = &engine {
-        println!("nothing runs in containers: {error}");
+        println!("skipping containers: {error}");
     }
-    let folder = shell::target().join("peers/functions/packages");
-    let bench = Bench { krm: shell::target().join("debug/krm"), engine, folder };
-    let (mut here, mut wrong, mut count) = (0, 0, 0);
+    let directory = shell::target().join("peers/functions/packages");
+    let runner = Runner { krm: shell::target().join("debug/krm"), engine, directory };
+    let (mut installed_count, mut failed, mut count) = (0, 0, 0);
     for function in FUNCTIONS.iter().filter(|it| it.name.contains(&only)) {
         count += 1;
         let installed = match install::install(&function.source) {
             Ok(installed) => installed,
             Err(error) => {
                 println!("{}: not installed: {error}", function.name);
-                // So that the work is known to be right where it can be had.
+                // Still check that the built-in function changes something.
                 if matches!(function.expected, Expected::BuiltIn) {
-                    bench.built_in(function)?;
+                    runner.built_in(function)?;
                 }
                 continue;
             }
         };
-        here += 1;
-        match bench.check(function, &installed) {
-            Ok(said) => println!("{}: {said}", function.name),
+        installed_count += 1;
+        match runner.check(function, &installed) {
+            Ok(summary) => println!("{}: {summary}", function.name),
             Err(error) => {
-                println!("{}: WRONG: {error}", function.name);
-                wrong += 1;
+                println!("{}: FAILED: {error}", function.name);
+                failed += 1;
             }
         }
     }
-    println!("{here} of {count} functions are here");
-    if wrong > 0 {
-        Err(format!("{wrong} functions are not as they should be").into())
-    } else {
-        Ok(())
-    }
+    println!("{installed_count} of {count} functions are installed");
+    if failed > 0 { Err(format!("{failed} functions failed").into()) } else { Ok(()) }
 }
 
-impl Bench {
-    /// Runs a function in every way that there is; says which, or what is wrong.
-    fn check(&self, function: &RealFunction, installed: &Installed) -> Outcome<String> {
-        let quoted: Vec<String> =
-            installed.command.iter().cloned().chain(words(function)).map(|it| quote(&it)).collect();
+impl Runner {
+    /// Runs a function with every runtime and compares the results; returns a summary.
+    fn check(&self, function: &RealFunction, installed: &Installed) -> TaskResult<String> {
+        let quoted: Vec<String> = installed
+            .command
+            .iter()
+            .cloned()
+            .chain(arguments(function))
+            .map(|it| quote(&it))
+            .collect();
         let exec = self.eval(function, &["--exec", &quoted.join(" ")])?;
-        let mut said = vec!["exec".to_owned()];
+        let mut summary = vec!["exec".to_owned()];
         let mut others: Vec<(&str, Files)> = Vec::new();
         match self.image(function, installed) {
             Ok(image) => {
-                let words = ["-i", &image, "--image-pull-policy", "never"];
-                others.push(("container", self.eval(function, &words)?));
+                let flags = ["-i", &image, "--image-pull-policy", "never"];
+                others.push(("container", self.eval(function, &flags)?));
             }
-            Err(why) => said.push(format!("no container ({why})")),
+            Err(why) => summary.push(format!("no container ({why})")),
         }
         match &installed.module {
-            Ok(module) if function.words.is_empty() => {
+            Ok(module) if function.arguments.is_empty() => {
                 let module = module.display().to_string();
-                others.push(("WASI", self.eval(function, &["--wasm", &module])?));
+                others.push(("Wasm", self.eval(function, &["--wasm", &module])?));
             }
-            Ok(_) => said.push("no WASI (a module gets no arguments)".to_owned()),
-            Err(why) => said.push(format!("no WASI ({why})")),
+            Ok(_) => summary.push("no Wasm (a module gets no arguments)".to_owned()),
+            Err(why) => summary.push(format!("no Wasm ({why})")),
         }
-        for (way, files) in others {
+        for (runtime, files) in others {
             if files != exec {
-                return Err(format!("as {way} it gives something else than as a command").into());
+                return Err(format!(
+                    "the {runtime} function returns something else than the exec function"
+                )
+                .into());
             }
-            said.push(way.to_owned());
+            summary.push(runtime.to_owned());
         }
-        let lines = self.difference(&exec)?;
+        let lines = self.changed_lines(&exec)?;
         match function.expected {
             Expected::Lines(expected) if lines != expected => {
-                return Err(format!("it changes\n{}", lines.join("\n")).into());
+                return Err(format!("unexpected changes:\n{}", lines.join("\n")).into());
             }
             Expected::Lines(_) => {}
             Expected::BuiltIn => {
                 if self.built_in(function)? != exec {
                     let lines = lines.join("\n");
-                    return Err(format!("the one that is built in does not change\n{lines}").into());
+                    return Err(format!(
+                        "the built-in function makes different changes from\n{lines}"
+                    )
+                    .into());
                 }
-                said.push("as built in".to_owned());
+                summary.push("same as built-in".to_owned());
             }
         }
-        Ok(format!("{}; {} lines of difference", said.join(", "), lines.len()))
+        Ok(format!("{}; {} changed lines", summary.join(", "), lines.len()))
     }
 
-    /// The package after the function, which runs on a copy of it.
-    fn eval(&self, function: &RealFunction, way: &[&str]) -> Outcome<Files> {
-        let package = self.folder.join("after");
+    /// Runs the function on a copy of the package and returns the result.
+    fn eval(&self, function: &RealFunction, flags: &[&str]) -> TaskResult<Files> {
+        let package = self.directory.join("after");
         write(&package, PACKAGE.iter().copied())?;
         let mut krm = shell::program(&self.krm);
-        krm.args(["fn", "eval", "-q"]).arg(&package).args(way);
+        krm.args(["fn", "eval", "-q"]).arg(&package).args(flags);
         if !function.config.is_empty() {
-            let config = self.folder.join("config.yaml");
+            let config = self.directory.join("config.yaml");
             fs::write(&config, function.config)?;
             krm.arg("--fn-config").arg(config);
         }
-        self.lend(&mut krm);
+        self.set_engine(&mut krm);
         shell::output(&mut krm)?;
         read(&package)
     }
 
-    /// The package after the function of the same name that is built in, which must have something to do.
-    fn built_in(&self, function: &RealFunction) -> Outcome<Files> {
+    /// Runs the built-in function of the same name, which must change something.
+    fn built_in(&self, function: &RealFunction) -> TaskResult<Files> {
         let image = format!("ghcr.io/kptdev/krm-functions-catalog/{}", function.name);
         let after = self.eval(function, &["-i", &image, "--only-builtin"])?;
         let is_same =
@@ -143,49 +151,49 @@ impl Bench {
         if is_same { Err(format!("{} changes nothing", function.name).into()) } else { Ok(after) }
     }
 
-    /// The function in an empty image.
-    fn image(&self, function: &RealFunction, installed: &Installed) -> Outcome<String> {
+    /// Imports the function into an empty image.
+    fn image(&self, function: &RealFunction, installed: &Installed) -> TaskResult<String> {
         if let Err(why) = &self.engine {
             return Err(why.clone().into());
         }
-        let [program] = &installed.command[..] else { return Err("it is a script".into()) };
+        let [program] = &installed.command[..] else { return Err("a script".into()) };
         if !installed.is_static {
-            return Err("it is not static".into());
+            return Err("not statically linked".into());
         }
-        let stage = self.folder.join("image");
+        let stage = self.directory.join("image");
         fs::create_dir_all(&stage)?;
         fs::copy(program, stage.join("function"))?;
-        let archive = self.folder.join("image.tar");
+        let archive = self.directory.join("image.tar");
         shell::output(
             shell::program("tar").arg("-C").arg(&stage).arg("-cf").arg(&archive).arg("."),
         )?;
-        let words: Vec<String> =
-            ["/function".to_owned()].into_iter().chain(words(function)).collect();
-        let words: Vec<String> = words.iter().map(|word| format!("{word:?}")).collect();
+        let command: Vec<String> =
+            ["/function".to_owned()].into_iter().chain(arguments(function)).collect();
+        let command: Vec<String> = command.iter().map(|part| format!("{part:?}")).collect();
         let image = format!(
             "example.com/real/{}",
             function.name.replace([' ', '/', '\''], "-").to_lowercase()
         );
         let mut docker = shell::program("docker");
-        docker.args(["import", "--change", &format!("CMD [{}]", words.join(", "))]);
-        self.lend(docker.arg(&archive).arg(&image));
+        docker.args(["import", "--change", &format!("CMD [{}]", command.join(", "))]);
+        self.set_engine(docker.arg(&archive).arg(&image));
         shell::output(&mut docker)?;
         Ok(image)
     }
 
-    fn lend(&self, command: &mut Command) {
+    fn set_engine(&self, command: &mut Command) {
         if let Ok(engine) = &self.engine {
-            engine.lend(command);
+            engine.set_environment(command);
         }
     }
 
-    /// The lines that came and went, as git sees them.
-    fn difference(&self, after: &Files) -> Outcome<Vec<String>> {
-        write(&self.folder.join("before"), PACKAGE.iter().copied())?;
+    /// The added and removed lines.
+    fn changed_lines(&self, after: &Files) -> TaskResult<Vec<String>> {
+        write(&self.directory.join("before"), PACKAGE.iter().copied())?;
         let files = after.iter().map(|(path, text)| (path.as_str(), text.as_str()));
-        write(&self.folder.join("after"), files)?;
+        write(&self.directory.join("after"), files)?;
         let mut git = shell::program("git");
-        git.current_dir(&self.folder).args([
+        git.current_dir(&self.directory).args([
             "diff",
             "--no-index",
             "-U0",
@@ -201,40 +209,40 @@ impl Bench {
     }
 }
 
-fn words(function: &RealFunction) -> impl Iterator<Item = String> {
-    function.words.iter().map(|word| (*word).to_owned())
+fn arguments(function: &RealFunction) -> impl Iterator<Item = String> {
+    function.arguments.iter().map(|argument| (*argument).to_owned())
 }
 
-/// A word as a shell reads it.
-fn quote(word: &str) -> String {
-    format!("'{}'", word.replace('\'', "'\\''"))
+/// Quotes an argument for a shell.
+fn quote(argument: &str) -> String {
+    format!("'{}'", argument.replace('\'', "'\\''"))
 }
 
-/// A folder with these files and no other.
-fn write<'f>(folder: &Path, files: impl Iterator<Item = (&'f str, &'f str)>) -> Outcome {
-    if folder.exists() {
-        fs::remove_dir_all(folder)?;
+/// Replaces a directory by one with exactly these files.
+fn write<'f>(directory: &Path, files: impl Iterator<Item = (&'f str, &'f str)>) -> TaskResult {
+    if directory.exists() {
+        fs::remove_dir_all(directory)?;
     }
-    fs::create_dir_all(folder)?;
+    fs::create_dir_all(directory)?;
     for (path, text) in files {
-        let path = folder.join(path);
-        fs::create_dir_all(path.parent().unwrap_or(folder))?;
+        let path = directory.join(path);
+        fs::create_dir_all(path.parent().unwrap_or(directory))?;
         fs::write(path, text)?;
     }
     Ok(())
 }
 
-fn read(folder: &Path) -> Outcome<Files> {
+fn read(directory: &Path) -> TaskResult<Files> {
     let mut files = Files::new();
-    let mut waiting = vec![folder.to_owned()];
-    while let Some(next) = waiting.pop() {
+    let mut pending = vec![directory.to_owned()];
+    while let Some(next) = pending.pop() {
         for entry in fs::read_dir(next)? {
             let path = entry?.path();
             if path.is_dir() {
-                waiting.push(path);
+                pending.push(path);
                 continue;
             }
-            let name = path.strip_prefix(folder)?.display().to_string();
+            let name = path.strip_prefix(directory)?.display().to_string();
             files.insert(name, fs::read_to_string(&path)?);
         }
     }

@@ -1,28 +1,32 @@
-//! The page of conformance: every row names a test, and every test that it names is there.
+//! Rule `conformance_rows_name_tests`: every row of docs/conformance.md names at least one test, and the tests exist.
 
 use super::{Finding, TextFile};
 
 const PAGE: &str = "docs/conformance.md";
 
-/// Where a name without a path is looked for.
+/// The directory of case files that are named without a path.
 const CASES: &str = "crates/krm-cli/tests/cases";
 
-pub(super) fn conformance_is_shown(files: &[TextFile]) -> Vec<Finding> {
+pub(super) fn conformance_rows_name_tests(files: &[TextFile]) -> Vec<Finding> {
     let Some(page) = files.iter().find(|file| file.path == PAGE) else { return Vec::new() };
     let rows = rows(&page.text);
     let mut findings = Vec::new();
     if rows.is_empty() {
-        findings.push(Finding::new(page, 1, "the page has no rows"));
+        findings.push(Finding::new(page, 1, "no table rows found"));
     }
-    for (line, shown_by) in rows {
-        let tests: Vec<&str> = names(shown_by).collect();
+    for (line, last_cell) in rows {
+        let tests: Vec<&str> = names(last_cell).collect();
         if tests.is_empty() {
-            findings.push(Finding::new(page, line, "name the test that shows it"));
+            findings.push(Finding::new(
+                page,
+                line,
+                "expected the name of a test in the last column",
+            ));
         }
-        let missing = tests.into_iter().filter(|test| !is_there(test, files));
+        let missing = tests.into_iter().filter(|test| !exists(test, files));
         findings.extend(missing.map(|test| {
             let message = format!(
-                "`{test}` is no test; write `a-case` of {CASES}, or `CRATE/FILE.rs::the_test`"
+                "`{test}` does not exist; use a case of {CASES} or `CRATE/FILE.rs::test_name`"
             );
             Finding::new(page, line, message)
         }));
@@ -30,26 +34,26 @@ pub(super) fn conformance_is_shown(files: &[TextFile]) -> Vec<Finding> {
     findings
 }
 
-/// The last cell of each row of a table, with its line; heads and the rules below them are none.
+/// The last cell of each table row with its line number, without header rows.
 fn rows(text: &str) -> Vec<(usize, &str)> {
     let lines: Vec<&str> = text.lines().collect();
-    let is_rule = |line: &str| line.starts_with("|-");
+    let is_separator = |line: &str| line.starts_with("|-");
     let row = |(at, line): (usize, &&'_ str)| {
-        let is_head = lines.get(at + 1).is_some_and(|next| is_rule(next));
-        (line.starts_with('|') && !is_rule(line) && !is_head).then_some(at)
+        let is_header = lines.get(at + 1).is_some_and(|next| is_separator(next));
+        (line.starts_with('|') && !is_separator(line) && !is_header).then_some(at)
     };
     let rows = lines.iter().enumerate().filter_map(row);
     rows.filter_map(|at| Some((at + 1, lines[at].trim_end_matches(['|', ' ']).rsplit('|').next()?)))
         .collect()
 }
 
-/// What stands between backticks.
+/// The parts in backquotes.
 fn names(cell: &str) -> impl Iterator<Item = &str> {
     cell.split('`').skip(1).step_by(2)
 }
 
-/// Whether a case is there, or a function that is a test, in the file that is named.
-fn is_there(test: &str, files: &[TextFile]) -> bool {
+/// Whether the case file or test function exists.
+fn exists(test: &str, files: &[TextFile]) -> bool {
     let Some((path, name)) = test.split_once("::") else {
         let case = format!("{CASES}/{test}.case");
         return files.iter().any(|file| file.path == case);
@@ -77,33 +81,33 @@ mod tests {
     use super::super::tests::file;
     use super::*;
 
-    const HEAD: &str = "| word | says | shown by |\n|---|---|---|\n";
+    const HEAD: &str = "| level | requirement | tests |\n|---|---|---|\n";
 
     fn messages(page: &str) -> Vec<(usize, String)> {
         let files = [
             file(PAGE, page),
             file("crates/krm-cli/tests/cases/fn-wrap.case", ""),
-            file("crates/a/src/b.rs", "#[test]\n#[cfg(unix)]\nfn it_is() {}\nfn helps() {}\n"),
+            file("crates/a/src/b.rs", "#[test]\n#[cfg(unix)]\nfn a_test() {}\nfn helper() {}\n"),
         ];
-        let findings = conformance_is_shown(&files);
+        let findings = conformance_rows_name_tests(&files);
         findings.into_iter().map(|it| (it.line, it.message)).collect()
     }
 
     #[test]
-    fn a_row_with_its_tests_is_fine() {
+    fn rows_with_existing_tests_pass() {
         let page =
-            format!("# It\n\n{HEAD}| MUST | `stdin` | `fn-wrap`, `a/src/b.rs::it_is` (so) |\n");
+            format!("# It\n\n{HEAD}| MUST | `stdin` | `fn-wrap`, `a/src/b.rs::a_test` (so) |\n");
         assert_eq!(messages(&page), []);
     }
 
     #[test]
-    fn a_row_without_a_test_and_a_test_that_is_none_are_found() {
+    fn missing_tests_are_found() {
         for (cell, wrong) in [
-            ("as above", "name the test"),
-            ("`fn-warp`", "`fn-warp` is no test"),
-            ("`fn-wrap`, `a/src/b.rs::it_was`", "`a/src/b.rs::it_was` is no test"),
-            ("`a/src/b.rs::helps`", "`a/src/b.rs::helps` is no test"),
-            ("`a/src/c.rs::it_is`", "`a/src/c.rs::it_is` is no test"),
+            ("as above", "expected the name of a test"),
+            ("`fn-warp`", "`fn-warp` does not exist"),
+            ("`fn-wrap`, `a/src/b.rs::missing_test`", "`a/src/b.rs::missing_test` does not exist"),
+            ("`a/src/b.rs::helper`", "`a/src/b.rs::helper` does not exist"),
+            ("`a/src/c.rs::a_test`", "`a/src/c.rs::a_test` does not exist"),
         ] {
             let found = messages(&format!("{HEAD}| MUST | x | {cell} |\n"));
             assert!(
@@ -111,6 +115,6 @@ mod tests {
                 "{found:?}"
             );
         }
-        assert_eq!(messages("no table\n")[0].1, "the page has no rows");
+        assert_eq!(messages("no table\n")[0].1, "no table rows found");
     }
 }

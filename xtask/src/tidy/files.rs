@@ -1,77 +1,74 @@
-//! Rules about single files: a purpose on the first line, a bounded size, no leftovers, no machine's paths.
+//! Rules about single files: a summary on the first line, a maximum size, no leftovers, no absolute paths of one machine.
 
-use super::{Finding, TextFile, rust_text};
+use super::{Finding, TextFile, rust_source};
 
-/// Above this, a file holds a second noun that wants a file of its own.
-const MOST_LINES: usize = 600;
+/// Longer files contain a second concept that belongs in its own file.
+const MAX_LINES: usize = 600;
 
-/// Folders of one person's or one machine's disk; split so that this file does not find itself.
-const MACHINE_FOLDERS: &[&str] = &[concat!("/", "work/"), concat!("/", "root/")];
+/// Directories that exist on one machine only; written in two parts so that the rule does not match this file.
+const MACHINE_DIRECTORIES: &[&str] = &[concat!("/", "work/"), concat!("/", "root/")];
 
-pub(super) fn files_say_what_they_are_for(files: &[TextFile]) -> Vec<Finding> {
+pub(super) fn files_start_with_a_summary(files: &[TextFile]) -> Vec<Finding> {
     let ours = ["crates/", "xtask/", "fuzz/"];
-    let rust = files
-        .iter()
-        .filter(|file| file.is_rust() && ours.iter().any(|folder| file.path.starts_with(folder)));
-    rust.filter(|file| !opens_with_purpose(&file.text))
+    let rust = files.iter().filter(|file| {
+        file.is_rust() && ours.iter().any(|directory| file.path.starts_with(directory))
+    });
+    rust.filter(|file| !starts_with_summary(&file.text))
         .map(|file| {
-            Finding::new(file, 1, "open the file with one `//!` sentence that says what it is for")
+            Finding::new(
+                file,
+                1,
+                "start the file with one `//!` sentence that says what it contains",
+            )
         })
         .collect()
 }
 
-fn opens_with_purpose(text: &str) -> bool {
+fn starts_with_summary(text: &str) -> bool {
     text.lines()
         .next()
         .and_then(|line| line.strip_prefix("//!"))
-        .is_some_and(|words| !words.trim().is_empty())
+        .is_some_and(|summary| !summary.trim().is_empty())
 }
 
-pub(super) fn files_stay_small(files: &[TextFile]) -> Vec<Finding> {
+pub(super) fn files_are_small(files: &[TextFile]) -> Vec<Finding> {
     files
         .iter()
         .filter(|file| file.is_rust())
         .filter_map(|file| {
             let lines = file.text.lines().count();
-            let message = format!(
-                "{lines} lines; find the second noun in it and give it a file (most: {MOST_LINES})"
-            );
-            (lines > MOST_LINES).then(|| Finding::new(file, MOST_LINES + 1, message))
+            let message =
+                format!("{lines} lines; move a concept to its own file (maximum: {MAX_LINES})");
+            (lines > MAX_LINES).then(|| Finding::new(file, MAX_LINES + 1, message))
         })
         .collect()
 }
 
-pub(super) fn nothing_is_left_over(files: &[TextFile]) -> Vec<Finding> {
+pub(super) fn no_leftovers(files: &[TextFile]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in files {
         if file.is_rust() {
-            let code = rust_text::code(&file.text);
-            let unfinished = "finish it, or say in the notes that it is not there";
+            let code = rust_source::code(&file.text);
+            let unfinished = "finish it, or remove it";
             find(file, &code, "todo!", unfinished, &mut findings);
             find(file, &code, "unimplemented!", unfinished, &mut findings);
-            find(
-                file,
-                &code,
-                "#[ignore",
-                "make the test pass, or remove it and say why",
-                &mut findings,
-            );
-            notes_to_self(file, &rust_text::code_and_comments(&file.text), &mut findings);
-        } else if is_prose_or_script(&file.path) {
-            notes_to_self(file, &file.text, &mut findings);
+            find(file, &code, "#[ignore", "make the test pass, or remove it", &mut findings);
+            find_markers(file, &rust_source::code_and_comments(&file.text), &mut findings);
+        } else if is_documentation_or_script(&file.path) {
+            find_markers(file, &file.text, &mut findings);
         }
     }
     findings
 }
 
-fn notes_to_self(file: &TextFile, text: &str, findings: &mut Vec<Finding>) {
+fn find_markers(file: &TextFile, text: &str, findings: &mut Vec<Finding>) {
     for word in ["FIXME", "XXX"] {
-        find(file, text, word, "do it now, or open an issue and leave the code clean", findings);
+        find(file, text, word, "do it now, or open an issue", findings);
     }
 }
 
-/// Cases and manifests are data and may hold any word.
-fn is_prose_or_script(path: &str) -> bool {
+/// Case files and other data may contain any text.
+fn is_documentation_or_script(path: &str) -> bool {
     [".md", ".toml", ".go", ".sh", ".ci/run"].iter().any(|ending| path.ends_with(ending))
 }
 
@@ -79,9 +76,11 @@ pub(super) fn no_machine_paths(files: &[TextFile]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in files {
         for (number, line) in file.text.lines().enumerate() {
-            for folder in MACHINE_FOLDERS.iter().filter(|folder| starts_a_path(line, folder)) {
+            for directory in
+                MACHINE_DIRECTORIES.iter().filter(|directory| starts_a_path(line, directory))
+            {
                 let message = format!(
-                    "{folder} is a folder of one machine; use a relative path or a variable"
+                    "{directory} exists on one machine only; use a relative path or a variable"
                 );
                 findings.push(Finding::new(file, number + 1, message));
             }
@@ -90,25 +89,21 @@ pub(super) fn no_machine_paths(files: &[TextFile]) -> Vec<Finding> {
     findings
 }
 
-/// `a/root/b` goes on from a path or an address; only a path that begins here is a machine's.
-fn starts_a_path(line: &str, folder: &str) -> bool {
-    let goes_on = |c: char| c.is_alphanumeric() || "_-.$}/~".contains(c);
-    line.match_indices(folder).any(|(at, _)| !line[..at].ends_with(goes_on))
+/// Whether an absolute path starts with the directory; `a/root/b` is part of a longer path or URL.
+fn starts_a_path(line: &str, directory: &str) -> bool {
+    let continues_path = |c: char| c.is_alphanumeric() || "_-.$}/~".contains(c);
+    line.match_indices(directory).any(|(at, _)| !line[..at].ends_with(continues_path))
 }
 
-/// Adds a finding for each place where `word` stands as a word of its own.
+/// Adds a finding for each line that contains `word` as a whole word.
 fn find(file: &TextFile, text: &str, word: &str, advice: &str, findings: &mut Vec<Finding>) {
     let in_word = |c: char| c.is_alphanumeric() || c == '_';
     for (number, line) in text.lines().enumerate() {
-        let alone = |at: usize| {
+        let is_whole_word = |at: usize| {
             !line[..at].ends_with(in_word) && !line[at + word.len()..].starts_with(in_word)
         };
-        if line.match_indices(word).any(|(at, _)| alone(at)) {
-            findings.push(Finding::new(
-                file,
-                number + 1,
-                format!("`{word}` is left over: {advice}"),
-            ));
+        if line.match_indices(word).any(|(at, _)| is_whole_word(at)) {
+            findings.push(Finding::new(file, number + 1, format!("leftover `{word}`: {advice}")));
         }
     }
 }
@@ -123,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_a_purpose_is_found() {
+    fn missing_summaries_are_found() {
         let bad = [
             "",
             "fn f() {}\n",
@@ -133,41 +128,44 @@ mod tests {
         ];
         for text in bad {
             assert_eq!(
-                lines(&files_say_what_they_are_for(&[file("crates/a/tests/b.rs", text)])),
+                lines(&files_start_with_a_summary(&[file("crates/a/tests/b.rs", text)])),
                 [1],
                 "{text:?}"
             );
         }
-        assert_eq!(files_say_what_they_are_for(&[file("fuzz/a.rs", "//! For a.\n")]), []);
+        assert_eq!(files_start_with_a_summary(&[file("fuzz/a.rs", "//! For a.\n")]), []);
     }
 
     #[test]
-    fn a_long_file_is_found() {
-        let long = "x\n".repeat(MOST_LINES + 1);
-        assert_eq!(lines(&files_stay_small(&[file("xtask/a.rs", &long)])), [MOST_LINES + 1]);
-        assert_eq!(files_stay_small(&[file("xtask/a.rs", &long[2..]), file("a.md", &long)]), []);
+    fn long_files_are_found() {
+        let long = "x\n".repeat(MAX_LINES + 1);
+        assert_eq!(lines(&files_are_small(&[file("xtask/a.rs", &long)])), [MAX_LINES + 1]);
+        assert_eq!(files_are_small(&[file("xtask/a.rs", &long[2..]), file("a.md", &long)]), []);
     }
 
     #[test]
-    fn leftovers_are_found_in_code_and_prose() {
+    fn leftovers_are_found_in_code_and_documentation() {
         let rust = "//! A.\nfn f() { todo!() }\nfn g() { unimplemented!(\"\") }\n#[ignore = \"slow\"]\n// FIXME: later\n// XXX\n";
-        assert_eq!(lines(&nothing_is_left_over(&[file("a.rs", rust)])), [2, 3, 4, 5, 6]);
-        assert_eq!(lines(&nothing_is_left_over(&[file("a.md", "one\nFIXME two\n")])), [2]);
+        assert_eq!(lines(&no_leftovers(&[file("a.rs", rust)])), [2, 3, 4, 5, 6]);
+        assert_eq!(lines(&no_leftovers(&[file("a.md", "one\nFIXME two\n")])), [2]);
     }
 
     #[test]
-    fn words_in_strings_names_and_data_are_not_leftovers() {
+    fn strings_longer_names_and_data_are_not_leftovers() {
         let rust = "//! A.\nfn f() { g(\"todo!() FIXME\"); not_todo!(); }\n// mktemp XXXXXX\n";
-        assert_eq!(nothing_is_left_over(&[file("a.rs", rust), file("a.yaml", "a: FIXME\n")]), []);
+        assert_eq!(no_leftovers(&[file("a.rs", rust), file("a.yaml", "a: FIXME\n")]), []);
     }
 
     #[test]
-    fn a_path_of_one_machine_is_found_anywhere() {
-        for folder in MACHINE_FOLDERS {
-            let text = format!("a: b\nsee {folder}x\n");
-            assert_eq!(lines(&no_machine_paths(&[file("a.yaml", &text)])), [2], "{folder}");
+    fn machine_paths_are_found_in_any_file() {
+        for directory in MACHINE_DIRECTORIES {
+            let text = format!("a: b\nsee {directory}x\n");
+            assert_eq!(lines(&no_machine_paths(&[file("a.yaml", &text)])), [2], "{directory}");
             assert_eq!(
-                no_machine_paths(&[file("a.md", &format!("target{folder}x and ${{X}}{folder}"))]),
+                no_machine_paths(&[file(
+                    "a.md",
+                    &format!("target{directory}x and ${{X}}{directory}")
+                )]),
                 []
             );
         }

@@ -1,18 +1,21 @@
-//! `cargo xtask tidy`: the rules of the house that no compiler checks, each also a test of its own name.
+//! `cargo xtask tidy`: project rules that neither the compiler nor clippy checks; each is also a test of the same name.
 
+mod architecture;
 mod conformance;
+mod dependencies;
+mod diagnostics;
 mod files;
+mod language;
 mod no_io;
-mod rooms;
-mod rust_text;
+mod rust_source;
 
 use std::fmt;
 
-use crate::{Outcome, shell};
+use crate::{TaskResult, shell};
 
 /// A tracked text file, or a new one that git does not ignore.
 pub(crate) struct TextFile {
-    /// From the root of the checkout, with `/` between folders.
+    /// Relative to the root of the checkout, with `/` as separator.
     path: String,
     text: String,
 }
@@ -21,9 +24,18 @@ impl TextFile {
     fn is_rust(&self) -> bool {
         self.path.ends_with(".rs")
     }
+
+    /// Whether this is Rust source of a crate, without test modules in their own files.
+    fn is_library_source(&self) -> bool {
+        let is_test = self.path.ends_with("/tests.rs") || self.path.contains("/tests/");
+        self.is_rust()
+            && self.path.starts_with("crates/")
+            && self.path.contains("/src/")
+            && !is_test
+    }
 }
 
-/// One broken rule: where, and what to do about it.
+/// One violation of a rule, with its position and what to do about it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Finding {
     path: String,
@@ -47,22 +59,34 @@ type Rule = fn(&[TextFile]) -> Vec<Finding>;
 
 /// Every rule with its name; the tests below run the same functions.
 const RULES: &[(&str, Rule)] = &[
-    ("conformance_is_shown", conformance::conformance_is_shown),
-    ("dependencies_point_one_way", rooms::dependencies_point_one_way),
-    ("files_say_what_they_are_for", files::files_say_what_they_are_for),
-    ("files_stay_small", files::files_stay_small),
+    ("conformance_rows_name_tests", conformance::conformance_rows_name_tests),
+    ("dependencies_point_one_way", dependencies::dependencies_point_one_way),
+    ("files_are_small", files::files_are_small),
+    ("files_start_with_a_summary", files::files_start_with_a_summary),
     ("no_io_below", no_io::no_io_below),
-    ("nothing_is_left_over", files::nothing_is_left_over),
+    ("no_leftovers", files::no_leftovers),
     ("no_machine_paths", files::no_machine_paths),
 ];
 
-pub(crate) fn run(mut args: lexopt::Parser) -> Outcome {
-    if let Some(arg) = args.next()? {
-        return Err(arg.unexpected().into());
+/// Rules that the tree does not pass yet; `cargo xtask tidy --pending` prints their findings.
+const PENDING: &[(&str, Rule)] = &[
+    ("architecture_names_exist", architecture::architecture_names_exist),
+    ("every_diagnostic_has_a_kind", diagnostics::every_diagnostic_has_a_kind),
+    ("no_code_matches_on_messages", diagnostics::no_code_matches_on_messages),
+    ("plain_language", language::plain_language),
+];
+
+pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
+    let mut rules = RULES;
+    while let Some(arg) = args.next()? {
+        match arg {
+            lexopt::Arg::Long("pending") => rules = PENDING,
+            _ => return Err(arg.unexpected().into()),
+        }
     }
     let files = text_files()?;
     let mut count = 0;
-    for (name, rule) in RULES {
+    for (name, rule) in rules {
         for finding in rule(&files) {
             eprintln!("{finding} [{name}]");
             count += 1;
@@ -71,44 +95,43 @@ pub(crate) fn run(mut args: lexopt::Parser) -> Outcome {
     if count > 0 {
         return Err(format!("{count} findings").into());
     }
-    println!("tidy: {} rules hold in {} files", RULES.len(), files.len());
+    println!("tidy: {} rules pass for {} files", rules.len(), files.len());
     Ok(())
 }
 
-/// What git tracks or would track; a file that is not UTF-8 is not text.
-fn text_files() -> Outcome<Vec<TextFile>> {
+/// All text files that git tracks or would track; files that are not UTF-8 are skipped.
+fn text_files() -> TaskResult<Vec<TextFile>> {
     let mut git = shell::program("git");
     let names =
         shell::output(git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]))?;
     let mut files = Vec::new();
     for path in names.split_terminator('\0') {
-        // A file deleted but not yet staged is still listed.
+        // Git still lists a file whose deletion is not staged.
         let Ok(bytes) = std::fs::read(shell::root().join(path)) else { continue };
         if let Ok(text) = String::from_utf8(bytes) {
             files.push(TextFile { path: path.to_owned(), text });
         }
     }
-    if files.is_empty() { Err("git lists no files here".into()) } else { Ok(files) }
+    if files.is_empty() { Err("git lists no files".into()) } else { Ok(files) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// One small file for the tests of a rule.
+    /// A file for the tests of a rule.
     pub(super) fn file(path: &str, text: &str) -> TextFile {
         TextFile { path: path.to_owned(), text: text.to_owned() }
     }
 
     fn check(name: &str) {
-        let files = text_files().expect("the checkout can be read");
-        let (_, rule) =
-            RULES.iter().find(|(rule, _)| *rule == name).expect("the rule is in the table");
+        let files = text_files().expect("the checkout is readable");
+        let (_, rule) = RULES.iter().find(|(rule, _)| *rule == name).expect("the rule is in RULES");
         let findings: Vec<String> = rule(&files).iter().map(ToString::to_string).collect();
         assert!(findings.is_empty(), "\n{}\n", findings.join("\n"));
     }
 
-    /// One test for each rule, and a compiler error for a name that is used twice.
+    /// Generates one test per rule; a duplicate name is a compile error.
     macro_rules! rules {
         ($($name:ident)*) => {
             $(#[test] fn $name() { check(stringify!($name)); })*
@@ -122,17 +145,17 @@ mod tests {
     }
 
     rules! {
-        conformance_is_shown
+        conformance_rows_name_tests
         dependencies_point_one_way
-        files_say_what_they_are_for
-        files_stay_small
+        files_are_small
+        files_start_with_a_summary
         no_io_below
-        nothing_is_left_over
+        no_leftovers
         no_machine_paths
     }
 
     #[test]
-    fn a_finding_names_file_and_line() {
+    fn a_finding_shows_file_and_line() {
         let finding = Finding::new(&file("a/b.rs", ""), 7, "do this");
         assert_eq!(finding.to_string(), "a/b.rs:7: do this");
     }

@@ -1,36 +1,36 @@
-//! Law `no_io_below`: the pure rooms never touch disk, network, processes, environment, clock or terminal.
+//! Rule `no_io_below`: the pure crates never use disk, network, processes, environment, clock or terminal.
 
-use super::{Finding, TextFile, rust_text};
+use super::{Finding, TextFile, rust_source};
 
-/// The rooms whose row in the table of rooms says "nothing outside".
+/// The crates that ARCHITECTURE.md lists as free of side effects.
 const PURE: &[&str] = &["krm-yaml", "krm-core", "krm-catalog"];
 
-/// The modules of `std` that reach outside the process, or outside the text that was passed in.
+/// The modules of `std` that access anything besides the arguments.
 const MODULES: &[&str] = &["env", "fs", "io", "net", "os", "path", "process", "thread", "time"];
 
-/// The macros that write to the terminal.
+/// The macros that print.
 const MACROS: &[&str] = &["print!", "println!", "eprint!", "eprintln!", "dbg!"];
 
 pub(super) fn no_io_below(files: &[TextFile]) -> Vec<Finding> {
     files.iter().filter(|file| is_pure_source(&file.path)).flat_map(findings).collect()
 }
 
-/// Test modules in files of their own are named `tests`, as a folder or as a file.
+/// Whether this is a source file of a pure crate; test modules in their own files are called `tests`.
 fn is_pure_source(path: &str) -> bool {
-    let in_src = |room: &str| path.strip_prefix(&format!("crates/{room}/src/")).is_some();
+    let in_src = |name: &str| path.starts_with(&format!("crates/{name}/src/"));
     let is_test = path.ends_with("/tests.rs") || path.contains("/tests/");
-    path.ends_with(".rs") && PURE.iter().any(|room| in_src(room)) && !is_test
+    path.ends_with(".rs") && PURE.iter().any(|name| in_src(name)) && !is_test
 }
 
 fn findings(file: &TextFile) -> Vec<Finding> {
-    let code = rust_text::code_without_tests(&file.text);
+    let code = rust_source::code_without_tests(&file.text);
     let mut findings = Vec::new();
     for (at, _) in code.match_indices("std::").filter(|(at, _)| starts_word(&code, *at)) {
         let inside = at + "std::".len();
         for (offset, name) in names_after(&code[inside..]) {
             if MODULES.contains(&name) {
                 let message = format!(
-                    "std::{name} in a pure crate; pass the value in, or move this to krm-run or krm-cli"
+                    "std::{name} in a pure crate; pass the value as an argument, or move the code to krm-run or krm-cli"
                 );
                 findings.push(Finding::new(file, line_of(&code, inside + offset), message));
             }
@@ -38,7 +38,7 @@ fn findings(file: &TextFile) -> Vec<Finding> {
     }
     for name in MACROS {
         for (at, _) in code.match_indices(name).filter(|(at, _)| starts_word(&code, *at)) {
-            let message = format!("{name} in a pure crate; give back a Diagnostic instead");
+            let message = format!("{name} in a pure crate; return a Diagnostic instead");
             findings.push(Finding::new(file, line_of(&code, at), message));
         }
     }
@@ -46,7 +46,7 @@ fn findings(file: &TextFile) -> Vec<Finding> {
     findings
 }
 
-/// The module named after `std::`, or each one in `std::{…}`, with where it stands.
+/// The module after `std::`, or all modules in `std::{…}`, with their offsets.
 fn names_after(rest: &str) -> Vec<(usize, &str)> {
     if !rest.starts_with('{') {
         return vec![(0, word(rest))];
@@ -93,13 +93,13 @@ mod tests {
     }
 
     #[test]
-    fn each_way_outside_is_found_with_its_line() {
+    fn forbidden_modules_and_macros_are_found_with_their_lines() {
         let text = "//! Bad.\nuse std::fs;\nuse std::{\n    fmt,\n    io::{self, Read},\n};\nfn f() { println!(); std::env::var(\"A\"); }\n";
         assert_eq!(lines("crates/krm-core/src/bad.rs", text), [2, 5, 7, 7]);
     }
 
     #[test]
-    fn every_module_and_macro_can_fail() {
+    fn every_listed_module_and_macro_is_found() {
         for module in MODULES {
             assert_eq!(
                 lines("crates/krm-yaml/src/a.rs", &format!("use std::{module}::x;")),
@@ -117,13 +117,13 @@ mod tests {
     }
 
     #[test]
-    fn words_that_only_look_like_it_pass() {
+    fn comments_strings_and_similar_names_are_ignored() {
         let text = "//! Uses no std::fs.\nuse std::{collections::BTreeMap, fmt};\nfn f() { my_std::fs(); let s = \"std::io\"; pretty_print!(s) }\n";
         assert_eq!(lines("crates/krm-yaml/src/good.rs", text), []);
     }
 
     #[test]
-    fn tests_and_other_rooms_may() {
+    fn tests_and_other_crates_are_ignored() {
         let text = "#[cfg(test)]\nmod tests { use std::fs; }\n";
         assert_eq!(lines("crates/krm-yaml/src/a.rs", text), []);
         for path in [

@@ -1,11 +1,11 @@
-//! The picture of the rooms: which crate may depend on which, read from the manifests.
+//! Rule `dependencies_point_one_way`: which crate may depend on which, read from the manifests.
 
 use toml::{Table, Value};
 
 use super::{Finding, TextFile};
 
-/// Each room may depend on the rooms to its right.
-const PICTURE: &[&str] = &["krm-cli", "krm-run", "krm-catalog", "krm-sdk", "krm-core", "krm-yaml"];
+/// Each crate may depend on the crates after it.
+const LAYERS: &[&str] = &["krm-cli", "krm-run", "krm-catalog", "krm-sdk", "krm-core", "krm-yaml"];
 const TESTKIT: &str = "krm-testkit";
 const XTASK: &str = "xtask";
 
@@ -17,15 +17,19 @@ pub(super) fn dependencies_point_one_way(files: &[TextFile]) -> Vec<Finding> {
 }
 
 fn is_member(path: &str) -> bool {
-    let folder = path.strip_suffix("/Cargo.toml");
-    folder.is_some_and(|folder| folder == XTASK || folder.starts_with("crates/"))
+    let directory = path.strip_suffix("/Cargo.toml");
+    directory.is_some_and(|directory| directory == XTASK || directory.starts_with("crates/"))
 }
 
 fn findings(file: &TextFile, workspace: &Table) -> Vec<Finding> {
     let manifest = match file.text.parse::<Table>() {
         Ok(manifest) => manifest,
         Err(error) => {
-            return vec![Finding::new(file, 1, format!("cannot be read: {}", error.message()))];
+            return vec![Finding::new(
+                file,
+                1,
+                format!("cannot parse the manifest: {}", error.message()),
+            )];
         }
     };
     let name = manifest
@@ -33,16 +37,16 @@ fn findings(file: &TextFile, workspace: &Table) -> Vec<Finding> {
         .and_then(|package| package.get("name"))
         .and_then(Value::as_str)
         .unwrap_or("");
-    if !PICTURE.contains(&name) && name != TESTKIT && name != XTASK {
+    if !LAYERS.contains(&name) && name != TESTKIT && name != XTASK {
         let message = format!(
-            "`{name}` is not in the picture of the rooms; a new crate only for a new permission"
+            "unknown crate `{name}`; a new crate needs a new permission and a place in the layers"
         );
         return vec![Finding::new(file, line_of(file, name), message)];
     }
     let mut findings = Vec::new();
     for (kind, dependency) in dependencies(&manifest, workspace) {
-        if let Some(objection) = objection(name, kind, &dependency) {
-            findings.push(Finding::new(file, line_of(file, &dependency), objection));
+        if let Some(violation) = violation(name, kind, &dependency) {
+            findings.push(Finding::new(file, line_of(file, &dependency), violation));
         }
     }
     findings
@@ -54,33 +58,31 @@ enum Kind {
     Dev,
 }
 
-/// Why this edge is not in the picture, if it is not.
-fn objection(from: &str, kind: Kind, to: &str) -> Option<String> {
-    let place = |name: &str| PICTURE.iter().position(|room| *room == name);
-    match (place(from), place(to)) {
+/// Why a dependency is not allowed; `None` if it is.
+fn violation(from: &str, kind: Kind, to: &str) -> Option<String> {
+    let layer = |name: &str| LAYERS.iter().position(|it| *it == name);
+    match (layer(from), layer(to)) {
         _ if to == XTASK => {
-            Some(format!("{from} depends on xtask; nobody does, move the shared part into a room"))
+            Some(format!("{from} depends on xtask; move the shared code into a library crate"))
         }
         _ if from == XTASK => None,
         _ if to == TESTKIT && kind == Kind::Dev => None,
-        _ if to == TESTKIT => {
-            Some(format!("{from} depends on {TESTKIT}; only under [dev-dependencies]"))
-        }
-        (None, Some(_)) => {
-            Some(format!("{from} depends on {to}, which is tested with it; pass the value in"))
-        }
-        (Some(left), Some(right)) if left >= right => Some(format!(
-            "{from} depends on {to}; rooms depend only to the right: {}",
-            PICTURE.join(" → ")
+        _ if to == TESTKIT => Some(format!(
+            "{from} depends on {TESTKIT}, which is only allowed in [dev-dependencies]"
         )),
-        (_, None) if to.starts_with("krm-") => {
-            Some(format!("{to} is not in the picture of the rooms"))
-        }
+        (None, Some(_)) => Some(format!(
+            "{from} depends on {to}, which is tested with it; pass the value as an argument"
+        )),
+        (Some(left), Some(right)) if left >= right => Some(format!(
+            "{from} depends on {to}; dependencies point one way: {}",
+            LAYERS.join(" → ")
+        )),
+        (_, None) if to.starts_with("krm-") => Some(format!("unknown crate `{to}`")),
         _ => None,
     }
 }
 
-/// Every dependency by the name of its package, also those of one platform and those renamed.
+/// Every dependency by package name, including platform-specific and renamed ones.
 fn dependencies(manifest: &Table, workspace: &Table) -> Vec<(Kind, String)> {
     let platforms = manifest.get("target").and_then(Value::as_table);
     let platforms =
@@ -106,12 +108,15 @@ fn package(key: &str, value: &Value, workspace: &Table) -> String {
     value.get("package").and_then(Value::as_str).unwrap_or(key).to_owned()
 }
 
-/// The line that names the dependency, or the first one where only the workspace names it.
+/// The line that contains the name, or 1 if the manifest only has an inherited alias.
 fn line_of(file: &TextFile, name: &str) -> usize {
-    let manner = |line: &str| {
+    let is_candidate = |line: &str| {
         !line.trim_start().starts_with(['#']) && !line.trim_start().starts_with("description")
     };
-    file.text.lines().position(|line| manner(line) && line.contains(name)).map_or(1, |at| at + 1)
+    file.text
+        .lines()
+        .position(|line| is_candidate(line) && line.contains(name))
+        .map_or(1, |at| at + 1)
 }
 
 #[cfg(test)]
@@ -128,12 +133,12 @@ mod tests {
         dependencies_point_one_way(&files).iter().map(ToString::to_string).collect()
     }
 
-    fn edge(name: &str, rest: &str) -> bool {
+    fn is_allowed(name: &str, rest: &str) -> bool {
         check(&format!("crates/{name}/Cargo.toml"), name, rest).is_empty()
     }
 
     #[test]
-    fn an_edge_to_the_left_is_found_with_its_line() {
+    fn a_dependency_on_a_higher_layer_is_found_with_its_line() {
         let found = check(
             "crates/krm-yaml/Cargo.toml",
             "krm-yaml",
@@ -147,9 +152,9 @@ mod tests {
     }
 
     #[test]
-    fn every_edge_of_the_picture_and_no_other_is_allowed() {
-        for (left, from) in PICTURE.iter().enumerate() {
-            for (right, to) in PICTURE.iter().enumerate() {
+    fn only_dependencies_on_lower_layers_are_allowed() {
+        for (left, from) in LAYERS.iter().enumerate() {
+            for (right, to) in LAYERS.iter().enumerate() {
                 for section in [
                     "dependencies",
                     "build-dependencies",
@@ -157,7 +162,7 @@ mod tests {
                     "target.'cfg(unix)'.dependencies",
                 ] {
                     assert_eq!(
-                        edge(from, &format!("[{section}]\n{to} = \"0.1\"\n")),
+                        is_allowed(from, &format!("[{section}]\n{to} = \"0.1\"\n")),
                         left < right,
                         "{from} → {to}"
                     );
@@ -167,16 +172,16 @@ mod tests {
     }
 
     #[test]
-    fn the_testkit_is_for_tests() {
-        assert!(edge("krm-core", "[dev-dependencies]\nkrm-testkit.workspace = true\n"));
-        assert!(!edge("krm-core", "[dependencies]\nkrm-testkit.workspace = true\n"));
-        assert!(!edge("krm-testkit", "[dependencies]\nkrm-yaml.workspace = true\n"));
+    fn the_testkit_is_a_dev_dependency_only() {
+        assert!(is_allowed("krm-core", "[dev-dependencies]\nkrm-testkit.workspace = true\n"));
+        assert!(!is_allowed("krm-core", "[dependencies]\nkrm-testkit.workspace = true\n"));
+        assert!(!is_allowed("krm-testkit", "[dependencies]\nkrm-yaml.workspace = true\n"));
     }
 
     #[test]
-    fn nobody_depends_on_xtask_and_xtask_on_anybody() {
-        assert!(!edge("krm-cli", "[dependencies]\nxtask = { path = \"../../xtask\" }\n"));
-        assert!(!edge("krm-cli", "[dev-dependencies]\ntools.workspace = true\n"));
+    fn xtask_may_depend_on_all_crates_and_none_on_it() {
+        assert!(!is_allowed("krm-cli", "[dependencies]\nxtask = { path = \"../../xtask\" }\n"));
+        assert!(!is_allowed("krm-cli", "[dev-dependencies]\ntools.workspace = true\n"));
         assert!(
             check(
                 "xtask/Cargo.toml",
@@ -188,19 +193,19 @@ mod tests {
     }
 
     #[test]
-    fn renaming_hides_nothing() {
-        assert!(!edge(
+    fn renamed_dependencies_are_found() {
+        assert!(!is_allowed(
             "krm-yaml",
             "[dependencies]\nself-again = { package = \"krm-core\", version = \"0.1\" }\n"
         ));
-        assert!(edge("krm-core", "[dependencies]\nyaml.workspace = true\n"));
-        assert!(!edge("krm-testkit", "[dependencies]\nyaml.workspace = true\n"));
+        assert!(is_allowed("krm-core", "[dependencies]\nyaml.workspace = true\n"));
+        assert!(!is_allowed("krm-testkit", "[dependencies]\nyaml.workspace = true\n"));
     }
 
     #[test]
-    fn a_new_crate_must_enter_the_picture() {
-        assert!(!edge("krm-extra", ""));
-        assert!(!edge("krm-core", "[dependencies]\nkrm-extra = \"0.1\"\n"));
+    fn unknown_crates_are_found() {
+        assert!(!is_allowed("krm-extra", ""));
+        assert!(!is_allowed("krm-core", "[dependencies]\nkrm-extra = \"0.1\"\n"));
         assert!(!check("crates/krm-core/Cargo.toml", "krm-core", "[broken").is_empty());
     }
 }

@@ -1,34 +1,50 @@
-//! Views of Rust source for rules that search it: comments, strings and tests blanked, lines kept.
+//! Views of Rust source for rules that search it: parts are replaced by spaces, so that offsets and lines stay the same.
 
-/// The source with comments and the insides of literals blanked.
+/// Only code: comments and literals are blanked.
 pub(super) fn code(text: &str) -> String {
     blank(text, |part| part != Part::Code)
 }
 
-/// The source with the insides of literals blanked, comments kept.
+/// Code and comments: literals are blanked.
 pub(super) fn code_and_comments(text: &str) -> String {
     blank(text, |part| part == Part::Literal)
 }
 
-/// [`code`] without the items behind `#[cfg(test)]`.
+/// [`code`] without items marked `#[cfg(test)]`.
 pub(super) fn code_without_tests(text: &str) -> String {
-    let mut code = code(text).into_bytes();
+    without_tests(text, code(text))
+}
+
+/// Only string literals, without those in items marked `#[cfg(test)]`.
+pub(super) fn literals_without_tests(text: &str) -> String {
+    without_tests(text, blank(text, |part| part != Part::Literal))
+}
+
+/// Only comments, without those in items marked `#[cfg(test)]`.
+pub(super) fn comments_without_tests(text: &str) -> String {
+    without_tests(text, blank(text, |part| part != Part::Comment))
+}
+
+/// Blanks the items marked `#[cfg(test)]` in a view of the source.
+fn without_tests(text: &str, view: String) -> String {
+    let code = code(text).into_bytes();
+    let mut view = view.into_bytes();
     let mark = b"#[cfg(test)]";
     let mut at = 0;
     while let Some(found) = code[at..].windows(mark.len()).position(|window| window == mark) {
         let start = at + found;
         let end = item_end(&code, start + mark.len());
-        for byte in &mut code[start..end] {
+        for byte in &mut view[start..end] {
             if *byte != b'\n' {
                 *byte = b' ';
             }
         }
         at = end;
     }
-    String::from_utf8_lossy(&code).into_owned()
+    String::from_utf8_lossy(&view).into_owned()
 }
 
-/// Where the item that starts here ends: at its `;`, or at the brace that closes its body.
+/// The end of the item that starts here: after its `;` or its closing brace.
 fn item_end(code: &[u8], start: usize) -> usize {
     let mut depth = 0_usize;
     for (offset, byte) in code[start..].iter().enumerate() {
@@ -51,21 +67,26 @@ enum Part {
 }
 
 fn blank(text: &str, hide: impl Fn(Part) -> bool) -> String {
-    let mut shown = String::with_capacity(text.len());
+    let mut view = String::with_capacity(text.len());
     let mut at = 0;
     while at < text.len() {
         let rest = &text[at..];
         let before = text[..at].chars().next_back();
         let (part, length) = token(rest, before);
         for c in rest[..length].chars() {
-            shown.push(if hide(part) && c != '\n' { ' ' } else { c });
+            if hide(part) && c != '\n' {
+                // As many spaces as bytes, so that offsets are the same in all views.
+                view.extend(std::iter::repeat_n(' ', c.len_utf8()));
+            } else {
+                view.push(c);
+            }
         }
         at += length;
     }
-    shown
+    view
 }
 
-/// The kind and length of what starts here; plain code goes one character at a time.
+/// The kind and length of the token that starts here; code is read one character at a time.
 fn token(rest: &str, before: Option<char>) -> (Part, usize) {
     let one = rest.chars().next().map_or(1, char::len_utf8);
     if rest.starts_with("//") {
@@ -77,8 +98,8 @@ fn token(rest: &str, before: Option<char>) -> (Part, usize) {
     if rest.starts_with('"') {
         return (Part::Literal, quoted(rest));
     }
-    let in_word = before.is_some_and(|c| c.is_alphanumeric() || c == '_');
-    if !in_word && let Some(length) = raw_string(rest) {
+    let continues_name = before.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    if !continues_name && let Some(length) = raw_string(rest) {
         return (Part::Literal, length);
     }
     if let Some(length) = char_literal(rest) {
@@ -145,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn comments_and_literals_are_blank_and_lines_stay() {
+    fn comments_and_literals_are_blanked_and_lines_kept() {
         let text =
             "let a = \"x // y\"; // why\nlet b = 'c';\n/* one /* two */\n still */ let d = 1;\n";
         let shown = code(text);
@@ -157,19 +178,29 @@ mod tests {
     }
 
     #[test]
-    fn raw_strings_escapes_and_lifetimes_do_not_confuse() {
+    fn raw_strings_escapes_and_lifetimes_are_recognized() {
         let shown = code(r##"f(r#"a " b"#, "\"", '\'', '"'); fn g<'a>(x: &'a str) {} // "end"##);
         assert!(shown.contains("fn g<'a>(x: &'a str) {}"), "{shown}");
         assert!(!shown.contains("end"), "{shown}");
     }
 
     #[test]
-    fn comments_can_be_kept() {
+    fn comments_are_kept_on_request() {
         assert_eq!(code_and_comments("a(\"b\") // c"), "a(   ) // c");
     }
 
     #[test]
-    fn tests_are_cut_out_and_what_follows_stays() {
+    fn views_have_the_same_offsets_as_the_source() {
+        let text = "let ä = \"über\"; // größe\n#[cfg(test)]\nconst T: &str = \"hidden\";\n";
+        for view in [code(text), literals_without_tests(text), comments_without_tests(text)] {
+            assert_eq!(view.len(), text.len(), "{view:?}");
+        }
+        assert_eq!(literals_without_tests(text).trim(), "\"über\"");
+        assert_eq!(comments_without_tests(text).trim(), "// größe");
+    }
+
+    #[test]
+    fn test_items_are_blanked_and_others_kept() {
         let shown = code_without_tests(
             "fn a() {}\n#[cfg(test)]\nmod t { fn b() { c(); } }\nfn d() {}\n#[cfg(test)]\nuse e;\nfn f() {}",
         );
