@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use krm_sdk::{Diagnostic, Error, Resource};
-use krm_yaml::{Edit, EditError, NodeKind, NodeRef, Place, Resolved, Segment, Value};
+use krm_yaml::{Edit, EditError, KeyPosition, NodeKind, NodeRef, ScalarType, Segment, Value};
 
 /// The changes of one resource, collected before any of them is made.
 #[derive(Default)]
@@ -151,7 +151,7 @@ impl<'a> Changes<'a> {
                 continue;
             }
             for (key, tree) in branch {
-                edit.insert_key(at, &key, tree.into_value(), Place::Last)?;
+                edit.insert_key(at, &key, tree.into_value(), KeyPosition::Last)?;
             }
         }
         Ok(())
@@ -223,7 +223,7 @@ pub(crate) fn at(
 
 /// Whether a node is there and says nothing.
 pub(crate) fn is_null(node: NodeRef<'_>) -> bool {
-    node.as_scalar().is_some_and(|scalar| scalar.resolve() == Resolved::Null)
+    node.as_scalar().is_some_and(|scalar| scalar.resolve() == ScalarType::Null)
 }
 
 /// The text of a scalar, whatever its type; none for null and for collections.

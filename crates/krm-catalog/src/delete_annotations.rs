@@ -2,7 +2,7 @@
 
 use krm_sdk::results::FileRef;
 use krm_sdk::{Error, FunctionResult, Resource, ResourceList, Severity};
-use krm_yaml::WhenEmpty;
+use krm_yaml::EmptyParents;
 use serde::Deserialize;
 
 use crate::Builtin;
@@ -72,7 +72,7 @@ fn remove<'n>(resource: &mut Resource, names: &'n [String]) -> Result<Vec<&'n st
         for name in names {
             let before = removed.len();
             for entry in annotations.entries().filter(|entry| entry.is(name)) {
-                edit.remove(entry.key, WhenEmpty::Remove)?;
+                edit.remove(entry.key, EmptyParents::Remove)?;
                 removed.truncate(before);
                 removed.push(name.as_str());
             }

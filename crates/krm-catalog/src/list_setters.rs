@@ -7,7 +7,7 @@ use krm_core::setters::{
     FieldScan, ListSetters, ListedSetter, ReferenceTarget, SetterSource, SetterValue, Setters,
     find_setter_fields,
 };
-use krm_sdk::yaml::{CommentPlace, Resolved};
+use krm_sdk::yaml::{CommentPosition, ScalarType};
 use krm_sdk::{Error, FunctionResult, ResourceList, Severity};
 
 use crate::{Builtin, telling};
@@ -52,7 +52,7 @@ fn patterns(file: &PackageFile) -> FieldScan<'_> {
     let mut found = find_setter_fields(file);
     found.fields.retain(|field| {
         let is_pattern = matches!(field.reference.target, ReferenceTarget::Pattern(_));
-        is_pattern && field.comment.place == CommentPlace::Beside
+        is_pattern && field.comment.position == CommentPosition::Line
     });
     found
 }
@@ -91,11 +91,11 @@ fn items_of(text: &str) -> Option<Vec<String>> {
 fn kind(listed: &ListedSetter<'_, '_>) -> &'static str {
     let scalars = listed.fields.iter().filter_map(|field| field.node.as_scalar());
     let mut kinds = scalars.map(|scalar| match scalar.resolve() {
-        Resolved::Int(_) => "int",
-        Resolved::Float(_) => "float",
-        Resolved::Bool(_) => "bool",
-        Resolved::Null => "null",
-        Resolved::String => "str",
+        ScalarType::Int(_) => "int",
+        ScalarType::Float(_) => "float",
+        ScalarType::Bool(_) => "bool",
+        ScalarType::Null => "null",
+        ScalarType::String => "str",
     });
     kinds.find(|kind| *kind != "str").unwrap_or("str")
 }

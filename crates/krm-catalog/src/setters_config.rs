@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use krm_core::PackageFile;
-use krm_sdk::yaml::{NodeRef, Resolved};
+use krm_sdk::yaml::{NodeRef, ScalarType};
 use krm_sdk::{Error, Resource, ResourceList};
 
 use crate::config;
@@ -32,7 +32,7 @@ pub(crate) fn data(file: &PackageFile) -> Option<NodeRef<'_>> {
 fn check(config: &Resource) -> Result<(), Error> {
     let hint = "`data` maps the names of setters to their values";
     if let Some(data) = config.get("data") {
-        let is_null = data.as_scalar().is_some_and(|it| it.resolve() == Resolved::Null);
+        let is_null = data.as_scalar().is_some_and(|it| it.resolve() == ScalarType::Null);
         if is_null || data.as_mapping().is_some() {
             return Ok(());
         }

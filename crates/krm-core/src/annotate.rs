@@ -1,6 +1,6 @@
 //! Annotations that are added to resources, or get new values, and nothing else.
 
-use krm_yaml::{Edit, EditError, EditErrorKind, NodeKind, NodeRef, Place, Segment, Value};
+use krm_yaml::{Edit, EditError, EditErrorKind, KeyPosition, NodeKind, NodeRef, Segment, Value};
 
 use crate::model::package::PackageFile;
 use crate::model::resource::is_null;
@@ -80,11 +80,11 @@ pub(crate) fn add<'a, T: AsRef<str>>(
     };
     let Some(metadata) = own(resource, "metadata")? else {
         let metadata = Value::Mapping(vec![(Value::string("annotations"), all())]);
-        return edit.insert_key(resource, "metadata", metadata, Place::After("kind"));
+        return edit.insert_key(resource, "metadata", metadata, KeyPosition::After("kind"));
     };
     let there = if is_null(metadata) { None } else { own(metadata, "annotations")? };
     let Some(there) = there else {
-        return edit.insert_key(metadata, "annotations", all(), Place::Last);
+        return edit.insert_key(metadata, "annotations", all(), KeyPosition::Last);
     };
     if is_null(there) {
         return edit.set(there, all());
@@ -92,7 +92,7 @@ pub(crate) fn add<'a, T: AsRef<str>>(
     for (key, value) in annotations {
         match there.as_mapping().and_then(|mapping| mapping.get(key.as_ref())) {
             Some(old) => edit.set(old, text(value))?,
-            None => edit.insert_key(there, key.as_ref(), text(value), Place::Last)?,
+            None => edit.insert_key(there, key.as_ref(), text(value), KeyPosition::Last)?,
         }
     }
     Ok(())

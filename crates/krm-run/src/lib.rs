@@ -47,8 +47,8 @@ pub use interrupt::Interrupt;
 pub use limits::Limits;
 pub use programs::Programs;
 pub use resolution::{
-    BadConstraint, CATALOG, Configuration, Constraint, NOT_BUILT_IN, Resolution, Resolved, Target,
-    UseBuiltin, meant,
+    BadConstraint, CATALOG, Configuration, Constraint, NOT_BUILT_IN, Resolution, ScalarType,
+    Target, UseBuiltin, meant,
 };
 pub use step::{RunScript, Runner, Script, Step, StepFailure, Stepped, named};
 pub use tail::Tail;

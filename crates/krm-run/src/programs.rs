@@ -7,7 +7,7 @@ use krm_core::functions::kptfile::Program;
 
 use crate::{
     Container, ContainerSettings, Engine, Environment, Exec, ExecSettings, Failure, Function,
-    NOT_BUILT_IN, Network, Pull, Resolution, Resolved, Runner, UseBuiltin, Wasi, WasiSettings,
+    NOT_BUILT_IN, Network, Pull, Resolution, Runner, ScalarType, UseBuiltin, Wasi, WasiSettings,
 };
 
 /// What functions of packages may do, and where things are.
@@ -54,8 +54,8 @@ impl Programs {
         };
         match program {
             Program::Image(image) => match self.resolution.resolve(image, tag)? {
-                Resolved::Builtin(builtin) => Ok(Runner::Builtin(builtin)),
-                Resolved::Container(image) => outside(self.container(&image, folder)),
+                ScalarType::Builtin(builtin) => Ok(Runner::Builtin(builtin)),
+                ScalarType::Container(image) => outside(self.container(&image, folder)),
             },
             Program::Exec(words) | Program::Wasm(words) if only => {
                 Err(Diagnostic::untyped_error(format!("`{words}` {NOT_BUILT_IN}")))

@@ -1,6 +1,6 @@
 //! Comments of any node: read and written without their `#`.
 
-use krm_yaml::{CommentPlace, NodeRef};
+use krm_yaml::{CommentPosition, NodeRef};
 
 use crate::{Error, Resource};
 
@@ -8,21 +8,22 @@ impl Resource {
     /// The comment above or beside what stands at a path, without `#`; lines of a block above are joined by line breaks.
     ///
     /// ```
-    /// use krm_sdk::{CommentPlace, Resource};
+    /// use krm_sdk::{CommentPosition, Resource};
     ///
     /// let text = "apiVersion: v1\nkind: Pod\nspec:\n  # how many\n  # of them\n  replicas: 3 # for now\n";
     /// let mut resource = Resource::parse(text)?;
-    /// assert_eq!(resource.comment("spec.replicas", CommentPlace::Above).as_deref(), Some("how many\nof them"));
-    /// assert_eq!(resource.comment("spec.replicas", CommentPlace::Beside).as_deref(), Some("for now"));
-    /// resource.set_comment("spec.replicas", CommentPlace::Beside, Some("for good"))?;
-    /// resource.set_comment("spec.replicas", CommentPlace::Above, None)?;
+    /// assert_eq!(resource.comment("spec.replicas", CommentPosition::Head).as_deref(), Some("how many\nof them"));
+    /// assert_eq!(resource.comment("spec.replicas", CommentPosition::Line).as_deref(), Some("for now"));
+    /// resource.set_comment("spec.replicas", CommentPosition::Line, Some("for good"))?;
+    /// resource.set_comment("spec.replicas", CommentPosition::Head, None)?;
     /// assert_eq!(resource.text(), "apiVersion: v1\nkind: Pod\nspec:\n  replicas: 3 # for good\n");
     /// # Ok::<(), krm_sdk::Error>(())
     /// ```
-    pub fn comment(&self, path: &str, place: CommentPlace) -> Option<String> {
+    pub fn comment(&self, path: &str, place: CommentPosition) -> Option<String> {
         let node = self.get(path)?;
         let comments = node.document().comments().into_iter();
-        let own = comments.filter(|comment| comment.place == place && is_of(comment.owner, node));
+        let own =
+            comments.filter(|comment| comment.position == place && is_of(comment.owner, node));
         let lines: Vec<&str> = own.map(|comment| bare(comment.text)).collect();
         (!lines.is_empty()).then(|| lines.join("\n"))
     }
@@ -31,7 +32,7 @@ impl Resource {
     pub fn set_comment(
         &mut self,
         path: &str,
-        place: CommentPlace,
+        place: CommentPosition,
         text: Option<&str>,
     ) -> Result<(), Error> {
         let Some(node) = self.get(path) else {
@@ -42,7 +43,7 @@ impl Resource {
         let index = node.index();
         self.edit(|edit, root| {
             let node = root.descendants().find(|node| node.index() == index).unwrap_or(root);
-            edit.comment(node, place, text)
+            edit.set_comment(node, place, text)
         })
     }
 }
@@ -69,21 +70,21 @@ mod tests {
         let text = "# the pod\napiVersion: v1\nkind: Pod\nspec: # all of it\n  list:\n  # first\n  - a\n  - b # second\n";
         let mut pod = Resource::parse(text).unwrap();
         for (path, place, expected) in [
-            (".", CommentPlace::Above, "the pod"),
-            ("spec", CommentPlace::Beside, "all of it"),
-            ("spec.list[0]", CommentPlace::Above, "first"),
-            ("spec.list[1]", CommentPlace::Beside, "second"),
+            (".", CommentPosition::Head, "the pod"),
+            ("spec", CommentPosition::Line, "all of it"),
+            ("spec.list[0]", CommentPosition::Head, "first"),
+            ("spec.list[1]", CommentPosition::Line, "second"),
         ] {
             assert_eq!(pod.comment(path, place).as_deref(), Some(expected), "{path}");
         }
-        assert_eq!(pod.comment("kind", CommentPlace::Beside), None);
-        pod.set_comment("spec.list[1]", CommentPlace::Above, Some("one\ntwo")).unwrap();
-        pod.set_comment("spec", CommentPlace::Beside, None).unwrap();
-        pod.set_comment("kind", CommentPlace::Beside, Some("kind")).unwrap();
+        assert_eq!(pod.comment("kind", CommentPosition::Line), None);
+        pod.set_comment("spec.list[1]", CommentPosition::Head, Some("one\ntwo")).unwrap();
+        pod.set_comment("spec", CommentPosition::Line, None).unwrap();
+        pod.set_comment("kind", CommentPosition::Line, Some("kind")).unwrap();
         assert_eq!(
             pod.text(),
             "# the pod\napiVersion: v1\nkind: Pod # kind\nspec:\n  list:\n  # first\n  - a\n  # one\n  # two\n  - b # second\n"
         );
-        assert!(pod.set_comment("nowhere", CommentPlace::Above, Some("x")).is_err());
+        assert!(pod.set_comment("nowhere", CommentPosition::Head, Some("x")).is_err());
     }
 }

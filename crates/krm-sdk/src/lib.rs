@@ -37,7 +37,7 @@ pub use function::Function;
 pub use krm_core::functions::resource_list::{FunctionResult, Item, results};
 pub use krm_core::{Diagnostic, PackagePath, Severity};
 pub use krm_yaml as yaml;
-pub use krm_yaml::CommentPlace;
+pub use krm_yaml::CommentPosition;
 pub use list::ResourceList;
 pub use outcome::Outcome;
 pub use process::{run, run_many};

@@ -5,7 +5,7 @@ use krm_core::functions::resource_list::annotations::{
     INDEX, INTERNAL, LEGACY_INDEX, LEGACY_PATH, PATH, is_wire_annotation,
 };
 use krm_core::{Diagnostic, PackagePath};
-use krm_yaml::{Edit, EditError, NodeRef, Path, Resolved, Value, WhenEmpty};
+use krm_yaml::{Edit, EditError, EmptyParents, NodeRef, Path, ScalarType, Value};
 
 use crate::Error;
 
@@ -39,7 +39,7 @@ fn without(item: &Item, gone: &[NodeRef<'_>]) -> Result<Item, Diagnostic> {
     let told = |error: EditError| Diagnostic::from_edit(&error, item.file());
     let mut edit = Edit::new(item.file());
     for node in gone {
-        edit.remove(*node, WhenEmpty::Remove).map_err(told)?;
+        edit.remove(*node, EmptyParents::Remove).map_err(told)?;
     }
     item.with_text(edit.apply().map_err(told)?)
 }
@@ -121,7 +121,7 @@ fn set(item: &Item, all: &[Annotation]) -> Result<Item, Diagnostic> {
     let path: Path = "metadata.annotations".parse().expect("it is a path");
     let told = |error| Diagnostic::from_edit(&error, item.file());
     let is_there = document.find(&path).is_some_and(|node| {
-        node.as_scalar().is_none_or(|scalar| scalar.resolve() != Resolved::Null)
+        node.as_scalar().is_none_or(|scalar| scalar.resolve() != ScalarType::Null)
     });
     let text = |text: &str| Value::string(text.to_owned());
     if is_there {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use krm_core::functions::resource_list::Item;
 use krm_core::{Diagnostic, PackagePath};
-use krm_yaml::{Edit, EditError, NodeRef, Path, Value, WhenEmpty};
+use krm_yaml::{Edit, EditError, EmptyParents, NodeRef, Path, Value};
 
 use crate::{Error, place};
 
@@ -120,7 +120,7 @@ impl Resource {
         if self.root().document().find(path).is_none() {
             return Ok(false);
         }
-        self.change(|edit, root| edit.remove_at(root.document(), path, WhenEmpty::default()))?;
+        self.change(|edit, root| edit.remove_at(root.document(), path, EmptyParents::default()))?;
         Ok(true)
     }
 

@@ -1,6 +1,6 @@
 //! How the brackets of a place are written: packed or spaced, as JSON or not.
 
-use crate::node::{NodeKind, Notation, ScalarStyle};
+use crate::node::{CollectionStyle, NodeKind, ScalarStyle};
 use crate::span::is_blank;
 use crate::view::NodeRef;
 
@@ -22,7 +22,7 @@ impl BracketManners {
     pub(crate) fn of(collection: NodeRef<'_>, json: bool) -> Self {
         let around: Vec<NodeRef<'_>> =
             std::iter::successors(Some(collection), |node| node.parent())
-                .take_while(|node| node.notation() != Notation::Block)
+                .take_while(|node| node.collection_style() != CollectionStyle::Block)
                 .collect();
         let filled = |node: &&NodeRef<'_>| node.children().next().is_some();
         let padded = around.iter().find(filled).is_some_and(|node| is_padded(*node));
@@ -59,7 +59,7 @@ impl BracketManners {
 
 fn is_padded(node: NodeRef<'_>) -> bool {
     let text = node.source().as_bytes();
-    node.notation() == Notation::Flow
+    node.collection_style() == CollectionStyle::Flow
         && text.get(node.start() as usize + 1).is_some_and(|&b| is_blank(b))
 }
 

@@ -1,22 +1,33 @@
-//! Comments: found in the gaps when asked for, each with its place and its owner.
+//! Comments, with their position and their owner. They are not stored: they are found in the gaps between nodes on request.
+//!
+//! The rules of ownership (implemented together with [`crate::layout`], which edits use to decide which comments move with an entry):
+//!
+//! 1. A comment line directly above an entry belongs to the entry. It must not be indented deeper than the entry; a deeper one
+//!    belongs to the nested collection above. Above the first entry of a nested collection, any depth counts.
+//! 2. A comment that a blank line separates from the entry below belongs to nobody, and stays where it is.
+//! 3. A comment beside a value belongs to the value; beside a key whose value starts on the next line, to the key.
+//! 4. The first block of comments belongs to the document, even directly above the first key: usually it is a license header or
+//!    a description of the file, which must survive the removal of that key.
+//! 5. Comments below the last entry of a nested collection that are deeper than the entry which holds the collection belong to
+//!    that entry, and move and vanish with it.
 
 use crate::document::DocumentRef;
 use crate::gap::{Gap, Trivia};
 use crate::layout::comment_beside;
-use crate::node::{NodeKind, Notation};
+use crate::node::{CollectionStyle, NodeKind};
 use crate::span::{Span, before_break, column, is_first_on_line, line_start};
 use crate::view::NodeRef;
 
-/// Where a comment stands, seen from its owner.
+/// The position of a comment relative to its owner. The names are those of kyaml and go-yaml.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CommentPlace {
+pub enum CommentPosition {
     /// On lines of its own directly above.
-    Above,
-    /// On the same line, behind.
-    Beside,
+    Head,
+    /// On the same line, after the value.
+    Line,
     /// On lines of its own after the last entry, as deep as the entries or deeper.
-    Below,
-    /// By itself, between blank lines.
+    Foot,
+    /// Separated by blank lines from what is below.
     Free,
 }
 
@@ -25,20 +36,20 @@ pub enum CommentPlace {
 pub struct Comment<'a> {
     /// The bytes, `#` included, line break not.
     pub span: Span,
-    /// Where it stands.
-    pub place: CommentPlace,
-    /// Whose it is; none: the document's. The owner above an entry of a mapping is the key.
+    /// Its position relative to the owner.
+    pub position: CommentPosition,
+    /// The node that it belongs to; `None` for comments of the document. The owner of a comment above an entry of a mapping is the key.
     pub owner: Option<NodeRef<'a>>,
     /// The text, with its `#`.
     pub text: &'a str,
 }
 
-/// Comments never hold a line break; one handed in from outside might.
+/// A comment text that a caller passes in may contain line breaks, which would end the comment.
 pub(crate) fn strip_breaks(text: &str) -> String {
     text.replace(['\r', '\n'], " ")
 }
 
-/// The texts of all comments that go with a node: above its entry, beside it, and inside.
+/// The texts of all comments that belong to a node: above its entry, beside it, and inside.
 pub(crate) fn texts_with(node: NodeRef<'_>) -> Vec<&str> {
     let span = crate::layout::entry(node).map_or(node.span(), |entry| entry.extent());
     if !span.of(node.source()).contains('#') {
@@ -48,7 +59,7 @@ pub(crate) fn texts_with(node: NodeRef<'_>) -> Vec<&str> {
     comments.filter(|comment| span.contains(comment.span)).map(|comment| comment.text).collect()
 }
 
-/// The comment lines directly above the entry that holds a node.
+/// The comment lines directly above the entry that contains a node.
 pub(crate) fn above(node: NodeRef<'_>) -> Vec<&str> {
     let holder = crate::layout::entry(node);
     let lines = holder.map_or("", |entry| Span::new(entry.start, entry.head).of(node.source()));
@@ -69,7 +80,7 @@ impl<'a> DocumentRef<'a> {
             }
             finder.gap(Span::new(at, node.start()), before, Some(node));
             finder.header(node);
-            // Comments may stand inside brackets that hold nothing else.
+            // An empty flow collection may contain comments.
             at = if node.is_collection() { node.start() + 1 } else { node.end().max(at) };
             before = Some(node);
         }
@@ -87,21 +98,22 @@ struct Finder<'a> {
 }
 
 impl<'a> Finder<'a> {
-    fn push(&mut self, span: Span, place: CommentPlace, owner: Option<NodeRef<'a>>) {
-        self.out.push(Comment { span, place, owner, text: span.of(self.text) });
+    fn push(&mut self, span: Span, position: CommentPosition, owner: Option<NodeRef<'a>>) {
+        self.out.push(Comment { span, position, owner, text: span.of(self.text) });
     }
 
-    /// The comment on the head line of a block scalar.
+    /// Adds the comment in the header line of a block scalar.
     fn header(&mut self, node: NodeRef<'a>) {
         let header = node.as_scalar().and_then(|scalar| scalar.header());
-        // Without lines the comment stands in the gap behind.
+        // An empty block scalar has its comment in the gap after it.
         let Some(header) = header.filter(|header| header.end < node.end()) else { return };
         let comment = comment_beside(self.text, header.end);
         if !comment.is_empty() {
-            self.push(comment, CommentPlace::Beside, Some(node));
+            self.push(comment, CommentPosition::Line, Some(node));
         }
     }
 
+    /// Adds the comments between two leaves.
     fn gap(&mut self, gap: Span, before: Option<NodeRef<'a>>, after: Option<NodeRef<'a>>) {
         let comments: Vec<Span> = Gap::new(self.text, gap)
             .filter(|(trivia, _)| *trivia == Trivia::Comment)
@@ -119,7 +131,7 @@ impl<'a> Finder<'a> {
         for span in comments {
             if !is_first_on_line(self.text, span.start) {
                 let owner = self.beside(span, before, after);
-                self.push(span, CommentPlace::Beside, owner);
+                self.push(span, CommentPosition::Line, owner);
                 last = Some(span);
                 continue;
             }
@@ -130,14 +142,14 @@ impl<'a> Finder<'a> {
             last = Some(span);
             if span.start >= run && head.is_some() {
                 let owner = entry.map(|entry| entry.owner).filter(|_| !heads_document);
-                self.push(span, CommentPlace::Above, owner);
+                self.push(span, CommentPosition::Head, owner);
             } else {
                 self.apart(span, touches, before, after);
             }
         }
     }
 
-    /// Where the run of comments directly above the next entry begins.
+    /// The start of the comment lines directly above the next entry.
     fn run_above(
         &self,
         gap: Span,
@@ -148,7 +160,7 @@ impl<'a> Finder<'a> {
         if !is_first_on_line(self.text, head) {
             return head;
         }
-        // In brackets depth says nothing: the comment above is the entry's.
+        // In a flow collection indentation has no meaning: the comment above belongs to the entry.
         let in_block = |owner: NodeRef<'a>| owner.parent().is_some_and(NodeRef::is_block);
         let deepest = entry
             .filter(|entry| before.is_some() && !entry.is_first && in_block(entry.owner))
@@ -158,7 +170,7 @@ impl<'a> Finder<'a> {
 
     fn is_document_head(&self, gap: Span, run: u32, before: Option<NodeRef<'a>>) -> bool {
         let from = self.document.start_marker().map_or(gap.start, |marker| marker.end);
-        // Behind a bracket or a dash it is no longer the document's.
+        // After a bracket or a dash it belongs to that collection, not to the document.
         before.is_none()
             && !Gap::new(self.text, Span::new(from, run)).any(|(trivia, span)| match trivia {
                 Trivia::Comment => is_first_on_line(self.text, span.start),
@@ -167,7 +179,7 @@ impl<'a> Finder<'a> {
             })
     }
 
-    /// Whose comment stands behind something on its line.
+    /// The owner of a comment that follows something on its line.
     fn beside(
         &self,
         span: Span,
@@ -179,7 +191,7 @@ impl<'a> Finder<'a> {
             Some(owner) if owner.end() > line => Some(owner),
             Some(owner) if self.is_behind_comma(Span::new(owner.end(), span.start)) => Some(owner),
             _ => {
-                // Only an indicator stands before it: a dash, a bracket or the document's marker.
+                // Only an indicator precedes it: a dash, an opening bracket or `---`.
                 let marker = self
                     .document
                     .start_marker()
@@ -188,7 +200,7 @@ impl<'a> Finder<'a> {
                     return None;
                 }
                 let mut owner = after.or(before)?;
-                // A bracket is the collection's, a dash the item's.
+                // After an opening bracket it belongs to the collection, after a dash to the element.
                 let is_dash = |p: &NodeRef<'a>| p.is_block() && p.start() < span.start;
                 let opens = |p: &NodeRef<'a>| p.start() >= line && !is_dash(p);
                 while let Some(parent) =
@@ -201,7 +213,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Whether nothing but a comma stands in a gap.
+    /// Whether a gap contains only a comma.
     fn is_behind_comma(&self, gap: Span) -> bool {
         let mut indicators =
             Gap::new(self.text, gap).filter(|(trivia, _)| *trivia != Trivia::Break);
@@ -209,9 +221,9 @@ impl<'a> Finder<'a> {
             && indicators.next().is_none()
     }
 
-    /// A comment line that is not directly above an entry.
+    /// Adds a comment line that is not directly above an entry.
     ///
-    /// It `touches` where no blank line stands between it and the text above.
+    /// `touches`: no blank line separates it from the content above.
     fn apart(
         &mut self,
         span: Span,
@@ -221,24 +233,27 @@ impl<'a> Finder<'a> {
     ) {
         let depth = column(self.text, span.start);
         let Some(before) = before else {
-            // The first block is the document's own.
+            // The first block belongs to the document.
             let is_head = self.out.last().is_none_or(|last| {
                 last.owner.is_none()
-                    && last.place != CommentPlace::Free
+                    && last.position != CommentPosition::Free
                     && self.is_one_block(last.span, span)
             });
-            let place = if is_head { CommentPlace::Above } else { CommentPlace::Free };
-            return self.push(span, place, None);
+            let position = if is_head { CommentPosition::Head } else { CommentPosition::Free };
+            return self.push(span, position, None);
         };
         let mut child = before;
         let mut collection = before.parent();
         while let Some(parent) = collection {
             let own = column(self.text, parent.start());
-            // A list that is not indented shares its column with the mapping around it: the mapping's it is.
+            // A sequence that is not indented has the column of the mapping around it. Then the comment belongs to
+            // the mapping, because that is where its next key would be.
             let is_compact = parent
                 .parent()
                 .is_some_and(|outer| outer.is_block() && column(self.text, outer.start()) == own);
-            if parent.notation() == Notation::Block && own <= depth && !(is_compact && own == depth)
+            if parent.collection_style() == CollectionStyle::Block
+                && own <= depth
+                && !(is_compact && own == depth)
             {
                 break;
             }
@@ -246,28 +261,28 @@ impl<'a> Finder<'a> {
             collection = parent.parent();
         }
         let Some(collection) = collection else {
-            return self.push(span, CommentPlace::Free, None);
+            return self.push(span, CommentPosition::Free, None);
         };
         let goes_on = after
             .is_some_and(|after| after.index < collection.node().subtree_end(collection.index));
         let deeper = column(self.text, collection.start()) < depth;
         let detached = !touches && collection.parent().is_none();
         match (deeper, goes_on) {
-            (true, _) => self.push(span, CommentPlace::Below, Some(child)),
-            (false, true) => self.push(span, CommentPlace::Free, Some(collection)),
-            (false, false) if detached => self.push(span, CommentPlace::Free, None),
-            (false, false) => self.push(span, CommentPlace::Below, Some(collection)),
+            (true, _) => self.push(span, CommentPosition::Foot, Some(child)),
+            (false, true) => self.push(span, CommentPosition::Free, Some(collection)),
+            (false, false) if detached => self.push(span, CommentPosition::Free, None),
+            (false, false) => self.push(span, CommentPosition::Foot, Some(collection)),
         }
     }
 
-    /// Whether two comments stand in one block, without a blank line between them.
+    /// Whether no blank line separates two comments.
     fn is_one_block(&self, first: Span, second: Span) -> bool {
         let between = &self.text[first.end as usize..line_start(self.text, second.start) as usize];
         let lines: Vec<&str> = crate::scalar::lines(between).collect();
         lines.len() == 2
     }
 
-    /// Whether the line above a comment is text.
+    /// Whether the line above a comment is not blank.
     fn is_below_content(&self, span: Span) -> bool {
         let line = line_start(self.text, span.start);
         let above = before_break(self.text, line);
@@ -276,11 +291,12 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// A node, or what is closed by the brackets between it and `at`.
+/// A node, or the outermost flow collection that closes between it and `at`.
 fn closed_before(node: NodeRef<'_>, at: u32) -> NodeRef<'_> {
     let mut owner = node;
     while let Some(parent) = owner.parent().filter(|parent| {
-        let end = if parent.notation() == Notation::Block { at + 1 } else { parent.end() };
+        let end =
+            if parent.collection_style() == CollectionStyle::Block { at + 1 } else { parent.end() };
         end <= at && end >= owner.end()
     }) {
         owner = parent;
@@ -288,16 +304,16 @@ fn closed_before(node: NodeRef<'_>, at: u32) -> NodeRef<'_> {
     owner
 }
 
-/// The entry that begins with a leaf.
+/// The entry that starts with a leaf.
 #[derive(Clone, Copy)]
 struct StartingEntry<'a> {
     owner: NodeRef<'a>,
     head: u32,
-    /// Whether it is the first of its collection.
+    /// Whether it is the first entry of its collection.
     is_first: bool,
 }
 
-/// The outermost entry that begins with `leaf`, after `from`.
+/// The outermost entry that starts with `leaf`, after `from`.
 fn starting_entry(leaf: NodeRef<'_>, from: u32) -> StartingEntry<'_> {
     let mut owner = leaf;
     let mut is_first = true;
@@ -318,7 +334,8 @@ fn starting_entry(leaf: NodeRef<'_>, from: u32) -> StartingEntry<'_> {
     let text = leaf.source();
     let full = owner.full_span().start;
     let indicator = Gap::new(text, Span::new(from, full)).find(b"-?", b":,{[]}").filter(|span| {
-        let in_block = owner.parent().is_some_and(|p| p.notation() == Notation::Block);
+        let in_block =
+            owner.parent().is_some_and(|p| p.collection_style() == CollectionStyle::Block);
         in_block || span.of(text) == "?"
     });
     let is_value = owner.parent().is_some_and(|p| p.kind() == NodeKind::Mapping);

@@ -92,7 +92,7 @@ impl<'a> DocumentRef<'a> {
     }
 
     /// Everything between the markers of the document: what it holds, with comments and blank lines.
-    pub fn between_markers(self) -> Span {
+    pub fn content_span(self) -> Span {
         let start = self.start_marker().map_or(self.span().start, |marker| marker.end);
         let end = self.end_marker().map_or(self.span().end, |marker| marker.start);
         Span::new(start, end.max(start))
@@ -121,7 +121,7 @@ impl<'a> DocumentRef<'a> {
     ///
     /// # Errors
     /// A text that is too large.
-    pub fn alone(self, start: u32, text: String) -> Result<File, ReadError> {
+    pub fn to_file(self, start: u32, text: String) -> Result<File, ReadError> {
         let Some(table) = self.content_at(start, &text).and_then(|part| self.table().cut(part))
         else {
             return File::parse(text);
@@ -135,7 +135,7 @@ impl<'a> DocumentRef<'a> {
     fn content_at(self, start: u32, text: &str) -> Option<Span> {
         let part = Span::new(start, start.checked_add(u32::try_from(text.len()).ok()?)?);
         let source = self.file.text();
-        let Span { start: first, end: last } = self.between_markers();
+        let Span { start: first, end: last } = self.content_span();
         let is_blank = |from: u32, to: u32| {
             source.get(from as usize..to as usize).is_some_and(|it| it.trim().is_empty())
         };

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::document::DocumentRef;
-use crate::node::{NodeKind, Notation, ScalarStyle};
+use crate::node::{CollectionStyle, NodeKind, ScalarStyle};
 use crate::{File, NodeRef};
 
 /// Writes the events of a whole file.
@@ -33,7 +33,9 @@ fn write_document(document: DocumentRef<'_>, out: &mut String) {
 }
 
 fn write_node(node: NodeRef<'_>, handles: &[(&str, &str)], out: &mut String) {
-    let brackets = |open: &'static str| if node.notation() == Notation::Block { "" } else { open };
+    let brackets = |open: &'static str| {
+        if node.collection_style() == CollectionStyle::Block { "" } else { open }
+    };
     match node.kind() {
         NodeKind::Mapping => write_collection(node, "MAP", brackets(" {}"), handles, out),
         NodeKind::Sequence => write_collection(node, "SEQ", brackets(" []"), handles, out),

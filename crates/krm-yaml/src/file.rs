@@ -102,12 +102,12 @@ impl File {
     /// Positions are those in the whole.
     ///
     /// ```
-    /// let file = krm_yaml::File::parse("a: 1\n".to_owned())?.inside(4, 2);
+    /// let file = krm_yaml::File::parse("a: 1\n".to_owned())?.with_offset(4, 2);
     /// assert_eq!((file.position(3).line, file.position(3).column), (5, 6));
     /// # Ok::<(), krm_yaml::ReadError>(())
     /// ```
     #[must_use]
-    pub fn inside(self, lines: u32, columns: u32) -> Self {
+    pub fn with_offset(self, lines: u32, columns: u32) -> Self {
         Self { offset: (lines, columns), ..self }
     }
 
@@ -187,8 +187,8 @@ mod tests {
     #[test]
     fn a_position_is_the_same_counted_and_looked_up() {
         let text = "\u{feff}a: é\r\nb: 1\rc:\n\n  d: 2\r\n".repeat(20);
-        let near = File::parse(text.clone()).unwrap().inside(3, 1);
-        let table = File::parse(text).unwrap().inside(3, 1);
+        let near = File::parse(text.clone()).unwrap().with_offset(3, 1);
+        let table = File::parse(text).unwrap().with_offset(3, 1);
         _ = table.position(NEAR);
         for at in 0..NEAR {
             assert_eq!(near.position(at), table.position(at), "{at}");

@@ -1,4 +1,4 @@
-//! Following a path: for reading, through aliases and merge keys; for editing, only over own ground.
+//! Looking up paths: through aliases and merge keys for reading, and without them for editing.
 
 use std::collections::BTreeSet;
 
@@ -7,37 +7,38 @@ use crate::node::NodeKind;
 use crate::path::{Path, Segment};
 use crate::view::{Mapping, NodeRef};
 
-/// Where an edit at a path would take place.
+/// The result of [`DocumentRef::lookup`].
 #[derive(Clone, Copy, Debug)]
-pub enum Located<'a> {
-    /// The node is there.
-    Node(NodeRef<'a>),
-    /// The path ends at `at`, after `found` of its steps.
+pub enum PathLookup<'a> {
+    /// The node at the path.
+    Found(NodeRef<'a>),
+    /// The path does not exist.
     Missing {
-        /// The last node of the path that is there.
+        /// The last node of the path that exists.
         at: NodeRef<'a>,
-        /// How many steps lead to it.
+        /// The number of segments that lead to it.
         found: usize,
     },
-    /// Below here the path goes through an alias: what stands there is shared.
+    /// The path goes through an alias, so its value is shared with other paths.
     Shared {
-        /// The alias, or the merge key's value.
+        /// The alias, or the value of the merge key.
         by: NodeRef<'a>,
     },
 }
 
 impl<'a> DocumentRef<'a> {
-    /// The node at a path, as a reader sees it: through aliases and `<<` keys.
+    /// The node at a path, following aliases and `<<` keys.
     pub fn find(self, path: &Path) -> Option<NodeRef<'a>> {
         path.segments().iter().try_fold(self.root()?, |node, segment| node.step(segment))
     }
 
-    /// Where an edit at a path would take place.
-    pub fn locate(self, path: &Path) -> Option<Located<'a>> {
+    /// The node that an edit at a path would change. Aliases and merge keys are not followed, because an edit behind them would change
+    /// other paths, too. `None` if the document could not be read.
+    pub fn lookup(self, path: &Path) -> Option<PathLookup<'a>> {
         let mut node = self.root()?;
         for (found, segment) in path.segments().iter().enumerate() {
             if node.kind() == NodeKind::Alias {
-                return Some(Located::Shared { by: node });
+                return Some(PathLookup::Shared { by: node });
             }
             let own = node.own_step(segment);
             node = match own {
@@ -49,18 +50,18 @@ impl<'a> DocumentRef<'a> {
                         _ => None,
                     });
                     return Some(match merged {
-                        Some((_, by)) if !is_last => Located::Shared { by },
-                        _ => Located::Missing { at: node, found },
+                        Some((_, by)) if !is_last => PathLookup::Shared { by },
+                        _ => PathLookup::Missing { at: node, found },
                     });
                 }
             };
         }
-        Some(Located::Node(node))
+        Some(PathLookup::Found(node))
     }
 }
 
 impl<'a> NodeRef<'a> {
-    /// One step down, through an alias or a merge key where need be.
+    /// The child that a path segment selects, following aliases and `<<` keys.
     pub fn step(self, segment: &Segment) -> Option<NodeRef<'a>> {
         let node = self.resolve();
         node.own_step(segment).or_else(|| match segment {

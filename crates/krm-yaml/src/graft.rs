@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use crate::comment::CommentPlace;
+use crate::comment::CommentPosition;
 use crate::document::DocumentRef;
-use crate::edit::{Edit, EditError, EditErrorKind, WhenEmpty};
+use crate::edit::{Edit, EditError, EditErrorKind, EmptyParents};
 use crate::file::File;
 use crate::view::NodeRef;
 
 /// A node of a text of its own.
 #[derive(Clone)]
-pub struct Graft {
+pub struct OwnedNode {
     file: Arc<File>,
     index: u32,
 }
 
-impl Graft {
+impl OwnedNode {
     /// The root of the first document of a file; none where there is no such thing.
     pub fn root(file: File) -> Option<Self> {
         file.document(0)?.root()?;
@@ -28,7 +28,7 @@ impl Graft {
     }
 }
 
-impl std::fmt::Debug for Graft {
+impl std::fmt::Debug for OwnedNode {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.node().fmt(f)
     }
@@ -37,26 +37,26 @@ impl std::fmt::Debug for Graft {
 /// A copy of a document that lacks some entries, from which grafts are taken.
 ///
 /// ```
-/// use krm_yaml::{Edit, File, Place, Pruned, Value};
+/// use krm_yaml::{Edit, File, KeyPosition, DocumentCopy, Value};
 ///
 /// let source = File::parse("web:\n  # the shop\n  image: shop\n  debug: true\n".to_owned())?;
 /// let web = source.document(0).unwrap().root().unwrap().as_mapping().unwrap().get("web").unwrap();
-/// let pruned = Pruned::new(web.document(), &[web.as_mapping().unwrap().get("debug").unwrap()], &[])?;
+/// let pruned = DocumentCopy::new(web.document(), &[web.as_mapping().unwrap().get("debug").unwrap()], &[])?;
 /// let target = File::parse("a: 1\n".to_owned())?;
 /// let mut edit = Edit::new(&target);
 /// let root = target.document(0).unwrap().root().unwrap();
-/// edit.insert_key(root, "web", Value::Graft(pruned.graft(web)), Place::Last)?;
+/// edit.insert_key(root, "web", Value::OwnedNode(pruned.owned_node(web)), KeyPosition::Last)?;
 /// assert_eq!(edit.apply()?, "a: 1\nweb:\n  # the shop\n  image: shop\n");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Pruned {
+pub struct DocumentCopy {
     file: Arc<File>,
     /// The runs of nodes that are gone: the index of the first, and how many nodes are gone up to its end.
     gone: Vec<(u32, u32)>,
 }
 
-impl Pruned {
+impl DocumentCopy {
     /// Copies a document without some of its entries (items, or values with their keys), and with some notes above
     /// the comments of others.
     pub fn new(
@@ -79,7 +79,7 @@ impl Pruned {
             if start < end {
                 continue;
             }
-            edit.remove(same.node(start), WhenEmpty::Keep)?;
+            edit.remove(same.node(start), EmptyParents::Keep)?;
             count += stop - start;
             end = stop;
             gone.push((start, count));
@@ -88,7 +88,7 @@ impl Pruned {
             let copy = same.node(node.index);
             let old = crate::comment::above(copy);
             let text = old.iter().fold(note.clone(), |text, line| format!("{text}\n{line}"));
-            edit.comment(copy, CommentPlace::Above, Some(&text))?;
+            edit.set_comment(copy, CommentPosition::Head, Some(&text))?;
         }
         let text = edit.apply()?;
         let file = File::parse(text).map_err(|error| refuse(error.into()))?;
@@ -96,10 +96,10 @@ impl Pruned {
     }
 
     /// The copy of a node that is not gone itself.
-    pub fn graft(&self, node: NodeRef<'_>) -> Graft {
+    pub fn owned_node(&self, node: NodeRef<'_>) -> OwnedNode {
         let before = self.gone.partition_point(|(start, _)| *start < node.index);
         let missing = before.checked_sub(1).map_or(0, |at| self.gone[at].1);
-        Graft { file: Arc::clone(&self.file), index: node.index - missing }
+        OwnedNode { file: Arc::clone(&self.file), index: node.index - missing }
     }
 }
 

@@ -9,7 +9,7 @@ use crate::document::Document;
 use crate::explain::{OpenCollection, explain};
 use crate::front::{Event, Front, FrontError, Props, ReadOptions};
 use crate::gap::{Gap, Trivia};
-use crate::node::{AliasLink, Indent, Node, NodeKind, Notation, Properties, ScalarStyle};
+use crate::node::{AliasLink, CollectionStyle, Indent, Node, NodeKind, Properties, ScalarStyle};
 use crate::span::{Span, before_break, column, line_end, line_start, next_line, skip_blanks};
 
 /// A collection that is not closed yet.
@@ -106,16 +106,16 @@ impl<'t> Builder<'t> {
             }
             Event::MappingStart { span, flow, props } => {
                 let notation = match flow {
-                    true if span.of(self.text) == "{" => Notation::Flow,
-                    true => Notation::Pair,
-                    false => Notation::Block,
+                    true if span.of(self.text) == "{" => CollectionStyle::Flow,
+                    true => CollectionStyle::Pair,
+                    false => CollectionStyle::Block,
                 };
                 self.push_open(Node::mapping(span.start, notation, self.parent()), props);
                 self.cursor = self.cursor.max(span.end);
             }
             Event::SequenceStart { span, flow, props } => {
                 let start = if flow { span.start } else { self.first_dash(span.start) };
-                let notation = if flow { Notation::Flow } else { Notation::Block };
+                let notation = if flow { CollectionStyle::Flow } else { CollectionStyle::Block };
                 self.push_open(Node::sequence(start, notation, self.parent()), props);
                 self.cursor = self.cursor.max(if flow { span.end } else { start });
             }
@@ -169,7 +169,7 @@ impl<'t> Builder<'t> {
         if let Some(open) = self.open.pop() {
             let node = &mut self.nodes[open.node as usize];
             node.close(end);
-            if node.notation() == Notation::Flow {
+            if node.collection_style() == CollectionStyle::Flow {
                 self.cursor = span.end;
             }
         }
@@ -221,7 +221,7 @@ impl<'t> Builder<'t> {
         let is_value = self.is_in_mapping() && self.open.last().is_some_and(|open| !open.key_next);
         let is_block_item = self.open.last().is_some_and(|open| {
             let node = self.nodes[open.node as usize];
-            node.kind() == NodeKind::Sequence && node.notation() == Notation::Block
+            node.kind() == NodeKind::Sequence && node.collection_style() == CollectionStyle::Block
         });
         if !props.any() && self.is_in_mapping() && !is_value {
             return Span::empty(self.empty_key(span));

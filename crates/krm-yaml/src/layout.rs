@@ -1,7 +1,7 @@
 //! Where the entries of a collection stand: their heads, their ends, and the comments that are theirs.
 
 use crate::gap::{Gap, Trivia};
-use crate::node::{NodeKind, Notation};
+use crate::node::{CollectionStyle, NodeKind};
 use crate::span::{Span, column, is_first_on_line, line_end, line_start, next_line, skip_blanks};
 use crate::view::NodeRef;
 
@@ -45,7 +45,7 @@ impl Edge {
     /// The end of the entry with this value.
     fn of(collection: NodeRef<'_>, value: NodeRef<'_>) -> Self {
         let end = value.end().max(value.key().map_or(0, NodeRef::end));
-        if collection.notation() == Notation::Block {
+        if collection.collection_style() == CollectionStyle::Block {
             return Self { end, comma: None, tail: end };
         }
         let (comma, tail) = flow_tail(collection, end);
@@ -94,7 +94,7 @@ fn lay_out<'a>(
         comma: None,
         own_line: is_first_on_line(collection.source(), head),
     };
-    if collection.notation() == Notation::Block {
+    if collection.collection_style() == CollectionStyle::Block {
         place_block_entry(collection, before.map(|it| it.end), &mut entry);
     } else {
         place_flow_entry(collection, before.map(|it| it.tail), &mut entry);
@@ -106,7 +106,9 @@ fn lay_out<'a>(
 fn head_of(collection: NodeRef<'_>, first: NodeRef<'_>, gap: u32) -> u32 {
     let text = collection.source();
     let node = first.full_span().start;
-    if collection.notation() == Notation::Block && collection.kind() == NodeKind::Sequence {
+    if collection.collection_style() == CollectionStyle::Block
+        && collection.kind() == NodeKind::Sequence
+    {
         let dash = Gap::new(text, Span::new(gap, text.len() as u32)).find(b"-", b"");
         return dash.map_or(node, |dash| dash.start);
     }
@@ -142,7 +144,7 @@ fn place_flow_entry(collection: NodeRef<'_>, before: Option<u32>, entry: &mut En
 /// The comma behind an entry in brackets, and where what it owns ends.
 fn flow_tail(collection: NodeRef<'_>, end: u32) -> (Option<u32>, u32) {
     let text = collection.source();
-    let is_pair = collection.notation() == Notation::Pair;
+    let is_pair = collection.collection_style() == CollectionStyle::Pair;
     let comma = Gap::from(text, end).find(b",", b"").map(|comma| comma.start);
     let comma = comma.filter(|_| !is_pair);
     let beside = comment_beside(text, end);
@@ -220,7 +222,7 @@ fn is_document_head(collection: NodeRef<'_>, start: u32) -> bool {
         return false;
     }
     let document = collection.document();
-    let from = document.between_markers().start;
+    let from = document.content_span().start;
     let text = collection.source();
     let earlier = Gap::new(text, Span::new(from, start))
         .any(|(trivia, span)| trivia == Trivia::Comment && is_first_on_line(text, span.start));
@@ -238,7 +240,7 @@ pub(crate) fn value_floor(value: NodeRef<'_>) -> u32 {
     let text = value.source();
     let Some(parent) = value.parent() else {
         let document = value.document();
-        return document.between_markers().start;
+        return document.content_span().start;
     };
     match parent.kind() {
         NodeKind::Mapping => {
@@ -246,7 +248,7 @@ pub(crate) fn value_floor(value: NodeRef<'_>) -> u32 {
             let key_end = key.map_or(parent.start(), NodeRef::end);
             Gap::from(text, key_end).find(b":", b"").map_or(key_end, |colon| colon.end)
         }
-        _ if parent.notation() == Notation::Block => {
+        _ if parent.collection_style() == CollectionStyle::Block => {
             let from = value.previous().map_or(parent.start(), NodeRef::end);
             Gap::from(text, from).find(b"-", b"").map_or(value.start(), |dash| dash.end)
         }

@@ -37,25 +37,25 @@ mod span;
 mod value;
 mod view;
 
-pub use comment::{Comment, CommentPlace};
+pub use comment::{Comment, CommentPosition};
 pub use document::DocumentRef;
-pub use edit::{Edit, Place, WhenEmpty};
+pub use edit::{Edit, EmptyParents, KeyPosition};
 pub use error::{
     DIAGNOSTIC_IDS, EXPLANATIONS, EditError, EditErrorKind, PathErrorKind, ReadError, SyntaxError,
     SyntaxErrorKind,
 };
 pub use events::events;
 pub use file::{File, decode};
-pub use find::Located;
+pub use find::PathLookup;
 pub use front::ReadOptions;
-pub use graft::{Graft, Pruned};
+pub use graft::{DocumentCopy, OwnedNode};
 pub use kind::{DiagnosticKind, Excerpt, KindParameter};
-pub use node::{NodeKind, Notation, ScalarStyle};
+pub use node::{CollectionStyle, NodeKind, ScalarStyle};
 pub use path::{Path, PathError, Segment};
 #[doc(hidden)]
-pub use reading::read_quickly;
-pub use reindent::{Indentation, ListIndent};
-pub use scalar::Resolved;
+pub use reading::parse_fast;
+pub use reindent::{Indentation, SequenceIndent};
+pub use scalar::ScalarType;
 pub use span::{Position, Span};
 pub use value::{ExpansionError, Value};
 pub use view::{Children, Entry, Mapping, NodeRef, Scalar, Sequence};

@@ -6,8 +6,8 @@ use std::cell::OnceCell;
 
 use crate::document::DocumentRef;
 use crate::layout::EntryLayout;
-use crate::node::{NodeKind, Notation, ScalarStyle};
-use crate::scalar::{Resolved, json_word};
+use crate::node::{CollectionStyle, NodeKind, ScalarStyle};
+use crate::scalar::{ScalarType, json_word};
 use crate::span::{column, is_first_on_line, line_start, skip_blanks};
 use crate::view::NodeRef;
 
@@ -160,7 +160,7 @@ fn shared_quotes<'a>(nodes: impl Iterator<Item = NodeRef<'a>>) -> Option<ScalarS
 /// By how much the entries of a flow collection stand deeper than the line that opens it.
 fn unit_of(node: NodeRef<'_>) -> Option<String> {
     let text = node.source();
-    if node.notation() != Notation::Flow {
+    if node.collection_style() != CollectionStyle::Flow {
         return None;
     }
     let first = node.children().next()?.full_span().start;
@@ -201,11 +201,11 @@ fn is_json(document: DocumentRef<'_>) -> bool {
     nodes().all(|node| match node.kind() {
         NodeKind::Scalar(ScalarStyle::Plain) => {
             let scalar = node.as_scalar();
-            scalar.is_some_and(|s| s.resolve() != Resolved::String && !s.raw().is_empty())
+            scalar.is_some_and(|s| s.resolve() != ScalarType::String && !s.raw().is_empty())
         }
         NodeKind::Scalar(_) => is_text(node),
         NodeKind::Alias => false,
-        _ => node.notation() == Notation::Flow,
+        _ => node.collection_style() == CollectionStyle::Flow,
     })
 }
 

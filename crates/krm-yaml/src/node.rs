@@ -49,7 +49,7 @@ pub enum NodeKind {
 
 /// How a collection is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Notation {
+pub enum CollectionStyle {
     /// By lines and indentation.
     Block,
     /// Within brackets.
@@ -93,11 +93,11 @@ impl Node {
         Self::new(span.start, span.len(), 5, parent)
     }
 
-    pub(crate) fn mapping(start: u32, notation: Notation, parent: u32) -> Self {
+    pub(crate) fn mapping(start: u32, notation: CollectionStyle, parent: u32) -> Self {
         Self::new(start, 0, 6 + notation as u32, parent)
     }
 
-    pub(crate) fn sequence(start: u32, notation: Notation, parent: u32) -> Self {
+    pub(crate) fn sequence(start: u32, notation: CollectionStyle, parent: u32) -> Self {
         Self::new(start, 0, 9 + notation as u32, parent)
     }
 
@@ -119,11 +119,11 @@ impl Node {
     }
 
     /// How the collection is written; scalars and aliases count as flow.
-    pub(crate) fn notation(self) -> Notation {
+    pub(crate) fn collection_style(self) -> CollectionStyle {
         match self.meta & KIND {
-            6 | 9 => Notation::Block,
-            8 | 11 => Notation::Pair,
-            _ => Notation::Flow,
+            6 | 9 => CollectionStyle::Block,
+            8 | 11 => CollectionStyle::Pair,
+            _ => CollectionStyle::Flow,
         }
     }
 
@@ -251,10 +251,16 @@ mod tests {
 
     #[test]
     fn kinds_survive_packing() {
-        let flow = Node::sequence(3, Notation::Flow, 0);
-        assert_eq!((flow.kind(), flow.notation()), (NodeKind::Sequence, Notation::Flow));
-        let pair = Node::mapping(3, Notation::Pair, 0);
-        assert_eq!((pair.kind(), pair.notation()), (NodeKind::Mapping, Notation::Pair));
+        let flow = Node::sequence(3, CollectionStyle::Flow, 0);
+        assert_eq!(
+            (flow.kind(), flow.collection_style()),
+            (NodeKind::Sequence, CollectionStyle::Flow)
+        );
+        let pair = Node::mapping(3, CollectionStyle::Pair, 0);
+        assert_eq!(
+            (pair.kind(), pair.collection_style()),
+            (NodeKind::Mapping, CollectionStyle::Pair)
+        );
         let mut text = Node::scalar(Span::new(1, 9), ScalarStyle::Folded, 2);
         text.mark_properties();
         assert_eq!(text.kind(), NodeKind::Scalar(ScalarStyle::Folded));
@@ -277,7 +283,7 @@ mod tests {
     fn a_parent_that_is_too_far_is_found() {
         let leaf = || Node::scalar(Span::new(0, 1), ScalarStyle::Plain, FAR);
         let list = |end: u32| {
-            let mut list = Node::sequence(0, Notation::Flow, FAR);
+            let mut list = Node::sequence(0, CollectionStyle::Flow, FAR);
             list.close(end);
             list
         };

@@ -17,7 +17,7 @@ pub(crate) fn read(text: &str, options: ReadOptions) -> Vec<Document> {
 
 /// How many documents of a text are read without the front end, and how many there are.
 #[doc(hidden)]
-pub fn read_quickly(text: &str) -> (usize, usize) {
+pub fn parse_fast(text: &str) -> (usize, usize) {
     let options = ReadOptions::default();
     match quickly(text, options) {
         Some(read) => (read.quick, read.documents.len()),

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use crate::graft::Graft;
+use crate::graft::OwnedNode;
 use crate::node::{NodeKind, ScalarStyle};
-use crate::scalar::{Resolved, json_word};
+use crate::scalar::{ScalarType, json_word};
 use crate::view::NodeRef;
 
 /// A value to write, or a value that was read.
@@ -27,7 +27,7 @@ pub enum Value<'a> {
     /// A node of any document, to be written as it stands there, with its comments.
     Node(NodeRef<'a>),
     /// The same of a text that the value owns.
-    Graft(Graft),
+    OwnedNode(OwnedNode),
 }
 
 /// A subtree that is too large, or too deep, once its aliases are expanded.
@@ -60,10 +60,10 @@ impl<'a> Value<'a> {
     pub fn plain(text: impl Into<Cow<'a, str>>) -> Self {
         let text = text.into();
         match crate::scalar::resolve(&text) {
-            Resolved::Null => Self::Null,
-            Resolved::Bool(value) => Self::Bool(value),
-            Resolved::Int(_) | Resolved::Float(_) => Self::Number(text),
-            Resolved::String => Self::String(text),
+            ScalarType::Null => Self::Null,
+            ScalarType::Bool(value) => Self::Bool(value),
+            ScalarType::Int(_) | ScalarType::Float(_) => Self::Number(text),
+            ScalarType::String => Self::String(text),
         }
     }
 
@@ -83,7 +83,7 @@ impl<'a> Value<'a> {
                 Value::Mapping(entries.into_iter().map(owned).collect::<Result<_, _>>()?)
             }
             Self::Node(node) => node.to_value()?.into_owned()?,
-            Self::Graft(graft) => graft.node().to_value()?.into_owned()?,
+            Self::OwnedNode(graft) => graft.node().to_value()?.into_owned()?,
         })
     }
 
@@ -91,7 +91,7 @@ impl<'a> Value<'a> {
     pub fn node(&self) -> Option<NodeRef<'_>> {
         match self {
             Self::Node(node) => Some(*node),
-            Self::Graft(graft) => Some(graft.node()),
+            Self::OwnedNode(graft) => Some(graft.node()),
             _ => None,
         }
     }
@@ -117,7 +117,7 @@ impl<'a> Value<'a> {
     pub(crate) fn is_meant_by(&self, node: NodeRef<'_>, json: bool) -> bool {
         match self {
             Self::Node(other) => same_meaning(*other, node, json),
-            Self::Graft(graft) => same_meaning(graft.node(), node, json),
+            Self::OwnedNode(graft) => same_meaning(graft.node(), node, json),
             Self::Sequence(items) => {
                 node.kind() == NodeKind::Sequence
                     && node.children().count() == items.len()
@@ -138,17 +138,17 @@ impl<'a> Value<'a> {
     }
 
     /// Whether a scalar that reads `text`, and is read as `resolved`, means this value.
-    pub(crate) fn is_meant_by_text(&self, text: &str, resolved: Resolved) -> bool {
+    pub(crate) fn is_meant_by_text(&self, text: &str, resolved: ScalarType) -> bool {
         match (self, resolved) {
-            (Self::Null, Resolved::Null) => true,
-            (Self::Bool(value), Resolved::Bool(other)) => *value == other,
-            (Self::Number(number), other @ (Resolved::Int(_) | Resolved::Float(_))) => {
+            (Self::Null, ScalarType::Null) => true,
+            (Self::Bool(value), ScalarType::Bool(other)) => *value == other,
+            (Self::Number(number), other @ (ScalarType::Int(_) | ScalarType::Float(_))) => {
                 // A plus says nothing, and JSON has none.
                 text == number.strip_prefix('+').unwrap_or(number)
                     || text == *number
-                    || (other != Resolved::Int(None) && crate::scalar::resolve(number) == other)
+                    || (other != ScalarType::Int(None) && crate::scalar::resolve(number) == other)
             }
-            (Self::String(wanted), Resolved::String) => text == *wanted,
+            (Self::String(wanted), ScalarType::String) => text == *wanted,
             _ => false,
         }
     }
@@ -189,9 +189,10 @@ fn same_meaning(a: NodeRef<'_>, b: NodeRef<'_>, json: bool) -> bool {
             // Nothing at all, `~` and `null` are the same.
             let (resolved, old, new) = (a.resolve(), a.value(), b.value());
             let is_word = || {
-                json && resolved != Resolved::String && json_word(&old).is_some_and(|it| it == new)
+                json && resolved != ScalarType::String
+                    && json_word(&old).is_some_and(|it| it == new)
             };
-            resolved == b.resolve() && (resolved == Resolved::Null || old == new || is_word())
+            resolved == b.resolve() && (resolved == ScalarType::Null || old == new || is_word())
         }
         (None, None) => {
             if a.kind() == NodeKind::Alias || b.kind() == NodeKind::Alias {
@@ -236,10 +237,10 @@ fn expand<'a>(node: NodeRef<'a>, budget: &mut usize, depth: usize) -> Option<Val
     Some(match node.kind() {
         NodeKind::Scalar(_) => {
             node.as_scalar().map_or(Value::Null, |scalar| match scalar.resolve() {
-                Resolved::Null => Value::Null,
-                Resolved::Bool(value) => Value::Bool(value),
-                Resolved::Int(_) | Resolved::Float(_) => Value::Number(scalar.value()),
-                Resolved::String => Value::String(scalar.value()),
+                ScalarType::Null => Value::Null,
+                ScalarType::Bool(value) => Value::Bool(value),
+                ScalarType::Int(_) | ScalarType::Float(_) => Value::Number(scalar.value()),
+                ScalarType::String => Value::String(scalar.value()),
             })
         }
         NodeKind::Sequence => {

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use crate::document::DocumentRef;
 use crate::gap::Gap;
-use crate::node::{self, Node, NodeKind, Notation, Properties, ScalarStyle};
-use crate::scalar::{self, Resolved};
+use crate::node::{self, CollectionStyle, Node, NodeKind, Properties, ScalarStyle};
+use crate::scalar::{self, ScalarType};
 use crate::span::{Position, Span};
 
 /// A view of one node.
@@ -72,13 +72,13 @@ impl<'a> NodeRef<'a> {
     }
 
     /// How a collection is written; leaves have no brackets of their own and count as flow.
-    pub fn notation(self) -> Notation {
-        self.node().notation()
+    pub fn collection_style(self) -> CollectionStyle {
+        self.node().collection_style()
     }
 
     /// Whether this is a collection written by lines and indentation.
     pub fn is_block(self) -> bool {
-        self.node().is_collection() && self.notation() == Notation::Block
+        self.node().is_collection() && self.collection_style() == CollectionStyle::Block
     }
 
     /// Whether this is a mapping or a sequence.
@@ -104,7 +104,7 @@ impl<'a> NodeRef<'a> {
         // From the last leaf up, past the bracket of every flow collection that it closes.
         loop {
             let at = table.nodes[index as usize];
-            if at.is_collection() && at.notation() == Notation::Flow {
+            if at.is_collection() && at.collection_style() == CollectionStyle::Flow {
                 end = closing_bracket(
                     self.source(),
                     if end <= at.start { at.start + 1 } else { end },
@@ -283,7 +283,7 @@ impl<'a> NodeRef<'a> {
 
     /// The text of a scalar that reads as a string.
     pub fn as_str(self) -> Option<Cow<'a, str>> {
-        self.as_scalar().filter(|s| s.resolve() == Resolved::String).map(Scalar::value)
+        self.as_scalar().filter(|s| s.resolve() == ScalarType::String).map(Scalar::value)
     }
 }
 
@@ -419,20 +419,20 @@ impl<'a> Scalar<'a> {
     }
 
     /// What the value is, by its tag or else by YAML 1.2's core schema.
-    pub fn resolve(self) -> Resolved {
+    pub fn resolve(self) -> ScalarType {
         match self.0.tag() {
             Some(tag) => scalar::resolve_tagged(tag, &self.value(), self.style()),
             None if self.style() == ScalarStyle::Plain => scalar::resolve(&self.value()),
-            None => Resolved::String,
+            None => ScalarType::String,
         }
     }
 
     /// What YAML 1.1, as Kubernetes' own reader follows it, takes the value for.
-    pub fn resolve_1_1(self) -> Resolved {
+    pub fn resolve_1_1(self) -> ScalarType {
         match self.0.tag() {
             Some(_) => self.resolve(),
             None if self.style() == ScalarStyle::Plain => scalar::resolve_1_1(&self.value()),
-            None => Resolved::String,
+            None => ScalarType::String,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use krm_core::diff::{FieldChange, What};
 use krm_core::merge::node::same_in_yaml_1_2;
-use krm_yaml::{NodeRef, Path, Resolved, Segment};
+use krm_yaml::{NodeRef, Path, ScalarType, Segment};
 
 /// The inputs of a merge.
 pub(super) struct Case<'a> {
@@ -110,7 +110,7 @@ fn at<'a>(root: Option<NodeRef<'a>>, path: &Path) -> Option<NodeRef<'a>> {
 }
 
 fn is_null(node: NodeRef<'_>) -> bool {
-    node.as_scalar().is_some_and(|scalar| scalar.resolve() == Resolved::Null)
+    node.as_scalar().is_some_and(|scalar| scalar.resolve() == ScalarType::Null)
 }
 
 fn is_retyped(case: &Case<'_>, change: &FieldChange<'_>) -> bool {

@@ -1,7 +1,7 @@
 //! Comments that ask for a mutation: `# apply-time-mutation: prefix-${group/namespaces/ns/Kind/name:$.path}`.
 
 use krm_sdk::{Diagnostic, Error, FunctionResult, Resource, Severity};
-use krm_yaml::{CommentPlace, NodeRef, Segment};
+use krm_yaml::{CommentPosition, NodeRef, Segment};
 
 use super::{Reference, Substitution};
 use crate::changes::about;
@@ -49,7 +49,7 @@ pub(super) fn marks(resource: &Resource) -> Result<Vec<Mark>, Error> {
     let mut next = 0;
     let mut marks = Vec::new();
     for comment in resource.root().document().comments() {
-        let owner = comment.owner.filter(|_| comment.place == CommentPlace::Beside);
+        let owner = comment.owner.filter(|_| comment.position == CommentPosition::Line);
         let pattern = comment.text.strip_prefix(MARKER).map(str::trim);
         let (Some(node), Some(pattern)) = (owner, pattern) else { continue };
         if node.as_scalar().is_none() || node.value_of_key().is_some() {

@@ -2,7 +2,7 @@
 
 use krm_core::schema::ValueKind;
 use krm_core::setters::typed_value;
-use krm_sdk::yaml::{NodeKind, NodeRef, Pruned, Resolved, Value};
+use krm_sdk::yaml::{DocumentCopy, NodeKind, NodeRef, ScalarType, Value};
 use krm_sdk::{Diagnostic, Error, Resource};
 
 use super::config::FieldOptions;
@@ -24,7 +24,7 @@ const SCALARS_ONLY: &str = "delimiter option can only be used with scalar nodes"
 pub(super) fn is_filled(node: NodeRef<'_>) -> bool {
     let node = node.resolve();
     match node.as_scalar() {
-        Some(scalar) => scalar.resolve() != Resolved::Null,
+        Some(scalar) => scalar.resolve() != ScalarType::Null,
         None => node.children().next().is_some(),
     }
 }
@@ -38,10 +38,10 @@ impl Taken {
                 return Err(SCALARS_ONLY.to_owned());
             }
             let whole =
-                Pruned::new(node.document(), &[], &[]).map_err(|error| error.to_string())?;
-            return Ok(Self::Tree(Value::Graft(whole.graft(node))));
+                DocumentCopy::new(node.document(), &[], &[]).map_err(|error| error.to_string())?;
+            return Ok(Self::Tree(Value::OwnedNode(whole.owned_node(node))));
         };
-        let is_text = scalar.resolve() == Resolved::String;
+        let is_text = scalar.resolve() == ScalarType::String;
         let whole = scalar.value();
         if options.delimiter.is_empty() {
             return Ok(Self::Scalar { text: whole.into_owned(), is_text });
@@ -87,7 +87,7 @@ impl Taken {
             true => joined(&scalar.map(|it| it.value()).unwrap_or_default(), text, options),
             false => text.clone(),
         };
-        if let Some(scalar) = scalar.filter(|it| it.resolve() != Resolved::Null) {
+        if let Some(scalar) = scalar.filter(|it| it.resolve() != ScalarType::Null) {
             return Ok(typed_value(scalar.node(), &text, shape.map(ValueKind::name)));
         }
         let is_number =
@@ -135,7 +135,7 @@ pub(super) fn put(
             for (path, value) in &new {
                 let Some(node) = root.document().find(path) else { continue };
                 if node.kind() == NodeKind::Alias {
-                    edit.write(node, value.clone())?;
+                    edit.overwrite(node, value.clone())?;
                 } else {
                     edit.set(node, value.clone())?;
                 }

@@ -1,6 +1,6 @@
 //! The walk over a resource and its rules, side by side: what does not fit, and where.
 
-use krm_yaml::{NodeRef, Resolved};
+use krm_yaml::{NodeRef, ScalarType};
 
 use super::rules::Rules;
 
@@ -132,7 +132,7 @@ fn type_of(value: NodeRef<'_>) -> &'static str {
     };
     match scalar.resolve_1_1() {
         // `3.0` is as whole as `3`.
-        Resolved::Float(number) if number.fract() == 0.0 => "integer",
+        ScalarType::Float(number) if number.fract() == 0.0 => "integer",
         other => other.type_name(),
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use krm_core::print::json;
-use krm_yaml::{NodeRef, Resolved, Value};
+use krm_yaml::{NodeRef, ScalarType, Value};
 use regex_lite::Regex;
 
 use crate::look::{items, text};
@@ -93,8 +93,8 @@ impl<'a> Limit<'a> {
 
 fn number(value: NodeRef<'_>) -> Option<f64> {
     match value.as_scalar()?.resolve_1_1() {
-        Resolved::Int(_) => value.as_scalar()?.value().parse().ok(),
-        Resolved::Float(number) => Some(number),
+        ScalarType::Int(_) => value.as_scalar()?.value().parse().ok(),
+        ScalarType::Float(number) => Some(number),
         _ => None,
     }
 }

@@ -7,7 +7,7 @@ mod visit;
 
 use krm_core::schema::ValueKind;
 use krm_core::setters::{can_have_line_comment, typed_value};
-use krm_sdk::yaml::{CommentPlace, NodeRef, Path, Value};
+use krm_sdk::yaml::{CommentPosition, NodeRef, Path, Value};
 use krm_sdk::{Diagnostic, Error, FunctionResult, Resource, ResourceList, Severity};
 
 use crate::config::failing;
@@ -110,7 +110,7 @@ fn put_at(
 fn put_comment(item: &mut Resource, path: &Path, comment: &str) -> Result<(), Error> {
     item.edit(|edit, root| {
         match root.document().find(path).filter(|node| can_have_line_comment(*node)) {
-            Some(node) => edit.comment(node, CommentPlace::Beside, Some(&line(comment))),
+            Some(node) => edit.set_comment(node, CommentPosition::Line, Some(&line(comment))),
             None => Ok(()),
         }
     })
@@ -141,7 +141,7 @@ fn replace(
                 edit.set(node, typed_value(node, value, None))?;
             }
             if let Some(comment) = it.comment.as_deref().filter(|_| it.can_have_line_comment) {
-                edit.comment(node, CommentPlace::Beside, Some(&line(comment)))?;
+                edit.set_comment(node, CommentPosition::Line, Some(&line(comment)))?;
             }
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use krm_core::setters::can_have_line_comment;
 use krm_sdk::Resource;
-use krm_sdk::yaml::{CommentPlace, NodeKind, NodeRef, Path};
+use krm_sdk::yaml::{CommentPosition, NodeKind, NodeRef, Path};
 
 use super::path::Way;
 use super::search::Search;
@@ -80,6 +80,6 @@ pub(super) fn comments(item: &Resource) -> Vec<(u32, String)> {
         return Vec::new();
     }
     let comments = item.root().document().comments().into_iter();
-    let beside = comments.filter(|comment| comment.place == CommentPlace::Beside);
+    let beside = comments.filter(|comment| comment.position == CommentPosition::Line);
     beside.filter_map(|it| Some((it.owner?.start(), it.text.to_owned()))).collect()
 }

@@ -8,6 +8,6 @@ pub(super) fn block(value: &Value<'static>) -> Result<String, String> {
     let root = ground.documents().find_map(|document| document.root());
     let root = root.ok_or("there is nothing to write on")?;
     let mut edit = Edit::new(&ground);
-    edit.write(root, value.clone()).map_err(|error| error.to_string())?;
+    edit.overwrite(root, value.clone()).map_err(|error| error.to_string())?;
     edit.apply().map_err(|error| error.to_string())
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use krm_yaml::{Resolved, Value};
+use krm_yaml::{ScalarType, Value};
 use num_bigint::BigInt;
 use starlark::values::dict::{AllocDict, DictRef};
 use starlark::values::float::StarlarkFloat;
@@ -27,7 +27,7 @@ pub(super) fn to_script<'v>(value: &Value<'_>, heap: Heap<'v>) -> Script<'v> {
                 |(name, value): &(Value<'_>, Value<'_>)| (key(name, heap), to_script(value, heap));
             heap.alloc(AllocDict(entries.iter().map(entry)))
         }
-        node @ (Value::Node(_) | Value::Graft(_)) => match node.clone().into_owned() {
+        node @ (Value::Node(_) | Value::OwnedNode(_)) => match node.clone().into_owned() {
             Ok(value) => to_script(&value, heap),
             Err(_) => Script::new_none(),
         },
@@ -43,12 +43,12 @@ fn key<'v>(key: &Value<'_>, heap: Heap<'v>) -> Script<'v> {
 }
 
 fn number<'v>(text: &str, heap: Heap<'v>) -> Script<'v> {
-    match Resolved::of_plain(text) {
-        Resolved::Int(Some(value)) => match i64::try_from(value) {
+    match ScalarType::of_plain(text) {
+        ScalarType::Int(Some(value)) => match i64::try_from(value) {
             Ok(value) => heap.alloc(value),
             Err(_) => heap.alloc(BigInt::from(value)),
         },
-        Resolved::Float(value) => heap.alloc(value),
+        ScalarType::Float(value) => heap.alloc(value),
         _ => match text.parse::<BigInt>() {
             Ok(value) => heap.alloc(value),
             Err(_) => heap.alloc(text),

@@ -1,7 +1,7 @@
 //! Makes one resource mean what another says, by edits: what they have in common keeps its bytes.
 
 use krm_sdk::{Diagnostic, Error, Resource};
-use krm_yaml::{Edit, EditError, NodeRef, Place, Value, WhenEmpty};
+use krm_yaml::{Edit, EditError, EmptyParents, KeyPosition, NodeRef, Value};
 
 /// Changes a resource into what another one means.
 pub(super) fn align(resource: &mut Resource, wanted: &Resource) -> Result<(), Error> {
@@ -38,14 +38,14 @@ fn mapping<'a>(edit: &mut Edit<'a>, old: NodeRef<'a>, new: NodeRef<'a>) -> Resul
     for entry in old_map.entries() {
         let name = entry.key.as_scalar().map(|key| key.value());
         if name.is_none_or(|name| new_map.get(&name).is_none()) {
-            edit.remove(entry.key, WhenEmpty::Keep)?;
+            edit.remove(entry.key, EmptyParents::Keep)?;
         }
     }
     for entry in new_map.entries() {
         let Some(name) = entry.key.as_scalar().map(|key| key.value()) else { continue };
         match old_map.get(&name) {
             Some(old) => node(edit, old, entry.value)?,
-            None => edit.insert_key(old, &name, value(entry.value), Place::Last)?,
+            None => edit.insert_key(old, &name, value(entry.value), KeyPosition::Last)?,
         }
     }
     Ok(())
@@ -58,7 +58,7 @@ fn sequence<'a>(edit: &mut Edit<'a>, old: NodeRef<'a>, new: NodeRef<'a>) -> Resu
         node(edit, *old, *new)?;
     }
     for gone in old_items.iter().skip(new_items.len()) {
-        edit.remove(*gone, WhenEmpty::Keep)?;
+        edit.remove(*gone, EmptyParents::Keep)?;
     }
     for more in new_items.iter().skip(old_items.len()) {
         edit.append(old, value(*more))?;

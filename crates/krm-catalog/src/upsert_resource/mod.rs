@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use krm_core::PackagePath;
 use krm_core::print::source_text;
 use krm_sdk::{Any, Diagnostic, Error, Resource, ResourceList};
-use krm_yaml::{NodeRef, WhenEmpty};
+use krm_yaml::{EmptyParents, NodeRef};
 
 use crate::Builtin;
 use crate::changes::at;
@@ -100,7 +100,7 @@ fn wanted(config: &Resource, node: NodeRef<'_>, text: String) -> Result<Wanted, 
         let annotations = metadata.and_then(|it| it.as_mapping()?.get("annotations"));
         let Some(annotations) = annotations.and_then(|it| it.as_mapping()) else { return Ok(()) };
         for entry in names.filter_map(|name| annotations.entry(name)) {
-            edit.remove(entry.key, WhenEmpty::Remove)?;
+            edit.remove(entry.key, EmptyParents::Remove)?;
         }
         Ok(())
     })?;

@@ -2,7 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use krm_yaml::{NodeRef, Resolved, Scalar};
+use krm_yaml::{NodeRef, Scalar, ScalarType};
 
 /// Deeper than any text nests; hints need not be exact.
 const MOST_DEPTH: usize = 300;
@@ -25,7 +25,7 @@ pub(crate) fn of_content(node: NodeRef<'_>, name: &str) -> Option<u64> {
         } else if entry.is("metadata") {
             reader.metadata(value)
         } else {
-            is_telling |= !value.as_scalar().is_some_and(|it| it.resolve() == Resolved::Null);
+            is_telling |= !value.as_scalar().is_some_and(|it| it.resolve() == ScalarType::Null);
             reader.entry(entry.key, value, 0)
         });
     }
@@ -67,11 +67,11 @@ impl Reader<'_> {
 
     fn scalar(&self, scalar: Scalar<'_>, hasher: &mut DefaultHasher) {
         match scalar.resolve() {
-            Resolved::Null => 4_u8.hash(hasher),
-            Resolved::Bool(value) => (5_u8, value).hash(hasher),
-            Resolved::Int(Some(value)) => (6_u8, value).hash(hasher),
-            Resolved::Float(value) => (7_u8, value.to_bits()).hash(hasher),
-            Resolved::Int(None) | Resolved::String => {
+            ScalarType::Null => 4_u8.hash(hasher),
+            ScalarType::Bool(value) => (5_u8, value).hash(hasher),
+            ScalarType::Int(Some(value)) => (6_u8, value).hash(hasher),
+            ScalarType::Float(value) => (7_u8, value.to_bits()).hash(hasher),
+            ScalarType::Int(None) | ScalarType::String => {
                 let value = scalar.value();
                 match self.mask {
                     Some(mask) if mask == value => 8_u8.hash(hasher),

@@ -1,6 +1,6 @@
 //! Kinds that several areas share.
 
-use krm_yaml::{Excerpt, NodeKind, NodeRef, Resolved, diagnostic_kinds};
+use krm_yaml::{Excerpt, NodeKind, NodeRef, ScalarType, diagnostic_kinds};
 
 diagnostic_kinds! {
     /// What is wrong with the structure of a document, whatever it is for.
@@ -33,10 +33,10 @@ pub fn node_type(node: NodeRef<'_>) -> &'static str {
         NodeKind::Sequence => "a sequence",
         NodeKind::Alias => "an alias",
         NodeKind::Scalar(_) => match node.as_scalar().map(|scalar| scalar.resolve()) {
-            Some(Resolved::Null) => "null",
-            Some(Resolved::Bool(_)) => "a boolean",
-            Some(Resolved::Int(_)) => "an integer",
-            Some(Resolved::Float(_)) => "a number",
+            Some(ScalarType::Null) => "null",
+            Some(ScalarType::Bool(_)) => "a boolean",
+            Some(ScalarType::Int(_)) => "an integer",
+            Some(ScalarType::Float(_)) => "a number",
             _ => "a string",
         },
     }

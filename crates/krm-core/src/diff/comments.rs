@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use krm_yaml::{CommentPlace, DocumentRef, NodeRef, Path};
+use krm_yaml::{CommentPosition, DocumentRef, NodeRef, Path};
 
 use super::CommentChange;
 
@@ -19,8 +19,8 @@ pub(super) struct Comments<'a> {
 /// Files stay where they are while they are compared.
 type DocumentId = (*const krm_yaml::File, usize);
 
-const PLACES: [CommentPlace; 4] =
-    [CommentPlace::Above, CommentPlace::Beside, CommentPlace::Below, CommentPlace::Free];
+const PLACES: [CommentPosition; 4] =
+    [CommentPosition::Head, CommentPosition::Line, CommentPosition::Foot, CommentPosition::Free];
 
 impl<'a> Comments<'a> {
     pub(super) fn look_at(&mut self, document: DocumentRef<'a>) {
@@ -35,19 +35,19 @@ impl<'a> Comments<'a> {
         }
         for comment in document.comments() {
             let owner = comment.owner.map(owner);
-            self.found.entry((owner, comment.place as u8)).or_default().push(comment.text);
+            self.found.entry((owner, comment.position as u8)).or_default().push(comment.text);
         }
     }
 
     /// The comments beside and above an entry.
     pub(super) fn on(&self, key: NodeRef<'a>, value: NodeRef<'a>) -> impl Iterator<Item = &'a str> {
         let [key, value] = [key, value].map(|node| Some(owner(node)));
-        let beside = [key, value].map(|owner| self.of(owner, CommentPlace::Beside));
-        let above = self.of(key, CommentPlace::Above);
+        let beside = [key, value].map(|owner| self.of(owner, CommentPosition::Line));
+        let above = self.of(key, CommentPosition::Head);
         beside.into_iter().chain([above]).flatten().copied()
     }
 
-    fn of(&self, owner: Owner, place: CommentPlace) -> &[&'a str] {
+    fn of(&self, owner: Owner, place: CommentPosition) -> &[&'a str] {
         self.found.get(&(owner, place as u8)).map_or(&[], Vec::as_slice)
     }
 }
@@ -85,7 +85,7 @@ fn changes<'a>(
 ) -> Vec<CommentChange<'a>> {
     let of = |place| (place, before.of(was, place), after.of(is, place));
     let differing = PLACES.into_iter().map(of).filter(|(_, old, new)| old != new);
-    let change = |(place, old, new): (CommentPlace, &[&'a str], &[&'a str])| CommentChange {
+    let change = |(place, old, new): (CommentPosition, &[&'a str], &[&'a str])| CommentChange {
         path: path(),
         place,
         old: old.to_vec(),

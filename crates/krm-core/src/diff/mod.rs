@@ -7,7 +7,7 @@ pub mod packages;
 pub mod text;
 mod walk;
 
-use krm_yaml::{CommentPlace, NodeRef, Path};
+use krm_yaml::{CommentPosition, NodeRef, Path};
 
 use comments::Comments;
 
@@ -47,7 +47,7 @@ pub struct CommentChange<'a> {
     /// The field whose comment it is; empty for the document's.
     pub path: Path,
     /// Where it stands.
-    pub place: CommentPlace,
+    pub place: CommentPosition,
     /// The lines as they were.
     pub old: Vec<&'a str>,
     /// The lines as they are.
@@ -60,7 +60,7 @@ pub enum Format {
     /// Quotes, block style, or the spelling of a number.
     Style,
     /// By lines or in brackets.
-    Notation,
+    CollectionStyle,
     /// The keys of a mapping in another order.
     KeyOrder,
     /// An alias or `<<` on one side, its meaning on the other.

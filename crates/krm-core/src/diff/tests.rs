@@ -60,7 +60,10 @@ fn elements_without_a_key_pair_by_content_then_by_position() {
 fn comments_and_formatting_are_apart() {
     let old = "# head\na: 1 # one\nb: {x: 1}\nc: |\n  t\n";
     let new = "# top\nb:\n  x: 1\na: 1\nc: \"t\\n\"\n";
-    assert_eq!(lines(old, new), ["# a []", "#  [\"# top\"]", "Notation b", "Style c", "KeyOrder "]);
+    assert_eq!(
+        lines(old, new),
+        ["# a []", "#  [\"# top\"]", "CollectionStyle b", "Style c", "KeyOrder "]
+    );
     assert_eq!(lines("a:   1\n", "a: 1\n"), ["Layout "]);
     is_nothing("a: 1 # x\n", "a: 1 # x\n");
 }

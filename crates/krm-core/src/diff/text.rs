@@ -1,6 +1,6 @@
 //! Changes as people read them, and as records for other programs; values of Secrets are hidden where they are not asked for.
 
-use krm_yaml::{CommentPlace, NodeRef, Path, Segment, Value};
+use krm_yaml::{CommentPosition, NodeRef, Path, Segment, Value};
 
 use super::packages::{Item, ItemChange};
 use super::{CommentChange, FieldChange, Format, FormatChange, What};
@@ -82,12 +82,12 @@ fn comment_line(change: &CommentChange<'_>) -> String {
     format!("# {}: {} → {}", of(&change.path, place), lines(&change.old), lines(&change.new))
 }
 
-fn place(place: CommentPlace) -> &'static str {
+fn place(place: CommentPosition) -> &'static str {
     match place {
-        CommentPlace::Above => "above",
-        CommentPlace::Beside => "beside",
-        CommentPlace::Below => "below",
-        CommentPlace::Free => "near",
+        CommentPosition::Head => "above",
+        CommentPosition::Line => "beside",
+        CommentPosition::Foot => "below",
+        CommentPosition::Free => "near",
     }
 }
 
@@ -106,7 +106,7 @@ fn format_line(change: &FormatChange<'_>, hide: bool) -> String {
     let words = match change.format {
         Format::Style if hide => "written otherwise".to_owned(),
         Format::Style => format!("{} → {}", raw(old), raw(new)),
-        Format::Notation => format!("{} → {}", notation(old), notation(new)),
+        Format::CollectionStyle => format!("{} → {}", notation(old), notation(new)),
         Format::KeyOrder => "keys in another order".to_owned(),
         Format::Alias => "through an alias or by itself".to_owned(),
         Format::Layout => "blanks or line breaks".to_owned(),
@@ -219,7 +219,7 @@ fn comment_record<'a>(change: &CommentChange<'a>) -> Value<'a> {
 fn format_record<'a>(change: &FormatChange<'a>) -> Value<'a> {
     let format = match change.format {
         Format::Style => "style",
-        Format::Notation => "notation",
+        Format::CollectionStyle => "notation",
         Format::KeyOrder => "key-order",
         Format::Alias => "alias",
         Format::Layout => "layout",

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use krm_yaml::{Entry, NodeKind, NodeRef, Path, Resolved, Scalar, Segment};
+use krm_yaml::{Entry, NodeKind, NodeRef, Path, Scalar, ScalarType, Segment};
 
 use super::comments::{self, Comments};
 use super::entries::Entries;
@@ -124,7 +124,7 @@ impl<'r, 'a> Walk<'_, 'r, 'a> {
         match (old.as_scalar(), new.as_scalar()) {
             (Some(was), Some(is)) if is_restyled(was, is) => self.format(Format::Style, old, new),
             (None, None) if is_alone && old.is_block() != new.is_block() => {
-                self.format(Format::Notation, old, new);
+                self.format(Format::CollectionStyle, old, new);
             }
             _ => {}
         }
@@ -208,7 +208,7 @@ fn means(old: Scalar<'_>, new: Scalar<'_>) -> bool {
     resolved == new.resolve()
         && old.resolve_1_1() == new.resolve_1_1()
         && match resolved {
-            Resolved::String | Resolved::Int(None) => old.value() == new.value(),
+            ScalarType::String | ScalarType::Int(None) => old.value() == new.value(),
             _ => true,
         }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use krm_yaml::{DocumentRef, Edit, EditError, EditErrorKind, File, NodeRef, Span, WhenEmpty};
+use krm_yaml::{DocumentRef, Edit, EditError, EditErrorKind, EmptyParents, File, NodeRef, Span};
 
 use crate::compare::fingerprint;
 use crate::files::remove;
@@ -121,7 +121,7 @@ impl Arrangement<'_> {
         for spot in self.removed.iter().filter(|spot| !emptied.contains(&spot.document)) {
             let item = spot.item.and_then(|at| list_at(file, *spot)?.children().nth(at));
             if let Some(item) = item {
-                edit.remove(item, WhenEmpty::Keep)?;
+                edit.remove(item, EmptyParents::Keep)?;
             }
         }
         for addition in &self.added {
@@ -129,7 +129,7 @@ impl Arrangement<'_> {
             if let (Some(item), Some(list)) = (spot.item, list_at(file, spot)) {
                 let at =
                     if addition.place == InsertPosition::Before(spot) { item } else { item + 1 };
-                edit.insert_item(list, at, addition.node)?;
+                edit.insert_element(list, at, addition.node)?;
             }
         }
         if edit.is_empty() { Ok(None) } else { edit.apply().map(Some) }

@@ -71,7 +71,7 @@ pub fn format(file: &File, options: FormatOptions<'_>) -> Result<Formatted, Vec<
 fn indented(file: &File, how: Indentation) -> Result<Formatted, Vec<Diagnostic>> {
     let (mut errors, mut diagnostics) = (Vec::new(), Vec::new());
     let text = rebuilt(file, |document| match FormatScope::of(document) {
-        Ok(scope) if scope.is_whole() => match document.reindented(how) {
+        Ok(scope) if scope.is_whole() => match document.reindent(how) {
             Ok(new) => Some(new),
             Err(error) => {
                 let message = format!("the document keeps its indentation: {error}");

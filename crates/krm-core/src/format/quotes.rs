@@ -1,6 +1,6 @@
 //! Quotes by schema: text that reads as something else gets them, and numbers and booleans lose them.
 
-use krm_yaml::{Edit, File, NodeKind, NodeRef, Resolved, Scalar, ScalarStyle, Value};
+use krm_yaml::{Edit, File, NodeKind, NodeRef, Scalar, ScalarStyle, ScalarType, Value};
 
 use super::scope::FormatScope;
 use super::{FormatOptions, Formatted};
@@ -45,7 +45,7 @@ pub(super) fn by_schema(
                     continue;
                 }
                 told.push(found.told(&resource.kind()));
-                edit.write(found.node, found.value)
+                edit.overwrite(found.node, found.value)
                     .map_err(|error| vec![Diagnostic::from_edit(&error, file)])?;
             }
         }
@@ -119,16 +119,16 @@ fn retyped<'a>(scalar: Scalar<'a>, kind: Type<'_>) -> Option<Retyped<'a>> {
     match (scalar.style(), shape) {
         (ScalarStyle::Plain, ValueKind::String) => {
             let read = [scalar.resolve(), scalar.resolve_1_1()];
-            let is_other = read.iter().any(|read| *read != Resolved::String);
-            let is_null = read.contains(&Resolved::Null);
+            let is_other = read.iter().any(|read| *read != ScalarType::String);
+            let is_null = read.contains(&ScalarType::Null);
             let words = "gets quotes: it is text by its schema".to_owned();
             (is_other && !is_null).then_some(Retyped { node, value: Value::String(text), words })
         }
         (style, ValueKind::Boolean | ValueKind::Integer | ValueKind::Number)
             if style.is_quoted() =>
         {
-            let read = Resolved::of_plain(&text);
-            let is_meant = fits(read, shape) && read == Resolved::of_plain_1_1(&text);
+            let read = ScalarType::of_plain(&text);
+            let is_meant = fits(read, shape) && read == ScalarType::of_plain_1_1(&text);
             let words = format!("loses its quotes: it is {} by its schema", name(shape));
             is_meant.then(|| Retyped { node, value: Value::plain(text), words })
         }
@@ -137,11 +137,11 @@ fn retyped<'a>(scalar: Scalar<'a>, kind: Type<'_>) -> Option<Retyped<'a>> {
 }
 
 /// Whether a value that reads so is one of this shape.
-fn fits(read: Resolved, shape: ValueKind) -> bool {
+fn fits(read: ScalarType, shape: ValueKind) -> bool {
     match shape {
-        ValueKind::Boolean => matches!(read, Resolved::Bool(_)),
-        ValueKind::Integer => matches!(read, Resolved::Int(_)),
-        ValueKind::Number => matches!(read, Resolved::Int(_) | Resolved::Float(_)),
+        ValueKind::Boolean => matches!(read, ScalarType::Bool(_)),
+        ValueKind::Integer => matches!(read, ScalarType::Int(_)),
+        ValueKind::Number => matches!(read, ScalarType::Int(_) | ScalarType::Float(_)),
         _ => false,
     }
 }

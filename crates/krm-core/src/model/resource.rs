@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use krm_yaml::{DocumentRef, NodeKind, NodeRef, Position, Resolved, Segment};
+use krm_yaml::{DocumentRef, NodeKind, NodeRef, Position, ScalarType, Segment};
 
 /// What makes a resource the same one across files and versions of a package.
 ///
@@ -139,7 +139,7 @@ pub fn resources(document: DocumentRef<'_>) -> Vec<Resource<'_>> {
 
 /// Whether a node is there and says nothing.
 pub(crate) fn is_null(node: NodeRef<'_>) -> bool {
-    node.as_scalar().is_some_and(|scalar| scalar.resolve() == Resolved::Null)
+    node.as_scalar().is_some_and(|scalar| scalar.resolve() == ScalarType::Null)
 }
 
 /// A field as a reader sees it: through aliases and `<<` keys.
@@ -155,7 +155,7 @@ pub(crate) fn field<'a>(node: NodeRef<'a>, name: &str) -> Option<NodeRef<'a>> {
 /// The text of a scalar of any type; none for null.
 pub(crate) fn scalar_text(node: NodeRef<'_>) -> Option<Cow<'_, str>> {
     let scalar = node.resolve().as_scalar()?;
-    (scalar.resolve() != Resolved::Null).then(|| scalar.value())
+    (scalar.resolve() != ScalarType::Null).then(|| scalar.value())
 }
 
 /// A mapping with `apiVersion` and `kind`, both text.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use krm_yaml::{NodeRef, Resolved, Value};
+use krm_yaml::{NodeRef, ScalarType, Value};
 
 /// Writes a value as JSON on one line, without spaces, to be shown or compared.
 ///
@@ -85,7 +85,7 @@ impl Writer {
                 it.value(value);
             }),
             Value::Node(node) => self.node(*node),
-            Value::Graft(graft) => self.node(graft.node()),
+            Value::OwnedNode(graft) => self.node(graft.node()),
         }
     }
 
@@ -135,13 +135,13 @@ fn spelled(text: &str) -> Option<Cow<'_, str>> {
     if is_number(text) {
         return Some(Cow::Borrowed(text));
     }
-    let resolved = Resolved::of_plain(text);
-    if resolved != Resolved::of_plain_1_1(text) && !text.starts_with("0o") {
+    let resolved = ScalarType::of_plain(text);
+    if resolved != ScalarType::of_plain_1_1(text) && !text.starts_with("0o") {
         return None;
     }
     match resolved {
-        Resolved::Int(Some(value)) => Some(Cow::Owned(value.to_string())),
-        Resolved::Float(value) if value.is_finite() => fraction(text).map(Cow::Owned),
+        ScalarType::Int(Some(value)) => Some(Cow::Owned(value.to_string())),
+        ScalarType::Float(value) if value.is_finite() => fraction(text).map(Cow::Owned),
         _ => None,
     }
 }

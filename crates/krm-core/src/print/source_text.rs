@@ -1,7 +1,7 @@
 //! One node as a text of its own: as it is written, moved to the left edge, with the comments inside it.
 
 use crate::functions::resource_list::serialize;
-use krm_yaml::{Comment, CommentPlace, DocumentRef, NodeRef, ScalarStyle, Span};
+use krm_yaml::{Comment, CommentPosition, DocumentRef, NodeRef, ScalarStyle, Span};
 
 /// The text of a node with its tag, without its anchor, and without a line break at its end.
 ///
@@ -62,7 +62,7 @@ fn above(node: NodeRef<'_>, comments: &[Comment<'_>]) -> String {
     let lines: Vec<&str> = match (node.parent(), document.start_marker()) {
         (Some(_), _) => {
             let own = |comment: &&Comment<'_>| {
-                comment.place == CommentPlace::Above && comment.owner == Some(node)
+                comment.position == CommentPosition::Head && comment.owner == Some(node)
             };
             comments.iter().filter(own).map(|comment| comment.text).collect()
         }
@@ -134,7 +134,7 @@ fn content(document: DocumentRef<'_>) -> &str {
 
 /// Everything between the markers of a document, without the blank lines before it.
 pub(crate) fn content_span(document: DocumentRef<'_>) -> Span {
-    let whole = document.between_markers();
+    let whole = document.content_span();
     let text = whole.of(document.file().text());
     let kept = text.trim_start_matches('\u{feff}').trim_start_matches(['\r', '\n']);
     Span::new(whole.end - kept.len() as u32, whole.end)
@@ -159,8 +159,8 @@ fn with_comments(node: NodeRef<'_>, comments: &[Comment<'_>]) -> Span {
     let mut span = own;
     for comment in comments {
         let Some(owner) = comment.owner else { continue };
-        let below =
-            owner == node && matches!(comment.place, CommentPlace::Below | CommentPlace::Free);
+        let below = owner == node
+            && matches!(comment.position, CommentPosition::Foot | CommentPosition::Free);
         // A comment beside the key that leads here is the key's.
         if inside(owner) || below {
             span = Span::new(span.start.min(comment.span.start), span.end.max(comment.span.end));

@@ -117,7 +117,7 @@ impl<'a> Search<'a> {
 /// `<<` may come more than once, and a key that is a collection is beyond what Kubernetes reads.
 fn key(node: NodeRef<'_>) -> Option<Key<'_>> {
     let scalar = node.resolve().as_scalar()?;
-    let is_text = scalar.resolve() == krm_yaml::Resolved::String;
+    let is_text = scalar.resolve() == krm_yaml::ScalarType::String;
     let is_merge = scalar.style() == ScalarStyle::Plain && scalar.is("<<");
     (!is_merge).then(|| (scalar.value(), is_text))
 }

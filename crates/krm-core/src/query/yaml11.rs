@@ -1,6 +1,6 @@
 //! Values that YAML 1.2 and YAML 1.1 read differently: what one tool takes for text, Kubernetes takes for a boolean.
 
-use krm_yaml::{DocumentRef, File, NodeRef, Resolved, Scalar};
+use krm_yaml::{DocumentRef, File, NodeRef, Scalar, ScalarType};
 
 use crate::Diagnostic;
 
@@ -30,20 +30,20 @@ pub fn warning(scalar: Scalar<'_>, file: &File) -> Diagnostic {
     let message =
         format!("`{}` is {} in YAML 1.2, and {} in YAML 1.1", scalar.raw(), words(new), words(old));
     let hint = match new {
-        Resolved::String => "put it in quotes where the text is meant",
+        ScalarType::String => "put it in quotes where the text is meant",
         _ => "write it so that both agree: quotes for a text, plain digits for a number",
     };
     Diagnostic::untyped_warning(message).at(file, scalar.node().span()).hint(hint)
 }
 
-fn words(value: Resolved) -> String {
+fn words(value: ScalarType) -> String {
     match value {
-        Resolved::Null => "null".to_owned(),
-        Resolved::Bool(value) => format!("the boolean {value}"),
-        Resolved::Int(Some(value)) => format!("the number {value}"),
-        Resolved::Float(value) => format!("the number {value}"),
-        Resolved::Int(None) => "a number".to_owned(),
-        Resolved::String => "a text".to_owned(),
+        ScalarType::Null => "null".to_owned(),
+        ScalarType::Bool(value) => format!("the boolean {value}"),
+        ScalarType::Int(Some(value)) => format!("the number {value}"),
+        ScalarType::Float(value) => format!("the number {value}"),
+        ScalarType::Int(None) => "a number".to_owned(),
+        ScalarType::String => "a text".to_owned(),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use krm_yaml::{NodeRef, Resolved};
+use krm_yaml::{NodeRef, ScalarType};
 
 use super::keywords::{either, is_true, owned};
 use super::node::{Attributes, Field, ListType, Node, NodeId, TypeTables, ValueKind};
@@ -120,7 +120,7 @@ impl<'t> Reader<'t> {
         }
         if node.as_mapping().is_none() {
             let is_boolean =
-                node.as_scalar().is_some_and(|it| matches!(it.resolve(), Resolved::Bool(_)));
+                node.as_scalar().is_some_and(|it| matches!(it.resolve(), ScalarType::Bool(_)));
             if !is_boolean {
                 self.report(node, "a schema must be a mapping");
             }

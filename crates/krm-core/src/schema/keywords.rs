@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use krm_yaml::{NodeRef, Resolved};
+use krm_yaml::{NodeRef, ScalarType};
 
 use super::json_schema::Reader;
 use super::node::{ListType, PatchStrategy, Text, ValueKind};
@@ -44,7 +44,7 @@ impl Reader<'_> {
         for item in list.items().map(NodeRef::resolve) {
             let scalar = item.as_scalar().filter(|_| self.consume_budget(at));
             match scalar {
-                Some(scalar) if scalar.resolve() == Resolved::Null => nullable = true,
+                Some(scalar) if scalar.resolve() == ScalarType::Null => nullable = true,
                 Some(scalar) => values.push(scalar.value().into_owned().into()),
                 None => return (Vec::new(), nullable),
             }
@@ -162,7 +162,7 @@ pub(super) fn either(value_kinds: &[ValueKind]) -> ValueKind {
 }
 
 pub(super) fn is_true(node: NodeRef<'_>) -> bool {
-    node.as_scalar().is_some_and(|scalar| scalar.resolve() == Resolved::Bool(true))
+    node.as_scalar().is_some_and(|scalar| scalar.resolve() == ScalarType::Bool(true))
 }
 
 pub(super) fn owned(node: NodeRef<'_>) -> Option<Text> {

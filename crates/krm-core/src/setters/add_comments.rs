@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use krm_yaml::{Comment, File, Graft, NodeKind, NodeRef, Value};
+use krm_yaml::{Comment, File, NodeKind, NodeRef, OwnedNode, Value};
 
 use super::add_references::{Beside, beside, can_have_line_comment};
 use super::changes::{Changes, Op};
@@ -197,7 +197,7 @@ impl<'a> Walk<'_, 'a> {
             list.children().for_each(|item| self.node(item));
         } else if let Some(lines) = self.lines(list) {
             // No comment can stand between brackets.
-            self.out.changes.at(self.file, list, Op::Write(list, Value::Graft(lines)));
+            self.out.changes.at(self.file, list, Op::Write(list, Value::OwnedNode(lines)));
             if let Some(comment) = own {
                 self.out.changes.at(self.file, list, Op::Beside(list, comment));
             }
@@ -214,7 +214,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// A list in brackets as lines, where an item gets a reference.
-    fn lines(&mut self, list: NodeRef<'a>) -> Option<Graft> {
+    fn lines(&mut self, list: NodeRef<'a>) -> Option<OwnedNode> {
         if list.text().contains(['#', '\n', '&', '*']) || !can_have_line_comment(list) {
             let holds = |item: &NodeRef<'a>| {
                 item.as_scalar().is_some_and(|it| self.mark.pattern(&it.value()).is_some())
@@ -232,7 +232,7 @@ impl<'a> Walk<'_, 'a> {
         if self.out.fields.len() == count {
             return None;
         }
-        Graft::root(File::parse(text).ok()?)
+        OwnedNode::root(File::parse(text).ok()?)
     }
 
     /// The comment of a value that holds one of ours.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use krm_yaml::{Comment, CommentPlace, DocumentRef, NodeRef};
+use krm_yaml::{Comment, CommentPosition, DocumentRef, NodeRef};
 
 use super::changes::{Changes, Op};
 use super::definition::{NodeLocation, warning_at};
@@ -127,7 +127,7 @@ pub(super) type Beside<'a> = BTreeMap<u32, Comment<'a>>;
 
 pub(super) fn beside(document: DocumentRef<'_>) -> Beside<'_> {
     let comments = document.comments().into_iter();
-    let own = comments.filter(|comment| comment.place == CommentPlace::Beside);
+    let own = comments.filter(|comment| comment.position == CommentPosition::Line);
     own.filter_map(|comment| Some((field_of(&comment)?.start(), comment))).collect()
 }
 

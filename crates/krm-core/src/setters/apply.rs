@@ -1,6 +1,6 @@
 //! `Apply`: the values of a functionConfig go into the fields of a file that name them with `kpt-set`.
 
-use krm_yaml::{CommentPlace, NodeKind, NodeRef, Value};
+use krm_yaml::{CommentPosition, NodeKind, NodeRef, Value};
 
 use super::changes::{Changes, Op};
 use super::definition::{SetterValue, warning_at};
@@ -92,7 +92,7 @@ impl<'a> ApplySetters<'a> {
             // Compat: the comment beside the value counts, and none on a line of its own.
             let ReferenceTarget::Pattern(pattern) = &field.reference.target else { continue };
             let is_given = |name: &&str| self.definitions.setter(name).is_some();
-            if field.comment.place != CommentPlace::Beside
+            if field.comment.position != CommentPosition::Line
                 || !pattern.markers().iter().any(is_given)
             {
                 continue;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use krm_yaml::{
-    Comment, CommentPlace, DocumentRef, Edit, EditError, EditErrorKind, File, NodeRef, Path, Place,
-    Span, Value, WhenEmpty,
+    Comment, CommentPosition, DocumentRef, Edit, EditError, EditErrorKind, EmptyParents, File,
+    KeyPosition, NodeRef, Path, Span, Value,
 };
 
 use crate::{Diagnostic, PackageFile};
@@ -117,20 +117,20 @@ fn lower<'a>(
 ) -> Result<(), EditError> {
     match op {
         Op::Set(node, value) => edit.set(*node, value.clone()),
-        Op::Write(node, value) => edit.write(*node, value.clone()),
+        Op::Write(node, value) => edit.overwrite(*node, value.clone()),
         Op::List(node, values) => list(edit, *node, values),
         Op::Insert { mapping, key, value, after, before } => {
             let there = mapping.as_mapping();
             let last =
                 after.iter().rev().find(|name| there.is_some_and(|it| it.get(name).is_some()));
-            let place = last.map_or(Place::Before(before), |name| Place::After(name));
+            let place = last.map_or(KeyPosition::Before(before), |name| KeyPosition::After(name));
             edit.insert_key(*mapping, key, value.clone(), place)
         }
         Op::Make(path, value) => make(edit, file.document(document), path, value),
-        Op::First(list, value) => edit.insert_item(*list, 0, value.clone()),
-        Op::Remove(node) => edit.remove(*node, WhenEmpty::Remove),
+        Op::First(list, value) => edit.insert_element(*list, 0, value.clone()),
+        Op::Remove(node) => edit.remove(*node, EmptyParents::Remove),
         Op::Rename(key, name) => edit.rename(*key, name),
-        Op::Beside(node, text) => edit.comment(*node, CommentPlace::Beside, Some(text)),
+        Op::Beside(node, text) => edit.set_comment(*node, CommentPosition::Line, Some(text)),
         Op::Comment(comment, text) => {
             edit.replace_comment(document, comment, text.as_deref());
             Ok(())
@@ -156,10 +156,10 @@ fn list<'a>(edit: &mut Edit<'a>, node: NodeRef<'a>, values: &[Value<'a>]) -> Res
             edit.set(*item, value.clone())?;
         }
         for item in &old[from_old + pairs..at_old] {
-            edit.remove(*item, WhenEmpty::Keep)?;
+            edit.remove(*item, EmptyParents::Keep)?;
         }
         for value in &values[from_new + pairs..at_new] {
-            edit.insert_item(node, at_old, value.clone())?;
+            edit.insert_element(node, at_old, value.clone())?;
         }
         // One with the same letters may still be of another type.
         if let (Some(item), Some(value)) = (old.get(at_old), values.get(at_new)) {

@@ -1,6 +1,6 @@
 //! Definitions: setters and substitutions as OpenAPI holds them, each with its place.
 
-use krm_yaml::{Entry, NodeRef, Resolved, Span};
+use krm_yaml::{Entry, NodeRef, ScalarType, Span};
 
 use super::pattern::Pattern;
 use super::reference::{self, ReferenceTarget, SETTER_PREFIX, SUBSTITUTION_PREFIX};
@@ -274,7 +274,7 @@ fn text(node: NodeRef<'_>, name: &str) -> Option<String> {
 
 fn flag(node: NodeRef<'_>, name: &str) -> bool {
     let value = field(node, name).and_then(|value| value.as_scalar());
-    value.is_some_and(|value| value.resolve() == Resolved::Bool(true) || value.is("true"))
+    value.is_some_and(|value| value.resolve() == ScalarType::Bool(true) || value.is("true"))
 }
 
 fn setter<'a>(

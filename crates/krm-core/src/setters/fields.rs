@@ -1,6 +1,6 @@
 //! Fields with references: found by their comments, file by file.
 
-use krm_yaml::{Comment, CommentPlace, DocumentRef, NodeKind, NodeRef};
+use krm_yaml::{Comment, CommentPosition, DocumentRef, NodeKind, NodeRef};
 
 use super::definition::{NodeLocation, warning_at};
 use super::reference::{self, ParsedComment, Reference};
@@ -74,8 +74,8 @@ fn find_in<'a>(file: &'a PackageFile, document: DocumentRef<'a>, found: &mut Fie
             Some(other) => {
                 // The one beside counts, as it did in kustomize.
                 let words = "the field has a second reference, which does not count";
-                let (kept, left) = match comment.place {
-                    CommentPlace::Beside => (field, other.comment.span),
+                let (kept, left) = match comment.position {
+                    CommentPosition::Line => (field, other.comment.span),
                     _ => (other.clone(), comment.span),
                 };
                 *other = kept;
@@ -88,13 +88,13 @@ fn find_in<'a>(file: &'a PackageFile, document: DocumentRef<'a>, found: &mut Fie
 /// Whether a line that somebody made a comment of holds the reference: `# image: web # kpt-set: ${image}` is about nothing.
 fn is_left_out(comment: &Comment<'_>, reference: &Reference) -> bool {
     let before = comment.text.get(1..reference.range.start).unwrap_or_default();
-    comment.place != CommentPlace::Beside && before.contains('#')
+    comment.position != CommentPosition::Line && before.contains('#')
 }
 
 /// The value that a comment is about.
 pub(super) fn field_of<'a>(comment: &Comment<'a>) -> Option<NodeRef<'a>> {
     let owner = comment.owner?;
-    if !matches!(comment.place, CommentPlace::Above | CommentPlace::Beside) {
+    if !matches!(comment.position, CommentPosition::Head | CommentPosition::Line) {
         return None;
     }
     Some(owner.value_of_key().unwrap_or(owner))

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use krm_yaml::{Resolved, Value};
+use krm_yaml::{ScalarType, Value};
 
 use super::changes::{Changes, Op};
 use super::definition::{Setter, SetterSource, SetterValue, warning_at};
@@ -291,8 +291,8 @@ fn write_fields<'a>(
 pub(super) fn retyped(field: &SetterField<'_>, op: &Op<'_>) -> Option<Diagnostic> {
     let Op::Set(node, Value::String(text)) = op else { return None };
     let was = match node.as_scalar()?.resolve() {
-        Resolved::Int(_) | Resolved::Float(_) => "a number",
-        Resolved::Bool(_) => "true or false",
+        ScalarType::Int(_) | ScalarType::Float(_) => "a number",
+        ScalarType::Bool(_) => "true or false",
         _ => return None,
     };
     let words = format!("this was {was}, and `{text}` is a text");

@@ -1,6 +1,6 @@
 //! From the text of a setter to the value of a field: the type and the style that its author gave it stay.
 
-use krm_yaml::{NodeRef, Resolved, Value};
+use krm_yaml::{NodeRef, ScalarType, Value};
 
 /// What the text becomes in place of this node.
 ///
@@ -9,7 +9,7 @@ use krm_yaml::{NodeRef, Resolved, Value};
 pub fn typed_value<'a>(node: NodeRef<'_>, text: &str, schema_type: Option<&str>) -> Value<'a> {
     let there = node.as_scalar();
     let is_quoted = there.is_some_and(|it| it.style().is_quoted() || it.style().is_block());
-    let is_text = there.is_some_and(|it| it.resolve() == Resolved::String);
+    let is_text = there.is_some_and(|it| it.resolve() == ScalarType::String);
     let is_text = match schema_type {
         Some("string") => true,
         Some("integer" | "number" | "boolean" | "null") => is_quoted && is_text,

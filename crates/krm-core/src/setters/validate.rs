@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use krm_yaml::{NodeRef, Resolved, Value};
+use krm_yaml::{NodeRef, ScalarType, Value};
 use regex_lite::Regex;
 
 use super::definition::{Setter, SetterValue, error_at, known_type, texts, warning_at};
@@ -265,6 +265,6 @@ fn is_multiple(text: &str, step: &str) -> bool {
 
 fn is_true<'a>(schema: NodeRef<'a>, rule: &str) -> Option<NodeRef<'a>> {
     let node = field(schema, rule)?;
-    let holds = node.as_scalar().is_some_and(|it| it.resolve() == Resolved::Bool(true));
+    let holds = node.as_scalar().is_some_and(|it| it.resolve() == ScalarType::Bool(true));
     holds.then_some(node)
 }

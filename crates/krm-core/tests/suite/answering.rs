@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use krm_core::functions::resource_list::{InputList, InputOptions, Item};
-use krm_yaml::{File, NodeKind, NodeRef, Resolved, Scalar, ScalarStyle};
+use krm_yaml::{File, NodeKind, NodeRef, Scalar, ScalarStyle, ScalarType};
 
 use crate::laws::draw::Draw;
 use crate::laws::{Verdict, ensure};
@@ -77,7 +77,7 @@ fn read(node: NodeRef<'_>, manner: &Manner, depth: usize) -> Option<Read> {
             return None;
         }
         let value = entry.value.resolve().as_scalar();
-        let is_null = value.is_some_and(|it| it.resolve() == Resolved::Null);
+        let is_null = value.is_some_and(|it| it.resolve() == ScalarType::Null);
         if !(manner.drops_nulls && is_null) {
             let is_text = text.starts_with('"');
             let key = if manner.is_json && !is_text { quoted(&text) } else { text };
@@ -94,12 +94,12 @@ fn scalar_text(scalar: Scalar<'_>, manner: &Manner) -> String {
     let is_older = manner.is_older && scalar.style() == ScalarStyle::Plain;
     let resolved = if is_older { scalar.resolve_1_1() } else { scalar.resolve() };
     match resolved {
-        Resolved::Null => "null".to_owned(),
-        Resolved::Bool(value) => value.to_string(),
-        Resolved::Int(Some(value)) => value.to_string(),
-        Resolved::Float(value) if value.is_finite() => format!("{value:?}"),
-        Resolved::Int(None) | Resolved::Float(_) => scalar.value().into_owned(),
-        Resolved::String => quoted(&scalar.value()),
+        ScalarType::Null => "null".to_owned(),
+        ScalarType::Bool(value) => value.to_string(),
+        ScalarType::Int(Some(value)) => value.to_string(),
+        ScalarType::Float(value) if value.is_finite() => format!("{value:?}"),
+        ScalarType::Int(None) | ScalarType::Float(_) => scalar.value().into_owned(),
+        ScalarType::String => quoted(&scalar.value()),
     }
 }
 
@@ -277,7 +277,7 @@ fn key_types(file: &File) -> Vec<String> {
 
 fn type_of(key: Scalar<'_>) -> String {
     match (key.resolve(), key.resolve_1_1()) {
-        (Resolved::String, Resolved::String) => key.value().into_owned(),
+        (ScalarType::String, ScalarType::String) => key.value().into_owned(),
         types => format!("{types:?}"),
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use krm_core::format::FormatOptions;
 use krm_core::schema::Schema;
-use krm_yaml::{File, Indentation, ListIndent};
+use krm_yaml::{File, Indentation, SequenceIndent};
 
 use crate::formatting::Choice;
 
@@ -34,8 +34,8 @@ fn packages_keep_their_meaning_and_their_comments() {
         println!("skipped: KRM_CORPORA does not name a folder of packages");
         return;
     };
-    let deep = Indentation { mapping: Some(4), list: Some(ListIndent::Wide) };
-    let flat = Indentation { mapping: Some(2), list: Some(ListIndent::Compact) };
+    let deep = Indentation { mapping: Some(4), sequence: Some(SequenceIndent::Wide) };
+    let flat = Indentation { mapping: Some(2), sequence: Some(SequenceIndent::Compact) };
     let schema = Schema::kubernetes();
     let (mut count, mut changed) = (0, 0);
     for path in files(Path::new(&corpora)) {

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use krm_core::format::{FormatOptions, Formatted, format};
 use krm_yaml::{
-    CommentPlace, DocumentRef, Edit, File, Indentation, ListIndent, NodeKind, NodeRef, Place,
+    CommentPosition, DocumentRef, Edit, File, Indentation, KeyPosition, NodeKind, NodeRef,
+    SequenceIndent,
 };
 
 use crate::laws::draw::Draw;
@@ -21,7 +22,13 @@ pub(crate) struct Choice {
 pub(crate) fn choose(draw: &mut Draw<'_>) -> Option<Choice> {
     let indentation = Indentation {
         mapping: draw.pick(&[None, None, None, Some(2), Some(4)]),
-        list: draw.pick(&[None, None, None, Some(ListIndent::Wide), Some(ListIndent::Compact)]),
+        sequence: draw.pick(&[
+            None,
+            None,
+            None,
+            Some(SequenceIndent::Wide),
+            Some(SequenceIndent::Compact),
+        ]),
     };
     let options =
         FormatOptions { sort_lists: draw.once_in(4), indentation, ..FormatOptions::default() };
@@ -43,9 +50,9 @@ fn as_resources(text: String, at_end: bool, json: bool) -> Option<String> {
     let mut edit = Edit::new(&file).json(json).allow_shared(true);
     for root in file.documents().filter_map(|document| document.root()) {
         if root.kind() == NodeKind::Mapping {
-            let place = if at_end { Place::Last } else { Place::First };
+            let place = if at_end { KeyPosition::Last } else { KeyPosition::First };
             edit.insert_key(root, "kind", "Deployment", place).ok()?;
-            edit.insert_key(root, "apiVersion", "apps/v1", Place::Last).ok()?;
+            edit.insert_key(root, "apiVersion", "apps/v1", KeyPosition::Last).ok()?;
         }
     }
     edit.apply().ok()
@@ -158,7 +165,7 @@ fn is_same(was: Option<NodeRef<'_>>, is: Option<NodeRef<'_>>) -> bool {
 fn owners(document: DocumentRef<'_>) -> BTreeMap<&str, Vec<Option<NodeRef<'_>>>> {
     let mut all: BTreeMap<&str, Vec<Option<NodeRef<'_>>>> = BTreeMap::new();
     for comment in document.comments() {
-        let is_sure = matches!(comment.place, CommentPlace::Above | CommentPlace::Beside);
+        let is_sure = matches!(comment.position, CommentPosition::Head | CommentPosition::Line);
         all.entry(comment.text).or_default().push(comment.owner.filter(|_| is_sure));
     }
     let path = |owner: &Option<NodeRef<'_>>| owner.map(|owner| owner.path().to_string());

@@ -68,7 +68,7 @@ pub enum Target {
 
 /// What runs for an image.
 #[derive(Clone, Debug)]
-pub enum Resolved {
+pub enum ScalarType {
     /// A function that is built in.
     Builtin(&'static Builtin),
     /// A container of this image.
@@ -79,7 +79,7 @@ impl Resolution {
     /// The whole name of an image: with the prefix and a tag. A constraint becomes the newest release that fits it.
     pub fn whole_name(&self, image: &str, tag: Option<&str>) -> String {
         let release = match (tag, self.resolve(image, tag)) {
-            (Some(tag), Ok(Resolved::Builtin(builtin))) => newest(builtin, tag),
+            (Some(tag), Ok(ScalarType::Builtin(builtin))) => newest(builtin, tag),
             _ => None,
         };
         self.tagged(image, release.or(tag))
@@ -107,7 +107,7 @@ impl Resolution {
     ///
     /// # Errors
     /// Where the name or the tag makes no sense, or what the user asked for is not there.
-    pub fn resolve(&self, image: &str, tag: Option<&str>) -> Result<Resolved, Diagnostic> {
+    pub fn resolve(&self, image: &str, tag: Option<&str>) -> Result<ScalarType, Diagnostic> {
         let name = ImageName::parse(image)
             .map_err(|error| Diagnostic::untyped_error(error.to_string()))?;
         if let Some((_, target)) = self.mapping.iter().find(|(of, _)| self.is_meant(of, image)) {
@@ -118,7 +118,7 @@ impl Resolution {
             (Some(builtin), UseBuiltin::WhereItFits | UseBuiltin::Only)
                 if stands_for(builtin, name, tag) =>
             {
-                Ok(Resolved::Builtin(builtin))
+                Ok(ScalarType::Builtin(builtin))
             }
             (found, UseBuiltin::Only) => Err(not_built_in(found, image, tag)),
             (found, _) => self.container(image, tag, found),
@@ -131,11 +131,11 @@ impl Resolution {
         image: &str,
         name: ImageName<'_>,
         tag: Option<&str>,
-    ) -> Result<Resolved, Diagnostic> {
+    ) -> Result<ScalarType, Diagnostic> {
         match target {
             Target::Builtin(other) => {
                 let wanted = other.as_deref().unwrap_or(name.name());
-                krm_catalog::find(wanted).map(Resolved::Builtin).ok_or_else(|| {
+                krm_catalog::find(wanted).map(ScalarType::Builtin).ok_or_else(|| {
                     let words = format!("no function `{wanted}` is built in, which the configuration wants for `{image}`");
                     Diagnostic::untyped_error(words).hint("`krm fn list` shows those that are")
                 })
@@ -143,7 +143,7 @@ impl Resolution {
             Target::Container(other) if self.builtin == UseBuiltin::Only => {
                 Err(not_built_in(None, other.as_deref().unwrap_or(image), tag))
             }
-            Target::Container(Some(other)) => Ok(Resolved::Container(self.tagged(other, None))),
+            Target::Container(Some(other)) => Ok(ScalarType::Container(self.tagged(other, None))),
             Target::Container(None) => self.container(image, tag, None),
         }
     }
@@ -153,10 +153,10 @@ impl Resolution {
         image: &str,
         tag: Option<&str>,
         found: Option<&Builtin>,
-    ) -> Result<Resolved, Diagnostic> {
+    ) -> Result<ScalarType, Diagnostic> {
         let tag_itself = tag.filter(|tag| ImageName::parse(&format!("a:{tag}")).is_err());
         let Some(constraint) = tag_itself else {
-            return Ok(Resolved::Container(self.tagged(image, tag)));
+            return Ok(ScalarType::Container(self.tagged(image, tag)));
         };
         let words = format!("no release of `{image}` that is known here is `{constraint}`");
         let known = found.map(|it| it.tags.join(", ")).filter(|it| !it.is_empty());
@@ -237,8 +237,8 @@ mod tests {
     /// What runs, in one word or name.
     fn runs(resolution: &Resolution, image: &str, tag: Option<&str>) -> String {
         match resolution.resolve(image, tag) {
-            Ok(Resolved::Builtin(builtin)) => format!("builtin {}", builtin.name),
-            Ok(Resolved::Container(image)) => image,
+            Ok(ScalarType::Builtin(builtin)) => format!("builtin {}", builtin.name),
+            Ok(ScalarType::Container(image)) => image,
             Err(told) => format!("error: {}", told.message()),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use krm_yaml::{NodeRef, Resolved};
+use krm_yaml::{NodeRef, ScalarType};
 use serde::de::value::StringDeserializer;
 use serde::de::{
     DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, MapAccess, SeqAccess,
@@ -62,7 +62,7 @@ impl<'de> Deserializer<'de> for Key<'_> {
     }
 
     fn deserialize_i64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
-        Node::visit_scalar(&self.name, Resolved::of_plain(&self.name), visitor)
+        Node::visit_scalar(&self.name, ScalarType::of_plain(&self.name), visitor)
     }
 
     fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {

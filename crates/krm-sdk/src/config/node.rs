@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 
-use krm_yaml::{File, NodeKind, NodeRef, Resolved, ScalarStyle};
+use krm_yaml::{File, NodeKind, NodeRef, ScalarStyle, ScalarType};
 use serde::de::{Deserializer, Visitor};
 use serde::forward_to_deserialize_any;
 
@@ -87,7 +87,7 @@ impl<'a> Node<'a> {
     }
 
     pub(super) fn is_null(self) -> bool {
-        self.resolved().as_scalar().is_some_and(|scalar| scalar.resolve() == Resolved::Null)
+        self.resolved().as_scalar().is_some_and(|scalar| scalar.resolve() == ScalarType::Null)
     }
 
     pub(super) fn child(self, node: NodeRef<'a>) -> Result<Self, Problem> {
@@ -174,11 +174,11 @@ impl<'a> Node<'a> {
     }
 
     /// What a scalar is taken for, where the type wants anything but text.
-    fn scalar(self) -> Option<(Cow<'a, str>, Resolved)> {
+    fn scalar(self) -> Option<(Cow<'a, str>, ScalarType)> {
         let scalar = self.resolved().as_scalar()?;
         let text = scalar.value();
         let resolved = match scalar.resolve() {
-            Resolved::String if self.loose => Resolved::of_plain(text.trim()),
+            ScalarType::String if self.loose => ScalarType::of_plain(text.trim()),
             other => other,
         };
         Some((text, resolved))
@@ -186,20 +186,20 @@ impl<'a> Node<'a> {
 
     pub(super) fn visit_scalar<'de, V: Visitor<'de>>(
         text: &str,
-        resolved: Resolved,
+        resolved: ScalarType,
         visitor: V,
     ) -> Result<V::Value, Problem> {
         match resolved {
-            Resolved::Null => visitor.visit_unit(),
-            Resolved::Bool(value) => visitor.visit_bool(value),
-            Resolved::Int(Some(number)) => match (i64::try_from(number), u64::try_from(number)) {
+            ScalarType::Null => visitor.visit_unit(),
+            ScalarType::Bool(value) => visitor.visit_bool(value),
+            ScalarType::Int(Some(number)) => match (i64::try_from(number), u64::try_from(number)) {
                 (Ok(number), _) => visitor.visit_i64(number),
                 (_, Ok(number)) => visitor.visit_u64(number),
                 _ => visitor.visit_i128(number),
             },
-            Resolved::Int(None) => Err(Problem::told("this number has too many digits")),
-            Resolved::Float(number) => visitor.visit_f64(number),
-            Resolved::String => visitor.visit_str(text),
+            ScalarType::Int(None) => Err(Problem::told("this number has too many digits")),
+            ScalarType::Float(number) => visitor.visit_f64(number),
+            ScalarType::String => visitor.visit_str(text),
         }
     }
 
@@ -251,7 +251,7 @@ impl<'de> Deserializer<'de> for Node<'_> {
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
         let old = self.resolved().as_scalar().map(|scalar| scalar.resolve_1_1());
         match old {
-            Some(Resolved::Bool(value)) => visitor.visit_bool(value),
+            Some(ScalarType::Bool(value)) => visitor.visit_bool(value),
             _ => self.number(visitor),
         }
     }
@@ -285,7 +285,7 @@ impl<'de> Deserializer<'de> for Node<'_> {
     ) -> Result<V::Value, Problem> {
         let scalar = self.resolved().as_scalar().filter(|_| name == any::NAME);
         match scalar.map(|scalar| (scalar.resolve(), scalar.value())) {
-            Some((Resolved::Int(_) | Resolved::Float(_), text)) => {
+            Some((ScalarType::Int(_) | ScalarType::Float(_), text)) => {
                 visitor.visit_bytes(text.as_bytes())
             }
             _ => visitor.visit_newtype_struct(self),

@@ -1,6 +1,6 @@
 //! Types and values of a functionConfig as people call them.
 
-use krm_yaml::{NodeKind, NodeRef, Resolved};
+use krm_yaml::{NodeKind, NodeRef, ScalarType};
 
 /// What serde calls `wanted`, in words.
 pub(super) fn wanted(serde: &str) -> String {
@@ -44,11 +44,11 @@ pub(super) fn there(node: NodeRef<'_>) -> String {
         };
     };
     let what = match scalar.resolve() {
-        Resolved::Null => return "nothing is there".to_owned(),
-        Resolved::Bool(_) => "a boolean",
-        Resolved::Int(_) => "an integer",
-        Resolved::Float(_) => "a number",
-        Resolved::String => "a string",
+        ScalarType::Null => return "nothing is there".to_owned(),
+        ScalarType::Bool(_) => "a boolean",
+        ScalarType::Int(_) => "an integer",
+        ScalarType::Float(_) => "a number",
+        ScalarType::String => "a string",
     };
     format!("`{}` is {what}", shown(node))
 }
@@ -57,7 +57,7 @@ pub(super) fn there(node: NodeRef<'_>) -> String {
 pub(super) fn quote_hint(wanted: &str, node: NodeRef<'_>) -> Option<String> {
     let scalar = node.resolve().as_scalar().filter(|_| wanted == "a string")?;
     let resolved = scalar.resolve();
-    let is_other = !matches!(resolved, Resolved::Null | Resolved::String);
+    let is_other = !matches!(resolved, ScalarType::Null | ScalarType::String);
     is_other.then(|| format!("write `\"{}\"` to have it as text", scalar.value()))
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use krm_core::Diagnostic;
 use krm_core::print::json;
-use krm_yaml::{Edit, File, NodeRef, Place, Span, Value};
+use krm_yaml::{Edit, File, KeyPosition, NodeRef, Span, Value};
 
 use super::slot::{Manner, ended};
 use super::write::Piece;
@@ -121,7 +121,9 @@ impl Stream {
         let mark = Value::Sequence(vec![Value::string(MARK)]);
         match field(root, "items") {
             Some(items) => edit.set(items, mark).map_err(told)?,
-            None => edit.insert_key(root, "items", mark, Place::After("kind")).map_err(told)?,
+            None => {
+                edit.insert_key(root, "items", mark, KeyPosition::After("kind")).map_err(told)?
+            }
         }
         let text = edit.apply().map_err(told)?;
         let Some(at) = text.find(MARK) else { return Ok(text) };

@@ -87,7 +87,7 @@ fn field<'a>(node: NodeRef<'a>, name: &str) -> Option<NodeRef<'a>> {
 }
 
 fn is_null(node: NodeRef<'_>) -> bool {
-    node.as_scalar().is_some_and(|scalar| scalar.resolve() == krm_yaml::Resolved::Null)
+    node.as_scalar().is_some_and(|scalar| scalar.resolve() == krm_yaml::ScalarType::Null)
 }
 
 #[cfg(test)]

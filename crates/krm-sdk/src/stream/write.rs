@@ -2,7 +2,7 @@
 
 use krm_core::Diagnostic;
 use krm_core::functions::resource_list::{FunctionResult, Item};
-use krm_yaml::{Edit, File, Place, Value};
+use krm_yaml::{Edit, File, KeyPosition, Value};
 
 use super::{Form, Stream, is_null};
 use crate::{Error, Resource, ResourceList, place};
@@ -94,7 +94,7 @@ impl Stream {
             Some(there) => edit.set(there, Value::Sequence(values.collect())).map_err(told)?,
             None => {
                 let values = Value::Sequence(values.collect());
-                edit.insert_key(root, "results", values, Place::Last).map_err(told)?;
+                edit.insert_key(root, "results", values, KeyPosition::Last).map_err(told)?;
             }
         }
         Ok(edit.apply().map_err(told)?)

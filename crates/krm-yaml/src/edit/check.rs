@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::lower::Change;
 use super::{DocumentEdit, EditError, EditErrorKind};
-use crate::Resolved;
+use crate::ScalarType;
 use crate::document::DocumentRef;
 use crate::file::File;
 use crate::front::ReadOptions;
@@ -59,7 +59,7 @@ impl Expected<'_, '_> {
         if let Some(name) = self.edit.keys.get(&old.index) {
             let is_named = new
                 .as_scalar()
-                .is_some_and(|key| key.is(name) && key.resolve() == Resolved::String);
+                .is_some_and(|key| key.is(name) && key.resolve() == ScalarType::String);
             return holds(is_named && old.anchor() == new.anchor());
         }
         holds(old.anchor() == new.anchor() && old.tag() == new.tag())?;

@@ -4,7 +4,7 @@ use super::render::{Rendered, Renderer};
 use crate::comment::strip_breaks;
 use crate::gap::{Gap, Trivia};
 use crate::layout;
-use crate::node::{NodeKind, Notation, ScalarStyle};
+use crate::node::{CollectionStyle, NodeKind, ScalarStyle};
 use crate::scalar::lines;
 use crate::span::{Span, column, is_first_on_line};
 use crate::view::{NodeRef, Scalar};
@@ -27,7 +27,7 @@ impl Renderer<'_> {
         let has_tabs =
             lines(node.text()).skip(1).any(|line| line.trim_start_matches(' ').starts_with('\t'));
         let is_block_text = node.as_scalar().is_some_and(|scalar| scalar.style().is_block());
-        if node.notation() == Notation::Pair || has_tabs && !is_block_text {
+        if node.collection_style() == CollectionStyle::Pair || has_tabs && !is_block_text {
             return Rendered { head: self.flow_node(node), ..Rendered::default() };
         }
         if !head.is_empty() {
@@ -123,10 +123,12 @@ impl Renderer<'_> {
             NodeKind::Scalar(style) => {
                 let scalar = node.as_scalar().map(|scalar| scalar.value()).unwrap_or_default();
                 let is_text =
-                    node.as_scalar().is_some_and(|s| s.resolve() == crate::Resolved::String);
+                    node.as_scalar().is_some_and(|s| s.resolve() == crate::ScalarType::String);
                 // A word such as `on` is no text to readers of YAML 1.1, and quotes would make it one.
                 let is_word = !self.brackets.json
-                    && node.as_scalar().is_some_and(|s| s.resolve_1_1() != crate::Resolved::String);
+                    && node
+                        .as_scalar()
+                        .is_some_and(|s| s.resolve_1_1() != crate::ScalarType::String);
                 match style {
                     ScalarStyle::Plain if is_text && is_word => scalar.into_owned(),
                     ScalarStyle::Plain if !is_text && scalar.is_empty() => "null".to_owned(),
@@ -251,7 +253,8 @@ fn shift_line(line: &str, shift: i64) -> String {
 
 /// The comment lines directly above the entry that holds a node.
 pub(super) fn comments_above(node: NodeRef<'_>) -> Vec<String> {
-    let in_block = node.parent().is_some_and(|parent| parent.notation() == Notation::Block);
+    let in_block =
+        node.parent().is_some_and(|parent| parent.collection_style() == CollectionStyle::Block);
     let Some(entry) = layout::entry(node).filter(|_| in_block) else { return Vec::new() };
     let text = Span::new(entry.start, entry.head).of(node.source());
     lines(text).map(str::trim).filter(|line| line.starts_with('#')).map(strip_breaks).collect()

@@ -6,7 +6,7 @@ use super::{EditError, EditErrorKind, Insertion, fill};
 use crate::comment;
 use crate::layout::{EntryLayout, comment_beside};
 use crate::manners::indentation;
-use crate::node::Notation;
+use crate::node::CollectionStyle;
 use crate::span::{
     Span, is_first_on_line, line_end, line_start, next_line, past_blanks, skip_blanks,
     skip_blanks_back,
@@ -27,7 +27,7 @@ pub(crate) fn lower<'a>(
     }
     let kept: Vec<usize> = (0..entries.len()).filter(|at| !change.removed.contains(at)).collect();
     let work = Work { node, change, listing: &listing, entries, kept };
-    if node.notation() == Notation::Pair {
+    if node.collection_style() == CollectionStyle::Pair {
         work.give_braces(ground);
         return Ok(());
     }
@@ -53,7 +53,8 @@ fn first_entries<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, change: &Change
     if change.inserted.is_empty() {
         return;
     }
-    let in_block = node.parent().is_none_or(|parent| parent.notation() == Notation::Block);
+    let in_block =
+        node.parent().is_none_or(|parent| parent.collection_style() == CollectionStyle::Block);
     let inner = Span::new(node.start() + 1, node.end() - 1);
     let has_comment = inner.of(ground.text).contains('#');
     if in_block && !ground.manners.json && !has_comment {

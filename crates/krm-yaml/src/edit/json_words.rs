@@ -3,7 +3,7 @@
 use super::{DocumentEdit, EditError, EditErrorKind};
 use crate::document::DocumentRef;
 use crate::node::ScalarStyle;
-use crate::scalar::{Resolved, json_word};
+use crate::scalar::{ScalarType, json_word};
 use crate::value::Value;
 use crate::view::NodeRef;
 
@@ -31,7 +31,7 @@ fn unsaid(value: &Value<'_>) -> Option<String> {
         Value::Sequence(items) => items.iter().find_map(unsaid),
         Value::Mapping(entries) => entries.iter().find_map(|(_, value)| unsaid(value)),
         Value::Node(node) => unsaid_in(*node),
-        Value::Graft(graft) => unsaid_in(graft.node()),
+        Value::OwnedNode(graft) => unsaid_in(graft.node()),
         Value::Null | Value::Bool(_) | Value::String(_) => None,
     }
 }
@@ -40,6 +40,6 @@ fn unsaid_in(node: NodeRef<'_>) -> Option<String> {
     let is_value = |it: &NodeRef<'_>| *it == node || !it.node().is_key();
     let scalars = node.descendants().filter(is_value).filter_map(NodeRef::as_scalar);
     let mut words =
-        scalars.filter(|it| it.style() == ScalarStyle::Plain && it.resolve() != Resolved::String);
+        scalars.filter(|it| it.style() == ScalarStyle::Plain && it.resolve() != ScalarType::String);
     words.find(|it| json_word(&it.value()).is_none()).map(|it| it.value().into_owned())
 }

@@ -5,16 +5,16 @@ use std::rc::Rc;
 
 use super::splice::{Splice, apply as splice};
 use super::{
-    CollectionEdit, DocumentEdit, EditError, EditErrorKind, Insertion, Note, NoteTarget, Positions,
-    WhenEmpty, block, check, ending, flow, json_words, meeting, notes, plain_swap, replace,
-    sharing,
+    CollectionEdit, DocumentEdit, EditError, EditErrorKind, EmptyParents, Insertion, Note,
+    NoteTarget, Positions, block, check, ending, flow, json_words, meeting, notes, plain_swap,
+    replace, sharing,
 };
 use crate::brackets::BracketManners;
 use crate::document::DocumentRef;
 use crate::file::File;
 use crate::layout::{self, EntryLayout};
 use crate::manners::{EntryManners, Manners};
-use crate::node::Notation;
+use crate::node::CollectionStyle;
 use crate::span::Span;
 use crate::view::NodeRef;
 
@@ -190,8 +190,8 @@ fn collection<'a>(
     node: NodeRef<'a>,
     change: &Change<'_>,
 ) -> Result<(), EditError> {
-    match node.notation() {
-        Notation::Block => block::lower(ground, node, change),
+    match node.collection_style() {
+        CollectionStyle::Block => block::lower(ground, node, change),
         _ => flow::lower(ground, node, change)?,
     }
     Ok(())
@@ -214,7 +214,7 @@ fn cascade<'e>(
         let change = &changes[&index];
         let empties = change.empties(node);
         let (Some(parent), true) =
-            (node.parent(), empties && change.when_empty == WhenEmpty::Remove)
+            (node.parent(), empties && change.when_empty == EmptyParents::Remove)
         else {
             continue;
         };
@@ -222,7 +222,7 @@ fn cascade<'e>(
         changes.remove(&index);
         let above = changes.entry(parent.index).or_default();
         above.removed.insert(at);
-        above.when_empty = WhenEmpty::Remove;
+        above.when_empty = EmptyParents::Remove;
         // The parent may be empty now; its own changes come first, so look at it again.
         queue.retain(|&other| other != parent.index);
         queue.push(parent.index);
@@ -242,7 +242,7 @@ pub(crate) struct Change<'e> {
     pub(crate) removed: std::collections::BTreeSet<usize>,
     pub(crate) inserted: Vec<&'e Insertion<'e>>,
     pub(crate) order: Option<&'e [usize]>,
-    pub(crate) when_empty: WhenEmpty,
+    pub(crate) when_empty: EmptyParents,
 }
 
 impl<'e> Change<'e> {

@@ -29,7 +29,7 @@ mod splice;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::comment::{Comment, CommentPlace};
+use crate::comment::{Comment, CommentPosition};
 use crate::file::File;
 use crate::node::NodeKind;
 use crate::span::Span;
@@ -41,7 +41,7 @@ pub(crate) use check::read_back;
 
 /// Where a new key goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place<'a> {
+pub enum KeyPosition<'a> {
     /// After the last key.
     Last,
     /// Before the first key.
@@ -56,7 +56,7 @@ pub enum Place<'a> {
 
 /// What becomes of a collection whose last entry is removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum WhenEmpty {
+pub enum EmptyParents {
     /// `{}` or `[]` stays.
     #[default]
     Keep,
@@ -87,7 +87,7 @@ pub(crate) struct CollectionEdit<'a> {
     pub(crate) inserted: Vec<Insertion<'a>>,
     /// The old entries in their new order.
     pub(crate) order: Option<Vec<usize>>,
-    pub(crate) when_empty: WhenEmpty,
+    pub(crate) when_empty: EmptyParents,
 }
 
 impl CollectionEdit<'_> {
@@ -107,14 +107,14 @@ pub(crate) struct Note<'a> {
 impl Note<'_> {
     /// Whether it stands on lines of its own above an entry.
     pub(crate) fn is_above(&self) -> bool {
-        matches!(self.target, NoteTarget::Of(_, CommentPlace::Above))
+        matches!(self.target, NoteTarget::Of(_, CommentPosition::Head))
     }
 }
 
 #[derive(Debug)]
 pub(crate) enum NoteTarget<'a> {
     /// By its owner.
-    Of(NodeRef<'a>, CommentPlace),
+    Of(NodeRef<'a>, CommentPosition),
     /// One that is there.
     This(Span),
 }
@@ -131,13 +131,13 @@ pub(crate) struct DocumentEdit<'a> {
 /// Changes to a file, collected before they are made together.
 ///
 /// ```
-/// use krm_yaml::{Edit, File, Place};
+/// use krm_yaml::{Edit, File, KeyPosition};
 ///
 /// let file = File::parse("spec:\n  replicas: 3 # for now\n".to_owned())?;
 /// let spec = file.document(0).unwrap().root().unwrap().as_mapping().unwrap().get("spec").unwrap();
 /// let mut edit = Edit::new(&file);
 /// edit.set(spec.as_mapping().unwrap().get("replicas").unwrap(), 5)?;
-/// edit.insert_key(spec, "paused", true, Place::First)?;
+/// edit.insert_key(spec, "paused", true, KeyPosition::First)?;
 /// assert_eq!(edit.apply()?, "spec:\n  paused: true\n  replicas: 5 # for now\n");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -196,12 +196,12 @@ impl<'a> Edit<'a> {
         if value.is_meant_by(node, self.json) {
             return Ok(());
         }
-        self.write(node, value)
+        self.overwrite(node, value)
     }
 
     /// Writes a value anew, also where it is meant already: a text gets quotes where some reader takes it for something
     /// else.
-    pub fn write(
+    pub fn overwrite(
         &mut self,
         node: NodeRef<'a>,
         value: impl Into<Value<'a>>,
@@ -219,7 +219,7 @@ impl<'a> Edit<'a> {
         mapping: NodeRef<'a>,
         key: &str,
         value: impl Into<Value<'a>>,
-        place: Place<'_>,
+        place: KeyPosition<'_>,
     ) -> Result<(), EditError> {
         if is_null(mapping) {
             return self
@@ -284,7 +284,7 @@ impl<'a> Edit<'a> {
     }
 
     /// Inserts an item before the one at `index`; at the end where there is none.
-    pub fn insert_item(
+    pub fn insert_element(
         &mut self,
         sequence: NodeRef<'a>,
         index: usize,
@@ -314,11 +314,11 @@ impl<'a> Edit<'a> {
         sequence: NodeRef<'a>,
         value: impl Into<Value<'a>>,
     ) -> Result<(), EditError> {
-        self.insert_item(sequence, usize::MAX, value)
+        self.insert_element(sequence, usize::MAX, value)
     }
 
     /// Removes an entry of a mapping (named by its key or its value) or an item, with the comments that are its own.
-    pub fn remove(&mut self, node: NodeRef<'a>, when_empty: WhenEmpty) -> Result<(), EditError> {
+    pub fn remove(&mut self, node: NodeRef<'a>, when_empty: EmptyParents) -> Result<(), EditError> {
         let Some(parent) = node.parent() else {
             return Err(EditError::at(node, EditErrorKind::RemoveRoot));
         };
@@ -330,7 +330,7 @@ impl<'a> Edit<'a> {
     }
 
     /// Moves the item at `from` so that it stands at `to`.
-    pub fn move_item(
+    pub fn move_element(
         &mut self,
         sequence: NodeRef<'a>,
         from: usize,
@@ -397,13 +397,13 @@ impl<'a> Edit<'a> {
     }
 
     /// Sets, replaces or (without a text) removes the comment above or beside a node.
-    pub fn comment(
+    pub fn set_comment(
         &mut self,
         node: NodeRef<'a>,
-        place: CommentPlace,
+        place: CommentPosition,
         text: Option<&str>,
     ) -> Result<(), EditError> {
-        if !matches!(place, CommentPlace::Above | CommentPlace::Beside) {
+        if !matches!(place, CommentPosition::Head | CommentPosition::Line) {
             let reason = "only comments above or beside a node can be set";
             return Err(EditError::at(node, EditErrorKind::CommentNotAllowed { reason }));
         }
@@ -465,7 +465,7 @@ fn describe(node: NodeRef<'_>) -> &'static str {
 
 /// Whether nothing stands here that entries could be added to.
 pub(crate) fn is_null(node: NodeRef<'_>) -> bool {
-    node.as_scalar().is_some_and(|scalar| scalar.resolve() == crate::Resolved::Null)
+    node.as_scalar().is_some_and(|scalar| scalar.resolve() == crate::ScalarType::Null)
 }
 
 /// Which entry of its collection a node belongs to, looked up once per collection.
@@ -491,17 +491,17 @@ impl Positions {
 }
 
 /// Before which entry a new key goes.
-fn position(mapping: crate::Mapping<'_>, key: &str, place: Place<'_>) -> (usize, Hugs) {
+fn position(mapping: crate::Mapping<'_>, key: &str, place: KeyPosition<'_>) -> (usize, Hugs) {
     let count = mapping.entries().count();
     let of = |name: &str| mapping.entries().position(|entry| entry.is(name));
     let last = (count, if count == 0 { Hugs::Next } else { Hugs::Previous });
     let after = |at: usize| (at + 1, Hugs::Previous);
     match place {
-        Place::Last => last,
-        Place::First => (0, Hugs::Next),
-        Place::Before(name) => of(name).map_or(last, |at| (at, Hugs::Next)),
-        Place::After(name) => of(name).map_or(last, after),
-        Place::InOrder(order) => {
+        KeyPosition::Last => last,
+        KeyPosition::First => (0, Hugs::Next),
+        KeyPosition::Before(name) => of(name).map_or(last, |at| (at, Hugs::Next)),
+        KeyPosition::After(name) => of(name).map_or(last, after),
+        KeyPosition::InOrder(order) => {
             let Some(rank) = order.iter().position(|name| *name == key) else { return last };
             let earlier = order[..rank].iter().filter_map(|name| of(name)).max();
             let later = order[rank + 1..].iter().filter_map(|name| of(name)).min();

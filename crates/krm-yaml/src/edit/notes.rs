@@ -3,9 +3,9 @@
 use super::lower::Ground;
 use super::splice::Splice;
 use super::{EditError, EditErrorKind, Note, NoteTarget};
-use crate::comment::CommentPlace;
+use crate::comment::CommentPosition;
 use crate::layout::{EntryLayout, comment_beside, comment_line};
-use crate::node::Notation;
+use crate::node::CollectionStyle;
 use crate::span::{
     Span, before_break, column, is_first_on_line, line_end, line_start, next_line, skip_blanks,
     skip_blanks_back,
@@ -19,7 +19,7 @@ pub(crate) fn lower<'a>(ground: &mut Ground<'a>, note: &Note<'a>) -> Result<(), 
             Ok(())
         }
         NoteTarget::Of(node, _) if ground.manners.json => Err(refuse(node, "JSON has no comments")),
-        NoteTarget::Of(node, CommentPlace::Above) => above(ground, node, note.text.as_deref()),
+        NoteTarget::Of(node, CommentPosition::Head) => above(ground, node, note.text.as_deref()),
         NoteTarget::Of(node, _) => beside(ground, node, note.text.as_deref()),
     }
 }
@@ -63,7 +63,8 @@ fn above<'a>(
     let Some(entry) = ground.entry_of(node) else {
         return above_root(ground, node, text);
     };
-    let in_flow = node.parent().is_some_and(|parent| parent.notation() != Notation::Block);
+    let in_flow =
+        node.parent().is_some_and(|parent| parent.collection_style() != CollectionStyle::Block);
     if in_flow && !entry.own_line {
         return Err(refuse(node, "the entry shares its line with others"));
     }
@@ -164,7 +165,8 @@ fn behind<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>) -> u32 {
     let source = ground.text;
     let entry = ground.entry_of(node);
     let value = entry.map_or(node, |entry| entry.value);
-    let in_flow = value.parent().is_some_and(|parent| parent.notation() != Notation::Block);
+    let in_flow =
+        value.parent().is_some_and(|parent| parent.collection_style() != CollectionStyle::Block);
     if in_flow {
         let end = entry.map_or(node.end(), |entry| entry.end);
         let comma = entry.and_then(|entry| entry.comma);

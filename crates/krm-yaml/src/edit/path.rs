@@ -1,8 +1,8 @@
 //! Edits at a path: missing parents are made, duplicates go together, shared ground is refused.
 
-use super::{Edit, EditError, EditErrorKind, Place, WhenEmpty, is_null, wrong_kind};
+use super::{Edit, EditError, EditErrorKind, EmptyParents, KeyPosition, is_null, wrong_kind};
 use crate::document::DocumentRef;
-use crate::find::Located;
+use crate::find::PathLookup;
 use crate::node::NodeKind;
 use crate::path::{Path, Segment};
 use crate::value::Value;
@@ -26,10 +26,10 @@ impl<'a> Edit<'a> {
         path: &Path,
         value: impl Into<Value<'a>>,
     ) -> Result<(), EditError> {
-        match document.locate(path).ok_or_else(|| no_document(document))? {
-            Located::Node(node) => self.set(node, value),
-            Located::Shared { by } => Err(shared(by)),
-            Located::Missing { at, found } => self.make(at, path, found, value.into()),
+        match document.lookup(path).ok_or_else(|| no_document(document))? {
+            PathLookup::Found(node) => self.set(node, value),
+            PathLookup::Shared { by } => Err(shared(by)),
+            PathLookup::Missing { at, found } => self.make(at, path, found, value.into()),
         }
     }
 
@@ -46,7 +46,9 @@ impl<'a> Edit<'a> {
         let count = at.children().count();
         let is_next = |index: &usize| *index == count;
         match (at.kind(), first) {
-            (NodeKind::Mapping, Segment::Key(key)) => self.insert_key(at, key, value, Place::Last),
+            (NodeKind::Mapping, Segment::Key(key)) => {
+                self.insert_key(at, key, value, KeyPosition::Last)
+            }
             (NodeKind::Sequence, Segment::End) => self.append(at, value),
             (NodeKind::Sequence, Segment::Index(index)) if is_next(index) => self.append(at, value),
             (NodeKind::Sequence, Segment::Key(key)) if key.parse().as_ref().is_ok_and(is_next) => {
@@ -69,18 +71,18 @@ impl<'a> Edit<'a> {
         &mut self,
         document: DocumentRef<'a>,
         path: &Path,
-        when_empty: WhenEmpty,
+        when_empty: EmptyParents,
     ) -> Result<(), EditError> {
-        match document.locate(path).ok_or_else(|| no_document(document))? {
-            Located::Shared { by } => Err(shared(by)),
-            Located::Missing { at, found } => {
+        match document.lookup(path).ok_or_else(|| no_document(document))? {
+            PathLookup::Shared { by } => Err(shared(by)),
+            PathLookup::Missing { at, found } => {
                 let mut there = Path::default();
                 for segment in &path.segments()[..found] {
                     there.push(segment.clone());
                 }
                 Err(EditError::at(at, EditErrorKind::PathNotFound { found: there.to_string() }))
             }
-            Located::Node(node) => {
+            PathLookup::Found(node) => {
                 let duplicates =
                     match (path.segments().last(), node.parent().and_then(NodeRef::as_mapping)) {
                         (Some(Segment::Key(key)), Some(mapping)) => mapping

@@ -24,8 +24,8 @@
 use super::DocumentEdit;
 use super::splice::{Part, Splice};
 use crate::document::DocumentRef;
-use crate::node::{Notation, ScalarStyle};
-use crate::scalar::{Resolved, resolve};
+use crate::node::{CollectionStyle, ScalarStyle};
+use crate::scalar::{ScalarType, resolve};
 use crate::span::Span;
 use crate::value::Value;
 use crate::view::NodeRef;
@@ -47,7 +47,8 @@ pub(crate) fn is_certain(
 }
 
 fn is_swap(node: NodeRef<'_>, value: &Value<'_>, splice: &Splice) -> bool {
-    let is_in_block = node.parent().is_some_and(|parent| parent.notation() == Notation::Block);
+    let is_in_block =
+        node.parent().is_some_and(|parent| parent.collection_style() == CollectionStyle::Block);
     if !is_in_block || node.node().is_key() || node.node().has_properties() {
         return false;
     }
@@ -59,7 +60,7 @@ fn is_swap(node: NodeRef<'_>, value: &Value<'_>, splice: &Splice) -> bool {
         && simple(new, old.style()).is_some_and(|content| {
             let resolved = match old.style() {
                 ScalarStyle::Plain => resolve(content),
-                _ => Resolved::String,
+                _ => ScalarType::String,
             };
             value.is_meant_by_text(content, resolved)
         })
@@ -152,10 +153,10 @@ mod tests {
             return Value::from(raw.get(1..raw.len().saturating_sub(1)).unwrap_or_default());
         }
         match resolve(raw) {
-            Resolved::Null => Value::Null,
-            Resolved::Bool(value) => Value::Bool(value),
-            Resolved::Int(_) | Resolved::Float(_) => Value::Number(raw.into()),
-            Resolved::String => Value::from(raw),
+            ScalarType::Null => Value::Null,
+            ScalarType::Bool(value) => Value::Bool(value),
+            ScalarType::Int(_) | ScalarType::Float(_) => Value::Number(raw.into()),
+            ScalarType::String => Value::from(raw),
         }
     }
 

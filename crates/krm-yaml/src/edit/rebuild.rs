@@ -123,14 +123,14 @@ impl<'a> Work<'a, '_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Edit, File, WhenEmpty};
+    use crate::{Edit, EmptyParents, File};
 
     /// A list with the first two items in the other order, and without the last one.
     fn turned(text: &str) -> String {
         let file = File::parse(text.to_owned()).unwrap();
         let list = file.document(0).unwrap().root().unwrap();
         let mut edit = Edit::new(&file);
-        edit.remove(list.children().last().unwrap(), WhenEmpty::Keep).unwrap();
+        edit.remove(list.children().last().unwrap(), EmptyParents::Keep).unwrap();
         edit.reorder(
             list,
             (0..list.children().count()).map(|at| at ^ usize::from(at < 2)).collect(),

@@ -97,7 +97,7 @@ impl<'m> Renderer<'m> {
                 }
                 _ => write_plain_or_quoted(text, self.context(flow, true, None)),
             },
-            Value::Graft(graft) => self.key(&Value::Node(graft.node()), flow, like),
+            Value::OwnedNode(graft) => self.key(&Value::Node(graft.node()), flow, like),
             Value::Node(node)
                 if node.as_scalar().is_some_and(|s| !s.style().is_block())
                     && !node.text().contains('\n') =>
@@ -248,7 +248,7 @@ impl<'m> Renderer<'m> {
     pub(crate) fn root_lines(&self, value: &Value<'_>, column: u32) -> Vec<String> {
         match value {
             Value::Node(node) => copy_block(*node, column),
-            Value::Graft(graft) => copy_block(graft.node(), column),
+            Value::OwnedNode(graft) => copy_block(graft.node(), column),
             value => self.body(value, column),
         }
     }
@@ -285,7 +285,7 @@ impl<'m> Renderer<'m> {
                 self.brackets.join('{', entries.iter().map(entry), '}')
             }
             Value::Node(node) => self.flow_node(*node),
-            Value::Graft(graft) => self.flow_node(graft.node()),
+            Value::OwnedNode(graft) => self.flow_node(graft.node()),
         }
     }
 

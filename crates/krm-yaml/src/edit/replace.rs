@@ -9,7 +9,7 @@ use super::{EditError, EditErrorKind, block_text, flow, root};
 use crate::gap::Gap;
 use crate::layout::{EntryLayout, comment_beside};
 use crate::manners::indentation;
-use crate::node::{NodeKind, Notation, ScalarStyle};
+use crate::node::{CollectionStyle, NodeKind, ScalarStyle};
 use crate::scalar::{Context, write_scalar};
 use crate::span::{Span, column, line_end, line_start, past_blanks};
 use crate::value::Value;
@@ -25,8 +25,9 @@ pub(crate) fn lower<'a>(
     if entry.is_some_and(|entry| entry.key == Some(node)) {
         return Err(EditError::at(node, EditErrorKind::SetKey));
     }
-    let in_flow =
-        node.parent().map_or(ground.manners.json, |parent| parent.notation() != Notation::Block);
+    let in_flow = node
+        .parent()
+        .map_or(ground.manners.json, |parent| parent.collection_style() != CollectionStyle::Block);
     if in_flow {
         in_brackets(ground, node, value);
         return Ok(());
@@ -45,7 +46,8 @@ pub(super) fn in_block<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, value: &V
 
 /// Renames a key; it keeps its quotes where the name allows.
 pub(crate) fn rename<'a>(ground: &mut Ground<'a>, key: NodeRef<'a>, name: &str) {
-    let flow = key.parent().is_some_and(|parent| parent.notation() != Notation::Block);
+    let flow =
+        key.parent().is_some_and(|parent| parent.collection_style() != CollectionStyle::Block);
     let context = Context {
         flow,
         key: true,

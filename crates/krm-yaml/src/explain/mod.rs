@@ -10,7 +10,7 @@ mod quotes;
 
 use crate::error::{SyntaxError, SyntaxErrorKind};
 use crate::front::{ErrorKind, FrontError, ReadOptions};
-use crate::node::{Node, NodeKind, Notation};
+use crate::node::{CollectionStyle, Node, NodeKind};
 use crate::span::{Span, before_break, is_break, line_end, line_start, next_line};
 
 /// A collection that was open when the front end stopped.
@@ -24,7 +24,7 @@ impl OpenCollection {
     pub(crate) fn of(node: Node) -> Self {
         Self {
             start: node.start,
-            is_flow: node.notation() == Notation::Flow,
+            is_flow: node.collection_style() == CollectionStyle::Flow,
             is_mapping: node.kind() == NodeKind::Mapping,
         }
     }

@@ -1,7 +1,7 @@
 //! Collections in brackets, on one line or several.
 
 use super::{LONGEST_KEY, Quick};
-use crate::node::{Node, Notation, ScalarStyle};
+use crate::node::{CollectionStyle, Node, ScalarStyle};
 use crate::span::Span;
 
 /// A bracket that is not closed yet.
@@ -109,8 +109,8 @@ impl Quick<'_> {
         let parent = self.brackets.last().map_or_else(|| self.parent(), |bracket| bracket.node);
         let start = at as u32;
         let (node, closing) = match self.bytes.at(at) {
-            b'[' => (Node::sequence(start, Notation::Flow, parent), b']'),
-            _ => (Node::mapping(start, Notation::Flow, parent), b'}'),
+            b'[' => (Node::sequence(start, CollectionStyle::Flow, parent), b']'),
+            _ => (Node::mapping(start, CollectionStyle::Flow, parent), b'}'),
         };
         self.brackets.push(Bracket { node: self.nodes.len() as u32, closing });
         self.nodes.push(node);

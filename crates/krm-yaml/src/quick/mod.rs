@@ -12,7 +12,7 @@ mod bytes;
 mod scalars;
 
 use crate::front::ReadOptions;
-use crate::node::{Indent, Node, Notation, ScalarStyle};
+use crate::node::{CollectionStyle, Indent, Node, ScalarStyle};
 use crate::span::Span;
 use brackets::Bracket;
 use bytes::Bytes;
@@ -139,7 +139,7 @@ impl<'t> Quick<'t> {
                 Slot::Item => {}
                 Slot::Key => return None,
                 Slot::Value => {
-                    let node = Node::sequence(at as u32, Notation::Block, self.parent());
+                    let node = Node::sequence(at as u32, CollectionStyle::Block, self.parent());
                     self.open(node, at - start, false)?;
                 }
             }
@@ -203,7 +203,7 @@ impl<'t> Quick<'t> {
             Slot::Item => return None,
             Slot::Key => {}
             Slot::Value => {
-                let node = Node::mapping(span.start, Notation::Block, self.parent());
+                let node = Node::mapping(span.start, CollectionStyle::Block, self.parent());
                 self.open(node, at - start, true)?;
             }
         }

@@ -1,6 +1,6 @@
 //! The old and the new column of every block collection.
 
-use super::{Indentation, ListIndent};
+use super::{Indentation, SequenceIndent};
 use crate::layout::{self, EntryLayout};
 use crate::manners::Manners;
 use crate::node::NodeKind;
@@ -92,10 +92,10 @@ fn distance(
     if node.kind() == NodeKind::Mapping {
         return how.mapping.unwrap_or(old);
     }
-    match how.list {
-        Some(ListIndent::Compact) => 0,
-        Some(ListIndent::Wide) if old > 0 => how.mapping.unwrap_or(old),
-        Some(ListIndent::Wide) => how.mapping.unwrap_or_else(|| manners.indent(node.index)),
+    match how.sequence {
+        Some(SequenceIndent::Compact) => 0,
+        Some(SequenceIndent::Wide) if old > 0 => how.mapping.unwrap_or(old),
+        Some(SequenceIndent::Wide) => how.mapping.unwrap_or_else(|| manners.indent(node.index)),
         None if old > 0 => how.mapping.unwrap_or(old),
         None => 0,
     }

@@ -17,7 +17,7 @@ use lines::Lines;
 
 /// How much deeper a list stands than its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ListIndent {
+pub enum SequenceIndent {
     /// As deep as a mapping would.
     Wide,
     /// Not at all.
@@ -30,22 +30,22 @@ pub struct Indentation {
     /// How much deeper a mapping or a text stands than the mapping around it.
     pub mapping: Option<u32>,
     /// How much deeper a list stands than its key.
-    pub list: Option<ListIndent>,
+    pub sequence: Option<SequenceIndent>,
 }
 
 impl DocumentRef<'_> {
     /// The document's text with another indentation; refused where it would mean something else then.
     ///
     /// ```
-    /// use krm_yaml::{File, Indentation, ListIndent};
+    /// use krm_yaml::{File, Indentation, SequenceIndent};
     ///
     /// let file = File::parse("a:\n    # b\n    b:\n    - |\n      text\n".to_owned())?;
-    /// let wide = Indentation { mapping: Some(2), list: Some(ListIndent::Wide) };
-    /// let text = file.document(0).expect("there is one").reindented(wide)?;
+    /// let wide = Indentation { mapping: Some(2), sequence: Some(SequenceIndent::Wide) };
+    /// let text = file.document(0).expect("there is one").reindent(wide)?;
     /// assert_eq!(text, "a:\n  # b\n  b:\n    - |\n      text\n");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn reindented(self, how: Indentation) -> Result<String, EditError> {
+    pub fn reindent(self, how: Indentation) -> Result<String, EditError> {
         let Some(root) = self.root().filter(|root| root.is_block()) else {
             return Ok(self.text().to_owned());
         };

@@ -1,18 +1,18 @@
 //! Scalars that are no text, as JSON spells them.
 
-use super::{Resolved, resolve};
+use super::{ScalarType, resolve};
 
 /// A plain scalar of this text as JSON spells it; none where JSON cannot say it: a text without quotes, `.inf`, or `017`,
 /// which readers take for different numbers.
 pub(crate) fn json_word(text: &str) -> Option<String> {
     match resolve(text) {
-        Resolved::Null => Some("null".to_owned()),
-        Resolved::Bool(value) => Some(value.to_string()),
-        Resolved::Int(value) if text.starts_with("0x") || text.starts_with("0o") => {
+        ScalarType::Null => Some("null".to_owned()),
+        ScalarType::Bool(value) => Some(value.to_string()),
+        ScalarType::Int(value) if text.starts_with("0x") || text.starts_with("0o") => {
             value.map(|value| value.to_string())
         }
-        Resolved::Int(_) | Resolved::Float(_) => number(text),
-        Resolved::String => None,
+        ScalarType::Int(_) | ScalarType::Float(_) => number(text),
+        ScalarType::String => None,
     }
 }
 

@@ -4,7 +4,7 @@ use crate::node::ScalarStyle;
 
 /// What a scalar is read as.
 #[derive(Clone, Copy, Debug)]
-pub enum Resolved {
+pub enum ScalarType {
     /// `null`, `~` or nothing.
     Null,
     /// `true` or `false`.
@@ -17,7 +17,7 @@ pub enum Resolved {
     String,
 }
 
-impl PartialEq for Resolved {
+impl PartialEq for ScalarType {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Null, Self::Null) | (Self::String, Self::String) => true,
@@ -29,7 +29,7 @@ impl PartialEq for Resolved {
     }
 }
 
-impl Resolved {
+impl ScalarType {
     /// What a plain scalar of this text is by YAML 1.2's core schema.
     pub fn of_plain(text: &str) -> Self {
         resolve(text)
@@ -53,41 +53,41 @@ impl Resolved {
 }
 
 /// Reads a plain scalar by YAML 1.2's core schema.
-pub(crate) fn resolve(text: &str) -> Resolved {
+pub(crate) fn resolve(text: &str) -> ScalarType {
     if !may_be_special(text) {
-        return Resolved::String;
+        return ScalarType::String;
     }
     match text {
-        "" | "~" | "null" | "Null" | "NULL" => return Resolved::Null,
-        "true" | "True" | "TRUE" => return Resolved::Bool(true),
-        "false" | "False" | "FALSE" => return Resolved::Bool(false),
+        "" | "~" | "null" | "Null" | "NULL" => return ScalarType::Null,
+        "true" | "True" | "TRUE" => return ScalarType::Bool(true),
+        "false" | "False" | "FALSE" => return ScalarType::Bool(false),
         _ => {}
     }
     if let Some(octal) = text.strip_prefix("0o") {
-        return digits(octal, 8).map_or(Resolved::String, Resolved::Int);
+        return digits(octal, 8).map_or(ScalarType::String, ScalarType::Int);
     }
     if let Some(hex) = text.strip_prefix("0x") {
-        return digits(hex, 16).map_or(Resolved::String, Resolved::Int);
+        return digits(hex, 16).map_or(ScalarType::String, ScalarType::Int);
     }
     let (sign, number) = split_sign(text);
     if let Some(value) = digits(number, 10) {
-        return Resolved::Int(value.map(|value| sign * value));
+        return ScalarType::Int(value.map(|value| sign * value));
     }
-    float(text).map_or(Resolved::String, Resolved::Float)
+    float(text).map_or(ScalarType::String, ScalarType::Float)
 }
 
 /// Reads a plain scalar by YAML 1.1.
-pub(crate) fn resolve_1_1(text: &str) -> Resolved {
+pub(crate) fn resolve_1_1(text: &str) -> ScalarType {
     if !may_be_special(text) {
-        return Resolved::String;
+        return ScalarType::String;
     }
     match text {
-        "y" | "Y" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" => return Resolved::Bool(true),
-        "n" | "N" | "no" | "No" | "NO" | "off" | "Off" | "OFF" => return Resolved::Bool(false),
+        "y" | "Y" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" => return ScalarType::Bool(true),
+        "n" | "N" | "no" | "No" | "NO" | "off" | "Off" | "OFF" => return ScalarType::Bool(false),
         _ => {}
     }
     if text.starts_with("0o") {
-        return Resolved::String;
+        return ScalarType::String;
     }
     let joined;
     let (sign, number) = split_sign(text);
@@ -110,28 +110,28 @@ pub(crate) fn resolve_1_1(text: &str) -> Resolved {
         digits(number, 10)
     };
     if let Some(value) = int {
-        return Resolved::Int(value.map(|value| sign * value));
+        return ScalarType::Int(value.map(|value| sign * value));
     }
     match resolve(text) {
-        Resolved::String => {
-            float(number).map_or(Resolved::String, |value| Resolved::Float(sign as f64 * value))
+        ScalarType::String => {
+            float(number).map_or(ScalarType::String, |value| ScalarType::Float(sign as f64 * value))
         }
         other => other,
     }
 }
 
 /// Reads a scalar with a tag: a core tag says what it is, any other leaves it text.
-pub(crate) fn resolve_tagged(tag: &str, value: &str, style: ScalarStyle) -> Resolved {
+pub(crate) fn resolve_tagged(tag: &str, value: &str, style: ScalarStyle) -> ScalarType {
     let core = tag.strip_prefix("!!").or_else(|| {
         tag.strip_prefix("!<tag:yaml.org,2002:").and_then(|rest| rest.strip_suffix('>'))
     });
     match core {
-        Some("str" | "binary" | "timestamp") => Resolved::String,
+        Some("str" | "binary" | "timestamp") => ScalarType::String,
         Some("int" | "float" | "bool" | "null") => match (core, resolve(value)) {
-            (Some("float"), Resolved::Int(Some(int))) => Resolved::Float(int as f64),
+            (Some("float"), ScalarType::Int(Some(int))) => ScalarType::Float(int as f64),
             (_, other) => other,
         },
-        _ if tag == "!" || style != ScalarStyle::Plain => Resolved::String,
+        _ if tag == "!" || style != ScalarStyle::Plain => ScalarType::String,
         _ => resolve(value),
     }
 }
@@ -191,7 +191,7 @@ fn float(text: &str) -> Option<f64> {
 }
 
 /// `12:30:45` in base sixty, as YAML 1.1 has it.
-fn sexagesimal(sign: i128, text: &str) -> Resolved {
+fn sexagesimal(sign: i128, text: &str) -> ScalarType {
     let (whole, fraction) = match text.split_once('.') {
         Some((whole, fraction)) => (whole, Some(fraction)),
         None => (text, None),
@@ -201,20 +201,20 @@ fn sexagesimal(sign: i128, text: &str) -> Resolved {
         let fits = part.bytes().all(|b| b.is_ascii_digit())
             && (if at == 0 { !part.is_empty() } else { (1..=2).contains(&part.len()) });
         let Some(number) = fits.then(|| part.parse::<i128>().ok()).flatten() else {
-            return Resolved::String;
+            return ScalarType::String;
         };
         if at > 0 && number > 59 || value > i128::MAX / 120 {
-            return Resolved::String;
+            return ScalarType::String;
         }
         value = value * 60 + number;
     }
     match fraction {
-        None => Resolved::Int(Some(sign * value)),
+        None => ScalarType::Int(Some(sign * value)),
         Some(fraction) if fraction.bytes().all(|b| b.is_ascii_digit()) => {
             let part = format!("0.{fraction}0").parse::<f64>().unwrap_or(0.0);
-            Resolved::Float(sign as f64 * (value as f64 + part))
+            ScalarType::Float(sign as f64 * (value as f64 + part))
         }
-        Some(_) => Resolved::String,
+        Some(_) => ScalarType::String,
     }
 }
 
@@ -225,27 +225,27 @@ mod tests {
     #[test]
     fn core_and_1_1_differ_where_the_specs_do() {
         let cases = [
-            ("yes", Resolved::String, Resolved::Bool(true)),
-            ("on", Resolved::String, Resolved::Bool(true)),
-            ("0o17", Resolved::Int(Some(15)), Resolved::String),
-            ("017", Resolved::Int(Some(17)), Resolved::Int(Some(15))),
-            ("089", Resolved::Int(Some(89)), Resolved::Int(Some(89))),
-            ("1_000", Resolved::String, Resolved::Int(Some(1000))),
-            ("12:30:45", Resolved::String, Resolved::Int(Some(45045))),
-            ("12:30:45.5", Resolved::String, Resolved::Float(45045.5)),
-            ("12:90", Resolved::String, Resolved::String),
-            (".inf", Resolved::Float(f64::INFINITY), Resolved::Float(f64::INFINITY)),
-            ("~", Resolved::Null, Resolved::Null),
-            ("", Resolved::Null, Resolved::Null),
-            ("0b11", Resolved::String, Resolved::Int(Some(3))),
-            ("-12", Resolved::Int(Some(-12)), Resolved::Int(Some(-12))),
-            ("1e3", Resolved::Float(1000.0), Resolved::Float(1000.0)),
-            ("1.", Resolved::Float(1.0), Resolved::Float(1.0)),
-            (".", Resolved::String, Resolved::String),
-            ("-", Resolved::String, Resolved::String),
-            ("1.2.3", Resolved::String, Resolved::String),
-            ("0xFg", Resolved::String, Resolved::String),
-            ("nope", Resolved::String, Resolved::String),
+            ("yes", ScalarType::String, ScalarType::Bool(true)),
+            ("on", ScalarType::String, ScalarType::Bool(true)),
+            ("0o17", ScalarType::Int(Some(15)), ScalarType::String),
+            ("017", ScalarType::Int(Some(17)), ScalarType::Int(Some(15))),
+            ("089", ScalarType::Int(Some(89)), ScalarType::Int(Some(89))),
+            ("1_000", ScalarType::String, ScalarType::Int(Some(1000))),
+            ("12:30:45", ScalarType::String, ScalarType::Int(Some(45045))),
+            ("12:30:45.5", ScalarType::String, ScalarType::Float(45045.5)),
+            ("12:90", ScalarType::String, ScalarType::String),
+            (".inf", ScalarType::Float(f64::INFINITY), ScalarType::Float(f64::INFINITY)),
+            ("~", ScalarType::Null, ScalarType::Null),
+            ("", ScalarType::Null, ScalarType::Null),
+            ("0b11", ScalarType::String, ScalarType::Int(Some(3))),
+            ("-12", ScalarType::Int(Some(-12)), ScalarType::Int(Some(-12))),
+            ("1e3", ScalarType::Float(1000.0), ScalarType::Float(1000.0)),
+            ("1.", ScalarType::Float(1.0), ScalarType::Float(1.0)),
+            (".", ScalarType::String, ScalarType::String),
+            ("-", ScalarType::String, ScalarType::String),
+            ("1.2.3", ScalarType::String, ScalarType::String),
+            ("0xFg", ScalarType::String, ScalarType::String),
+            ("nope", ScalarType::String, ScalarType::String),
         ];
         for (text, core, old) in cases {
             assert_eq!((resolve(text), resolve_1_1(text)), (core, old), "{text}");
@@ -255,14 +255,17 @@ mod tests {
     #[test]
     fn integers_beyond_128_bits_stay_integers() {
         let huge = "9".repeat(60);
-        assert_eq!(resolve(&huge), Resolved::Int(None));
+        assert_eq!(resolve(&huge), ScalarType::Int(None));
     }
 
     #[test]
     fn a_core_tag_decides() {
-        assert_eq!(resolve_tagged("!!str", "5", ScalarStyle::Plain), Resolved::String);
-        assert_eq!(resolve_tagged("!!int", "5", ScalarStyle::DoubleQuoted), Resolved::Int(Some(5)));
-        assert_eq!(resolve_tagged("!!float", "5", ScalarStyle::Plain), Resolved::Float(5.0));
-        assert_eq!(resolve_tagged("!mine", "5", ScalarStyle::Plain), Resolved::Int(Some(5)));
+        assert_eq!(resolve_tagged("!!str", "5", ScalarStyle::Plain), ScalarType::String);
+        assert_eq!(
+            resolve_tagged("!!int", "5", ScalarStyle::DoubleQuoted),
+            ScalarType::Int(Some(5))
+        );
+        assert_eq!(resolve_tagged("!!float", "5", ScalarStyle::Plain), ScalarType::Float(5.0));
+        assert_eq!(resolve_tagged("!mine", "5", ScalarStyle::Plain), ScalarType::Int(Some(5)));
     }
 }

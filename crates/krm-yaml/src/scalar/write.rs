@@ -1,6 +1,6 @@
 //! From a value to the text of a scalar, in the style that stands there where the value allows it.
 
-use super::{Resolved, resolve, resolve_1_1};
+use super::{ScalarType, resolve, resolve_1_1};
 use crate::node::ScalarStyle;
 
 /// Where a scalar is to be written.
@@ -183,7 +183,7 @@ fn is_plain(text: &str, flow: bool, key: bool) -> bool {
         | '@' | '`' | ' ' => false,
         _ => true,
     };
-    let is_text = resolve(text) == Resolved::String && resolve_1_1(text) == Resolved::String;
+    let is_text = resolve(text) == ScalarType::String && resolve_1_1(text) == ScalarType::String;
     opens_well
         && is_text
         && !matches!(text, "<<" | "=")

@@ -2,8 +2,8 @@
 
 use krm_testkit::Case;
 use krm_yaml::{
-    CommentPlace, DocumentRef, Edit, EditError, EditErrorKind, File, Indentation, ListIndent,
-    Located, NodeRef, Path, Place, Segment, Value, WhenEmpty,
+    CommentPosition, DocumentRef, Edit, EditError, EditErrorKind, EmptyParents, File, Indentation,
+    KeyPosition, NodeRef, Path, PathLookup, Segment, SequenceIndent, Value,
 };
 
 /// Makes the edit that an action tells: the new text, or why not.
@@ -34,14 +34,14 @@ pub(crate) fn edit(
 
 /// Indents a document by the numbers and words given; `-` leaves mappings as they are.
 fn indent(document: DocumentRef<'_>, words: &str) -> Result<String, EditError> {
-    let list = match words.split_whitespace().nth(1) {
-        Some("wide") => Some(ListIndent::Wide),
-        Some("compact") => Some(ListIndent::Compact),
+    let sequence = match words.split_whitespace().nth(1) {
+        Some("wide") => Some(SequenceIndent::Wide),
+        Some("compact") => Some(SequenceIndent::Compact),
         _ => None,
     };
     let mapping = words.split_whitespace().next().and_then(|number| number.parse().ok());
     let (text, span) = (document.file().text(), document.span());
-    let new = document.reindented(Indentation { mapping, list })?;
+    let new = document.reindent(Indentation { mapping, sequence })?;
     Ok(format!("{}{new}{}", &text[..span.start as usize], &text[span.end as usize..]))
 }
 
@@ -88,28 +88,28 @@ impl<'a> Job<'a, '_> {
                 let place = self.rest.split(" at ").last().unwrap_or_default();
                 let order: Vec<&str>;
                 let place = match place.split_once(' ') {
-                    Some(("before", key)) => Place::Before(key),
-                    Some(("after", key)) => Place::After(key),
+                    Some(("before", key)) => KeyPosition::Before(key),
+                    Some(("after", key)) => KeyPosition::After(key),
                     Some((_, keys)) => {
                         order = keys.split(',').collect();
-                        Place::InOrder(&order)
+                        KeyPosition::InOrder(&order)
                     }
-                    None if place == "first" => Place::First,
-                    None => Place::Last,
+                    None if place == "first" => KeyPosition::First,
+                    None => KeyPosition::Last,
                 };
                 Ok(edit.insert_key(parent, &key, self.value(), place)?)
             }
             "append" => Ok(edit.append(self.node()?, self.value())?),
             "insert-item" => {
                 let (list, index) = self.item()?;
-                Ok(edit.insert_item(list, index, self.value())?)
+                Ok(edit.insert_element(list, index, self.value())?)
             }
             "move" => {
                 let (list, index) = self.item()?;
-                Ok(edit.move_item(list, index, self.rest.trim().parse().expect("a number"))?)
+                Ok(edit.move_element(list, index, self.rest.trim().parse().expect("a number"))?)
             }
-            "remove" => edit.remove_at(self.document, self.target, WhenEmpty::Keep),
-            "remove-prune" => edit.remove_at(self.document, self.target, WhenEmpty::Remove),
+            "remove" => edit.remove_at(self.document, self.target, EmptyParents::Keep),
+            "remove-prune" => edit.remove_at(self.document, self.target, EmptyParents::Remove),
             "rename" => {
                 let node = self.node()?;
                 let key = node.parent().and_then(NodeRef::as_mapping).and_then(|mapping| {
@@ -124,8 +124,8 @@ impl<'a> Job<'a, '_> {
             "comment" | "uncomment" => {
                 let (place, text) = self.rest.split_once(' ').unwrap_or((self.rest, ""));
                 let place =
-                    if place == "above" { CommentPlace::Above } else { CommentPlace::Beside };
-                Ok(edit.comment(self.node()?, place, (verb == "comment").then_some(text))?)
+                    if place == "above" { CommentPosition::Head } else { CommentPosition::Line };
+                Ok(edit.set_comment(self.node()?, place, (verb == "comment").then_some(text))?)
             }
             "graft" => {
                 let path: Path =
@@ -139,8 +139,8 @@ impl<'a> Job<'a, '_> {
 
     /// Sets the value; only the last key of the path may be missing.
     fn put(&self, edit: &mut Edit<'a>, value: Value<'a>) -> Result<(), EditError> {
-        let missing = self.document.locate(self.target);
-        if let Some(Located::Missing { at, found }) = missing
+        let missing = self.document.lookup(self.target);
+        if let Some(PathLookup::Missing { at, found }) = missing
             && (found + 1 < self.target.segments().len()
                 || matches!(self.target.segments().last(), Some(Segment::Match { .. })))
         {
@@ -177,10 +177,10 @@ impl<'a> Job<'a, '_> {
 
 fn locate<'a>(document: DocumentRef<'a>, path: &Path) -> Result<NodeRef<'a>, EditError> {
     let nothing = || EditError::new(document.span(), EditErrorKind::NoDocument);
-    match document.locate(path).ok_or_else(nothing)? {
-        Located::Node(node) => Ok(node),
-        Located::Missing { at, .. } => Err(not_found(at)),
-        Located::Shared { by } => {
+    match document.lookup(path).ok_or_else(nothing)? {
+        PathLookup::Found(node) => Ok(node),
+        PathLookup::Missing { at, .. } => Err(not_found(at)),
+        PathLookup::Shared { by } => {
             Err(EditError::at(by, EditErrorKind::PathThroughAlias { alias: by.text().to_owned() }))
         }
     }

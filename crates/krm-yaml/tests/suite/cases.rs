@@ -1,7 +1,7 @@
 //! The nasty corpus: every case's actions give the outcome that its file tells.
 
 use krm_testkit::{Case, Section, diff_from_input, run_dir};
-use krm_yaml::{Comment, CommentPlace, DocumentRef, File, NodeRef, Path, Resolved, Value};
+use krm_yaml::{Comment, CommentPosition, DocumentRef, File, NodeRef, Path, ScalarType, Value};
 
 use crate::actions;
 
@@ -89,11 +89,11 @@ fn comments(document: DocumentRef<'_>) -> String {
 
 fn describe(document: DocumentRef<'_>, comment: &Comment<'_>) -> String {
     let line = document.file().position(comment.span.start).line;
-    let place = match comment.place {
-        CommentPlace::Above => "above",
-        CommentPlace::Beside => "beside",
-        CommentPlace::Below => "below",
-        CommentPlace::Free => "free",
+    let place = match comment.position {
+        CommentPosition::Head => "above",
+        CommentPosition::Line => "beside",
+        CommentPosition::Foot => "below",
+        CommentPosition::Free => "free",
     };
     let owner = comment.owner.map_or_else(String::new, |owner| owner.path().to_string());
     let owner = if owner.is_empty() { "." } else { &owner };
@@ -137,7 +137,7 @@ pub(crate) fn json(value: &Value<'_>) -> String {
             format!("{{{}}}", entries.iter().map(entry).collect::<Vec<_>>().join(","))
         }
         Value::Node(node) => format!("{node:?}"),
-        Value::Graft(graft) => format!("{graft:?}"),
+        Value::OwnedNode(graft) => format!("{graft:?}"),
     }
 }
 
@@ -146,7 +146,7 @@ fn number(text: &str) -> String {
     let file = File::parse(text.to_owned()).expect("numbers are short");
     let scalar = file.document(0).and_then(DocumentRef::root).and_then(NodeRef::as_scalar);
     match scalar.map(|scalar| scalar.resolve()) {
-        Some(Resolved::Int(Some(value))) => value.to_string(),
+        Some(ScalarType::Int(Some(value))) => value.to_string(),
         _ => text.to_owned(),
     }
 }

@@ -1,6 +1,6 @@
 //! Which edits are certain without being read back, and which never are.
 
-use krm_yaml::{CommentPlace, Edit, File, NodeRef, Path, Place, Value};
+use krm_yaml::{CommentPosition, Edit, File, KeyPosition, NodeRef, Path, Value};
 
 /// Makes changes to a first document; whether they were certain, and the new text.
 ///
@@ -23,7 +23,7 @@ fn edited(
 type More = for<'a> fn(&mut Edit<'a>, &dyn Fn(&str) -> NodeRef<'a>);
 
 fn set(text: &str, path: &str, value: &Value<'static>) -> (bool, String) {
-    edited(text, |edit, at| edit.write(at(path), value.clone()).expect("it is set once"))
+    edited(text, |edit, at| edit.overwrite(at(path), value.clone()).expect("it is set once"))
 }
 
 fn text(text: &'static str) -> Value<'static> {
@@ -135,8 +135,8 @@ fn one_change_of_another_kind_has_all_of_its_document_read_back() {
     assert!(swaps);
     let others: [More; 4] = [
         |edit, at| edit.set(at("c[0]"), "y").unwrap(),
-        |edit, at| edit.insert_key(at("."), "d", 1, Place::Last).unwrap(),
-        |edit, at| edit.comment(at("a"), CommentPlace::Beside, Some("x")).unwrap(),
+        |edit, at| edit.insert_key(at("."), "d", 1, KeyPosition::Last).unwrap(),
+        |edit, at| edit.set_comment(at("a"), CommentPosition::Line, Some("x")).unwrap(),
         |edit, at| edit.rename(at("b").key().unwrap(), "z").unwrap(),
     ];
     for other in others {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use krm_yaml::{DocumentRef, Edit, File, NodeKind, NodeRef, Place, Value};
+use krm_yaml::{DocumentRef, Edit, File, KeyPosition, NodeKind, NodeRef, Value};
 
 use crate::laws::draw::Draw;
 use crate::laws::{Verdict, emit, ensure};
@@ -49,10 +49,13 @@ fn graft(draw: &mut Draw<'_>, target: &File, source: &File, refusals: &Refusals)
     let mut edit = Edit::new(target);
     let value = Value::Node(node);
     let asked = match place.kind() {
-        NodeKind::Mapping => {
-            edit.insert_key(place, "grafted", value, draw.pick(&[Place::First, Place::Last]))
-        }
-        _ => edit.insert_item(place, draw.below(place.children().count() + 1), value),
+        NodeKind::Mapping => edit.insert_key(
+            place,
+            "grafted",
+            value,
+            draw.pick(&[KeyPosition::First, KeyPosition::Last]),
+        ),
+        _ => edit.insert_element(place, draw.below(place.children().count() + 1), value),
     };
     let told = format!("{node:?}\ninto {place:?}\nof {:?}", target.text());
     match asked.and_then(|()| edit.apply()) {

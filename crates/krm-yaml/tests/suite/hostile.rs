@@ -2,7 +2,7 @@
 //!
 //! Nothing is timed. What takes more than linear time on these sizes does not end.
 
-use krm_yaml::{Edit, File, Path, Place, WhenEmpty};
+use krm_yaml::{Edit, EmptyParents, File, KeyPosition, Path};
 
 /// Reads a text, looks at everything in it, and tries to edit it.
 fn survives(text: impl Into<String>) {
@@ -28,7 +28,7 @@ fn survives(text: impl Into<String>) {
         }
         let mut edit = Edit::new(&file);
         let asked = match root.as_mapping() {
-            Some(_) => edit.insert_key(root, "new key", "new", Place::Last),
+            Some(_) => edit.insert_key(root, "new key", "new", KeyPosition::Last),
             None => edit.append(root, "new").or_else(|_| edit.set(root, "new")),
         };
         if asked.is_ok() {
@@ -165,7 +165,7 @@ fn many_edits_at_once() {
     for (at, entry) in root.as_mapping().unwrap().entries().enumerate() {
         match at % 4 {
             0 => edit.set(entry.value, "other").unwrap(),
-            1 => edit.remove(entry.value, WhenEmpty::Keep).unwrap(),
+            1 => edit.remove(entry.value, EmptyParents::Keep).unwrap(),
             _ => {}
         }
     }
@@ -185,7 +185,7 @@ fn many_keys_inserted_at_once() {
     let root = file.document(0).unwrap().root().unwrap();
     let mut edit = Edit::new(&file);
     for at in 0..5_000 {
-        edit.insert_key(root, &format!("k{at}"), "v", Place::Last).unwrap();
+        edit.insert_key(root, &format!("k{at}"), "v", KeyPosition::Last).unwrap();
     }
     assert_eq!(edit.apply().unwrap().lines().count(), 5_001);
 }

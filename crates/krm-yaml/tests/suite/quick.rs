@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use krm_testkit::Case;
-use krm_yaml::read_quickly;
+use krm_yaml::parse_fast;
 
 use crate::laws::draw::Draw;
 use crate::laws::{Verdict, emit, mutate, ordinary, reading};
@@ -18,7 +18,7 @@ fn holds_for(floor: usize, made: impl Fn(&[u8]) -> String) {
     let (quick, all) = (Cell::new(0), Cell::new(0));
     holds(|bytes| {
         let text = made(bytes);
-        let (some, of) = read_quickly(&text);
+        let (some, of) = parse_fast(&text);
         quick.set(quick.get() + some);
         all.set(all.get() + of);
         reading::quick_is_thorough(&text)
@@ -53,7 +53,7 @@ fn documents() -> Vec<String> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases");
     let cases = files(Path::new(folder)).into_iter().filter(|path| is_named(path, &["case"]));
     let texts = cases.map(|path| Case::load(path).expect("it is a case").input().input_text());
-    texts.filter(|text| read_quickly(text).0 > 0).collect()
+    texts.filter(|text| parse_fast(text).0 > 0).collect()
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn packages_are_read_without_the_front_end() {
         }
         let text = read(path);
         agree(path, reading::quick_is_thorough(&text));
-        let (some, of) = read_quickly(&text);
+        let (some, of) = parse_fast(&text);
         quick += some;
         all += of;
     }
@@ -126,7 +126,7 @@ fn ordinary_documents_are_certain_and_odd_ones_are_not() {
         "a:\n  b\nc: d#e\n",
     ];
     for text in certain {
-        assert_eq!(read_quickly(text), (1, 1), "{text:?}");
+        assert_eq!(parse_fast(text), (1, 1), "{text:?}");
     }
     let odd = [
         "a: &b c\n",
@@ -148,22 +148,22 @@ fn ordinary_documents_are_certain_and_odd_ones_are_not() {
         "a: b\n c: d\n",
     ];
     for text in odd {
-        assert_eq!(read_quickly(text).0, 0, "{text:?}");
+        assert_eq!(parse_fast(text).0, 0, "{text:?}");
     }
 }
 
 #[test]
 fn an_odd_document_leaves_the_others_quick() {
     let odd = "a: 1\n---\nb: &x 2\nc: *x\n---\nd: 3\n---\n--- text\n--- # e\nf: 4\n";
-    assert_eq!(read_quickly(odd), (4, 6));
+    assert_eq!(parse_fast(odd), (4, 6));
     reading::quick_is_thorough(odd).expect("it is read as the front end reads it");
     // Behind `...` there may be anything; the front end goes on to the next bare `---`.
     let ended = "a: 1\n...\n%YAML 1.2\n---\nb: 2\n---\nc: 3\n";
-    assert_eq!(read_quickly(ended), (1, 3));
+    assert_eq!(parse_fast(ended), (1, 3));
     reading::quick_is_thorough(ended).expect("it is read as the front end reads it");
     // All errors, and what is read after them, are the front end's.
     let broken = "a: 1\n---\nb: [\n---\nc: 3\n";
-    assert_eq!(read_quickly(broken), (0, 3));
+    assert_eq!(parse_fast(broken), (0, 3));
     reading::quick_is_thorough(broken).expect("it is read as the front end reads it");
 }
 

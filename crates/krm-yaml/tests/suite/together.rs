@@ -1,7 +1,9 @@
 //! Changes of one edit that meet: cases of one action each cannot hold them.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use krm_yaml::{CommentPlace, Edit, File, NodeRef, Path, Place, Pruned, Value, WhenEmpty};
+use krm_yaml::{
+    CommentPosition, DocumentCopy, Edit, EmptyParents, File, KeyPosition, NodeRef, Path, Value,
+};
 
 fn edited(
     text: &str,
@@ -17,14 +19,14 @@ fn edited(
 #[test]
 fn lines_come_behind_an_entry_whose_last_line_goes() {
     let text = edited("b:\n  c: 1\n  d: 2\nz: 1\n", |edit, at| {
-        edit.remove(at("b.d"), WhenEmpty::Keep).unwrap();
-        edit.insert_key(at("."), "k", 1, Place::After("b")).unwrap();
+        edit.remove(at("b.d"), EmptyParents::Keep).unwrap();
+        edit.insert_key(at("."), "k", 1, KeyPosition::After("b")).unwrap();
     });
     assert_eq!(text, "b:\n  c: 1\nk: 1\nz: 1\n");
     let text = edited("b:\n  c: 1\n", |edit, at| {
-        edit.remove(at("b.c"), WhenEmpty::Keep).unwrap();
-        edit.insert_key(at("b"), "e", 1, Place::Last).unwrap();
-        edit.insert_key(at("."), "k", 1, Place::Last).unwrap();
+        edit.remove(at("b.c"), EmptyParents::Keep).unwrap();
+        edit.insert_key(at("b"), "e", 1, KeyPosition::Last).unwrap();
+        edit.insert_key(at("."), "k", 1, KeyPosition::Last).unwrap();
     });
     assert_eq!(text, "b:\n  e: 1\nk: 1\n");
 }
@@ -35,7 +37,7 @@ fn items_come_among_others_that_change_places() {
     let turned = |before: usize| {
         edited(text, |edit, at| {
             edit.reorder(at("l"), vec![2, 0, 1]).unwrap();
-            edit.insert_item(at("l"), before, "new").unwrap();
+            edit.insert_element(at("l"), before, "new").unwrap();
         })
     };
     assert_eq!(turned(0), "l:\n- new\n- c: 3\n# one\n- a: 1\n- b: 2 # two\nz: 1\n");
@@ -44,25 +46,25 @@ fn items_come_among_others_that_change_places() {
     assert_eq!(turned(3), "l:\n- c: 3\n# one\n- a: 1\n- b: 2 # two\n- new\nz: 1\n");
     let text = edited("- - a\n  - b\n- c\n", |edit, at| {
         edit.reorder(at("[0]"), vec![1, 0]).unwrap();
-        edit.insert_item(at("[0]"), 0, "new").unwrap();
+        edit.insert_element(at("[0]"), 0, "new").unwrap();
         edit.reorder(at("."), vec![1, 0]).unwrap();
-        edit.insert_item(at("."), 0, "first").unwrap();
+        edit.insert_element(at("."), 0, "first").unwrap();
     });
     assert_eq!(text, "- first\n- c\n- - new\n  - b\n  - a\n");
 }
 
 #[test]
 fn a_comment_stands_beside_the_new_value() {
-    let beside = CommentPlace::Beside;
+    let beside = CommentPosition::Line;
     let text = edited("a: {}\nb: 1 # old\nc:\n  d: 1\ne:\n  f: 1\n", |edit, at| {
-        edit.insert_key(at("a"), "x", 1, Place::Last).unwrap();
-        edit.comment(at("a"), beside, Some("of a")).unwrap();
+        edit.insert_key(at("a"), "x", 1, KeyPosition::Last).unwrap();
+        edit.set_comment(at("a"), beside, Some("of a")).unwrap();
         edit.set(at("b"), 2).unwrap();
-        edit.comment(at("b"), beside, None).unwrap();
-        edit.remove(at("c.d"), WhenEmpty::Keep).unwrap();
-        edit.comment(at("c"), beside, Some("of c")).unwrap();
+        edit.set_comment(at("b"), beside, None).unwrap();
+        edit.remove(at("c.d"), EmptyParents::Keep).unwrap();
+        edit.set_comment(at("c"), beside, Some("of c")).unwrap();
         edit.set(at("e"), 5).unwrap();
-        edit.comment(at("e"), beside, Some("of e")).unwrap();
+        edit.set_comment(at("e"), beside, Some("of e")).unwrap();
     });
     assert_eq!(text, "a: # of a\n  x: 1\nb: 2\nc: {} # of c\ne: 5 # of e\n");
 }
@@ -70,9 +72,9 @@ fn a_comment_stands_beside_the_new_value() {
 #[test]
 fn a_comment_stands_before_the_entries_that_come_behind_it() {
     let text = edited("a: 1\nb: 1\n", |edit, at| {
-        edit.comment(at("a"), CommentPlace::Beside, Some("of a")).unwrap();
-        edit.comment(at("b"), CommentPlace::Above, Some("of b")).unwrap();
-        edit.insert_key(at("."), "k", 1, Place::After("a")).unwrap();
+        edit.set_comment(at("a"), CommentPosition::Line, Some("of a")).unwrap();
+        edit.set_comment(at("b"), CommentPosition::Head, Some("of b")).unwrap();
+        edit.insert_key(at("."), "k", 1, KeyPosition::After("a")).unwrap();
     });
     assert_eq!(text, "a: 1 # of a\nk: 1\n# of b\nb: 1\n");
 }
@@ -106,12 +108,12 @@ fn what_is_left_out_of_a_graft_leaves_the_rest_as_it_stands() {
     let at = |path: &str| source.document(0).unwrap().find(&path.parse().unwrap()).unwrap();
     let without = [at("list[0].drop"), at("list[1]"), at("list[2].drop")];
     let notes = [(at("list[2]"), "# noted".to_owned())];
-    let pruned = Pruned::new(source.document(0).unwrap(), &without, &notes).unwrap();
+    let pruned = DocumentCopy::new(source.document(0).unwrap(), &without, &notes).unwrap();
     let file = File::parse("x:\n  - 1\n".to_owned()).unwrap();
     let list = file.document(0).unwrap().find(&"x".parse().unwrap()).unwrap();
     let mut edit = Edit::new(&file);
     for item in ["list[0]", "list[2]"] {
-        edit.append(list, Value::Graft(pruned.graft(at(item)))).unwrap();
+        edit.append(list, Value::OwnedNode(pruned.owned_node(at(item)))).unwrap();
     }
     let expected = "x:\n  - 1\n  # one\n  - name: a # first\n  # noted\n  # two\n  - {name: b}\n";
     assert_eq!(edit.apply().unwrap(), expected);

@@ -8,7 +8,7 @@ use krm_core::files::{self, FileNamePattern, FileNaming, RenamedFiles};
 use krm_core::format::{FormatOptions, format};
 use krm_core::schema::Schema;
 use krm_core::{Change, Diagnostic, Package, PackageFile, PackagePath, Plan};
-use krm_yaml::{Indentation, ListIndent};
+use krm_yaml::{Indentation, SequenceIndent};
 
 use super::edit_session::{EditOptions, EditSession, EditablePackage, EditablePackages};
 use crate::cli::Global;
@@ -211,9 +211,9 @@ fn formatted(
     let json = file.path.is_json();
     let indentation = Indentation {
         mapping: args.indent,
-        list: args.seq_indent.map(|style| match style {
-            SeqIndent::Wide => ListIndent::Wide,
-            SeqIndent::Compact => ListIndent::Compact,
+        sequence: args.seq_indent.map(|style| match style {
+            SeqIndent::Wide => SequenceIndent::Wide,
+            SeqIndent::Compact => SequenceIndent::Compact,
         }),
     };
     let options = FormatOptions { json, sort_lists: args.sort_lists, indentation, schema };

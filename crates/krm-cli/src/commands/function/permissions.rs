@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use krm_core::Diagnostic;
 use krm_run::{
     Container, ContainerSettings, Engine, Environment, Exec, ExecSettings, Function, Mount,
-    Network, Pull, Resolution, Resolved, Runner, Script, UseBuiltin, User, Variable, Wasi,
+    Network, Pull, Resolution, Runner, ScalarType, Script, UseBuiltin, User, Variable, Wasi,
     WasiSettings,
 };
 
@@ -143,8 +143,8 @@ impl Workshop<'_> {
         asks: &Asks,
     ) -> Result<Runner, Diagnostic> {
         match self.resolution.resolve(image, tag)? {
-            Resolved::Builtin(builtin) => Ok(Runner::Builtin(builtin)),
-            Resolved::Container(image) => {
+            ScalarType::Builtin(builtin) => Ok(Runner::Builtin(builtin)),
+            ScalarType::Container(image) => {
                 self.container(&image, asks).map_err(|told| with_meant(told, &image))
             }
         }

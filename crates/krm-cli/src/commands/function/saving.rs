@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use krm_core::{Diagnostic, Package, PackagePath};
-use krm_yaml::{Edit, File, NodeRef, Path, Segment, Value, WhenEmpty};
+use krm_yaml::{Edit, EmptyParents, File, NodeRef, Path, Segment, Value};
 
 use crate::Failure;
 use crate::console::Console;
@@ -101,7 +101,7 @@ impl Saving {
                     match given.map(|at| fields.swap_remove(at).1) {
                         Some(value) => edit.set_at(document, &path, value).map_err(told)?,
                         None if document.find(&path).is_some() => {
-                            edit.remove_at(document, &path, WhenEmpty::Remove).map_err(told)?;
+                            edit.remove_at(document, &path, EmptyParents::Remove).map_err(told)?;
                         }
                         None => {}
                     }

@@ -1,6 +1,6 @@
 //! `krm yaml rm`: removes the entry at a path, with its comments.
 
-use krm_yaml::{DocumentRef, Edit, EditError, EditErrorKind, Path, WhenEmpty};
+use krm_yaml::{DocumentRef, Edit, EditError, EditErrorKind, EmptyParents, Path};
 
 use super::path_edit::{self, DocumentEdit, PathEdit};
 use crate::cli::{Documents, Global, Preview};
@@ -64,7 +64,7 @@ impl PathEdit for Remove<'_> {
         document: DocumentRef<'a>,
         _: bool,
     ) -> Result<DocumentEdit, EditError> {
-        let when_empty = if self.0.prune { WhenEmpty::Remove } else { WhenEmpty::Keep };
+        let when_empty = if self.0.prune { EmptyParents::Remove } else { EmptyParents::Keep };
         match edit.remove_at(document, &self.0.path, when_empty) {
             Ok(()) => Ok(DocumentEdit::Applied),
             Err(error) => match error.kind {

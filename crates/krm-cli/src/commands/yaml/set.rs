@@ -2,7 +2,7 @@
 
 use krm_core::Diagnostic;
 use krm_yaml::{
-    DocumentRef, Edit, EditError, EditErrorKind, Located, Path, Resolved, Segment, Value,
+    DocumentRef, Edit, EditError, EditErrorKind, Path, PathLookup, ScalarType, Segment, Value,
 };
 
 use super::path_edit::{self, DocumentEdit, MissingPath, PathEdit};
@@ -86,15 +86,17 @@ impl PathEdit for Set<'_> {
         is_only: bool,
     ) -> Result<DocumentEdit, EditError> {
         let path = &self.args.path;
-        let current = match document.locate(path) {
-            Some(Located::Missing { found, .. }) if !self.may_create(document, found, is_only) => {
+        let current = match document.lookup(path) {
+            Some(PathLookup::Missing { found, .. })
+                if !self.may_create(document, found, is_only) =>
+            {
                 return Ok(DocumentEdit::PathMissing);
             }
-            Some(Located::Node(node)) => Some(node),
+            Some(PathLookup::Found(node)) => Some(node),
             _ => None,
         };
         let value = self.value.replacing(current);
-        if let Some(Located::Missing { at, .. }) = document.locate(path) {
+        if let Some(PathLookup::Missing { at, .. }) = document.lookup(path) {
             check_new_element(path, &value).map_err(|kind| EditError::at(at, kind))?;
         }
         edit.set_at(document, path, value)?;
@@ -109,7 +111,7 @@ impl Set<'_> {
         let is_empty = document
             .root()
             .and_then(|root| root.as_scalar())
-            .is_some_and(|it| it.resolve() == Resolved::Null);
+            .is_some_and(|it| it.resolve() == ScalarType::Null);
         self.args.create || is_last && (is_only || !is_empty)
     }
 }

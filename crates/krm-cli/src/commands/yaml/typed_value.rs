@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use krm_core::Diagnostic;
 use krm_core::diagnostics::CommonKind;
-use krm_yaml::{EditErrorKind, File, NodeRef, ReadError, Resolved, Value};
+use krm_yaml::{EditErrorKind, File, NodeRef, ReadError, ScalarType, Value};
 
 /// The type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -52,12 +52,12 @@ impl<'a> TypedValue<'a> {
         let scalar = value.root().and_then(|root| root.as_scalar());
         let resolved = scalar.map(|scalar| scalar.resolve());
         let is_valid = match kind {
-            Some(ValueType::Int) => matches!(resolved, Some(Resolved::Int(_))),
+            Some(ValueType::Int) => matches!(resolved, Some(ScalarType::Int(_))),
             Some(ValueType::Float) => {
-                matches!(resolved, Some(Resolved::Int(_) | Resolved::Float(_)))
+                matches!(resolved, Some(ScalarType::Int(_) | ScalarType::Float(_)))
             }
-            Some(ValueType::Bool) => matches!(resolved, Some(Resolved::Bool(_))),
-            Some(ValueType::Null) => text.is_empty() || resolved == Some(Resolved::Null),
+            Some(ValueType::Bool) => matches!(resolved, Some(ScalarType::Bool(_))),
+            Some(ValueType::Null) => text.is_empty() || resolved == Some(ScalarType::Null),
             Some(ValueType::Yaml) => value.check_yaml().map(|()| true)?,
             Some(ValueType::String) | None => true,
         };

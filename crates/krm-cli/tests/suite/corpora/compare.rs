@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use krm_yaml::{File, NodeRef, Resolved};
+use krm_yaml::{File, NodeRef, ScalarType};
 use similar::{ChangeTag, TextDiff};
 
 use super::case::{Case, Files, Ran};
@@ -128,9 +128,9 @@ fn meaning(node: NodeRef<'_>, is_root: bool) -> String {
     }
     let Some(scalar) = node.as_scalar() else { return String::new() };
     match scalar.resolve() {
-        Resolved::String => format!("{:?}", scalar.value()),
-        Resolved::Float(number) => number.to_string(),
-        Resolved::Null => "null".to_owned(),
+        ScalarType::String => format!("{:?}", scalar.value()),
+        ScalarType::Float(number) => number.to_string(),
+        ScalarType::Null => "null".to_owned(),
         _ => scalar.value().into_owned(),
     }
 }

@@ -1,6 +1,6 @@
 //! The configuration of a function: a file of its package as it stands now, or a ConfigMap made of a few values.
 
-use krm_yaml::{Edit, File, Mapping, Place as Position, Value};
+use krm_yaml::{Edit, File, KeyPosition as Position, Mapping, Value};
 
 use super::{Config, Function};
 use crate::diagnostics::closest_name;

@@ -32,7 +32,7 @@ impl Item {
         text: String,
     ) -> Result<Self, Diagnostic> {
         let start = source_text::content_span(document).start;
-        let file = document.alone(start, text).map_err(|error| Diagnostic::from(&error))?;
+        let file = document.to_file(start, text).map_err(|error| Diagnostic::from(&error))?;
         Self::from_file(Arc::new(file))
     }
 
@@ -57,7 +57,7 @@ impl Item {
     pub fn with_text(&self, text: String) -> Result<Self, Diagnostic> {
         let file = File::parse(text).map_err(|error| Diagnostic::from(&error))?;
         let (lines, columns) = self.file.offset();
-        let Self { file, .. } = Self::from_file(Arc::new(file.inside(lines, columns)))?;
+        let Self { file, .. } = Self::from_file(Arc::new(file.with_offset(lines, columns)))?;
         Ok(Self { file, ..self.clone() })
     }
 
@@ -73,7 +73,7 @@ impl Item {
         let lines = there.line.saturating_sub(here.line);
         let columns = there.column.saturating_sub(here.column);
         match Arc::try_unwrap(self.file) {
-            Ok(file) => Self { file: Arc::new(file.inside(lines, columns)), ..self },
+            Ok(file) => Self { file: Arc::new(file.with_offset(lines, columns)), ..self },
             // It shares the text of its file, and stands where it stands.
             Err(file) => Self { file, ..self },
         }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use krm_yaml::{File, Graft, NodeKind, NodeRef, Resolved, ScalarStyle, Value};
+use krm_yaml::{File, NodeKind, NodeRef, OwnedNode, ScalarStyle, ScalarType, Value};
 
 use super::fields::Fields;
 use super::ground::Ground;
@@ -116,20 +116,20 @@ pub(super) fn scalar(node: NodeRef<'_>) -> Option<Value<'_>> {
     let scalar = node.resolve().as_scalar()?;
     Some(match scalar.resolve() {
         // A word such as `on`, which is a boolean to readers of YAML 1.1, comes as it stands.
-        Resolved::String if scalar.resolve_1_1() != Resolved::String => {
+        ScalarType::String if scalar.resolve_1_1() != ScalarType::String => {
             word(node).unwrap_or(Value::String(scalar.value()))
         }
-        Resolved::Null => Value::Null,
-        Resolved::Bool(value) => Value::Bool(value),
-        Resolved::Int(_) | Resolved::Float(_) => Value::Number(scalar.value()),
-        Resolved::String => Value::String(scalar.value()),
+        ScalarType::Null => Value::Null,
+        ScalarType::Bool(value) => Value::Bool(value),
+        ScalarType::Int(_) | ScalarType::Float(_) => Value::Number(scalar.value()),
+        ScalarType::String => Value::String(scalar.value()),
     })
 }
 
 /// A plain word that some reader takes for null or a boolean, as it is spelled: keys pair by that.
 pub(super) fn word<'a>(node: NodeRef<'_>) -> Option<Value<'a>> {
     let scalar = node.resolve().as_scalar().filter(|it| it.style() == ScalarStyle::Plain)?;
-    let is_word = scalar.resolve_1_1() != Resolved::String && !scalar.raw().is_empty();
+    let is_word = scalar.resolve_1_1() != ScalarType::String && !scalar.raw().is_empty();
     let file = is_word.then(|| File::parse(scalar.value().into_owned()))?.ok()?;
-    Graft::root(file).map(Value::Graft)
+    OwnedNode::root(file).map(Value::OwnedNode)
 }

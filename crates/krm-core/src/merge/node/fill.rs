@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use krm_yaml::{CommentPlace, Edit, File, Graft, NodeKind, NodeRef, Pruned, Value};
+use krm_yaml::{CommentPosition, DocumentCopy, Edit, File, NodeKind, NodeRef, OwnedNode, Value};
 
 use super::directives::{self, Patch};
 use super::fields::{Field, Fields};
@@ -66,24 +66,28 @@ pub(super) fn with_comments<'a>(work: &Work<'a, '_>, field: Field<'a>, fill: Fil
     ];
     let has_some = above.is_some() || beside.is_some();
     let graft = has_some.then(|| commented(&value, above, beside)).flatten();
-    Fill::Value(graft.map_or(value, Value::Graft))
+    Fill::Value(graft.map_or(value, Value::OwnedNode))
 }
 
 /// A value as an entry of a text of its own, with comments above and beside it.
-fn commented(value: &Value<'_>, above: Option<String>, beside: Option<String>) -> Option<Graft> {
+fn commented(
+    value: &Value<'_>,
+    above: Option<String>,
+    beside: Option<String>,
+) -> Option<OwnedNode> {
     fn entry(file: &File) -> Option<NodeRef<'_>> {
         file.document(0)?.root()?.as_mapping()?.get("entry")
     }
     let file = File::parse("first:\nentry:\n".to_owned()).ok()?;
     let mut edit = Edit::new(&file);
-    edit.write(entry(&file)?, value.clone()).ok()?;
-    for (place, text) in [(CommentPlace::Above, above), (CommentPlace::Beside, beside)] {
+    edit.overwrite(entry(&file)?, value.clone()).ok()?;
+    for (place, text) in [(CommentPosition::Head, above), (CommentPosition::Line, beside)] {
         let Some(text) = text else { continue };
-        edit.comment(entry(&file)?, place, Some(&text)).ok()?;
+        edit.set_comment(entry(&file)?, place, Some(&text)).ok()?;
     }
     let file = File::parse(edit.apply().ok()?).ok()?;
-    let pruned = Pruned::new(file.document(0)?, &[], &[]).ok()?;
-    Some(pruned.graft(entry(&file)?))
+    let pruned = DocumentCopy::new(file.document(0)?, &[], &[]).ok()?;
+    Some(pruned.owned_node(entry(&file)?))
 }
 
 /// A node of upstream as it comes: without what else is left out, and without nulls; none where that leaves nothing.

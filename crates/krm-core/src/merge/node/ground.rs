@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::marks::Marks;
-use krm_yaml::{Comment, CommentPlace, DocumentRef, NodeRef, ScalarStyle};
+use krm_yaml::{Comment, CommentPosition, DocumentRef, NodeRef, ScalarStyle};
 
 /// Of so many documents it is remembered what was learnt; a file can have any number.
 const MOST_KNOWN: usize = 64;
@@ -37,16 +37,16 @@ impl<'a> Ground<'a> {
         let mut marks = Marks::default();
         for comment in document.comments() {
             let is_mark = marks.holds(comment.text);
-            match (comment.owner, comment.place) {
-                (Some(owner), CommentPlace::Above) if is_mark => {
+            match (comment.owner, comment.position) {
+                (Some(owner), CommentPosition::Head) if is_mark => {
                     ground.marks.entry(owner.index()).or_default().push(comment.text);
                 }
                 _ if is_mark => {}
-                (None, CommentPlace::Above) => ground.head.push(comment),
-                (Some(owner), CommentPlace::Above) => {
+                (None, CommentPosition::Head) => ground.head.push(comment),
+                (Some(owner), CommentPosition::Head) => {
                     ground.above.entry(owner.index()).or_default().push(comment.text);
                 }
-                (Some(owner), CommentPlace::Beside) => {
+                (Some(owner), CommentPosition::Line) => {
                     ground.beside.entry(owner.index()).or_insert(comment.text);
                 }
                 _ => {}

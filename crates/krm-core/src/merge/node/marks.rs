@@ -1,6 +1,8 @@
 //! Marks: comments that keep what a conflict did not take, found and settled later.
 
-use krm_yaml::{Comment, CommentPlace, DocumentRef, Edit, File, Graft, NodeRef, Value, WhenEmpty};
+use krm_yaml::{
+    Comment, CommentPosition, DocumentRef, Edit, EmptyParents, File, NodeRef, OwnedNode, Value,
+};
 
 use super::ops::Op;
 use super::rules::Side;
@@ -26,8 +28,8 @@ pub(super) fn of_value(id: &str, local: NodeRef<'_>) -> String {
 }
 
 /// Local's comment, where upstream's stands now.
-pub(super) fn of_comment(id: &str, place: CommentPlace, local: &str) -> String {
-    let place = if place == CommentPlace::Above { "above" } else { "beside" };
+pub(super) fn of_comment(id: &str, place: CommentPosition, local: &str) -> String {
+    let place = if place == CommentPosition::Head { "above" } else { "beside" };
     framed(id, &format!("local comment {place}:"), local)
 }
 
@@ -61,14 +63,14 @@ pub(super) fn add<'a>(
         None => mark.to_owned(),
     };
     for op in ops.iter_mut() {
-        if let Op::Note(node, CommentPlace::Above, text) = op
+        if let Op::Note(node, CommentPosition::Head, text) = op
             && *node == entry
         {
             *text = Some(joined(text.as_ref()));
             return;
         }
     }
-    ops.push(Op::Note(entry, CommentPlace::Above, Some(joined(above))));
+    ops.push(Op::Note(entry, CommentPosition::Head, Some(joined(above))));
 }
 
 /// Tells marks from other comments, line by line.
@@ -98,7 +100,7 @@ pub enum MarkKind {
     /// Local's value as it was written.
     Value(String),
     /// Local's comment.
-    Comment(CommentPlace, String),
+    Comment(CommentPosition, String),
     /// Local's comment at the head of the document.
     Head(String),
     /// Local's order: where each element stands in the list as it is.
@@ -143,8 +145,8 @@ pub fn find(document: DocumentRef<'_>) -> Vec<Mark<'_>> {
         let text = texts.join("\n");
         let kind = match what {
             "local:" => MarkKind::Value(text),
-            "local comment above:" => MarkKind::Comment(CommentPlace::Above, text),
-            "local comment beside:" => MarkKind::Comment(CommentPlace::Beside, text),
+            "local comment above:" => MarkKind::Comment(CommentPosition::Head, text),
+            "local comment beside:" => MarkKind::Comment(CommentPosition::Line, text),
             "local comment at the head:" => MarkKind::Head(text),
             "local order:" => MarkKind::Order(texts.iter().filter_map(|it| place_in(it)).collect()),
             "local: deleted" => MarkKind::DeletedLocally,
@@ -198,9 +200,9 @@ fn settle_one<'a>(
     );
     if let (true, Some(entry)) = (goes, entry) {
         // Its comments, the mark among them, go with it.
-        return edit.remove(entry, WhenEmpty::Keep).map_err(refused);
+        return edit.remove(entry, EmptyParents::Keep).map_err(refused);
     }
-    if let (MarkKind::Comment(CommentPlace::Above, text) | MarkKind::Head(text), Side::Local) =
+    if let (MarkKind::Comment(CommentPosition::Head, text) | MarkKind::Head(text), Side::Local) =
         (&mark.kind, side)
     {
         restore_above(edit, document, mark, text);
@@ -213,12 +215,12 @@ fn settle_one<'a>(
         (MarkKind::Value(text), Side::Local, Some(entry)) => {
             let value =
                 File::parse(format!("{text}\n")).map_err(|error| Diagnostic::from(&error))?;
-            let value = Graft::root(value).map_or(Value::Null, Value::Graft);
+            let value = OwnedNode::root(value).map_or(Value::Null, Value::OwnedNode);
             edit.set(entry, value).map_err(refused)
         }
         (MarkKind::Comment(_, text), Side::Local, Some(entry)) => {
             let text = Some(text.as_str()).filter(|text| !text.is_empty());
-            edit.comment(entry, CommentPlace::Beside, text).map_err(refused)
+            edit.set_comment(entry, CommentPosition::Line, text).map_err(refused)
         }
         (MarkKind::Order(order), Side::Local, Some(entry)) => {
             let mut places = order.clone();
@@ -247,7 +249,7 @@ fn restore_above<'a>(edit: &mut Edit<'a>, document: DocumentRef<'a>, mark: &Mark
     let upstream = document.comments().into_iter().filter(|comment| {
         !marks.holds(comment.text)
             && comment.owner == last.owner
-            && comment.place == CommentPlace::Above
+            && comment.position == CommentPosition::Head
             && comment.span.start > last.span.start
     });
     let upstream: Vec<Comment<'a>> = upstream.collect();

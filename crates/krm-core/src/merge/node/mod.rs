@@ -41,7 +41,7 @@ mod work;
 
 use std::borrow::Cow;
 
-use krm_yaml::{Edit, Graft, NodeRef};
+use krm_yaml::{Edit, NodeRef, OwnedNode};
 
 pub use conflict::{Conflict, ConflictKind, ConflictPlace};
 pub use documents::{MergedFile, NamedFile, three_way_files, two_way_files};
@@ -94,7 +94,7 @@ pub(crate) enum Coming {
     /// All of it.
     AsItIs,
     /// It without what is no value.
-    Pruned(Graft),
+    Pruned(OwnedNode),
 }
 
 impl Coming {
@@ -169,10 +169,10 @@ impl<'a, 'r> Merger<'a, 'r> {
             None => Ok(Coming::Nothing),
             Some(without) if without.is_empty() => Ok(Coming::AsItIs),
             Some(without) => {
-                let pruned = krm_yaml::Pruned::new(document, &without, &[]);
+                let pruned = krm_yaml::DocumentCopy::new(document, &without, &[]);
                 let told = |error| Diagnostic::from_edit(&error, document.file());
                 let pruned = pruned.map_err(|error| told(error).in_file(version.file))?;
-                Ok(Coming::Pruned(pruned.graft(version.node)))
+                Ok(Coming::Pruned(pruned.owned_node(version.node)))
             }
         }
     }

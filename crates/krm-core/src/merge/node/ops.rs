@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use krm_yaml::{Comment, CommentPlace, Edit, EditError, NodeRef, Pruned, Value, WhenEmpty};
+use krm_yaml::{
+    Comment, CommentPosition, DocumentCopy, Edit, EditError, EmptyParents, NodeRef, Value,
+};
 
 /// What is written somewhere.
 #[derive(Clone, Debug)]
@@ -33,7 +35,7 @@ pub(super) enum Op<'a> {
     Remove(NodeRef<'a>),
     Reorder(NodeRef<'a>, Vec<usize>),
     /// The comment above or beside an entry; none: it goes.
-    Note(NodeRef<'a>, CommentPlace, Option<String>),
+    Note(NodeRef<'a>, CommentPosition, Option<String>),
     /// A comment that is there.
     Replace(Comment<'a>, usize, Option<String>),
 }
@@ -47,20 +49,20 @@ pub(super) fn perform<'a>(ops: Vec<Op<'a>>, edit: &mut Edit<'a>) -> Result<(), E
             Value::Node(node)
         }
         Fill::Part { node, .. } => match pruned.get(&document_of(node)) {
-            Some(pruned) => Value::Graft(pruned.graft(node)),
+            Some(pruned) => Value::OwnedNode(pruned.owned_node(node)),
             None => Value::Node(node),
         },
     };
     for op in ops {
         match op {
-            Op::Set(node, fill) => edit.write(node, value(fill))?,
+            Op::Set(node, fill) => edit.overwrite(node, value(fill))?,
             Op::Entry { mapping, after, key, fill } => {
                 edit.insert_entry(mapping, after, key, value(fill))?;
             }
-            Op::Item { list, before, fill } => edit.insert_item(list, before, value(fill))?,
-            Op::Remove(node) => edit.remove(node, WhenEmpty::Keep)?,
+            Op::Item { list, before, fill } => edit.insert_element(list, before, value(fill))?,
+            Op::Remove(node) => edit.remove(node, EmptyParents::Keep)?,
             Op::Reorder(list, order) => edit.reorder(list, order)?,
-            Op::Note(node, place, text) => edit.comment(node, place, text.as_deref())?,
+            Op::Note(node, place, text) => edit.set_comment(node, place, text.as_deref())?,
             Op::Replace(comment, document, text) => {
                 edit.replace_comment(document, &comment, text.as_deref());
             }
@@ -84,7 +86,7 @@ struct Cut<'a> {
 }
 
 /// One copy of every document from which parts are left out, for all of them.
-fn prune(ops: &[Op<'_>]) -> Result<BTreeMap<(usize, usize), Pruned>, EditError> {
+fn prune(ops: &[Op<'_>]) -> Result<BTreeMap<(usize, usize), DocumentCopy>, EditError> {
     let mut cuts: BTreeMap<(usize, usize), Cut<'_>> = BTreeMap::new();
     for op in ops {
         let (Op::Set(_, fill) | Op::Entry { fill, .. } | Op::Item { fill, .. }) = op else {
@@ -101,7 +103,7 @@ fn prune(ops: &[Op<'_>]) -> Result<BTreeMap<(usize, usize), Pruned>, EditError> 
     }
     let copy = |(key, cut): ((usize, usize), Cut<'_>)| {
         let document = cut.document?;
-        Some(Pruned::new(document, &cut.without, &cut.notes).map(|pruned| (key, pruned)))
+        Some(DocumentCopy::new(document, &cut.without, &cut.notes).map(|pruned| (key, pruned)))
     };
     cuts.into_iter().filter_map(copy).collect()
 }

@@ -1,6 +1,6 @@
 //! Comments of entries: those of the source come along, and those of three versions are merged as values are.
 
-use krm_yaml::{CommentPlace, NodeRef, Notation, Segment};
+use krm_yaml::{CollectionStyle, CommentPosition, NodeRef, Segment};
 
 use super::conflict::ConflictKind;
 use super::ops::Op;
@@ -29,29 +29,29 @@ pub(super) enum Taken {
     /// Its value, or what changed in it.
     Value,
     /// All of it as it stands, with the comment beside it.
-    Graft,
+    OwnedNode,
     /// Nothing: local's was kept.
     Nothing,
 }
 
-const PLACES: [CommentPlace; 2] = [CommentPlace::Above, CommentPlace::Beside];
+const PLACES: [CommentPosition; 2] = [CommentPosition::Head, CommentPosition::Line];
 
 impl<'a> Work<'a, '_> {
-    fn comment(&self, slot: Slot<'a>, place: CommentPlace) -> Option<String> {
+    fn comment(&self, slot: Slot<'a>, place: CommentPosition) -> Option<String> {
         let ground = self.ground(slot.value);
         match place {
-            CommentPlace::Above => ground.above(slot.key, slot.value),
+            CommentPosition::Head => ground.above(slot.key, slot.value),
             _ => ground.beside(slot.key, slot.value).map(str::to_owned),
         }
     }
 
     /// Whether a comment can be written at an entry.
-    pub(super) fn takes_note(&self, entry: NodeRef<'a>, place: CommentPlace) -> bool {
+    pub(super) fn takes_note(&self, entry: NodeRef<'a>, place: CommentPosition) -> bool {
         if !self.ground(entry).takes_comments {
             return false;
         }
         let Some(parent) = entry.parent() else { return false };
-        if parent.notation() == Notation::Block {
+        if parent.collection_style() == CollectionStyle::Block {
             return true;
         }
         // In brackets there is room where the entry has its line to itself.
@@ -63,14 +63,15 @@ impl<'a> Work<'a, '_> {
         let after = after.strip_prefix(',').unwrap_or(after).trim_start_matches([' ', '\t']);
         let is_last = after.is_empty() || after.starts_with(['\n', '\r', '#']);
         match place {
-            CommentPlace::Above => is_first,
+            CommentPosition::Head => is_first,
             _ => is_last,
         }
     }
 
     /// Whether an entry in brackets has a comment among others: in one line they all stand above.
     fn is_held(&self, slot: Slot<'a>, theirs: &str) -> bool {
-        let in_brackets = slot.value.parent().is_some_and(|it| it.notation() != Notation::Block);
+        let in_brackets =
+            slot.value.parent().is_some_and(|it| it.collection_style() != CollectionStyle::Block);
         let ours = PLACES.map(|place| self.comment(slot, place).unwrap_or_default());
         let has = |line: &str| ours.iter().any(|ours| ours.lines().any(|it| it == line));
         in_brackets && theirs.lines().all(has)
@@ -79,17 +80,17 @@ impl<'a> Work<'a, '_> {
     fn note(
         &mut self,
         slot: Slot<'a>,
-        place: CommentPlace,
+        place: CommentPosition,
         text: Option<String>,
     ) -> Result<(), Diagnostic> {
         let is_long = text.as_ref().is_some_and(|text| text.contains('\n'));
-        if place == CommentPlace::Beside && is_long || !self.takes_note(slot.value, place) {
+        if place == CommentPosition::Line && is_long || !self.takes_note(slot.value, place) {
             self.warn(slot.value, "a comment of the other side has no room here and is left out");
             return Ok(());
         }
         let marks = self.ground(slot.value).marks(slot.key, slot.value);
         let text = match (place, marks) {
-            (CommentPlace::Above, Some(marks)) => {
+            (CommentPosition::Head, Some(marks)) => {
                 Some(text.map_or(marks.clone(), |text| format!("{marks}\n{text}")))
             }
             _ => text,
@@ -106,7 +107,7 @@ impl<'a> Work<'a, '_> {
     ) -> Result<(), Diagnostic> {
         for place in PLACES {
             // A graft brings the comment beside it by itself.
-            if is_grafted && place == CommentPlace::Beside {
+            if is_grafted && place == CommentPosition::Line {
                 continue;
             }
             let Some(new) = self.comment(source, place) else { continue };
@@ -138,7 +139,7 @@ impl<'a> Work<'a, '_> {
                 continue;
             }
             let is_here =
-                taken == Taken::Graft && place == CommentPlace::Beside && theirs.is_some();
+                taken == Taken::OwnedNode && place == CommentPosition::Line && theirs.is_some();
             if ours != old {
                 let side = self.comment_clash([&old, &ours, &theirs], local, upstream);
                 if side == Side::Local {
@@ -223,7 +224,7 @@ impl<'a> Work<'a, '_> {
                 format!("the comment `{beside}` goes with the value that it is about"),
             );
         }
-        self.ask(Op::Note(local, CommentPlace::Beside, None))
+        self.ask(Op::Note(local, CommentPosition::Line, None))
     }
 
     /// Whether a comment can stand at the head of local, or of what it becomes.
@@ -270,7 +271,7 @@ impl<'a> Work<'a, '_> {
                 let first = local.as_mapping().filter(|_| !self.is_set(local));
                 let first = first.and_then(|mapping| mapping.entries().next());
                 let above = first.map_or(local, |first| first.value);
-                self.ask(Op::Note(above, CommentPlace::Above, Some(text)))
+                self.ask(Op::Note(above, CommentPosition::Head, Some(text)))
             }
             (None, None) => Ok(()),
         }

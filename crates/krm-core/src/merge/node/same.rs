@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use krm_yaml::{NodeKind, NodeRef, Resolved, Scalar, ScalarStyle};
+use krm_yaml::{NodeKind, NodeRef, Scalar, ScalarStyle, ScalarType};
 
 use super::fields::Fields;
 use crate::model::resource;
@@ -94,16 +94,15 @@ pub(crate) fn own_tag(node: NodeRef<'_>) -> Option<&str> {
 
 fn same_scalar(a: Scalar<'_>, b: Scalar<'_>) -> bool {
     match (a.resolve(), b.resolve()) {
-        (Resolved::String, Resolved::String) | (Resolved::Int(None), Resolved::Int(None)) => {
-            a.value() == b.value()
-        }
+        (ScalarType::String, ScalarType::String)
+        | (ScalarType::Int(None), ScalarType::Int(None)) => a.value() == b.value(),
         (a, b) => a == b,
     }
 }
 
 /// To readers of YAML 1.1 `yes` is a boolean and `"yes"` is none. Numbers are those of YAML 1.2: JSON has one way to spell them.
 fn same_in_yaml_1_1(a: Scalar<'_>, b: Scalar<'_>) -> bool {
-    let is_text = a.resolve() == Resolved::String;
+    let is_text = a.resolve() == ScalarType::String;
     !is_text || a.resolve_1_1() == b.resolve_1_1() || is_json_text(a) || is_json_text(b)
 }
 

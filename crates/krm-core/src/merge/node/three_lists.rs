@@ -131,7 +131,7 @@ impl<'a> ListMerge<'a, '_> {
             match (fate, versions.local, versions.upstream) {
                 (Fate::Stays { grafted }, Some(local), Some(upstream)) => {
                     let base = versions.base.map(Slot::item);
-                    let taken = if grafted { Taken::Graft } else { Taken::Value };
+                    let taken = if grafted { Taken::OwnedNode } else { Taken::Value };
                     work.merge_comments(base, Slot::item(local), Slot::item(upstream), taken)?;
                 }
                 (Fate::Stays { .. } | Fate::Kept, _, _) => {}

@@ -83,7 +83,9 @@ impl<'a> Mapping<'a> {
             let checkpoint = work.checkpoint();
             match slot(work, versions, Place { holders, shape: &shape, keys: None })? {
                 Fate::Kept => comments(work, old, ours, theirs, Taken::Nothing),
-                Fate::Stays { grafted: true } => comments(work, old, ours, theirs, Taken::Graft),
+                Fate::Stays { grafted: true } => {
+                    comments(work, old, ours, theirs, Taken::OwnedNode)
+                }
                 Fate::Stays { .. } => comments(work, old, ours, theirs, Taken::Value),
                 Fate::Goes => {
                     work.rewind(&checkpoint);

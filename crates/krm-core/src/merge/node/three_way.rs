@@ -206,7 +206,7 @@ fn missing<'a>(
     let fill = fill::of_upstream(work, upstream, without, place.shape, holder)?;
     let Some(mut fill) = fill else { return Ok(KEEP) };
     if let (Some(id), Fill::Part { note, node, .. }) = (mark, &mut fill)
-        && work.takes_note(*node, krm_yaml::CommentPlace::Above)
+        && work.takes_note(*node, krm_yaml::CommentPosition::Head)
         && work.ground(holder).takes_comments
     {
         *note = Some(marks::of_deleted_locally(&id));
@@ -341,7 +341,7 @@ fn below_alias<'a>(
     }
     match two_way::merged_copy(work, upstream, local)? {
         Copy::Of(graft) => {
-            work.ask(Op::Set(alias, Fill::Value(krm_yaml::Value::Graft(graft))))?;
+            work.ask(Op::Set(alias, Fill::Value(krm_yaml::Value::OwnedNode(graft))))?;
             Ok(Fate::Stays { grafted: true })
         }
         Copy::Same => Ok(KEEP),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use krm_yaml::{NodeRef, Resolved, ScalarStyle, Value};
+use krm_yaml::{NodeRef, ScalarStyle, ScalarType, Value};
 
 use super::directives::{self, MappingDirectives, Patch};
 use super::fields::{Field, Fields, share_merge_keys};
@@ -102,7 +102,7 @@ fn inherited<'a>(
         Copy::Same | Copy::Gone => Ok(()),
         Copy::Whole => added(work, field, mapping, after, &shape),
         Copy::Of(graft) => {
-            let fill = Fill::Value(Value::Graft(graft));
+            let fill = Fill::Value(Value::OwnedNode(graft));
             work.ask(Op::Entry { mapping, after, key: key_value(field.key, mapping), fill })
         }
     }
@@ -133,7 +133,7 @@ pub(super) fn key_value<'a>(key: NodeRef<'a>, mapping: NodeRef<'a>) -> Value<'a>
     let scalar = key.as_scalar();
     let is_plain = scalar.is_some_and(|key| key.style() == ScalarStyle::Plain);
     // A word such as `on` was written without quotes on purpose, or at least with success.
-    let is_word = is_plain && scalar.is_some_and(|key| key.resolve_1_1() != Resolved::String);
+    let is_word = is_plain && scalar.is_some_and(|key| key.resolve_1_1() != ScalarType::String);
     match key.as_str() {
         Some(_) if is_word && is_bare && mapping.is_block() => Value::Node(key),
         Some(text) => Value::String(text),

@@ -1,6 +1,6 @@
 //! Two-way merge: what the source says is set in the destination, and whatever it does not mention stays.
 
-use krm_yaml::{Edit, File, Graft, NodeKind, NodeRef, Value};
+use krm_yaml::{Edit, File, NodeKind, NodeRef, OwnedNode, Value};
 
 use super::ops::{Fill, Op};
 use super::same::{is_null, own_tag, same};
@@ -161,7 +161,7 @@ fn below_alias<'a>(
         Copy::Same => Ok(Done::Same),
         Copy::Gone => Ok(Done::Gone),
         Copy::Of(graft) => {
-            work.ask(Op::Set(alias, Fill::Value(Value::Graft(graft))))?;
+            work.ask(Op::Set(alias, Fill::Value(Value::OwnedNode(graft))))?;
             Ok(Done::Changed { grafted: true })
         }
         Copy::Whole => whole(work, source, alias, shape),
@@ -172,7 +172,7 @@ fn below_alias<'a>(
 pub(super) enum Copy {
     Same,
     Gone,
-    Of(Graft),
+    Of(OwnedNode),
     /// There is nothing to merge with: the kinds differ.
     Whole,
 }
@@ -203,5 +203,5 @@ pub(super) fn merged_copy<'a>(
     }
     let text = edit.apply().map_err(|error| work.told(Diagnostic::error(error.kind), there))?;
     let merged = File::parse(text).map_err(|error| Diagnostic::from(&error))?;
-    Ok(Graft::root(merged).map_or(Copy::Whole, Copy::Of))
+    Ok(OwnedNode::root(merged).map_or(Copy::Whole, Copy::Of))
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use krm_yaml::{CommentPlace, Edit, NodeRef, Path, Segment};
+use krm_yaml::{CommentPosition, Edit, NodeRef, Path, Segment};
 
 use super::conflict::{Conflict, ConflictKind, id_of, place_of, value_of};
 use super::ground::{Ground, Grounds};
@@ -222,7 +222,7 @@ impl<'a, 'm> Work<'a, 'm> {
 
     /// Puts a mark above an entry of the destination; not where no comment can stand.
     pub(super) fn mark(&mut self, entry: NodeRef<'a>, mark: String) {
-        if !self.takes_note(entry, CommentPlace::Above) {
+        if !self.takes_note(entry, CommentPosition::Head) {
             return;
         }
         self.marked();

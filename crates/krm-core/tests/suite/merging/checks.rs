@@ -301,7 +301,7 @@ pub(crate) fn has_null(text: &str) -> bool {
     let mut waiting: Vec<_> = file.documents().filter_map(DocumentRef::root).collect();
     while let Some(node) = waiting.pop() {
         let scalar = node.resolve().as_scalar();
-        if scalar.is_some_and(|scalar| scalar.resolve() == krm_yaml::Resolved::Null) {
+        if scalar.is_some_and(|scalar| scalar.resolve() == krm_yaml::ScalarType::Null) {
             return true;
         }
         waiting.extend(node.children());

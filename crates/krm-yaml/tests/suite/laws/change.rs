@@ -1,6 +1,6 @@
 //! Changes: chosen at random for a document, and asked of the engine.
 
-use krm_yaml::{CommentPlace, DocumentRef, Edit, EditError, NodeRef, Place, WhenEmpty};
+use krm_yaml::{CommentPosition, DocumentRef, Edit, EditError, EmptyParents, KeyPosition, NodeRef};
 
 use super::draw::Draw;
 use super::generate;
@@ -22,7 +22,7 @@ pub(crate) enum What {
     Move { from: usize, to: usize },
     Reorder(Vec<usize>),
     Rename(String),
-    Comment { place: CommentPlace, text: String },
+    Comment { place: CommentPosition, text: String },
 }
 
 /// A place as the caller names it; where that is stands beside it.
@@ -110,23 +110,23 @@ impl Change {
                     _ => Vec::new(),
                 };
                 let place = match place {
-                    Spoken::Last => Place::Last,
-                    Spoken::First => Place::First,
-                    Spoken::Before(name) => Place::Before(name),
-                    Spoken::After(name) => Place::After(name),
-                    Spoken::InOrder(_) => Place::InOrder(&order),
+                    Spoken::Last => KeyPosition::Last,
+                    Spoken::First => KeyPosition::First,
+                    Spoken::Before(name) => KeyPosition::Before(name),
+                    Spoken::After(name) => KeyPosition::After(name),
+                    Spoken::InOrder(_) => KeyPosition::InOrder(&order),
                 };
                 edit.insert_key(node, key, value.to_value(), place)
             }
             What::InsertItem { value, last: true, .. } => edit.append(node, value.to_value()),
-            What::InsertItem { value, at, .. } => edit.insert_item(node, *at, value.to_value()),
+            What::InsertItem { value, at, .. } => edit.insert_element(node, *at, value.to_value()),
             What::Remove { prune } => {
-                edit.remove(node, if *prune { WhenEmpty::Remove } else { WhenEmpty::Keep })
+                edit.remove(node, if *prune { EmptyParents::Remove } else { EmptyParents::Keep })
             }
-            What::Move { from, to } => edit.move_item(node, *from, *to),
+            What::Move { from, to } => edit.move_element(node, *from, *to),
             What::Reorder(order) => edit.reorder(node, order.clone()),
             What::Rename(name) => edit.rename(node, name),
-            What::Comment { place, text } => edit.comment(node, *place, Some(text)),
+            What::Comment { place, text } => edit.set_comment(node, *place, Some(text)),
         }
     }
 
@@ -246,7 +246,7 @@ fn choose_for(
     Some(match (&node.shape, which) {
         (_, 10 | 11) if !is_root && !quiet => What::Remove { prune: draw.once_in(3) },
         (_, 9) if !is_root && !quiet => {
-            let place = draw.pick(&[CommentPlace::Above, CommentPlace::Beside]);
+            let place = draw.pick(&[CommentPosition::Head, CommentPosition::Line]);
             What::Comment { place, text: format!("note {}", draw.pick(&["one", "two: [", "# x"])) }
         }
         (Shape::Mapping { entries, .. }, 0..=4) => insert_key(draw, tree, entries, wish),

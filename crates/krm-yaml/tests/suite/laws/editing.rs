@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use krm_yaml::{DocumentRef, Edit, File, Resolved};
+use krm_yaml::{DocumentRef, Edit, File, ScalarType};
 
 use super::change::{Change, What, Wish, at_path};
 use super::draw::Draw;
@@ -361,11 +361,11 @@ fn each_scalar(document: DocumentRef<'_>, out: &mut Vec<(String, bool, bool)>) {
     let mut open: Vec<krm_yaml::NodeRef<'_>> = document.root().into_iter().collect();
     while let Some(node) = open.pop() {
         if let Some(scalar) = node.as_scalar() {
-            let is_text = scalar.resolve() == Resolved::String;
+            let is_text = scalar.resolve() == ScalarType::String;
             out.push((
                 scalar.value().into_owned(),
                 is_text,
-                scalar.resolve_1_1() == Resolved::String,
+                scalar.resolve_1_1() == ScalarType::String,
             ));
         }
         open.extend(node.children());

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use krm_yaml::{DocumentRef, NodeKind, NodeRef, Notation, ScalarStyle};
+use krm_yaml::{CollectionStyle, DocumentRef, NodeKind, NodeRef, ScalarStyle};
 
 use super::change::{Change, What, node_at};
 use super::model::{Shape, Tree};
@@ -109,7 +109,7 @@ fn is_one_line(value: &Tree) -> bool {
 
 fn in_brackets(node: NodeRef<'_>) -> bool {
     std::iter::successors(node.parent(), |node| node.parent())
-        .any(|up| up.notation() != Notation::Block)
+        .any(|up| up.collection_style() != CollectionStyle::Block)
 }
 
 fn set(text: &str, node: NodeRef<'_>, value: &Tree) -> Ground {
@@ -152,11 +152,11 @@ fn removed(text: &str, node: NodeRef<'_>, prune: bool) -> Ground {
     if only && prune && parent.parent().is_some() {
         return removed(text, parent, prune);
     }
-    if parent.notation() != Notation::Block {
+    if parent.collection_style() != CollectionStyle::Block {
         let full = parent.full_span();
         let start = if at > 0 { slots[at - 1].end } else { parent.start() as usize + 1 };
         let end = slots.get(at + 1).map_or(full.end as usize - 1, |next| next.head);
-        if parent.notation() == Notation::Pair {
+        if parent.collection_style() == CollectionStyle::Pair {
             return Ground::whole(full.start as usize..full.end as usize);
         }
         let comma = skip_trivia(text, slot.end);
@@ -200,7 +200,7 @@ fn removed(text: &str, node: NodeRef<'_>, prune: bool) -> Ground {
 fn inserted(text: &str, node: NodeRef<'_>, at: usize) -> Ground {
     let slots = slots(node);
     let full = node.full_span();
-    if slots.is_empty() || node.notation() == Notation::Pair {
+    if slots.is_empty() || node.collection_style() == CollectionStyle::Pair {
         if in_brackets(node) {
             return Ground { lost: 0..0, ..Ground::whole(full.start as usize..full.end as usize) };
         }
@@ -208,7 +208,7 @@ fn inserted(text: &str, node: NodeRef<'_>, at: usize) -> Ground {
         let range = floor(text, node).min(full.start as usize)..next_line(text, full.end as usize);
         return Ground { range, may_go: true, lost: 0..0 };
     }
-    let is_block = node.notation() == Notation::Block;
+    let is_block = node.collection_style() == CollectionStyle::Block;
     let start = match at {
         0 if is_block => floor(text, node).min(slots[0].head),
         0 => node.start() as usize + 1,
@@ -228,7 +228,7 @@ fn inserted(text: &str, node: NodeRef<'_>, at: usize) -> Ground {
 fn reordered(text: &str, node: NodeRef<'_>) -> Range<usize> {
     let slots = slots(node);
     let (Some(first), Some(last)) = (slots.first(), slots.last()) else { return 0..0 };
-    if node.notation() != Notation::Block {
+    if node.collection_style() != CollectionStyle::Block {
         return node.start() as usize..node.end() as usize;
     }
     let top = floor(text, node).min(first.head);
@@ -250,7 +250,7 @@ fn around(node: NodeRef<'_>) -> (Vec<Slot>, usize) {
 
 fn slots(collection: NodeRef<'_>) -> Vec<Slot> {
     let text = collection.document().file().text();
-    let is_flow = collection.notation() == Notation::Flow;
+    let is_flow = collection.collection_style() == CollectionStyle::Flow;
     let width = if collection.kind() == NodeKind::Mapping { 2 } else { 1 };
     let children: Vec<NodeRef<'_>> = collection.children().collect();
     let mut at = collection.start() as usize + usize::from(is_flow);
@@ -288,7 +288,11 @@ fn floor(text: &str, node: NodeRef<'_>) -> usize {
             (key.end() as usize).min(full)
         };
     }
-    if parent.notation() == Notation::Block { (slots[at].head + 1).min(full) } else { full }
+    if parent.collection_style() == CollectionStyle::Block {
+        (slots[at].head + 1).min(full)
+    } else {
+        full
+    }
 }
 
 fn is_break(c: char) -> bool {

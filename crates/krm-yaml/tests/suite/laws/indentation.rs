@@ -1,6 +1,6 @@
 //! Other indentation: twice is once, comments are kept, and no entry loses its own.
 
-use krm_yaml::{CommentPlace, DocumentRef, File, Indentation, ListIndent};
+use krm_yaml::{CommentPosition, DocumentRef, File, Indentation, SequenceIndent};
 
 use super::draw::Draw;
 use super::ensure;
@@ -9,12 +9,12 @@ use super::ensure;
 pub(crate) fn change(draw: &mut Draw<'_>, text: &str) -> Result<Option<String>, String> {
     let how = Indentation {
         mapping: draw.pick(&[Some(2), Some(4), Some(3), None]),
-        list: draw.pick(&[Some(ListIndent::Wide), Some(ListIndent::Compact), None]),
+        sequence: draw.pick(&[Some(SequenceIndent::Wide), Some(SequenceIndent::Compact), None]),
     };
     let file = File::parse(text.to_owned()).map_err(|error| format!("{error:?}"))?;
     let mut new = String::new();
     for document in file.documents() {
-        match document.reindented(how) {
+        match document.reindent(how) {
             Ok(text) => new.push_str(&text),
             Err(error) => {
                 return Ok(Some(format!("{}\n{how:?}\n{text}\n{text:?}", error)));
@@ -28,7 +28,7 @@ pub(crate) fn change(draw: &mut Draw<'_>, text: &str) -> Result<Option<String>, 
         let [was, is] = [comments(old), comments(new)];
         let differs = was.iter().zip(&is).find(|(was, is)| was != is);
         ensure!(was.len() == is.len() && differs.is_none(), "comments {differs:?}{told}");
-        let again = new.reindented(how).map_err(|error| format!("again {error}{told}"))?;
+        let again = new.reindent(how).map_err(|error| format!("again {error}{told}"))?;
         ensure!(again == new.text(), "twice is not once{told}\n--- again\n{again}");
     }
     Ok(None)
@@ -38,10 +38,10 @@ pub(crate) fn change(draw: &mut Draw<'_>, text: &str) -> Result<Option<String>, 
 fn comments(document: DocumentRef<'_>) -> Vec<(&str, bool, Option<usize>)> {
     let all = document.comments();
     let one = |comment: &krm_yaml::Comment<'_>| {
-        let is_sure = matches!(comment.place, CommentPlace::Above | CommentPlace::Beside);
+        let is_sure = matches!(comment.position, CommentPosition::Head | CommentPosition::Line);
         comment.owner.filter(|_| is_sure).map(|owner| owner.index())
     };
     all.iter()
-        .map(|comment| (comment.text, comment.place == CommentPlace::Above, one(comment)))
+        .map(|comment| (comment.text, comment.position == CommentPosition::Head, one(comment)))
         .collect()
 }

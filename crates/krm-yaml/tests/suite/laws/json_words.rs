@@ -1,6 +1,6 @@
 //! What the model wants of values that come into a JSON text: the same ones, as JSON spells them.
 
-use krm_yaml::{Notation, ScalarStyle};
+use krm_yaml::{CollectionStyle, ScalarStyle};
 
 use super::model::{Kind, Shape, Tree};
 
@@ -14,11 +14,11 @@ impl Tree {
             Shape::Scalar { kind: Kind::Text, .. } => is_text(self),
             Shape::Scalar { text, kind, .. } => spelled(text, *kind) == *text,
             Shape::Sequence { items, notation } => {
-                *notation == Some(Notation::Flow) && items.iter().all(Self::is_json)
+                *notation == Some(CollectionStyle::Flow) && items.iter().all(Self::is_json)
             }
             Shape::Mapping { entries, notation } => {
                 let is_entry = |(key, value): &(Tree, Tree)| is_text(key) && value.is_json();
-                *notation == Some(Notation::Flow) && entries.iter().all(is_entry)
+                *notation == Some(CollectionStyle::Flow) && entries.iter().all(is_entry)
             }
             Shape::Alias(_) => false,
         }

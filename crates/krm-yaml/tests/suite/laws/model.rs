@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use krm_yaml::{NodeKind, NodeRef, Notation, Resolved, ScalarStyle, Value};
+use krm_yaml::{CollectionStyle, NodeKind, NodeRef, ScalarStyle, ScalarType, Value};
 
 /// A node with what belongs to it.
 #[derive(Clone, PartialEq)]
@@ -25,8 +25,8 @@ pub(crate) enum Tag {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Shape {
     Scalar { text: String, kind: Kind, style: Option<ScalarStyle> },
-    Sequence { items: Vec<Tree>, notation: Option<Notation> },
-    Mapping { entries: Vec<(Tree, Tree)>, notation: Option<Notation> },
+    Sequence { items: Vec<Tree>, notation: Option<CollectionStyle> },
+    Mapping { entries: Vec<(Tree, Tree)>, notation: Option<CollectionStyle> },
     Alias(String),
 }
 
@@ -115,23 +115,26 @@ impl Tree {
             NodeKind::Scalar(style) => {
                 let scalar = node.as_scalar().expect("a scalar is one");
                 let kind = match scalar.resolve() {
-                    Resolved::Null => Kind::Null,
-                    Resolved::Bool(value) => Kind::Bool(value),
-                    Resolved::Int(value) => Kind::Int(value),
-                    Resolved::Float(value) => Kind::Float(value),
-                    Resolved::String => Kind::Text,
+                    ScalarType::Null => Kind::Null,
+                    ScalarType::Bool(value) => Kind::Bool(value),
+                    ScalarType::Int(value) => Kind::Int(value),
+                    ScalarType::Float(value) => Kind::Float(value),
+                    ScalarType::String => Kind::Text,
                 };
                 Shape::Scalar { text: scalar.value().into_owned(), kind, style: Some(style) }
             }
             NodeKind::Sequence => Shape::Sequence {
                 items: node.children().map(Self::read).collect(),
-                notation: Some(node.notation()),
+                notation: Some(node.collection_style()),
             },
             NodeKind::Mapping => {
                 let mapping = node.as_mapping().expect("a mapping is one");
                 let entries =
                     mapping.entries().map(|entry| (Self::read(entry.key), Self::read(entry.value)));
-                Shape::Mapping { entries: entries.collect(), notation: Some(node.notation()) }
+                Shape::Mapping {
+                    entries: entries.collect(),
+                    notation: Some(node.collection_style()),
+                }
             }
         };
         let tag = node.tag().map_or(Tag::None, |tag| Tag::Written(tag.to_owned()));

@@ -1,6 +1,6 @@
 //! What changes should make of a document: the same ones, made to the model.
 
-use krm_yaml::Notation;
+use krm_yaml::CollectionStyle;
 
 use super::change::{Change, What};
 use super::model::{Kind, Shape, Tag, Tree};
@@ -45,7 +45,7 @@ fn rebuilt(tree: &Tree, path: &mut Vec<usize>, changes: &[Change]) -> Option<Tre
             if items.is_empty() && !old.is_empty() && prunes && !path.is_empty() {
                 return None;
             }
-            if items.is_empty() != old.is_empty() || *notation == Some(Notation::Pair) {
+            if items.is_empty() != old.is_empty() || *notation == Some(CollectionStyle::Pair) {
                 *notation = None;
             }
         }
@@ -71,7 +71,7 @@ fn rebuilt(tree: &Tree, path: &mut Vec<usize>, changes: &[Change]) -> Option<Tre
             if entries.is_empty() && !old.is_empty() && prunes && !path.is_empty() {
                 return None;
             }
-            if entries.is_empty() != old.is_empty() || *notation == Some(Notation::Pair) {
+            if entries.is_empty() != old.is_empty() || *notation == Some(CollectionStyle::Pair) {
                 *notation = None;
             }
         }

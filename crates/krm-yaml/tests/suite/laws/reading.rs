@@ -1,7 +1,7 @@
 //! Laws of reading: the bytes stay, and what is read is what the text says.
 
 use granit_parser::{Event, Parser, ScalarStyle as Style, StructureStyle};
-use krm_yaml::{File, NodeKind, NodeRef, Notation, ReadOptions, ScalarStyle};
+use krm_yaml::{CollectionStyle, File, NodeKind, NodeRef, ReadOptions, ScalarStyle};
 
 use super::emit::Sample;
 use super::model::Tree;
@@ -110,7 +110,7 @@ pub(crate) fn quick_is_thorough(text: &str) -> Verdict {
 pub(crate) fn alone_is_read_again(text: &str) -> Verdict {
     let file = File::parse(text.to_owned()).map_err(|error| format!("not read: {error}"))?;
     for document in file.documents() {
-        let content = document.between_markers();
+        let content = document.content_span();
         let (first, last) = (content.start as usize, content.end as usize);
         let lines = first..last.min(first + 40);
         let starts = lines.filter(|at| *at == 0 || text.as_bytes()[at - 1] == b'\n');
@@ -119,7 +119,7 @@ pub(crate) fn alone_is_read_again(text: &str) -> Verdict {
             let trimmed = rest.trim_end().len();
             for end in [rest.len(), trimmed, (trimmed + 1).min(rest.len())] {
                 let Some(part) = rest.get(..end) else { continue };
-                let alone = document.alone(start as u32, part.to_owned());
+                let alone = document.to_file(start as u32, part.to_owned());
                 let again = File::parse(part.to_owned());
                 ensure!(alone == again, "{part:?} at {start} is not the same alone in {text:?}");
             }
@@ -155,7 +155,7 @@ enum Seen {
 }
 
 fn walk(node: NodeRef<'_>, out: &mut Vec<Seen>) {
-    let flow = node.notation() != Notation::Block;
+    let flow = node.collection_style() != CollectionStyle::Block;
     match node.kind() {
         NodeKind::Scalar(style) => {
             let value = node.as_scalar().map(|scalar| scalar.value().into_owned());

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use krm_yaml::{
-    Edit, EditError, File, NodeKind, NodeRef, Pruned, Resolved, Scalar, ScalarStyle, Value,
+    DocumentCopy, Edit, EditError, File, NodeKind, NodeRef, Scalar, ScalarStyle, ScalarType, Value,
 };
 
 use super::remarks::{Remarks, Slot};
@@ -14,10 +14,10 @@ use crate::print::source_text;
 /// A scalar without its style.
 pub(super) fn scalar(scalar: Scalar<'_>) -> Value<'_> {
     match scalar.resolve() {
-        Resolved::Null => Value::Null,
-        Resolved::Bool(value) => Value::Bool(value),
-        Resolved::Int(_) | Resolved::Float(_) => Value::Number(scalar.value()),
-        Resolved::String => Value::String(scalar.value()),
+        ScalarType::Null => Value::Null,
+        ScalarType::Bool(value) => Value::Bool(value),
+        ScalarType::Int(_) | ScalarType::Float(_) => Value::Number(scalar.value()),
+        ScalarType::String => Value::String(scalar.value()),
     }
 }
 
@@ -115,5 +115,5 @@ fn copy<'a>(node: NodeRef<'a>, known: &Known<'_>) -> Result<Value<'a>, EditError
     let document = clean.document(0).filter(|it| it.error().is_none());
     let value = document.and_then(|it| it.root()?.as_mapping()?.get("x"));
     let Some(value) = value else { return Ok(Value::Node(node)) };
-    Ok(Value::Graft(Pruned::new(value.document(), &[], &[])?.graft(value)))
+    Ok(Value::OwnedNode(DocumentCopy::new(value.document(), &[], &[])?.owned_node(value)))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use krm_yaml::{NodeRef, Resolved, Scalar};
+use krm_yaml::{NodeRef, Scalar, ScalarType};
 
 use super::keys::spelled;
 use super::scalars::has_lost_digits;
@@ -22,7 +22,7 @@ pub(super) fn lost<'a>(sent: NodeRef<'a>, returned: NodeRef<'_>) -> Option<(Node
     let mut gone = long.filter(|it| number(*it).is_some_and(|name| is_fewer(&name)));
     gone.find_map(|node| {
         let scalar = node.as_scalar()?;
-        let has_become = |number: &Resolved| {
+        let has_become = |number: &ScalarType| {
             [scalar.resolve(), scalar.resolve_1_1()]
                 .into_iter()
                 .any(|was| has_lost_digits(was, scalar, *number))
@@ -34,7 +34,7 @@ pub(super) fn lost<'a>(sent: NodeRef<'a>, returned: NodeRef<'_>) -> Option<(Node
 }
 
 /// How often each number is there, with one that is it.
-fn counts(root: NodeRef<'_>) -> HashMap<String, (usize, Resolved, String)> {
+fn counts(root: NodeRef<'_>) -> HashMap<String, (usize, ScalarType, String)> {
     let mut counts = HashMap::new();
     for node in root.descendants() {
         let Some((name, scalar)) = number(node).zip(node.resolve().as_scalar()) else { continue };
@@ -48,17 +48,17 @@ fn counts(root: NodeRef<'_>) -> HashMap<String, (usize, Resolved, String)> {
 fn number(node: NodeRef<'_>) -> Option<String> {
     let scalar = node.resolve().as_scalar()?;
     match resolved(node, scalar) {
-        Resolved::Int(None) => Some(scalar.value().into_owned()),
-        number @ (Resolved::Int(_) | Resolved::Float(_)) => spelled(number),
+        ScalarType::Int(None) => Some(scalar.value().into_owned()),
+        number @ (ScalarType::Int(_) | ScalarType::Float(_)) => spelled(number),
         _ => None,
     }
 }
 
-fn resolved(node: NodeRef<'_>, scalar: Scalar<'_>) -> Resolved {
+fn resolved(node: NodeRef<'_>, scalar: Scalar<'_>) -> ScalarType {
     let is_key = node.parent().is_some_and(|it| it.as_mapping().is_some()) && node.key().is_none();
     match scalar.resolve() {
         // JSON has a key that is a number as a text.
-        Resolved::String if is_key => Resolved::of_plain(&scalar.value()),
+        ScalarType::String if is_key => ScalarType::of_plain(&scalar.value()),
         other => other,
     }
 }

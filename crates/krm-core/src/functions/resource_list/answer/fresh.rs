@@ -1,6 +1,6 @@
 //! The text of a resource that a function made: without the annotations of the wire, and by lines where it is YAML.
 
-use krm_yaml::{Edit, EditError, File, NodeRef, Value, WhenEmpty};
+use krm_yaml::{Edit, EditError, EmptyParents, File, NodeRef, Value};
 
 use super::content::{self, Known};
 use super::notation;
@@ -68,10 +68,10 @@ fn stripped(file: &File) -> Option<String> {
     let annotations = metadata.and_then(|it| it.as_mapping()?.get("annotations"));
     match (metadata, annotations) {
         (Some(it), _) if At::Metadata.is_nothing(it) && it.children().next().is_some() => {
-            edit.remove(it, WhenEmpty::Keep).ok()?;
+            edit.remove(it, EmptyParents::Keep).ok()?;
         }
         (_, Some(it)) if At::Annotations.is_nothing(it) && it.children().next().is_some() => {
-            edit.remove(it, WhenEmpty::Keep).ok()?;
+            edit.remove(it, EmptyParents::Keep).ok()?;
         }
         (_, Some(it)) => {
             let fields = Fields::of(it, true);
@@ -79,7 +79,7 @@ fn stripped(file: &File) -> Option<String> {
                 fields
                     .all(name)
                     .into_iter()
-                    .try_for_each(|it| edit.remove(it, WhenEmpty::Keep))
+                    .try_for_each(|it| edit.remove(it, EmptyParents::Keep))
                     .ok()?;
             }
         }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use krm_yaml::{NodeRef, Resolved, ScalarStyle};
+use krm_yaml::{NodeRef, ScalarStyle, ScalarType};
 
 use super::timestamp;
 use crate::merge::node::Fields;
@@ -33,8 +33,8 @@ pub(super) fn meaning(key: NodeRef<'_>) -> String {
     let [core, older, time] = readings(key);
     older.or(core).or(time).unwrap_or_else(|| {
         let name = crate::merge::node::key_name(key);
-        let number = match Resolved::of_plain(&name) {
-            number @ (Resolved::Int(_) | Resolved::Float(_)) => spelled(number),
+        let number = match ScalarType::of_plain(&name) {
+            number @ (ScalarType::Int(_) | ScalarType::Float(_)) => spelled(number),
             _ => None,
         };
         number.or_else(|| instant(&name)).unwrap_or_else(|| match &*name {
@@ -66,15 +66,15 @@ fn instant(text: &str) -> Option<String> {
 }
 
 /// What is no text, spelled the same way whoever wrote it; none for an integer that is too long to be read.
-pub(super) fn spelled(resolved: Resolved) -> Option<String> {
+pub(super) fn spelled(resolved: ScalarType) -> Option<String> {
     match resolved {
-        Resolved::Null => Some("null".to_owned()),
-        Resolved::Bool(value) => Some(value.to_string()),
-        Resolved::Int(value) => value.map(|value| value.to_string()),
-        Resolved::Float(value) if value as i128 as f64 == value && value.abs() < 1e38 => {
+        ScalarType::Null => Some("null".to_owned()),
+        ScalarType::Bool(value) => Some(value.to_string()),
+        ScalarType::Int(value) => value.map(|value| value.to_string()),
+        ScalarType::Float(value) if value as i128 as f64 == value && value.abs() < 1e38 => {
             Some((value as i128).to_string())
         }
-        Resolved::Float(value) => Some(value.to_string()),
-        Resolved::String => None,
+        ScalarType::Float(value) => Some(value.to_string()),
+        ScalarType::String => None,
     }
 }

@@ -1,7 +1,7 @@
 //! What came back in the notation that was sent: where a larger part is written anew, keys and values that the function read
 //! as something else (`on` as `true`, a key `~` as the text `"null"`) are what they were.
 
-use krm_yaml::{EditError, NodeKind, NodeRef, Resolved, Scalar, ScalarStyle, Value};
+use krm_yaml::{EditError, NodeKind, NodeRef, Scalar, ScalarStyle, ScalarType, Value};
 
 use super::content::{self, Known};
 use super::keys;
@@ -124,8 +124,8 @@ impl Keeper<'_, '_> {
 
 /// Whether what came back has the characters and the type of what was sent, for readers of YAML 1.2 and 1.1.
 fn is_as_read(sent: Scalar<'_>, returned: Scalar<'_>) -> bool {
-    let is_number = |it| matches!(it, Resolved::Int(_) | Resolved::Float(_));
-    let is_type = |was: Resolved, is: Resolved| match (was, is) {
+    let is_number = |it| matches!(it, ScalarType::Int(_) | ScalarType::Float(_));
+    let is_type = |was: ScalarType, is: ScalarType| match (was, is) {
         (was, is) if is_number(was) => is_number(is),
         (was, is) => was == is,
     };
@@ -139,7 +139,7 @@ fn as_sent(node: NodeRef<'_>) -> Value<'_> {
     let node = node.resolve();
     let is_bare = node.anchor().is_none() && node.tag().is_none();
     match node.as_scalar() {
-        Some(it) if it.resolve() == Resolved::Null => Value::Null,
+        Some(it) if it.resolve() == ScalarType::Null => Value::Null,
         Some(it) if is_bare && it.style() == ScalarStyle::Plain => Value::Node(node),
         Some(it) => content::scalar(it),
         None => Value::Node(node),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-use krm_yaml::{Comment, CommentPlace, DocumentRef, NodeRef};
+use krm_yaml::{Comment, CommentPosition, DocumentRef, NodeRef};
 
 /// An entry: a value with its key, or an item.
 #[derive(Clone, Copy, Debug)]
@@ -33,12 +33,12 @@ impl<'a> Remarks<'a> {
             let text = comment.text.trim_end();
             let owner = comment.owner.map(NodeRef::index);
             remarks.all.push((owner, text));
-            match (owner, comment.place) {
-                (None, CommentPlace::Above) => remarks.head.push(comment),
-                (Some(owner), CommentPlace::Above) => {
+            match (owner, comment.position) {
+                (None, CommentPosition::Head) => remarks.head.push(comment),
+                (Some(owner), CommentPosition::Head) => {
                     remarks.above.entry(owner).or_default().push(text);
                 }
-                (Some(owner), CommentPlace::Beside) => {
+                (Some(owner), CommentPosition::Line) => {
                     remarks.beside.entry(owner).or_insert(text);
                 }
                 _ => {}

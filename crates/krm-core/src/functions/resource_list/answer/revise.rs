@@ -1,6 +1,6 @@
 //! Revises the text of an item: edits where they can be made, and larger parts where they cannot, until it means what it should.
 
-use krm_yaml::{Edit, EditError, File, NodeKind, NodeRef, Resolved, Span};
+use krm_yaml::{Edit, EditError, File, NodeKind, NodeRef, ScalarType, Span};
 
 use super::content::{self, Known};
 use super::digits;
@@ -42,7 +42,9 @@ fn in_json(item: &Item, returned: NodeRef<'_>, theirs: &Remarks<'_>) -> Result<I
     }
     let file = File::parse(fresh::json(returned)?).map_err(|error| Diagnostic::from(&error))?;
     let is_spelled = |node: NodeRef<'_>| match node.as_scalar().map(|it| (it, it.resolve())) {
-        Some((scalar, Resolved::Int(_) | Resolved::Float(_))) => json::is_number(&scalar.value()),
+        Some((scalar, ScalarType::Int(_) | ScalarType::Float(_))) => {
+            json::is_number(&scalar.value())
+        }
         _ => true,
     };
     match file.document(0).and_then(|it| it.root()) {
@@ -59,7 +61,7 @@ fn is_of_json(node: NodeRef<'_>) -> bool {
     let is_bare = node.tag().is_none() && node.kind() != NodeKind::Alias;
     is_bare
         && match node.as_scalar().map(|it| (it, it.resolve())) {
-            Some((it, Resolved::Int(_) | Resolved::Float(_))) => json::is_number(&it.value()),
+            Some((it, ScalarType::Int(_) | ScalarType::Float(_))) => json::is_number(&it.value()),
             Some(_) => true,
             None => !is_key,
         }

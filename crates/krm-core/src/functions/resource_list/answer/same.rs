@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use krm_yaml::{NodeKind, NodeRef, Resolved, Scalar, ScalarStyle};
+use krm_yaml::{NodeKind, NodeRef, Scalar, ScalarStyle, ScalarType};
 
 use super::keys;
 use super::scalars::{self, Fate};
@@ -197,14 +197,14 @@ fn hash_scalar(scalar: Scalar<'_>, hasher: &mut DefaultHasher) {
         _ => scalar.resolve(),
     };
     match resolved {
-        Resolved::Null => 4_u8.hash(hasher),
-        Resolved::Bool(value) => (5_u8, value).hash(hasher),
-        Resolved::Int(Some(value)) => (6_u8, value).hash(hasher),
-        Resolved::Float(value) if value as i128 as f64 == value => {
+        ScalarType::Null => 4_u8.hash(hasher),
+        ScalarType::Bool(value) => (5_u8, value).hash(hasher),
+        ScalarType::Int(Some(value)) => (6_u8, value).hash(hasher),
+        ScalarType::Float(value) if value as i128 as f64 == value => {
             (6_u8, value as i128).hash(hasher);
         }
-        Resolved::Float(value) => (7_u8, value.to_bits()).hash(hasher),
-        Resolved::Int(None) | Resolved::String => (9_u8, scalar.value()).hash(hasher),
+        ScalarType::Float(value) => (7_u8, value.to_bits()).hash(hasher),
+        ScalarType::Int(None) | ScalarType::String => (9_u8, scalar.value()).hash(hasher),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Whether a scalar that came back is the one that was sent, however the function reads and writes numbers and words.
 
-use krm_yaml::{Resolved, Scalar, ScalarStyle};
+use krm_yaml::{Scalar, ScalarStyle, ScalarType};
 
 use super::timestamp;
 
@@ -40,13 +40,12 @@ pub(super) fn compare(sent: Scalar<'_>, returned: Scalar<'_>) -> Fate {
     if lost(was) || lost(before) { Fate::LostDigits } else { Fate::Changed }
 }
 
-fn is_equal((a, one): (Resolved, Scalar<'_>), (b, other): (Resolved, Scalar<'_>)) -> bool {
+fn is_equal((a, one): (ScalarType, Scalar<'_>), (b, other): (ScalarType, Scalar<'_>)) -> bool {
     match (a, b) {
-        (Resolved::String, Resolved::String) | (Resolved::Int(None), Resolved::Int(None)) => {
-            one.value() == other.value()
-        }
-        (Resolved::Int(Some(int)), Resolved::Float(float))
-        | (Resolved::Float(float), Resolved::Int(Some(int))) => {
+        (ScalarType::String, ScalarType::String)
+        | (ScalarType::Int(None), ScalarType::Int(None)) => one.value() == other.value(),
+        (ScalarType::Int(Some(int)), ScalarType::Float(float))
+        | (ScalarType::Float(float), ScalarType::Int(Some(int))) => {
             float.is_finite() && float as i128 == int && int as f64 == float
         }
         (a, b) => a == b,
@@ -54,7 +53,7 @@ fn is_equal((a, one): (Resolved, Scalar<'_>), (b, other): (Resolved, Scalar<'_>)
 }
 
 fn is_same_time(sent: Scalar<'_>, returned: Scalar<'_>) -> bool {
-    let is_text = |it: Scalar<'_>| it.resolve() == Resolved::String;
+    let is_text = |it: Scalar<'_>| it.resolve() == ScalarType::String;
     sent.style() == ScalarStyle::Plain
         && is_text(sent)
         && is_text(returned)
@@ -69,25 +68,25 @@ fn is_bare_exponent(text: Scalar<'_>, number: Scalar<'_>) -> bool {
         let is_digits = |it: &str| !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_digit());
         is_digits(mantissa) && is_digits(exponent.trim_start_matches('+'))
     };
-    text.resolve() == Resolved::String
-        && matches!(number.resolve(), Resolved::Float(_))
+    text.resolve() == ScalarType::String
+        && matches!(number.resolve(), ScalarType::Float(_))
         && number.is(&text.value())
         && is_one(&text.value())
 }
 
 /// Whether a number is an integer that was read into one with too few digits.
-pub(super) fn has_lost_digits(was: Resolved, sent: Scalar<'_>, is: Resolved) -> bool {
+pub(super) fn has_lost_digits(was: ScalarType, sent: Scalar<'_>, is: ScalarType) -> bool {
     let rounded = match was {
-        Resolved::Int(Some(int)) if int.abs() > EXACT => int as f64,
-        Resolved::Int(None) => match sent.value().replace('_', "").parse() {
+        ScalarType::Int(Some(int)) if int.abs() > EXACT => int as f64,
+        ScalarType::Int(None) => match sent.value().replace('_', "").parse() {
             Ok(rounded) => rounded,
             Err(_) => return false,
         },
         _ => return false,
     };
     match is {
-        Resolved::Float(float) => float == rounded,
-        Resolved::Int(Some(int)) => int as f64 == rounded,
+        ScalarType::Float(float) => float == rounded,
+        ScalarType::Int(Some(int)) => int as f64 == rounded,
         _ => false,
     }
 }

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
-use krm_yaml::{CommentPlace, Edit, EditError, NodeKind, NodeRef, Notation, Path, Segment, Value};
+use krm_yaml::{
+    CollectionStyle, CommentPosition, Edit, EditError, NodeKind, NodeRef, Path, Segment, Value,
+};
 
 use super::content::{self, Known};
 use super::keys;
@@ -211,7 +213,7 @@ impl<'a, 'h> Update<'a, 'h> {
         for (name, _) in ours.iter().filter(is_gone) {
             for value in ours.all(name) {
                 self.goes(value.key().into_iter().chain([value]));
-                self.edit.remove(value, krm_yaml::WhenEmpty::Keep)?;
+                self.edit.remove(value, krm_yaml::EmptyParents::Keep)?;
             }
         }
         Ok(())
@@ -256,7 +258,7 @@ impl<'a, 'h> Update<'a, 'h> {
         }
         for at in gone {
             self.goes([ours[at]]);
-            self.edit.remove(ours[at], krm_yaml::WhenEmpty::Keep)?;
+            self.edit.remove(ours[at], krm_yaml::EmptyParents::Keep)?;
         }
         let mut passed = 0;
         for (at, old) in to.iter().enumerate() {
@@ -310,7 +312,7 @@ impl<'a, 'h> Update<'a, 'h> {
                 Coming::Item { list, before, item } => {
                     let slot = Slot { key: None, value: item };
                     let value = content::entry(slot, At::Below, self.theirs, &known)?;
-                    self.edit.insert_item(list, before, value)?;
+                    self.edit.insert_element(list, before, value)?;
                 }
             }
         }
@@ -322,9 +324,9 @@ impl<'a, 'h> Update<'a, 'h> {
         if self.how.without_comments || self.theirs.is_empty() && !self.how.exact_comments {
             return Ok(());
         }
-        for place in [CommentPlace::Above, CommentPlace::Beside] {
+        for place in [CommentPosition::Head, CommentPosition::Line] {
             let of = |remarks: &Remarks<'a>, slot| match place {
-                CommentPlace::Above => remarks.above(slot).to_vec(),
+                CommentPosition::Head => remarks.above(slot).to_vec(),
                 _ => remarks.beside(slot).into_iter().collect(),
             };
             let (was, is) = (of(self.ours, ours), of(self.theirs, theirs));
@@ -334,7 +336,7 @@ impl<'a, 'h> Update<'a, 'h> {
             };
             let Some(lines) = wanted.filter(|_| has_room(ours.value)) else { continue };
             let text = (!lines.is_empty()).then(|| lines.join("\n"));
-            self.edit.comment(ours.value, place, text.as_deref())?;
+            self.edit.set_comment(ours.value, place, text.as_deref())?;
         }
         Ok(())
     }
@@ -353,7 +355,7 @@ impl<'a, 'h> Update<'a, 'h> {
             let was = self.ours.above(slot(sent));
             if was != theirs && has_room(sent) {
                 let text = (!theirs.is_empty()).then(|| theirs.join("\n"));
-                self.edit.comment(sent, CommentPlace::Above, text.as_deref())?;
+                self.edit.set_comment(sent, CommentPosition::Head, text.as_deref())?;
             }
             return Ok(());
         }
@@ -367,7 +369,11 @@ impl<'a, 'h> Update<'a, 'h> {
                 rest.iter().for_each(|it| self.edit.replace_comment(document, it, None));
             }
             (None, Some(entry)) if has_room(entry.value) => {
-                self.edit.comment(entry.value, CommentPlace::Above, Some(&lines.join("\n")))?;
+                self.edit.set_comment(
+                    entry.value,
+                    CommentPosition::Head,
+                    Some(&lines.join("\n")),
+                )?;
             }
             _ => {}
         }
@@ -377,7 +383,7 @@ impl<'a, 'h> Update<'a, 'h> {
 
 /// Whether a comment can stand at an entry: by lines there is room for sure.
 fn has_room(value: NodeRef<'_>) -> bool {
-    value.parent().is_some_and(|parent| parent.notation() == Notation::Block)
+    value.parent().is_some_and(|parent| parent.collection_style() == CollectionStyle::Block)
 }
 
 /// Where new keys go: behind the neighbour that they came back with, or last where the function sorted them.

@@ -1,6 +1,6 @@
 //! Block style: entries by lines and indentation, and where a value may begin.
 
-use krm_yaml::{Notation, ScalarStyle};
+use krm_yaml::{CollectionStyle, ScalarStyle};
 
 use super::super::model::{Kind, Shape, Tag, Tree};
 use super::scalar::{Spot, spell};
@@ -148,11 +148,11 @@ impl Emitter<'_, '_> {
         self.tail = Tail::Any;
         match &mut tree.shape {
             Shape::Sequence { items, notation } => {
-                *notation = Some(Notation::Block);
+                *notation = Some(CollectionStyle::Block);
                 self.items(items, column, on_line);
             }
             Shape::Mapping { entries, notation } => {
-                *notation = Some(Notation::Block);
+                *notation = Some(CollectionStyle::Block);
                 self.merge_key(entries);
                 self.entries(entries, column, on_line);
             }

@@ -1,6 +1,6 @@
 //! Flow style: brackets on one line or over many, and JSON files.
 
-use krm_yaml::{Notation, ScalarStyle};
+use krm_yaml::{CollectionStyle, ScalarStyle};
 
 use super::super::draw::Draw;
 use super::super::generate::{self, Taste};
@@ -15,7 +15,7 @@ impl Emitter<'_, '_> {
         let many = !tight && self.draw.once_in(4);
         match &mut tree.shape {
             Shape::Sequence { items, notation } => {
-                *notation = Some(Notation::Flow);
+                *notation = Some(CollectionStyle::Flow);
                 self.out.push('[');
                 let count = items.len();
                 for (at, item) in items.iter_mut().enumerate() {
@@ -32,7 +32,7 @@ impl Emitter<'_, '_> {
                 self.close(']', parent, many);
             }
             Shape::Mapping { entries, notation } => {
-                *notation = Some(Notation::Flow);
+                *notation = Some(CollectionStyle::Flow);
                 self.out.push('{');
                 let count = entries.len();
                 for (at, (key, value)) in entries.iter_mut().enumerate() {
@@ -82,7 +82,7 @@ impl Emitter<'_, '_> {
     /// `[a: b]`: a mapping of one entry without brackets.
     fn pair(&mut self, tree: &mut Tree, parent: i32) {
         let Shape::Mapping { entries, notation } = &mut tree.shape else { return };
-        *notation = Some(Notation::Pair);
+        *notation = Some(CollectionStyle::Pair);
         let (key, value) = &mut entries[0];
         self.path.push(1);
         self.implicit_key(key, true);
@@ -210,7 +210,7 @@ fn json_node(
             out.push_str(text);
         }
         Shape::Sequence { items, notation } => {
-            *notation = Some(Notation::Flow);
+            *notation = Some(CollectionStyle::Flow);
             out.push('[');
             let count = items.len();
             for (at, item) in items.iter_mut().enumerate() {
@@ -224,7 +224,7 @@ fn json_node(
             out.push(']');
         }
         Shape::Mapping { entries, notation } => {
-            *notation = Some(Notation::Flow);
+            *notation = Some(CollectionStyle::Flow);
             out.push('{');
             let count = entries.len();
             for (at, (key, value)) in entries.iter_mut().enumerate() {
