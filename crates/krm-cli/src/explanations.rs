@@ -3,6 +3,7 @@
 use krm_core::diagnostics::AREAS as CORE;
 use krm_core::diagnostics::explain::Area;
 
+use crate::commands::function::kinds::FnCommandKind;
 use crate::commands::kinds::CommandKind;
 use crate::disk::FileKind;
 
@@ -18,11 +19,16 @@ const CLI: &[Area] = &[
         ids: &[CommandKind::IDS],
         text: include_str!("../explain/commands.md"),
     },
+    Area {
+        title: "Functions",
+        ids: &[FnCommandKind::IDS],
+        text: include_str!("../explain/functions.md"),
+    },
 ];
 
 /// The areas of all crates, from the innermost crate to the command line.
 pub(crate) fn areas() -> impl Iterator<Item = &'static Area> {
-    [CORE, CLI].into_iter().flatten()
+    [CORE, krm_run::EXPLANATIONS, CLI].into_iter().flatten()
 }
 
 /// The first sentence of an explanation, on one line.

@@ -1,11 +1,11 @@
-//! The environment that was passed in, and the variables of it that a function may see.
+//! The environment that was passed in, and the variables that a function receives.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::PathBuf;
 
-/// Variables by name. Only what is here exists: the environment of the process is never asked.
+/// Variables by name. The environment of the process is never read.
 ///
 /// ```
 /// use krm_run::Environment;
@@ -24,16 +24,18 @@ impl Environment {
         self.variables.get(name.as_ref()).map(OsString::as_os_str)
     }
 
-    /// All of them, in the order of their names.
+    /// All variables, ordered by name.
     pub fn iter(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
         self.variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()))
     }
 
-    /// The folders in which programs are looked up.
+    /// The directories of PATH.
     pub(crate) fn search_path(&self) -> Vec<PathBuf> {
-        let folders = self.get("PATH").map(|path| std::env::split_paths(path).collect::<Vec<_>>());
-        // An empty entry would mean the current folder, which nobody named.
-        folders.unwrap_or_default().into_iter().filter(|folder| folder.is_absolute()).collect()
+        let directories =
+            self.get("PATH").map(|path| std::env::split_paths(path).collect::<Vec<_>>());
+        // An empty entry means the current directory to a shell. Relative entries are skipped, because they would let a
+        // package provide its own `docker`.
+        directories.unwrap_or_default().into_iter().filter(|dir| dir.is_absolute()).collect()
     }
 }
 
@@ -44,14 +46,14 @@ impl<N: Into<OsString>, V: Into<OsString>> FromIterator<(N, V)> for Environment 
     }
 }
 
-/// Values are often secrets: only names are shown.
+/// Values are often secrets, so only names are printed.
 impl fmt::Debug for Environment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.variables.keys()).finish()
     }
 }
 
-/// A variable that was asked for: with a value, or by name to be passed on as it is.
+/// A variable for a function: with a value, or by name to be passed on.
 ///
 /// ```
 /// use krm_run::Variable;
@@ -64,7 +66,7 @@ impl fmt::Debug for Environment {
 pub enum Variable {
     /// This name with this value.
     Set(Box<str>, Box<str>),
-    /// The variable of the environment that was passed in; nothing where it is not set.
+    /// The variable of this name in the [`Environment`], if it is set.
     Pass(Box<str>),
 }
 
@@ -86,10 +88,7 @@ impl std::str::FromStr for Variable {
             None => (text, None),
         };
         if name.is_empty() || text.contains('\0') || name.contains(char::is_whitespace) {
-            return Err(format!(
-                "`{}` is no variable; write NAME=VALUE or NAME",
-                name.escape_debug()
-            ));
+            return Err(format!("expected NAME=VALUE or NAME, found `{}`", name.escape_debug()));
         }
         Ok(match value {
             Some(value) => Self::Set(name.into(), value.into()),
@@ -98,7 +97,7 @@ impl std::str::FromStr for Variable {
     }
 }
 
-/// Values are often secrets: only names are shown.
+/// Values are often secrets, so only names are printed.
 impl fmt::Debug for Variable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.name())
@@ -110,21 +109,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_not_shown() {
+    fn values_are_not_printed() {
         let environment = Environment::from_iter([("TOKEN", "hush")]);
         assert_eq!(format!("{environment:?}"), r#"{"TOKEN"}"#);
         assert_eq!(format!("{:?}", "TOKEN=hush".parse::<Variable>().unwrap()), "TOKEN");
     }
 
     #[test]
-    fn the_current_folder_is_never_searched() {
+    fn relative_path_entries_are_skipped() {
         let environment = Environment::from_iter([("PATH", "/a::.:/b:c")]);
-        let folders = environment.search_path();
-        assert_eq!(folders, [PathBuf::from("/a"), PathBuf::from("/b")]);
+        let directories = environment.search_path();
+        assert_eq!(directories, [PathBuf::from("/a"), PathBuf::from("/b")]);
     }
 
     #[test]
-    fn what_is_no_variable_is_refused() {
+    fn invalid_variables_are_rejected() {
         for text in ["", "=", "=a", "a b=c", "a\0=b", "a=\0"] {
             assert!(text.parse::<Variable>().is_err(), "{text:?}");
         }

@@ -1,90 +1,103 @@
-//! Functions as commands: found as a shell finds them, started in the package's folder with a small environment.
+//! Exec functions: commands, looked up as a shell does and started in the directory of the package with a small environment.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{
-    Environment, Failure, Function, Interrupt, Limits, Listener, Outcome, Reason, Variable, process,
-};
+use crate::{Environment, Execution, Function, Invocation, RunKind, Variable, process};
 
-/// What a command sees of the environment without being asked for.
-const ALWAYS: [&str; 4] = ["PATH", "HOME", "TMPDIR", "LANG"];
+/// Variables that every command receives.
+const BASE_VARIABLES: [&str; 4] = ["PATH", "HOME", "TMPDIR", "LANG"];
 
-/// What a command needs to be found and started.
+/// What is needed to find and start a command.
 #[derive(Clone, Debug)]
 pub struct ExecSettings {
-    /// Whether the person allowed commands at all.
+    /// Whether exec functions are allowed.
     pub allow_exec: bool,
-    /// Where the person stands: relative commands are looked up from here. An absolute path.
-    pub stands: PathBuf,
-    /// The package's folder, in which the command runs. An absolute path.
-    pub folder: PathBuf,
-    /// Where PATH is, and what can be passed on.
+    /// The user's working directory, from which relative commands are looked up. An absolute path.
+    pub working_directory: PathBuf,
+    /// The directory of the package, in which the command runs. An absolute path.
+    pub package_directory: PathBuf,
+    /// Where PATH and the variables that are passed on come from.
     pub environment: Environment,
-    /// What the command sees beside PATH, HOME, TMPDIR and LANG.
+    /// Variables of the command beside PATH, HOME, TMPDIR and LANG.
     pub variables: Vec<Variable>,
 }
 
 /// A command as a function.
 ///
-/// The command line is split as a shell splits it, and nothing in it is expanded. A command with a slash is looked up from
-/// where the person stands. One without is looked up on PATH, and then where the person stands: a file that happens to be
-/// called `cat` must not come before the `cat` that was meant.
+/// The command line is split as a shell splits it; nothing is expanded. A command with a slash is looked up from the
+/// working directory. One without is looked up on PATH and then in the working directory: a file that happens to be called
+/// `cat` must not shadow the `cat` of the system.
 #[derive(Clone, Debug)]
 pub struct Exec {
     name: Box<str>,
     program: PathBuf,
     args: Vec<String>,
-    folder: PathBuf,
+    directory: PathBuf,
     variables: Vec<(OsString, OsString)>,
 }
 
 impl Exec {
-    /// Finds the command.
+    /// Splits a command line and finds its program.
     ///
     /// # Errors
-    /// A [`Failure`] where commands are not allowed, and where this one cannot be split, found or executed.
-    pub fn new(command_line: &str, settings: ExecSettings) -> Result<Self, Failure> {
-        let failure = |reason| Failure::new(command_line, reason);
+    /// If exec functions are not allowed, or the command line cannot be split, found or executed.
+    pub fn new(command_line: &str, settings: ExecSettings) -> Result<Self, RunKind> {
         if !settings.allow_exec {
-            return Err(failure(Reason::ExecNotAllowed));
+            return Err(RunKind::ExecNotAllowed);
         }
-        let words = shell_words::split(command_line)
-            .map_err(|error| failure(Reason::Unusable(error.to_string().into())))?;
-        Self::of_words(command_line, words, settings)
+        let args = shell_words::split(command_line)
+            .map_err(|error| RunKind::InvalidSettings { reason: error.to_string() })?;
+        Self::from_args(command_line, args, settings)
     }
 
-    /// The same of words that are a program and its arguments already; the name is for people.
+    /// Finds the program of a command line that is already split; the name is used in messages.
     ///
     /// # Errors
-    /// A [`Failure`] where commands are not allowed, and where this one cannot be found or executed.
-    pub fn of_words(
+    /// If exec functions are not allowed, or the program cannot be found or executed.
+    pub fn from_args(
         name: &str,
-        words: Vec<String>,
+        args: Vec<String>,
         settings: ExecSettings,
-    ) -> Result<Self, Failure> {
-        let failure = |reason| Failure::new(name, reason);
+    ) -> Result<Self, RunKind> {
         if !settings.allow_exec {
-            return Err(failure(Reason::ExecNotAllowed));
+            return Err(RunKind::ExecNotAllowed);
         }
-        let mut words = words.into_iter();
-        let command = words.next().filter(|command| !command.is_empty());
-        let command =
-            command.ok_or_else(|| failure(Reason::Unusable("there is no command in it".into())))?;
-        let program = find(&command, &settings).map_err(failure)?;
+        let mut args = args.into_iter();
+        let command = args.next().filter(|command| !command.is_empty());
+        let command = command.ok_or_else(|| RunKind::InvalidSettings {
+            reason: "the command is empty".to_owned(),
+        })?;
         Ok(Self {
             name: name.into(),
-            program,
-            args: words.collect(),
-            variables: visible(&settings),
-            folder: settings.folder,
+            program: find_program(&command, &settings)?,
+            args: args.collect(),
+            variables: visible_variables(&settings),
+            directory: settings.package_directory,
         })
     }
 
     /// The file that is started.
     pub fn program(&self) -> &Path {
         &self.program
+    }
+
+    /// Explains an error of the operating system for a file that existed a moment ago.
+    fn explain(&self, error: &std::io::Error) -> RunKind {
+        use std::io::ErrorKind::{NotADirectory, NotFound};
+        let reason = match error.kind() {
+            NotFound | NotADirectory if !self.directory.is_dir() => {
+                format!("the directory {} does not exist", self.directory.display())
+            }
+            NotFound => "the interpreter in its `#!` line does not exist".to_owned(),
+            // ENOEXEC has no `ErrorKind`.
+            _ if error.raw_os_error() == Some(8) => {
+                "the file is not a program; a script begins with `#!`".to_owned()
+            }
+            _ => error.to_string(),
+        };
+        RunKind::CannotStart { reason }
     }
 }
 
@@ -93,86 +106,60 @@ impl Function for Exec {
         &self.name
     }
 
-    fn run_heard(
-        &self,
-        input: &[u8],
-        limits: &Limits,
-        interrupt: &Interrupt,
-        listener: &mut Listener<'_>,
-    ) -> Result<Outcome, Failure> {
+    fn run(&self, invocation: &mut Invocation<'_>) -> Execution {
         let mut command = Command::new(&self.program);
-        command.args(&self.args).current_dir(&self.folder).env_clear();
+        command.args(&self.args).current_dir(&self.directory).env_clear();
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
-        match process::run(command, input, limits, interrupt, listener) {
-            Ok(ran) => ran.judge(&self.name),
-            Err(error) => Err(Failure::new(&self.name, self.why_not(&error))),
-        }
+        process::run(command, invocation)
+            .unwrap_or_else(|error| Execution::not_started(self.explain(&error)))
     }
 }
 
-impl Exec {
-    /// What the system's short words mean for a file that was there a moment ago.
-    fn why_not(&self, error: &std::io::Error) -> Reason {
-        use std::io::ErrorKind::{NotADirectory, NotFound};
-        let words = match error.kind() {
-            NotFound | NotADirectory if !self.folder.is_dir() => {
-                format!("there is no folder {}", self.folder.display())
-            }
-            NotFound => "the interpreter that its first line names is not there".to_owned(),
-            // ENOEXEC has no kind of its own.
-            _ if error.raw_os_error() == Some(8) => {
-                "it is no program; does its first line begin with `#!`?".to_owned()
-            }
-            _ => error.to_string(),
-        };
-        Reason::CannotStart(words.into())
-    }
-}
-
-fn visible(settings: &ExecSettings) -> Vec<(OsString, OsString)> {
+fn visible_variables(settings: &ExecSettings) -> Vec<(OsString, OsString)> {
     let environment = &settings.environment;
     let pass = |name: &str| environment.get(name).map(|value| (name.into(), value.to_owned()));
-    let asked = settings.variables.iter().filter_map(|variable| match variable {
+    let requested = settings.variables.iter().filter_map(|variable| match variable {
         Variable::Set(name, value) => Some((OsString::from(&**name), OsString::from(&**value))),
         Variable::Pass(name) => pass(name),
     });
-    ALWAYS.into_iter().filter_map(pass).chain(asked).collect()
+    BASE_VARIABLES.into_iter().filter_map(pass).chain(requested).collect()
 }
 
-fn find(command: &str, settings: &ExecSettings) -> Result<PathBuf, Reason> {
-    let here = settings.stands.join(command);
+fn find_program(command: &str, settings: &ExecSettings) -> Result<PathBuf, RunKind> {
+    let local = settings.working_directory.join(command);
     if command.contains('/') {
-        return if is_there(&here) {
-            usable(here)
-        } else {
-            Err(Reason::NotFound(format!("at {}", here.display()).into()))
+        let searched = format!("at {}", local.display());
+        return match exists(&local) {
+            true => check_executable(local),
+            false => Err(RunKind::CommandNotFound { searched }),
         };
     }
-    let on_path = settings.environment.search_path().into_iter().map(|folder| folder.join(command));
-    let mut found: Vec<PathBuf> = on_path.filter(|path| path.is_file()).collect();
-    found.extend(is_there(&here).then_some(here));
-    let mut refusal = None;
-    for path in found {
-        match usable(path) {
+    let on_path = settings.environment.search_path().into_iter().map(|dir| dir.join(command));
+    let mut candidates: Vec<PathBuf> = on_path.filter(|path| path.is_file()).collect();
+    candidates.extend(exists(&local).then_some(local));
+    let mut first_error = None;
+    for path in candidates {
+        match check_executable(path) {
             Ok(path) => return Ok(path),
-            Err(reason) => refusal = refusal.or(Some(reason)),
+            Err(error) => first_error = first_error.or(Some(error)),
         }
     }
-    let looked = format!("on PATH, nor in {}", settings.stands.display());
-    Err(refusal.unwrap_or(Reason::NotFound(looked.into())))
+    let searched = format!("on PATH or in {}", settings.working_directory.display());
+    Err(first_error.unwrap_or(RunKind::CommandNotFound { searched }))
 }
 
-fn is_there(path: &Path) -> bool {
+fn exists(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }
 
-/// The file, if somebody may execute it.
-fn usable(path: PathBuf) -> Result<PathBuf, Reason> {
-    let shown = || path.display().to_string().into_boxed_str();
+fn check_executable(path: PathBuf) -> Result<PathBuf, RunKind> {
+    let display = || path.display().to_string();
     match path.metadata() {
-        Err(error) => Err(Reason::CannotStart(format!("{}: {error}", path.display()).into())),
-        Ok(metadata) if metadata.is_dir() => Err(Reason::IsFolder(shown())),
-        Ok(metadata) if !process::is_executable(&metadata) => Err(Reason::NotExecutable(shown())),
+        Err(error) => Err(RunKind::CannotStart { reason: format!("{}: {error}", display()) }),
+        Ok(metadata) if metadata.is_dir() => Err(RunKind::CommandIsDirectory { path: display() }),
+        Ok(metadata) if !process::is_executable(&metadata) => {
+            Err(RunKind::CommandNotExecutable { path: display() })
+        }
         Ok(_) => Ok(path),
     }
 }

@@ -1,106 +1,62 @@
-//! One function, whatever runs it: bytes go in, an outcome comes out.
+//! The interface of all runtimes: bytes on standard input, bytes on standard output.
 
-use std::time::Duration;
+use crate::{Execution, Interrupt, Limits};
 
-use crate::{Failure, Image, Interrupt, Limits, Reason, Tail};
-
-/// Something that transforms its input. The runtimes are the ways to be one: [`crate::Exec`], [`crate::Container`],
-/// [`crate::Wasi`].
+/// A KRM function that reads a ResourceList and writes one. Implemented by the runtimes: [`crate::Exec`],
+/// [`crate::Container`] and [`crate::Wasi`].
 pub trait Function: Send + Sync {
-    /// What people call it: the command, the image, the file.
+    /// The command, the image or the file, for messages.
     fn name(&self) -> &str;
 
-    /// Starts ahead what the next run needs, so that it is ready when there is input. Only a function that can
-    /// touch nothing does; and where one cannot be started, running it says so.
-    fn start(&self, _limits: &Limits) {}
+    /// Starts what the next run needs, so that it is ready when the input is. Only a function without any access to
+    /// the outside does this; errors are reported by [`Function::run`].
+    fn start_ahead(&self, _limits: &Limits) {}
 
-    /// Runs to the end, to a limit or to an interrupt. When it returns, the process group, container or
-    /// module is gone.
+    /// Runs the function until it exits, reaches a limit or is interrupted. When this returns, the process group,
+    /// container or module is gone.
+    fn run(&self, invocation: &mut Invocation<'_>) -> Execution;
+}
+
+/// One call of a function: its input, and how it is limited, interrupted and observed.
+///
+/// ```
+/// use std::time::Duration;
+/// use krm_run::{Invocation, Limits};
+///
+/// let limits = Limits { time: Duration::from_secs(10), ..Limits::default() };
+/// let invocation = Invocation { limits, ..Invocation::new(b"kind: ResourceList\n") };
+/// assert!(!invocation.interrupt.is_interrupted());
+/// ```
+pub struct Invocation<'a> {
+    /// The bytes for standard input.
+    pub input: &'a [u8],
+    /// What the function may use.
+    pub limits: Limits,
+    /// Stops the function.
+    pub interrupt: Interrupt,
+    /// Receives the output that was written so far each time a process pauses before its end.
     ///
-    /// # Errors
-    /// A [`Failure`] for everything but exit code 0 and a text on standard output.
-    fn run(
-        &self,
-        input: &[u8],
-        limits: &Limits,
-        interrupt: &Interrupt,
-    ) -> Result<Outcome, Failure> {
-        self.run_heard(input, limits, interrupt, &mut |_| {})
+    /// An engine needs tens of milliseconds to remove a container after the function in it has answered. An observer can
+    /// parse the answer meanwhile. A process that exits without a pause is not observed.
+    pub observer: Option<&'a mut OutputObserver<'a>>,
+}
+
+/// Receives everything that a function has written so far, from its first byte.
+pub type OutputObserver<'a> = dyn FnMut(&[u8]) + 'a;
+
+impl<'a> Invocation<'a> {
+    /// A call with default limits that nobody interrupts or observes.
+    pub fn new(input: &'a [u8]) -> Self {
+        Self { input, limits: Limits::default(), interrupt: Interrupt::new(), observer: None }
     }
-
-    /// The same with somebody who listens: what a process wrote so far is told when it falls silent before it ends. So
-    /// its answer can be read while an engine clears away the container. One that ends without a pause is told nothing.
-    ///
-    /// # Errors
-    /// Those of [`Function::run`].
-    fn run_heard(
-        &self,
-        input: &[u8],
-        limits: &Limits,
-        interrupt: &Interrupt,
-        listener: &mut Listener<'_>,
-    ) -> Result<Outcome, Failure>;
 }
 
-/// Gets what a function wrote so far, from its first byte.
-pub type Listener<'a> = dyn FnMut(&[u8]) + 'a;
-
-/// What a function gave that ended well.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
-    /// Its standard output: UTF-8, and not empty.
-    pub stdout: String,
-    /// The end of its standard error.
-    pub stderr: Tail,
-    /// From start to end.
-    pub time: Duration,
-    /// The image that ran, for a container.
-    pub image: Option<Image>,
-}
-
-/// How a function ended, before anybody judged it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum End {
-    Exit(i32),
-    #[cfg_attr(not(unix), allow(dead_code, reason = "only processes get signals"))]
-    Signal(i32),
-    Stopped(Reason),
-}
-
-/// A function that ended: what it wrote, and how long it took.
-#[derive(Clone, Debug)]
-pub(crate) struct Ran {
-    pub(crate) stdout: Vec<u8>,
-    pub(crate) stderr: Tail,
-    pub(crate) time: Duration,
-    pub(crate) end: End,
-}
-
-impl Ran {
-    /// An outcome for exit code 0 and a text, a failure for all else.
-    pub(crate) fn judge(self, name: &str) -> Result<Outcome, Failure> {
-        let reason = match &self.end {
-            End::Exit(0) if self.stdout.iter().all(u8::is_ascii_whitespace) => Reason::Empty,
-            End::Exit(0) => return self.into_outcome(name),
-            End::Exit(code) => Reason::Exit(*code),
-            End::Signal(number) => Reason::Signal(*number),
-            End::Stopped(reason) => reason.clone(),
-        };
-        Err(self.into_failure(name, reason))
-    }
-
-    fn into_outcome(self, name: &str) -> Result<Outcome, Failure> {
-        match String::from_utf8(self.stdout) {
-            Ok(stdout) => Ok(Outcome { stdout, stderr: self.stderr, time: self.time, image: None }),
-            Err(error) => {
-                let reason = Reason::NotUtf8 { at: error.utf8_error().valid_up_to() };
-                let ran = Self { stdout: error.into_bytes(), ..self };
-                Err(ran.into_failure(name, reason))
-            }
-        }
-    }
-
-    pub(crate) fn into_failure(self, name: &str, reason: Reason) -> Failure {
-        Failure::new(name, reason).saying(self.stdout, self.stderr, self.time)
+impl std::fmt::Debug for Invocation<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut debug = f.debug_struct("Invocation");
+        debug
+            .field("input", &self.input.len())
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
     }
 }

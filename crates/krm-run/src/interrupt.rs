@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Stops every function that was started with it, and all that are started later. Copies are the same handle.
+/// Stops every function that was started with it, and all that are started later. Clones share the flag.
 ///
-/// It is one flag that running functions look at several times a second, so a signal handler may set it.
+/// It is one atomic flag that runtimes poll several times a second, so a signal handler may set it.
 ///
 /// ```
 /// use krm_run::Interrupt;
@@ -21,23 +21,23 @@ pub struct Interrupt {
 }
 
 impl Interrupt {
-    /// A handle that stops nothing yet.
+    /// A handle that is not set.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Stops what runs. It returns at once; the functions end with [`crate::Reason::Interrupted`].
+    /// Stops all functions without waiting for them; they end with [`crate::RunKind::Interrupted`].
     pub fn interrupt(&self) {
         self.flag.store(true, Ordering::SeqCst);
     }
 
-    /// Whether somebody wants an end.
+    /// Whether the handle is set.
     pub fn is_interrupted(&self) -> bool {
         self.flag.load(Ordering::SeqCst)
     }
 }
 
-/// The flag itself, for those who set flags on signals.
+/// A handle for a flag that a signal handler sets.
 impl From<Arc<AtomicBool>> for Interrupt {
     fn from(flag: Arc<AtomicBool>) -> Self {
         Self { flag }

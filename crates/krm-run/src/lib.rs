@@ -1,55 +1,92 @@
-//! Who transforms it, and what may they touch? Functions as processes, as containers and as WASI modules.
+//! Runs KRM functions: as processes, containers, WASI modules, Starlark scripts and built-in functions.
 //!
-//! A [`Function`] gets the bytes of its standard input and gives an [`Outcome`], or a [`Failure`] that says by name which
-//! function failed, how, and what it said last. What a function may take is a value, [`Limits`]; stopping it is one, too,
-//! [`Interrupt`]. Paths, environment and permissions are what the caller passes in: nothing here looks them up.
+//! | type | role |
+//! |---|---|
+//! | [`RuntimeFactory`] | creates the runtime of a function within the user's [`Permissions`] |
+//! | [`Step`] | one function of a pipeline: runtime, functionConfig, selection |
+//! | [`FunctionRun`] | one run of a function: output, results, diagnostics, duration, status |
+//! | [`PipelineRun`] | the run of several steps ([`run_steps`]) or of the Kptfiles of a package tree ([`Renderer`]) |
+//! | [`Function`] | the interface of external runtimes: an [`Invocation`] in, an [`Execution`] out |
+//!
+//! Paths, environment and permissions are passed in by the caller; nothing here looks them up.
 //!
 //! ```
 //! # #[cfg(unix)] {
-//! use krm_run::{Environment, Exec, ExecSettings, Function, Interrupt, Limits};
+//! use krm_run::{Environment, Exec, ExecSettings, Function, Invocation};
 //!
 //! let settings = ExecSettings {
 //!     allow_exec: true,
-//!     stands: "/".into(),
-//!     folder: "/".into(),
+//!     working_directory: "/".into(),
+//!     package_directory: "/".into(),
 //!     environment: Environment::from_iter([("PATH", "/usr/bin:/bin")]),
 //!     variables: Vec::new(),
 //! };
 //! let function = Exec::new("tr a-z A-Z", settings)?;
-//! let outcome = function.run(b"kind: list\n", &Limits::default(), &Interrupt::new())?;
-//! assert_eq!(outcome.stdout, "KIND: LIST\n");
+//! let execution = function.run(&mut Invocation::new(b"kind: list\n"));
+//! assert_eq!(execution.output()?, "KIND: LIST\n");
 //! # }
-//! # Ok::<(), krm_run::Failure>(())
+//! # Ok::<(), krm_run::RunKind>(())
 //! ```
 
 mod container;
 mod environment;
 mod exec;
-mod failure;
+mod execution;
 mod function;
+mod function_run;
 mod interrupt;
+mod kinds;
 mod limits;
+mod pipeline;
 mod process;
-mod programs;
-pub mod render;
 mod resolution;
+mod runtime_factory;
 mod step;
 mod tail;
-mod tell;
 mod wasi;
 
 pub use container::{Container, ContainerSettings, Engine, Image, Mount, Network, Pull, User};
 pub use environment::{Environment, Variable};
 pub use exec::{Exec, ExecSettings};
-pub use failure::{Failure, Reason};
-pub use function::{Function, Listener, Outcome};
+pub use execution::{Execution, ExecutionEnd};
+pub use function::{Function, Invocation, OutputObserver};
+pub use function_run::{FunctionRun, RunStatus, cannot_run, label};
 pub use interrupt::Interrupt;
+pub use kinds::{PermissionKind, ResolutionKind, RunKind};
 pub use limits::Limits;
-pub use programs::Programs;
-pub use resolution::{
-    BadConstraint, CATALOG, Configuration, Constraint, NOT_BUILT_IN, Resolution, ScalarType,
-    Target, UseBuiltin, meant,
+pub use pipeline::{
+    ItemChange, PipelineEvent, PipelineRun, Renderer, changes_between, explain, run_steps,
 };
-pub use step::{RunScript, Runner, Script, Step, StepFailure, Stepped, named};
+pub use resolution::{
+    BuiltinPolicy, CATALOG, Configuration, Constraint, ImageTarget, InvalidConstraint, Resolution,
+    Resolved, similar_builtin,
+};
+pub use runtime_factory::{Permissions, RuntimeFactory, RuntimeRequest};
+pub use step::{ItemFilter, RunScript, Runner, Script, Step};
 pub use tail::Tail;
 pub use wasi::{Wasi, WasiSettings};
+
+/// The kinds that this crate declares, with their explanations.
+pub const EXPLANATIONS: &[krm_core::diagnostics::explain::Area] = &[
+    krm_core::diagnostics::explain::Area {
+        title: "Running functions",
+        ids: &[RunKind::IDS, PermissionKind::IDS],
+        text: include_str!("../explain/run.md"),
+    },
+    krm_core::diagnostics::explain::Area {
+        title: "Images and built-in functions",
+        ids: &[ResolutionKind::IDS],
+        text: include_str!("../explain/resolution.md"),
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use krm_core::diagnostics::explain::Area;
+
+    #[test]
+    fn every_kind_is_explained_with_an_example() {
+        let gaps: Vec<String> = super::EXPLANATIONS.iter().flat_map(Area::gaps).collect();
+        assert!(gaps.is_empty(), "{gaps:#?}");
+    }
+}

@@ -1,10 +1,10 @@
-//! What a function may take: time, output, memory, processes and steps.
+//! The limits of a function: time, output, memory, processes and steps.
 
 use std::time::Duration;
 
 const MIB: u64 = 1024 * 1024;
 
-/// What a function may take before it is stopped.
+/// What a function may use before it is stopped.
 ///
 /// ```
 /// use std::time::Duration;
@@ -15,17 +15,17 @@ const MIB: u64 = 1024 * 1024;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// From start to end, for every runtime. Five minutes unless told otherwise. Getting an image does not count.
+    /// The duration of a run, for every runtime; five minutes. Pulling an image does not count.
     pub time: Duration,
-    /// Bytes of standard output, for every runtime; 256 MiB. A function that writes more has failed.
+    /// Bytes of standard output, for every runtime; 256 MiB. A function that writes more fails.
     pub output: usize,
-    /// Bytes of standard error that are kept, for every runtime: the last 64 KiB. A function may write more.
+    /// Bytes of standard error that are kept, for every runtime; the last 64 KiB. A function may write more.
     pub stderr: usize,
     /// Bytes of memory, for containers and WASI modules; 2 GiB.
     pub memory: u64,
     /// Processes and threads, for containers; 512.
     pub processes: u32,
-    /// Steps of the interpreter, for WASI modules; a trillion, which no sensible function reaches within the time.
+    /// Steps of the interpreter, for WASI modules; 10^12, which no useful function reaches in its time.
     pub steps: u64,
 }
 

@@ -56,9 +56,11 @@ impl KindParameter for &'static str {}
 impl KindParameter for Box<str> {}
 impl KindParameter for char {}
 impl KindParameter for bool {}
+impl KindParameter for i32 {}
 impl KindParameter for u32 {}
 impl KindParameter for u64 {}
 impl KindParameter for usize {}
+impl KindParameter for std::time::Duration {}
 impl KindParameter for Vec<String> {}
 impl KindParameter for Vec<u32> {}
 impl<T: KindParameter> KindParameter for Option<T> {

@@ -1,4 +1,4 @@
-//! What a container needs to leave nothing behind: a name to remove it by, and a folder for its engine to stand in.
+//! Leaves nothing of a container behind: it has a name to remove it by, and a working directory for the engine's client.
 
 use std::cell::Cell;
 use std::fs;
@@ -10,64 +10,66 @@ use std::time::Duration;
 use super::engine::Engine;
 use crate::Interrupt;
 
-/// A container that is just being made when its program is killed appears a little later.
-const TRIES: [Duration; 4] = [
+/// Pauses before each attempt to remove a container: one that was just being created when its client was killed appears
+/// a little later.
+const ATTEMPTS: [Duration; 4] = [
     Duration::ZERO,
     Duration::from_millis(100),
     Duration::from_millis(300),
     Duration::from_millis(600),
 ];
-const PATIENCE: Duration = Duration::from_secs(20);
+const REMOVE_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Removes the container when it is dropped, unless the container ended by itself.
+/// Removes the container when dropped, unless the container exited by itself.
 #[derive(Debug)]
 pub(super) struct Cleanup {
     engine: Engine,
     name: String,
-    /// Compat: podman's monitor leaves a file where it stands when a container takes too much memory.
-    folder: PathBuf,
-    done: Cell<bool>,
+    /// Compat: podman's monitor leaves a file in its working directory when a container runs out of memory.
+    directory: PathBuf,
+    disarmed: Cell<bool>,
 }
 
 impl Cleanup {
     pub(super) fn new(engine: Engine) -> std::io::Result<Self> {
-        // Several machines can share an engine: a process number is not enough. The keys of a new hasher are random.
+        // Several machines can share an engine, so a process id is not unique. The keys of a new hasher are random.
         let number = RandomState::new().hash_one(std::process::id());
         let name = format!("krm-{number:016x}");
-        let folder = engine.temporary().join(&name);
-        fs::create_dir(&folder)?;
-        Ok(Self { engine, name, folder, done: Cell::new(false) })
+        let directory = engine.temporary_directory().join(&name);
+        fs::create_dir(&directory)?;
+        Ok(Self { engine, name, directory, disarmed: Cell::new(false) })
     }
 
-    /// Where the engine's program stands; not where the person does.
-    pub(super) fn folder(&self) -> &Path {
-        &self.folder
+    /// The working directory of the engine's client, which is not the user's.
+    pub(super) fn directory(&self) -> &Path {
+        &self.directory
     }
 
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    /// The container ended, and the engine removes it.
-    pub(super) fn is_done(&self) {
-        self.done.set(true);
+    /// Records that the container exited, so that the engine removes it.
+    pub(super) fn disarm(&self) {
+        self.disarmed.set(true);
     }
 
-    /// Whether there was something to remove; the engine then says its name.
+    /// Returns whether there was a container to remove: the engine then prints its name.
     fn remove(&self) -> bool {
-        let said = self.engine.ask(&["rm", "--force", &self.name], PATIENCE, &Interrupt::new());
-        said.is_some_and(|said| said.contains(&self.name))
+        let args = ["rm", "--force", &self.name];
+        let output = self.engine.ask(&args, REMOVE_TIMEOUT, &Interrupt::new());
+        output.is_some_and(|output| output.contains(&self.name))
     }
 }
 
 impl Drop for Cleanup {
     fn drop(&mut self) {
-        if !self.done.get() {
-            let _ = TRIES.into_iter().any(|pause| {
+        if !self.disarmed.get() {
+            let _ = ATTEMPTS.into_iter().any(|pause| {
                 thread::sleep(pause);
                 self.remove()
             });
         }
-        let _ = fs::remove_dir_all(&self.folder);
+        let _ = fs::remove_dir_all(&self.directory);
     }
 }

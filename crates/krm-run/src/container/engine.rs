@@ -1,21 +1,20 @@
-//! The container engine: which one, where its program is, and whether it answers.
+//! The container engine: which one, where its client is, and whether it responds.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use super::daemon;
-use crate::function::End;
-use crate::{Environment, Failure, Interrupt, Limits, Reason, process};
+use crate::{Environment, ExecutionEnd, Interrupt, Invocation, Limits, RunKind, process};
 
-/// The exit code with which engines report errors of their own.
+/// The exit code with which engines report their own errors.
 pub(super) const OWN_ERROR: i32 = 125;
-/// In the order in which they are tried.
-const KNOWN: [&str; 3] = ["docker", "podman", "nerdctl"];
-/// The variable that chooses one. Compat: kpt reads the same.
-const VARIABLE: &str = "KRM_FN_RUNTIME";
-/// An engine that takes longer to say its version does not answer.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// The supported engines, in the order in which they are tried.
+const ENGINES: [&str; 3] = ["docker", "podman", "nerdctl"];
+/// The variable that chooses an engine. Compat: kpt reads the same one.
+const ENGINE_VARIABLE: &str = "KRM_FN_RUNTIME";
+/// An engine that needs longer to print its version counts as not running.
+const VERSION_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// `docker`, `podman` or `nerdctl`, with the environment that it is started in.
 #[derive(Clone, Debug)]
@@ -26,41 +25,38 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// The engine for a function: the one that the person named, or `KRM_FN_RUNTIME` names, or the first that answers.
+    /// The engine that the user named, or that `KRM_FN_RUNTIME` names, or the first that responds.
     ///
-    /// The only one that is installed is not asked first: if it does not answer, running says so.
+    /// An engine that is the only one installed is taken without asking for its version, which would take longer than krm
+    /// itself; if it does not respond, the run reports that.
     ///
     /// # Errors
-    /// A [`Failure`] of that function where there is no such engine.
-    pub fn find(
-        function: &str,
-        named: Option<&str>,
-        environment: &Environment,
-    ) -> Result<Self, Failure> {
-        let failure = |words: String| Failure::new(function, Reason::NoEngine(words.into()));
-        let variable = environment.get(VARIABLE).map(|value| value.to_string_lossy().into_owned());
+    /// If there is no such engine.
+    pub fn find(named: Option<&str>, environment: &Environment) -> Result<Self, RunKind> {
+        let unavailable = |reason: String| RunKind::NoEngine { reason };
+        let variable =
+            environment.get(ENGINE_VARIABLE).map(|value| value.to_string_lossy().into_owned());
         let variable = variable.filter(|value| !value.is_empty());
-        if let Some(wanted) = named.or(variable.as_deref()) {
-            let name = KNOWN.into_iter().find(|name| *name == wanted).ok_or_else(|| {
-                failure(format!("`{wanted}` is none; there are {}", KNOWN.join(", ")))
-            })?;
+        if let Some(chosen) = named.or(variable.as_deref()) {
+            let name = ENGINES.into_iter().find(|name| *name == chosen);
+            let name = name.ok_or_else(|| RunKind::UnknownEngine { name: chosen.to_owned() })?;
             return Self::on_path(name, environment)
-                .ok_or_else(|| failure(format!("{name} is not on PATH")));
+                .ok_or_else(|| unavailable(format!("{name} is not on PATH")));
         }
         let mut found: Vec<Self> =
-            KNOWN.iter().filter_map(|name| Self::on_path(name, environment)).collect();
+            ENGINES.iter().filter_map(|name| Self::on_path(name, environment)).collect();
         if found.len() < 2 {
             return found
                 .pop()
-                .ok_or_else(|| failure(format!("none of {} is on PATH", KNOWN.join(", "))));
+                .ok_or_else(|| unavailable(format!("none of {} is on PATH", ENGINES.join(", "))));
         }
         let names: Vec<&str> = found.iter().map(|engine| engine.name).collect();
         found
             .into_iter()
             .find(|engine| {
-                daemon::is_there(engine.name, environment) || engine.answers(&Interrupt::new())
+                daemon::is_listening(engine.name, environment) || engine.answers(&Interrupt::new())
             })
-            .ok_or_else(|| failure(format!("none of {} answers", names.join(", "))))
+            .ok_or_else(|| unavailable(format!("none of {} responds", names.join(", "))))
     }
 
     /// `docker`, `podman` or `nerdctl`.
@@ -69,7 +65,7 @@ impl Engine {
     }
 
     fn on_path(name: &'static str, environment: &Environment) -> Option<Self> {
-        let mut programs = environment.search_path().into_iter().map(|folder| folder.join(name));
+        let mut programs = environment.search_path().into_iter().map(|dir| dir.join(name));
         let is_program = |path: &PathBuf| {
             path.metadata().is_ok_and(|metadata| process::is_executable(&metadata))
         };
@@ -77,58 +73,62 @@ impl Engine {
         Some(Self { name, program, environment: environment.clone() })
     }
 
-    /// The program with its environment, waiting for words.
+    /// A command of the client, without arguments yet.
     pub(super) fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.env_clear().envs(self.environment.iter());
         command
     }
 
-    /// Where its environment has temporary folders.
-    pub(super) fn temporary(&self) -> &Path {
+    /// The directory for temporary files.
+    pub(super) fn temporary_directory(&self) -> &Path {
         Path::new(self.environment.get("TMPDIR").unwrap_or("/tmp".as_ref()))
     }
 
-    /// Whether this can be the end of a container that has no image. Compat: nerdctl has no exit code for it.
-    pub(super) fn has_perhaps_no_image(&self, end: &End) -> bool {
+    /// Whether a run may have ended this way because the image is missing. Compat: nerdctl has no exit code of its own for it.
+    pub(super) fn may_lack_image(&self, end: &ExecutionEnd) -> bool {
         match end {
-            End::Exit(code) => *code == OWN_ERROR || (self.name == "nerdctl" && *code != 0),
-            End::Signal(_) | End::Stopped(_) => false,
+            ExecutionEnd::Exited(code) => {
+                *code == OWN_ERROR || (self.name == "nerdctl" && *code != 0)
+            }
+            ExecutionEnd::Signaled(_) | ExecutionEnd::Stopped(_) => false,
         }
     }
 
-    /// Compat: nerdctl keeps no log of a container that it waits for.
+    /// Compat: nerdctl keeps no log of a container that runs in the foreground.
     pub(super) fn has_log_drivers(&self) -> bool {
         self.name != "nerdctl"
     }
 
-    /// Compat: podman alone can end a container by itself.
+    /// Compat: only podman can stop a container after a time.
     pub(super) fn has_timeouts(&self) -> bool {
         self.name == "podman"
     }
 
-    /// Whether it can do something now; for docker that is a question for the daemon.
+    /// Whether the engine, and for docker its daemon, responds.
     pub(super) fn answers(&self, interrupt: &Interrupt) -> bool {
-        self.ask(&["version"], PATIENCE, interrupt).is_some()
+        self.ask(&["version"], VERSION_TIMEOUT, interrupt).is_some()
     }
 
-    /// What its daemon says about an image, where it can be asked without the program.
-    pub(super) fn image(&self, image: &str) -> Option<String> {
+    /// What the daemon reports about an image, where it can be asked without the client.
+    pub(super) fn image_from_daemon(&self, image: &str) -> Option<String> {
         daemon::image(self.name, &self.environment, image)
     }
 
-    /// What it says to a question, if it ends well.
+    /// The output of the client for these arguments, if it succeeds.
     pub(super) fn ask(
         &self,
-        words: &[&str],
+        args: &[&str],
         time: Duration,
         interrupt: &Interrupt,
     ) -> Option<String> {
         let mut command = self.command();
-        command.args(words);
+        command.args(args);
         let limits = Limits { time, output: 1 << 20, ..Limits::default() };
-        let ran = process::run(command, b"", &limits, interrupt, &mut |_| {}).ok()?;
-        let text = String::from_utf8_lossy(&ran.stdout).into_owned();
-        (ran.end == End::Exit(0)).then_some(text)
+        let interrupt = interrupt.clone();
+        let mut invocation = Invocation { limits, interrupt, ..Invocation::new(b"") };
+        let execution = process::run(command, &mut invocation).ok()?;
+        let text = String::from_utf8_lossy(&execution.stdout).into_owned();
+        (execution.end == ExecutionEnd::Exited(0)).then_some(text)
     }
 }

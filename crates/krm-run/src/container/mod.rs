@@ -1,4 +1,4 @@
-//! Functions as containers, with the environment that the specification promises and nothing beside it.
+//! Container functions, with the environment that the functions specification promises and nothing else.
 
 mod arguments;
 mod cleanup;
@@ -17,51 +17,52 @@ pub use image::{Image, Pull};
 pub use mount::Mount;
 
 use self::cleanup::Cleanup;
-use crate::function::{End, Ran};
-use crate::{Failure, Function, Interrupt, Limits, Listener, Outcome, Reason, Variable, process};
+use crate::{
+    Execution, ExecutionEnd, Function, Interrupt, Invocation, Limits, RunKind, Variable, process,
+};
 
-/// What a container may touch. The default is nothing: no network, no folder, nobody's rights.
+/// What a container may access. The default is nothing: no network, no directories, the user `nobody`.
 #[derive(Clone, Debug, Default)]
 pub struct ContainerSettings {
-    /// The folder of the functionConfig, seen as `/local` and not written. An absolute path.
+    /// The directory of the functionConfig, mounted read-only as `/local`. An absolute path.
     pub local: Option<PathBuf>,
-    /// Which network there is.
+    /// The network of the container.
     pub network: Network,
-    /// Whether the person allowed a network at all.
+    /// Whether the user allowed network access.
     pub allow_network: bool,
-    /// Other folders and volumes.
+    /// Further directories and volumes.
     pub mounts: Vec<Mount>,
-    /// Variables beside those of the image.
+    /// Variables in addition to those of the image.
     pub variables: Vec<Variable>,
-    /// Whose rights it has.
+    /// The user it runs as.
     pub user: User,
-    /// Whether the image's own folders can be written; what is written is gone with the container.
+    /// Whether the root file system is writable; changes are lost with the container.
     pub writable_root: bool,
-    /// When the image is fetched.
+    /// When the image is pulled.
     pub pull: Pull,
-    /// Arguments for the image's command.
+    /// Arguments for the entrypoint of the image.
     pub args: Vec<String>,
 }
 
 /// The network of a container.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Network {
-    /// None but its own loopback.
+    /// Only the container's own loopback interface.
     #[default]
     None,
-    /// That of the machine.
+    /// The network of the host.
     Host,
-    /// One that the engine knows by this name.
+    /// A network of the engine with this name.
     Named(Box<str>),
 }
 
-/// Whose rights a container has.
+/// The user that a container runs as.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum User {
-    /// Nobody, as `65534:65534`: images without a list of users know no name.
+    /// `65534:65534`, by number because not every image has an `/etc/passwd`.
     #[default]
     Nobody,
-    /// The person who runs krm.
+    /// The user and group that run krm.
     Current,
 }
 
@@ -71,142 +72,160 @@ pub struct Container {
     image: Box<str>,
     engine: Engine,
     settings: ContainerSettings,
-    /// One that was started for the next run.
-    ahead: Mutex<Option<Running>>,
+    /// A container that was started for the next run.
+    started_ahead: Mutex<Option<RunningContainer>>,
 }
 
-/// A container that runs and got no input yet. Dropped, it is gone: first the engine's program, then what that made.
+/// A container that runs and has received no input yet. Dropping it kills the engine's client and then removes the
+/// container: the order of the fields matters.
 #[derive(Debug)]
-struct Running {
-    program: process::Started,
+struct RunningContainer {
+    client: process::RunningChild,
     cleanup: Cleanup,
 }
 
-/// What a container gets to end by itself that nobody needs any more.
-const LEAVE: Duration = Duration::from_secs(1);
+/// How long an unneeded container may take to exit by itself.
+const EXIT_TIME: Duration = Duration::from_secs(1);
 
-impl Running {
-    /// Lets go of it. Most end by themselves without input, which is sooner and surer than to look for a container
-    /// that its engine may be making just now.
+impl RunningContainer {
+    /// Ends a container that is not needed. Most functions exit when their input ends, which is faster and more reliable
+    /// than `rm --force` of a container that the engine may just be creating.
     fn dismiss(self) {
-        let limits = Limits { time: LEAVE, ..Limits::default() };
-        let ran = self.program.serve(b"", &limits, &Interrupt::new(), &mut |_| {});
-        if ran.is_ok_and(|ran| matches!(ran.end, End::Exit(_))) {
-            self.cleanup.is_done();
+        let limits = Limits { time: EXIT_TIME, ..Limits::default() };
+        let execution = self.client.finish(&mut Invocation { limits, ..Invocation::new(b"") });
+        if execution.is_ok_and(|it| it.exit_code().is_some()) {
+            self.cleanup.disarm();
         }
     }
 }
 
 impl Container {
-    /// A container of this image on this engine. Nothing is started or fetched yet.
+    /// A container of an image on an engine. Nothing is started or pulled yet.
     ///
     /// ```
     /// # #[cfg(unix)] {
     /// use krm_run::{Container, ContainerSettings, Engine, Environment, Network};
     ///
-    /// # let folder = tempfile::tempdir().expect("a temporary folder");
-    /// # let docker = folder.path().join("docker");
+    /// # let directory = tempfile::tempdir().expect("a temporary directory");
+    /// # let docker = directory.path().join("docker");
     /// # std::fs::write(&docker, "#!/bin/sh\n").expect("a file");
     /// # std::fs::set_permissions(&docker, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("a mode");
-    /// # let environment = Environment::from_iter([("PATH", folder.path())]);
-    /// let engine = Engine::find("example.com/set-labels:v1", Some("docker"), &environment)?;
+    /// # let environment = Environment::from_iter([("PATH", directory.path())]);
+    /// let engine = Engine::find(Some("docker"), &environment)?;
     /// let settings = ContainerSettings { network: Network::Host, ..ContainerSettings::default() };
-    /// let refused = Container::new("example.com/set-labels:v1", engine, settings).expect_err("no network is allowed");
-    /// assert_eq!(refused.reason, krm_run::Reason::NetworkNotAllowed);
+    /// let error = Container::new("example.com/set-labels:v1", engine, settings).expect_err("the network is not allowed");
+    /// assert_eq!(error, krm_run::RunKind::NetworkNotAllowed);
     /// # }
-    /// # Ok::<(), krm_run::Failure>(())
+    /// # Ok::<(), krm_run::RunKind>(())
     /// ```
     ///
     /// # Errors
-    /// A [`Failure`] where the network is wanted and not allowed, or where a setting makes no sense.
-    pub fn new(image: &str, engine: Engine, settings: ContainerSettings) -> Result<Self, Failure> {
+    /// If a network is requested and not allowed, or a setting is invalid.
+    pub fn new(image: &str, engine: Engine, settings: ContainerSettings) -> Result<Self, RunKind> {
         if settings.network != Network::None && !settings.allow_network {
-            return Err(Failure::new(image, Reason::NetworkNotAllowed));
+            return Err(RunKind::NetworkNotAllowed);
         }
-        arguments::check(image, &settings)
-            .map_err(|words| Failure::new(image, Reason::Unusable(words.into())))?;
-        Ok(Self { image: image.into(), engine, settings, ahead: Mutex::default() })
+        arguments::check(image, &settings).map_err(|reason| RunKind::InvalidSettings { reason })?;
+        Ok(Self { image: image.into(), engine, settings, started_ahead: Mutex::default() })
     }
 
-    /// Whether it can change nothing outside, whatever it does before it knows its input.
-    fn is_closed(&self) -> bool {
+    /// Whether it cannot affect anything outside, whatever it does before it receives input.
+    fn is_isolated(&self) -> bool {
         self.settings.network == Network::None && self.settings.mounts.is_empty()
     }
 
-    /// Starts a container of what is here.
-    fn launch(&self, limits: &Limits) -> Result<Running, Failure> {
-        let failure = |error| self.failure(cannot_start(&error));
-        let cleanup = Cleanup::new(self.engine.clone()).map_err(failure)?;
+    /// Starts a container of the image that is present.
+    fn launch(&self, limits: &Limits) -> Result<RunningContainer, RunKind> {
+        let cleanup = Cleanup::new(self.engine.clone()).map_err(|error| cannot_start(&error))?;
         let mut command = self.engine.command();
-        command.current_dir(cleanup.folder()).args(arguments::run(self, cleanup.name(), limits));
-        let program = process::Started::new(command).map_err(failure)?;
-        Ok(Running { program, cleanup })
+        command.current_dir(cleanup.directory()).args(arguments::run(self, cleanup.name(), limits));
+        let client = process::RunningChild::start(command).map_err(|error| cannot_start(&error))?;
+        Ok(RunningContainer { client, cleanup })
     }
 
-    /// One try: the container to its end, and beside it the question which image that is.
+    /// One attempt: runs the container until it exits, and asks the engine meanwhile which image that is.
     fn attempt(
         &self,
-        running: Running,
-        input: &[u8],
-        limits: &Limits,
-        interrupt: &Interrupt,
-        listener: &mut Listener<'_>,
-    ) -> Result<(Ran, Option<Image>), Failure> {
-        let Running { program, cleanup } = running;
-        let (ran, image) = thread::scope(|scope| {
-            // Asking takes as long as starting; side by side it costs nothing.
-            let asked = scope.spawn(|| image::inspect(&self.engine, &self.image, interrupt));
-            let ran = program.serve(input, limits, interrupt, listener);
-            (ran, asked.join().unwrap_or_default())
+        container: RunningContainer,
+        invocation: &mut Invocation<'_>,
+    ) -> Result<Execution, RunKind> {
+        let RunningContainer { client, cleanup } = container;
+        let interrupt = invocation.interrupt.clone();
+        let (execution, image) = thread::scope(|scope| {
+            // `image inspect` takes as long as starting the container; in parallel it costs nothing.
+            let inspection = scope.spawn(|| image::inspect(&self.engine, &self.image, &interrupt));
+            let execution = client.finish(invocation);
+            (execution, inspection.join().unwrap_or_default())
         });
-        let ran = ran.map_err(|error| self.failure(cannot_start(&error)))?;
-        if matches!(ran.end, End::Exit(_)) {
-            cleanup.is_done();
+        let execution = execution.map_err(|error| cannot_start(&error))?;
+        if execution.exit_code().is_some() {
+            cleanup.disarm();
         }
-        Ok((ran, image))
+        Ok(Execution { image, ..execution })
     }
 
-    fn ahead(&self) -> MutexGuard<'_, Option<Running>> {
-        self.ahead.lock().unwrap_or_else(PoisonError::into_inner)
+    fn started_ahead(&self) -> MutexGuard<'_, Option<RunningContainer>> {
+        self.started_ahead.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Why the engine had no image to run, where that is the reason; fetches it where that is wanted.
-    fn fetch(&self, ran: &Ran, interrupt: &Interrupt) -> Result<(), Failure> {
+    /// Pulls the image after an attempt without one.
+    ///
+    /// Engines are not asked for the image before the first attempt, because that would cost as much as the run itself.
+    fn pull_missing(&self, failed: Execution, interrupt: &Interrupt) -> Result<(), Execution> {
         if !self.engine.answers(interrupt) {
-            let code = if let End::Exit(code) = ran.end { code } else { 0 };
-            let reason = Reason::Engine { engine: self.engine.name(), code };
-            return Err(ran.clone().into_failure(&self.image, reason));
+            let code = failed.exit_code().unwrap_or_default();
+            let reason = format!("{} exited with code {code}", self.engine.name());
+            return Err(failed.stopped(RunKind::NoEngine { reason }));
         }
         if self.settings.pull == Pull::Never {
-            return Err(self.failure(Reason::NoImage("it is not to be pulled".into())));
+            return Err(Execution::not_started(RunKind::PullDisabled));
         }
         self.pull(interrupt)
     }
 
-    fn pull(&self, interrupt: &Interrupt) -> Result<(), Failure> {
-        let ran = image::pull(&self.engine, &self.image, interrupt)
-            .map_err(|error| self.failure(cannot_start(&error)))?;
-        let reason = match ran.end {
-            End::Exit(0) => return Ok(()),
-            End::Exit(code) => {
-                let words = format!("{} pull ended with exit code {code}", self.engine.name());
-                Reason::NoImage(words.into())
+    fn pull(&self, interrupt: &Interrupt) -> Result<(), Execution> {
+        let pulled = image::pull(&self.engine, &self.image, interrupt)
+            .map_err(|error| Execution::not_started(cannot_start(&error)))?;
+        match pulled.end {
+            ExecutionEnd::Exited(0) => Ok(()),
+            ExecutionEnd::Exited(code) => {
+                let engine = self.engine.name();
+                Err(pulled.stopped(RunKind::PullFailed { engine, code }))
             }
-            End::Stopped(ref reason) => reason.clone(),
-            End::Signal(number) => Reason::Signal(number),
-        };
-        Err(ran.into_failure(&self.image, reason))
+            ExecutionEnd::Signaled(_) | ExecutionEnd::Stopped(_) => Err(pulled),
+        }
     }
 
-    fn failure(&self, reason: Reason) -> Failure {
-        Failure::new(&self.image, reason)
+    fn try_run(&self, invocation: &mut Invocation<'_>) -> Result<Execution, Execution> {
+        let not_started = Execution::not_started;
+        let (limits, interrupt) = (invocation.limits, invocation.interrupt.clone());
+        let ahead = self.started_ahead().take();
+        if interrupt.is_interrupted() {
+            return Err(not_started(RunKind::Interrupted));
+        }
+        if self.settings.pull == Pull::Always {
+            self.pull(&interrupt)?;
+        }
+        let container = ahead.map_or_else(|| self.launch(&limits), Ok).map_err(not_started)?;
+        let mut execution = self.attempt(container, invocation).map_err(not_started)?;
+        if execution.image.is_none() && self.engine.may_lack_image(&execution.end) {
+            self.pull_missing(execution, &interrupt)?;
+            let container = self.launch(&limits).map_err(not_started)?;
+            execution = self.attempt(container, invocation).map_err(not_started)?;
+        }
+        if execution.exit_code() == Some(engine::OWN_ERROR) {
+            let (engine, code) = (self.engine.name(), engine::OWN_ERROR);
+            return Err(Execution { image: None, ..execution }
+                .stopped(RunKind::EngineFailed { engine, code }));
+        }
+        Ok(execution)
     }
 }
 
 impl Drop for Container {
     fn drop(&mut self) {
-        if let Some(running) = self.ahead().take() {
-            running.dismiss();
+        if let Some(container) = self.started_ahead().take() {
+            container.dismiss();
         }
     }
 }
@@ -216,45 +235,18 @@ impl Function for Container {
         &self.image
     }
 
-    fn start(&self, limits: &Limits) {
-        // What is pulled before every run is not here yet.
-        if self.is_closed() && self.settings.pull != Pull::Always {
-            *self.ahead() = self.launch(limits).ok();
+    fn start_ahead(&self, limits: &Limits) {
+        // An image that is pulled before every run is not present yet.
+        if self.is_isolated() && self.settings.pull != Pull::Always {
+            *self.started_ahead() = self.launch(limits).ok();
         }
     }
 
-    fn run_heard(
-        &self,
-        input: &[u8],
-        limits: &Limits,
-        interrupt: &Interrupt,
-        listener: &mut Listener<'_>,
-    ) -> Result<Outcome, Failure> {
-        let ahead = self.ahead().take();
-        if interrupt.is_interrupted() {
-            return Err(self.failure(Reason::Interrupted));
-        }
-        if self.settings.pull == Pull::Always {
-            self.pull(interrupt)?;
-        }
-        let running = ahead.map_or_else(|| self.launch(limits), Ok)?;
-        let (mut ran, mut image) = self.attempt(running, input, limits, interrupt, listener)?;
-        if image.is_none() && self.engine.has_perhaps_no_image(&ran.end) {
-            self.fetch(&ran, interrupt)?;
-            let running = self.launch(limits)?;
-            (ran, image) = self.attempt(running, input, limits, interrupt, listener)?;
-        }
-        if ran.end == End::Exit(engine::OWN_ERROR) {
-            let reason = Reason::Engine { engine: self.engine.name(), code: engine::OWN_ERROR };
-            return Err(ran.into_failure(&self.image, reason));
-        }
-        match ran.judge(&self.image) {
-            Ok(outcome) => Ok(Outcome { image, ..outcome }),
-            Err(failure) => Err(failure.of_image(image)),
-        }
+    fn run(&self, invocation: &mut Invocation<'_>) -> Execution {
+        self.try_run(invocation).unwrap_or_else(|failed| failed)
     }
 }
 
-fn cannot_start(error: &std::io::Error) -> Reason {
-    Reason::CannotStart(error.to_string().into())
+fn cannot_start(error: &std::io::Error) -> RunKind {
+    RunKind::CannotStart { reason: error.to_string() }
 }

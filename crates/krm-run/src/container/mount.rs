@@ -1,9 +1,9 @@
-//! A folder, a volume or a memory file system that a container sees.
+//! A bind mount, volume or tmpfs of a container.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Something that a container sees beside its image; read-only unless it was asked for.
+/// A mount of a container; read-only by default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mount {
     kind: Box<str>,
@@ -13,18 +13,18 @@ pub struct Mount {
 }
 
 impl Mount {
-    /// A folder of the machine, read-only. The source is an absolute path.
+    /// A read-only bind mount of a directory of the host. The source is an absolute path.
     pub fn bind(source: impl Into<PathBuf>, target: &str) -> Self {
         Self { kind: "bind".into(), source: source.into(), target: target.into(), writable: false }
     }
 
-    /// The folder or the volume, for people.
+    /// The directory or volume, for messages.
     pub fn source(&self) -> std::path::Display<'_> {
         self.source.display()
     }
 
-    /// The spelling of the command line, `type=bind,src=DIR,dst=/path[,rw=true]`; a relative folder is looked up from
-    /// where the person stands.
+    /// The spelling of the command line, `type=bind,src=DIR,dst=/path[,rw=true]`; a relative source is resolved
+    /// from the working directory.
     ///
     /// ```
     /// use std::path::Path;
@@ -37,8 +37,8 @@ impl Mount {
     /// ```
     ///
     /// # Errors
-    /// One sentence about what is wrong with the text.
-    pub fn parse(text: &str, stands: &Path) -> Result<Self, String> {
+    /// What is wrong with the text.
+    pub fn parse(text: &str, working_directory: &Path) -> Result<Self, String> {
         let (mut kind, mut source, mut target, mut writable) = ("bind", None, None, false);
         for part in text.split(',') {
             let (key, value) = part.split_once('=').unwrap_or((part, "true"));
@@ -48,35 +48,35 @@ impl Mount {
                 ("dst" | "target" | "destination", value) => target = Some(value),
                 ("rw", "true" | "false") => writable = value == "true",
                 ("ro" | "readonly", "true" | "false") => writable = value == "false",
-                _ => return Err(format!("`{part}` in a mount is not understood")),
+                _ => return Err(format!("unknown option `{part}`")),
             }
         }
         let target = target.filter(|target| target.starts_with('/'));
-        let target = target.ok_or("a mount needs dst=/an/absolute/path")?;
+        let target = target.ok_or("expected dst=/an/absolute/path")?;
         let source = match (kind, source.filter(|source| !source.is_empty())) {
             ("tmpfs", None) => PathBuf::new(),
-            ("tmpfs", Some(_)) => return Err("a tmpfs has no src".to_owned()),
-            (_, None) => return Err("a mount needs src=FOLDER".to_owned()),
-            ("bind", Some(source)) => stands.join(source),
+            ("tmpfs", Some(_)) => return Err("a tmpfs cannot have a src".to_owned()),
+            (_, None) => return Err("expected src=DIRECTORY".to_owned()),
+            ("bind", Some(source)) => working_directory.join(source),
             (_, Some(source)) => PathBuf::from(source),
         };
         Ok(Self { kind: kind.into(), source, target: target.into(), writable })
     }
 
-    /// Whether nothing but this folder is seen, and not written: what a package may ask for by itself.
-    pub fn stays_inside(&self, folder: &Path) -> bool {
+    /// Whether the mount is read-only and inside a directory: such a mount of its own package a function may request.
+    pub fn is_readonly_inside(&self, directory: &Path) -> bool {
         match &*self.kind {
             "tmpfs" => true,
             "bind" if !self.writable => {
-                // A link can lead anywhere; what is not there cannot be mounted either.
-                let [folder, source] = [folder, &self.source].map(std::fs::canonicalize);
-                source.is_ok_and(|source| folder.is_ok_and(|folder| source.starts_with(folder)))
+                // Symlinks are resolved, because one can point anywhere. A source that does not exist cannot be mounted.
+                let [directory, source] = [directory, &self.source].map(std::fs::canonicalize);
+                source.is_ok_and(|source| directory.is_ok_and(|it| source.starts_with(it)))
             }
             _ => false,
         }
     }
 
-    /// The value of `--mount`: fields between commas, quoted where they hold one.
+    /// The value of `--mount`: comma-separated fields, quoted where they contain a comma.
     pub(super) fn argument(&self) -> OsString {
         let mut text = OsString::from(format!("type={}", self.kind));
         if !self.source.as_os_str().is_empty() {
@@ -85,7 +85,7 @@ impl Mount {
         }
         text.push(",");
         text.push(quoted("target=", self.target.as_ref().as_ref()));
-        // Memory that nobody may write is of no use, and not every engine takes the word there.
+        // A read-only tmpfs is useless, and not every engine accepts the option.
         if !self.writable && &*self.kind != "tmpfs" {
             text.push(",readonly");
         }
@@ -93,7 +93,7 @@ impl Mount {
     }
 }
 
-/// A field of comma separated values.
+/// A field of comma-separated values.
 fn quoted(key: &str, value: &std::ffi::OsStr) -> OsString {
     let mut field = OsString::from(key);
     field.push(value);
@@ -115,28 +115,28 @@ mod tests {
     }
 
     #[test]
-    fn mounts_are_read_only_unless_asked_for() {
-        let it = argument("type=bind,src=a,dst=/b");
-        assert_eq!(it.as_deref(), Ok("type=bind,source=/home/me/a,target=/b,readonly"));
-        let it = argument("type=bind,source=/a,target=/b,rw=true");
-        assert_eq!(it.as_deref(), Ok("type=bind,source=/a,target=/b"));
+    fn mounts_are_read_only_by_default() {
+        let mount = argument("type=bind,src=a,dst=/b");
+        assert_eq!(mount.as_deref(), Ok("type=bind,source=/home/me/a,target=/b,readonly"));
+        let mount = argument("type=bind,source=/a,target=/b,rw=true");
+        assert_eq!(mount.as_deref(), Ok("type=bind,source=/a,target=/b"));
     }
 
     #[test]
-    fn the_name_of_a_volume_is_no_path() {
-        let it = argument("type=volume,src=cache,dst=/b");
-        assert_eq!(it.as_deref(), Ok("type=volume,source=cache,target=/b,readonly"));
+    fn volume_names_are_not_resolved_as_paths() {
+        let mount = argument("type=volume,src=cache,dst=/b");
+        assert_eq!(mount.as_deref(), Ok("type=volume,source=cache,target=/b,readonly"));
         assert_eq!(argument("type=tmpfs,dst=/b").as_deref(), Ok("type=tmpfs,target=/b"));
     }
 
     #[test]
-    fn a_comma_in_a_folder_splits_nothing() {
+    fn commas_in_a_source_are_quoted() {
         let mount = Mount::bind("/a,readonly=false \"x\"", "/b").argument();
         assert_eq!(mount, r#"type=bind,"source=/a,readonly=false ""x""",target=/b,readonly"#);
     }
 
     #[test]
-    fn what_is_not_understood_is_refused() {
+    fn invalid_mounts_are_rejected() {
         for text in
             ["", "src=a", "dst=/b", "src=a,dst=b", "type=npipe,src=a,dst=/b", "src=a,dst=/b,x"]
         {

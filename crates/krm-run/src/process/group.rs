@@ -1,4 +1,4 @@
-//! A child process with everything that it starts: one process group, killed as a whole and reaped.
+//! A child process and its descendants as one process group, which is killed as a whole and reaped.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -8,18 +8,21 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-use crate::function::End;
+use crate::ExecutionEnd;
 
-/// How often a file that somebody still writes is tried, and how long between.
-const BUSY: (u32, Duration) = (20, Duration::from_millis(10));
+/// How often and at which interval a busy executable is retried.
+const BUSY_RETRIES: (u32, Duration) = (20, Duration::from_millis(10));
 
-/// A child that leads a group of its own. Dropping it kills the group.
+/// A child that leads its own process group. Dropping it kills the group.
+///
+/// Killing only the child would leave its own children behind: a shell script that is stopped in the middle of `sleep` or
+/// of a container engine's client.
 #[derive(Debug)]
 pub(super) struct Group {
     child: Child,
     pid: Pid,
-    /// Readable when the child ended; none where the system has no such thing.
-    exit: Option<OwnedFd>,
+    /// A pidfd, which is readable when the child has exited; none where the system has none.
+    exit_fd: Option<OwnedFd>,
     reaped: bool,
 }
 
@@ -28,49 +31,51 @@ impl Group {
         command.process_group(0);
         let child = spawn(command)?;
         let pid = Pid::from_child(&child);
-        Ok(Self { child, pid, exit: exit_of(pid), reaped: false })
+        Ok(Self { child, pid, exit_fd: open_exit_fd(pid), reaped: false })
     }
 
     pub(super) fn child(&mut self) -> &mut Child {
         &mut self.child
     }
 
-    /// What can be waited for together with the pipes.
-    pub(super) fn exit(&self) -> Option<&OwnedFd> {
-        self.exit.as_ref()
+    /// A file descriptor that can be polled together with the pipes.
+    pub(super) fn exit_fd(&self) -> Option<&OwnedFd> {
+        self.exit_fd.as_ref()
     }
 
-    /// Whether the child ended. It stays a zombie, so that its number is nobody else's until the group is killed.
-    pub(super) fn has_ended(&self) -> bool {
+    /// Whether the child has exited. It stays a zombie (`NOWAIT`), so that its process id, which is the id of the group,
+    /// cannot be reused until the group is killed.
+    pub(super) fn has_exited(&self) -> bool {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         match waitid(WaitId::Pid(self.pid), options) {
             Ok(status) => status.is_some(),
             Err(rustix::io::Errno::INTR) => false,
-            // Somebody who ignores SIGCHLD has no zombies: it is gone.
+            // Where SIGCHLD is ignored there are no zombies: the child is gone.
             Err(_) => true,
         }
     }
 
-    /// Asks the whole group to end.
-    pub(super) fn ask(&self) {
-        // It may be gone already, which is what was wanted.
+    /// Sends SIGTERM to the whole group.
+    pub(super) fn terminate(&self) {
+        // An error means that the group is gone already.
         let _ = kill_process_group(self.pid, Signal::TERM);
     }
 
+    /// Sends SIGKILL to the whole group.
     pub(super) fn kill(&self) {
         let _ = kill_process_group(self.pid, Signal::KILL);
     }
 
-    /// Kills what the child left behind, and learns how it ended.
-    pub(super) fn reap(&mut self) -> io::Result<End> {
+    /// Kills what the child left behind, and reads its exit status.
+    pub(super) fn reap(&mut self) -> io::Result<ExecutionEnd> {
         self.kill();
         let status = self.child.wait();
         self.reaped = true;
         let status = status?;
         Ok(match (status.code(), status.signal()) {
-            (Some(code), _) => End::Exit(code),
-            (None, Some(signal)) => End::Signal(signal),
-            (None, None) => return Err(io::Error::other("how it ended cannot be known")),
+            (Some(code), _) => ExecutionEnd::Exited(code),
+            (None, Some(signal)) => ExecutionEnd::Signaled(signal),
+            (None, None) => return Err(io::Error::other("the exit status is unknown")),
         })
     }
 }
@@ -83,9 +88,10 @@ impl Drop for Group {
     }
 }
 
-/// A script that was written a moment ago can be "busy", as another thread's child may still hold it open.
+/// Starts the command, and retries while the executable is busy (`ETXTBSY`): a child that another thread forked a moment
+/// ago may still hold a script open that was just written.
 fn spawn(command: &mut Command) -> io::Result<Child> {
-    let (times, pause) = BUSY;
+    let (times, pause) = BUSY_RETRIES;
     for _ in 1..times {
         match command.spawn() {
             Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => {
@@ -98,11 +104,11 @@ fn spawn(command: &mut Command) -> io::Result<Child> {
 }
 
 #[cfg(target_os = "linux")]
-fn exit_of(pid: Pid) -> Option<OwnedFd> {
+fn open_exit_fd(pid: Pid) -> Option<OwnedFd> {
     rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok()
 }
 
 #[cfg(not(target_os = "linux"))]
-fn exit_of(_: Pid) -> Option<OwnedFd> {
+fn open_exit_fd(_: Pid) -> Option<OwnedFd> {
     None
 }

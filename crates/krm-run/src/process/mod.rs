@@ -1,20 +1,20 @@
-//! Functions as processes: fed, listened to, limited, and gone when the call returns.
+//! Child processes: fed, read, limited, and gone when the call returns.
 
-#[cfg(not(unix))]
-mod elsewhere;
+#[cfg(unix)]
+mod child;
 #[cfg(unix)]
 mod group;
 #[cfg(unix)]
-mod pump;
-#[cfg(unix)]
 mod streams;
-
 #[cfg(not(unix))]
-pub(crate) use elsewhere::{Started, is_executable, run};
-#[cfg(unix)]
-pub(crate) use pump::{Started, run};
+mod unsupported;
 
-/// Whether a file may be executed by anybody; whether by us, the system says.
+#[cfg(unix)]
+pub(crate) use child::{RunningChild, run};
+#[cfg(not(unix))]
+pub(crate) use unsupported::{RunningChild, is_executable, run};
+
+/// Whether the file has an execute permission for anybody; whether krm may execute it is up to the operating system.
 #[cfg(unix)]
 pub(crate) fn is_executable(metadata: &std::fs::Metadata) -> bool {
     use std::os::unix::fs::PermissionsExt;

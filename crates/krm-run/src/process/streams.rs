@@ -1,4 +1,6 @@
-//! The three pipes of a child, served side by side, so that neither end ever waits for the other.
+//! The three pipes of a child, served by one `poll` loop.
+//!
+//! Writing all of the input before reading deadlocks as soon as both pipes are full, so every transfer is non-blocking.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
@@ -10,10 +12,10 @@ use rustix::io::ioctl_fionbio;
 
 use crate::{Limits, Tail};
 
-/// Bytes read in one go.
+/// Bytes per read.
 const CHUNK: usize = 64 * 1024;
-/// More than a pipe holds: what is read after a child's end was written before it.
-const LEFT_IN_A_PIPE: usize = 16 * 1024 * 1024;
+/// More than any pipe buffers: a process that escaped the group may write to the pipe without end.
+const MAX_DRAINED: usize = 16 * 1024 * 1024;
 
 pub(super) struct Streams<'a> {
     stdin: Option<ChildStdin>,
@@ -21,8 +23,8 @@ pub(super) struct Streams<'a> {
     stdout: Option<ChildStdout>,
     stderr: Option<ChildStderr>,
     pub(super) output: Vec<u8>,
-    pub(super) tail: Tail,
-    most: usize,
+    pub(super) stderr_tail: Tail,
+    output_limit: usize,
     chunk: Vec<u8>,
 }
 
@@ -34,8 +36,8 @@ impl<'a> Streams<'a> {
             stdout: child.stdout.take(),
             stderr: child.stderr.take(),
             output: Vec::new(),
-            tail: Tail::new(limits.stderr),
-            most: limits.output,
+            stderr_tail: Tail::new(limits.stderr),
+            output_limit: limits.output,
             chunk: vec![0; CHUNK],
         };
         streams.stdin.as_ref().map_or(Ok(()), |pipe| ioctl_fionbio(pipe, true))?;
@@ -44,37 +46,37 @@ impl<'a> Streams<'a> {
         Ok(streams)
     }
 
-    /// Whether more was written than anybody wants.
-    pub(super) fn is_over(&self) -> bool {
-        self.output.len() > self.most
+    /// Whether more was written to standard output than the limit allows.
+    pub(super) fn is_too_large(&self) -> bool {
+        self.output.len() > self.output_limit
     }
 
     /// Whether all of the input is written.
-    pub(super) fn is_fed(&self) -> bool {
+    pub(super) fn is_input_written(&self) -> bool {
         self.stdin.is_none()
     }
 
-    /// Waits until a pipe is ready, the child ended, or the time is over. Gives whether there is something to do.
-    pub(super) fn wait(&self, exit: Option<&OwnedFd>, most: Duration) -> io::Result<bool> {
-        let mut wanted = Vec::with_capacity(4);
-        wanted.extend(self.stdin.as_ref().map(|pipe| (pipe.as_fd(), PollFlags::OUT)));
-        wanted.extend(self.stdout.as_ref().map(|pipe| (pipe.as_fd(), PollFlags::IN)));
-        wanted.extend(self.stderr.as_ref().map(|pipe| (pipe.as_fd(), PollFlags::IN)));
-        wanted.extend(exit.map(|exit| (exit.as_fd(), PollFlags::IN)));
-        let mut wanted: Vec<PollFd<'_>> =
-            wanted.into_iter().map(|(fd, flags)| PollFd::from_borrowed_fd(fd, flags)).collect();
-        let time = Timespec::try_from(most).map_err(io::Error::other)?;
-        match poll(&mut wanted, Some(&time)) {
+    /// Waits until a pipe is ready, the child has exited or the timeout is over. Returns whether something is ready.
+    pub(super) fn wait(&self, exit_fd: Option<&OwnedFd>, timeout: Duration) -> io::Result<bool> {
+        let mut polled = Vec::with_capacity(4);
+        polled.extend(self.stdin.as_ref().map(|pipe| (pipe.as_fd(), PollFlags::OUT)));
+        polled.extend(self.stdout.as_ref().map(|pipe| (pipe.as_fd(), PollFlags::IN)));
+        polled.extend(self.stderr.as_ref().map(|pipe| (pipe.as_fd(), PollFlags::IN)));
+        polled.extend(exit_fd.map(|fd| (fd.as_fd(), PollFlags::IN)));
+        let mut polled: Vec<PollFd<'_>> =
+            polled.into_iter().map(|(fd, flags)| PollFd::from_borrowed_fd(fd, flags)).collect();
+        let time = Timespec::try_from(timeout).map_err(io::Error::other)?;
+        match poll(&mut polled, Some(&time)) {
             Ok(ready) => Ok(ready > 0),
             Err(rustix::io::Errno::INTR) => Ok(true),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Moves what can be moved now. Gives whether something was read.
-    pub(super) fn serve(&mut self) -> bool {
-        self.feed();
-        let before = (self.output.len(), self.tail.total());
+    /// Moves the bytes that can be moved without waiting. Returns whether something was read.
+    pub(super) fn transfer(&mut self) -> bool {
+        self.write_input();
+        let before = (self.output.len(), self.stderr_tail.total());
         if let Some(pipe) = &mut self.stdout {
             match read(pipe, &mut self.chunk) {
                 Some(0) => self.stdout = None,
@@ -85,18 +87,19 @@ impl<'a> Streams<'a> {
         if let Some(pipe) = &mut self.stderr {
             match read(pipe, &mut self.chunk) {
                 Some(0) => self.stderr = None,
-                Some(count) => self.tail.push(&self.chunk[..count]),
+                Some(count) => self.stderr_tail.push(&self.chunk[..count]),
                 None => {}
             }
         }
-        if self.is_over() {
+        if self.is_too_large() {
             self.stdout = None;
         }
-        before != (self.output.len(), self.tail.total())
+        before != (self.output.len(), self.stderr_tail.total())
     }
 
-    /// A child that reads no further is no error: its exit code tells whether it had enough.
-    fn feed(&mut self) {
+    /// Writes the next part of the input. A child that closes its standard input early is not an error: its exit code
+    /// decides whether it failed.
+    fn write_input(&mut self) {
         let Some(pipe) = &mut self.stdin else { return };
         if self.input.is_empty() {
             self.stdin = None;
@@ -104,7 +107,7 @@ impl<'a> Streams<'a> {
         }
         match pipe.write(self.input) {
             Ok(count) => self.input = &self.input[count..],
-            Err(error) if is_later(&error) => return,
+            Err(error) if is_not_ready(&error) => return,
             Err(_) => self.input = &[],
         }
         if self.input.is_empty() {
@@ -112,27 +115,28 @@ impl<'a> Streams<'a> {
         }
     }
 
-    /// Reads what the child left in the pipes. Somebody who escaped the group may hold them open for ever, so nobody waits.
+    /// Reads what the child left in the pipes, without waiting for their end: a process that escaped the group may hold
+    /// them open forever.
     pub(super) fn drain(&mut self) {
         self.stdin = None;
-        let before = self.tail.total();
-        while self.serve() && !self.is_over() {
-            if self.tail.total() - before > LEFT_IN_A_PIPE as u64 {
+        let before = self.stderr_tail.total();
+        while self.transfer() && !self.is_too_large() {
+            if self.stderr_tail.total() - before > MAX_DRAINED as u64 {
                 return;
             }
         }
     }
 }
 
-/// The bytes that came, zero at the end, none for later.
+/// The number of bytes read, zero at the end of the stream, none if there is nothing yet.
 fn read(pipe: &mut impl Read, chunk: &mut [u8]) -> Option<usize> {
     match pipe.read(chunk) {
         Ok(count) => Some(count),
-        Err(error) if is_later(&error) => None,
+        Err(error) if is_not_ready(&error) => None,
         Err(_) => Some(0),
     }
 }
 
-fn is_later(error: &io::Error) -> bool {
+fn is_not_ready(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }

@@ -1,38 +1,40 @@
-//! What the user has settled for all packages: which images are built in, and which are others.
+//! The user's configuration of images, for all packages.
 
 use krm_core::Diagnostic;
+use krm_core::diagnostics::CommonKind;
 use krm_core::diagnostics::closest_name;
 use krm_core::model::ImageName;
 use krm_yaml::{Entry, File, NodeRef};
 
-use super::{Target, UseBuiltin};
+use super::{BuiltinPolicy, ImageTarget};
+use crate::kinds::ResolutionKind;
 
 const FIELDS: [&str; 3] = ["builtin", "imagePrefix", "images"];
 
-/// The user's configuration. What is not said there is as it is without one.
+/// The user's configuration. Fields that are not set have their defaults.
 ///
 /// ```
-/// use krm_run::{Configuration, Target};
+/// use krm_run::{Configuration, ImageTarget};
 ///
 /// let text = "images:\n  gcr.io/kpt-fn/set-labels: container\n  example.com/labels: builtin/set-labels\n";
 /// let file = krm_yaml::File::parse(text.to_owned())?;
-/// let configuration = Configuration::read(&file).expect("all of it is known");
-/// assert_eq!(configuration.images[0].1, Target::Container(None));
-/// assert_eq!(configuration.images[1].1, Target::Builtin(Some("set-labels".to_owned())));
+/// let configuration = Configuration::read(&file).expect("all fields are known");
+/// assert_eq!(configuration.images[0].1, ImageTarget::Container(None));
+/// assert_eq!(configuration.images[1].1, ImageTarget::Builtin(Some("set-labels".to_owned())));
 /// # Ok::<(), krm_yaml::ReadError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Configuration {
-    /// Whether built-in functions stand for images.
-    pub builtin: Option<UseBuiltin>,
-    /// What stands before the name of an image that has none.
+    /// Whether built-in functions replace images.
+    pub builtin: Option<BuiltinPolicy>,
+    /// The prefix of image names without a registry.
     pub prefix: Option<String>,
-    /// What runs for certain images.
-    pub images: Vec<(String, Target)>,
+    /// What images resolve to.
+    pub images: Vec<(String, ImageTarget)>,
 }
 
 impl Configuration {
-    /// Reads the file. Everything that is wrong with it comes together.
+    /// Reads a file. All errors are returned together.
     pub fn read(file: &File) -> Result<Self, Vec<Diagnostic>> {
         let mut reader = Reader { file, errors: Vec::new(), read: Self::default() };
         reader.errors.extend(file.errors().map(|error| Diagnostic::from_syntax(error, file)));
@@ -50,13 +52,14 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn wrong(&mut self, node: NodeRef<'a>, words: impl Into<String>, hint: impl Into<String>) {
-        self.errors.push(Diagnostic::untyped_error(words).at(self.file, node.span()).hint(hint));
+    fn error(&mut self, node: NodeRef<'a>, error: Diagnostic) {
+        self.errors.push(error.at(self.file, node.span()));
     }
 
     fn root(&mut self, root: NodeRef<'a>) {
         let Some(mapping) = root.as_mapping() else {
-            return self.wrong(root, "a mapping is wanted", format!("with {}", FIELDS.join(", ")));
+            let hint = format!("the fields are {}", FIELDS.join(", "));
+            return self.error(root, wrong_type("a mapping", root).hint(hint));
         };
         for entry in mapping.entries() {
             let name = entry.key.as_str().unwrap_or_default();
@@ -67,9 +70,11 @@ impl<'a> Reader<'a> {
                 _ => {
                     let hint = match closest_name(FIELDS, &name) {
                         Some(meant) => format!("did you mean `{meant}`?"),
-                        None => format!("there are {}", FIELDS.join(", ")),
+                        None => format!("the fields are {}", FIELDS.join(", ")),
                     };
-                    self.wrong(entry.key, format!("`{name}` is nothing that can be settled"), hint);
+                    let (field, owner) = (name.into_owned(), "the configuration".to_owned());
+                    let error = Diagnostic::error(CommonKind::UnknownField { field, owner });
+                    self.error(entry.key, error.hint(hint));
                 }
             }
         }
@@ -77,45 +82,53 @@ impl<'a> Reader<'a> {
 
     fn builtin(&mut self, node: NodeRef<'a>) {
         match node.as_str().as_deref() {
-            Some("fitting") => self.read.builtin = Some(UseBuiltin::WhereItFits),
-            Some("never") => self.read.builtin = Some(UseBuiltin::Never),
-            Some("only") => self.read.builtin = Some(UseBuiltin::Only),
-            _ => self.wrong(node, "this is no use of built-in functions", "fitting, never or only"),
+            Some("fitting") => self.read.builtin = Some(BuiltinPolicy::WhenAvailable),
+            Some("never") => self.read.builtin = Some(BuiltinPolicy::Never),
+            Some("only") => self.read.builtin = Some(BuiltinPolicy::Only),
+            _ => self.error(node, Diagnostic::error(ResolutionKind::InvalidBuiltinMode)),
         }
     }
 
     fn images(&mut self, node: NodeRef<'a>) {
         let Some(mapping) = node.as_mapping() else {
             let hint = "write `IMAGE: container`, `IMAGE: builtin/NAME` or `IMAGE: OTHER-IMAGE`";
-            return self.wrong(node, "a mapping of images is wanted", hint);
+            return self.error(node, wrong_type("a mapping of images", node).hint(hint));
         };
         for entry in mapping.entries() {
             match image(&entry) {
                 Ok(pair) => self.read.images.push(pair),
-                Err((node, words)) => {
-                    self.wrong(node, words, "write `container`, `builtin/NAME` or another image");
+                Err((node, error)) => {
+                    let hint = "write `container`, `builtin/NAME` or another image";
+                    self.error(node, error.hint(hint));
                 }
             }
         }
     }
 }
 
-fn image<'a>(entry: &Entry<'a>) -> Result<(String, Target), (NodeRef<'a>, String)> {
-    let text = |node: NodeRef<'a>| {
-        let text = node.as_str().ok_or_else(|| (node, "a text is wanted".to_owned()))?;
-        ImageName::parse(&text).map_err(|error| (node, error.to_string()))?;
+fn image<'a>(entry: &Entry<'a>) -> Result<(String, ImageTarget), (NodeRef<'a>, Diagnostic)> {
+    let name = |node: NodeRef<'a>| {
+        let text = node.as_str().ok_or_else(|| (node, wrong_type("a string", node)))?;
+        ImageName::parse(&text).map_err(|error| {
+            let reason = error.to_string().into();
+            (node, Diagnostic::error(ResolutionKind::InvalidImage { reason }))
+        })?;
         Ok(text.into_owned())
     };
-    let (of, value) = (text(entry.key)?, text(entry.value)?);
+    let (image, value) = (name(entry.key)?, name(entry.value)?);
     let target = match value.as_str() {
-        "container" => Target::Container(None),
-        "builtin" => Target::Builtin(None),
+        "container" => ImageTarget::Container(None),
+        "builtin" => ImageTarget::Builtin(None),
         value => match value.strip_prefix("builtin/") {
-            Some(name) => Target::Builtin(Some(name.to_owned())),
-            None => Target::Container(Some(value.to_owned())),
+            Some(name) => ImageTarget::Builtin(Some(name.to_owned())),
+            None => ImageTarget::Container(Some(value.to_owned())),
         },
     };
-    Ok((of, target))
+    Ok((image, target))
+}
+
+fn wrong_type(expected: &str, node: NodeRef<'_>) -> Diagnostic {
+    Diagnostic::error(CommonKind::wrong_type(expected, node.resolve()))
 }
 
 #[cfg(test)]
@@ -123,31 +136,32 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Configuration, Vec<String>> {
-        let told = |it: Vec<Diagnostic>| it.into_iter().map(|it| it.message().to_owned()).collect();
-        Configuration::read(&File::parse(text.to_owned()).unwrap()).map_err(told)
+        let messages =
+            |it: Vec<Diagnostic>| it.into_iter().map(|it| it.message().to_owned()).collect();
+        Configuration::read(&File::parse(text.to_owned()).unwrap()).map_err(messages)
     }
 
     #[test]
-    fn everything_can_be_left_out() {
+    fn all_fields_are_optional() {
         assert_eq!(read(""), Ok(Configuration::default()));
         let all = read("builtin: never\nimagePrefix: mirror.local\nimages: {a: b/c:v1}\n").unwrap();
-        assert_eq!(all.builtin, Some(UseBuiltin::Never));
+        assert_eq!(all.builtin, Some(BuiltinPolicy::Never));
         assert_eq!(all.prefix.as_deref(), Some("mirror.local"));
-        assert_eq!(all.images[0].1, Target::Container(Some("b/c:v1".to_owned())));
+        assert_eq!(all.images[0].1, ImageTarget::Container(Some("b/c:v1".to_owned())));
     }
 
     #[test]
-    fn all_mistakes_are_told() {
-        let told = read("image: {}\nbuiltin: 1\nimages: {A: b, c: [d]}\n").unwrap_err();
+    fn all_errors_are_reported_together() {
+        let errors = read("image: {}\nbuiltin: 1\nimages: {A: b, c: [d]}\n").unwrap_err();
         assert_eq!(
-            told,
+            errors,
             [
-                "`image` is nothing that can be settled",
-                "this is no use of built-in functions",
+                "unknown field `image` in the configuration",
+                "expected `fitting`, `never` or `only`",
                 "`A` is no part of an image's name",
-                "a text is wanted"
+                "expected a string, found a sequence"
             ]
         );
-        assert_eq!(read("- a\n").unwrap_err(), ["a mapping is wanted"]);
+        assert_eq!(read("- a\n").unwrap_err(), ["expected a mapping, found a sequence"]);
     }
 }

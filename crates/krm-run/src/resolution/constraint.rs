@@ -1,4 +1,4 @@
-//! Which releases will do: versions, and what a `tag` asks of them.
+//! Version constraints in the `tag` of an image.
 
 use std::fmt;
 
@@ -10,93 +10,95 @@ use std::fmt;
 /// let constraint: Constraint = "~0.4 || >= 1.2, < 2".parse()?;
 /// assert!(constraint.allows("v0.4.3") && constraint.allows("1.9"));
 /// assert!(!constraint.allows("0.5") && !constraint.allows("latest"));
-/// # Ok::<(), krm_run::BadConstraint>(())
+/// # Ok::<(), krm_run::InvalidConstraint>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Constraint {
-    /// Alternatives, each of which is a list of bounds that must all hold.
-    any: Vec<Vec<Bound>>,
+    /// Alternatives, each of which is a list of ranges that must all match.
+    any: Vec<Vec<VersionRange>>,
 }
 
-/// A text that constrains nothing; the words say which part.
+/// A string that is not a version constraint.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadConstraint(String);
+pub struct InvalidConstraint(String);
 
-impl fmt::Display for BadConstraint {
+impl fmt::Display for InvalidConstraint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is no constraint on versions", self.0)
+        write!(f, "`{}` is not a version constraint", self.0)
     }
 }
 
-impl std::error::Error for BadConstraint {}
+impl std::error::Error for InvalidConstraint {}
 
 /// Major, minor and patch.
 type Version = [u64; 3];
 
-/// From the first version up to and without the second; `no` turns it round.
+/// From a version up to, but without, another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Bound {
+struct VersionRange {
     from: Version,
     to: Version,
-    no: bool,
+    is_negated: bool,
 }
 
 const FIRST: Version = [0; 3];
 const LAST: Version = [u64::MAX; 3];
 
 impl Constraint {
-    /// Whether a tag is a version that will do. One with a pre-release never is: nobody asked for it.
+    /// Whether a tag is a version that satisfies the constraint. Pre-releases never do.
     pub fn allows(&self, tag: &str) -> bool {
         let Some((version, _)) = version(tag) else { return false };
-        let fits = |bound: &Bound| (bound.from <= version && version < bound.to) != bound.no;
-        self.any.iter().any(|all| all.iter().all(fits))
+        let matches = |range: &VersionRange| {
+            (range.from <= version && version < range.to) != range.is_negated
+        };
+        self.any.iter().any(|all| all.iter().all(matches))
     }
 }
 
 impl std::str::FromStr for Constraint {
-    type Err = BadConstraint;
+    type Err = InvalidConstraint;
 
-    fn from_str(text: &str) -> Result<Self, BadConstraint> {
+    fn from_str(text: &str) -> Result<Self, InvalidConstraint> {
         let any = text.split("||").map(alternative).collect::<Option<Vec<_>>>();
-        any.map(|any| Self { any }).ok_or_else(|| BadConstraint(text.to_owned()))
+        any.map(|any| Self { any }).ok_or_else(|| InvalidConstraint(text.to_owned()))
     }
 }
 
-fn alternative(text: &str) -> Option<Vec<Bound>> {
+fn alternative(text: &str) -> Option<Vec<VersionRange>> {
     if let Some((from, to)) = text.split_once(" - ") {
-        return Some(vec![bound(">=", from.trim())?, bound("<=", to.trim())?]);
+        return Some(vec![range(">=", from.trim())?, range("<=", to.trim())?]);
     }
-    let words: Vec<&str> = text.split([',', ' ']).filter(|word| !word.is_empty()).collect();
-    let mut bounds = Vec::new();
+    let parts: Vec<&str> = text.split([',', ' ']).filter(|part| !part.is_empty()).collect();
+    let mut ranges = Vec::new();
     let mut open = "";
-    for word in &words {
-        let start = word.find(|c: char| !"=!<>~^".contains(c)).unwrap_or(word.len());
-        let (operator, version) = word.split_at(start);
+    for part in &parts {
+        let start = part.find(|c: char| !"=!<>~^".contains(c)).unwrap_or(part.len());
+        let (operator, version) = part.split_at(start);
         match (open, operator, version) {
-            // An operator may stand apart from its version.
+            // An operator may be separated from its version.
             ("", operator, "") => open = operator,
-            ("", operator, version) => bounds.push(bound(operator, version)?),
-            (_, "", version) => bounds.push(bound(std::mem::take(&mut open), version)?),
+            ("", operator, version) => ranges.push(range(operator, version)?),
+            (_, "", version) => ranges.push(range(std::mem::take(&mut open), version)?),
             _ => return None,
         }
     }
-    (open.is_empty() && !bounds.is_empty()).then_some(bounds)
+    (open.is_empty() && !ranges.is_empty()).then_some(ranges)
 }
 
-fn bound(operator: &str, text: &str) -> Option<Bound> {
+fn range(operator: &str, text: &str) -> Option<VersionRange> {
     let (from, given) = version(text)?;
     let next = after(from, given);
-    let within = |from, to| Some(Bound { from, to, no: false });
+    let within = |from, to| Some(VersionRange { from, to, is_negated: false });
     match operator {
         "" | "=" | "==" => within(from, next),
-        "!=" => Some(Bound { from, to: next, no: true }),
+        "!=" => Some(VersionRange { from, to: next, is_negated: true }),
         ">=" | "=>" => within(from, LAST),
         "<" => within(FIRST, from),
         ">" => within(next, LAST),
         "<=" | "=<" => within(FIRST, next),
         "~" | "~>" => within(from, after(from, given.min(2))),
         "^" => {
-            // Up to the next change of the first number that is not zero.
+            // Up to the next change of the first non-zero number.
             let first = from.iter().position(|number| *number > 0).unwrap_or(2);
             within(from, after(from, (first + 1).min(given.max(1))))
         }
@@ -104,7 +106,7 @@ fn bound(operator: &str, text: &str) -> Option<Bound> {
     }
 }
 
-/// The version after all those that begin with so many numbers of this one.
+/// The version after all those that share the given leading numbers of this one.
 fn after(version: Version, given: usize) -> Version {
     let Some(last) = given.checked_sub(1) else { return LAST };
     let mut next = FIRST;
@@ -113,7 +115,7 @@ fn after(version: Version, given: usize) -> Version {
     next
 }
 
-/// A version, and how many of its numbers are given; `x` and `*` stand for any.
+/// A version, and how many of its numbers are given; `x` and `*` match any.
 fn version(text: &str) -> Option<(Version, usize)> {
     let text = text.strip_prefix('v').unwrap_or(text);
     let text = text.split_once('+').map_or(text, |(version, _)| version);
@@ -140,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn constraints_mean_what_they_mean_elsewhere() {
+    fn constraints_follow_semver_conventions() {
         for (constraint, yes, no) in [
             ("0.4.1 - 0.4.3", vec!["v0.4.1", "0.4.3"], vec!["0.4", "0.4.4"]),
             ("~0.2", vec!["0.2", "0.2.9"], vec!["0.3", "0.1.9"]),
@@ -161,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_constraint_is_refused() {
+    fn invalid_constraints_are_rejected() {
         for text in ["", "latest", ">", "1 ||", "> > 1", "1.2.3.4", "~~1", "1 - "] {
             assert!(text.parse::<Constraint>().is_err(), "{text:?}");
         }

@@ -1,7 +1,7 @@
-//! A built-in function: it gets the items themselves, and a panic of it is an error like any other.
+//! Built-in functions and scripts: they work on the items themselves, and a panic is an error like any other.
 //!
-//! It runs on a thread of its own. One that takes too long, or that nobody wants any more, is left behind: it has nothing
-//! but copies of the items, so nothing of what it does is seen any more, and it ends with krm.
+//! They run on their own thread, because a function that exceeds its time or is interrupted cannot be stopped from outside.
+//! It is abandoned: it only has copies of the items, so nothing that it still does is visible, and it ends with krm.
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,105 +14,134 @@ use krm_core::functions::resource_list::Item;
 use krm_core::{Diagnostic, PackagePath};
 use krm_sdk::{Error, Resource, ResourceList};
 
-use super::homes::relative;
-use super::{Made, Step, StepFailure};
-use crate::{Failure, Interrupt, Reason, Tail};
+use super::placement::relative;
+use super::{Returned, Step};
+use crate::execution::quote_stderr;
+use crate::{FunctionRun, Interrupt, RunKind, Tail};
 
-/// How often somebody looks whether it is to end.
+/// How often the interrupt is polled.
 const TICK: Duration = Duration::from_millis(50);
 
-/// As much as the first thread of a program has.
+/// The stack size of the main thread of a program, which functions are written for.
 const STACK: usize = 8 * 1024 * 1024;
 
 /// How a function ended, and the list as it left it.
-type Ended = (thread::Result<Result<(), Error>>, ResourceList);
+type ThreadOutput = (thread::Result<Result<(), Error>>, ResourceList);
 
+/// Runs the function on copies of the items. Everything but the items is stored in `run`.
 pub(super) fn run(
     step: &Step,
     function: impl Fn(&mut ResourceList) -> Result<(), Error> + Send + 'static,
     sent: &[&Item],
     interrupt: &Interrupt,
-) -> Result<Made, Box<StepFailure>> {
+    run: &mut FunctionRun,
+) -> Option<Returned> {
     let start = Instant::now();
-    let mut list = ResourceList {
-        items: sent.iter().map(|item| inside(item, &step.folder)).collect(),
+    let list = ResourceList {
+        items: sent.iter().map(|item| to_function(item, &step.package)).collect(),
         function_config: step.config.clone().map(Resource::from),
         ..ResourceList::default()
     };
-    let (tell, told) = mpsc::channel();
-    let work = move || {
-        let ran = catch_unwind(AssertUnwindSafe(|| function(&mut list)));
-        // Nobody listens any more to one that took too long.
-        let _ = tell.send((ran, list));
+    let output = spawn(function, list).and_then(|receiver| wait(&receiver, step, start, interrupt));
+    run.duration = start.elapsed();
+    let (result, list) = match output {
+        Ok(output) => output,
+        Err(error) => {
+            run.errors.push(Diagnostic::error(error));
+            return None;
+        }
     };
-    let started = thread::Builder::new().stack_size(STACK).spawn(work);
-    let ended = started
-        .map_err(|error| Reason::CannotStart(error.to_string().into()))
-        .and_then(|_| wait(&told, start, step.limits.time, interrupt));
-    let time = start.elapsed();
-    let (ran, list) = ended.map_err(|reason| {
-        let told = Failure::new(&step.name, reason).deed();
-        Box::new(StepFailure { time, is_deed: true, ..StepFailure::new(vec![told]) })
-    })?;
-    let results = list.results;
-    let stderr = printed(&list.log, step);
-    // A function that gave up says why in its results, as a program would.
-    let failed = |error: Error| {
-        let (results, stderr) = (error.results(results.clone()), stderr.clone());
-        let told = error.diagnostics.into_iter().map(|told| from_root(told, step, sent)).collect();
-        let failure = StepFailure { results, stderr, time, ..StepFailure::new(told) };
-        Box::new(failure)
-    };
-    match ran {
-        Ok(Ok(())) => {}
-        Ok(Err(error)) => return Err(failed(error)),
-        Err(panic) => {
-            let words = format!("it panicked, which is a fault in krm: {}", words(&*panic));
-            return Err(failed(Error::new(words)));
+    let stderr = stderr_of(&list.log, step);
+    (run.record.stderr, run.reported_results) = (stderr.text(), list.results.len());
+    let result = result.unwrap_or_else(|panic| {
+        let message = panic_message(&*panic).to_owned();
+        Err(Diagnostic::error(RunKind::Panicked { message }).into())
+    });
+    let returned = result.and_then(|()| Ok(returned(list.items, sent, step)?));
+    match returned {
+        Ok(returned) => {
+            run.record.results = list.results;
+            Some(returned)
+        }
+        Err(error) => {
+            // The record has the errors as results, as that of a process that reports its own error.
+            run.record.results = error.results(list.results);
+            let quote =
+                |error: Diagnostic| quote_stderr(&stderr).into_iter().fold(error, Diagnostic::note);
+            let errors = error.diagnostics.into_iter();
+            run.errors.extend(errors.map(|error| quote(from_root(error, step, sent))));
+            None
         }
     }
-    let items: Vec<Item> = list.items.into_iter().map(Item::from).collect();
-    let from = origins(&items, sent);
-    let back = |(item, from): (Item, &Option<usize>)| outside(item, from.map(|at| sent[at]), step);
-    let items = items.into_iter().zip(&from).map(back).collect::<Result<Vec<Item>, _>>();
-    let items = items.map_err(|error| failed(error.into()))?;
-    Ok(Made { items, from, results, stderr: stderr.clone(), time, ..Made::default() })
 }
 
-/// Waits until the function ends, its time is over, or somebody wants an end.
+fn spawn(
+    function: impl Fn(&mut ResourceList) -> Result<(), Error> + Send + 'static,
+    mut list: ResourceList,
+) -> Result<Receiver<ThreadOutput>, RunKind> {
+    let (sender, receiver) = mpsc::channel();
+    let work = move || {
+        let result = catch_unwind(AssertUnwindSafe(|| function(&mut list)));
+        // An error means that the function was abandoned.
+        let _ = sender.send((result, list));
+    };
+    match thread::Builder::new().stack_size(STACK).spawn(work) {
+        Ok(_) => Ok(receiver),
+        Err(error) => Err(RunKind::CannotStart { reason: error.to_string() }),
+    }
+}
+
+/// Waits until the function returns, its time is over or it is interrupted.
 fn wait(
-    told: &Receiver<Ended>,
+    receiver: &Receiver<ThreadOutput>,
+    step: &Step,
     start: Instant,
-    most: Duration,
     interrupt: &Interrupt,
-) -> Result<Ended, Reason> {
+) -> Result<ThreadOutput, RunKind> {
+    let limit = step.limits.time;
     loop {
         if interrupt.is_interrupted() {
-            return Err(Reason::Interrupted);
+            return Err(RunKind::Interrupted);
         }
-        let left = most.saturating_sub(start.elapsed());
-        match told.recv_timeout(left.min(TICK)) {
-            Ok(ended) => return Ok(ended),
-            Err(RecvTimeoutError::Timeout) if left.is_zero() => return Err(Reason::Timeout(most)),
+        let left = limit.saturating_sub(start.elapsed());
+        match receiver.recv_timeout(left.min(TICK)) {
+            Ok(output) => return Ok(output),
+            Err(RecvTimeoutError::Timeout) if left.is_zero() => {
+                return Err(RunKind::Timeout { limit });
+            }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
-                return Err(Reason::Trap("it ended without a word".into()));
+                return Err(RunKind::Crashed {
+                    reason: "its thread ended without a result".to_owned(),
+                });
             }
         }
     }
 }
 
-/// What a function says about a file, with its path as the root knows it.
-fn from_root(told: Diagnostic, step: &Step, sent: &[&Item]) -> Diagnostic {
-    let Some(file) = told.file.as_ref().filter(|_| !step.folder.is_empty()) else { return told };
-    let path = format!("{}/{file}", step.folder);
-    let known: BTreeSet<&str> =
-        sent.iter().filter_map(|item| item.path.as_ref()).map(PackagePath::as_str).collect();
-    if known.contains(path.as_str()) { told.in_file(path) } else { told }
+/// The items that the function left in its list.
+fn returned(items: Vec<Resource>, sent: &[&Item], step: &Step) -> Result<Returned, Diagnostic> {
+    let items: Vec<Item> = items.into_iter().map(Item::from).collect();
+    let from = origins(&items, sent);
+    let back =
+        |(item, from): (Item, &Option<usize>)| from_function(item, from.map(|at| sent[at]), step);
+    let items = items.into_iter().zip(&from).map(back).collect::<Result<Vec<Item>, _>>()?;
+    Ok(Returned { items, from })
 }
 
-/// What a function printed, as if it were a program.
-fn printed(lines: &[String], step: &Step) -> Tail {
+/// The diagnostic with the path of its file relative to the root package.
+fn from_root(diagnostic: Diagnostic, step: &Step, sent: &[&Item]) -> Diagnostic {
+    let Some(file) = diagnostic.file.as_ref().filter(|_| !step.package.is_empty()) else {
+        return diagnostic;
+    };
+    let path = format!("{}/{file}", step.package);
+    let known: BTreeSet<&str> =
+        sent.iter().filter_map(|item| item.path.as_ref()).map(PackagePath::as_str).collect();
+    if known.contains(path.as_str()) { diagnostic.in_file(path) } else { diagnostic }
+}
+
+/// The log of a function, as the standard error of a process.
+fn stderr_of(lines: &[String], step: &Step) -> Tail {
     let mut tail = Tail::new(step.limits.stderr);
     for line in lines {
         tail.push(line.as_bytes());
@@ -121,65 +150,68 @@ fn printed(lines: &[String], step: &Step) -> Tail {
     tail
 }
 
-/// What a panic says.
-fn words(panic: &(dyn Any + Send)) -> &str {
+/// The message of a panic.
+fn panic_message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("it does not say why")
+    text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("no message")
 }
 
-/// An item with its path as the function's package knows it, and with its place in the list as its mark.
-fn inside(item: &Item, folder: &str) -> Resource {
+/// The item with its path relative to the package of the function.
+fn to_function(item: &Item, package: &str) -> Resource {
     let mut item = item.clone();
-    item.path = item.path.as_ref().and_then(|path| relative(path, folder));
+    item.path = item.path.as_ref().and_then(|path| relative(path, package));
     Resource::from(item)
 }
 
-/// Which of those that were sent each item is: of several with one origin, the one that kept its names is it. One that
-/// came into being in an earlier step is known by its names.
+/// The index of the sent item that each returned item is. Of several copies with the same origin, the one with the same
+/// identity is it. An item that an earlier step created has no origin and is matched by its identity.
 fn origins(items: &[Item], sent: &[&Item]) -> Vec<Option<usize>> {
     let mut from = vec![None; items.len()];
     let mut taken = vec![false; sent.len()];
     let by_origin: BTreeMap<usize, usize> =
         sent.iter().enumerate().filter_map(|(at, item)| Some((item.origin?, at))).collect();
     let of = |item: &Item| by_origin.get(&item.origin?).copied();
-    for keeps_names in [true, false] {
+    for must_match in [true, false] {
         for (at, item) in items.iter().enumerate() {
             let Some(old) = of(item).filter(|old| from[at].is_none() && !taken[*old]) else {
                 continue;
             };
-            let is_named = item.shares_text(sent[old])
+            let is_same = item.shares_text(sent[old])
                 || item.resource().identity() == sent[old].resource().identity();
-            if is_named || !keeps_names {
+            if is_same || !must_match {
                 (from[at], taken[old]) = (Some(old), true);
             }
         }
     }
     for (at, item) in items.iter().enumerate().filter(|(_, item)| item.origin.is_none()) {
-        let is_it = |old: &usize| {
+        let is_same = |old: &usize| {
             !taken[*old]
                 && sent[*old].origin.is_none()
                 && (item.shares_text(sent[*old])
                     || item.resource().identity() == sent[*old].resource().identity())
         };
-        if let Some(old) = (0..sent.len()).find(is_it) {
+        if let Some(old) = (0..sent.len()).find(is_same) {
             (from[at], taken[old]) = (Some(old), true);
         }
     }
     from
 }
 
-/// An item with its path as the root knows it. A copy of another one has no place of its own yet.
-fn outside(mut item: Item, old: Option<&Item>, step: &Step) -> Result<Item, Diagnostic> {
+/// The item with its path relative to the root package. A copy of another item has no index in a file yet.
+fn from_function(mut item: Item, old: Option<&Item>, step: &Step) -> Result<Item, Diagnostic> {
     if old.is_none() && item.origin.take().is_some() {
         item.index = None;
     }
     if let Some(path) = item.path.take() {
-        let path = match &*step.folder {
+        let path = match &*step.package {
             "" => path.as_str().to_owned(),
-            folder => format!("{folder}/{path}"),
+            package => format!("{package}/{path}"),
         };
-        item.path =
-            Some(PackagePath::new(&path).map_err(|it| Diagnostic::untyped_error(it.to_string()))?);
+        item.path = Some(PackagePath::new(&path).map_err(|error| invalid_path(&error))?);
     }
     Ok(item)
+}
+
+fn invalid_path(error: &krm_core::PackagePathError) -> Diagnostic {
+    Diagnostic::error(RunKind::InvalidPath { reason: error.to_string() })
 }

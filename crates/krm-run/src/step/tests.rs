@@ -1,39 +1,37 @@
-//! Steps that change, drop, add and refuse, with functions that are plain values.
+//! Steps that change, remove, add and reject items, with fake functions.
+
+use std::time::Duration;
 
 use krm_core::PackagePath;
 use krm_sdk::{Error, Resource, ResourceList};
 
 use super::*;
-use crate::{Failure, Listener, Outcome, Reason};
+use crate::{Execution, ExecutionEnd, Invocation, Tail};
 
-/// A function that answers with what it makes of its input, and with this exit code.
+/// A function that answers with what it makes of its input, and exits with this code.
 struct Fake(fn(&str) -> String, i32);
+
+fn exited(stdout: String, code: i32) -> Execution {
+    Execution {
+        stdout: stdout.into_bytes(),
+        stderr: Tail::default(),
+        duration: Duration::ZERO,
+        image: None,
+        end: ExecutionEnd::Exited(code),
+    }
+}
 
 impl Function for Fake {
     fn name(&self) -> &str {
         "fake"
     }
 
-    fn run_heard(
-        &self,
-        input: &[u8],
-        _: &Limits,
-        _: &Interrupt,
-        _: &mut Listener<'_>,
-    ) -> Result<Outcome, Failure> {
-        let stdout = (self.0)(std::str::from_utf8(input).unwrap());
-        let (stderr, time) = (Tail::default(), Duration::ZERO);
-        match self.1 {
-            0 => Ok(Outcome { stdout, stderr, time, image: None }),
-            code => {
-                let failure = Failure::new("fake", Reason::Exit(code));
-                Err(failure.saying(stdout.into_bytes(), stderr, time))
-            }
-        }
+    fn run(&self, invocation: &mut Invocation<'_>) -> Execution {
+        exited((self.0)(std::str::from_utf8(invocation.input).unwrap()), self.1)
     }
 }
 
-/// A function that pauses behind the first of these texts, and whose answer is the second.
+/// A function that pauses after the first of these texts, and whose answer is the second.
 struct Pausing(fn(&str) -> [String; 2]);
 
 impl Function for Pausing {
@@ -41,22 +39,16 @@ impl Function for Pausing {
         "pausing"
     }
 
-    fn run_heard(
-        &self,
-        input: &[u8],
-        _: &Limits,
-        _: &Interrupt,
-        listener: &mut Listener<'_>,
-    ) -> Result<Outcome, Failure> {
-        let [paused, stdout] = (self.0)(std::str::from_utf8(input).unwrap());
-        listener(paused.as_bytes());
-        Ok(Outcome { stdout, stderr: Tail::default(), time: Duration::ZERO, image: None })
+    fn run(&self, invocation: &mut Invocation<'_>) -> Execution {
+        let [paused, stdout] = (self.0)(std::str::from_utf8(invocation.input).unwrap());
+        invocation.observer.as_mut().unwrap()(paused.as_bytes());
+        exited(stdout, 0)
     }
 }
 
 fn fake(answer: fn(&str) -> String, code: i32) -> Step {
-    let mut step = Step::new(Runner::Outside(Box::new(Fake(answer, code))));
-    (step.declared_at, step.folder) = (Some("app/Kptfile:7".to_owned()), "app".to_owned());
+    let mut step = Step::new(Runner::External(Box::new(Fake(answer, code))));
+    step.package = "app".to_owned();
     step
 }
 
@@ -80,26 +72,42 @@ fn names(items: &[Item]) -> Vec<String> {
     items.iter().map(|item| item.resource().name().into_owned()).collect()
 }
 
-fn is_wanted(item: &Item) -> bool {
-    item.resource().name() != "b"
+fn all_but_b(mut step: Step) -> Step {
+    step.selects = Box::new(|item| item.resource().name() != "b");
+    step
+}
+
+fn run(step: &Step) -> FunctionRun {
+    step.run(&items(), &Interrupt::new())
+}
+
+fn output(run: &FunctionRun) -> &[Item] {
+    run.output.as_deref().unwrap()
+}
+
+/// The first error with the name of the function.
+fn message(run: &FunctionRun) -> String {
+    run.error_diagnostics()[0].message().to_owned()
 }
 
 #[test]
-fn what_was_not_sent_stays_where_it_is() {
+fn items_that_are_not_selected_keep_their_position() {
     let answer = |input: &str| {
         assert!(!input.contains("name: b") && input.contains("kubernetes.io/path: a.yaml"));
         let (head, items) = input.split_once("items:\n").unwrap();
         let (a, c) = items.split_at(items.find("- apiVersion: v1\n  kind: Pod\n  metadata:\n    annotations:\n      internal.config.kubernetes.io/path: c.yaml").unwrap());
         format!("{head}items:\n{c}{a}- apiVersion: v1\n  kind: New\n  metadata: {{name: n}}\n")
     };
-    let done = fake(answer, 0).run(items(), is_wanted, &Interrupt::new()).unwrap();
-    assert_eq!(names(&done.items), ["c", "b", "a", "n"]);
-    assert!(done.items[0].shares_text(&done.items[0].clone()) && done.gone.is_empty());
-    assert_eq!(done.items[3].path.as_ref().unwrap().as_str(), "app/new_n.yaml");
+    let run = run(&all_but_b(fake(answer, 0)));
+    assert_eq!((run.selected, run.total), (2, 3));
+    let items = output(&run);
+    assert_eq!(names(items), ["c", "b", "a", "n"]);
+    assert!(items[0].shares_text(&items[0].clone()));
+    assert_eq!(items[3].path.as_ref().unwrap().as_str(), "app/new_n.yaml");
 }
 
 #[test]
-fn what_was_read_ahead_is_taken_only_if_nothing_came_behind_it() {
+fn answer_read_ahead_is_used_only_if_it_is_complete() {
     let answers: [fn(&str) -> [String; 2]; 4] = [
         |input| [input.replace("name: a", "name: z"), input.replace("name: a", "name: z")],
         |input| ["kind: ResourceList\nitems: []\n".to_owned(), input.replace("name: a", "name: z")],
@@ -107,76 +115,67 @@ fn what_was_read_ahead_is_taken_only_if_nothing_came_behind_it() {
         |input| ["no: list\n".to_owned(), input.replace("name: a", "name: z")],
     ];
     for answer in answers {
-        let step = Step::new(Runner::Outside(Box::new(Pausing(answer))));
-        let done = step.run(items(), |_| true, &Interrupt::new()).unwrap();
-        assert_eq!(names(&done.items), ["z", "b", "c"]);
-        assert!(done.gone.is_empty());
+        let step = Step::new(Runner::External(Box::new(Pausing(answer))));
+        assert_eq!(names(output(&run(&step))), ["z", "b", "c"]);
     }
 }
 
 #[test]
-fn what_does_not_come_back_is_gone() {
+fn items_that_are_not_returned_are_removed() {
     let answer = |_: &str| "kind: ResourceList\nitems: []\n".to_owned();
-    let done = fake(answer, 0).run(items(), is_wanted, &Interrupt::new()).unwrap();
-    assert_eq!(
-        (names(&done.items), names(&done.gone)),
-        (vec!["b".into()], vec!["a".into(), "c".into()])
-    );
+    assert_eq!(names(output(&run(&all_but_b(fake(answer, 0))))), ["b"]);
 }
 
 #[test]
-fn a_failure_names_the_function_its_place_and_has_its_say() {
+fn failed_function_still_reports_results() {
     let answer = |_: &str| {
         "kind: ResourceList\nresults:\n- message: bad\n  file: {path: a.yaml}\n".to_owned()
     };
-    let failure = fake(answer, 3).run(items(), |_| true, &Interrupt::new()).unwrap_err();
-    assert_eq!(failure.diagnostics[0].hints.last().unwrap(), "it is declared in app/Kptfile:7");
-    assert_eq!(failure.diagnostics[0].message(), "ended with exit code 3");
-    assert_eq!(failure.told("fake")[0].message(), "function `fake` ended with exit code 3");
-    assert_eq!(failure.results[0].file.as_ref().unwrap().path, "app/a.yaml");
-    assert_eq!((failure.exit_code, failure.is_finding), (Some(3), false));
-    let mut step = fake(answer, 1);
-    step.is_validator = true;
-    assert!(step.run(items(), |_| true, &Interrupt::new()).unwrap_err().is_finding);
+    let failed = run(&fake(answer, 3));
+    assert_eq!(failed.errors[0].kind(), Some(&RunKind::ExitCode { code: 3 }));
+    assert_eq!(message(&failed), "function `fake` failed: exited with code 3");
+    assert_eq!(failed.record.results[0].file.as_ref().unwrap().path, "a.yaml");
+    assert_eq!((failed.record.exit_code, &*failed.record.package), (3, "app"));
+    assert!(failed.stops_pipeline && failed.output.is_none() && failed.is_finding());
+    let silent = run(&fake(|_| String::new(), 3));
+    assert!(silent.is_failed() && !silent.is_finding());
 }
 
 #[test]
-fn an_answer_that_cannot_be_taken_names_the_function_and_has_its_say() {
+fn invalid_answer_names_the_function_and_keeps_results() {
     let answer = |_: &str| "kind: ResourceList\nresults:\n- message: bad\n".to_owned();
-    let failure = fake(answer, 0).run(items(), |_| true, &Interrupt::new()).unwrap_err();
-    assert_eq!(
-        failure.told("fake")[0].message(),
-        "function `fake`: the output has no `items`, and resources were sent"
-    );
-    assert_eq!(failure.results[0].message, "bad");
+    let run = run(&fake(answer, 0));
+    assert!(message(&run).starts_with("function `fake` failed: "), "{}", message(&run));
+    assert_eq!(run.record.results[0].message, "bad");
 }
 
 #[test]
-fn a_deferred_failure_gives_what_there_is() {
+fn deferred_failure_uses_the_returned_items() {
     let mut step = fake(|input| input.replace("name: a", "name: z"), 1);
     step.defers_failure = true;
-    let done = step.run(items(), |_| true, &Interrupt::new()).unwrap();
-    assert_eq!(names(&done.items), ["z", "b", "c"]);
-    assert_eq!(done.failure.unwrap().exit_code, Some(1));
+    let deferred = run(&step);
+    assert_eq!(names(output(&deferred)), ["z", "b", "c"]);
+    assert!(deferred.is_failed() && !deferred.stops_pipeline);
+    assert_eq!(deferred.record.exit_code, 1);
     let mut step = fake(|_| "no list".to_owned(), 1);
     step.defers_failure = true;
-    let done = step.run(items(), |_| true, &Interrupt::new()).unwrap();
-    assert_eq!(names(&done.items), ["a", "b", "c"]);
-    assert!(done.failure.is_some());
+    let deferred = run(&step);
+    assert!(deferred.output.is_none(), "the items stay as they are");
+    assert!(deferred.is_failed() && !deferred.stops_pipeline);
 }
 
 #[test]
-fn a_validator_changes_nothing() {
+fn changes_of_a_validator_are_dropped() {
     let mut step = fake(|input| input.replace("name: a", "name: z"), 0);
-    step.is_validator = true;
+    step.role = Some(Role::Validator);
     let before = items();
-    let done = step.run(before.clone(), |_| true, &Interrupt::new()).unwrap();
-    assert!(done.items.iter().zip(&before).all(|(new, old)| new.shares_text(old)));
-    assert!(done.warnings[0].message().contains("is a validator"), "{:?}", done.warnings);
+    let run = step.run(&before, &Interrupt::new());
+    assert!(output(&run).iter().zip(&before).all(|(new, old)| new.shares_text(old)));
+    assert_eq!(run.warnings[0].kind(), Some(&RunKind::ValidatorChangedResources));
 }
 
 #[test]
-fn built_in_functions_work_on_the_items() {
+fn built_in_functions_edit_items_in_place() {
     let mut step = built_in(|list| {
         assert_eq!(list.items[0].path().unwrap().as_str(), "a.yaml");
         let copy = list.items[0].clone();
@@ -186,42 +185,45 @@ fn built_in_functions_work_on_the_items() {
         list.items.push(Resource::parse("apiVersion: v1\nkind: New\n")?);
         Ok(())
     });
-    step.folder = "app".to_owned();
-    let done = step.run(items(), |_| true, &Interrupt::new()).unwrap();
-    assert_eq!(names(&done.items), ["renamed", "c", "a", ""]);
-    let origins: Vec<_> = done.items.iter().map(|item| item.origin).collect();
-    assert_eq!(origins, [None, Some(2), Some(0), None], "the one that kept its name is it");
-    assert_eq!(names(&done.gone), ["b"]);
-    assert_eq!(done.items[3].path.as_ref().unwrap().as_str(), "app/new.yaml");
-    assert!(done.items[2].shares_text(&items()[0]) || done.items[2].text() == items()[0].text());
+    step.package = "app".to_owned();
+    let run = run(&step);
+    let output = output(&run);
+    assert_eq!(names(output), ["renamed", "c", "a", ""]);
+    let origins: Vec<_> = output.iter().map(|item| item.origin).collect();
+    assert_eq!(
+        origins,
+        [None, Some(2), Some(0), None],
+        "the copy with the old name is the original"
+    );
+    assert_eq!(output[3].path.as_ref().unwrap().as_str(), "app/new.yaml");
+    assert!(output[2].shares_text(&items()[0]) || output[2].text() == items()[0].text());
 }
 
 #[test]
-fn a_panic_and_errors_among_results_are_failures() {
-    let failure = built_in(|_| panic!("{}", "oh")).run(items(), |_| true, &Interrupt::new());
-    let message = failure.unwrap_err().diagnostics[0].message().to_owned();
-    assert_eq!(message, "it panicked, which is a fault in krm: oh");
+fn panics_and_error_results_are_failures() {
+    let panicked = run(&built_in(|_| panic!("{}", "oh")));
+    assert_eq!(message(&panicked), "function `mine` failed: panicked: oh");
     let step = built_in(|list| {
         list.say(Severity::Error, "bad");
         Ok(())
     });
-    let failure = step.run(items(), |_| true, &Interrupt::new()).unwrap_err();
-    assert_eq!(failure.told("mine")[0].message(), "function `mine` found 1 error");
-    assert_eq!(failure.results[0].message, "bad");
+    let failed = run(&step);
+    assert_eq!(message(&failed), "function `mine` failed: reported 1 error");
+    assert_eq!(failed.record.results[0].message, "bad");
+    assert!(failed.is_finding());
 }
 
 #[test]
-fn what_a_built_in_function_prints_is_its_standard_error() {
+fn log_of_a_built_in_function_is_its_stderr() {
     let step = built_in(|list| {
         list.log.push("hello".to_owned());
         Ok(())
     });
-    let done = step.run(items(), |_| true, &Interrupt::new()).unwrap();
-    assert_eq!(done.stderr.total(), 6);
+    assert_eq!(run(&step).record.stderr, "hello\n");
 }
 
 #[test]
-fn a_built_in_function_that_does_not_end_is_left_behind() {
+fn endless_built_in_function_is_abandoned() {
     let endless = || {
         built_in(|_| {
             loop {
@@ -231,24 +233,22 @@ fn a_built_in_function_that_does_not_end_is_left_behind() {
     };
     let mut step = endless();
     step.limits.time = Duration::from_millis(10);
-    let failure = step.run(items(), |_| true, &Interrupt::new()).unwrap_err();
-    assert_eq!(failure.told("mine")[0].message(), "function `mine` was stopped after 0.01 seconds");
+    assert_eq!(message(&run(&step)), "function `mine` failed: timed out after 0.01 seconds");
     let interrupt = Interrupt::new();
     let copy = interrupt.clone();
     let other = std::thread::spawn(move || copy.interrupt());
-    let failure = endless().run(items(), |_| true, &interrupt).unwrap_err();
-    assert_eq!(failure.diagnostics[0].message(), "was interrupted");
+    let interrupted = endless().run(&items(), &interrupt);
+    assert_eq!(interrupted.errors[0].kind(), Some(&RunKind::Interrupted));
     other.join().unwrap();
 }
 
 #[test]
-fn an_error_of_a_built_in_function_names_the_file_from_the_root() {
+fn errors_of_built_in_functions_name_files_from_the_root() {
     let mut step = built_in(|list| {
         let item = list.items[0].item();
-        let told = Diagnostic::untyped_error("bad").at(item.file(), item.root().span());
-        Err(told.in_file(list.items[0].path().unwrap().as_str()).into())
+        let error = Diagnostic::error(RunKind::Interrupted).at(item.file(), item.root().span());
+        Err(error.in_file(list.items[0].path().unwrap().as_str()).into())
     });
-    step.folder = "app".to_owned();
-    let failure = step.run(items(), |_| true, &Interrupt::new()).unwrap_err();
-    assert_eq!(failure.diagnostics[0].file.as_deref(), Some("app/a.yaml"));
+    step.package = "app".to_owned();
+    assert_eq!(run(&step).errors[0].file.as_deref(), Some("app/a.yaml"));
 }

@@ -1,6 +1,6 @@
-//! The numbers of WASI preview 1, and reading and writing them in a module's memory.
+//! The binary interface of WASI preview 1: error numbers, and bounds-checked access to the memory of a module.
 
-/// An error number of WASI; none is a success.
+/// A WASI error number; zero is success.
 pub(super) type Errno = i32;
 
 pub(super) const SUCCESS: Errno = 0;
@@ -42,22 +42,22 @@ pub(super) fn get_u32(memory: &mut [u8], at: i32) -> Result<u32, Errno> {
     get(memory, at).map(u32::from_le_bytes)
 }
 
-/// An address further on; one past the end of the address space is nobody's.
-pub(super) fn further(at: i32, by: usize) -> Result<i32, Errno> {
+/// The address plus an offset; beyond the address space it is a fault.
+pub(super) fn offset(at: i32, by: usize) -> Result<i32, Errno> {
     let by = u32::try_from(by).map_err(|_| FAULT)?;
     (at as u32).checked_add(by).map(|at| at as i32).ok_or(FAULT)
 }
 
-/// The buffers that a module reads into or writes from: address and length, at most so many.
+/// The buffers of a scattered read or write: address and length.
 ///
-/// Spec: fewer bytes than asked for may be moved, so a longer list is served in several calls.
+/// Spec: fewer bytes than requested may be transferred, so a longer list of buffers takes several calls.
 pub(super) fn buffers(memory: &mut [u8], at: i32, count: i32) -> Result<Vec<(i32, usize)>, Errno> {
-    const MOST: u32 = 1024;
-    let count = (count as u32).min(MOST) as usize;
+    const MAX_BUFFERS: u32 = 1024;
+    let count = (count as u32).min(MAX_BUFFERS) as usize;
     let mut found = Vec::with_capacity(count);
     for number in 0..count {
-        let entry = further(at, number * 8)?;
-        let (start, len) = (get_u32(memory, entry)?, get_u32(memory, further(entry, 4)?)?);
+        let entry = offset(at, number * 8)?;
+        let (start, len) = (get_u32(memory, entry)?, get_u32(memory, offset(entry, 4)?)?);
         found.push((start as i32, len as usize));
     }
     Ok(found)
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_outside_the_memory_is_touched() {
+    fn addresses_outside_the_memory_are_faults() {
         let mut memory = vec![0; 16];
         assert_eq!(put_u32(&mut memory, 12, 7), Ok(()));
         for at in [13, 16, -1, i32::MIN, i32::MAX] {
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_buffers_at_the_end_of_memory_is_a_fault() {
+    fn buffer_list_beyond_the_memory_is_a_fault() {
         let mut memory = vec![0; 16];
         assert_eq!(buffers(&mut memory, 0, 2), Ok(vec![(0, 0), (0, 0)]));
         assert_eq!(buffers(&mut memory, 8, 2), Err(FAULT));

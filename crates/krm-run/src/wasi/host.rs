@@ -1,4 +1,7 @@
-//! The calls of WASI preview 1 that do something: streams, words, time, randomness, the end.
+//! The WASI preview 1 calls that are implemented: streams, arguments, environment, clocks, random bytes and exit.
+//!
+//! Pointers of a module are not trusted: every access to its memory is bounds-checked, and an error is returned to the
+//! module as an error number.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -9,19 +12,19 @@ use super::state::{State, Stop};
 
 /// Spec: a right is a bit; these are `fd_read` and `fd_write`.
 const RIGHTS: [u64; 3] = [1 << 1, 1 << 6, 1 << 6];
-/// One call fills at most this much, so that the clock is looked at.
-const MOST_RANDOM: usize = 1 << 20;
+/// Random bytes between two checks of the clock.
+const RANDOM_CHUNK: usize = 1 << 20;
 
-type Ask<'a> = Caller<'a, State>;
+type Call<'a> = Caller<'a, State>;
 
-/// Does a piece of work on the module's memory; what it could not do is an error number.
+/// Runs `work` on the memory of the module. An error number is the result of the call; a [`Stop`] ends the module.
 pub(super) fn with_memory(
-    ask: &mut Ask<'_>,
+    call: &mut Call<'_>,
     work: impl FnOnce(&mut [u8], &mut State) -> Result<(), Problem>,
 ) -> Result<Errno, Error> {
-    ask.data().check().map_err(Error::host)?;
-    let Some(Extern::Memory(memory)) = ask.get_export("memory") else { return Ok(FAULT) };
-    let (memory, state) = memory.data_and_store_mut(ask);
+    call.data().check().map_err(Error::host)?;
+    let Some(Extern::Memory(memory)) = call.get_export("memory") else { return Ok(FAULT) };
+    let (memory, state) = memory.data_and_store_mut(call);
     match work(memory, state) {
         Ok(()) => Ok(SUCCESS),
         Err(Problem::Errno(errno)) => Ok(errno),
@@ -29,7 +32,7 @@ pub(super) fn with_memory(
     }
 }
 
-/// What the module is told, or why it ends here.
+/// Why a call fails: an error number for the module, or the end of the module.
 pub(super) enum Problem {
     Errno(Errno),
     Stop(Stop),
@@ -47,41 +50,41 @@ impl From<Stop> for Problem {
     }
 }
 
-type Answer = Result<Errno, Error>;
+type CallResult = Result<Errno, Error>;
 
-pub(super) fn args_sizes_get(mut ask: Ask<'_>, count: i32, size: i32) -> Answer {
-    with_memory(&mut ask, |memory, state| sizes(memory, &state.args, count, size))
+pub(super) fn args_sizes_get(mut call: Call<'_>, count: i32, size: i32) -> CallResult {
+    with_memory(&mut call, |memory, state| sizes(memory, &state.args, count, size))
 }
 
-pub(super) fn args_get(mut ask: Ask<'_>, list: i32, bytes: i32) -> Answer {
-    with_memory(&mut ask, |memory, state| texts(memory, &state.args, list, bytes))
+pub(super) fn args_get(mut call: Call<'_>, list: i32, bytes: i32) -> CallResult {
+    with_memory(&mut call, |memory, state| strings(memory, &state.args, list, bytes))
 }
 
-pub(super) fn environ_sizes_get(mut ask: Ask<'_>, count: i32, size: i32) -> Answer {
-    with_memory(&mut ask, |memory, state| sizes(memory, &state.variables, count, size))
+pub(super) fn environ_sizes_get(mut call: Call<'_>, count: i32, size: i32) -> CallResult {
+    with_memory(&mut call, |memory, state| sizes(memory, &state.variables, count, size))
 }
 
-pub(super) fn environ_get(mut ask: Ask<'_>, list: i32, bytes: i32) -> Answer {
-    with_memory(&mut ask, |memory, state| texts(memory, &state.variables, list, bytes))
+pub(super) fn environ_get(mut call: Call<'_>, list: i32, bytes: i32) -> CallResult {
+    with_memory(&mut call, |memory, state| strings(memory, &state.variables, list, bytes))
 }
 
-fn sizes(memory: &mut [u8], texts: &[Vec<u8>], count: i32, size: i32) -> Result<(), Problem> {
-    abi::put_u32(memory, count, texts.len())?;
-    Ok(abi::put_u32(memory, size, texts.iter().map(Vec::len).sum())?)
+fn sizes(memory: &mut [u8], strings: &[Vec<u8>], count: i32, size: i32) -> Result<(), Problem> {
+    abi::put_u32(memory, count, strings.len())?;
+    Ok(abi::put_u32(memory, size, strings.iter().map(Vec::len).sum())?)
 }
 
-fn texts(memory: &mut [u8], texts: &[Vec<u8>], list: i32, bytes: i32) -> Result<(), Problem> {
+fn strings(memory: &mut [u8], strings: &[Vec<u8>], list: i32, bytes: i32) -> Result<(), Problem> {
     let mut at = bytes;
-    for (number, text) in texts.iter().enumerate() {
-        abi::put_u32(memory, abi::further(list, number * 4)?, at as u32 as usize)?;
-        abi::put(memory, at, text)?;
-        at = abi::further(at, text.len())?;
+    for (number, string) in strings.iter().enumerate() {
+        abi::put_u32(memory, abi::offset(list, number * 4)?, at as u32 as usize)?;
+        abi::put(memory, at, string)?;
+        at = abi::offset(at, string.len())?;
     }
     Ok(())
 }
 
-pub(super) fn fd_read(mut ask: Ask<'_>, fd: i32, list: i32, count: i32, done: i32) -> Answer {
-    with_memory(&mut ask, |memory, state| {
+pub(super) fn fd_read(mut call: Call<'_>, fd: i32, list: i32, count: i32, done: i32) -> CallResult {
+    with_memory(&mut call, |memory, state| {
         if fd != 0 || !state.open[0] {
             return Err(BADF.into());
         }
@@ -97,8 +100,14 @@ pub(super) fn fd_read(mut ask: Ask<'_>, fd: i32, list: i32, count: i32, done: i3
     })
 }
 
-pub(super) fn fd_write(mut ask: Ask<'_>, fd: i32, list: i32, count: i32, done: i32) -> Answer {
-    with_memory(&mut ask, |memory, state| {
+pub(super) fn fd_write(
+    mut call: Call<'_>,
+    fd: i32,
+    list: i32,
+    count: i32,
+    done: i32,
+) -> CallResult {
+    with_memory(&mut call, |memory, state| {
         if !matches!(fd, 1 | 2) || !state.open[fd as usize] {
             return Err(BADF.into());
         }
@@ -111,8 +120,8 @@ pub(super) fn fd_write(mut ask: Ask<'_>, fd: i32, list: i32, count: i32, done: i
     })
 }
 
-pub(super) fn fd_close(mut ask: Ask<'_>, fd: i32) -> Answer {
-    Ok(match open(ask.data_mut(), fd) {
+pub(super) fn fd_close(mut call: Call<'_>, fd: i32) -> CallResult {
+    Ok(match open(call.data_mut(), fd) {
         Ok(open) => {
             *open = false;
             SUCCESS
@@ -121,54 +130,59 @@ pub(super) fn fd_close(mut ask: Ask<'_>, fd: i32) -> Answer {
     })
 }
 
-/// One of the standard streams, if it is open.
+/// The open flag of a standard stream, if it is open.
 fn open(state: &mut State, fd: i32) -> Result<&mut bool, Errno> {
     let open = usize::try_from(fd).ok().and_then(|fd| state.open.get_mut(fd));
     open.filter(|open| **open).ok_or(BADF)
 }
 
-/// Streams have no flags that matter here: nothing waits, nothing is appended.
-pub(super) fn fd_fdstat_set_flags(mut ask: Ask<'_>, fd: i32, _flags: i32) -> Answer {
-    Ok(open(ask.data_mut(), fd).err().unwrap_or(SUCCESS))
+/// Flags such as non-blocking and append do not matter for in-memory streams.
+pub(super) fn fd_fdstat_set_flags(mut call: Call<'_>, fd: i32, _flags: i32) -> CallResult {
+    Ok(open(call.data_mut(), fd).err().unwrap_or(SUCCESS))
 }
 
-pub(super) fn fd_fdstat_get(mut ask: Ask<'_>, fd: i32, stat: i32) -> Answer {
-    with_memory(&mut ask, |memory, state| {
+pub(super) fn fd_fdstat_get(mut call: Call<'_>, fd: i32, stat: i32) -> CallResult {
+    with_memory(&mut call, |memory, state| {
         open(state, fd)?;
-        // Spec: type (unknown: a stream), flags, rights, rights of what is opened through it.
+        // Spec: file type (0: unknown), flags, rights, inherited rights.
         let mut bytes = [0; 24];
         bytes[8..16].copy_from_slice(&RIGHTS[fd as usize].to_le_bytes());
         Ok(abi::put(memory, stat, &bytes)?)
     })
 }
 
-pub(super) fn fd_filestat_get(mut ask: Ask<'_>, fd: i32, stat: i32) -> Answer {
-    with_memory(&mut ask, |memory, state| {
+pub(super) fn fd_filestat_get(mut call: Call<'_>, fd: i32, stat: i32) -> CallResult {
+    with_memory(&mut call, |memory, state| {
         open(state, fd)?;
         Ok(abi::put(memory, stat, &[0; 64])?)
     })
 }
 
-pub(super) fn fd_seek(mut ask: Ask<'_>, fd: i32, _by: i64, _from: i32, _to: i32) -> Answer {
-    Ok(open(ask.data_mut(), fd).err().unwrap_or(SPIPE))
+pub(super) fn fd_seek(mut call: Call<'_>, fd: i32, _by: i64, _from: i32, _to: i32) -> CallResult {
+    Ok(open(call.data_mut(), fd).err().unwrap_or(SPIPE))
 }
 
-pub(super) fn fd_tell(mut ask: Ask<'_>, fd: i32, _at: i32) -> Answer {
-    Ok(open(ask.data_mut(), fd).err().unwrap_or(SPIPE))
+pub(super) fn fd_tell(mut call: Call<'_>, fd: i32, _at: i32) -> CallResult {
+    Ok(open(call.data_mut(), fd).err().unwrap_or(SPIPE))
 }
 
-pub(super) fn clock_res_get(mut ask: Ask<'_>, _clock: i32, resolution: i32) -> Answer {
-    with_memory(&mut ask, |memory, _| Ok(abi::put_u64(memory, resolution, 1_000)?))
+pub(super) fn clock_res_get(mut call: Call<'_>, _clock: i32, resolution: i32) -> CallResult {
+    with_memory(&mut call, |memory, _| Ok(abi::put_u64(memory, resolution, 1_000)?))
 }
 
-pub(super) fn clock_time_get(mut ask: Ask<'_>, clock: i32, _precision: i64, time: i32) -> Answer {
-    with_memory(&mut ask, |memory, state| {
+pub(super) fn clock_time_get(
+    mut call: Call<'_>,
+    clock: i32,
+    _precision: i64,
+    time: i32,
+) -> CallResult {
+    with_memory(&mut call, |memory, state| {
         let now = now(state, clock as u32).ok_or(INVAL)?;
         Ok(abi::put_u64(memory, time, now)?)
     })
 }
 
-/// Spec: clock 0 is the time of day, 1 only goes on, 2 and 3 are what the processor did.
+/// Spec: clock 0 is the wall clock, 1 is monotonic, 2 and 3 are CPU times.
 pub(super) fn now(state: &State, clock: u32) -> Option<u64> {
     let time = match clock {
         0 => SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default(),
@@ -178,9 +192,9 @@ pub(super) fn now(state: &State, clock: u32) -> Option<u64> {
     Some(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
 }
 
-pub(super) fn random_get(mut ask: Ask<'_>, start: i32, len: i32) -> Answer {
-    with_memory(&mut ask, |memory, state| {
-        for chunk in abi::slice(memory, start, len as u32 as usize)?.chunks_mut(MOST_RANDOM) {
+pub(super) fn random_get(mut call: Call<'_>, start: i32, len: i32) -> CallResult {
+    with_memory(&mut call, |memory, state| {
+        for chunk in abi::slice(memory, start, len as u32 as usize)?.chunks_mut(RANDOM_CHUNK) {
             state.check()?;
             getrandom::fill(chunk).map_err(|_| abi::NOSYS)?;
         }
@@ -188,20 +202,20 @@ pub(super) fn random_get(mut ask: Ask<'_>, start: i32, len: i32) -> Answer {
     })
 }
 
-pub(super) fn sched_yield(mut ask: Ask<'_>) -> Answer {
-    with_memory(&mut ask, |_, _| Ok(()))
+pub(super) fn sched_yield(mut call: Call<'_>) -> CallResult {
+    with_memory(&mut call, |_, _| Ok(()))
 }
 
-pub(super) fn proc_exit(_: Ask<'_>, code: i32) -> Result<(), Error> {
+pub(super) fn proc_exit(_: Call<'_>, code: i32) -> Result<(), Error> {
     Err(Error::host(Stop::Exit(code)))
 }
 
-/// Folders that are open from the start: there are none, and this is how a module learns it.
-pub(super) fn no_folder(_: Ask<'_>, _fd: i32, _stat: i32) -> Errno {
+/// There are no preopened directories; modules enumerate them until they receive `BADF`.
+pub(super) fn no_preopened_directory(_: Call<'_>, _fd: i32, _stat: i32) -> Errno {
     BADF
 }
 
-/// The same for their names.
-pub(super) fn no_folder_name(_: Ask<'_>, _fd: i32, _name: i32, _len: i32) -> Errno {
+/// The same for the names of preopened directories.
+pub(super) fn no_preopened_name(_: Call<'_>, _fd: i32, _name: i32, _len: i32) -> Errno {
     BADF
 }

@@ -1,4 +1,4 @@
-//! The table of WASI preview 1: what there is, and what is there only to say no.
+//! The imports of WASI preview 1: calls that are implemented, and calls that always fail.
 
 use wasmi::errors::LinkerError;
 use wasmi::{Engine, FuncType, Linker, Val, ValType};
@@ -6,11 +6,11 @@ use wasmi::{Engine, FuncType, Linker, Val, ValType};
 use super::state::State;
 use super::{abi, host, polling};
 
-/// Where a module imports WASI from.
+/// The module name of WASI preview 1.
 pub(super) const MODULE: &str = "wasi_snapshot_preview1";
 
-/// What does something.
-const GIVEN: [&str; 20] = [
+/// Calls that are implemented.
+const IMPLEMENTED: [&str; 20] = [
     "args_get",
     "args_sizes_get",
     "clock_res_get",
@@ -33,8 +33,9 @@ const GIVEN: [&str; 20] = [
     "sched_yield",
 ];
 
-/// What says no: files and sockets. Compilers import these for every program. `i` and `I` are parameters of 32 and 64 bits.
-const REFUSED: [(&str, &str); 26] = [
+/// Calls that always fail: files and sockets. Standard libraries import them for every program, so they must exist.
+/// `i` and `I` are parameters of 32 and 64 bits.
+const FAILING: [(&str, &str); 26] = [
     ("fd_advise", "iIIi"),
     ("fd_allocate", "iII"),
     ("fd_datasync", "i"),
@@ -64,10 +65,10 @@ const REFUSED: [(&str, &str); 26] = [
 ];
 
 pub(super) fn is_known(name: &str) -> bool {
-    GIVEN.contains(&name) || REFUSED.iter().any(|(refused, _)| *refused == name)
+    IMPLEMENTED.contains(&name) || FAILING.iter().any(|(failing, _)| *failing == name)
 }
 
-/// Everything that a module can import.
+/// All functions that a module can import.
 pub(super) fn linker(engine: &Engine) -> Result<Linker<State>, LinkerError> {
     let mut linker = Linker::new(engine);
     linker
@@ -81,8 +82,8 @@ pub(super) fn linker(engine: &Engine) -> Result<Linker<State>, LinkerError> {
         .func_wrap(MODULE, "fd_fdstat_get", host::fd_fdstat_get)?
         .func_wrap(MODULE, "fd_fdstat_set_flags", host::fd_fdstat_set_flags)?
         .func_wrap(MODULE, "fd_filestat_get", host::fd_filestat_get)?
-        .func_wrap(MODULE, "fd_prestat_dir_name", host::no_folder_name)?
-        .func_wrap(MODULE, "fd_prestat_get", host::no_folder)?
+        .func_wrap(MODULE, "fd_prestat_dir_name", host::no_preopened_name)?
+        .func_wrap(MODULE, "fd_prestat_get", host::no_preopened_directory)?
         .func_wrap(MODULE, "fd_read", host::fd_read)?
         .func_wrap(MODULE, "fd_seek", host::fd_seek)?
         .func_wrap(MODULE, "fd_tell", host::fd_tell)?
@@ -91,11 +92,11 @@ pub(super) fn linker(engine: &Engine) -> Result<Linker<State>, LinkerError> {
         .func_wrap(MODULE, "proc_exit", host::proc_exit)?
         .func_wrap(MODULE, "random_get", host::random_get)?
         .func_wrap(MODULE, "sched_yield", host::sched_yield)?;
-    for (name, parameters) in REFUSED {
+    for (name, parameters) in FAILING {
         let parameters =
             parameters.bytes().map(|c| if c == b'I' { ValType::I64 } else { ValType::I32 });
         let ty = FuncType::new(parameters, [ValType::I32]);
-        // There is no file and no socket, so each number of one is wrong.
+        // There are no files and sockets, so every file descriptor is invalid.
         let errno = if name == "proc_raise" { abi::NOSYS } else { abi::BADF };
         linker.func_new(MODULE, name, ty, move |_, _, results| {
             results[0] = Val::I32(errno);

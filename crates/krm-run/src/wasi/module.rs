@@ -1,41 +1,41 @@
-//! Reading a module, and saying in plain words why one cannot run.
+//! Reads a module, and explains why one cannot run.
 
 use wasmi::{CompilationMode, Config, Engine, ExternType, Module};
 
 use super::imports;
 
 const MAGIC: &[u8] = b"\0asm";
-/// What stands where a module has its version.
-const COMPONENT: &[u8] = &[0x0d, 0, 1, 0];
-/// Calls inside calls. Parsers are recursive, and documents can be deep.
-const DEEPEST: usize = 20_000;
-/// Bytes for what those calls hold.
+/// The version field of a component (WASI preview 2).
+const COMPONENT_VERSION: &[u8] = &[0x0d, 0, 1, 0];
+/// The maximum depth of calls. Parsers are recursive, and documents can be deeply nested.
+const MAX_CALL_DEPTH: usize = 20_000;
+/// Bytes for the stack of those calls.
 const STACK: usize = 32 * 1024 * 1024;
 
 pub(super) fn read(bytes: &[u8]) -> Result<Module, String> {
     if !bytes.starts_with(MAGIC) {
-        return Err("it is no WebAssembly file".to_owned());
+        return Err("not a WebAssembly file".to_owned());
     }
-    if bytes[MAGIC.len()..].starts_with(COMPONENT) {
-        return Err("it is a component (WASI preview 2); build it as a module, \
+    if bytes[MAGIC.len()..].starts_with(COMPONENT_VERSION) {
+        return Err("the file is a component (WASI preview 2); build it as a module, \
                     for example for wasm32-wasip1"
             .to_owned());
     }
     let mut config = Config::default();
     config.consume_fuel(true).ignore_custom_sections(true);
-    // A function that is translated when it is first called takes steps for it, and a slice that ends there cannot go on.
+    // Lazy compilation consumes fuel at the first call of a function, and a slice that ends there cannot be resumed.
     config.compilation_mode(CompilationMode::Eager);
-    config.set_max_recursion_depth(DEEPEST).set_max_stack_height(STACK);
+    config.set_max_recursion_depth(MAX_CALL_DEPTH).set_max_stack_height(STACK);
     let engine = Engine::new(&config);
-    Module::new(&engine, bytes).map_err(|error| format!("its module is broken: {error}"))
+    Module::new(&engine, bytes).map_err(|error| format!("invalid module: {error}"))
 }
 
-/// Whether it wants only what is there, and gives what is needed.
+/// Checks that all imports are WASI, and that `_start` and the memory are exported.
 pub(super) fn check(module: &Module) -> Result<(), String> {
     for import in module.imports() {
         let (from, name) = (import.module(), import.name());
         if from != imports::MODULE || !imports::is_known(name) {
-            return Err(missing(from, name));
+            return Err(unknown_import(from, name));
         }
     }
     let export = |name: &str| module.get_export(name);
@@ -43,23 +43,23 @@ pub(super) fn check(module: &Module) -> Result<(), String> {
         Some(ExternType::Func(ty)) if ty.params().is_empty() && ty.results().is_empty() => {}
         _ => {
             return Err(
-                "it has no `_start` to begin with; build it as a program, not as a library"
+                "`_start` is not exported; build the module as a program, not as a library"
                     .to_owned(),
             );
         }
     }
     match export("memory") {
         Some(ExternType::Memory(_)) => Ok(()),
-        _ => Err("it does not export its memory".to_owned()),
+        _ => Err("the memory is not exported".to_owned()),
     }
 }
 
-fn missing(from: &str, name: &str) -> String {
+fn unknown_import(from: &str, name: &str) -> String {
     let what = format!("it imports `{from}.{name}`");
     match from {
-        // Compat: what kpt calls WASM functions.
-        "go" | "gojs" => format!("{what}, made for a browser; build it with GOOS=wasip1"),
-        "wasi_unstable" => format!("{what}, of an older WASI; build it for wasm32-wasip1"),
-        _ => format!("{what}, which is not in WASI preview 1"),
+        // Compat: the target of kpt's Wasm functions.
+        "go" | "gojs" => format!("{what}, which browsers provide; build it with GOOS=wasip1"),
+        "wasi_unstable" => format!("{what} of an older WASI; build it for wasm32-wasip1"),
+        _ => format!("{what}, which is not part of WASI preview 1"),
     }
 }

@@ -1,4 +1,4 @@
-//! The call with which a module waits: for a clock, or for a stream, which is always ready.
+//! `poll_oneoff`: waits for a clock, or for a stream, which is always ready.
 
 use std::thread;
 use std::time::Duration;
@@ -9,18 +9,18 @@ use super::abi::{self, Errno, INVAL};
 use super::host::{Problem, now, with_memory};
 use super::state::State;
 
-/// What a module may wait for at once.
-const MOST: u32 = 1024;
-/// How often an interrupt is looked for.
+/// The maximum number of subscriptions of a call.
+const MAX_SUBSCRIPTIONS: u32 = 1024;
+/// How often the interrupt is polled.
 const TICK: Duration = Duration::from_millis(50);
-/// Spec: the size of what is waited for, and of what happened.
+/// Spec: the sizes of a subscription and an event.
 const SUBSCRIPTION: usize = 48;
 const EVENT: usize = 32;
 
 enum Wait {
-    /// Until a clock shows this.
+    /// Until a clock reaches this time.
     Clock { clock: u32, until: u64 },
-    /// A stream: there is nothing to wait for.
+    /// A stream, which is always ready.
     Stream,
 }
 
@@ -31,37 +31,37 @@ struct Subscription {
 }
 
 pub(super) fn poll_oneoff(
-    mut ask: Caller<'_, State>,
+    mut call: Caller<'_, State>,
     list: i32,
     events: i32,
     count: i32,
-    happened: i32,
+    event_count: i32,
 ) -> Result<Errno, Error> {
-    with_memory(&mut ask, |memory, state| {
+    with_memory(&mut call, |memory, state| {
         let count = count as u32;
-        if count == 0 || count > MOST {
+        if count == 0 || count > MAX_SUBSCRIPTIONS {
             return Err(INVAL.into());
         }
-        let mut wanted = Vec::with_capacity(count as usize);
+        let mut subscriptions = Vec::with_capacity(count as usize);
         for number in 0..count as usize {
-            wanted.push(read(memory, state, abi::further(list, number * SUBSCRIPTION)?)?);
+            subscriptions.push(read(memory, state, abi::offset(list, number * SUBSCRIPTION)?)?);
         }
-        let ready = wait(state, &wanted)?;
+        let ready = wait(state, &subscriptions)?;
         for (number, subscription) in ready.iter().enumerate() {
-            write(memory, abi::further(events, number * EVENT)?, subscription)?;
+            write(memory, abi::offset(events, number * EVENT)?, subscription)?;
         }
-        Ok(abi::put_u32(memory, happened, ready.len())?)
+        Ok(abi::put_u32(memory, event_count, ready.len())?)
     })
 }
 
-/// Spec: user data, kind, then a clock (which, until, precision, flags) or a stream.
+/// Spec: user data, tag, then a clock (id, timeout, precision, flags) or a stream.
 fn read(memory: &mut [u8], state: &State, at: i32) -> Result<Subscription, Problem> {
-    let [tag] = abi::get::<1>(memory, abi::further(at, 8)?)?;
+    let [tag] = abi::get::<1>(memory, abi::offset(at, 8)?)?;
     let wait = match tag {
         0 => {
-            let clock = abi::get_u32(memory, abi::further(at, 16)?)?;
-            let time = u64::from_le_bytes(abi::get(memory, abi::further(at, 24)?)?);
-            let flags = u16::from_le_bytes(abi::get(memory, abi::further(at, 40)?)?);
+            let clock = abi::get_u32(memory, abi::offset(at, 16)?)?;
+            let time = u64::from_le_bytes(abi::get(memory, abi::offset(at, 24)?)?);
+            let flags = u16::from_le_bytes(abi::get(memory, abi::offset(at, 40)?)?);
             let now = now(state, clock).ok_or(INVAL)?;
             let until = if flags & 1 == 1 { time } else { now.saturating_add(time) };
             Wait::Clock { clock, until }
@@ -72,8 +72,11 @@ fn read(memory: &mut [u8], state: &State, at: i32) -> Result<Subscription, Probl
     Ok(Subscription { user: abi::get(memory, at)?, tag, wait })
 }
 
-/// Sleeps until something is ready, awake enough to be stopped.
-fn wait<'a>(state: &State, wanted: &'a [Subscription]) -> Result<Vec<&'a Subscription>, Problem> {
+/// Sleeps until a subscription is ready, in ticks so that it can be interrupted.
+fn wait<'a>(
+    state: &State,
+    subscriptions: &'a [Subscription],
+) -> Result<Vec<&'a Subscription>, Problem> {
     loop {
         let left = |subscription: &Subscription| match subscription.wait {
             Wait::Stream => 0,
@@ -81,17 +84,17 @@ fn wait<'a>(state: &State, wanted: &'a [Subscription]) -> Result<Vec<&'a Subscri
                 until.saturating_sub(now(state, clock).unwrap_or(until))
             }
         };
-        let ready: Vec<&Subscription> = wanted.iter().filter(|it| left(it) == 0).collect();
+        let ready: Vec<&Subscription> = subscriptions.iter().filter(|it| left(it) == 0).collect();
         if !ready.is_empty() {
             return Ok(ready);
         }
-        let shortest = wanted.iter().map(left).min().unwrap_or_default();
+        let shortest = subscriptions.iter().map(left).min().unwrap_or_default();
         thread::sleep(Duration::from_nanos(shortest).min(TICK));
         state.check()?;
     }
 }
 
-/// Spec: user data, error number, kind, and for a stream how much can be read.
+/// Spec: user data, error number, tag, and for a stream the number of bytes that are ready.
 fn write(memory: &mut [u8], at: i32, subscription: &Subscription) -> Result<(), Problem> {
     let mut event = [0; EVENT];
     event[..8].copy_from_slice(&subscription.user);

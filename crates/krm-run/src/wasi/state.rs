@@ -1,4 +1,4 @@
-//! What a running module has: its streams, its words, its limits.
+//! The state of a running module: streams, arguments and limits.
 
 use std::fmt;
 use std::time::Instant;
@@ -7,20 +7,20 @@ use wasmi::ResourceLimiter;
 use wasmi_core::LimiterError;
 
 use super::WasiSettings;
-use crate::{Interrupt, Limits, Reason, Tail};
+use crate::{Interrupt, Invocation, Limits, RunKind, Tail};
 
-/// Functions that a module can call by number; more than any compiler makes.
-const MOST_IN_A_TABLE: usize = 1_000_000;
+/// Entries of a function table; more than any compiler emits.
+const MAX_TABLE_ENTRIES: usize = 1_000_000;
 
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) args: Vec<Vec<u8>>,
     pub(super) variables: Vec<Vec<u8>>,
     input: Vec<u8>,
-    at: usize,
+    input_offset: usize,
     pub(super) stdout: Vec<u8>,
     pub(super) stderr: Tail,
-    /// Standard input, output and error, as long as the module did not close them.
+    /// Whether standard input, output and error are open.
     pub(super) open: [bool; 3],
     pub(super) memory: MemoryLimit,
     pub(super) start: Instant,
@@ -29,47 +29,42 @@ pub(super) struct State {
 }
 
 impl State {
-    pub(super) fn new(
-        name: &str,
-        settings: &WasiSettings,
-        input: &[u8],
-        limits: &Limits,
-        interrupt: &Interrupt,
-    ) -> Self {
+    pub(super) fn new(name: &str, settings: &WasiSettings, invocation: &Invocation<'_>) -> Self {
+        let limits = invocation.limits;
         let args = std::iter::once(name).chain(settings.args.iter().map(String::as_str));
         let variables = settings.variables.iter().map(|(name, value)| format!("{name}={value}"));
         Self {
-            args: args.map(ended).collect(),
-            variables: variables.map(|variable| ended(&variable)).collect(),
-            input: input.to_vec(),
-            at: 0,
+            args: args.map(nul_terminated).collect(),
+            variables: variables.map(|variable| nul_terminated(&variable)).collect(),
+            input: invocation.input.to_vec(),
+            input_offset: 0,
             stdout: Vec::new(),
             stderr: Tail::new(limits.stderr),
             open: [true; 3],
-            memory: MemoryLimit { most: limits.memory, refused: false, begun: false },
+            memory: MemoryLimit { bytes: limits.memory, refused: false, started: false },
             start: Instant::now(),
-            limits: *limits,
-            interrupt: interrupt.clone(),
+            limits,
+            interrupt: invocation.interrupt.clone(),
         }
     }
 
-    /// Whether it may go on.
+    /// Checks the interrupt and the time limit.
     pub(super) fn check(&self) -> Result<(), Stop> {
         if self.interrupt.is_interrupted() {
-            return Err(Stop::Reason(Reason::Interrupted));
+            return Err(Stop::Limit(RunKind::Interrupted));
         }
         if self.start.elapsed() >= self.limits.time {
-            return Err(Stop::Reason(Reason::Timeout(self.limits.time)));
+            return Err(Stop::Limit(RunKind::Timeout { limit: self.limits.time }));
         }
         Ok(())
     }
 
-    /// Fills a part of the module's memory from its standard input.
+    /// Reads from standard input into the memory of the module.
     pub(super) fn read(&mut self, into: &mut [u8]) -> usize {
-        let left = &self.input[self.at..];
+        let left = &self.input[self.input_offset..];
         let count = left.len().min(into.len());
         into[..count].copy_from_slice(&left[..count]);
-        self.at += count;
+        self.input_offset += count;
         count
     }
 
@@ -78,35 +73,35 @@ impl State {
             self.stderr.push(bytes);
             return Ok(());
         }
-        let room = self.limits.output - self.stdout.len();
-        self.stdout.extend_from_slice(&bytes[..bytes.len().min(room)]);
-        if bytes.len() > room {
-            return Err(Stop::Reason(Reason::TooMuchOutput(self.limits.output)));
+        let left = self.limits.output - self.stdout.len();
+        self.stdout.extend_from_slice(&bytes[..bytes.len().min(left)]);
+        if bytes.len() > left {
+            return Err(Stop::Limit(RunKind::OutputTooLarge { limit: self.limits.output }));
         }
         Ok(())
     }
 }
 
-/// A text as C wants it.
-fn ended(text: &str) -> Vec<u8> {
+/// A string as C expects it.
+fn nul_terminated(text: &str) -> Vec<u8> {
     let text = text.split('\0').next().unwrap_or_default();
     [text.as_bytes(), b"\0"].concat()
 }
 
-/// Why a module does not go on.
+/// Why a module stops.
 #[derive(Clone, Debug)]
 pub(super) enum Stop {
-    /// It wanted to end.
+    /// It called `proc_exit`.
     Exit(i32),
-    /// It was stopped.
-    Reason(Reason),
+    /// It reached a limit or was interrupted.
+    Limit(RunKind),
 }
 
 impl fmt::Display for Stop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Exit(code) => write!(f, "exit code {code}"),
-            Self::Reason(reason) => reason.fmt(f),
+            Self::Limit(kind) => kind.fmt(f),
         }
     }
 }
@@ -114,13 +109,13 @@ impl fmt::Display for Stop {
 impl std::error::Error for Stop {}
 impl wasmi::errors::HostError for Stop {}
 
-/// How much memory there is, and whether more was wanted.
+/// The memory limit, and whether it was reached.
 #[derive(Debug)]
 pub(super) struct MemoryLimit {
-    most: u64,
+    bytes: u64,
     refused: bool,
-    /// Whether the module runs. Tables are made before.
-    pub(super) begun: bool,
+    /// Whether the module runs. Tables are created before.
+    pub(super) started: bool,
 }
 
 impl MemoryLimit {
@@ -136,8 +131,8 @@ impl ResourceLimiter for MemoryLimit {
         desired: usize,
         maximum: Option<usize>,
     ) -> Result<bool, LimiterError> {
-        let granted = desired as u64 <= self.most;
-        // One that stays below its own maximum was not refused by us.
+        let granted = desired as u64 <= self.bytes;
+        // Beyond its own declared maximum a module refuses itself.
         self.refused |= !granted && maximum.is_none_or(|maximum| desired <= maximum);
         Ok(granted)
     }
@@ -148,9 +143,9 @@ impl ResourceLimiter for MemoryLimit {
         desired: usize,
         _maximum: Option<usize>,
     ) -> Result<bool, LimiterError> {
-        // wasmi 2.0 forgets its place when a table grows at the end of a slice, and what it resumes then is anything. No
-        // compiler grows a table of a program.
-        Ok(desired <= MOST_IN_A_TABLE && !self.begun)
+        // wasmi 2.0 loses its position when a table grows at the end of a slice of fuel, and then resumes at an arbitrary
+        // instruction. No compiler grows the table of a running program, so that is refused.
+        Ok(desired <= MAX_TABLE_ENTRIES && !self.started)
     }
 
     fn instances(&self) -> usize {

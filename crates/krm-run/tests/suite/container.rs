@@ -1,4 +1,4 @@
-//! A real engine: what a function sees from inside its container, and that no container is left.
+//! A real engine: what a function sees from inside its container, and that no container is left behind.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,18 +9,17 @@ use std::sync::OnceLock;
 use std::thread;
 use std::time::Duration;
 
-use krm_core::Diagnostic;
 use krm_run::{
-    Container, ContainerSettings, Engine, Environment, Failure, Function, Interrupt, Limits, Mount,
-    Network, Outcome, Pull, Reason, User,
+    Container, ContainerSettings, Engine, Environment, Execution, Function, Interrupt, Invocation,
+    Limits, Mount, Network, Pull, RunKind, User,
 };
 
-use crate::programs::{INPUT, Scripts, probe, skipped, static_probe};
+use crate::programs::{Checked, INPUT, Scripts, probe, skipped, static_probe};
 use crate::stopping::wait_until;
 
 const IMAGE: &str = "krm-run-tests:probe";
 
-/// The engine with the probe's image, or the reason why there is none.
+/// The engine with the image of the probe; none if there is no engine.
 fn engine() -> Option<&'static Engine> {
     static ENGINE: OnceLock<Option<Engine>> = OnceLock::new();
     let engine = ENGINE.get_or_init(|| match start() {
@@ -41,7 +40,7 @@ fn start() -> Result<Engine, String> {
         return Err("the probe is a program for Linux only where this is Linux".to_owned());
     }
     let environment = Environment::from_iter(std::env::vars_os());
-    let engine = Engine::find(IMAGE, None, &environment).map_err(|failure| failure.to_string())?;
+    let engine = Engine::find(None, &environment).map_err(|error| format!("{error}: {error:?}"))?;
     import(&engine)?;
     Ok(engine)
 }
@@ -50,14 +49,14 @@ fn start() -> Result<Engine, String> {
 fn import(engine: &Engine) -> Result<(), String> {
     let root = tempfile::tempdir().unwrap();
     fs::copy(static_probe()?, root.path().join("probe")).unwrap();
-    // Everybody may write there: if it cannot be written, the container is closed.
+    // World-writable: if writing fails, the container is isolated.
     fs::create_dir(root.path().join("open")).unwrap();
     fs::set_permissions(root.path().join("open"), fs::Permissions::from_mode(0o777)).unwrap();
     let archive = tempfile::NamedTempFile::new().unwrap();
     let mut tar = Command::new("tar");
     tar.arg("-C").arg(root.path()).arg("-cf").arg(archive.path()).arg(".");
     assert!(tar.status().unwrap().success());
-    // The one of an earlier run would stay without a name.
+    // The image of an earlier run would stay without a name.
     let _ = Command::new(engine.name()).args(["rmi", "--force", IMAGE]).output();
     let output = Command::new(engine.name())
         .args(["import", "--change", "ENTRYPOINT [\"/probe\"]"])
@@ -78,33 +77,33 @@ fn function(engine: &Engine, args: &[&str], settings: ContainerSettings) -> Cont
     Container::new(IMAGE, engine.clone(), settings).unwrap()
 }
 
-fn run(engine: &Engine, args: &[&str], settings: ContainerSettings) -> Result<Outcome, Failure> {
-    function(engine, args, settings).run(INPUT, &Limits::default(), &Interrupt::new())
+fn run(engine: &Engine, args: &[&str], settings: ContainerSettings) -> Execution {
+    function(engine, args, settings).run(&mut Invocation::new(INPUT))
 }
 
-/// What the probe sees, by name.
+/// The facts that the probe prints, by name.
 fn look(engine: &Engine, settings: ContainerSettings) -> BTreeMap<String, String> {
-    let outcome = run(engine, &["look"], settings).unwrap();
-    let facts = outcome.stdout.lines().filter_map(|line| line.split_once(": "));
+    let execution = run(engine, &["look"], settings).succeeded();
+    let facts = execution.text().lines().filter_map(|line| line.split_once(": "));
     facts.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
-/// A folder that everybody may write.
-fn open_folder() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
-    fs::write(folder.path().join("config.yaml"), "kind: Config\n").unwrap();
-    folder
+/// A directory that everybody may write.
+fn open_directory() -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    fs::write(directory.path().join("config.yaml"), "kind: Config\n").unwrap();
+    directory
 }
 
 #[test]
-fn the_environment_is_what_the_specification_promises() {
+fn environment_follows_the_specification() {
     let Some(engine) = engine() else { return };
-    let folder = open_folder();
+    let directory = open_directory();
     let settings =
-        ContainerSettings { local: Some(folder.path().into()), ..ContainerSettings::default() };
+        ContainerSettings { local: Some(directory.path().into()), ..ContainerSettings::default() };
     let facts = look(engine, settings);
-    let fact = |name: &str| facts.get(name).map_or("not told", String::as_str);
+    let fact = |name: &str| facts.get(name).map_or("missing", String::as_str);
     assert_eq!(fact("Uid"), "65534 65534 65534 65534");
     assert_eq!(fact("Gid"), "65534 65534 65534 65534");
     assert_eq!(fact("devices"), "lo");
@@ -121,17 +120,17 @@ fn the_environment_is_what_the_specification_promises() {
     // Engines set these for every container.
     let usual = ["HOME", "HOSTNAME", "PATH", "TERM", "container"];
     assert!(variables.iter().all(|name| usual.contains(name)), "{variables:?}");
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
 }
 
 #[test]
-fn input_goes_in_and_output_comes_out() {
+fn input_and_output_pass_through() {
     let Some(engine) = engine() else { return };
     let input = "kind: List # größer\n".repeat(50_000);
     let function = function(engine, &["upper"], ContainerSettings::default());
-    let outcome = function.run(input.as_bytes(), &Limits::default(), &Interrupt::new()).unwrap();
-    assert!(outcome.stdout == input.to_uppercase(), "{} bytes", outcome.stdout.len());
-    let image = outcome.image.unwrap();
+    let execution = function.run(&mut Invocation::new(input.as_bytes())).succeeded();
+    assert!(execution.text() == input.to_uppercase(), "{} bytes", execution.text().len());
+    let image = execution.image.unwrap();
     let known = Command::new(engine.name())
         .args(["images", "--no-trunc", "--quiet", IMAGE])
         .output()
@@ -144,7 +143,7 @@ fn input_goes_in_and_output_comes_out() {
 }
 
 #[test]
-fn each_opening_opens_one_thing() {
+fn each_permission_allows_one_thing() {
     let Some(engine) = engine() else { return };
     let closed = look(engine, ContainerSettings::default());
     let differences = |settings: ContainerSettings| {
@@ -177,11 +176,11 @@ fn each_opening_opens_one_thing() {
 }
 
 #[test]
-fn variables_and_mounts_are_those_that_were_asked_for() {
+fn variables_and_mounts_are_passed() {
     let Some(engine) = engine() else { return };
-    let folder = open_folder();
+    let directory = open_directory();
     let mount = |options: &str| {
-        let text = format!("type=bind,src={},dst=/mine{options}", folder.path().display());
+        let text = format!("type=bind,src={},dst=/mine{options}", directory.path().display());
         vec![Mount::parse(&text, Path::new("/")).unwrap()]
     };
     let settings = |mounts| ContainerSettings {
@@ -199,71 +198,71 @@ fn variables_and_mounts_are_those_that_were_asked_for() {
         "{variables:?}"
     );
 
-    let write = |mounts| run(engine, &["write", "/mine/new"], settings(mounts)).unwrap().stdout;
+    let write = |mounts| run(engine, &["write", "/mine/new"], settings(mounts)).text().to_owned();
     assert_eq!(write(mount("")), "ReadOnlyFilesystem");
     assert_eq!(write(mount(",rw=true")), "works");
-    assert_eq!(fs::read_to_string(folder.path().join("new")).unwrap(), "x");
+    assert_eq!(fs::read_to_string(directory.path().join("new")).unwrap(), "x");
 }
 
 #[test]
-fn an_exit_code_comes_through() {
+fn exit_code_is_passed_through() {
     let Some(engine) = engine() else { return };
-    let failure = run(engine, &["exit", "3"], ContainerSettings::default()).unwrap_err();
+    let failure = run(engine, &["exit", "3"], ContainerSettings::default()).failed();
     assert_eq!(
-        (failure.reason.clone(), failure.stdout()),
-        (Reason::Exit(3), &b"results: []\n"[..])
+        (failure.error(), &failure.stdout[..]),
+        (RunKind::ExitCode { code: 3 }, &b"results: []\n"[..])
     );
-    let told = Diagnostic::from(&failure).message().to_owned();
-    assert_eq!(
-        told,
-        "function `krm-run-tests:probe` ended with exit code 3; it said last:\n  this is no good"
-    );
+    assert_eq!(failure.stderr.last_lines(3), ["this is no good"]);
+    assert!(failure.image.is_some());
 }
 
 #[test]
-fn too_much_memory_ends_it() {
+fn memory_limit_kills_the_function() {
     let Some(engine) = engine() else { return };
     let limits = Limits { memory: 64 << 20, ..Limits::default() };
     let greedy = function(engine, &["eat", "200"], ContainerSettings::default());
-    let failure = greedy.run(INPUT, &limits, &Interrupt::new()).unwrap_err();
-    assert_eq!(failure.reason, Reason::Exit(137));
+    let failure = greedy.run(&mut Invocation { limits, ..Invocation::new(INPUT) }).failed();
+    assert_eq!(failure.error(), RunKind::ExitCode { code: 137 });
     let modest = function(engine, &["eat", "20"], ContainerSettings::default());
-    assert_eq!(modest.run(INPUT, &limits, &Interrupt::new()).unwrap().stdout, "held: 20\n");
+    assert_eq!(
+        modest.run(&mut Invocation { limits, ..Invocation::new(INPUT) }).succeeded().text(),
+        "held: 20\n"
+    );
 }
 
 #[test]
-fn too_many_processes_are_refused() {
+fn process_limit_is_enforced() {
     let Some(engine) = engine() else { return };
     let limits = Limits { processes: 20, ..Limits::default() };
     let function = function(engine, &["threads", "100"], ContainerSettings::default());
-    let outcome = function.run(INPUT, &limits, &Interrupt::new()).unwrap();
-    let count: u32 = outcome.stdout.trim().trim_start_matches("threads: ").parse().unwrap();
+    let execution = function.run(&mut Invocation { limits, ..Invocation::new(INPUT) }).succeeded();
+    let count: u32 = execution.text().trim().trim_start_matches("threads: ").parse().unwrap();
     assert!((5..20).contains(&count), "{count}");
 }
 
 #[test]
-fn words_without_end_take_no_memory() {
+fn endless_stderr_takes_no_memory() {
     let Some(engine) = engine() else { return };
-    let outcome = run(engine, &["spam", "100"], ContainerSettings::default()).unwrap();
-    assert!(outcome.stderr.total() > 100 << 20);
-    assert_eq!(outcome.stderr.last_lines(1), ["the last words"]);
+    let execution = run(engine, &["spam", "100"], ContainerSettings::default()).succeeded();
+    assert!(execution.stderr.total() > 100 << 20);
+    assert_eq!(execution.stderr.last_lines(1), ["the last words"]);
 }
 
 #[test]
-fn a_missing_image_is_told() {
+fn missing_image_is_reported() {
     let Some(engine) = engine() else { return };
-    // Nobody listens there: it is refused at once.
+    // Nothing listens on this port, so the connection is refused at once.
     let reason = |pull| {
         let settings = ContainerSettings { pull, ..ContainerSettings::default() };
         let function =
             Container::new("localhost:1/krm/no-such-image:v1", engine.clone(), settings).unwrap();
-        function.run(INPUT, &Limits::default(), &Interrupt::new()).unwrap_err().reason
+        function.run(&mut Invocation::new(INPUT)).error()
     };
-    assert_eq!(reason(Pull::Never), Reason::NoImage("it is not to be pulled".into()));
-    assert!(matches!(reason(Pull::IfNotPresent), Reason::NoImage(_)));
+    assert_eq!(reason(Pull::Never), RunKind::PullDisabled);
+    assert!(matches!(reason(Pull::IfNotPresent), RunKind::PullFailed { .. }));
 }
 
-/// Whether a container with this word in its command is there, running or not.
+/// Whether a container with this word in its command exists, running or not.
 fn exists(engine: &Engine, word: &str) -> bool {
     let list = ["ps", "--all", "--no-trunc", "--format={{.Command}} {{.Status}}"];
     let output = Command::new(engine.name()).args(list).output().unwrap();
@@ -272,47 +271,49 @@ fn exists(engine: &Engine, word: &str) -> bool {
 }
 
 #[test]
-fn a_container_whose_time_is_up_is_gone() {
+fn timed_out_container_is_removed() {
     let Some(engine) = engine() else { return };
     let function = function(engine, &["sleep", "until-time-is-up"], ContainerSettings::default());
     let limits = Limits { time: Duration::from_secs(3), ..Limits::default() };
-    let failure = function.run(INPUT, &limits, &Interrupt::new()).unwrap_err();
-    assert_eq!(failure.reason, Reason::Timeout(limits.time));
+    let failure = function.run(&mut Invocation { limits, ..Invocation::new(INPUT) }).failed();
+    assert_eq!(failure.error(), RunKind::Timeout { limit: limits.time });
     assert!(!exists(engine, "until-time-is-up"));
 }
 
 #[test]
-fn an_interrupted_container_is_gone() {
+fn interrupted_container_is_removed() {
     let Some(engine) = engine() else { return };
     let function = function(engine, &["sleep", "until-interrupted"], ContainerSettings::default());
     let interrupt = Interrupt::new();
     thread::scope(|scope| {
-        let run = scope.spawn(|| function.run(INPUT, &Limits::default(), &interrupt));
+        let run = scope.spawn(|| {
+            function.run(&mut Invocation { interrupt: interrupt.clone(), ..Invocation::new(INPUT) })
+        });
         wait_until("the container runs", || exists(engine, "until-interrupted"));
         interrupt.interrupt();
-        assert_eq!(run.join().unwrap().unwrap_err().reason, Reason::Interrupted);
+        assert_eq!(run.join().unwrap().error(), RunKind::Interrupted);
     });
     assert!(!exists(engine, "until-interrupted"));
 }
 
 #[test]
-fn a_container_that_is_stopped_before_it_runs_is_gone_too() {
+fn container_stopped_during_startup_is_removed() {
     let Some(engine) = engine() else { return };
     let function = function(engine, &["sleep", "hardly-begun"], ContainerSettings::default());
     for milliseconds in [5, 30, 60, 100, 200, 400] {
         let limits = Limits { time: Duration::from_millis(milliseconds), ..Limits::default() };
-        let failure = function.run(INPUT, &limits, &Interrupt::new()).unwrap_err();
-        assert_eq!(failure.reason, Reason::Timeout(limits.time));
+        let failure = function.run(&mut Invocation { limits, ..Invocation::new(INPUT) }).failed();
+        assert_eq!(failure.error(), RunKind::Timeout { limit: limits.time });
     }
     assert!(!exists(engine, "hardly-begun"));
 }
 
 #[test]
-fn one_source_gives_the_same_as_a_process_and_in_a_container() {
+fn same_program_has_the_same_output_in_a_container() {
     let Some(engine) = engine() else { return };
     let scripts = Scripts::new();
     let process = scripts.exec(&format!("{} upper", probe().display())).unwrap();
-    let process = process.run(INPUT, &Limits::default(), &Interrupt::new()).unwrap();
-    let container = run(engine, &["upper"], ContainerSettings::default()).unwrap();
-    assert_eq!(container.stdout, process.stdout);
+    let process = process.run(&mut Invocation::new(INPUT)).succeeded();
+    let container = run(engine, &["upper"], ContainerSettings::default()).succeeded();
+    assert_eq!(container.text(), process.text());
 }

@@ -1,18 +1,18 @@
-//! Engines that only pretend: which one is chosen, which words it gets, and what happens when it fails.
+//! Fake engines: which one is chosen, which arguments it receives, and what happens when it fails.
 
 use std::fs;
 
 use krm_run::{
-    Container, ContainerSettings, Engine, Environment, Function, Interrupt, Limits, Mount, Network,
-    Pull, Reason, User,
+    Container, ContainerSettings, Engine, Environment, Function, Invocation, Limits, Mount,
+    Network, Pull, RunKind, User, label,
 };
 
-use crate::programs::{INPUT, Scripts};
+use crate::programs::{Checked, INPUT, Scripts};
 
 const IMAGE: &str = "example.com/set-labels:v1";
 
-/// An engine that notes its words and knows every image.
-const WILLING: &str = r#"echo "$(basename $0) $*" >>$NOTES
+/// An engine that records its arguments and has every image.
+const WORKING: &str = r#"echo "$(basename $0) $*" >>$NOTES
 case "$1" in
     run) touch stray; cat ;;
     image) echo example.com/set-labels@sha256:12; echo sha256:34 ;;
@@ -25,7 +25,7 @@ fn environment(scripts: &Scripts, more: &[(&str, &str)]) -> Environment {
     Environment::from_iter(fixed.into_iter().chain(more.iter().copied()))
 }
 
-/// The path of a machine on which only these engines are installed.
+/// An environment in which only the engines of the test are installed.
 fn only(scripts: &Scripts, more: &[(&str, &str)]) -> Environment {
     for tool in ["sh", "cat", "basename", "grep", "touch", "sleep"] {
         let there = ["/bin", "/usr/bin"].map(|folder| format!("{folder}/{tool}"));
@@ -54,63 +54,62 @@ fn find(
     scripts: &Scripts,
     named: Option<&str>,
     more: &[(&str, &str)],
-) -> Result<&'static str, Reason> {
-    let found = Engine::find(IMAGE, named, &only(scripts, more));
-    found.map(|engine| engine.name()).map_err(|failure| failure.reason)
+) -> Result<&'static str, RunKind> {
+    Engine::find(named, &only(scripts, more)).map(|engine| engine.name())
 }
 
 #[test]
-fn the_engine_is_the_one_that_was_named() {
+fn named_engine_is_used() {
     let scripts = Scripts::new();
     for name in ["docker", "podman", "nerdctl"] {
-        scripts.write(&format!("bin/{name}"), WILLING);
+        scripts.write(&format!("bin/{name}"), WORKING);
     }
     let podman = [("KRM_FN_RUNTIME", "podman")];
     assert_eq!(find(&scripts, Some("nerdctl"), &podman), Ok("nerdctl"));
     assert_eq!(find(&scripts, None, &podman), Ok("podman"));
     assert_eq!(find(&scripts, None, &[("KRM_FN_RUNTIME", "")]), Ok("docker"));
-    let words = "`lxc` is none; there are docker, podman, nerdctl";
-    assert_eq!(find(&scripts, Some("lxc"), &[]), Err(Reason::NoEngine(words.into())));
+    let unknown = RunKind::UnknownEngine { name: "lxc".to_owned() };
+    assert_eq!(find(&scripts, Some("lxc"), &[]), Err(unknown));
 }
 
 #[test]
-fn without_a_name_it_is_the_first_that_answers() {
+fn first_engine_that_responds_is_used() {
     let scripts = Scripts::new();
     fs::create_dir(scripts.path().join("bin")).unwrap();
     let none = "none of docker, podman, nerdctl is on PATH";
-    assert_eq!(find(&scripts, None, &[]), Err(Reason::NoEngine(none.into())));
+    assert_eq!(find(&scripts, None, &[]), Err(RunKind::NoEngine { reason: none.into() }));
     assert_eq!(
         find(&scripts, Some("podman"), &[]),
-        Err(Reason::NoEngine("podman is not on PATH".into()))
+        Err(RunKind::NoEngine { reason: "podman is not on PATH".into() })
     );
-    // The only one is taken without a question.
+    // The only one is used without asking for its version.
     scripts.write("bin/docker", "echo asked >>$NOTES; exit 1");
     assert_eq!((find(&scripts, None, &[]), notes(&scripts).len()), (Ok("docker"), 0));
     scripts.write("bin/podman", "exit 1");
-    let dead = "none of docker, podman answers";
-    assert_eq!(find(&scripts, None, &[]), Err(Reason::NoEngine(dead.into())));
-    scripts.write("bin/nerdctl", WILLING);
+    let dead = "none of docker, podman responds";
+    assert_eq!(find(&scripts, None, &[]), Err(RunKind::NoEngine { reason: dead.into() }));
+    scripts.write("bin/nerdctl", WORKING);
     assert_eq!(find(&scripts, None, &[]), Ok("nerdctl"));
     assert_eq!(notes(&scripts).last().map(String::as_str), Some("nerdctl version"));
 }
 
 #[test]
-fn docker_is_not_asked_where_its_daemon_listens() {
+fn docker_is_not_asked_if_its_daemon_listens() {
     let scripts = Scripts::new();
-    scripts.write("bin/docker", WILLING);
-    scripts.write("bin/podman", WILLING);
+    scripts.write("bin/docker", WORKING);
+    scripts.write("bin/podman", WORKING);
     let socket = scripts.path().join("socket");
     let host = format!("unix://{}", socket.display());
     let listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
     assert_eq!(find(&scripts, None, &[("DOCKER_HOST", &host)]), Ok("docker"));
     assert_eq!(notes(&scripts), [""; 0]);
-    // Nobody is there any more: docker itself says what it can do.
+    // The daemon is gone: the client is asked.
     drop(listener);
     assert_eq!(find(&scripts, None, &[("DOCKER_HOST", &host)]), Ok("docker"));
     assert_eq!(notes(&scripts), ["docker version"]);
 }
 
-/// A daemon that has one thing to say, once; gives what it was asked.
+/// A daemon that answers one request; returns the request line.
 fn answering(socket: &std::path::Path, answer: &'static str) -> std::thread::JoinHandle<String> {
     let listener = std::os::unix::net::UnixListener::bind(socket).unwrap();
     std::thread::spawn(move || {
@@ -125,20 +124,23 @@ fn answering(socket: &std::path::Path, answer: &'static str) -> std::thread::Joi
 }
 
 #[test]
-fn the_daemon_says_which_image_it_is_and_else_its_program() {
+fn digest_comes_from_the_daemon_or_else_from_the_client() {
     let good = "HTTP/1.0 200 OK\r\nContent-Type: application/json\r\n\r\n{\"Id\": \"sha256:56\", \"RepoDigests\": [\"example.com/set-labels@sha256:78\"]}\n";
     let bad = "HTTP/1.0 404 Not Found\r\n\r\n{\"message\": \"no such image\"}\n";
     for (answer, digest, asked) in [(good, "sha256:78", 0), (bad, "sha256:12", 1)] {
         let scripts = Scripts::new();
-        scripts.write("bin/docker", WILLING);
+        scripts.write("bin/docker", WORKING);
         let socket = scripts.path().join("socket");
         let daemon = answering(&socket, answer);
         let host = format!("unix://{}", socket.display());
         let environment = environment(&scripts, &[("DOCKER_HOST", &host)]);
-        let engine = Engine::find(IMAGE, Some("docker"), &environment).unwrap();
+        let engine = Engine::find(Some("docker"), &environment).unwrap();
         let function = container(engine, ContainerSettings::default());
-        let outcome = function.run(INPUT, &Limits::default(), &Interrupt::new()).unwrap();
-        assert_eq!(outcome.image.unwrap().to_string(), format!("example.com/set-labels@{digest}"));
+        let execution = function.run(&mut Invocation::new(INPUT)).succeeded();
+        assert_eq!(
+            execution.image.unwrap().to_string(),
+            format!("example.com/set-labels@{digest}")
+        );
         assert_eq!(daemon.join().unwrap(), format!("GET /images/{IMAGE}/json HTTP/1.0"));
         let notes = notes(&scripts);
         let inspections = notes.iter().filter(|line| line.contains("image inspect")).count();
@@ -146,14 +148,19 @@ fn the_daemon_says_which_image_it_is_and_else_its_program() {
     }
 }
 
-/// The words of the one `run`, with the random name replaced.
-fn words(name: &str, settings: ContainerSettings, limits: &Limits) -> Vec<String> {
+/// The arguments of `run`, with the random name replaced.
+fn run_arguments(name: &str, settings: ContainerSettings, limits: &Limits) -> Vec<String> {
     let scripts = Scripts::new();
-    scripts.write(&format!("bin/{name}"), WILLING);
-    let engine = Engine::find(IMAGE, Some(name), &environment(&scripts, &[])).unwrap();
-    let outcome = container(engine, settings).run(INPUT, limits, &Interrupt::new()).unwrap();
-    assert_eq!(outcome.stdout.as_bytes(), INPUT);
-    assert!(!fs::exists("stray").unwrap(), "the engine stood where we stand");
+    scripts.write(&format!("bin/{name}"), WORKING);
+    let engine = Engine::find(Some(name), &environment(&scripts, &[])).unwrap();
+    let execution = container(engine, settings)
+        .run(&mut Invocation { limits: *limits, ..Invocation::new(INPUT) })
+        .succeeded();
+    assert_eq!(execution.stdout, INPUT);
+    assert!(
+        !fs::exists("stray").unwrap(),
+        "the working directory of the engine is that of the test"
+    );
     let notes = notes(&scripts);
     let run = notes.iter().find(|line| line.starts_with(&format!("{name} run "))).unwrap();
     run.split(' ')
@@ -162,8 +169,8 @@ fn words(name: &str, settings: ContainerSettings, limits: &Limits) -> Vec<String
 }
 
 #[test]
-fn everything_is_closed() {
-    let words = words("docker", ContainerSettings::default(), &Limits::default());
+fn everything_is_denied_by_default() {
+    let words = run_arguments("docker", ContainerSettings::default(), &Limits::default());
     let expected = [
         "docker",
         "run",
@@ -186,8 +193,8 @@ fn everything_is_closed() {
 }
 
 #[test]
-fn what_is_opened_is_what_was_named() {
-    let closed = words("podman", ContainerSettings::default(), &Limits::default());
+fn permissions_are_passed_as_flags() {
+    let closed = run_arguments("podman", ContainerSettings::default(), &Limits::default());
     let settings = ContainerSettings {
         local: Some("/package".into()),
         network: Network::Named("build".into()),
@@ -200,7 +207,7 @@ fn what_is_opened_is_what_was_named() {
         args: vec!["--help".to_owned()],
     };
     let limits = Limits { memory: 64 << 20, processes: 7, ..Limits::default() };
-    let opened = words("podman", settings, &limits);
+    let opened = run_arguments("podman", settings, &limits);
     let new: Vec<&String> = opened.iter().filter(|word| !closed.contains(word)).collect();
     let ids = |flag: &str| {
         let output = std::process::Command::new("id").arg(flag).output().unwrap();
@@ -222,25 +229,25 @@ fn what_is_opened_is_what_was_named() {
 }
 
 #[test]
-fn podman_ends_a_container_whose_krm_is_gone() {
+fn podman_stops_containers_after_krm_was_killed() {
     let limits = Limits { time: std::time::Duration::from_millis(1500), ..Limits::default() };
-    let words = words("podman", ContainerSettings::default(), &limits);
+    let words = run_arguments("podman", ContainerSettings::default(), &limits);
     assert!(words.contains(&"--timeout=11".to_owned()), "{words:?}");
 }
 
 #[test]
-fn nerdctl_gets_no_word_that_it_does_not_know() {
-    let words = words("nerdctl", ContainerSettings::default(), &Limits::default());
+fn nerdctl_receives_no_unsupported_flags() {
+    let words = run_arguments("nerdctl", ContainerSettings::default(), &Limits::default());
     assert!(!words.iter().any(|word| word.starts_with("--log-driver")), "{words:?}");
 }
 
 #[test]
-fn the_digest_of_the_image_is_reported() {
+fn digest_of_the_image_is_reported() {
     let scripts = Scripts::new();
-    scripts.write("bin/docker", WILLING);
-    let engine = Engine::find(IMAGE, Some("docker"), &environment(&scripts, &[])).unwrap();
+    scripts.write("bin/docker", WORKING);
+    let engine = Engine::find(Some("docker"), &environment(&scripts, &[])).unwrap();
     let function = container(engine, ContainerSettings::default());
-    let image = function.run(INPUT, &Limits::default(), &Interrupt::new()).unwrap().image.unwrap();
+    let image = function.run(&mut Invocation::new(INPUT)).succeeded().image.unwrap();
     assert_eq!(
         (image.to_string().as_str(), &*image.id),
         ("example.com/set-labels@sha256:12", "sha256:34")
@@ -248,23 +255,23 @@ fn the_digest_of_the_image_is_reported() {
 }
 
 #[test]
-fn a_name_that_the_engine_could_take_for_a_flag_is_refused() {
+fn names_that_look_like_flags_are_rejected() {
     let scripts = Scripts::new();
-    scripts.write("bin/docker", WILLING);
-    let engine = Engine::find(IMAGE, Some("docker"), &environment(&scripts, &[])).unwrap();
+    scripts.write("bin/docker", WORKING);
+    let engine = Engine::find(Some("docker"), &environment(&scripts, &[])).unwrap();
     for image in ["", "--privileged", "-v=/:/host", "a b", "a\nb", "/x", "a\u{7}"] {
         let refused = Container::new(image, engine.clone(), ContainerSettings::default());
-        assert!(matches!(refused.unwrap_err().reason, Reason::Unusable(_)), "{image:?}");
+        assert!(matches!(refused.unwrap_err(), RunKind::InvalidSettings { .. }), "{image:?}");
     }
     let relative =
         ContainerSettings { local: Some("package".into()), ..ContainerSettings::default() };
     assert!(matches!(
-        Container::new(IMAGE, engine, relative).unwrap_err().reason,
-        Reason::Unusable(_)
+        Container::new(IMAGE, engine, relative).unwrap_err(),
+        RunKind::InvalidSettings { .. }
     ));
 }
 
-/// An engine that has the image once it was pulled.
+/// An engine that has the image after a pull.
 const EMPTY: &str = r#"echo "$*" >>$NOTES
 case "$1" in
     run) if [ -e $NOTES.pulled ]; then cat; else echo no such image >&2; exit 125; fi ;;
@@ -272,77 +279,80 @@ case "$1" in
     pull) touch $NOTES.pulled ;;
 esac"#;
 
-fn pulls(policy: Pull, engine: &str) -> (Result<String, Reason>, usize) {
+fn pulls(policy: Pull, engine: &str) -> (Result<String, RunKind>, usize) {
     let scripts = Scripts::new();
     scripts.write("bin/docker", engine);
-    let engine = Engine::find(IMAGE, Some("docker"), &environment(&scripts, &[])).unwrap();
+    let engine = Engine::find(Some("docker"), &environment(&scripts, &[])).unwrap();
     let settings = ContainerSettings { pull: policy, ..ContainerSettings::default() };
-    let outcome = container(engine, settings).run(INPUT, &Limits::default(), &Interrupt::new());
+    let execution = container(engine, settings).run(&mut Invocation::new(INPUT));
     let pulls = notes(&scripts).iter().filter(|line| line.contains("pull --quiet ")).count();
-    (outcome.map(|outcome| outcome.stdout).map_err(|failure| failure.reason), pulls)
+    (execution.output().map(str::to_owned), pulls)
 }
 
 #[test]
-fn an_image_is_fetched_when_the_policy_says_so() {
+fn images_are_pulled_by_policy() {
     let input = String::from_utf8(INPUT.to_vec()).unwrap();
     assert_eq!(pulls(Pull::IfNotPresent, EMPTY), (Ok(input.clone()), 1));
     assert_eq!(pulls(Pull::Always, EMPTY), (Ok(input.clone()), 1));
-    assert_eq!(pulls(Pull::Always, WILLING), (Ok(input.clone()), 1));
-    assert_eq!(pulls(Pull::IfNotPresent, WILLING), (Ok(input), 0));
-    let never = Reason::NoImage("it is not to be pulled".into());
+    assert_eq!(pulls(Pull::Always, WORKING), (Ok(input.clone()), 1));
+    assert_eq!(pulls(Pull::IfNotPresent, WORKING), (Ok(input), 0));
+    let never = RunKind::PullDisabled;
     assert_eq!(pulls(Pull::Never, EMPTY), (Err(never), 0));
 }
 
 #[test]
-fn a_function_that_failed_is_not_run_again() {
+fn failed_function_does_not_run_again() {
     let broken = r#"echo "$*" >>$NOTES; case "$1" in run) exit 1 ;; image) exit 1 ;; esac"#;
-    assert_eq!(pulls(Pull::IfNotPresent, broken), (Err(Reason::Exit(1)), 0));
+    assert_eq!(pulls(Pull::IfNotPresent, broken), (Err(RunKind::ExitCode { code: 1 }), 0));
 }
 
 #[test]
-fn an_image_that_does_not_come_says_what_the_engine_said() {
+fn failed_pull_quotes_the_engine() {
     let scripts = Scripts::new();
     scripts.write(
         "bin/docker",
         "case $1 in version) ;; pull) echo no route to registry >&2; exit 1 ;; *) exit 125 ;; esac",
     );
-    let engine = Engine::find(IMAGE, Some("docker"), &environment(&scripts, &[])).unwrap();
+    let engine = Engine::find(Some("docker"), &environment(&scripts, &[])).unwrap();
     let function = container(engine, ContainerSettings::default());
-    let failure = function.run(INPUT, &Limits::default(), &Interrupt::new()).unwrap_err();
-    assert_eq!(failure.reason, Reason::NoImage("docker pull ended with exit code 1".into()));
-    assert_eq!(failure.stderr().last_lines(1), ["no route to registry"]);
+    let failure = function.run(&mut Invocation::new(INPUT)).failed();
+    assert_eq!(failure.error(), RunKind::PullFailed { engine: "docker", code: 1 });
+    assert_eq!(failure.stderr.last_lines(1), ["no route to registry"]);
 }
 
 #[test]
-fn an_engine_that_is_down_is_no_missing_image() {
+fn engine_that_is_down_is_not_a_missing_image() {
     let scripts = Scripts::new();
     scripts.write("bin/docker", "echo cannot connect to the daemon >&2; exit 125");
-    let engine = Engine::find(IMAGE, Some("docker"), &environment(&scripts, &[])).unwrap();
+    let engine = Engine::find(Some("docker"), &environment(&scripts, &[])).unwrap();
     let function = container(engine, ContainerSettings::default());
-    let failure = function.run(INPUT, &Limits::default(), &Interrupt::new()).unwrap_err();
-    assert_eq!(failure.reason, Reason::Engine { engine: "docker", code: 125 });
+    let failure = function.run(&mut Invocation::new(INPUT)).failed();
+    let reason = "docker exited with code 125".to_owned();
+    assert_eq!(failure.error(), RunKind::NoEngine { reason });
+    let error = failure.failure(failure.error(), &label(None, IMAGE));
     assert_eq!(
-        failure.to_string(),
-        "function `example.com/set-labels:v1` was not run: docker ended with exit code 125"
+        error.message(),
+        "cannot run function `example.com/set-labels:v1`: no container engine is available"
     );
-    assert_eq!(failure.stderr().last_lines(1), ["cannot connect to the daemon"]);
+    assert_eq!(error.notes()[0], "docker exited with code 125");
+    assert_eq!(failure.stderr.last_lines(1), ["cannot connect to the daemon"]);
 }
 
 #[test]
-fn a_container_whose_time_is_up_is_removed_by_name() {
+fn timed_out_container_is_removed_by_name() {
     let scripts = Scripts::new();
     let engine = r#"echo "$*" >>$NOTES
         case "$1" in run) sleep 1000 ;; rm) [ -e $NOTES.second ] && echo "$3"; touch $NOTES.second ;; esac"#;
     scripts.write("bin/docker", engine);
-    let engine = Engine::find(IMAGE, Some("docker"), &environment(&scripts, &[])).unwrap();
+    let engine = Engine::find(Some("docker"), &environment(&scripts, &[])).unwrap();
     let function = container(engine, ContainerSettings::default());
     let limits = Limits { time: std::time::Duration::from_secs(2), ..Limits::default() };
-    let failure = function.run(INPUT, &limits, &Interrupt::new()).unwrap_err();
-    assert_eq!(failure.reason, Reason::Timeout(limits.time));
+    let failure = function.run(&mut Invocation { limits, ..Invocation::new(INPUT) }).failed();
+    assert_eq!(failure.error(), RunKind::Timeout { limit: limits.time });
     let notes = notes(&scripts);
     let run = notes.iter().find(|line| line.starts_with("run ")).unwrap();
     let name = run.split(' ').find_map(|word| word.strip_prefix("--name=")).unwrap();
-    // One that appears late is caught by the second try.
+    // A container that appears late is removed by the second attempt.
     let removals = notes.iter().filter(|line| **line == format!("rm --force {name}")).count();
     assert_eq!(removals, 2, "{notes:?}");
 }

@@ -1,18 +1,18 @@
-//! Commands: how they are split and found, what they see, and what is refused.
+//! Exec functions: how commands are split and found, what they receive, and what is rejected.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use krm_run::{Environment, Exec, ExecSettings, Function, Interrupt, Limits, Reason, Variable};
+use krm_run::{Environment, Exec, ExecSettings, Function, Invocation, RunKind, Variable};
 
-use crate::programs::{INPUT, Scripts};
+use crate::programs::{Checked, INPUT, Scripts};
 
 fn stdout(function: &Exec) -> String {
-    function.run(INPUT, &Limits::default(), &Interrupt::new()).unwrap().stdout
+    function.run(&mut Invocation::new(INPUT)).text().to_owned()
 }
 
 #[test]
-fn a_command_line_is_split_as_a_shell_splits_it() {
+fn command_line_is_split_like_a_shell() {
     let scripts = Scripts::new();
     scripts.write("words", r#"for word in "$@"; do echo "[$word]"; done"#);
     let function = scripts.exec(r#"./words a 'b c' "d \" e" f\ g '' $HOME * # no"#).unwrap();
@@ -21,53 +21,53 @@ fn a_command_line_is_split_as_a_shell_splits_it() {
 }
 
 #[test]
-fn a_command_line_that_cannot_be_split_is_refused() {
+fn invalid_command_lines_are_rejected() {
     let scripts = Scripts::new();
-    for (line, words) in [
+    for (line, reason) in [
         ("sed 's/a/b/", "missing closing quote"),
-        ("", "there is no command in it"),
-        ("  ", "there is no command in it"),
-        ("'' a", "there is no command in it"),
+        ("", "the command is empty"),
+        ("  ", "the command is empty"),
+        ("'' a", "the command is empty"),
     ] {
         assert_eq!(
-            scripts.exec(line).unwrap_err().reason,
-            Reason::Unusable(words.into()),
+            scripts.exec(line).unwrap_err(),
+            RunKind::InvalidSettings { reason: reason.into() },
             "{line:?}"
         );
     }
 }
 
 #[test]
-fn commands_need_permission() {
+fn exec_needs_permission() {
     let scripts = Scripts::new();
     let marker = scripts.path().join("ran");
     scripts.write("function", &format!("touch {}", marker.display()));
     let settings = ExecSettings { allow_exec: false, ..scripts.settings() };
     let failure = Exec::new("./function", settings).unwrap_err();
-    assert_eq!(failure.reason, Reason::ExecNotAllowed);
+    assert_eq!(failure, RunKind::ExecNotAllowed);
     assert!(!marker.exists());
 }
 
 #[test]
-fn a_relative_command_is_looked_up_where_the_person_stands() {
+fn relative_command_is_looked_up_in_the_working_directory() {
     let scripts = Scripts::new();
     scripts.write("bin/function", "pwd");
     let package = scripts.path().join("package");
     fs::create_dir(&package).unwrap();
     for command in ["bin/function", "./bin/function", "package/../bin/function"] {
-        let settings = ExecSettings { folder: package.clone(), ..scripts.settings() };
+        let settings = ExecSettings { package_directory: package.clone(), ..scripts.settings() };
         let function = Exec::new(command, settings).unwrap();
-        // It runs in the package's folder all the same.
-        let folder = stdout(&function);
+        // It runs in the directory of the package.
+        let directory = stdout(&function);
         assert_eq!(
-            fs::canonicalize(folder.trim_end()).unwrap(),
+            fs::canonicalize(directory.trim_end()).unwrap(),
             fs::canonicalize(&package).unwrap()
         );
     }
 }
 
 #[test]
-fn a_bare_name_is_looked_up_on_the_path_and_then_where_the_person_stands() {
+fn bare_command_is_looked_up_on_path_and_then_in_the_working_directory() {
     let scripts = Scripts::new();
     scripts.write("one/function", "echo one");
     scripts.write("two/function", "echo two");
@@ -84,7 +84,7 @@ fn a_bare_name_is_looked_up_on_the_path_and_then_where_the_person_stands() {
 }
 
 #[test]
-fn what_cannot_be_executed_on_the_path_is_passed_over() {
+fn files_on_path_without_execute_permission_are_skipped() {
     let scripts = Scripts::new();
     let closed = scripts.write("one/function", "echo one");
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o644)).unwrap();
@@ -95,55 +95,66 @@ fn what_cannot_be_executed_on_the_path_is_passed_over() {
     };
     let root = scripts.path().display();
     assert_eq!(stdout(&find(format!("{root}/one:{root}/two")).unwrap()), "two\n");
-    let shown = closed.display().to_string().into();
-    assert_eq!(find(format!("{root}/one")).unwrap_err().reason, Reason::NotExecutable(shown));
+    let shown = closed.display().to_string();
+    assert_eq!(
+        find(format!("{root}/one")).unwrap_err(),
+        RunKind::CommandNotExecutable { path: shown }
+    );
 }
 
 #[test]
-fn what_is_no_command_is_told_apart() {
+fn errors_distinguish_missing_files_directories_and_permissions() {
     let scripts = Scripts::new();
-    let path = |name: &str| scripts.path().join(name).display().to_string().into_boxed_str();
-    fs::create_dir(scripts.path().join("folder")).unwrap();
+    let path = |name: &str| scripts.path().join(name).display().to_string();
+    fs::create_dir(scripts.path().join("directory")).unwrap();
     fs::write(scripts.path().join("text"), "hello").unwrap();
     symlink("nowhere", scripts.path().join("link")).unwrap();
-    let reason = |command: &str| scripts.exec(command).unwrap_err().reason;
+    let reason = |command: &str| scripts.exec(command).unwrap_err();
     let missing = format!("at {}", scripts.path().join("./missing").display());
-    assert_eq!(reason("./missing"), Reason::NotFound(missing.into()));
-    let nowhere = format!("on PATH, nor in {}", scripts.path().display());
-    assert_eq!(reason("no-such-command-of-krm"), Reason::NotFound(nowhere.into()));
-    assert_eq!(reason("./folder"), Reason::IsFolder(path("./folder")));
-    assert_eq!(reason("folder"), Reason::IsFolder(path("folder")));
-    assert_eq!(reason("./text"), Reason::NotExecutable(path("./text")));
-    assert!(matches!(reason("./link"), Reason::CannotStart(_)));
+    assert_eq!(reason("./missing"), RunKind::CommandNotFound { searched: missing.into() });
+    let nowhere = format!("on PATH or in {}", scripts.path().display());
+    assert_eq!(
+        reason("no-such-command-of-krm"),
+        RunKind::CommandNotFound { searched: nowhere.into() }
+    );
+    assert_eq!(reason("./directory"), RunKind::CommandIsDirectory { path: path("./directory") });
+    assert_eq!(reason("directory"), RunKind::CommandIsDirectory { path: path("directory") });
+    assert_eq!(reason("./text"), RunKind::CommandNotExecutable { path: path("./text") });
+    assert!(matches!(reason("./link"), RunKind::CannotStart { .. }));
 }
 
 #[test]
-fn what_cannot_be_started_says_why() {
+fn start_errors_explain_the_cause() {
     let scripts = Scripts::new();
     let why = |name: &str, text: &str| {
         let path = scripts.write(name, "");
         fs::write(path, text).unwrap();
         let function = scripts.exec(&format!("./{name}")).unwrap();
-        function.run(INPUT, &Limits::default(), &Interrupt::new()).unwrap_err().reason
+        function.run(&mut Invocation::new(INPUT)).error()
     };
-    let words = "it is no program; does its first line begin with `#!`?";
-    assert_eq!(why("text", "hello\n"), Reason::CannotStart(words.into()));
-    let words = "the interpreter that its first line names is not there";
-    assert_eq!(why("script", "#!/no/such/interpreter\n"), Reason::CannotStart(words.into()));
+    let reason = "the file is not a program; a script begins with `#!`";
+    assert_eq!(why("text", "hello\n"), RunKind::CannotStart { reason: reason.into() });
+    let reason = "the interpreter in its `#!` line does not exist";
+    assert_eq!(
+        why("script", "#!/no/such/interpreter\n"),
+        RunKind::CannotStart { reason: reason.into() }
+    );
 }
 
 #[test]
-fn a_folder_that_is_not_there_is_named() {
+fn missing_package_directory_is_named() {
     let scripts = Scripts::new();
-    let folder = scripts.path().join("gone");
-    let function = Exec::new("cat", ExecSettings { folder, ..scripts.settings() }).unwrap();
-    let failure = function.run(INPUT, &Limits::default(), &Interrupt::new()).unwrap_err();
-    let words = format!("there is no folder {}/gone", scripts.path().display());
-    assert_eq!(failure.reason, Reason::CannotStart(words.into()));
+    let directory = scripts.path().join("gone");
+    let function =
+        Exec::new("cat", ExecSettings { package_directory: directory, ..scripts.settings() })
+            .unwrap();
+    let failure = function.run(&mut Invocation::new(INPUT)).failed();
+    let reason = format!("the directory {}/gone does not exist", scripts.path().display());
+    assert_eq!(failure.error(), RunKind::CannotStart { reason: reason.into() });
 }
 
 #[test]
-fn only_a_small_environment_is_seen() {
+fn only_few_variables_are_passed() {
     let scripts = Scripts::new();
     let all = [
         ("PATH", "/usr/bin:/bin"),

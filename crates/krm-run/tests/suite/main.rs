@@ -1,15 +1,15 @@
-//! One test binary: every runtime with real processes, real modules and, where there is one, a real container engine.
+//! One test binary: every runtime with real processes, real modules and, if there is one, a real container engine.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-mod ahead;
 mod container;
 mod engine;
 mod exec;
-mod heard;
+mod faulty_modules;
+mod messages;
+mod observer;
 mod programs;
+mod start_ahead;
 mod stopping;
 mod streams;
-mod told;
 mod wasi;
-mod wasi_wrongs;

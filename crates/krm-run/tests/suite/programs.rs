@@ -1,4 +1,4 @@
-//! What the tests run: scripts in folders of their own, and the probe, built for this machine and for WASI.
+//! What the tests run: shell scripts in temporary directories, and the probe, built for the host and for WASI.
 
 use std::fs;
 use std::io::Write;
@@ -7,24 +7,24 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use krm_run::{Environment, Exec, ExecSettings, Failure, Function, Interrupt, Limits, Outcome};
+use krm_run::{Environment, Exec, ExecSettings, Execution, Function, Invocation, Limits, RunKind};
 use tempfile::TempDir;
 
-/// A folder with scripts, which is where the person stands and what the package is.
+/// A directory with scripts, which is the working directory and the package.
 pub(crate) struct Scripts {
-    folder: TempDir,
+    directory: TempDir,
 }
 
 impl Scripts {
     pub(crate) fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
+        Self { directory: tempfile::tempdir().unwrap() }
     }
 
     pub(crate) fn path(&self) -> &Path {
-        self.folder.path()
+        self.directory.path()
     }
 
-    /// A script for the shell; `#!` and all.
+    /// Writes an executable shell script.
     pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
         let path = self.path().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -36,45 +36,79 @@ impl Scripts {
     pub(crate) fn settings(&self) -> ExecSettings {
         ExecSettings {
             allow_exec: true,
-            stands: self.path().to_owned(),
-            folder: self.path().to_owned(),
+            working_directory: self.path().to_owned(),
+            package_directory: self.path().to_owned(),
             environment: Environment::from_iter([("PATH", "/usr/local/bin:/usr/bin:/bin")]),
             variables: Vec::new(),
         }
     }
 
-    pub(crate) fn exec(&self, command: &str) -> Result<Exec, Failure> {
+    pub(crate) fn exec(&self, command: &str) -> Result<Exec, RunKind> {
         Exec::new(command, self.settings())
     }
 
-    /// Runs a script to its end.
-    pub(crate) fn run(&self, text: &str, limits: &Limits) -> Result<Outcome, Failure> {
+    /// Runs a script.
+    pub(crate) fn run(&self, text: &str, limits: &Limits) -> Execution {
         self.write("function", text);
-        self.exec("./function")?.run(INPUT, limits, &Interrupt::new())
+        self.exec("./function")
+            .unwrap()
+            .run(&mut Invocation { limits: *limits, ..Invocation::new(INPUT) })
     }
 }
 
-/// What functions get where it does not matter.
+/// Checks of an execution.
+pub(crate) trait Checked {
+    /// The same execution, which must have succeeded.
+    fn succeeded(self) -> Self;
+    /// The same execution, which must have failed.
+    fn failed(self) -> Self;
+    /// The output of an execution that succeeded.
+    fn text(&self) -> &str;
+    /// Why it failed.
+    fn error(&self) -> RunKind;
+}
+
+impl Checked for Execution {
+    fn succeeded(self) -> Self {
+        assert_eq!(self.output().err(), None);
+        self
+    }
+
+    fn failed(self) -> Self {
+        assert!(self.output().is_err());
+        self
+    }
+
+    fn text(&self) -> &str {
+        self.output().unwrap()
+    }
+
+    fn error(&self) -> RunKind {
+        self.output().unwrap_err()
+    }
+}
+
+/// The input of functions where it does not matter.
 pub(crate) const INPUT: &[u8] = b"kind: ResourceList\n";
 
-/// Says why a test did nothing, past the test runner, which hides what tests print.
+/// Prints why a test is skipped, directly to stderr because the test runner captures `eprintln!`.
 pub(crate) fn skipped(test: &str, why: &str) {
-    // In one piece, as other tests write, too.
+    // One write, because other tests write in parallel.
     let _ = std::io::stderr().write_all(format!("\nskipped: {test}: {why}\n").as_bytes());
 }
 
-/// The probe as a program of this machine.
+/// The probe as a program for the host.
 pub(crate) fn probe() -> &'static Path {
     static PROBE: OnceLock<PathBuf> = OnceLock::new();
-    PROBE.get_or_init(|| rustc("probe", &[]).expect("the probe can be built"))
+    PROBE.get_or_init(|| rustc("probe", &[]).expect("the probe compiles"))
 }
 
-/// The probe as a program that needs nothing but a kernel; not every machine has a C library for that.
+/// The probe as a static program; not every machine has a static C library.
 pub(crate) fn static_probe() -> Result<PathBuf, String> {
     rustc("probe-static", &["-C", "target-feature=+crt-static"])
 }
 
-/// The probe as a WASI module, where this Rust can make one.
+/// The probe as a WASI module, if the target is installed.
 pub(crate) fn probe_module() -> Option<Vec<u8>> {
     static MODULE: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let module = MODULE.get_or_init(|| rustc("probe.wasm", &["--target", "wasm32-wasip1"]));
@@ -101,7 +135,7 @@ fn rustc(name: &str, flags: &[&str]) -> Result<PathBuf, String> {
     build(name, &source("probe.rs"), command.arg(source("probe.rs")))
 }
 
-/// The Go function as a WASI module, where there is a Go.
+/// The Go function as a WASI module, if Go is installed.
 pub(crate) fn go_module() -> Option<Vec<u8>> {
     let mut command = Command::new("go");
     command.env("GOOS", "wasip1").env("GOARCH", "wasm").env("GO111MODULE", "off");
@@ -114,7 +148,8 @@ pub(crate) fn go_module() -> Option<Vec<u8>> {
     }
 }
 
-/// Builds beside the target and renames, as other test runs may do the same; what is newer than its source stays.
+/// Builds to a temporary name and renames, because other test runs may do the same. A file that is newer than its source is
+/// kept.
 fn build(name: &str, source: &Path, command: &mut Command) -> Result<PathBuf, String> {
     let path = target(name);
     let age = |path: &Path| path.metadata().and_then(|metadata| metadata.modified()).ok();
@@ -128,8 +163,8 @@ fn build(name: &str, source: &Path, command: &mut Command) -> Result<PathBuf, St
     }
     let output = command.output().map_err(|error| error.to_string())?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        return Err(said.lines().next().unwrap_or("it does not build").to_owned());
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        return Err(stderr.lines().next().unwrap_or("it does not compile").to_owned());
     }
     fs::rename(&stage, &path).map_err(|error| error.to_string())?;
     Ok(path)

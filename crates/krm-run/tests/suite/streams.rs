@@ -1,12 +1,12 @@
-//! Standard streams: neither end ever waits for the other, and nothing grows without bound.
+//! Standard streams: no deadlocks, and bounded memory.
 
 use std::time::Duration;
 
-use krm_run::{Exec, Function, Interrupt, Limits, Reason};
+use krm_run::{Exec, Function, Invocation, Limits, RunKind};
 
-use crate::programs::{INPUT, Scripts, probe};
+use crate::programs::{Checked, INPUT, Scripts, probe};
 
-/// A limit for tests that must not reach it.
+/// Limits that tests must not reach.
 pub(crate) const LONG: Limits = Limits {
     time: Duration::from_secs(120),
     output: 256 << 20,
@@ -17,66 +17,83 @@ pub(crate) const LONG: Limits = Limits {
 };
 
 #[test]
-fn what_goes_in_comes_out() {
+fn large_input_and_output_do_not_deadlock() {
     let scripts = Scripts::new();
     // Far more than a pipe holds, in both directions at once.
     let input = "key: värld # комментарий\n".repeat(400_000);
-    let outcome = scripts.exec("cat").unwrap().run(input.as_bytes(), &LONG, &Interrupt::new());
-    let outcome = outcome.unwrap();
-    assert!(outcome.stdout == input, "{} of {} bytes", outcome.stdout.len(), input.len());
-    assert_eq!((outcome.stderr.total(), outcome.image), (0, None));
-    assert!(outcome.time > Duration::ZERO);
+    let execution = scripts
+        .exec("cat")
+        .unwrap()
+        .run(&mut Invocation { limits: LONG, ..Invocation::new(input.as_bytes()) });
+    let execution = execution.succeeded();
+    assert!(execution.text() == input, "{} of {} bytes", execution.text().len(), input.len());
+    assert_eq!((execution.stderr.total(), execution.image), (0, None));
+    assert!(execution.duration > Duration::ZERO);
 }
 
 #[test]
-fn empty_input_is_an_input() {
+fn empty_input_is_closed() {
     let scripts = Scripts::new();
     let function = scripts.exec("wc -c").unwrap();
-    let outcome = function.run(b"", &LONG, &Interrupt::new()).unwrap();
-    assert_eq!(outcome.stdout.trim(), "0");
+    let execution =
+        function.run(&mut Invocation { limits: LONG, ..Invocation::new(b"") }).succeeded();
+    assert_eq!(execution.text().trim(), "0");
 }
 
 #[test]
-fn a_function_that_never_reads_gets_its_say() {
+fn function_that_never_reads_succeeds() {
     let scripts = Scripts::new();
     scripts.write("function", "echo kind: List");
     let input = vec![b'x'; 10 << 20];
-    let outcome = scripts.exec("./function").unwrap().run(&input, &LONG, &Interrupt::new());
-    assert_eq!(outcome.unwrap().stdout, "kind: List\n");
+    let execution = scripts
+        .exec("./function")
+        .unwrap()
+        .run(&mut Invocation { limits: LONG, ..Invocation::new(&input) });
+    assert_eq!(execution.text(), "kind: List\n");
 }
 
 #[test]
-fn a_function_that_answers_before_it_reads_is_no_deadlock() {
+fn output_before_input_does_not_deadlock() {
     let scripts = Scripts::new();
     scripts.write("function", "head -c 5000000 /dev/zero | tr '\\0' y; cat >/dev/null; echo end");
     let input = vec![b'x'; 5 << 20];
-    let outcome = scripts.exec("./function").unwrap().run(&input, &LONG, &Interrupt::new());
-    assert_eq!(outcome.unwrap().stdout.len(), 5_000_004);
+    let execution = scripts
+        .exec("./function")
+        .unwrap()
+        .run(&mut Invocation { limits: LONG, ..Invocation::new(&input) });
+    assert_eq!(execution.text().len(), 5_000_004);
 }
 
 #[test]
-fn a_function_that_closes_its_output_early_is_waited_for() {
+fn closed_output_does_not_end_the_function() {
     let scripts = Scripts::new();
     let text = "echo kind: List; exec 1>&- 2>&-; cat >/dev/null; touch ended; exit 7";
-    let failure = scripts.run(text, &LONG).unwrap_err();
-    assert_eq!((failure.reason.clone(), failure.stdout()), (Reason::Exit(7), &b"kind: List\n"[..]));
+    let failure = scripts.run(text, &LONG).failed();
+    assert_eq!(
+        (failure.error(), &failure.stdout[..]),
+        (RunKind::ExitCode { code: 7 }, &b"kind: List\n"[..])
+    );
     assert!(scripts.path().join("ended").exists());
 }
 
 #[test]
-fn standard_error_without_end_takes_no_memory() {
+fn endless_stderr_takes_no_memory() {
     let before = peak();
     let command = format!("{} spam 1024", probe().display());
     let scripts = Scripts::new();
-    let outcome = scripts.exec(&command).unwrap().run(INPUT, &LONG, &Interrupt::new()).unwrap();
-    assert!(outcome.stderr.total() > 1 << 30, "{}", outcome.stderr.total());
-    assert_eq!(outcome.stderr.last_lines(1), ["the last words"]);
-    assert!(outcome.stderr.is_cut() && outcome.stderr.text().len() <= LONG.stderr);
-    // Other tests run beside this one, and one of them holds some tens of MiB.
+    let execution = scripts
+        .exec(&command)
+        .unwrap()
+        .run(&mut Invocation { limits: LONG, ..Invocation::new(INPUT) })
+        .succeeded();
+    assert!(execution.stderr.total() > 1 << 30, "{}", execution.stderr.total());
+    assert_eq!(execution.stderr.last_lines(1), ["the last words"]);
+    assert!(execution.stderr.is_truncated() && execution.stderr.text().len() <= LONG.stderr);
+    // Other tests run in parallel, and one of them holds some tens of MiB.
     assert!(peak() - before < 400 << 10, "{before} to {} KiB", peak());
 }
 
-/// The most memory that this process ever had, in KiB; zero where the system does not say.
+/// The peak memory of this process in KiB; zero if the system does not report it.
 fn peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -84,69 +101,69 @@ fn peak() -> u64 {
 }
 
 #[test]
-fn output_without_end_is_cut_off_and_said() {
+fn endless_output_is_truncated_and_reported() {
     let scripts = Scripts::new();
     let limits = Limits { output: 1 << 20, ..LONG };
-    let failure = scripts.run("echo watch this >&2; exec yes", &limits).unwrap_err();
-    assert_eq!(failure.reason, Reason::TooMuchOutput(1 << 20));
-    assert_eq!(
-        (failure.stdout().len(), failure.stderr().text().as_str()),
-        (1 << 20, "watch this\n")
-    );
+    let failure = scripts.run("echo watch this >&2; exec yes", &limits).failed();
+    assert_eq!(failure.error(), RunKind::OutputTooLarge { limit: 1 << 20 });
+    assert_eq!((failure.stdout.len(), failure.stderr.text().as_str()), (1 << 20, "watch this\n"));
 }
 
 #[test]
-fn output_of_just_the_limit_is_whole() {
+fn output_of_exactly_the_limit_is_complete() {
     let scripts = Scripts::new();
     let text = |count: usize| format!("head -c {count} /dev/zero | tr '\\0' y");
     let limits = Limits { output: 100_000, ..LONG };
-    assert_eq!(scripts.run(&text(100_000), &limits).unwrap().stdout.len(), 100_000);
-    let failure = scripts.run(&text(100_001), &limits).unwrap_err();
-    assert_eq!(failure.reason, Reason::TooMuchOutput(100_000));
+    assert_eq!(scripts.run(&text(100_000), &limits).succeeded().text().len(), 100_000);
+    let failure = scripts.run(&text(100_001), &limits).failed();
+    assert_eq!(failure.error(), RunKind::OutputTooLarge { limit: 100_000 });
 }
 
 #[test]
-fn no_output_is_a_failure() {
+fn empty_output_is_an_error() {
     let scripts = Scripts::new();
     for text in ["true", "cat >/dev/null", "printf ' \\n\\n'"] {
-        let failure = scripts.run(text, &LONG).unwrap_err();
+        let failure = scripts.run(text, &LONG).failed();
         assert_eq!(
-            (failure.reason.clone(), failure.exit_code()),
-            (Reason::Empty, Some(0)),
+            (failure.error(), failure.exit_code()),
+            (RunKind::EmptyOutput, Some(0)),
             "{text}"
         );
     }
 }
 
 #[test]
-fn output_that_is_no_utf8_is_a_failure() {
+fn invalid_utf8_is_an_error() {
     let scripts = Scripts::new();
-    let failure = scripts.run(r"printf 'a: \303\244\n\377\n'", &LONG).unwrap_err();
-    assert_eq!((failure.reason.clone(), failure.stdout().len()), (Reason::NotUtf8 { at: 6 }, 8));
+    let failure = scripts.run(r"printf 'a: \303\244\n\377\n'", &LONG).failed();
+    assert_eq!((failure.error(), failure.stdout.len()), (RunKind::OutputNotUtf8 { offset: 6 }, 8));
 }
 
 #[test]
-fn an_exit_code_is_a_failure_and_what_was_written_stays() {
+fn exit_code_is_an_error_and_output_is_kept() {
     let scripts = Scripts::new();
     let text = "echo 'results: []'; echo no limits >&2; echo here >&2; exit 3";
-    let failure = scripts.run(text, &LONG).unwrap_err();
-    assert_eq!((failure.reason.clone(), failure.exit_code()), (Reason::Exit(3), Some(3)));
-    assert_eq!(failure.stdout(), b"results: []\n");
-    assert_eq!(failure.stderr().last_lines(5), ["no limits", "here"]);
-    assert!(failure.time() > Duration::ZERO);
+    let failure = scripts.run(text, &LONG).failed();
+    assert_eq!((failure.error(), failure.exit_code()), (RunKind::ExitCode { code: 3 }, Some(3)));
+    assert_eq!(&failure.stdout[..], b"results: []\n");
+    assert_eq!(failure.stderr.last_lines(5), ["no limits", "here"]);
+    assert!(failure.duration > Duration::ZERO);
 }
 
 #[test]
-fn a_signal_is_a_failure_with_its_number() {
+fn signal_is_an_error_with_its_number() {
     let scripts = Scripts::new();
     for (name, number) in [("SEGV", 11), ("KILL", 9), ("ABRT", 6)] {
-        let failure = scripts.run(&format!("kill -{name} $$; sleep 60"), &LONG).unwrap_err();
-        assert_eq!((failure.reason.clone(), failure.exit_code()), (Reason::Signal(number), None));
+        let failure = scripts.run(&format!("kill -{name} $$; sleep 60"), &LONG).failed();
+        assert_eq!(
+            (failure.error(), failure.exit_code()),
+            (RunKind::Signal { number: number }, None)
+        );
     }
 }
 
 #[test]
-fn many_functions_run_side_by_side() {
+fn functions_run_in_parallel() {
     let scripts = Scripts::new();
     let function: Exec = scripts.exec("cat").unwrap();
     std::thread::scope(|scope| {
@@ -154,8 +171,10 @@ fn many_functions_run_side_by_side() {
             let function = &function;
             scope.spawn(move || {
                 let input = format!("n: {number}\n").repeat(50_000);
-                let outcome = function.run(input.as_bytes(), &LONG, &Interrupt::new()).unwrap();
-                assert!(outcome.stdout == input, "{number}");
+                let execution = function
+                    .run(&mut Invocation { limits: LONG, ..Invocation::new(input.as_bytes()) })
+                    .succeeded();
+                assert!(execution.text() == input, "{number}");
             });
         }
     });

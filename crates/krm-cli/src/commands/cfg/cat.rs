@@ -7,7 +7,7 @@ use krm_core::{Change, Diagnostic, PackageFile, Plan};
 use super::resource_printer::{ResourceFormat, ResourcePrinter, texts};
 use super::{LocalConfig, PackageInput, report_load_errors};
 use crate::cli::{Global, Preview, optional_bool};
-use crate::commands::function::configuration;
+use crate::commands::function::function_config;
 use crate::commands::kinds::CommandKind;
 use crate::commands::plan;
 use crate::console::Console;
@@ -156,7 +156,10 @@ impl Args {
         let wrapper = ListWrapper {
             kind: kind.to_owned(),
             version: self.wrap.wrap_version.as_deref().unwrap_or(version).to_owned(),
-            function_config: config.map(configuration::text).transpose().map_err(Failure::input)?,
+            function_config: config
+                .map(function_config::text)
+                .transpose()
+                .map_err(Failure::input)?,
         };
         let texts: Result<Vec<Vec<String>>, _> =
             files(loaded).map(|file| self.texts(file)).collect();

@@ -1,10 +1,11 @@
-//! `krm fn doc`: what a built-in function does, how it is configured, and an example that works.
+//! `krm fn doc`: prints the documentation of a built-in function.
 
 use krm_catalog::{BUILTINS, Builtin};
 use krm_core::Diagnostic;
 use krm_core::diagnostics::closest_name;
 use krm_core::model::ImageName;
 
+use super::kinds::FnCommandKind;
 use crate::console::Console;
 use crate::{CommandResult, Exit, Failure};
 
@@ -13,15 +14,15 @@ Examples:
   krm fn doc set-labels
   krm fn doc ghcr.io/kptdev/krm-functions-catalog/set-labels:v0.2.0";
 
-/// Print the page of a built-in function.
+/// Print the documentation of a built-in function.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The function's name, or an image of the catalog
+    /// Name of the function, or an image of the catalog
     #[arg(value_name = "NAME", required_unless_present = "image")]
     name: Option<String>,
 
-    /// The image, as for kpt
+    /// Image of the function, as in kpt
     #[arg(short, long, conflicts_with = "name")]
     image: Option<String>,
 }
@@ -41,11 +42,10 @@ pub(super) fn find(name: &str) -> Result<&'static Builtin, Failure> {
         let names =
             BUILTINS.iter().flat_map(|it| [it.name].into_iter().chain(it.aliases.iter().copied()));
         let hint = match closest_name(names, short) {
-            Some(meant) => format!("did you mean `{meant}`?"),
-            None => "`krm fn list` shows those that are".to_owned(),
+            Some(similar) => format!("did you mean `{similar}`?"),
+            None => "run `krm fn list` for the built-in functions".to_owned(),
         };
-        let told =
-            Diagnostic::untyped_error(format!("no function `{short}` is built in")).hint(hint);
-        Failure::Diagnostics(Exit::Usage, vec![told])
+        let error = Diagnostic::error(FnCommandKind::UnknownFunction { name: short.to_owned() });
+        Failure::usage(error.hint(hint))
     })
 }

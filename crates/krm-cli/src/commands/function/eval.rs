@@ -1,21 +1,21 @@
-//! `krm fn eval`: one function on the resources of a package.
+//! `krm fn eval`: runs one function on the resources of a package.
 
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, ValueEnum};
-use krm_core::functions::resource_list::Item;
-use krm_core::{Diagnostic, Package};
-use krm_run::{Runner, Step};
+use krm_core::Diagnostic;
+use krm_core::functions::kptfile;
+use krm_run::{Runner, RuntimeFactory, RuntimeRequest, Step, cannot_run, label};
 
-use super::configuration;
+use super::function_config;
 use super::interrupt;
-use super::opening::Flags;
+use super::kinds::FnCommandKind;
 use super::output::Output;
-use super::permissions::{Asks, Workshop};
-use super::running::Job;
-use super::saving::{Config, Saving};
+use super::permissions::package_directory;
+use super::piped_list::PipedList;
+use super::run_flags::RunFlags;
+use super::save::{SavedConfig, SavedFunction};
 use super::selection::Selection;
-use super::streams;
 use crate::cli::Global;
 use crate::console::Console;
 use crate::{CommandResult, Failure, disk};
@@ -29,44 +29,44 @@ Examples:
 
 /// Run one function on the resources of a package.
 ///
-/// What the function changes is edited into the files, and nothing else of them; where it fails they stay as they are. With - a
-/// list is read from standard input and written to standard output.
+/// Changes of the function are edited into the files; everything else stays byte for byte as it was. If the function fails,
+/// no file is written. With -, a list is read from standard input and written to standard output.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, group = ArgGroup::new("function").required(true).args(["image", "exec", "wasm", "starlark"]))]
 pub(crate) struct Args {
-    /// The folder or file; nothing for the current folder, - for standard input to standard output
+    /// Directory or file of the package [default: current directory]; - reads and writes a list on standard input and output
     #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
     dir: String,
 
-    /// The function's image; some names are built in, see krm fn list
+    /// Image of the function; functions that krm fn list shows are built in
     #[arg(short, long, value_name = "IMAGE")]
     image: Option<String>,
 
-    /// The function's command, split as a shell splits it
+    /// Command of the function, split like a shell command
     #[arg(long, value_name = "COMMAND")]
     exec: Option<String>,
 
-    /// The function's WASI module
+    /// WASI module of the function
     #[arg(long, value_name = "FILE")]
     wasm: Option<String>,
 
-    /// The function's Starlark script
+    /// Starlark script of the function
     #[arg(long, value_name = "FILE")]
     starlark: Option<String>,
 
-    /// The tag of an image that names none, or a constraint on it such as ~0.2
+    /// Tag of an image without a tag, or a version constraint such as ~0.2
     #[arg(long, value_name = "TAG", requires = "image")]
     tag: Option<String>,
 
-    /// The file of the functionConfig
+    /// File with the functionConfig
     #[arg(long, value_name = "FILE", conflicts_with = "args")]
     fn_config: Option<String>,
 
-    /// The functionConfig as data of a ConfigMap; a first word without = is its kind
+    /// Data of a ConfigMap as functionConfig; a first argument without = is another kind
     #[arg(last = true, value_name = "KEY=VALUE")]
     args: Vec<String>,
 
-    /// What the function is; a validator changes nothing
+    /// Role of the function; changes of a validator are dropped
     #[arg(short = 't', long = "type", value_name = "TYPE")]
     role: Option<Role>,
 
@@ -75,171 +75,192 @@ pub(crate) struct Args {
     save: bool,
 
     #[command(flatten)]
-    flags: Flags,
+    flags: RunFlags,
 
     #[command(flatten)]
     selection: Selection,
 }
 
-/// What a function is.
+/// The role of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Role {
-    /// It changes resources
+    /// Changes resources
     Mutator,
-    /// It only looks
+    /// Only reports results
     Validator,
 }
 
+impl Role {
+    fn to_kptfile(self) -> kptfile::Role {
+        match self {
+            Self::Mutator => kptfile::Role::Mutator,
+            Self::Validator => kptfile::Role::Validator,
+        }
+    }
+}
+
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
-    args.check()?;
+    args.check_container_flags()?;
     let is_stream = args.dir == disk::STDIN;
-    let workshop = args.flags.permissions.workshop((!is_stream).then_some(Path::new(&args.dir)))?;
-    let usage = |told: Diagnostic| Failure::usage(told);
-    let config = match &args.fn_config {
-        Some(name) => Some(configuration::of_file(name).map_err(Failure::input)?),
-        None => configuration::of_words(&args.args).map_err(usage)?,
-    };
-    let config_file = args.fn_config.as_deref().map_or(configuration::NO_FILE, disk::display_name);
-    let config_file = config_file.to_owned();
-    let (name, runtime, runner) = args.ready(&workshop)?;
-    let wanted = |item: &Item| args.selection.has(item);
-    let step = Step {
-        name,
-        config,
-        is_validator: args.role == Some(Role::Validator),
-        limits: args.flags.permissions.limits.limits(),
-        ..Step::new(runner)
-    };
-    let job = Job { step, runtime, wanted: &wanted, place: None, config_file };
+    let factory = args.flags.permissions.factory()?;
+    let directory = package_directory((!is_stream).then_some(Path::new(&args.dir)))?;
+    let step = args.step(&factory, directory)?;
     match is_stream {
-        true => args.on_stream(job, console),
-        false => args.on_package(&job, &workshop, global, console),
+        true => args.run_on_list(step, console),
+        false => args.run_on_package(step, &factory, global, console),
     }
 }
 
 impl Args {
-    fn check(&self) -> Result<(), Failure> {
-        let kind = match (&self.exec, &self.wasm, &self.starlark) {
-            (Some(_), _, _) => "a command",
-            (_, Some(_), _) => "a module",
-            (_, _, Some(_)) => "a script",
+    fn check_container_flags(&self) -> Result<(), Failure> {
+        let runtime = match (&self.exec, &self.wasm, &self.starlark) {
+            (Some(_), _, _) => "commands",
+            (_, Some(_), _) => "Wasm modules",
+            (_, _, Some(_)) => "Starlark scripts",
             _ => return Ok(()),
         };
-        match self.flags.permissions.about_containers() {
-            Some(flag) => {
-                let words = format!("{flag} is for containers, and this is {kind}");
-                Err(Failure::usage(Diagnostic::untyped_error(words)))
-            }
+        match self.flags.permissions.container_flag() {
+            Some(flag) => Err(usage(FnCommandKind::ContainerFlag { flag, runtime })),
             None => Ok(()),
         }
     }
 
-    /// The function with its name and how it runs.
-    fn ready(&self, workshop: &Workshop<'_>) -> Result<(String, &'static str, Runner), Failure> {
-        let asks = Asks {
-            network: self.flags.permissions.has_network(),
-            local: self.fn_config.as_deref().and_then(folder_of),
-            ..Asks::default()
+    fn step(&self, factory: &RuntimeFactory, directory: PathBuf) -> Result<Step, Failure> {
+        let config = match &self.fn_config {
+            Some(name) => Some(function_config::from_file(name).map_err(Failure::input)?),
+            None => function_config::from_args(&self.args).map_err(Failure::usage)?,
         };
-        let made = if let Some(image) = &self.image {
-            let name = workshop.image_name(image, self.tag.as_deref());
-            (name, "image", workshop.image(image, self.tag.as_deref(), &asks))
-        } else if let Some(command) = &self.exec {
-            (command.clone(), "exec", workshop.exec(command, None, true, &asks))
-        } else if let Some(file) = &self.wasm {
-            (file.clone(), "wasm", workshop.wasm(file, Path::new(file), &asks))
-        } else {
-            let file = self.starlark.clone().unwrap_or_default();
-            let ready = workshop.starlark(&file, Path::new(&file));
-            (file, "starlark", ready)
-        };
-        let (name, runtime, runner) = made;
-        Ok((name, runtime, runner.map_err(Failure::function)?))
-    }
-
-    fn on_package(
-        &self,
-        job: &Job<'_>,
-        workshop: &Workshop<'_>,
-        global: &Global,
-        console: &mut Console,
-    ) -> CommandResult {
-        let saving = match self.save {
-            true => Some(self.saving(job, workshop)?),
-            false => None,
-        };
-        let saving = saving.as_ref();
-        // A container starts while the package is read; from here on somebody has to end it.
-        interrupt::on_signals();
-        job.step.start();
-        self.flags.on_package(&self.dir, saving, global, console, |package, items, run, console| {
-            Ok(run.step(package, job, items.to_vec(), console))
+        let config_file =
+            self.fn_config.as_deref().map_or(function_config::NO_FILE, disk::display_name);
+        let role = self.role.map(Role::to_kptfile);
+        let (name, runtime, runner) = self.runner(factory, directory);
+        let cannot_run = |error| Failure::function(cannot_run(error, &label(role, &name)));
+        let runner = runner.map_err(cannot_run)?;
+        let selection = self.selection.clone();
+        Ok(Step {
+            name,
+            runtime,
+            role,
+            config,
+            config_file: Some(config_file.to_owned()),
+            selects: Box::new(move |item| selection.matches(item)),
+            fail_on: self.flags.results.fail_on_severity(),
+            limits: self.flags.permissions.limits.limits(),
+            ..Step::new(runner)
         })
     }
 
-    fn on_stream(&self, mut job: Job<'_>, console: &mut Console) -> CommandResult {
-        let output = self.flags.elsewhere.output.as_ref();
-        let words = match output {
-            _ if self.save => Some("--save is for packages, and this is standard input"),
-            Some(Output::Folder(_)) => Some("a folder is made of a package; pipe into krm fn sink"),
-            _ if self.flags.preview.is_on() => {
-                Some("what goes to standard output is a preview already")
-            }
-            _ => None,
+    /// The name of the function, how it is declared, and what runs it.
+    fn runner(
+        &self,
+        factory: &RuntimeFactory,
+        package_directory: PathBuf,
+    ) -> (String, &'static str, Result<Runner, Diagnostic>) {
+        let request = RuntimeRequest {
+            package_directory,
+            is_typed: true,
+            network: self.flags.permissions.has_network(),
+            local: self.fn_config.as_deref().and_then(parent_directory),
+            ..RuntimeRequest::default()
         };
-        if let Some(words) = words {
-            return Err(Failure::usage(Diagnostic::untyped_error(words)));
+        if let Some(image) = &self.image {
+            let tag = self.tag.as_deref();
+            let name = factory.resolution.full_name(image, tag);
+            (name, "image", factory.image(image, tag, &request))
+        } else if let Some(command) = &self.exec {
+            (command.clone(), "exec", factory.exec(command, None, &request))
+        } else if let Some(file) = &self.wasm {
+            (file.clone(), "wasm", factory.wasm(file, Path::new(file), &request))
+        } else {
+            let file = self.starlark.clone().unwrap_or_default();
+            let runner = factory.starlark(&file, Path::new(&file));
+            (file, "starlark", runner)
         }
-        let mut piped = streams::Piped::read()?;
-        job.step.config = job.step.config.take().or_else(|| piped.config());
-        let mut run = self.flags.run(disk::display_name(disk::STDIN));
-        let after = run.step(&Package::default(), &job, piped.items(), console);
-        self.flags.results.keep(&run.report, console)?;
-        piped.finish(&run, after, output, console)
     }
 
-    fn saving(&self, job: &Job<'_>, workshop: &Workshop<'_>) -> Result<Saving, Failure> {
-        let usage = |words: &str| Failure::usage(Diagnostic::untyped_error(words));
-        if !matches!(job.runtime, "image" | "exec") {
-            return Err(usage(
-                "images and commands can be saved in a Kptfile, and this is neither",
-            ));
+    fn run_on_package(
+        &self,
+        step: Step,
+        factory: &RuntimeFactory,
+        global: &Global,
+        console: &mut Console,
+    ) -> CommandResult {
+        let save = match self.save {
+            true => Some(self.saved_function(&step, factory)?),
+            false => None,
+        };
+        // The container starts while the package is read. Signals are handled from here on, so that it is always removed.
+        interrupt::on_signals();
+        step.start_ahead();
+        self.flags
+            .run_on_package(&self.dir, save.as_ref(), global, console, |_, _, _| Ok(vec![step]))
+    }
+
+    fn run_on_list(&self, mut step: Step, console: &mut Console) -> CommandResult {
+        let option = match self.flags.output.output {
+            _ if self.save => Some("--save"),
+            Some(Output::Directory(_)) => Some("--output DIR"),
+            _ if self.flags.preview.is_on() => Some("a preview"),
+            _ => None,
+        };
+        if let Some(option) = option {
+            return Err(usage(FnCommandKind::OptionNeedsPackage { option }));
+        }
+        let mut list = PipedList::read()?;
+        step.config = step.config.take().or_else(|| list.config());
+        let items = list.take_items();
+        self.flags.run_on_list(list, &[step], items, console)
+    }
+
+    fn saved_function(
+        &self,
+        step: &Step,
+        factory: &RuntimeFactory,
+    ) -> Result<SavedFunction, Failure> {
+        let cannot_save = |reason| usage(FnCommandKind::CannotSave { reason });
+        if !matches!(step.runtime, "image" | "exec") {
+            return Err(cannot_save("a Kptfile declares images and commands only"));
         }
         let config = match (&self.fn_config, self.args.split_first()) {
-            (Some(file), _) => Config::Path(self.inside(file)?),
-            (None, None) => Config::None,
+            (Some(file), _) => SavedConfig::Path(self.path_in_package(file)?),
+            (None, None) => SavedConfig::None,
             (None, Some((first, _))) if !first.contains('=') => {
-                return Err(usage(
-                    "a configuration of another kind cannot be saved; keep it in a file of the package",
+                return Err(cannot_save(
+                    "a functionConfig that is not a ConfigMap must be a file of the package",
                 ));
             }
             (None, Some(_)) => {
-                let pairs = self.args.iter().filter_map(|word| word.split_once('='));
-                Config::Map(pairs.map(|(a, b)| (a.to_owned(), b.to_owned())).collect())
+                let pairs = self.args.iter().filter_map(|arg| arg.split_once('='));
+                SavedConfig::Map(pairs.map(|(a, b)| (a.to_owned(), b.to_owned())).collect())
             }
         };
-        // A tag that was asked for apart is kept apart, because it may be a constraint.
+        // A tag that is given separately is saved separately, because it may be a version constraint.
         let (name, tag) = match (&self.image, &self.tag) {
-            (Some(image), Some(tag)) => (workshop.bare_name(image), Some(tag.clone())),
-            _ => (job.step.name.clone(), None),
+            (Some(image), Some(tag)) => (factory.resolution.with_prefix(image), Some(tag.clone())),
+            _ => (step.name.clone(), None),
         };
         let role = if self.role == Some(Role::Validator) { "validator" } else { "mutator" };
         let selection = self.selection.for_kptfile();
-        Ok(Saving { role, runtime: job.runtime, name, tag, config, selection })
+        Ok(SavedFunction { role, runtime: step.runtime, name, tag, config, selection })
     }
 
-    /// The path of a file inside the package.
-    fn inside(&self, file: &str) -> Result<String, Failure> {
+    /// The path of a file relative to the package.
+    fn path_in_package(&self, file: &str) -> Result<String, Failure> {
         let [dir, path] = [std::fs::canonicalize(&self.dir)?, std::fs::canonicalize(file)?];
         let inside = path.strip_prefix(&dir).ok().and_then(Path::to_str);
         inside.map(str::to_owned).ok_or_else(|| {
-            let words = "a functionConfig that is saved must be a file of the package";
-            Failure::usage(Diagnostic::untyped_error(words).in_file(file))
+            let reason = "the functionConfig is not a file of the package";
+            let error = Diagnostic::error(FnCommandKind::CannotSave { reason });
+            Failure::usage(error.in_file(file))
         })
     }
 }
 
-fn folder_of(file: &str) -> Option<PathBuf> {
+fn usage(kind: FnCommandKind) -> Failure {
+    Failure::usage(Diagnostic::error(kind))
+}
+
+fn parent_directory(file: &str) -> Option<PathBuf> {
     let path = std::fs::canonicalize(file).ok()?;
     path.parent().map(Path::to_owned)
 }

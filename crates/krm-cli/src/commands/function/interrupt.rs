@@ -1,12 +1,12 @@
-//! Ctrl-C and SIGTERM end what runs before they end krm.
+//! Ctrl-C and SIGTERM stop functions before they end krm.
 
 use std::sync::OnceLock;
 
 use krm_run::Interrupt;
 
-/// The handle that a signal sets, from the first call on. A second signal ends krm at once.
+/// The handle that SIGINT and SIGTERM set, from the first call on. A second signal ends krm at once.
 pub(crate) fn on_signals() -> Interrupt {
-    // Signals are the process's, and so is what they set.
+    // Signal handlers are global to the process, and so is the flag that they set.
     static HANDLE: OnceLock<Interrupt> = OnceLock::new();
     HANDLE.get_or_init(registered).clone()
 }
@@ -19,9 +19,9 @@ fn registered() -> Interrupt {
     use std::sync::atomic::AtomicBool;
     let set = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
-        // The one that is registered first is called first: it ends krm if the flag is set already.
+        // Handlers run in the order of registration: the first one ends krm if the flag is set already.
         let again = flag::register_conditional_default(signal, Arc::clone(&set));
-        // Without a handler the signal does what it always does, and functions end with their pipes.
+        // Without a handler the signal ends krm, and functions end when their pipes are closed.
         let _ = again.and_then(|_| flag::register(signal, Arc::clone(&set)));
     }
     Interrupt::from(set)

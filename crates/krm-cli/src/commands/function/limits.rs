@@ -1,34 +1,34 @@
-//! Flags about what a function may take, as people write times and sizes.
+//! Flags for the limits of functions.
 
 use std::time::Duration;
 
 use krm_run::Limits;
 
-/// What a function may take.
+/// What a function may use.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Limits of a function")]
 pub(super) struct LimitFlags {
-    /// How long each function may run: 30s, 5m [default: 5m]
+    /// Time limit of each function: 30s, 5m [default: 5m]
     #[arg(long, value_name = "TIME", value_parser = time)]
     timeout: Option<Duration>,
 
-    /// How much memory a container or a module may use: 512m, 2g [default: 2g]
+    /// Memory limit of containers and Wasm modules: 512m, 2g [default: 2g]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     memory: Option<u64>,
 
-    /// How many processes a container may have [default: 512]
+    /// Maximum number of processes in a container [default: 512]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pids: Option<u32>,
 }
 
 impl LimitFlags {
     pub(super) fn limits(&self) -> Limits {
-        let usual = Limits::default();
+        let default = Limits::default();
         Limits {
-            time: self.timeout.unwrap_or(usual.time),
-            memory: self.memory.unwrap_or(usual.memory),
-            processes: self.pids.unwrap_or(usual.processes),
-            ..usual
+            time: self.timeout.unwrap_or(default.time),
+            memory: self.memory.unwrap_or(default.memory),
+            processes: self.pids.unwrap_or(default.processes),
+            ..default
         }
     }
 }
@@ -41,17 +41,17 @@ pub(super) fn time(text: &str) -> Result<Duration, String> {
         "ms" => 0.001,
         "m" => 60.0,
         "h" => 3600.0,
-        _ => return Err("a time is wanted, such as 30s or 5m".to_owned()),
+        _ => return Err("expected a duration such as 30s or 5m".to_owned()),
     };
     let seconds = number.parse::<f64>().ok().map(|number| number * scale);
     let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     time.filter(|time| !time.is_zero())
-        .ok_or_else(|| "a time is wanted, such as 30s or 5m".to_owned())
+        .ok_or_else(|| "expected a duration such as 30s or 5m".to_owned())
 }
 
 /// `512m`, `2g`, `1Gi`; a number alone is bytes.
 fn size(text: &str) -> Result<u64, String> {
-    let wrong = || "a size is wanted, such as 512m or 2g".to_owned();
+    let invalid = || "expected a size such as 512m or 2g".to_owned();
     let (number, unit) = parts(text);
     let unit = unit.to_ascii_lowercase();
     let shift = match unit.trim_end_matches("ib").trim_end_matches(['i', 'b']) {
@@ -59,10 +59,10 @@ fn size(text: &str) -> Result<u64, String> {
         "k" => 10,
         "m" => 20,
         "g" => 30,
-        _ => return Err(wrong()),
+        _ => return Err(invalid()),
     };
-    let number: u64 = number.parse().map_err(|_| wrong())?;
-    number.checked_mul(1 << shift).filter(|size| *size > 0).ok_or_else(wrong)
+    let number: u64 = number.parse().map_err(|_| invalid())?;
+    number.checked_mul(1 << shift).filter(|size| *size > 0).ok_or_else(invalid)
 }
 
 fn parts(text: &str) -> (&str, &str) {
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_and_sizes_are_read_as_people_write_them() {
+    fn durations_and_sizes_have_units() {
         assert_eq!(time("30"), Ok(Duration::from_secs(30)));
         assert_eq!(time("1.5m"), Ok(Duration::from_secs(90)));
         assert_eq!(time("500ms"), Ok(Duration::from_millis(500)));

@@ -1,4 +1,4 @@
-//! `krm fn list`: the functions that are built in, with a line for each.
+//! `krm fn list`: lists the built-in functions.
 
 use clap::ValueEnum;
 use krm_catalog::{BUILTINS, Builtin};
@@ -14,25 +14,25 @@ Examples:
   krm fn list -o json
   krm fn doc set-labels";
 
-/// List the functions that are built in.
+/// List the built-in functions.
 ///
-/// Each stands for the images of the catalog with its name: without a tag, with latest or unstable, and with the releases that
-/// -o json shows as tags. Any other tag and every digest runs in a container.
+/// A built-in function replaces the image of the catalog with its name: without a tag, with the tags latest and unstable, and with
+/// the releases that -o json shows as tags. Images with other tags or with a digest run as containers.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// How they are printed
+    /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     output: Output,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Output {
-    /// A line for each
+    /// One line per function
     Text,
-    /// A list of records, with the tags that each stands for
+    /// JSON, with the tags of each function
     Json,
-    /// The same as YAML
+    /// YAML, with the tags of each function
     Yaml,
 }
 
@@ -51,14 +51,14 @@ fn all() -> Vec<Record<'static>> {
 }
 
 fn record(builtin: &'static Builtin) -> Record<'static> {
-    let texts = |of: &'static [&'static str]| {
+    let strings = |of: &'static [&'static str]| {
         Value::Sequence(of.iter().map(|text| Value::from(*text)).collect())
     };
     vec![
         ("name", Value::from(builtin.name)),
-        ("aliases", texts(builtin.aliases)),
+        ("aliases", strings(builtin.aliases)),
         ("summary", Value::from(builtin.summary)),
-        ("tags", texts(builtin.tags)),
+        ("tags", strings(builtin.tags)),
     ]
 }
 

@@ -1,30 +1,32 @@
-//! `krm fn`: functions, run on packages and by hand.
+//! `krm fn`: run, inspect and create KRM functions.
 
+mod annotated_steps;
 mod call;
-mod command;
-pub(crate) mod configuration;
 mod doc;
 mod eval;
+mod finish;
+pub(crate) mod function_config;
 pub(crate) mod images;
 mod interrupt;
+pub(crate) mod kinds;
 mod limits;
 mod list;
 mod new;
-mod opening;
+mod open_package;
 mod output;
 mod permissions;
+mod piped_list;
+mod program;
 mod render;
-mod rendering;
 mod run;
-mod running;
-mod saving;
+mod run_flags;
+mod run_report;
+mod save;
 mod selection;
 mod sink;
 mod source;
-mod streams;
 mod templates;
 mod wrap;
-mod writing_back;
 mod xargs;
 
 use clap::Subcommand;

@@ -1,4 +1,4 @@
-//! `krm fn new`: a project for a function of one's own, that builds, has a test and runs at once.
+//! `krm fn new`: creates a project for a function, with a test and a Dockerfile.
 
 use std::fs;
 use std::path::Path;
@@ -6,6 +6,7 @@ use std::path::Path;
 use clap::ValueEnum;
 use krm_core::{Change, Diagnostic, Plan};
 
+use super::kinds::FnCommandKind;
 use super::templates;
 use crate::cli::Preview;
 use crate::commands::plan;
@@ -18,21 +19,21 @@ Examples:
   krm fn new set-owner --lang rust --sdk ../krm
   krm fn new set-owner --lang go --dry-run";
 
-/// Make a project for a function of your own.
+/// Create a project for a function.
 ///
-/// Writes a folder of this name with the function, its test, an example of its configuration, a Dockerfile and a README that
-/// says how to build and run it. A folder that is there is never touched.
+/// Writes a directory with the function, a test, an example functionConfig, a Dockerfile and a README that explains how to build and
+/// run it. An existing directory is never changed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The name of the function: lower case letters, digits and dashes; a path to it makes the folder there
+    /// Name of the function: lower case letters, digits and dashes; may be preceded by the path of the parent directory
     name: String,
 
-    /// The language
+    /// Programming language
     #[arg(long, value_enum, default_value = "rust")]
     lang: Lang,
 
-    /// Where krm-sdk is for a function in Rust: a checkout of krm, or a git address
+    /// Location of krm-sdk for Rust: a checkout of krm, or the URL of its git repository
     #[arg(long, value_name = "PATH|URL")]
     sdk: Option<String>,
 
@@ -40,7 +41,7 @@ pub(crate) struct Args {
     preview: Preview,
 }
 
-/// Languages that there are templates for.
+/// Languages with a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Lang {
     /// A program on krm-sdk
@@ -51,19 +52,19 @@ pub(super) enum Lang {
     Python,
     /// A program for Node.js on yaml
     Typescript,
-    /// A script that prints resources, wrapped by krm
+    /// A script that prints resources, run by krm fn wrap
     Shell,
-    /// A script that krm runs itself
+    /// A script that krm interprets
     Starlark,
 }
 
 pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
-    let folder = args.name.trim_end_matches('/');
-    let name = folder.rsplit('/').next().unwrap_or_default();
+    let directory = args.name.trim_end_matches('/');
+    let name = directory.rsplit('/').next().unwrap_or_default();
     check(name)?;
-    if fs::symlink_metadata(folder).is_ok() {
-        let exists = Diagnostic::untyped_error("this is there already, and is not touched");
-        return Err(Failure::input(exists.in_file(folder).hint("choose another name")));
+    if fs::symlink_metadata(directory).is_ok() {
+        let error = Diagnostic::error(FnCommandKind::ProjectExists);
+        return Err(Failure::input(error.in_file(directory)));
     }
     let sdk = match args.lang {
         Lang::Rust => dependency(args.sdk.as_deref())?,
@@ -72,50 +73,45 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     let mut plan = Plan::default();
     for (path, text) in templates::files(args.lang) {
         let text = text.replace("{{name}}", name).replace("{{sdk}}", &sdk);
-        plan.add(Change { path: format!("{folder}/{path}"), old: None, new: Some(text) });
+        plan.add(Change { path: format!("{directory}/{path}"), old: None, new: Some(text) });
     }
-    let lock = plan::lock_directory(folder, &args.preview, console)?;
+    let lock = plan::lock_directory(directory, &args.preview, console)?;
     let outcome = plan::apply_or_preview(plan, &args.preview, &lock, console)?;
     if !args.preview.is_on() {
-        console.detail(&format!("made {folder}; {folder}/README.md says how to build and run it"));
+        console.detail(&format!(
+            "created {directory}; see {directory}/README.md for how to build and run it"
+        ));
     }
     Ok(outcome)
 }
 
-/// The name is that of a crate, a module, an image and a resource.
+/// The name must be valid for a crate, a Go module, an image and a resource.
 fn check(name: &str) -> Result<(), Failure> {
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    let is_fine = name.starts_with(|c: char| c.is_ascii_lowercase())
+    let is_valid = name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.ends_with(|c: char| c != '-')
         && name.chars().all(is_plain);
-    if is_fine {
+    if is_valid {
         return Ok(());
     }
-    let words = format!("`{name}` cannot be the name of a function");
-    let hint = "lower case letters, digits and dashes, as in set-owner";
-    Err(Failure::usage(Diagnostic::untyped_error(words).hint(hint)))
+    let kind = FnCommandKind::InvalidProjectName { name: name.to_owned() };
+    Err(Failure::usage(Diagnostic::error(kind)))
 }
 
-/// The line of the manifest that brings krm-sdk.
+/// The dependency on krm-sdk in the manifest.
 fn dependency(sdk: Option<&str>) -> Result<String, Failure> {
     let Some(sdk) = sdk else {
-        let words = "a function in Rust needs krm-sdk, which is not published yet";
-        let hint =
-            "say where it is: `--sdk PATH` for a checkout of krm, `--sdk URL` for its git address";
-        return Err(Failure::usage(Diagnostic::untyped_error(words).hint(hint)));
+        return Err(Failure::usage(Diagnostic::error(FnCommandKind::SdkMissing)));
     };
     if sdk.contains("://") || sdk.starts_with("git@") {
         return Ok(format!("krm-sdk = {{ git = \"{sdk}\" }}"));
     }
     let inner = Path::new(sdk).join("crates/krm-sdk");
-    let crate_folder = if inner.is_dir() { inner } else { Path::new(sdk).to_owned() };
+    let crate_directory = if inner.is_dir() { inner } else { Path::new(sdk).to_owned() };
     let path =
-        fs::canonicalize(&crate_folder).ok().filter(|path| path.join("Cargo.toml").is_file());
+        fs::canonicalize(&crate_directory).ok().filter(|path| path.join("Cargo.toml").is_file());
     match path {
         Some(path) => Ok(format!("krm-sdk = {{ path = \"{}\" }}", path.display())),
-        None => {
-            let words = Diagnostic::untyped_error("there is no krm-sdk").in_file(sdk);
-            Err(Failure::input(words.hint("name a checkout of krm")))
-        }
+        None => Err(Failure::input(Diagnostic::error(FnCommandKind::SdkNotFound).in_file(sdk))),
     }
 }

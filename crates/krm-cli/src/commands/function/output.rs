@@ -1,4 +1,4 @@
-//! `-o`: where resources go that are not written into the package.
+//! `-o`: prints the resources or writes a new directory, instead of changing the package.
 
 use std::path::Path;
 
@@ -14,21 +14,21 @@ use crate::{CommandResult, Exit, Failure};
 
 /// The flag.
 #[derive(Clone, Debug, clap::Args)]
-pub(super) struct Elsewhere {
-    /// Print a ResourceList (stdout) or documents (unwrap), or make a folder, instead of changing the package
+pub(super) struct OutputFlag {
+    /// Print a ResourceList (stdout) or documents (unwrap), or create a directory, instead of changing the package
     #[arg(short, long, value_name = "stdout|unwrap|DIR", conflicts_with_all = ["dry_run", "diff", "check"])]
     pub(super) output: Option<Output>,
 }
 
-/// Where resources go that are not written into the package.
+/// Where resources are written instead of the package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Output {
-    /// One ResourceList.
+    /// Standard output, as a ResourceList.
     Stdout,
-    /// Documents.
+    /// Standard output, as documents.
     Unwrap,
-    /// A new folder.
-    Folder(String),
+    /// A new directory.
+    Directory(String),
 }
 
 impl std::str::FromStr for Output {
@@ -38,21 +38,21 @@ impl std::str::FromStr for Output {
         match text {
             "stdout" => Ok(Self::Stdout),
             "unwrap" => Ok(Self::Unwrap),
-            "" => Err("stdout, unwrap or a folder is wanted".to_owned()),
-            folder if Path::new(folder).exists() => {
-                Err(format!("`{folder}` is there already; a new folder is wanted"))
+            "" => Err("expected stdout, unwrap or a directory".to_owned()),
+            directory if Path::new(directory).exists() => {
+                Err(format!("`{directory}` exists; expected a new directory"))
             }
-            folder => Ok(Self::Folder(folder.to_owned())),
+            directory => Ok(Self::Directory(directory.to_owned())),
         }
     }
 }
 
 impl Output {
-    /// Prints a package, or makes a folder of it.
-    pub(super) fn take(&self, package: &Package, console: &mut Console) -> CommandResult {
+    /// Prints a package, or writes it to a new directory.
+    pub(super) fn write(&self, package: &Package, console: &mut Console) -> CommandResult {
         let items = || {
             let taken = Items::from_package(package, |_| true);
-            taken.map(|it| it.items).map_err(|told| Failure::Diagnostics(Exit::Input, told))
+            taken.map(|it| it.items).map_err(|errors| Failure::Diagnostics(Exit::Input, errors))
         };
         match self {
             Self::Stdout => {
@@ -62,29 +62,29 @@ impl Output {
                 console.print(list.text())?;
             }
             Self::Unwrap => console.print(&documents(&items()?))?,
-            Self::Folder(folder) => return make(folder, package, console),
+            Self::Directory(directory) => return create(directory, package, console),
         }
         Ok(Exit::Success)
     }
 }
 
-/// Resources as documents, one after the other.
+/// Resources as a stream of documents.
 pub(super) fn documents(items: &[Item]) -> String {
     let texts =
         items.iter().map(|item| source_text::ensure_trailing_newline(item.text().to_owned()));
     texts.collect::<Vec<_>>().join("---\n")
 }
 
-/// A new folder with the files of a package.
-fn make(folder: &str, package: &Package, console: &mut Console) -> CommandResult {
+/// Writes the files of a package to a new directory.
+fn create(directory: &str, package: &Package, console: &mut Console) -> CommandResult {
     let mut plan = Plan::default();
     for file in package.files() {
-        let path = loader::joined(folder, file.path.as_str());
+        let path = loader::joined(directory, file.path.as_str());
         let text = file.file().map(|file| file.text().to_owned());
         plan.add(Change { path, old: None, new: text });
     }
-    // Neither flag of a preview goes with `-o`.
+    // `-o` conflicts with the flags of a preview.
     let preview = Preview::default();
-    let lock = plan::lock_directory(folder, &preview, console)?;
+    let lock = plan::lock_directory(directory, &preview, console)?;
     plan::apply_or_preview(plan, &preview, &lock, console)
 }

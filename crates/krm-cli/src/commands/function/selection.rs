@@ -1,16 +1,16 @@
-//! Which resources a function gets: flags as kpt has them.
+//! Flags that select the resources that a function receives, as in kpt.
 
 use krm_core::functions::resource_list::Item;
 use krm_sdk::{Resource, Selector};
 use krm_yaml::Value;
 
-use super::saving::{Wanted, pairs};
+use super::save::{SelectorFields, pairs};
 
-/// Which resources a function gets; the others stay as they are.
+/// Which resources a function receives; the others are not changed.
 #[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = "Which resources")]
+#[command(next_help_heading = "Selection of resources")]
 pub(super) struct Selection {
-    /// Only resources of this API version
+    /// Only resources with this apiVersion
     #[arg(long, value_name = "VERSION")]
     match_api_version: Option<String>,
 
@@ -18,11 +18,11 @@ pub(super) struct Selection {
     #[arg(long, value_name = "KIND")]
     match_kind: Option<String>,
 
-    /// Only resources of this name
+    /// Only resources with this name
     #[arg(long, value_name = "NAME")]
     match_name: Option<String>,
 
-    /// Only resources of this namespace
+    /// Only resources in this namespace
     #[arg(long, value_name = "NAMESPACE")]
     match_namespace: Option<String>,
 
@@ -34,50 +34,50 @@ pub(super) struct Selection {
     #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',', value_parser = pair)]
     match_labels: Vec<(String, String)>,
 
-    /// No resources of this API version
+    /// Exclude resources with this apiVersion
     #[arg(long, value_name = "VERSION")]
     exclude_api_version: Option<String>,
 
-    /// No resources of this kind
+    /// Exclude resources of this kind
     #[arg(long, value_name = "KIND")]
     exclude_kind: Option<String>,
 
-    /// No resources of this name
+    /// Exclude resources with this name
     #[arg(long, value_name = "NAME")]
     exclude_name: Option<String>,
 
-    /// No resources of this namespace
+    /// Exclude resources in this namespace
     #[arg(long, value_name = "NAMESPACE")]
     exclude_namespace: Option<String>,
 
-    /// No resources with these annotations
+    /// Exclude resources with these annotations
     #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',', value_parser = pair)]
     exclude_annotations: Vec<(String, String)>,
 
-    /// No resources with these labels
+    /// Exclude resources with these labels
     #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',', value_parser = pair)]
     exclude_labels: Vec<(String, String)>,
 }
 
-/// One side of a selection: names, annotations and labels, all of which must be there.
-type Words<'a> = ([&'a Option<String>; 4], &'a [(String, String)], &'a [(String, String)]);
+/// The criteria of a selector: apiVersion, kind, name and namespace, annotations and labels. All of them must match.
+type Criteria<'a> = ([&'a Option<String>; 4], &'a [(String, String)], &'a [(String, String)]);
 
 impl Selection {
-    /// Whether a function gets a resource.
-    pub(super) fn has(&self, item: &Item) -> bool {
+    /// Whether a function receives a resource.
+    pub(super) fn matches(&self, item: &Item) -> bool {
         let resource = Resource::from(item.clone());
-        let is_meant = |words| selector(words).is_none_or(|it: Selector| it.matches(&resource));
-        let is_excluded = |words| selector(words).is_some_and(|it: Selector| it.matches(&resource));
-        is_meant(self.wanted()) && !is_excluded(self.unwanted())
+        let matches = |it: Selector| it.matches(&resource);
+        selector(self.included()).is_none_or(matches)
+            && !selector(self.excluded()).is_some_and(matches)
     }
 
-    fn wanted(&self) -> Words<'_> {
+    fn included(&self) -> Criteria<'_> {
         let names =
             [&self.match_api_version, &self.match_kind, &self.match_name, &self.match_namespace];
         (names, &self.match_annotations, &self.match_labels)
     }
 
-    fn unwanted(&self) -> Words<'_> {
+    fn excluded(&self) -> Criteria<'_> {
         let names = [
             &self.exclude_api_version,
             &self.exclude_kind,
@@ -87,9 +87,9 @@ impl Selection {
         (names, &self.exclude_annotations, &self.exclude_labels)
     }
 
-    /// The fields of a selector as a Kptfile has them.
-    pub(super) fn for_kptfile(&self) -> [(&'static str, Wanted); 2] {
-        let fields = |(names, annotations, labels): Words<'_>| {
+    /// The fields of the selectors of a Kptfile.
+    pub(super) fn for_kptfile(&self) -> [(&'static str, SelectorFields); 2] {
+        let fields = |(names, annotations, labels): Criteria<'_>| {
             let known = ["apiVersion", "kind", "name", "namespace"].into_iter().zip(names);
             let known =
                 known.filter_map(|(field, name)| Some((field, Value::string(name.clone()?))));
@@ -97,13 +97,13 @@ impl Selection {
             let maps = maps.into_iter().filter(|(_, map)| !map.is_empty());
             known.chain(maps.map(|(field, map)| (field, pairs(map)))).collect()
         };
-        [("selectors", fields(self.wanted())), ("exclude", fields(self.unwanted()))]
+        [("selectors", fields(self.included())), ("exclude", fields(self.excluded()))]
     }
 }
 
-/// What is asked for; none where nothing is.
+/// The selector; none if there are no criteria.
 fn selector(
-    ([api_version, kind, name, namespace], annotations, labels): Words<'_>,
+    ([api_version, kind, name, namespace], annotations, labels): Criteria<'_>,
 ) -> Option<Selector> {
     let names = [api_version, kind, name, namespace];
     if names.iter().all(|it| it.is_none()) && annotations.is_empty() && labels.is_empty() {
@@ -130,6 +130,6 @@ fn selector(
 fn pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
-        _ => Err("KEY=VALUE is wanted".to_owned()),
+        _ => Err("expected KEY=VALUE".to_owned()),
     }
 }

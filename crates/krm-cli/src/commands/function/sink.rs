@@ -1,4 +1,4 @@
-//! `krm fn sink`: a list of resources, written into files.
+//! `krm fn sink`: writes a list of resources to files.
 
 use std::path::Path;
 
@@ -6,7 +6,9 @@ use krm_core::files::{Deletions, assemble};
 use krm_core::functions::resource_list::{InputList, InputOptions, Item};
 use krm_core::{Change, Diagnostic, Plan};
 
-use super::{opening, output, streams};
+use super::kinds::FnCommandKind;
+use super::piped_list::PipedList;
+use super::{open_package, output};
 use crate::cli::{Global, Preview};
 use crate::commands::cfg::edit_session::{EditOptions, EditSession};
 use crate::commands::plan;
@@ -19,15 +21,15 @@ Examples:
   krm fn source shop | ./function | krm fn sink out
   krm fn source shop | ./function | krm fn sink";
 
-/// Write a list of resources into files.
+/// Write a list of resources to files.
 ///
-/// Reads a list, or documents, from standard input. Each resource goes to the file that its annotations name, or to one that
-/// is named after it. What is in DIR already is edited: a file of which nothing changed stays as it is. Without DIR the resources
-/// are printed as documents.
+/// Reads a list or documents from standard input. Each resource is written to the file that its annotations name, or to a file named
+/// after it. Existing resources of DIR are edited in place; files without changes are not written. Without DIR, the resources are
+/// printed as documents.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The folder, which is made where it is missing
+    /// Directory, which is created if it does not exist
     #[arg(value_name = "DIR")]
     dir: Option<String>,
 
@@ -35,7 +37,7 @@ pub(crate) struct Args {
     #[arg(long, requires = "dir")]
     prune: bool,
 
-    /// Let --prune delete all resources, or a Kptfile
+    /// Allow --prune to delete all resources, or a Kptfile
     #[arg(long, requires = "prune")]
     allow_delete: bool,
 
@@ -44,31 +46,28 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
-    let mut piped = streams::Piped::read()?;
-    piped.left_out(false).iter().for_each(|told| console.report(told));
-    let given = piped.items();
-    if args.prune && given.is_empty() && !piped.is_list_of_none() {
-        let told = Diagnostic::untyped_error(
-            "there is no list on standard input, and --prune would delete everything",
-        );
-        return Err(Failure::input(told.hint("a list that is meant to be empty says `items: []`")));
+    let mut list = PipedList::read()?;
+    list.skipped_documents(false).iter().for_each(|warning| console.report(warning));
+    let given = list.take_items();
+    if args.prune && given.is_empty() && !list.has_items_field() {
+        return Err(Failure::input(Diagnostic::error(FnCommandKind::PruneWithoutList)));
     }
     let Some(dir) = &args.dir else {
         console.print(&output::documents(&given))?;
         return Ok(Exit::Success);
     };
     if !Path::new(dir).exists() {
-        return made(dir, &given, args, console);
+        return create(dir, &given, args, console);
     }
     let edit_options = EditOptions::atomic(args.preview.clone());
     let session = EditSession::open_at(dir, &[], true, &edit_options, global, console)?;
-    let before = opening::items(&session.loaded.package, false, console)?;
-    let after = args.sunk(&before, &given)?;
+    let before = open_package::items(&session.loaded.package, false, console)?;
+    let after = args.merged(&before, &given)?;
     let deletions = if args.allow_delete { Deletions::Any } else { Deletions::Some };
     let done = assemble(&session.loaded.package, &before, &after, deletions)
-        .map_err(|told| Failure::Diagnostics(Exit::Input, told))?;
-    for gone in &done.deleted {
-        console.status(&format!("deleted {} in {}", gone.resource, gone.path));
+        .map_err(|errors| Failure::Diagnostics(Exit::Input, errors))?;
+    for deleted in &done.deleted {
+        console.status(&format!("deleted {} in {}", deleted.resource, deleted.path));
     }
     let mut plan = Plan::default();
     for change in done.changes {
@@ -81,13 +80,13 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
 }
 
 impl Args {
-    /// What the folder is to hold: each resource that is given, edited into the one that is there, and the others unless
-    /// they are to go.
-    fn sunk(&self, before: &[Item], given: &[Item]) -> Result<Vec<Item>, Failure> {
+    /// The new resources of the directory: each given resource, edited into the existing one, and the other existing ones
+    /// unless they are pruned.
+    fn merged(&self, before: &[Item], given: &[Item]) -> Result<Vec<Item>, Failure> {
         let plain = InputOptions { without_ids: true, ..InputOptions::default() };
         let list = InputList::of(given, &plain).map_err(Failure::input)?;
-        let there = InputList::of(before, &plain).map_err(Failure::input)?;
-        let answer = there
+        let existing = InputList::of(before, &plain).map_err(Failure::input)?;
+        let answer = existing
             .answer(list.text().to_owned())
             .map_err(|refused| Failure::input(refused.error))?;
         let kept = answer.items.into_iter().zip(answer.from).map(|(mut item, from)| {
@@ -102,13 +101,13 @@ impl Args {
     }
 }
 
-/// A folder that is not there yet.
-fn made(dir: &str, given: &[Item], args: &Args, console: &mut Console) -> CommandResult {
+/// Writes the resources to a new directory.
+fn create(dir: &str, given: &[Item], args: &Args, console: &mut Console) -> CommandResult {
     let package = krm_core::Package::default();
     let mut items = given.to_vec();
     items.iter_mut().for_each(|item| item.origin = None);
     let done = assemble(&package, &[], &items, Deletions::Any)
-        .map_err(|told: Vec<Diagnostic>| Failure::Diagnostics(Exit::Input, told))?;
+        .map_err(|errors: Vec<Diagnostic>| Failure::Diagnostics(Exit::Input, errors))?;
     let mut plan = Plan::default();
     for change in done.changes {
         let path = crate::loader::joined(dir, change.path.as_str());

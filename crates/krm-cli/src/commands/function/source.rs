@@ -1,4 +1,4 @@
-//! `krm fn source`: packages as one list, as functions read it.
+//! `krm fn source`: prints packages as one ResourceList.
 
 use clap::ValueEnum;
 use krm_core::functions::adapter::Input;
@@ -6,7 +6,9 @@ use krm_core::functions::resource_list::{InputList, InputOptions};
 use krm_core::{Diagnostic, Package, PackageFile, PackagePath};
 use krm_yaml::{File, Value};
 
-use super::{configuration, opening, streams};
+use super::kinds::FnCommandKind;
+use super::piped_list::PipedList;
+use super::{finish, function_config, open_package};
 use crate::cli::Global;
 use crate::console::Console;
 use crate::loader::{self, LoadedPackage};
@@ -18,39 +20,39 @@ Examples:
   krm fn source shop | ./function | krm fn sink shop --prune
   krm fn source base overlay --fn-config config.yaml";
 
-/// Print the resources of packages as a function reads them.
+/// Print the resources of packages as a ResourceList.
 ///
-/// One list of all resources, each with its file and its index in that file in its annotations. Of several folders each
-/// path begins with the folder.
+/// Annotations of each resource name its file and its index in that file. If several directories are given, each path begins with its
+/// directory.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The folders or files; nothing for the current folder, - for standard input
+    /// Directories or files [default: current directory]; - reads standard input
     #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
     dirs: Vec<String>,
 
-    /// Print the resources as one list, or as documents
+    /// Output format: one list, or documents
     #[arg(short, long, value_name = "FORMAT", default_value = "stdout", hide_default_value = true)]
     output: Output,
 
-    /// The kind of the list
+    /// Kind of the list
     #[arg(long, value_name = "KIND", default_value = "ResourceList")]
     wrap_kind: String,
 
-    /// The list's apiVersion [default: config.kubernetes.io/v1 for a ResourceList, or else v1]
+    /// apiVersion of the list [default: config.kubernetes.io/v1 for a ResourceList, otherwise v1]
     #[arg(long, value_name = "VERSION")]
     wrap_version: Option<String>,
 
-    /// The file of the one object that becomes functionConfig of the list
+    /// File with the functionConfig of the list
     #[arg(long, visible_alias = "function-config", value_name = "FILE")]
     fn_config: Option<String>,
 
-    /// Refuse packages with documents that are no resources
+    /// Fail if a package contains documents that are not resources
     #[arg(long)]
     strict: bool,
 }
 
-/// What is printed.
+/// The output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Output {
     /// One list
@@ -62,19 +64,19 @@ enum Output {
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     let items = match &args.dirs[..] {
         [dir] if dir == disk::STDIN => {
-            let mut piped = streams::Piped::read()?;
-            match piped.left_out(args.strict) {
-                Some(told) if told.is_error() => return Err(Failure::input(told)),
-                told => told.iter().for_each(|told| console.report(told)),
+            let mut list = PipedList::read()?;
+            match list.skipped_documents(args.strict) {
+                Some(error) if error.is_error() => return Err(Failure::input(error)),
+                warning => warning.iter().for_each(|warning| console.report(warning)),
             }
-            piped.items()
+            list.take_items()
         }
         dirs => {
-            let package = gathered(dirs, global, console)?;
-            opening::items(&package, args.strict, console)?
+            let package = combined(dirs, global, console)?;
+            open_package::items(&package, args.strict, console)?
         }
     };
-    let config = args.fn_config.as_deref().map(configuration::of_file).transpose();
+    let config = args.fn_config.as_deref().map(function_config::from_file).transpose();
     let config = config.map_err(Failure::input)?;
     let options = InputOptions {
         function_config: config.as_ref(),
@@ -95,44 +97,44 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
 }
 
 impl Args {
-    /// The list with the kind and version that are asked for: its first two lines say them.
+    /// The list with another kind and apiVersion, which are its first two lines.
     fn with_head(&self, list: &str) -> String {
         let default =
             if self.wrap_kind == "ResourceList" { "config.kubernetes.io/v1" } else { "v1" };
         let version = self.wrap_version.as_deref().unwrap_or(default);
         let body = list.splitn(3, '\n').nth(2).unwrap_or_default();
-        let word = |text: &str| krm_core::print::json::write(&Value::string(text));
+        let quoted = |text: &str| krm_core::print::json::write(&Value::string(text));
         let plain = |text: &str| match text
             .bytes()
             .all(|it| it.is_ascii_alphanumeric() || b"./-_".contains(&it))
         {
             true => text.to_owned(),
-            false => word(text),
+            false => quoted(text),
         };
         format!("apiVersion: {}\nkind: {}\n{body}", plain(version), plain(&self.wrap_kind))
     }
 }
 
-/// The files of all folders as one package. A list is whole or not made.
-fn gathered(dirs: &[String], global: &Global, console: &mut Console) -> Result<Package, Failure> {
+/// The files of all directories as one package. Nothing is printed if one of them is not readable.
+fn combined(dirs: &[String], global: &Global, console: &mut Console) -> Result<Package, Failure> {
     let mut files: Vec<PackageFile> = Vec::new();
     for dir in dirs {
         let loaded = loader::load(dir, global.jobs).map_err(Failure::input)?;
-        let told = loaded.diagnostics();
-        if told.iter().any(Diagnostic::is_error) {
-            return Err(Failure::Diagnostics(Exit::Input, told));
+        let diagnostics = loaded.diagnostics();
+        if diagnostics.iter().any(Diagnostic::is_error) {
+            return Err(Failure::Diagnostics(Exit::Input, diagnostics));
         }
-        console.report_all(&told);
+        console.report_all(&diagnostics);
         files.extend(if dirs.len() == 1 { loaded.package.into_files() } else { prefixed(loaded)? });
     }
     let package = Package::new(files);
     match package.files().windows(2).find(|pair| pair[0].path == pair[1].path) {
-        Some(twice) => Err(Failure::Diagnostics(Exit::Usage, vec![two_at(&twice[1])])),
+        Some(pair) => Err(Failure::usage(duplicate_path(&pair[1]))),
         None => Ok(package),
     }
 }
 
-/// The files with their folder before their paths; no path of the machine is told to a function.
+/// The files with their directory in front of their paths. Functions never see absolute paths of the host.
 fn prefixed(loaded: LoadedPackage) -> Result<Vec<PackageFile>, Failure> {
     let title = loaded.title.clone();
     let inside = PackagePath::new(&title).map(|path| path.as_str().to_owned());
@@ -140,17 +142,14 @@ fn prefixed(loaded: LoadedPackage) -> Result<Vec<PackageFile>, Failure> {
     let prefix = inside.unwrap_or_else(|_| own());
     let renamed = |mut file: PackageFile| {
         let path = loader::joined(&prefix, file.path.as_str());
-        file.path = PackagePath::new(&path).map_err(|error| {
-            Failure::Diagnostics(Exit::Usage, vec![Diagnostic::untyped_error(error.to_string())])
-        })?;
+        file.path = PackagePath::new(&path)
+            .map_err(|error| Failure::usage(finish::invalid_path(&error)))?;
         Ok(file)
     };
     loaded.package.into_files().into_iter().map(renamed).collect()
 }
 
-fn two_at(file: &PackageFile) -> Diagnostic {
-    let words = format!("two of these folders have a file `{}`", file.path);
-    Diagnostic::untyped_error(words)
-        .hint("name them from a folder that holds both")
-        .in_file(&*file.display_path)
+fn duplicate_path(file: &PackageFile) -> Diagnostic {
+    let kind = FnCommandKind::DuplicatePath { path: file.path.to_string() };
+    Diagnostic::error(kind).in_file(&*file.display_path)
 }

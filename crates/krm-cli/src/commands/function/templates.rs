@@ -1,4 +1,4 @@
-//! The files of a new function, by language; `{{name}}` and `{{sdk}}` are filled in.
+//! The files of a new function by language; `{{name}}` and `{{sdk}}` are replaced.
 
 use super::new::Lang;
 

@@ -1,6 +1,6 @@
-//! `krm fn xargs`: the configuration of a function as flags and variables of a program.
+//! `krm fn xargs`: runs a program with a functionConfig as flags and variables.
 
-use super::command::{self, Program};
+use super::program::{self, Program};
 use crate::cli::optional_bool;
 use crate::console::Console;
 use crate::{CommandResult, Exit};
@@ -10,23 +10,23 @@ Examples:
   krm fn xargs -- ./generate < input.yaml
   krm fn xargs --env-only --wrap-kind ResourceList -- ./function < input.yaml";
 
-/// Run a program with the configuration of a function as flags and variables.
+/// Run a program with a functionConfig as flags and environment variables.
 ///
-/// Reads a ResourceList on standard input. The fields of metadata, spec and data of its functionConfig become flags
-/// (--replicas=3) and variables (REPLICAS=3) of the program, which reads the resources as a List and prints what it likes.
+/// Reads a ResourceList from standard input. The fields of metadata, spec and data of its functionConfig are flags (--replicas=3) and
+/// environment variables (REPLICAS=3) of the program. The program reads the resources as a List; its output is printed unchanged.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, mut_arg("env_only", optional_bool))]
 pub(crate) struct Args {
     #[command(flatten)]
     program: Program,
 
-    /// Only variables, no flags
+    /// Pass the functionConfig only as variables
     #[arg(long, default_value = "false", hide_default_value = true)]
     env_only: bool,
 }
 
 pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
-    let input = command::input()?;
+    let input = program::input()?;
     console.print(&args.program.run(&input, !args.env_only)?)?;
     Ok(Exit::Success)
 }

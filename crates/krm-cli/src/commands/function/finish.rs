@@ -1,0 +1,208 @@
+//! The end of `eval`, `run` and `render`: results are recorded, files are assembled, and the package is written or printed.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use krm_core::diagnostics::CommonKind;
+use krm_core::files::{Deletions, assemble};
+use krm_core::functions::resource_list::Item;
+use krm_core::functions::results::Report;
+use krm_core::{Change, Diagnostic, Package, PackageFile, PackagePath, Plan};
+use krm_run::PipelineRun;
+
+use super::kinds::FnCommandKind;
+use super::output::Output;
+use super::run_report;
+use super::save::SavedFunction;
+use crate::cli::Preview;
+use crate::commands::cfg::edit_session::EditSession;
+use crate::commands::fix::{self, Choices};
+use crate::console::Console;
+use crate::disk::FileKind;
+use crate::{CommandResult, Exit, Failure};
+
+/// New contents of files by path; none for a file that is removed.
+pub(super) type FileContents = BTreeMap<PackagePath, Option<String>>;
+
+/// Flags for the results of functions.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct ResultFlags {
+    /// Write the results to results.yaml in this directory
+    #[arg(long, value_name = "DIR")]
+    results_dir: Option<String>,
+
+    /// Fail if a function reports results of this severity, in addition to its exit code
+    #[arg(long, value_name = "SEVERITY")]
+    pub(super) fail_on: Option<run_report::FailOn>,
+
+    /// Apply the values that results propose
+    #[arg(long)]
+    pub(super) fix: bool,
+
+    #[command(flatten)]
+    pub(super) choices: Choices,
+
+    /// Allow functions to delete all resources, or a Kptfile
+    #[arg(long)]
+    pub(super) allow_delete: bool,
+
+    /// Fail if the package contains documents that are not resources
+    #[arg(long)]
+    pub(super) strict: bool,
+}
+
+impl ResultFlags {
+    pub(super) fn fail_on_severity(&self) -> Option<krm_core::Severity> {
+        self.fail_on.map(run_report::FailOn::severity)
+    }
+
+    /// Writes results.yaml, also for a run that failed.
+    pub(super) fn record(&self, report: &Report, console: &mut Console) -> Result<(), Failure> {
+        let Some(directory) = &self.results_dir else { return Ok(()) };
+        let text = report.to_yaml().map_err(Failure::input)?;
+        let path = crate::loader::joined(directory, "results.yaml");
+        let written = fs::create_dir_all(directory).and_then(|()| fs::write(&path, text));
+        written.map_err(|error| {
+            let reason = crate::disk::io_reason(&error);
+            let error = Diagnostic::error(FileKind::CannotCreate { reason });
+            Failure::input(error.in_file(path.as_str()))
+        })?;
+        console.status(&format!("wrote the results to {path}"));
+        Ok(())
+    }
+}
+
+/// A run of `eval` or `run` on a package that is to be finished.
+#[derive(Clone, Copy)]
+pub(super) struct PackageRun<'a> {
+    pub(super) before: &'a [Item],
+    pub(super) pipeline: &'a PipelineRun,
+    pub(super) save: Option<&'a SavedFunction>,
+    pub(super) output: Option<&'a Output>,
+    pub(super) preview: &'a Preview,
+}
+
+/// Writes what a run changed, unless a function failed. The exit code tells what failed.
+pub(super) fn finish(
+    flags: &ResultFlags,
+    session: EditSession<'_>,
+    run: PackageRun<'_>,
+    console: &mut Console,
+) -> CommandResult {
+    let PackageRun { before, pipeline, save, output, preview } = run;
+    let (package, report) = (&session.loaded.package, pipeline.report());
+    run_report::report_summary(pipeline, console);
+    flags.record(&report, console)?;
+    let (failure, errors) = (run_report::exit(pipeline), run_report::errors(pipeline, package));
+    if pipeline.is_stopped && !flags.fix {
+        return Err(Failure::Diagnostics(failure, errors));
+    }
+    let mut contents = FileContents::new();
+    if !pipeline.is_stopped {
+        let deletions = if flags.allow_delete { Deletions::Any } else { Deletions::Some };
+        contents = assembled(package, [before, &pipeline.items], deletions, Some(console))?;
+    }
+    if let Some(save) = save {
+        save.apply(package, &mut contents, console)?;
+    }
+    if flags.fix {
+        let fixes = flags.choices.apply(&with_contents(package, &contents)?, &report);
+        fix::report(&fixes, preview.is_on(), console);
+        contents.extend(fixes.texts.into_iter().map(|(path, text)| (path, Some(text))));
+    }
+    let exit = write(session, contents, output, console)?;
+    match failure {
+        Exit::Success => Ok(exit),
+        failure => Err(Failure::Diagnostics(failure, errors)),
+    }
+}
+
+/// The contents of the files that changed.
+pub(super) fn assembled(
+    package: &Package,
+    [before, after]: [&[Item]; 2],
+    deletions: Deletions,
+    console: Option<&mut Console>,
+) -> Result<FileContents, Failure> {
+    let assembly = assemble(package, before, after, deletions)
+        .map_err(|errors| Failure::Diagnostics(Exit::Function, errors))?;
+    if let Some(console) = console {
+        for deleted in &assembly.deleted {
+            console.status(&format!("deleted {} in {}", deleted.resource, deleted.path));
+        }
+    }
+    Ok(assembly.changes.into_iter().map(|it| (it.path.clone(), it.into_text())).collect())
+}
+
+/// Prints the changed package or writes its changes.
+pub(super) fn write(
+    session: EditSession<'_>,
+    contents: FileContents,
+    output: Option<&Output>,
+    console: &mut Console,
+) -> CommandResult {
+    match output {
+        Some(output) => output.write(&with_contents(&session.loaded.package, &contents)?, console),
+        None => {
+            let plan = plan(&session, contents)?;
+            session.finish(plan, console)
+        }
+    }
+}
+
+/// The package with new contents of files.
+pub(super) fn with_contents(
+    package: &Package,
+    contents: &FileContents,
+) -> Result<Package, Failure> {
+    let input = |errors| Failure::Diagnostics(Exit::Input, errors);
+    let mut files = Vec::new();
+    for file in package.files() {
+        match contents.get(&file.path) {
+            Some(Some(text)) => files.push(file.with_text(text.clone()).map_err(input)?),
+            Some(None) => {}
+            None => files.push(PackageFile {
+                path: file.path.clone(),
+                display_path: file.display_path.clone(),
+                is_external_symlink: file.is_external_symlink,
+                content: file.content.clone(),
+            }),
+        }
+    }
+    for (path, text) in contents {
+        let is_new = !package.files().iter().any(|file| file.path == *path);
+        if let (true, Some(text)) = (is_new, text) {
+            let file = PackageFile::from_text(path.as_str(), text.clone());
+            files.push(file.map_err(|error| Failure::input(invalid_path(&error)))?);
+        }
+    }
+    Ok(Package::new(files))
+}
+
+fn plan(session: &EditSession<'_>, contents: FileContents) -> Result<Plan, Failure> {
+    let mut plan = Plan::default();
+    for (path, new) in contents {
+        let files = session.loaded.package.files();
+        let found = files.binary_search_by(|file| file.path.cmp(&path));
+        let file = found.ok().map(|at| &files[at]);
+        let old = file.and_then(PackageFile::file).map(|file| file.text().to_owned());
+        if old == new {
+            continue;
+        }
+        if let Some(file) = file.filter(|file| file.is_external_symlink) {
+            let error = Diagnostic::error(CommonKind::SymlinkOutsidePackage);
+            return Err(Failure::input(error.in_file(&*file.display_path)));
+        }
+        let shown = file.map_or_else(
+            || session.loaded.display_path(path.as_str()),
+            |it| it.display_path.clone(),
+        );
+        plan.add(Change { path: shown, old, new });
+    }
+    Ok(plan)
+}
+
+/// A path that is not inside a package.
+pub(super) fn invalid_path(error: &krm_core::PackagePathError) -> Diagnostic {
+    Diagnostic::error(FnCommandKind::InvalidPath { reason: error.to_string() })
+}

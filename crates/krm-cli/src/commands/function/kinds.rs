@@ -1,0 +1,45 @@
+//! Kinds of diagnostics of the `krm fn` commands.
+
+use krm_yaml::{Excerpt, diagnostic_kinds};
+
+diagnostic_kinds! {
+    /// What is wrong with the arguments or the input of a `krm fn` command.
+    pub(crate) enum FnCommandKind {
+        /// A flag for containers with another runtime.
+        ContainerFlag { flag: &'static str, runtime: &'static str } = "container-flag": "{flag} applies to containers, not to {runtime}";
+        /// An option that needs files, with a list on standard input.
+        OptionNeedsPackage { option: &'static str } = "option-needs-package": "{option} needs a package, not standard input";
+        /// `fn render` of a directory without packages.
+        NoPackage = "no-kptfile": "no Kptfile or Krmfile found", hint "use the directory of a package, or run a function on any directory with `krm fn eval`";
+        /// `--save` cannot add the function to the Kptfile.
+        CannotSave { reason: &'static str } = "cannot-save-function": "cannot save the function: {reason}";
+        /// A functionConfig on the command line without a function.
+        ConfigWithoutFunction = "config-without-function": "a functionConfig is given without a function", hint "use --image or --exec-path to name the function";
+        /// A file for a functionConfig with none or several objects.
+        FunctionConfigCount { found: usize } = "function-config-count": "expected one object as functionConfig, found {found}";
+        /// Compat: the last part is the message of kpt.
+        FunctionConfigWithoutName = "function-config-without-name": "functionConfig without a name: resource must have `metadata.name`";
+        /// An argument that is not a pair.
+        InvalidPair { text: Excerpt } = "invalid-key-value": "expected KEY=VALUE, found `{text}`";
+        /// There is no built-in function of this name.
+        UnknownFunction { name: String } = "unknown-function": "no built-in function `{name}`";
+        /// `fn sink --prune` without a list.
+        PruneWithoutList = "prune-without-list": "no list on standard input: --prune would delete everything", hint "use `items: []` for an empty list";
+        /// `fn source` of directories with the same path.
+        DuplicatePath { path: String } = "duplicate-path": "two directories contain `{path}`", hint "name the directories from a common parent";
+        /// A path that is not one inside a package.
+        InvalidPath { reason: String } = "invalid-package-path": "{reason}";
+        /// A function deletes more than it may by default.
+        DeletionNotAllowed { function: String, deleted: &'static str } = "deletion-not-allowed": "{function} deletes {deleted}", hint "use --allow-delete to allow it";
+        /// `fn new` with an existing directory.
+        ProjectExists = "project-exists": "the directory exists and is not overwritten", hint "choose another name";
+        /// `fn new` with a name that is not one for crates, images and resources.
+        InvalidProjectName { name: String } = "invalid-project-name": "invalid function name `{name}`", hint "use lower case letters, digits and dashes, as in set-owner";
+        /// `fn new --lang rust` without `--sdk`.
+        SdkMissing = "sdk-missing": "a Rust function needs krm-sdk, which is not published yet", hint "use `--sdk PATH` for a checkout of krm, or `--sdk URL` for its git repository";
+        /// `--sdk` with a directory without krm-sdk.
+        SdkNotFound = "sdk-not-found": "krm-sdk not found", hint "use the directory of a checkout of krm";
+        /// The document of a Kptfile or of standard input is empty.
+        EmptyDocument { what: &'static str } = "empty-document": "{what} is empty";
+    }
+}

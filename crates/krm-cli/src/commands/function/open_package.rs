@@ -1,0 +1,54 @@
+//! Opens the package of `eval`, `run` and `render`: its files, and its resources as items.
+
+use krm_core::functions::resource_list::{Item, Items};
+use krm_core::{Diagnostic, Package};
+
+use super::output::Output;
+use crate::cli::{Global, Preview};
+use crate::commands::cfg::edit_session::{EditOptions, EditSession};
+use crate::console::Console;
+use crate::{Exit, Failure};
+
+/// The options for editing a package as a whole. A package whose output goes elsewhere is neither locked nor written.
+pub(super) fn edit_options(preview: &Preview, output: Option<&Output>) -> EditOptions {
+    let dry_run = preview.dry_run || output.is_some();
+    EditOptions::atomic(Preview { dry_run, ..preview.clone() })
+}
+
+/// Opens a directory or file with all subpackages.
+pub(super) fn open<'a>(
+    dir: &str,
+    options: &'a EditOptions,
+    global: &Global,
+    console: &mut Console,
+) -> Result<EditSession<'a>, Failure> {
+    EditSession::open_at(dir, &[], true, options, global, console)
+}
+
+/// The resources of a package. Documents that are not resources are reported; with `--strict` they are errors.
+pub(super) fn items(
+    package: &Package,
+    is_strict: bool,
+    console: &mut Console,
+) -> Result<Vec<Item>, Failure> {
+    let (items, warning) = read_items(package, is_strict)?;
+    warning.iter().for_each(|warning| console.report(warning));
+    Ok(items)
+}
+
+/// The same without warnings, for a package that is read twice.
+pub(super) fn items_quietly(package: &Package, is_strict: bool) -> Result<Vec<Item>, Failure> {
+    read_items(package, is_strict).map(|(items, _)| items)
+}
+
+fn read_items(
+    package: &Package,
+    is_strict: bool,
+) -> Result<(Vec<Item>, Option<Diagnostic>), Failure> {
+    let items = Items::from_package(package, |_| true)
+        .map_err(|errors| Failure::Diagnostics(Exit::Input, errors))?;
+    match items.skipped_diagnostic(is_strict) {
+        Some(error) if error.is_error() => Err(Failure::input(error)),
+        warning => Ok((items.items, warning)),
+    }
+}

@@ -1,0 +1,110 @@
+//! `krm fn render`: runs the pipelines of a package and its subpackages.
+
+mod pipeline;
+mod report;
+
+use krm_core::Diagnostic;
+use krm_run::Pull;
+
+use super::finish::ResultFlags;
+use super::images::Images;
+use super::kinds::FnCommandKind;
+use super::limits::LimitFlags;
+use super::open_package;
+use super::output::OutputFlag;
+use crate::cli::{Global, Preview};
+use crate::commands::kinds::CommandKind;
+use crate::console::Console;
+use crate::disk::FileKind;
+use crate::loader::{LoadedPackage, Origin};
+use crate::{CommandResult, Failure, disk};
+
+const EXAMPLES: &str = "\
+Examples:
+  krm fn render
+  krm fn render shop --diff
+  krm fn render shop --explain --dry-run
+  krm fn render shop -o unwrap | kubectl apply -f -";
+
+/// Run the pipelines of a package and its subpackages.
+///
+/// Subpackages are rendered before their parents. Functions of the catalog are built in; others run as containers, commands or WASI
+/// modules. Their changes are edited into the files; everything else stays byte for byte as it was. If a function fails, no file is
+/// written.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Directory of the package [default: current directory]
+    #[arg(value_name = "PKG", default_value = ".", hide_default_value = true)]
+    dir: String,
+
+    /// Run commands that packages declare
+    #[arg(long)]
+    allow_exec: bool,
+
+    /// Give containers access to the network of the host
+    #[arg(long)]
+    allow_network: bool,
+
+    /// When to pull images: Always, IfNotPresent or Never
+    #[arg(long, value_name = "POLICY", default_value = "IfNotPresent", hide_default_value = true)]
+    image_pull_policy: Pull,
+
+    /// Container engine: docker, podman or nerdctl
+    #[arg(long, value_name = "ENGINE")]
+    runtime: Option<String>,
+
+    #[command(flatten)]
+    output: OutputFlag,
+
+    #[command(flatten)]
+    results: ResultFlags,
+
+    /// Print the changes of each function, field by field
+    #[arg(long)]
+    explain: bool,
+
+    /// Write the status of the run to the root Kptfile, like kpt
+    #[arg(long)]
+    write_status: bool,
+
+    /// Compat: Wasm modules need no permission
+    #[arg(long, hide = true)]
+    allow_alpha_wasm: bool,
+
+    #[command(flatten)]
+    images: Images,
+
+    #[command(flatten)]
+    limits: LimitFlags,
+
+    #[command(flatten)]
+    preview: Preview,
+}
+
+pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
+    if args.dir == disk::STDIN {
+        let error = Diagnostic::error(CommandKind::StdinIsNotAPackage);
+        let hint = "use `krm fn eval -` to run a function on standard input";
+        return Err(Failure::usage(error.hint(hint)));
+    }
+    let output = args.output.output.as_ref();
+    let options = open_package::edit_options(&args.preview, output);
+    let session = open_package::open(&args.dir, &options, global, console)?;
+    check_package(&session.loaded)?;
+    pipeline::run(args, session, global, console)
+}
+
+/// A file cannot be rendered. A directory without any package is probably the wrong one; an empty one was reported before.
+fn check_package(loaded: &LoadedPackage) -> Result<(), Failure> {
+    if loaded.origin != Origin::Directory {
+        let error = Diagnostic::error(FileKind::NotADirectory);
+        return Err(Failure::usage(error.in_file(&*loaded.title)));
+    }
+    let files = loaded.package.files();
+    if files.is_empty() || files.iter().any(|file| file.path.is_package_file()) {
+        return Ok(());
+    }
+    let error = Diagnostic::error(FnCommandKind::NoPackage);
+    Err(Failure::input(error.in_file(&*loaded.title)))
+}

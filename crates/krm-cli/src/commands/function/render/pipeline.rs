@@ -1,0 +1,163 @@
+//! One run of `render`: the pipelines of the package run, are reported, and their output is written.
+
+use krm_core::files::Deletions;
+use krm_core::functions::PackageTree;
+use krm_core::functions::kptfile;
+use krm_core::functions::resource_list::Item;
+use krm_core::functions::results::Ran;
+use krm_core::{Diagnostic, Package};
+use krm_run::{Environment, Permissions, PipelineRun, Renderer, RuntimeFactory};
+use krm_yaml::File;
+
+use super::super::finish::{self, FileContents};
+use super::super::{interrupt, open_package, run_report};
+use super::{Args, report};
+use crate::cli::Global;
+use crate::commands::cfg::edit_session::EditSession;
+use crate::commands::fix;
+use crate::console::Console;
+use crate::{CommandResult, Exit, Failure, parallel};
+
+/// The pipelines of a package, and the items before and after they ran.
+pub(super) struct Rendering {
+    pub(super) tree: PackageTree,
+    pub(super) before: Vec<Item>,
+    pub(super) pipeline: PipelineRun,
+}
+
+/// Renders an open package, reports what happened and writes the result.
+pub(super) fn run(
+    args: &Args,
+    session: EditSession<'_>,
+    global: &Global,
+    console: &mut Console,
+) -> CommandResult {
+    let renderer = renderer(args)?;
+    let original = &session.loaded.package;
+    let fixes = match args.results.fix {
+        true => fixes(args, &renderer, original, global, console)?,
+        false => FileContents::new(),
+    };
+    let fixed;
+    let package = match fixes.is_empty() {
+        true => original,
+        false => {
+            fixed = finish::with_contents(original, &fixes)?;
+            &fixed
+        }
+    };
+    let tree = package_tree(package)?;
+    let items = open_package::items(package, args.results.strict, console)?;
+    let rendering = render(&renderer, tree, items, global);
+    report::report(&rendering.pipeline, package, &session.loaded, console);
+    args.results.record(&rendering.pipeline.report(), console)?;
+    if args.explain {
+        report::explain(&rendering.pipeline, &session.loaded, console)?;
+    }
+    let pipeline = &rendering.pipeline;
+    let errors = run_report::errors(pipeline, original);
+    let contents = contents(args, &rendering, (package, fixes), errors.last())?;
+    let exit = finish::write(session, contents, args.output.output.as_ref(), console)?;
+    match pipeline.is_stopped {
+        false => Ok(exit),
+        true => Err(Failure::Diagnostics(report::failure_exit(pipeline), errors)),
+    }
+}
+
+fn renderer(args: &Args) -> Result<Renderer, Failure> {
+    let permissions = Permissions {
+        allow_exec: args.allow_exec,
+        allow_network: args.allow_network,
+        ..Permissions::default()
+    };
+    let factory = RuntimeFactory {
+        resolution: args.images.resolution()?,
+        permissions,
+        pull: args.image_pull_policy,
+        engine: args.runtime.clone(),
+        working_directory: std::env::current_dir()?,
+        environment: std::env::vars_os().collect::<Environment>(),
+    };
+    Ok(Renderer {
+        factory,
+        limits: args.limits.limits(),
+        fail_on: args.results.fail_on_severity(),
+        interrupt: interrupt::on_signals(),
+        directory: std::fs::canonicalize(&args.dir)?,
+    })
+}
+
+fn render(renderer: &Renderer, tree: PackageTree, before: Vec<Item>, global: &Global) -> Rendering {
+    let items = before.clone();
+    let pipeline = parallel::within(global.jobs, || renderer.run(&tree, items));
+    Rendering { tree, before, pipeline }
+}
+
+fn package_tree(package: &Package) -> Result<PackageTree, Failure> {
+    PackageTree::of(package).map_err(|errors| Failure::Diagnostics(Exit::Input, errors))
+}
+
+/// Runs the pipelines once for the values that their results propose. The package is then rendered with these values.
+fn fixes(
+    args: &Args,
+    renderer: &Renderer,
+    package: &Package,
+    global: &Global,
+    console: &mut Console,
+) -> Result<FileContents, Failure> {
+    let tree = package_tree(package)?;
+    let items = open_package::items_quietly(package, args.results.strict)?;
+    let rendering = render(renderer, tree, items, global);
+    let fixes = args.results.choices.apply(package, &rendering.pipeline.report());
+    fix::report(&fixes, args.preview.is_on(), console);
+    Ok(fixes.texts.into_iter().map(|(path, text)| (path, Some(text))).collect())
+}
+
+/// The new contents of files. After a failure the output is only used if the package asks for that.
+fn contents(
+    args: &Args,
+    rendering: &Rendering,
+    (package, fixes): (&Package, FileContents),
+    error: Option<&Diagnostic>,
+) -> Result<FileContents, Failure> {
+    let pipeline = &rendering.pipeline;
+    if !args.results.allow_delete
+        && let Some(error) = report::deletion_error(pipeline, rendering.before.len())
+    {
+        return Err(Failure::Diagnostics(Exit::Function, vec![error]));
+    }
+    let mut contents = fixes;
+    if !pipeline.is_stopped || rendering.tree.root().pipeline.save_on_failure {
+        // Deletions were checked above, with the name of the function.
+        let items = [&rendering.before[..], &pipeline.items];
+        contents.extend(finish::assembled(package, items, Deletions::Any, None)?);
+    }
+    if args.write_status {
+        add_status(package, pipeline, error, &mut contents)?;
+    }
+    Ok(contents)
+}
+
+/// Adds the status of the run to the root Kptfile.
+fn add_status(
+    package: &Package,
+    pipeline: &PipelineRun,
+    error: Option<&Diagnostic>,
+    contents: &mut FileContents,
+) -> Result<(), Failure> {
+    let kptfile = package.files().iter().find(|file| file.path.as_str() == "Kptfile");
+    let Some(kptfile) = kptfile else { return Ok(()) };
+    let text = match contents.get(&kptfile.path) {
+        Some(None) => return Ok(()),
+        Some(Some(text)) => text.clone(),
+        None => kptfile.file().map_or("", File::text).to_owned(),
+    };
+    let file = kptfile.with_text(text).map_err(|it| Failure::Diagnostics(Exit::Input, it))?;
+    let Some(file) = file.file() else { return Ok(()) };
+    let steps: Vec<(kptfile::Role, &Ran)> =
+        pipeline.runs.iter().filter_map(|run| Some((run.role?, &run.record))).collect();
+    let text = kptfile::write_status(file, &steps, error.map(Diagnostic::message))
+        .map_err(|error| Failure::input(error.in_file(&*kptfile.display_path)))?;
+    contents.insert(kptfile.path.clone(), Some(text));
+    Ok(())
+}

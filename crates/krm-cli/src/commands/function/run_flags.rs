@@ -1,0 +1,81 @@
+//! The flags of `eval` and `run`, and their common walk: open the package, run its steps, finish.
+
+use krm_core::Package;
+use krm_core::functions::resource_list::Item;
+use krm_run::{PipelineRun, Step};
+
+use super::finish::{self, PackageRun, ResultFlags};
+use super::output::OutputFlag;
+use super::permissions::PermissionFlags;
+use super::piped_list::PipedList;
+use super::save::SavedFunction;
+use super::{interrupt, open_package, run_report};
+use crate::cli::{Global, Preview};
+use crate::console::Console;
+use crate::{CommandResult, Failure, disk};
+
+/// Flags of both commands.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct RunFlags {
+    #[command(flatten)]
+    pub(super) output: OutputFlag,
+
+    #[command(flatten)]
+    pub(super) results: ResultFlags,
+
+    #[command(flatten)]
+    pub(super) permissions: PermissionFlags,
+
+    #[command(flatten)]
+    pub(super) preview: Preview,
+}
+
+impl RunFlags {
+    /// Opens a package, runs steps on its resources and writes what they changed.
+    pub(super) fn run_on_package(
+        &self,
+        dir: &str,
+        save: Option<&SavedFunction>,
+        global: &Global,
+        console: &mut Console,
+        steps: impl FnOnce(&Package, &[Item], &mut Console) -> Result<Vec<Step>, Failure>,
+    ) -> CommandResult {
+        let output = self.output.output.as_ref();
+        let options = open_package::edit_options(&self.preview, output);
+        let session = open_package::open(dir, &options, global, console)?;
+        let package = &session.loaded.package;
+        // Leaked, because the process exits soon: dropping thousands of texts takes measurable time.
+        let before = open_package::items(package, self.results.strict, console)?.leak();
+        let steps = steps(package, before, console)?;
+        let pipeline =
+            self.run_steps(&steps, before.to_vec(), (package, &session.loaded.title), console);
+        let pipeline = Box::leak(Box::new(pipeline));
+        let run = PackageRun { before, pipeline, save, output, preview: &self.preview };
+        finish::finish(&self.results, session, run, console)
+    }
+
+    /// Runs steps on a list from standard input and prints the list.
+    pub(super) fn run_on_list(
+        &self,
+        mut list: PipedList,
+        steps: &[Step],
+        items: Vec<Item>,
+        console: &mut Console,
+    ) -> CommandResult {
+        let title = disk::display_name(disk::STDIN);
+        let mut pipeline = self.run_steps(steps, items, (&Package::default(), title), console);
+        self.results.record(&pipeline.report(), console)?;
+        list.set_items(std::mem::take(&mut pipeline.items));
+        list.finish(&pipeline, self.output.output.as_ref(), console)
+    }
+
+    fn run_steps(
+        &self,
+        steps: &[Step],
+        items: Vec<Item>,
+        package: (&Package, &str),
+        console: &mut Console,
+    ) -> PipelineRun {
+        run_report::run_and_report(steps, items, package, &interrupt::on_signals(), console)
+    }
+}

@@ -1,0 +1,171 @@
+//! One run of a function on the resources of a package, whatever runtime it has and whichever command started it.
+
+use std::time::Duration;
+
+use krm_core::functions::kptfile::{DeclarationSite, Role};
+use krm_core::functions::resource_list::{FunctionResult, Item};
+use krm_core::functions::results::Ran;
+use krm_core::{Diagnostic, Severity};
+
+use crate::kinds::RunKind;
+use crate::pipeline::ItemChange;
+use crate::runtime_factory::suggest_builtin;
+
+/// How a function ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RunStatus {
+    /// It succeeded.
+    #[default]
+    Succeeded,
+    /// It ran and failed.
+    Failed,
+    /// It did not run, because its runtime or its functionConfig could not be created.
+    NotRun,
+}
+
+/// One run of a function.
+#[derive(Clone, Debug, Default)]
+pub struct FunctionRun {
+    /// What results.yaml records: name, runtime, image, package, exit code, stderr and results. Paths in results are
+    /// relative to the package that declares the function.
+    pub record: Ran,
+    /// How it ended.
+    pub status: RunStatus,
+    /// All items after the run; none if the output of the function is not used.
+    pub output: Option<Vec<Item>>,
+    /// What it changed; filled in by the pipeline.
+    pub changes: Vec<ItemChange>,
+    /// How many results at the beginning of the record the function reported itself. Those after them repeat `errors`.
+    pub reported_results: usize,
+    /// Why it failed, without the name of the function. Files are relative to the root package.
+    pub errors: Vec<Diagnostic>,
+    /// Warnings, without the name of the function.
+    pub warnings: Vec<Diagnostic>,
+    /// How many items it received.
+    pub selected: usize,
+    /// How many items there were.
+    pub total: usize,
+    /// From start to end.
+    pub duration: Duration,
+    /// Whether the functions after it do not run.
+    pub stops_pipeline: bool,
+    /// Mutator or validator, where that is declared.
+    pub role: Option<Role>,
+    /// Where it is declared.
+    pub declared_at: Option<DeclarationSite>,
+    /// The exit code of the process, or 1 for a built-in function that reported errors.
+    pub(crate) exit_code: Option<i32>,
+}
+
+impl FunctionRun {
+    /// A function that could not be started.
+    pub(crate) fn not_run(record: Ran, error: Diagnostic) -> Self {
+        Self {
+            record: Ran { exit_code: 1, ..record },
+            status: RunStatus::NotRun,
+            errors: vec![error],
+            stops_pipeline: true,
+            ..Self::default()
+        }
+    }
+
+    /// Whether the function failed or did not run.
+    pub fn is_failed(&self) -> bool {
+        self.status != RunStatus::Succeeded
+    }
+
+    /// The results that the function reported itself. Its other results repeat why it failed.
+    pub fn reported(&self) -> &[FunctionResult] {
+        &self.record.results[..self.reported_results.min(self.record.results.len())]
+    }
+
+    /// Whether there are errors among the results.
+    pub fn has_error_results(&self) -> bool {
+        self.record.results.iter().any(|it| it.severity == Severity::Error)
+    }
+
+    /// Whether it failed only because `--fail-on` counts its results as a failure.
+    pub fn is_failed_by_severity(&self) -> bool {
+        let kinds = self.errors.iter().map(|error| error.kind::<RunKind>());
+        kinds.flatten().any(|kind| matches!(kind, RunKind::FailOn { .. }))
+    }
+
+    /// Whether the failure is a finding: the function did its work and reported errors.
+    pub fn is_finding(&self) -> bool {
+        let exited = self.exit_code.is_some_and(|code| code != 0);
+        self.is_failed_by_severity() || (exited && self.has_error_results())
+    }
+
+    /// The role and name for messages: ``mutator `set-labels:v0.2` ``.
+    pub fn label(&self) -> String {
+        label(self.role, &self.record.name)
+    }
+
+    /// The warnings with the name of the function.
+    pub fn warning_diagnostics(&self) -> impl Iterator<Item = Diagnostic> {
+        self.warnings.iter().map(|warning| warning.clone().context(self.label()))
+    }
+
+    /// The errors with the name of the function, at the place that they are about or where the function is declared.
+    pub fn error_diagnostics(&self) -> Vec<Diagnostic> {
+        // A location in a resource does not show which pipeline declares the function, so that is added at the end.
+        let pipeline = self.declared_at.as_ref().filter(|_| self.role.is_some());
+        let mut diagnostics: Vec<Diagnostic> = self
+            .errors
+            .iter()
+            .map(|error| self.error_diagnostic(error, pipeline.is_some()))
+            .collect();
+        let all_located = self.errors.iter().all(|error| error.location.is_some());
+        if let Some(place) = pipeline.filter(|_| all_located) {
+            let failed = Diagnostic::error(RunKind::Failed { function: self.label() });
+            diagnostics.push(place.locate(failed));
+        }
+        diagnostics
+    }
+
+    fn error_diagnostic(&self, error: &Diagnostic, is_in_pipeline: bool) -> Diagnostic {
+        let error = error.clone();
+        if error.location.is_some() && is_in_pipeline {
+            return error;
+        }
+        let error = match self.status {
+            RunStatus::NotRun => cannot_run(error, &self.label()),
+            _ => self.failed(error),
+        };
+        match &self.declared_at {
+            Some(place) if error.location.is_none() => place.locate(error),
+            _ => error,
+        }
+    }
+
+    fn failed(&self, error: Diagnostic) -> Diagnostic {
+        let error = in_context(error, &self.label());
+        match self.record.is_container() {
+            true => suggest_builtin(error, &self.record.name),
+            false => error,
+        }
+    }
+}
+
+/// Says which function failed or cannot run.
+pub(crate) fn in_context(error: Diagnostic, label: &str) -> Diagnostic {
+    match error.kind::<RunKind>().is_some_and(RunKind::prevents_start) {
+        true => cannot_run(error, label),
+        false => error.context(format!("{label} failed")),
+    }
+}
+
+/// Says which function cannot run for this reason; see [`label`].
+pub fn cannot_run(error: Diagnostic, label: &str) -> Diagnostic {
+    error.context(format!("cannot run {label}"))
+}
+
+/// The role and name of a function for messages. Control characters of the name are escaped.
+pub fn label(role: Option<Role>, name: &str) -> String {
+    let role = role.map_or("function", Role::name);
+    let escape = |c: char| match c {
+        '\'' | '"' | '\\' => c.to_string(),
+        _ => c.escape_debug().to_string(),
+    };
+    format!("{role} `{}`", name.chars().map(escape).collect::<String>())
+}

@@ -1,0 +1,111 @@
+//! `render`: creates the steps of Kptfiles and runs them in the order of the package tree.
+
+use std::path::PathBuf;
+
+use krm_core::functions::PackageTree;
+use krm_core::functions::kptfile::{self, Function, Program};
+use krm_core::functions::resource_list::Item;
+use krm_core::functions::results::Ran;
+use krm_core::{Diagnostic, Severity};
+
+use super::{PipelineRun, tree};
+use crate::{FunctionRun, Interrupt, Limits, RuntimeFactory, RuntimeRequest, Step};
+
+/// Runs the pipelines of a package and its subpackages.
+#[derive(Debug)]
+pub struct Renderer {
+    /// Creates the runtimes of functions.
+    pub factory: RuntimeFactory,
+    /// The limits of each function.
+    pub limits: Limits,
+    /// Results of this severity or higher are a failure.
+    pub fail_on: Option<Severity>,
+    /// Stops all functions.
+    pub interrupt: Interrupt,
+    /// The directory of the root package. An absolute path.
+    pub directory: PathBuf,
+}
+
+impl Renderer {
+    /// Runs all pipelines of a tree on its resources.
+    pub fn run(&self, tree: &PackageTree, items: Vec<Item>) -> PipelineRun {
+        let run = |member: usize, function: &Function, items: Vec<Item>| {
+            self.run_function(&tree.nodes()[member].root, function, &items)
+        };
+        tree::run(tree, items, &run)
+    }
+
+    /// Runs one function on items whose paths are relative to its package.
+    fn run_function(&self, package: &str, function: &Function, items: &[Item]) -> FunctionRun {
+        let step = match self.step(package, function, items) {
+            Ok(step) => step,
+            Err(error) => {
+                return FunctionRun {
+                    total: items.len(),
+                    role: Some(function.role),
+                    declared_at: Some(function.place.clone()),
+                    ..FunctionRun::not_run(self.record(package, function), error)
+                };
+            }
+        };
+        let mut run = step.run(items, &self.interrupt);
+        run.record.package = package.to_owned();
+        run.errors = run.errors.into_iter().map(|it| from_root(it, package, items)).collect();
+        run
+    }
+
+    fn step(&self, package: &str, function: &Function, items: &[Item]) -> Result<Step, Diagnostic> {
+        let directory = self.directory.join(package);
+        let request = RuntimeRequest {
+            network: self.factory.permissions.allow_network,
+            local: Some(directory.clone()),
+            package_directory: directory,
+            ..RuntimeRequest::default()
+        };
+        let config = kptfile::function_config(function, items)?;
+        let runner = self.factory.program(&function.program, function.tag.as_deref(), &request)?;
+        let selection = function.selection.clone();
+        Ok(Step {
+            name: self.factory.name(&function.program, function.tag.as_deref()),
+            runtime: runtime(&function.program),
+            role: Some(function.role),
+            declared_at: Some(function.place.clone()),
+            config,
+            selects: Box::new(move |item| selection.selects(item.resource())),
+            fail_on: self.fail_on,
+            limits: self.limits,
+            ..Step::new(runner)
+        })
+    }
+
+    fn record(&self, package: &str, function: &Function) -> Ran {
+        Ran {
+            name: self.factory.name(&function.program, function.tag.as_deref()),
+            runtime: runtime(&function.program),
+            package: package.to_owned(),
+            ..Ran::default()
+        }
+    }
+}
+
+fn runtime(program: &Program) -> &'static str {
+    match program {
+        Program::Image(_) => "image",
+        Program::Exec(_) => "exec",
+        Program::Wasm(_) => "wasm",
+    }
+}
+
+/// The error with the path of its file relative to the root package, if it is about an item.
+fn from_root(error: Diagnostic, package: &str, items: &[Item]) -> Diagnostic {
+    let is_item = |file: &str| {
+        items.iter().any(|item| item.path.as_ref().is_some_and(|path| path.as_str() == file))
+    };
+    match &error.file {
+        Some(file) if !package.is_empty() && is_item(file) => {
+            let path = format!("{package}/{file}");
+            error.in_file(path)
+        }
+        _ => error,
+    }
+}

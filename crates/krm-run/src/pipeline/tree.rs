@@ -1,0 +1,176 @@
+//! The pipelines of a tree of packages, run one after the other or in parallel, with the same result.
+
+use krm_core::functions::PackageTree;
+use krm_core::functions::kptfile::Function;
+use krm_core::functions::resource_list::Item;
+use rayon::prelude::*;
+
+use super::{PipelineRun, changes_between};
+use crate::FunctionRun;
+
+/// Runs one function of a package, given by its index in the tree, on items whose paths are relative to that package.
+pub(super) trait RunFunction: Fn(usize, &Function, Vec<Item>) -> FunctionRun + Sync {}
+
+impl<F: Fn(usize, &Function, Vec<Item>) -> FunctionRun + Sync> RunFunction for F {}
+
+/// Runs all pipelines of a tree.
+///
+/// Packages of one level do not see each other and run in parallel. The result is as if they had run one by one: what
+/// comes after a failure in that order is discarded, although it may have run.
+pub(super) fn run(tree: &PackageTree, items: Vec<Item>, run: &impl RunFunction) -> PipelineRun {
+    match tree.root().pipeline.breadth_first {
+        true => breadth_first(tree, items, run),
+        false => depth_first(tree, items, run),
+    }
+}
+
+/// The pipeline of one package: `items` are those of the package and its subpackages.
+type PackageRun = PipelineRun;
+
+/// No package has failed so far.
+const NO_FAILURE: usize = usize::MAX;
+
+/// Runs subpackages before their parents.
+fn depth_first(tree: &PackageTree, items: Vec<Item>, run: &impl RunFunction) -> PipelineRun {
+    let own = tree.group_by_package(items);
+    let order = tree.run_order();
+    let mut done: Vec<Option<PackageRun>> = own.iter().map(|_| None).collect();
+    let mut first_failure = NO_FAILURE;
+    for level in tree.levels().into_iter().rev() {
+        // A package that comes after a failure does not run.
+        let level: Vec<usize> =
+            level.into_iter().filter(|at| order[*at] <= first_failure).collect();
+        let inputs = level.into_iter().map(|at| {
+            let mut input = own[at].clone();
+            for child in tree.children(at) {
+                input.extend(current_items(tree, child, &own, &done, &order, first_failure));
+            }
+            (at, input)
+        });
+        let inputs: Vec<(usize, Vec<Item>)> = inputs.collect();
+        for (at, package) in run_packages(tree, inputs, run) {
+            if package.is_stopped {
+                first_failure = first_failure.min(order[at]);
+            }
+            done[at] = Some(package);
+        }
+    }
+    let items = current_items(tree, 0, &own, &done, &order, first_failure);
+    collect(order, done, first_failure, items)
+}
+
+/// The items of a package and its subpackages, after those pipelines that count.
+fn current_items(
+    tree: &PackageTree,
+    member: usize,
+    own: &[Vec<Item>],
+    done: &[Option<PackageRun>],
+    order: &[usize],
+    first_failure: usize,
+) -> Vec<Item> {
+    let (mut items, mut at) = (Vec::new(), member);
+    while at < tree.subtree(member).end {
+        match &done[at] {
+            Some(done) if order[at] <= first_failure => {
+                items.extend(done.items.iter().cloned());
+                at = tree.subtree(at).end;
+            }
+            _ => {
+                items.extend(own[at].iter().cloned());
+                at += 1;
+            }
+        }
+    }
+    items
+}
+
+/// Runs packages before their subpackages.
+fn breadth_first(tree: &PackageTree, items: Vec<Item>, run: &impl RunFunction) -> PipelineRun {
+    let mut own = tree.group_by_package(items);
+    let order = tree.run_order();
+    let mut done: Vec<Option<PackageRun>> = own.iter().map(|_| None).collect();
+    let mut first_failure = NO_FAILURE;
+    for level in tree.levels() {
+        if first_failure != NO_FAILURE {
+            break;
+        }
+        let input = |at: usize| (at, own[tree.subtree(at)].iter().flatten().cloned().collect());
+        let inputs: Vec<(usize, Vec<Item>)> = level.into_iter().map(input).collect();
+        let packages = run_packages(tree, inputs, run);
+        let failed = packages.iter().filter(|(_, it)| it.is_stopped).map(|(at, _)| order[*at]);
+        first_failure = failed.min().unwrap_or(NO_FAILURE);
+        for (at, package) in packages.into_iter().filter(|(at, _)| order[*at] <= first_failure) {
+            let mut by_owner = tree.group_by_package(package.items.clone());
+            for inside in tree.subtree(at) {
+                own[inside] = std::mem::take(&mut by_owner[inside]);
+            }
+            done[at] = Some(package);
+        }
+    }
+    let items = own.into_iter().flatten().collect();
+    collect(order, done, first_failure, items)
+}
+
+/// The function runs that count, in the order of their packages.
+fn collect(
+    order: Vec<usize>,
+    done: Vec<Option<PackageRun>>,
+    first_failure: usize,
+    items: Vec<Item>,
+) -> PipelineRun {
+    let mut done: Vec<(usize, PackageRun)> =
+        order.into_iter().zip(done).filter_map(|(at, done)| Some((at, done?))).collect();
+    done.retain(|(at, _)| *at <= first_failure);
+    done.sort_by_key(|(at, _)| *at);
+    let runs = done.into_iter().flat_map(|(_, done)| done.runs).collect();
+    PipelineRun { items, runs, is_stopped: first_failure != NO_FAILURE }
+}
+
+fn run_packages(
+    tree: &PackageTree,
+    inputs: Vec<(usize, Vec<Item>)>,
+    run: &impl RunFunction,
+) -> Vec<(usize, PackageRun)> {
+    let work = |(at, input)| (at, run_package(tree, at, input, run));
+    match inputs.len() {
+        0 | 1 => inputs.into_iter().map(work).collect(),
+        _ => inputs.into_par_iter().map(work).collect(),
+    }
+}
+
+/// The functions of one package: each mutator on the output of the one before it, and all validators on the last output.
+fn run_package(
+    tree: &PackageTree,
+    member: usize,
+    items: Vec<Item>,
+    run: &impl RunFunction,
+) -> PackageRun {
+    let pipeline = &tree.nodes()[member].pipeline;
+    let mut package = PackageRun { items, ..PackageRun::default() };
+    for mutator in &pipeline.mutators {
+        match run_function(tree, member, mutator, &mut package, run) {
+            Some(output) => package.items = output,
+            None => return package,
+        }
+    }
+    for validator in &pipeline.validators {
+        run_function(tree, member, validator, &mut package, run);
+    }
+    package
+}
+
+/// Runs one function and records it. Returns the items after it, unless it failed.
+fn run_function(
+    tree: &PackageTree,
+    member: usize,
+    function: &Function,
+    package: &mut PackageRun,
+    run: &impl RunFunction,
+) -> Option<Vec<Item>> {
+    let mut run = run(member, function, tree.to_package_paths(member, package.items.clone()));
+    let output = run.output.take().map(|items| tree.from_package_paths(member, items));
+    run.changes = output.as_ref().map_or_else(Vec::new, |it| changes_between(&package.items, it));
+    package.is_stopped |= output.is_none();
+    package.runs.push(run);
+    output
+}

@@ -1,0 +1,263 @@
+//! Creates the runtime of a function, built-in, container, exec, Wasm or Starlark, within the permissions of the user.
+//!
+//! `eval`, `run` and `render` all create their functions here, so that no command can bypass a permission.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use krm_core::Diagnostic;
+use krm_core::functions::kptfile::Program;
+use krm_sdk::ResourceList;
+
+use crate::execution::diagnostic;
+use crate::kinds::{PermissionKind, ResolutionKind, RunKind};
+use crate::{
+    BuiltinPolicy, Container, ContainerSettings, Engine, Environment, Exec, ExecSettings, Function,
+    Mount, Network, Pull, Resolution, Resolved, Runner, Script, User, Variable, Wasi, WasiSettings,
+    similar_builtin,
+};
+
+/// What the user allows functions to access.
+#[derive(Clone, Debug, Default)]
+pub struct Permissions {
+    /// Whether commands run that a package declares.
+    pub allow_exec: bool,
+    /// Whether containers may use the network of the host.
+    pub allow_network: bool,
+    /// Mounts for containers.
+    pub mounts: Vec<Mount>,
+    /// Environment variables for functions.
+    pub variables: Vec<Variable>,
+    /// The user that containers run as.
+    pub user: User,
+    /// Whether the root file system of containers is writable.
+    pub writable_root: bool,
+}
+
+/// Creates the runtimes of functions.
+#[derive(Clone, Debug)]
+pub struct RuntimeFactory {
+    /// What an image stands for.
+    pub resolution: Resolution,
+    /// What functions may access.
+    pub permissions: Permissions,
+    /// When images are pulled.
+    pub pull: Pull,
+    /// The container engine that the user chose.
+    pub engine: Option<String>,
+    /// The user's working directory. An absolute path.
+    pub working_directory: PathBuf,
+    /// Where PATH and the variables that are passed on come from.
+    pub environment: Environment,
+}
+
+/// What the declaration of a function requests.
+#[derive(Clone, Debug, Default)]
+pub struct RuntimeRequest {
+    /// The directory of the package that declares the function. An absolute path.
+    pub package_directory: PathBuf,
+    /// Whether the user typed the function on the command line, which permits a command.
+    pub is_typed: bool,
+    /// Whether it requests the network of the host.
+    pub network: bool,
+    /// The mounts that it requests.
+    pub mounts: Vec<String>,
+    /// The environment variables that it requests.
+    pub variables: Vec<String>,
+    /// The directory that a container sees as `/local`.
+    pub local: Option<PathBuf>,
+}
+
+impl RuntimeFactory {
+    /// The name of a function for messages: an image with prefix and tag, or the text of the declaration.
+    pub fn name(&self, program: &Program, tag: Option<&str>) -> String {
+        match program {
+            Program::Image(image) => self.resolution.full_name(image, tag),
+            Program::Exec(text) | Program::Wasm(text) => text.clone(),
+        }
+    }
+
+    /// The runtime of a function of a Kptfile.
+    ///
+    /// # Errors
+    /// If the function is not allowed, not found or invalid.
+    pub fn program(
+        &self,
+        program: &Program,
+        tag: Option<&str>,
+        request: &RuntimeRequest,
+    ) -> Result<Runner, Diagnostic> {
+        match program {
+            Program::Image(image) => self.image(image, tag, request),
+            Program::Exec(command) => self.exec(command, None, request),
+            Program::Wasm(file) => {
+                let runner = self.wasm(file, &request.package_directory.join(file), request);
+                runner.map_err(|error| error.hint("the path is relative to the package directory"))
+            }
+        }
+    }
+
+    /// The runtime of an image: a built-in function or a container.
+    ///
+    /// # Errors
+    /// If the image is invalid or not built in where it must be, or the container is not allowed.
+    pub fn image(
+        &self,
+        image: &str,
+        tag: Option<&str>,
+        request: &RuntimeRequest,
+    ) -> Result<Runner, Diagnostic> {
+        match self.resolution.resolve(image, tag)? {
+            Resolved::Builtin(builtin) => Ok(Runner::Builtin(builtin)),
+            Resolved::Container(image) => {
+                self.container(&image, request).map_err(|error| suggest_builtin(error, &image))
+            }
+        }
+    }
+
+    fn container(&self, image: &str, request: &RuntimeRequest) -> Result<Runner, Diagnostic> {
+        let settings = ContainerSettings {
+            local: request.local.clone(),
+            network: if request.network { Network::Host } else { Network::None },
+            allow_network: self.permissions.allow_network,
+            mounts: self.mounts(request)?,
+            variables: self.variables(request)?,
+            user: self.permissions.user,
+            writable_root: self.permissions.writable_root,
+            pull: self.pull,
+            args: Vec::new(),
+        };
+        let engine = Engine::find(self.engine.as_deref(), &self.environment);
+        external(engine.and_then(|engine| Container::new(image, engine, settings)))
+    }
+
+    /// The runtime of a command, which is split already where `args` are given.
+    ///
+    /// # Errors
+    /// If exec functions are not allowed, or the command is not found.
+    pub fn exec(
+        &self,
+        name: &str,
+        args: Option<Vec<String>>,
+        request: &RuntimeRequest,
+    ) -> Result<Runner, Diagnostic> {
+        self.check_builtin_only(name)?;
+        let settings = ExecSettings {
+            allow_exec: request.is_typed || self.permissions.allow_exec,
+            working_directory: self.working_directory.clone(),
+            package_directory: request.package_directory.clone(),
+            environment: self.environment.clone(),
+            variables: self.variables(request)?,
+        };
+        external(match args {
+            Some(args) => Exec::from_args(name, args, settings),
+            None => Exec::new(name, settings),
+        })
+    }
+
+    /// The runtime of a WASI module in a file.
+    ///
+    /// # Errors
+    /// If the file is not readable or not a module.
+    pub fn wasm(
+        &self,
+        name: &str,
+        file: &Path,
+        request: &RuntimeRequest,
+    ) -> Result<Runner, Diagnostic> {
+        self.check_builtin_only(name)?;
+        let bytes = std::fs::read(file).map_err(|error| cannot_read(name, &error))?;
+        let value = |variable: Variable| match variable {
+            Variable::Set(name, value) => Some((name.into_string(), value.into_string())),
+            Variable::Pass(name) => {
+                let value = self.environment.get(&*name)?.to_str()?.to_owned();
+                Some((name.into_string(), value))
+            }
+        };
+        let variables = self.variables(request)?.into_iter().filter_map(value).collect();
+        external(Wasi::new(name, &bytes, WasiSettings { args: Vec::new(), variables }))
+    }
+
+    /// The runtime of a Starlark script in a file.
+    ///
+    /// # Errors
+    /// If the file is not readable.
+    pub fn starlark(&self, name: &str, file: &Path) -> Result<Runner, Diagnostic> {
+        let text = std::fs::read_to_string(file).map_err(|error| cannot_read(name, &error))?;
+        let display_name = name.to_owned();
+        let run = move |list: &mut ResourceList| {
+            krm_catalog::starlark::run_file(&display_name, &text, list)
+        };
+        Ok(Runner::Script(Script { name: name.to_owned(), run: Arc::new(run) }))
+    }
+
+    fn check_builtin_only(&self, name: &str) -> Result<(), Diagnostic> {
+        match self.resolution.builtin {
+            BuiltinPolicy::Only => {
+                Err(Diagnostic::error(ResolutionKind::NotBuiltIn { function: name.to_owned() }))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A package may mount its own files read-only. For every other mount the user passes the same mount.
+    fn mounts(&self, request: &RuntimeRequest) -> Result<Vec<Mount>, Diagnostic> {
+        let directory = &request.package_directory;
+        let parse = |text: &String| {
+            Mount::parse(text, directory)
+                .map_err(|reason| Diagnostic::error(PermissionKind::InvalidMount { reason }))
+        };
+        let requested = request.mounts.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
+        let allowed = &self.permissions.mounts;
+        let is_refused =
+            |mount: &&Mount| !mount.is_readonly_inside(directory) && !allowed.contains(mount);
+        if let Some(mount) = requested.iter().find(is_refused) {
+            let source = mount.source().to_string();
+            return Err(Diagnostic::error(PermissionKind::MountNotAllowed { source }));
+        }
+        let requested = requested.into_iter().filter(|mount| !allowed.contains(mount));
+        Ok(requested.chain(allowed.iter().cloned()).collect())
+    }
+
+    /// A package may set variables to values. Variables of the user's environment are passed only if the user names them.
+    fn variables(&self, request: &RuntimeRequest) -> Result<Vec<Variable>, Diagnostic> {
+        let parse = |text: &String| {
+            text.parse::<Variable>()
+                .map_err(|reason| Diagnostic::error(PermissionKind::InvalidVariable { reason }))
+        };
+        let requested = request.variables.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
+        let allowed = &self.permissions.variables;
+        let is_allowed =
+            |variable: &Variable| allowed.iter().any(|it| it.name() == variable.name());
+        let is_refused = |it: &&Variable| matches!(it, Variable::Pass(_)) && !is_allowed(it);
+        if let Some(variable) = requested.iter().find(is_refused) {
+            let name = variable.name().to_owned();
+            return Err(Diagnostic::error(PermissionKind::VariableNotAllowed { name }));
+        }
+        let requested = requested.into_iter().filter(|it| !is_allowed(it));
+        Ok(requested.chain(allowed.iter().cloned()).collect())
+    }
+}
+
+/// Adds the built-in function that the user may have meant by the name of a container image.
+pub(crate) fn suggest_builtin(error: Diagnostic, image: &str) -> Diagnostic {
+    match similar_builtin(image) {
+        Some(name) => error.hint(format!("did you mean `{name}`, which is built in?")),
+        None => error,
+    }
+}
+
+fn external<F: Function + 'static>(function: Result<F, RunKind>) -> Result<Runner, Diagnostic> {
+    match function {
+        Ok(function) => Ok(Runner::External(Box::new(function))),
+        Err(error) => Err(diagnostic(error)),
+    }
+}
+
+fn cannot_read(path: &str, error: &std::io::Error) -> Diagnostic {
+    let reason = match error.kind() {
+        std::io::ErrorKind::NotFound => "no such file".to_owned(),
+        _ => error.to_string(),
+    };
+    Diagnostic::error(RunKind::CannotReadFile { path: path.to_owned(), reason })
+}
