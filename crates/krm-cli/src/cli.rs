@@ -14,7 +14,7 @@ Examples:
   krm yaml set spec.replicas 5 deployment.yaml --diff
   krm yaml check *.yaml
 
-Exit codes: 0 success, 1 findings, 2 invalid usage, 3 invalid input, 4 function failed, 70 bug in krm";
+Exit codes: 0 success, 1 findings, 2 invalid usage, 3 invalid input, 4 function failed, 70 bug";
 
 /// Kubernetes configuration as data: read, edit, merge and transform YAML without reformatting it.
 #[derive(Debug, Parser)]

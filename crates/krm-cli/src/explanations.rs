@@ -77,32 +77,4 @@ mod tests {
         assert_eq!(summary("A file\nis missing. Add it.\n\nMore."), "A file is missing.");
         assert_eq!(summary("A file is missing.\n\n```yaml\n```"), "A file is missing.");
     }
-
-    #[test]
-    fn page_lists_every_id() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/errors.md");
-        let page = page();
-        if std::env::var_os("UPDATE_CASES").is_some_and(|value| value == "1") {
-            std::fs::write(path, &page).unwrap();
-        }
-        let written = std::fs::read_to_string(path).unwrap_or_default();
-        assert!(
-            written == page,
-            "docs/errors.md is out of date: run this test with UPDATE_CASES=1"
-        );
-    }
-
-    /// `docs/errors.md`: an index of the areas, then the explanations.
-    fn page() -> String {
-        let mut page = "# Errors and warnings\n\nEvery error and warning has an id, which is printed in brackets and never changes: `error[cannot-read]: …`.\n\
-            `krm explain ID` prints the same text as this page, which is generated from it.\n".to_owned();
-        for area in areas() {
-            page.push_str(&format!("\n## {}\n", area.title));
-            for id in area.ids() {
-                let text = area.explanation(id).unwrap_or_default();
-                page.push_str(&format!("\n### {id}\n\n{text}\n"));
-            }
-        }
-        page
-    }
 }

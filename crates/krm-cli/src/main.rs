@@ -5,6 +5,8 @@ mod commands;
 mod console;
 mod disk;
 mod explanations;
+#[cfg(test)]
+mod generated_docs;
 mod loader;
 mod parallel;
 mod walk;

@@ -1,28 +1,29 @@
-//! The cases of `tests/cases`: command lines, with everything that came of them.
+//! The cases in `tests/cases`: command lines with their output, exit code and changed files.
 
 use krm_testkit::{Case, Section, diff};
 
-use crate::sandbox::{Ran, Sandbox};
+use crate::sandbox::{Output, Sandbox};
 
 #[test]
-fn command_lines_do_what_their_cases_say() {
-    krm_testkit::run_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases"), act);
+fn cases() {
+    krm_testkit::run_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases"), run_action);
 }
 
-fn act(case: &Case, action: &Section) -> String {
-    let line = action.title.strip_prefix("$ ").expect("an action is a command line after `$ `");
+fn run_action(case: &Case, action: &Section) -> String {
+    let line =
+        action.title.strip_prefix("$ ").expect("an action is a command line that starts with `$ `");
     let sandbox = Sandbox::new();
     for input in case.sections().iter().filter(|section| section.is_input()) {
-        sandbox.write(input.file_name().expect("it is an input"), &input.input_bytes());
+        sandbox.write(input.file_name().expect("the section is an input"), &input.input_bytes());
     }
     let before = sandbox.files();
     let ran = sandbox.run(line);
     let after = sandbox.files();
-    let mut body = printed(&ran);
+    let mut body = describe_output(&ran);
     for (name, new) in &after {
         let old = before.get(name).map_or("", String::as_str);
         if old != new {
-            body.push_str(&format!("[{name}]\n{}", shown(&diff(old, new))));
+            body.push_str(&format!("[{name}]\n{}", visible(&diff(old, new))));
         }
     }
     for name in before.keys().filter(|name| !after.contains_key(*name)) {
@@ -31,13 +32,13 @@ fn act(case: &Case, action: &Section) -> String {
     body
 }
 
-fn printed(ran: &Ran) -> String {
-    let mut body = shown(&ran.stdout);
+fn describe_output(ran: &Output) -> String {
+    let mut body = visible(&ran.stdout);
     if !ran.stdout.is_empty() && !ran.stdout.ends_with('\n') {
         body.push_str("\n\\ no final newline\n");
     }
     if !ran.stderr.is_empty() {
-        body.push_str(&format!("[stderr]\n{}", shown(&ran.stderr)));
+        body.push_str(&format!("[stderr]\n{}", visible(&ran.stderr)));
     }
     if ran.exit != 0 {
         body.push_str(&format!("[exit {}]\n", ran.exit));
@@ -45,7 +46,7 @@ fn printed(ran: &Ran) -> String {
     body
 }
 
-/// What an editor would hide or change is spelled out.
-fn shown(text: &str) -> String {
+/// Replaces characters that an editor would hide or change.
+fn visible(text: &str) -> String {
     text.replace('\r', "␍").replace('\u{1b}', "␛").replace('\u{feff}', "<BOM>")
 }

@@ -1,4 +1,4 @@
-//! Functions that need more than a line of the shell: other languages, pipes, signals and containers.
+//! Functions that need more than a case: other languages, pipes, signals and terminals.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use crate::sandbox::{Sandbox, krm};
 
-/// A package with much that a printer would change.
+/// A resource with much formatting that serializing would change.
 const DEPLOYMENT: &str = "# the shop\n\napiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web # it\n  labels: {app: 'web', \"tier\": front}\nspec:\n    replicas:   3 # for now\n\n    # who is meant\n    selector: &sel\n        matchLabels: {app: web}\n    template:\n        spec:\n            containers:\n              - name: web\n                image: \"web:1.0\" # pinned\n                command: [sh, -c, 'echo \"hi\"']\n                args:\n                - |\n                  one\n                  two\n              - {name: side, image: side:2}\n    again: *sel\n    flag: off\n    mode: 0644\n    long: 'it is a long text that goes on and on and on and on and on and on and on and on and on and on and on'\n";
 const OTHERS: &str = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec:\n  ports: [{port: 80}] # one\n---\n# second\napiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: a # first\n  data: {x: \"1\"}\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: b}\n";
 
-/// Reads all, changes the replicas and prints everything anew: no comment, no quote, no order survives.
+/// Changes the replicas and serializes everything again: comments, quotes and order are lost.
 const PYTHON: &str = "import sys, yaml\nlist = yaml.safe_load(sys.stdin)\nfor item in list['items']:\n    if item['kind'] == 'Deployment':\n        item['spec']['replicas'] = 5\n        item['spec']['template']['spec']['containers'][0]['image'] = 'web:2.0'\nyaml.safe_dump(list, sys.stdout, sort_keys=True)\n";
 
 fn shop() -> Sandbox {
@@ -26,16 +26,16 @@ fn has_python() -> bool {
     let found = Sandbox::new().run("python3 -c 'import yaml'").exit == 0;
     assert!(
         found || std::env::var_os("KRM_REQUIRE_PYTHON").is_none(),
-        "KRM_REQUIRE_PYTHON is set, and python3 with PyYAML is not here"
+        "KRM_REQUIRE_PYTHON is set, and python3 with PyYAML is not installed"
     );
     if !found {
-        println!("skipped: python3 with PyYAML is not here");
+        println!("skipped: python3 with PyYAML is not installed");
     }
     found
 }
 
 #[test]
-fn a_function_that_prints_everything_anew_leaves_a_diff_of_what_it_changed() {
+fn reserialized_output_changes_only_what_the_function_changed() {
     if !has_python() {
         return;
     }
@@ -43,15 +43,15 @@ fn a_function_that_prints_everything_anew_leaves_a_diff_of_what_it_changed() {
     sandbox.write("scale.py", PYTHON.as_bytes());
     let ran = sandbox.run("krm fn eval shop --exec 'python3 ../scale.py' -q");
     assert_eq!((ran.stdout.as_str(), ran.stderr.as_str(), ran.exit), ("", "", 0));
-    let wanted =
+    let expected =
         DEPLOYMENT.replace("replicas:   3", "replicas:   5").replace("\"web:1.0\"", "\"web:2.0\"");
     let files = sandbox.files();
-    assert_eq!(files["shop/deployment.yaml"], wanted);
+    assert_eq!(files["shop/deployment.yaml"], expected);
     assert_eq!(files["shop/sub/others.yaml"], OTHERS);
 }
 
 #[test]
-fn source_and_sink_are_eval() {
+fn source_and_sink_equal_eval() {
     let mut functions = vec![
         ("cat", "cat"),
         ("sed 's/replicas:   3/replicas: 7/'", "sed"),
@@ -83,7 +83,7 @@ fn source_and_sink_are_eval() {
 }
 
 #[test]
-fn a_signal_ends_the_function_and_leaves_the_files() {
+fn signal_stops_the_function_and_leaves_files_unchanged() {
     for signal in ["INT", "TERM"] {
         let sandbox = shop();
         let before = sandbox.files();
@@ -102,10 +102,10 @@ fn a_signal_ends_the_function_and_leaves_the_files() {
             Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status();
         assert!(sent.unwrap().success());
         let status = child.wait().unwrap();
-        let mut words = String::new();
-        std::io::Read::read_to_string(child.stderr.as_mut().unwrap(), &mut words).unwrap();
-        assert_eq!(status.code(), Some(4), "{signal}: {words}");
-        assert!(words.contains("was interrupted"), "{signal}: {words}");
+        let mut stderr = String::new();
+        std::io::Read::read_to_string(child.stderr.as_mut().unwrap(), &mut stderr).unwrap();
+        assert_eq!(status.code(), Some(4), "{signal}: {stderr}");
+        assert!(stderr.contains("was interrupted"), "{signal}: {stderr}");
         wait_for(|| (!fs::exists(format!("/proc/{pid}")).unwrap_or(false)).then_some(()));
         let mut after = sandbox.files();
         after.remove("child");
@@ -113,20 +113,20 @@ fn a_signal_ends_the_function_and_leaves_the_files() {
     }
 }
 
-pub(crate) fn wait_for<T>(mut what: impl FnMut() -> Option<T>) -> T {
+pub(crate) fn wait_for<T>(mut poll: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
     loop {
-        if let Some(found) = what() {
+        if let Some(found) = poll() {
             return found;
         }
-        assert!(start.elapsed() < Duration::from_secs(60), "it never came");
+        assert!(start.elapsed() < Duration::from_secs(60), "timed out");
         thread::sleep(Duration::from_millis(20));
     }
 }
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_terminal_is_told_what_runs_and_a_log_gets_one_line() {
+fn running_function_is_shown_on_a_terminal_and_logged_in_one_line() {
     let sandbox = shop();
     let line = "env TERM=xterm script -qec \"krm fn eval shop --exec cat\" /dev/null";
     let ran = sandbox.run(line);

@@ -33,18 +33,18 @@ fn repository(ours: &str, theirs: &str) -> Sandbox {
     sandbox
 }
 
-fn git(sandbox: &Sandbox, line: &str) -> crate::sandbox::Ran {
+fn git(sandbox: &Sandbox, line: &str) -> crate::sandbox::Output {
     let env = "export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null HOME=/nowhere \
                GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b";
     sandbox.run(&format!("{env}; {line}"))
 }
 
-/// As the page tells it.
-const DRIVER: &str = "git config merge.krm.name 'krm, by meaning' && git config merge.krm.driver \
+/// The configuration that the documentation page shows.
+const DRIVER: &str = "git config merge.krm.name 'semantic merge of YAML' && git config merge.krm.driver \
      'krm yaml merge3 --base %O --local %A --upstream %B --name %P -i --on-conflict mark'";
 
 #[test]
-fn as_a_merge_driver_it_merges_what_git_alone_cannot() {
+fn merge_driver_merges_what_git_alone_cannot() {
     let ours =
         BASE.replace("image: web:1", "image: web:1\n        # for a look\n        tty: true");
     let theirs = BASE.replace("image: web:1", "image: web:2\n        args: [--fast]");
@@ -58,14 +58,14 @@ fn as_a_merge_driver_it_merges_what_git_alone_cannot() {
 }
 
 #[test]
-fn a_conflict_stops_the_merge_and_is_settled_later() {
+fn conflict_stops_the_merge_and_can_be_resolved_later() {
     let ours = BASE.replace("replicas: 1 # few", "replicas: 3 # few");
     let theirs = BASE.replace("replicas: 1", "replicas: 2").replace("web:1", "web:2");
     let sandbox = repository(&ours, &theirs);
     let ran = git(&sandbox, &format!("cd repo && {DRIVER} && git merge -q theirs -m merged"));
     assert_eq!(ran.exit, 1);
     assert!(ran.stderr.contains("`spec.replicas` was changed on both sides"), "{}", ran.stderr);
-    assert!(ran.stderr.contains("web.yaml:5:13"), "the file's own name is told: {}", ran.stderr);
+    assert!(ran.stderr.contains("web.yaml:5:13"), "the diagnostic names the file: {}", ran.stderr);
     let text = sandbox.files()["repo/web.yaml"].clone();
     assert!(text.contains("krm-conflict") && text.contains("replicas: 2"), "{text}");
     assert!(!text.contains("<<<<<<<"), "{text}");
@@ -76,7 +76,7 @@ fn a_conflict_stops_the_merge_and_is_settled_later() {
 }
 
 #[test]
-fn as_a_mergetool_it_takes_over_where_git_stopped() {
+fn mergetool_merges_what_git_could_not() {
     let ours = BASE.replace("image: web:1", "image: web:1\n        tty: true");
     let theirs = BASE.replace("image: web:1", "image: web:2");
     let sandbox = repository(&ours, &theirs);

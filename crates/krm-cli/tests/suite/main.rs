@@ -1,23 +1,23 @@
-//! One test binary for the command line: cases, the pages' examples, and what needs a process in hand.
+//! Tests of the krm binary: cases, examples in the documentation, and tests that control processes.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue fails")]
 #![allow(clippy::print_stdout, reason = "a test that is skipped says so")]
 
 mod cases;
+mod completion_and_man;
 mod containers;
 mod corpora;
+mod disk_errors;
+mod doc_pages;
 mod functions;
 mod git;
-mod ignoring;
-mod images;
-mod kills;
-mod laws;
-mod modules;
-mod pages;
-mod peak;
-mod pipes;
+mod interrupted_writes;
+mod krmignore;
+mod package_properties;
+mod peak_memory;
+mod processes;
+mod progress;
+mod project_images;
 mod projects;
 mod sandbox;
-mod shells;
-mod storage;
-mod terminal;
+mod wasm;

@@ -1,6 +1,6 @@
-//! Projects that `krm fn new` makes: each is built, tested and run as its README says.
+//! Projects created by `krm fn new`: each is built, tested and run as its README says.
 //!
-//! Those that need packages from elsewhere (Rust, Go, TypeScript) are only built where `KRM_PROJECTS` is set.
+//! Those with dependencies (Rust, Go, TypeScript) are built only if `KRM_PROJECTS` is set.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ impl Project {
         project
     }
 
-    /// Runs a line, which must go well, with the home of whoever runs the test, where packages are kept.
+    /// Runs a command line that must succeed. It has the user's `HOME`, where package managers keep their caches.
     fn run(&self, line: &str) -> String {
         let home = std::env::var("HOME").unwrap_or_default();
         let ran = self.sandbox.run(&format!("export HOME='{home}'; {line}"));
@@ -30,12 +30,12 @@ impl Project {
         ran.stdout
     }
 
-    /// The whole path of a file of the project, because commands run in the folder of the package.
+    /// The absolute path of a file of the project, because functions run in the directory of the package.
     fn file(&self, name: &str) -> String {
         self.sandbox.path().join("set-owner").join(name).display().to_string()
     }
 
-    /// Runs the function on the package in every way, and looks at what came of it.
+    /// Runs the function on the package with each form of functionConfig, and checks the result.
     fn eval(&self, function: &str) {
         for config in ["--fn-config set-owner/config.yaml", "-- owner=team-a"] {
             self.sandbox.write("pkg/pod.yaml", POD.as_bytes());
@@ -52,16 +52,16 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// Whether a line of the shell goes well; where not, the test says that it was skipped.
+/// Whether a command line succeeds; if not, prints that the test is skipped.
 fn has(test: &str, line: &str) -> bool {
-    let is_there = Sandbox::new().run(line).exit == 0;
-    if !is_there {
+    let succeeds = Sandbox::new().run(line).exit == 0;
+    if !succeeds {
         println!("skipped: {test}: `{line}` fails here");
     }
-    is_there
+    succeeds
 }
 
-/// Whether packages may be fetched and built for a test.
+/// Whether dependencies may be downloaded and built for a test.
 fn may_build(test: &str) -> bool {
     let may = std::env::var_os("KRM_PROJECTS").is_some();
     if !may {
@@ -71,7 +71,7 @@ fn may_build(test: &str) -> bool {
 }
 
 #[test]
-fn a_project_in_python_is_tested_and_runs() {
+fn python_project_passes_its_tests_and_runs() {
     if has("python", "python3 -c 'import yaml'") {
         let project = Project::new("python");
         project.run("cd set-owner && python3 -m unittest");
@@ -80,7 +80,7 @@ fn a_project_in_python_is_tested_and_runs() {
 }
 
 #[test]
-fn a_project_in_shell_is_tested_and_runs() {
+fn shell_project_passes_its_tests_and_runs() {
     if has("shell", "bash -c true") {
         let project = Project::new("shell");
         assert_eq!(project.run("bash set-owner/test.sh"), "ok\n");
@@ -94,7 +94,7 @@ fn a_project_in_shell_is_tested_and_runs() {
 }
 
 #[test]
-fn a_project_in_starlark_is_tested_and_runs() {
+fn starlark_project_passes_its_tests_and_runs() {
     let project = Project::new("starlark");
     let ran = project.sandbox.run("krm fn eval pkg --starlark set-owner/function.star -- owner=a");
     if ran.stderr.contains("built without Starlark") {
@@ -106,7 +106,7 @@ fn a_project_in_starlark_is_tested_and_runs() {
 }
 
 #[test]
-fn a_project_in_go_is_built_tested_and_runs() {
+fn go_project_builds_passes_its_tests_and_runs() {
     if may_build("go") && has("go", "go version") {
         let project = Project::new("go");
         project.run("cd set-owner && go vet ./... && go test ./... && go build -o set-owner .");
@@ -117,7 +117,7 @@ fn a_project_in_go_is_built_tested_and_runs() {
 }
 
 #[test]
-fn a_project_in_typescript_is_built_tested_and_runs() {
+fn typescript_project_builds_passes_its_tests_and_runs() {
     if may_build("typescript") && has("typescript", "npm --version") {
         let project = Project::new("typescript");
         project.run("cd set-owner && npm install && npm test");
@@ -126,7 +126,7 @@ fn a_project_in_typescript_is_built_tested_and_runs() {
 }
 
 #[test]
-fn a_project_in_rust_is_built_tested_and_runs() {
+fn rust_project_builds_passes_its_tests_and_runs() {
     if may_build("rust") && has("rust", "cargo --version") {
         let project = Project::new("rust");
         let target = root().join("target/projects");

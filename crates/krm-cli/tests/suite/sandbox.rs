@@ -1,17 +1,17 @@
-//! A folder of its own in which a command line runs, and what came of it.
+//! A temporary directory in which a command line runs, and its result.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// A folder that is removed when dropped.
+/// A temporary directory, removed when dropped.
 pub(crate) struct Sandbox {
-    folder: tempfile::TempDir,
+    directory: tempfile::TempDir,
 }
 
-/// What a command line printed, and how it ended.
-pub(crate) struct Ran {
+/// The output and exit code of a command line.
+pub(crate) struct Output {
     pub(crate) stdout: String,
     pub(crate) stderr: String,
     pub(crate) exit: i32,
@@ -19,11 +19,11 @@ pub(crate) struct Ran {
 
 impl Sandbox {
     pub(crate) fn new() -> Self {
-        Self { folder: tempfile::Builder::new().prefix("krm-test-").tempdir().unwrap() }
+        Self { directory: tempfile::Builder::new().prefix("krm-test-").tempdir().unwrap() }
     }
 
     pub(crate) fn path(&self) -> &Path {
-        self.folder.path()
+        self.directory.path()
     }
 
     pub(crate) fn write(&self, name: &str, bytes: &[u8]) {
@@ -32,15 +32,15 @@ impl Sandbox {
         fs::write(path, bytes).unwrap();
     }
 
-    /// The files with their contents; what is not UTF-8 is left out, and links are not followed.
+    /// The files with their contents, except those that are not UTF-8. Symlinks are not followed.
     pub(crate) fn files(&self) -> BTreeMap<String, String> {
         let mut files = BTreeMap::new();
         collect(self.path(), self.path(), &mut files);
         files
     }
 
-    /// Runs a command line of the shell in which `krm` is the program under test.
-    pub(crate) fn run(&self, line: &str) -> Ran {
+    /// Runs a shell command line in which `krm` is the program under test.
+    pub(crate) fn run(&self, line: &str) -> Output {
         let output = Command::new("sh")
             .args(["-c", line])
             .current_dir(self.path())
@@ -49,7 +49,7 @@ impl Sandbox {
             .stdin(Stdio::null())
             .output()
             .unwrap();
-        Ran {
+        Output {
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
             exit: output.status.code().unwrap_or(-1),
@@ -57,10 +57,10 @@ impl Sandbox {
     }
 }
 
-/// Says why tests did nothing, past the test runner, which hides what tests print.
+/// Prints why tests were skipped to standard error, as the test runner captures standard output.
 pub(crate) fn skipped(tests: &str, why: &str) {
     use std::io::Write;
-    // In one piece, as other tests write, too.
+    // One write, so that lines of parallel tests do not mix.
     let _ = std::io::stderr().write_all(format!("\nskipped: {tests}: {why}\n").as_bytes());
 }
 
@@ -77,8 +77,8 @@ fn search_path() -> std::ffi::OsString {
     std::env::join_paths(std::iter::once(own).chain(std::env::split_paths(&others))).unwrap()
 }
 
-fn collect(root: &Path, folder: &Path, files: &mut BTreeMap<String, String>) {
-    for entry in fs::read_dir(folder).unwrap() {
+fn collect(root: &Path, directory: &Path, files: &mut BTreeMap<String, String>) {
+    for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
         let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
         if path.is_symlink() {

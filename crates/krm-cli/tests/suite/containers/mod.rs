@@ -1,11 +1,11 @@
 //! A real engine under the commands: what each flag opens, how containers end, and that none is left.
 #![cfg(target_os = "linux")]
 
-mod declared;
-mod openings;
-mod stopping;
+mod annotated_functions;
+mod failures;
+mod options;
+mod stop;
 pub(crate) mod template;
-mod wrongs;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
 
-use crate::sandbox::{Ran, Sandbox, skipped};
+use crate::sandbox::{Output, Sandbox, skipped};
 
 /// An image that does what the variable `DO` says, in the shell.
 const SHELL: &str = "example.com/krm-cli-tests/shell:v1";
@@ -47,7 +47,7 @@ impl Shop {
     }
 
     /// A line of the shell with the engine, and with a script for the container.
-    fn run(&self, script: &str, line: &str) -> Ran {
+    fn run(&self, script: &str, line: &str) -> Output {
         assert!(!script.contains('\''), "{script}");
         let host = std::env::var("DOCKER_HOST").map(|host| format!("export DOCKER_HOST='{host}'"));
         let host = host.unwrap_or_else(|_| ":".to_owned());
@@ -56,7 +56,7 @@ impl Shop {
     }
 
     /// `krm fn eval` of the shell's image.
-    fn eval(&self, script: &str, flags: &str) -> Ran {
+    fn eval(&self, script: &str, flags: &str) -> Output {
         let line =
             format!("krm fn eval shop -i {SHELL} --image-pull-policy never --env DO {flags}");
         self.run(script, &line)

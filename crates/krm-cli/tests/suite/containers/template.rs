@@ -43,7 +43,7 @@ pub(crate) fn run(sandbox: &Sandbox, line: &str) -> String {
 }
 
 #[test]
-fn a_template_is_an_image_and_what_people_change_stays() {
+fn template_image_keeps_local_changes() {
     if !has_image() {
         return;
     }
@@ -64,7 +64,7 @@ fn a_template_is_an_image_and_what_people_change_stays() {
 }
 
 #[test]
-fn the_image_is_named_to_the_byte_in_the_results() {
+fn results_name_the_image_with_its_digest() {
     if !has_image() {
         return;
     }

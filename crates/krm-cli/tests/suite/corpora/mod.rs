@@ -105,7 +105,7 @@ fn hold_against(list: &str, judged: &[Judged], wrong: impl Fn(&Judged) -> &[Stri
 }
 
 #[test]
-fn packages_of_other_people_become_what_they_should() {
+fn corpus_packages_match_their_expected_output() {
     let Some(corpora) = corpora() else { return };
     let judged = judged(&corpora);
     let mut short = Vec::new();

@@ -6,7 +6,7 @@ use super::{DEVICES, SHELL, Shop, devices, devices_here, named};
 const NETWORK: &str = "apiVersion: example.com/v1\nkind: Look\nmetadata:\n  name: look\n  annotations:\n    config.kubernetes.io/function: |\n      container:\n        image: example.com/krm-cli-tests/shell:v1\n        network: true\n        envs: [\"DO=cat; cat /proc/net/dev >&2\"]\n";
 
 #[test]
-fn a_declared_function_gets_the_network_only_where_that_is_allowed() {
+fn annotated_function_gets_the_network_only_if_allowed() {
     let Some(shop) = Shop::new() else { return };
     shop.sandbox.write("look/look.yaml", NETWORK.as_bytes());
     let run = |flags: &str| {
@@ -32,7 +32,7 @@ fn a_declared_function_gets_the_network_only_where_that_is_allowed() {
 }
 
 #[test]
-fn the_folder_of_a_declaration_is_seen_as_local_and_not_written() {
+fn directory_of_the_annotated_function_is_mounted_read_only_at_local() {
     let Some(shop) = Shop::new() else { return };
     let script = "DO=cat; cat /local/beside.txt >&2; echo x > /local/new || true";
     let declared =
@@ -47,7 +47,7 @@ fn the_folder_of_a_declaration_is_seen_as_local_and_not_written() {
 }
 
 #[test]
-fn a_declared_mount_is_of_the_package_or_named_by_the_person() {
+fn annotated_mount_must_be_in_the_package_or_allowed_by_a_flag() {
     let Some(shop) = Shop::new() else { return };
     let declare = |mount: &str| {
         let script = "DO=cat; cat /mine/file >&2";
@@ -85,7 +85,7 @@ fn a_declared_mount_is_of_the_package_or_named_by_the_person() {
 }
 
 #[test]
-fn a_function_that_fails_is_named_with_its_declaration() {
+fn failed_function_is_reported_at_its_annotation() {
     let Some(shop) = Shop::new() else { return };
     let declared =
         NETWORK.replace("network: true", "").replace("cat; cat /proc/net/dev >&2", "exit 9");
@@ -98,7 +98,7 @@ fn a_function_that_fails_is_named_with_its_declaration() {
 }
 
 #[test]
-fn a_pipeline_gets_the_network_only_where_that_is_allowed() {
+fn pipeline_gets_the_network_only_if_allowed() {
     let Some(shop) = Shop::new() else { return };
     let kptfile = format!(
         "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata:\n  name: shop\npipeline:\n  mutators:\n  - image: {DEVICES}\n"

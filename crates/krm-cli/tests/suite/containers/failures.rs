@@ -1,10 +1,10 @@
 //! Whatever a container does wrong, it is named with how it ended, and the files stay as they were.
 
 use super::{RESOURCE, SHELL, Shop, engine};
-use crate::peak;
+use crate::peak_memory;
 
 #[test]
-fn an_exit_code_comes_with_the_last_words() {
+fn failure_shows_the_exit_code_and_the_last_lines_of_stderr() {
     let Some(shop) = Shop::new() else { return };
     let said = shop.fails("cat; echo one >&2; echo two >&2; exit 5", "-q");
     let wanted = format!(
@@ -14,7 +14,7 @@ fn an_exit_code_comes_with_the_last_words() {
 }
 
 #[test]
-fn one_that_reads_nothing_has_its_say() {
+fn function_that_does_not_read_its_input_can_report_an_error() {
     let Some(shop) = Shop::new() else { return };
     // More than a pipe holds.
     let many =
@@ -32,7 +32,7 @@ fn one_that_reads_nothing_has_its_say() {
 }
 
 #[test]
-fn a_signal_is_known_by_its_exit_code() {
+fn signal_is_recognized_by_its_exit_code() {
     let Some(shop) = Shop::new() else { return };
     // The first process of a container is not ended by its own signal.
     let said = shop.fails("sh -c \"kill -ABRT \\$\\$\"; exit $?", "-q");
@@ -43,7 +43,7 @@ fn a_signal_is_known_by_its_exit_code() {
 }
 
 #[test]
-fn output_that_cannot_be_taken_is_told() {
+fn invalid_output_is_an_error() {
     let Some(shop) = Shop::new() else { return };
     let said = |script: &str| shop.fails(script, "-q");
     let cases = [
@@ -60,14 +60,14 @@ fn output_that_cannot_be_taken_is_told() {
 }
 
 #[test]
-fn words_without_end_take_no_memory() {
+fn endless_stderr_takes_bounded_memory() {
     let Some(shop) = Shop::new() else { return };
     // A gigabyte takes an engine half a minute; this is far more than krm may take.
     let script = "head -c 200m /dev/zero | tr \"\\0\" \"\\n\" >&2; echo the end >&2; exit 3";
     let mut command = crate::sandbox::krm();
     command.current_dir(shop.sandbox.path()).env("DO", script);
     command.args(["fn", "eval", "shop", "-q", "-i", SHELL, "--image-pull-policy", "never"]);
-    let (ran, bytes) = peak::of(command.args(["-e", "DO", "--runtime", &engine()]));
+    let (ran, bytes) = peak_memory::measure(command.args(["-e", "DO", "--runtime", &engine()]));
     let words = "ended with exit code 3; it said last:\n         the end\n";
     assert!(ran.exit == 4 && ran.stderr.contains(words), "{}", ran.stderr);
     assert!(bytes < 150 << 20, "{bytes} bytes");

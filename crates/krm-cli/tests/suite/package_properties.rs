@@ -1,4 +1,4 @@
-//! Laws of packages that need the program: what is planned is what happens, the same on every run.
+//! Properties of commands on packages: writes match the preview, output is deterministic, edits are idempotent.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::sandbox::{Sandbox, krm};
 
-/// A package with all sorts of files.
+/// A package with files of all kinds.
 fn package(sandbox: &Sandbox) {
     let pod = |name: &str| format!("apiVersion: v1\nkind: Pod\nmetadata:\n  name: {name} # own\n");
     for n in 0..40 {
@@ -60,16 +60,16 @@ fn plan_is_all() {
         let is_planned = planned.contains(&name.as_str());
         assert_eq!(is_planned, after[name] != *old, "{name}: {old:?} {:?}", after[name]);
     }
-    // Taking the shown differences back is taking everything back.
+    // Reverting the printed diff restores the original package.
     let mut patch = Command::new("patch");
     patch.args(["-R", "-p0", "--silent"]).current_dir(sandbox.path());
     if patch.stdin(std::process::Stdio::null()).arg("--version").output().is_err() {
-        println!("skipped in part: there is no `patch`");
+        println!("skipped in part: `patch` is not installed");
         return;
     }
     sandbox.write("diff", diff.as_bytes());
-    let taken_back = sandbox.run("patch -R -p0 --silent < diff && rm diff");
-    assert_eq!((taken_back.exit, taken_back.stderr.as_str()), (0, ""), "{}", taken_back.stdout);
+    let reverted = sandbox.run("patch -R -p0 --silent < diff && rm diff");
+    assert_eq!((reverted.exit, reverted.stderr.as_str()), (0, ""), "{}", reverted.stdout);
     let texts = |state: BTreeMap<String, (String, i64, u64)>| -> Vec<(String, String)> {
         state.into_iter().map(|(name, (text, ..))| (name, text)).collect()
     };

@@ -1,20 +1,20 @@
-//! WASI modules under the commands: a real one, alone and in a pipeline; and a gigabyte of words, which takes no memory.
+//! Wasm functions: a real module, alone and in a pipeline, and memory use with a gigabyte of stderr.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use crate::peak;
+use crate::peak_memory;
 use crate::sandbox::{Sandbox, krm, skipped};
 
 const RESOURCE: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a # mine\n";
 const RENAMED: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: b # mine\n";
 const KPTFILE: &str = "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata:\n  name: shop\npipeline:\n  mutators:\n  - wasm: rename.wasm # ours\n";
-/// More than krm may take for a gigabyte of words.
-const MOST: u64 = 200 << 20;
+/// The memory that krm may use for a gigabyte of stderr.
+const MAX_MEMORY: u64 = 200 << 20;
 
-/// The module, where this Rust can make one.
+/// The module, if the toolchain can compile it.
 fn module() -> Option<&'static Path> {
     static MODULE: OnceLock<Option<PathBuf>> = OnceLock::new();
     let module = MODULE.get_or_init(|| {
@@ -26,7 +26,7 @@ fn module() -> Option<&'static Path> {
         rustc.args(["--target", "wasm32-wasip1", "-o"]).arg(&module).arg(source);
         let made = rustc.output().is_ok_and(|output| output.status.success());
         if !made {
-            skipped("modules", "`rustup target add wasm32-wasip1` makes them possible");
+            skipped("modules", "they need `rustup target add wasm32-wasip1`");
         }
         made.then_some(module)
     });
@@ -42,7 +42,7 @@ fn shop() -> Option<Sandbox> {
 }
 
 #[test]
-fn a_module_is_a_function() {
+fn wasm_module_runs_as_a_function() {
     let Some(sandbox) = shop() else { return };
     let ran = sandbox.run("krm fn eval shop --wasm shop/rename.wasm -q");
     assert_eq!((ran.exit, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", ""));
@@ -50,12 +50,12 @@ fn a_module_is_a_function() {
 }
 
 #[test]
-fn a_pipeline_names_a_module() {
+fn pipeline_runs_a_wasm_module() {
     let Some(sandbox) = shop() else { return };
     sandbox.write("shop/Kptfile", KPTFILE.as_bytes());
     let ran = sandbox.run("krm fn render shop");
-    let wanted = "Package \"shop\":\n[PASS] \"rename.wasm\" (wasm) on 2 resources, 1 changed\n";
-    assert!(ran.exit == 0 && ran.stderr.starts_with(wanted), "{}", ran.stderr);
+    let expected = "Package \"shop\":\n[PASS] \"rename.wasm\" (wasm) on 2 resources, 1 changed\n";
+    assert!(ran.exit == 0 && ran.stderr.starts_with(expected), "{}", ran.stderr);
     let files = sandbox.files();
     assert_eq!((files["shop/a.yaml"].as_str(), files["shop/Kptfile"].as_str()), (RENAMED, KPTFILE));
     let ran = sandbox.run("rm shop/rename.wasm; krm fn render shop -q");
@@ -65,7 +65,7 @@ fn a_pipeline_names_a_module() {
 }
 
 #[test]
-fn a_declared_module_stands_beside_its_declaration() {
+fn annotated_wasm_module_is_found_beside_its_annotation() {
     let Some(sandbox) = shop() else { return };
     let declared = "apiVersion: example.com/v1\nkind: Rename\nmetadata:\n  name: it\n  annotations:\n    config.kubernetes.io/function: |\n      wasm:\n        path: rename.wasm\n";
     sandbox.write("shop/rename.yaml", declared.as_bytes());
@@ -78,26 +78,26 @@ fn a_declared_module_stands_beside_its_declaration() {
     );
 }
 
-/// Exit code 4, the last line, the files as they were, and little memory.
-fn is_bounded(sandbox: &Sandbox, words: &[&str]) {
+/// Checks that the function fails with its last line of stderr, unchanged files and bounded memory.
+fn is_bounded(sandbox: &Sandbox, flags: &[&str]) {
     let mut command = krm();
-    command.current_dir(sandbox.path()).args(["fn", "eval", "shop", "-q"]).args(words);
-    let (ran, bytes) = peak::of(&mut command);
+    command.current_dir(sandbox.path()).args(["fn", "eval", "shop", "-q"]).args(flags);
+    let (ran, bytes) = peak_memory::measure(&mut command);
     assert_eq!(ran.exit, 4, "{}", ran.stderr);
     assert!(ran.stderr.contains("ended with exit code 3; it said last:\n"), "{}", ran.stderr);
     assert!(ran.stderr.ends_with("\n         the end\n"), "{}", ran.stderr);
-    assert!(bytes < MOST, "{bytes} bytes");
+    assert!(bytes < MAX_MEMORY, "{bytes} bytes");
     assert_eq!(sandbox.files()["shop/a.yaml"], RESOURCE);
 }
 
 #[test]
-fn a_gigabyte_of_words_of_a_module_takes_no_memory() {
+fn gigabyte_on_stderr_of_a_module_takes_bounded_memory() {
     let Some(sandbox) = shop() else { return };
     is_bounded(&sandbox, &["--wasm", "shop/rename.wasm", "--env", "SPAM=1000"]);
 }
 
 #[test]
-fn a_gigabyte_of_words_of_a_command_takes_no_memory() {
+fn gigabyte_on_stderr_of_a_command_takes_bounded_memory() {
     let sandbox = Sandbox::new();
     sandbox.write("shop/a.yaml", RESOURCE.as_bytes());
     let script = "head -c 1000000000 /dev/zero | tr '\\0' '\\n' >&2; echo the end >&2; exit 3";

@@ -1,4 +1,4 @@
-//! Writers that are killed at random points, and writers that come at once.
+//! Writers that are killed at random points, and concurrent writers.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -12,14 +12,14 @@ use crate::sandbox::krm;
 const FILES: usize = 1_000;
 const KILLS: usize = 200;
 
-/// A command over many files, and what each of them holds before and after it.
-struct Work {
+/// A command that edits many files, with their texts before and after it.
+struct Scenario {
     args: &'static [&'static str],
     before: fn(usize) -> String,
     after: fn(usize) -> String,
 }
 
-const ANNOTATE: Work = Work {
+const ANNOTATE: Scenario = Scenario {
     args: &["cfg", "annotate", ".", "--kv", "run=7"],
     before: |n| format!("# {n}\napiVersion: v1\nkind: Pod\nmetadata:\n  name: p{n}\n"),
     after: |n| {
@@ -29,15 +29,15 @@ const ANNOTATE: Work = Work {
     },
 };
 
-/// Writes, and changes nothing of its own: whatever it does is cleaning up.
-const NEXT: &[&str] = &["cfg", "annotate", ".", "--kv", "a=b", "--kind", "Nobody", "--quiet"];
+/// A command that changes nothing itself, so that all it does is to recover.
+const RECOVER: &[&str] = &["cfg", "annotate", ".", "--kv", "a=b", "--kind", "Nobody", "--quiet"];
 
 #[test]
-fn annotate_that_is_killed_leaves_a_package_old_or_new() {
+fn killed_annotate_leaves_the_package_old_or_new() {
     survives_kills(&ANNOTATE);
 }
 
-fn survives_kills(work: &Work) {
+fn survives_kills(work: &Scenario) {
     let package = Package::new(FILES);
     let whole_runs = (0..3).map(|_| {
         package.fill(work.before);
@@ -48,7 +48,7 @@ fn survives_kills(work: &Work) {
     let length = whole_runs.min().unwrap();
     assert_eq!(package.tally(work), (0, FILES));
 
-    let mut dice = Dice(7);
+    let mut random = Random(7);
     let (mut interrupted, mut old) = (0, 0);
     let mut is_old = false;
     for kill in 0..KILLS {
@@ -56,7 +56,7 @@ fn survives_kills(work: &Work) {
             package.fill(work.before);
         }
         let mut child = package.start(work.args);
-        // From its start, from its first trace, or from where it begins to rename.
+        // Counted from the start, from the first temporary file, or from the first rename.
         let share = match kill % 3 {
             0 => 1.1,
             1 => {
@@ -68,15 +68,15 @@ fn survives_kills(work: &Work) {
                 0.1
             }
         };
-        sleep(length.mul_f64(dice.roll() * share));
+        sleep(length.mul_f64(random.fraction() * share));
         let _ = child.kill();
         child.wait().unwrap();
         let (before, after) = package.tally(work);
         assert_eq!(before + after, FILES, "a file is neither old nor new after kill {kill}");
-        interrupted += usize::from(!package.traces().is_empty());
+        interrupted += usize::from(!package.temporary_files().is_empty());
 
-        assert!(package.start(NEXT).wait().unwrap().success(), "after kill {kill}");
-        assert_eq!(package.traces(), [] as [PathBuf; 0], "after kill {kill}");
+        assert!(package.start(RECOVER).wait().unwrap().success(), "after kill {kill}");
+        assert_eq!(package.temporary_files(), [] as [PathBuf; 0], "after kill {kill}");
         let (before, after) = package.tally(work);
         is_old = before == FILES;
         assert!(
@@ -86,16 +86,16 @@ fn survives_kills(work: &Work) {
         old += usize::from(is_old);
     }
     println!(
-        "{KILLS} kills in runs of {length:?}: {interrupted} left a trace, {old} packages stayed old"
+        "{KILLS} kills in runs of {length:?}: {interrupted} left temporary files, {old} packages stayed old"
     );
-    assert!(interrupted > 0, "no kill met a run that was writing");
+    assert!(interrupted > 0, "no kill interrupted a write");
 }
 
 #[test]
-fn two_writers_at_once_never_mix() {
+fn concurrent_writers_do_not_interleave() {
     let package = Package::new(200);
     package.fill(ANNOTATE.before);
-    let inner = package.folder.path().join("f3");
+    let inner = package.directory.path().join("f3");
     for round in 0..5 {
         let mut writers = Vec::new();
         for name in ["a", "b"] {
@@ -110,8 +110,8 @@ fn two_writers_at_once_never_mix() {
         writers.push(inside.unwrap());
         for writer in writers {
             let output = writer.wait_with_output().unwrap();
-            let told = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success(), "{told}");
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{stderr}");
         }
         for (n, path) in package.files().enumerate() {
             let text = fs::read_to_string(&path).unwrap();
@@ -123,28 +123,28 @@ fn two_writers_at_once_never_mix() {
             );
             assert_eq!(text.lines().count(), 6 + annotations, "{text}");
         }
-        assert_eq!(package.traces(), [] as [PathBuf; 0]);
+        assert_eq!(package.temporary_files(), [] as [PathBuf; 0]);
     }
 }
 
 #[test]
-fn a_second_writer_waits_and_says_for_whom() {
+fn second_writer_waits_and_names_the_lock_holder() {
     let package = Package::new(1);
     package.fill(ANNOTATE.before);
     let mut first = Command::new("flock");
-    first.args(["-o", ".", "cat"]).current_dir(package.folder.path()).stdin(Stdio::piped());
+    first.args(["-o", ".", "cat"]).current_dir(package.directory.path()).stdin(Stdio::piped());
     let Ok(mut first) = first.spawn() else {
-        println!("skipped: there is no `flock`");
+        println!("skipped: `flock` is not installed");
         return;
     };
-    let folder = fs::File::open(package.folder.path()).unwrap();
-    while folder.try_lock_shared().is_ok() {
-        folder.unlock().unwrap();
+    let lock = fs::File::open(package.directory.path()).unwrap();
+    while lock.try_lock_shared().is_ok() {
+        lock.unlock().unwrap();
         sleep(Duration::from_millis(1));
     }
     let mut second = package.start(ANNOTATE.args);
-    let mut told = BufReader::new(second.stderr.take().unwrap()).lines();
-    let line = told.next().unwrap().unwrap();
+    let mut stderr = BufReader::new(second.stderr.take().unwrap()).lines();
+    let line = stderr.next().unwrap().unwrap();
     assert!(line.contains("waiting for `flock` (process "), "{line}");
     assert!(line.ends_with("), which writes there"), "{line}");
     assert_eq!(package.tally(&ANNOTATE), (1, 0));
@@ -155,23 +155,23 @@ fn a_second_writer_waits_and_says_for_whom() {
 }
 
 #[test]
-fn whoever_starts_krm_may_hold_the_lock_for_it() {
+fn parent_process_may_hold_the_lock() {
     let package = Package::new(1);
     package.fill(ANNOTATE.before);
     let mut outer = Command::new("flock");
     outer.arg(".").arg(env!("CARGO_BIN_EXE_krm")).args(ANNOTATE.args);
-    match outer.current_dir(package.folder.path()).output() {
+    match outer.current_dir(package.directory.path()).output() {
         Ok(output) => {
             assert_eq!(String::from_utf8_lossy(&output.stderr), "");
             assert_eq!(package.tally(&ANNOTATE), (0, 1));
         }
-        Err(_) => println!("skipped: there is no `flock`"),
+        Err(_) => println!("skipped: `flock` is not installed"),
     }
 }
 
-/// A folder of many small files, in memory where there is such a place.
+/// A directory of many small files, in memory if possible.
 struct Package {
-    folder: tempfile::TempDir,
+    directory: tempfile::TempDir,
     count: usize,
 }
 
@@ -182,15 +182,15 @@ impl Package {
             builder.prefix("krm-kills-");
             builder
         };
-        let folder = builder().tempdir_in("/dev/shm").or_else(|_| builder().tempdir()).unwrap();
+        let directory = builder().tempdir_in("/dev/shm").or_else(|_| builder().tempdir()).unwrap();
         for n in 0..10 {
-            fs::create_dir(folder.path().join(format!("f{n}"))).unwrap();
+            fs::create_dir(directory.path().join(format!("f{n}"))).unwrap();
         }
-        Self { folder, count }
+        Self { directory, count }
     }
 
     fn files(&self) -> impl Iterator<Item = PathBuf> {
-        (0..self.count).map(|n| self.folder.path().join(format!("f{}/p{n}.yaml", n % 10)))
+        (0..self.count).map(|n| self.directory.path().join(format!("f{}/p{n}.yaml", n % 10)))
     }
 
     fn fill(&self, text: fn(usize) -> String) {
@@ -199,8 +199,8 @@ impl Package {
         }
     }
 
-    /// How many files hold the text from before the work, and how many the one from after it.
-    fn tally(&self, work: &Work) -> (usize, usize) {
+    /// The number of files with the text from before the command, and of those with the text after it.
+    fn tally(&self, work: &Scenario) -> (usize, usize) {
         let (mut before, mut after) = (0, 0);
         for (n, path) in self.files().enumerate() {
             let text = fs::read_to_string(path).unwrap();
@@ -212,29 +212,29 @@ impl Package {
 
     fn start(&self, args: &[&str]) -> Child {
         let mut command = krm();
-        command.args(args).current_dir(self.folder.path());
+        command.args(args).current_dir(self.directory.path());
         command.stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    /// Waits until the journal of a run is so, or the run ends.
-    fn wait_for(&self, child: &mut Child, is_so: impl Fn(&str) -> bool) {
-        let journal = self.folder.path().join(".krm-journal");
-        let is_reached = || fs::read_to_string(&journal).is_ok_and(|text| is_so(&text));
+    /// Waits until the journal of a run satisfies a condition, or the run ends.
+    fn wait_for(&self, child: &mut Child, condition: impl Fn(&str) -> bool) {
+        let journal = self.directory.path().join(".krm-journal");
+        let is_reached = || fs::read_to_string(&journal).is_ok_and(|text| condition(&text));
         while !is_reached() && child.try_wait().unwrap().is_none() {
             sleep(Duration::from_micros(100));
         }
     }
 
-    /// Files that are not of the package.
-    fn traces(&self) -> Vec<PathBuf> {
+    /// Files that krm created while writing.
+    fn temporary_files(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();
-        let mut folders = vec![self.folder.path().to_owned()];
-        while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(folder).unwrap() {
+        let mut directories = vec![self.directory.path().to_owned()];
+        while let Some(directory) = directories.pop() {
+            for entry in fs::read_dir(directory).unwrap() {
                 let path = entry.unwrap().path();
                 match path.is_dir() {
-                    true => folders.push(path),
-                    false if is_of_package(&path) => {}
+                    true => directories.push(path),
+                    false if is_package_file(&path) => {}
                     false => found.push(path),
                 }
             }
@@ -243,16 +243,16 @@ impl Package {
     }
 }
 
-fn is_of_package(path: &Path) -> bool {
+fn is_package_file(path: &Path) -> bool {
     path.extension().is_some_and(|it| it == "yaml")
 }
 
-/// The same rolls in every run; what they meet differs with the machine.
-struct Dice(u64);
+/// A random number generator with a fixed seed.
+struct Random(u64);
 
-impl Dice {
+impl Random {
     /// A number from zero to one.
-    fn roll(&mut self) -> f64 {
+    fn fraction(&mut self) -> f64 {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as f64 / (1u64 << 31) as f64

@@ -1,6 +1,6 @@
-//! Images of projects that `krm fn new` makes: built from their Dockerfiles by a real engine, and run as nobody.
+//! Images of projects created by `krm fn new`: built from their Dockerfiles by a real container engine, and run as nobody.
 //!
-//! Those that hold krm need nothing from a registry but their base, and a Dockerfile takes another one as an argument.
+//! Only projects whose image needs no registry are tested; their base image is replaced with a local one by a build argument.
 #![cfg(target_os = "linux")]
 
 use std::collections::BTreeSet;
@@ -14,12 +14,12 @@ use crate::sandbox::Sandbox;
 
 const BASE: &str = "example.com/krm-cli-tests/base:v1";
 
-/// The name of the projects, which no image of a person has.
+/// The name of the projects, unlikely to be that of an existing image.
 const NAME: &str = "krm-cli-tests-owner";
 
 const POD: &str = "apiVersion: v1\nkind: Pod # the one\nmetadata:\n  name: web # do not rename\n";
 
-/// Whether there is an engine, and the base: the shell, `cat` and the libraries of both and of krm.
+/// Whether there is a container engine with the base image: a shell, `cat` and the libraries of both and of krm.
 fn has_base() -> bool {
     match import() {
         Ok(()) => true,
@@ -36,7 +36,7 @@ fn has_base() -> bool {
 fn import() -> Result<(), String> {
     let answers = Command::new(engine()).arg("version").output();
     if !answers.is_ok_and(|it| it.status.success()) {
-        return Err("no engine answers".to_owned());
+        return Err("no container engine is available".to_owned());
     }
     let root = tempfile::tempdir().unwrap();
     let mut files = BTreeSet::from(["/bin/bash".to_owned(), "/bin/cat".to_owned()]);
@@ -54,12 +54,12 @@ fn import() -> Result<(), String> {
     assert!(tar.status().unwrap().success());
     let imported = Command::new(engine()).arg("import").arg(archive.path()).arg(BASE).output();
     let imported = imported.map_err(|error| error.to_string())?;
-    let words = String::from_utf8_lossy(&imported.stderr).into_owned();
-    if imported.status.success() { Ok(()) } else { Err(words) }
+    let stderr = String::from_utf8_lossy(&imported.stderr).into_owned();
+    if imported.status.success() { Ok(()) } else { Err(stderr) }
 }
 
-/// krm without what only a debugger reads, because engines copy it more than once.
-fn put_krm(into: &Path) {
+/// Copies krm without debug information, because engines copy it more than once.
+fn copy_krm(into: &Path) {
     let own = env!("CARGO_BIN_EXE_krm");
     let stripped = Command::new("strip").arg("-o").arg(into).arg(own).status();
     if !stripped.is_ok_and(|status| status.success()) {
@@ -67,7 +67,7 @@ fn put_krm(into: &Path) {
     }
 }
 
-/// The lines of the README that build the image and run it, with what is to be filled in.
+/// The commands of the README that build and run the image, with placeholders replaced.
 fn commands(sandbox: &Sandbox) -> (String, String) {
     let files = sandbox.files();
     let line =
@@ -78,7 +78,7 @@ fn commands(sandbox: &Sandbox) -> (String, String) {
 }
 
 #[test]
-fn projects_become_images_that_run_as_nobody() {
+fn project_images_run_as_nobody() {
     if !has_base() {
         return;
     }
@@ -86,7 +86,7 @@ fn projects_become_images_that_run_as_nobody() {
         let sandbox = Sandbox::new();
         sandbox.write("pkg/pod.yaml", POD.as_bytes());
         run(&sandbox, &format!("krm fn new {NAME} --lang {lang}"));
-        put_krm(&sandbox.path().join(NAME).join("krm"));
+        copy_krm(&sandbox.path().join(NAME).join("krm"));
         let (build, eval) = commands(&sandbox);
         run(&sandbox, &format!("cd {NAME} && {build}"));
         let settings = run(&sandbox, &format!("{} inspect localhost/{NAME}", engine()));

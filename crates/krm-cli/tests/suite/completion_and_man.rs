@@ -1,19 +1,19 @@
-//! Completions as a real shell runs them, and man pages as a real formatter reads them.
+//! Completion scripts in real shells, and manual pages in a real formatter.
 
 use std::process::Command;
 
 use crate::sandbox::Sandbox;
 
-/// What bash offers at the end of a line.
-fn offered(line: &str) -> Vec<String> {
-    let words: Vec<String> = line.split(' ').map(|word| format!("\"{word}\"")).collect();
-    let at = words.len() - 1;
+/// What bash completes at the end of a line.
+fn completions(line: &str) -> Vec<String> {
+    let arguments: Vec<String> = line.split(' ').map(|it| format!("\"{it}\"")).collect();
+    let at = arguments.len() - 1;
     let script = format!(
         "bash --norc -c 'source <(krm completion bash); COMP_WORDS=({}); COMP_CWORD={at}; \
          _krm krm {} {}; printf \"%s\\n\" \"${{COMPREPLY[@]}}\"'",
-        words.join(" "),
-        words[at],
-        words[at - 1]
+        arguments.join(" "),
+        arguments[at],
+        arguments[at - 1]
     );
     let ran = Sandbox::new().run(&script);
     assert_eq!((ran.stderr.as_str(), ran.exit), ("", 0), "{line}");
@@ -22,31 +22,31 @@ fn offered(line: &str) -> Vec<String> {
 
 #[test]
 fn bash_completes_commands_flags_and_values() {
-    assert_eq!(offered("krm cfg gr"), ["grep"]);
-    assert_eq!(offered("krm compl"), ["completion"]);
-    assert_eq!(offered("krm yaml set --dry"), ["--dry-run"]);
-    assert_eq!(offered("krm cfg cat --error-format git"), ["github"]);
-    assert!(offered("krm completion ").contains(&"fish".to_owned()));
-    assert_eq!(offered("krm cfg zzz"), Vec::<String>::new());
+    assert_eq!(completions("krm cfg gr"), ["grep"]);
+    assert_eq!(completions("krm compl"), ["completion"]);
+    assert_eq!(completions("krm yaml set --dry"), ["--dry-run"]);
+    assert_eq!(completions("krm cfg cat --error-format git"), ["github"]);
+    assert!(completions("krm completion ").contains(&"fish".to_owned()));
+    assert_eq!(completions("krm cfg zzz"), Vec::<String>::new());
 }
 
 #[test]
-fn bash_knows_whose_completion_it_is() {
+fn bash_registers_the_completion_for_krm() {
     let line = "bash --norc -c 'source <(krm completion bash) && complete -p krm'";
     let ran = Sandbox::new().run(line);
     assert!(ran.stdout.contains("-F _krm"), "{}{}", ran.stdout, ran.stderr);
 }
 
 #[test]
-fn every_shell_that_is_here_takes_its_script() {
+fn installed_shells_accept_their_completion_scripts() {
     let sandbox = Sandbox::new();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = sandbox.run(&format!("krm completion {shell}"));
         assert_eq!((script.stderr.as_str(), script.exit), ("", 0), "{shell}");
-        for word in ["grep", "invert-match", "dry-run"] {
-            assert!(script.stdout.contains(word), "{shell} does not know {word}");
+        for name in ["grep", "invert-match", "dry-run"] {
+            assert!(script.stdout.contains(name), "{shell} does not complete {name}");
         }
-        if matches!(shell, "bash" | "zsh" | "fish") && is_here(shell) {
+        if matches!(shell, "bash" | "zsh" | "fish") && is_installed(shell) {
             sandbox.write("script", script.stdout.as_bytes());
             let ran = sandbox.run(&format!("{shell} -n script"));
             assert_eq!((ran.stderr.as_str(), ran.exit), ("", 0), "{shell}");
@@ -55,29 +55,31 @@ fn every_shell_that_is_here_takes_its_script() {
 }
 
 #[test]
-fn every_command_has_its_page_in_the_manual() {
+fn every_command_has_a_manual_page() {
     let sandbox = Sandbox::new();
     assert_eq!(sandbox.run("krm man --dir man/man1").exit, 0);
     let pages = sandbox.files();
     let mut expected = vec!["krm".to_owned()];
     below(&sandbox, "krm", &mut expected);
-    let mut names: Vec<String> =
-        expected.iter().map(|words| format!("man/man1/{}.1", words.replace(' ', "-"))).collect();
+    let mut names: Vec<String> = expected
+        .iter()
+        .map(|command| format!("man/man1/{}.1", command.replace(' ', "-")))
+        .collect();
     names.sort();
     assert_eq!(pages.keys().cloned().collect::<Vec<_>>(), names);
     assert!(names.len() > 12, "{names:?}");
-    for words in expected {
-        let page = &pages[&format!("man/man1/{}.1", words.replace(' ', "-"))];
-        assert!(page.contains(".SH SYNOPSIS"), "{words}");
-        let printed = sandbox.run(&format!("krm man {}", words.trim_start_matches("krm")));
-        assert_eq!(&printed.stdout, page, "{words}");
+    for command in expected {
+        let page = &pages[&format!("man/man1/{}.1", command.replace(' ', "-"))];
+        assert!(page.contains(".SH SYNOPSIS"), "{command}");
+        let printed = sandbox.run(&format!("krm man {}", command.trim_start_matches("krm")));
+        assert_eq!(&printed.stdout, page, "{command}");
     }
 }
 
 #[test]
-fn pages_of_the_manual_can_be_read() {
-    if !is_here("groff") {
-        eprintln!("groff is not here: the pages were not formatted");
+fn groff_formats_the_manual_pages() {
+    if !is_installed("groff") {
+        eprintln!("skipped: groff is not installed");
         return;
     }
     let sandbox = Sandbox::new();
@@ -91,31 +93,31 @@ fn pages_of_the_manual_can_be_read() {
     assert!(grep.contains("\n         krm cfg grep kind=Deployment shop\n"), "{grep}");
 }
 
-/// Every command that does something itself, without the program's name.
+/// All commands without groups, without the name of the program.
 pub(crate) fn commands(sandbox: &Sandbox) -> Vec<String> {
     let mut all = Vec::new();
     below(sandbox, "krm", &mut all);
-    let is_group = |words: &String| all.iter().any(|it| it.starts_with(&format!("{words} ")));
-    let commands = all.iter().filter(|words| !is_group(words));
-    commands.map(|words| words.trim_start_matches("krm ").to_owned()).collect()
+    let is_group = |command: &String| all.iter().any(|it| it.starts_with(&format!("{command} ")));
+    let commands = all.iter().filter(|command| !is_group(command));
+    commands.map(|command| command.trim_start_matches("krm ").to_owned()).collect()
 }
 
-/// Everything below a command, as the help lists it.
-fn below(sandbox: &Sandbox, words: &str, all: &mut Vec<String>) {
-    let help = sandbox.run(&format!("{words} -h")).stdout;
+/// Collects all subcommands of a command, as its help lists them.
+fn below(sandbox: &Sandbox, parent: &str, all: &mut Vec<String>) {
+    let help = sandbox.run(&format!("{parent} -h")).stdout;
     let Some(list) = help.split("Commands:\n").nth(1) else { return };
     let names = list.lines().take_while(|line| line.starts_with("  "));
-    // What is said about a command may go on on the next line.
+    // Skips continuation lines of descriptions.
     let names = names.filter(|line| !line.starts_with("   "));
     for name in names.filter_map(|line| line.split_whitespace().next()) {
         if name != "help" {
-            let command = format!("{words} {name}");
+            let command = format!("{parent} {name}");
             all.push(command.clone());
             below(sandbox, &command, all);
         }
     }
 }
 
-fn is_here(program: &str) -> bool {
+fn is_installed(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok()
 }

@@ -1,4 +1,4 @@
-//! `.krmignore` beside the real git: for made-up patterns both leave out the same files.
+//! `.krmignore` compared with git: generated patterns exclude the same files in both.
 
 use std::collections::BTreeSet;
 
@@ -38,10 +38,10 @@ const PIECES: [&str; 30] = [
     "!",
 ];
 
-/// The same numbers on every run.
-struct Dice(u64);
+/// A random number generator with a fixed seed.
+struct Random(u64);
 
-impl Dice {
+impl Random {
     fn below(&mut self, count: usize) -> usize {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -84,19 +84,19 @@ fn by_git(sandbox: &Sandbox) -> BTreeSet<String> {
     ran.stdout.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
-fn by_krm(sandbox: &Sandbox, folder: &str) -> BTreeSet<String> {
-    let ran = sandbox.run(&format!("cd {folder} && krm cfg tree . -q -o json"));
+fn by_krm(sandbox: &Sandbox, directory: &str) -> BTreeSet<String> {
+    let ran = sandbox.run(&format!("cd {directory} && krm cfg tree . -q -o json"));
     assert_eq!((ran.stderr.as_str(), ran.exit), ("", 0));
     let name = |line: &str| line.strip_prefix("{\"file\":\"")?.split('"').next().map(str::to_owned);
     ran.stdout.lines().filter_map(name).collect()
 }
 
 #[test]
-fn patterns_leave_out_what_they_leave_out_in_git() {
-    let (sandbox, mut dice) = (package(), Dice(7));
+fn generated_patterns_match_like_git() {
+    let (sandbox, mut random) = (package(), Random(7));
     let (mut some, all) = (0, by_git(&sandbox).len());
     for _ in 0..120 {
-        let (top, inner) = (dice.file(), dice.file());
+        let (top, inner) = (random.file(), random.file());
         for name in [".gitignore", ".krmignore"] {
             sandbox.write(&format!("p/{name}"), top.as_bytes());
             sandbox.write(&format!("p/a/{name}"), inner.as_bytes());
@@ -105,11 +105,11 @@ fn patterns_leave_out_what_they_leave_out_in_git() {
         assert_eq!(git, krm, "\np/.krmignore:\n{top}p/a/.krmignore:\n{inner}");
         some += usize::from(git.len() < all && !git.is_empty());
     }
-    assert!(some > 40, "only {some} samples left out some files and not all");
+    assert!(some > 40, "only {some} samples excluded some files but not all");
 }
 
 #[test]
-fn patterns_that_people_write_mean_what_they_mean_in_git() {
+fn common_patterns_match_like_git() {
     let sandbox = package();
     for text in [
         "a\n",
@@ -137,13 +137,13 @@ fn patterns_that_people_write_mean_what_they_mean_in_git() {
 }
 
 #[test]
-fn it_makes_no_difference_from_where_one_looks() {
-    let (sandbox, mut dice) = (package(), Dice(11));
+fn ignored_files_do_not_depend_on_the_starting_directory() {
+    let (sandbox, mut random) = (package(), Random(11));
     sandbox.write("p/Krmfile", b"apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\n");
     for _ in 0..30 {
-        // A folder that is left out altogether is still read by who names it.
-        sandbox.write("p/.krmignore", format!("{}!/a\n", dice.file()).as_bytes());
-        sandbox.write("p/a/.krmignore", dice.file().as_bytes());
+        // An excluded directory is still read if it is an argument, so `a` must not be excluded.
+        sandbox.write("p/.krmignore", format!("{}!/a\n", random.file()).as_bytes());
+        sandbox.write("p/a/.krmignore", random.file().as_bytes());
         let whole = by_krm(&sandbox, "p");
         let below = whole.iter().filter_map(|name| name.strip_prefix("a/")).map(str::to_owned);
         assert_eq!(below.collect::<BTreeSet<_>>(), by_krm(&sandbox, "p/a"));

@@ -1,21 +1,21 @@
-//! Disks that are full or read-only: a clear error, and nothing is lost.
+//! Full and read-only disks, and missing permissions: an error, and no data is lost.
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::sandbox::{Ran, Sandbox};
+use crate::sandbox::{Output, Sandbox};
 
-/// A file system of its own in a folder, gone when dropped. None, with a word, where one may not mount.
+/// A file system mounted on a directory and unmounted when dropped.
 struct Mount<'a>(&'a Path);
 
 impl<'a> Mount<'a> {
-    fn new(folder: &'a Path, options: &str) -> Option<Self> {
-        fs::create_dir_all(folder).unwrap();
+    fn new(directory: &'a Path, options: &str) -> Option<Self> {
+        fs::create_dir_all(directory).unwrap();
         let mut mount = Command::new("mount");
-        mount.args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(folder);
+        mount.args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(directory);
         match mount.output() {
-            Ok(output) if output.status.success() => Some(Self(folder)),
+            Ok(output) if output.status.success() => Some(Self(directory)),
             _ => {
                 println!("skipped: only the superuser may mount");
                 None
@@ -37,14 +37,14 @@ impl Drop for Mount<'_> {
 
 fn fill(sandbox: &Sandbox, count: usize) {
     for n in 0..count {
-        let comment = "# so that it takes some room\n".repeat(100);
+        let comment = "# padding so that the disk fills\n".repeat(100);
         let text = format!("{comment}apiVersion: v1\nkind: Pod\nmetadata:\n  name: p{n}\n");
         sandbox.write(&format!("disk/p{n}.yaml"), text.as_bytes());
     }
 }
 
 #[test]
-fn a_full_disk_is_an_error_and_nothing_is_lost() {
+fn full_disk_is_an_error_and_loses_nothing() {
     let sandbox = Sandbox::new();
     let disk = sandbox.path().join("disk");
     let Some(_mount) = Mount::new(&disk, "size=400k") else { return };
@@ -55,7 +55,7 @@ fn a_full_disk_is_an_error_and_nothing_is_lost() {
     assert!(ran.stderr.contains("it cannot be written: no space left on"), "{}", ran.stderr);
     assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
     assert_eq!(sandbox.files(), before);
-    // With room again, the same command does its work.
+    // After space is freed, the same command succeeds.
     for n in 10..60 {
         fs::remove_file(disk.join(format!("p{n}.yaml"))).unwrap();
     }
@@ -66,7 +66,7 @@ fn a_full_disk_is_an_error_and_nothing_is_lost() {
 }
 
 #[test]
-fn a_read_only_disk_is_an_error_and_nothing_is_lost() {
+fn read_only_disk_is_an_error_and_loses_nothing() {
     let sandbox = Sandbox::new();
     let disk = sandbox.path().join("disk");
     let Some(mount) = Mount::new(&disk, "size=1m") else { return };
@@ -79,14 +79,14 @@ fn a_read_only_disk_is_an_error_and_nothing_is_lost() {
         "krm yaml set metadata.name x disk/p0.yaml disk/p1.yaml",
         "krm cfg init disk",
     ] {
-        refused(&sandbox.run(line), "read-only file system");
+        check_refused(&sandbox.run(line), "read-only file system");
     }
     assert_eq!(sandbox.files(), before);
     assert_eq!(sandbox.run("krm cfg annotate disk --kv a=b --check").exit, 1);
 }
 
 #[test]
-fn a_folder_of_others_is_an_error_and_nothing_is_lost() {
+fn directory_without_write_permission_is_an_error_and_loses_nothing() {
     use std::os::unix::fs::PermissionsExt;
     let sandbox = Sandbox::new();
     fill(&sandbox, 3);
@@ -96,13 +96,13 @@ fn a_folder_of_others_is_an_error_and_nothing_is_lost() {
     mode(&sandbox.path().join("disk"), 0o555);
     let before = sandbox.files();
     let line = "krm cfg annotate disk --kv a=b";
-    // The superuser may write everywhere, and has to become somebody else.
+    // The superuser may write everywhere, so the command runs as another user.
     let is_root = fs::write(sandbox.path().join("disk/probe"), "").is_ok();
     let _ = fs::remove_file(sandbox.path().join("disk/probe"));
     let ran = match is_root {
         false => sandbox.run(line),
         true => {
-            // The program's own folder may be closed to others.
+            // Other users may not be able to read the build directory.
             fs::copy(env!("CARGO_BIN_EXE_krm"), sandbox.path().join("krm")).unwrap();
             let ran = sandbox
                 .run(&format!("setpriv --reuid 65534 --regid 65534 --clear-groups ./{line}"));
@@ -112,14 +112,14 @@ fn a_folder_of_others_is_an_error_and_nothing_is_lost() {
     };
     mode(&sandbox.path().join("disk"), 0o755);
     if ran.exit == 127 {
-        println!("skipped: there is no `setpriv`");
+        println!("skipped: `setpriv` is not installed");
         return;
     }
-    refused(&ran, "permission denied");
+    check_refused(&ran, "permission denied");
     assert_eq!(sandbox.files(), before);
 }
 
-fn refused(ran: &Ran, reason: &str) {
+fn check_refused(ran: &Output, reason: &str) {
     assert_eq!(ran.exit, 3, "{}{}", ran.stdout, ran.stderr);
     assert!(ran.stderr.starts_with("error: disk/"), "{}", ran.stderr);
     assert!(ran.stderr.ends_with(&format!("it cannot be written: {reason}\n")), "{}", ran.stderr);

@@ -1,4 +1,4 @@
-//! What a case cannot hold: readers that go away, many documents, and files that others hold.
+//! Tests of the process that cases cannot express: closed pipes, large inputs, permissions, file modes.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -12,7 +12,7 @@ fn many(count: usize) -> String {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn closed_pipe_is_not_an_error() {
     let sandbox = Sandbox::new();
     sandbox.write("many.yaml", many(10_000).as_bytes());
     let commands: [&[&str]; 10] = [
@@ -45,7 +45,7 @@ fn a_reader_that_goes_away_is_no_error() {
 }
 
 #[test]
-fn a_reader_that_was_never_there_is_no_error() {
+fn pipe_closed_before_the_start_is_not_an_error() {
     for args in [&["--help"][..], &["--version"], &["yaml", "get", "--help"]] {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
@@ -56,7 +56,7 @@ fn a_reader_that_was_never_there_is_no_error() {
 }
 
 #[test]
-fn ten_thousand_documents_are_edited_in_one_go() {
+fn ten_thousand_documents_are_edited_in_one_run() {
     let sandbox = Sandbox::new();
     let old = many(10_000);
     sandbox.write("many.yaml", old.as_bytes());
@@ -83,16 +83,16 @@ fn standard_input_is_edited_to_standard_output() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_leaves_the_file_alone() {
+fn unwritable_directory_leaves_the_file_unchanged() {
     use std::os::unix::fs::PermissionsExt;
     let sandbox = Sandbox::new();
     sandbox.write("closed/a.yaml", b"a: 1\n");
-    let folder = sandbox.path().join("closed");
-    fs::set_permissions(&folder, fs::Permissions::from_mode(0o555)).unwrap();
-    // The superuser may write everywhere; there is nothing to see then.
-    let may_write = fs::write(folder.join("probe"), "").is_ok();
+    let directory = sandbox.path().join("closed");
+    fs::set_permissions(&directory, fs::Permissions::from_mode(0o555)).unwrap();
+    // The superuser may write everywhere, so there is nothing to test.
+    let may_write = fs::write(directory.join("probe"), "").is_ok();
     let ran = sandbox.run("krm yaml set a 2 closed/a.yaml");
-    fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::set_permissions(&directory, fs::Permissions::from_mode(0o755)).unwrap();
     if may_write {
         return;
     }
@@ -102,7 +102,7 @@ fn a_folder_that_cannot_be_written_leaves_the_file_alone() {
 }
 
 #[test]
-fn the_mode_of_a_file_stays_and_no_other_file_is_left() {
+fn file_mode_is_kept_and_no_temporary_file_is_left() {
     use std::os::unix::fs::PermissionsExt;
     let sandbox = Sandbox::new();
     sandbox.write("a.yaml", b"a: 1\n");
@@ -114,7 +114,7 @@ fn the_mode_of_a_file_stays_and_no_other_file_is_left() {
 }
 
 #[test]
-fn a_file_that_would_not_change_is_not_touched() {
+fn unchanged_file_is_not_written() {
     let sandbox = Sandbox::new();
     sandbox.write("a.yaml", b"a: 1\n");
     let path = sandbox.path().join("a.yaml");
@@ -125,7 +125,7 @@ fn a_file_that_would_not_change_is_not_touched() {
 }
 
 #[test]
-fn as_a_plugin_of_kubectl_it_is_the_same_program() {
+fn kubectl_plugin_is_the_same_program() {
     let sandbox = Sandbox::new();
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_krm"), sandbox.path().join("kubectl-krm"))
         .unwrap();

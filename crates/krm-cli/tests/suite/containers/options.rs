@@ -3,7 +3,7 @@
 use super::{LABELS, REMOTE, SHELL, Shop, devices, devices_here, named};
 
 #[test]
-fn mounts_are_seen_and_not_written_unless_that_was_asked_for() {
+fn mounts_are_read_only_unless_rw_is_given() {
     let Some(shop) = Shop::new() else { return };
     let try_it = "cat /mine/file; echo new > /mine/new || true";
     let mount = "--mount type=bind,src=folder,dst=/mine";
@@ -15,7 +15,7 @@ fn mounts_are_seen_and_not_written_unless_that_was_asked_for() {
 }
 
 #[test]
-fn a_mount_that_makes_no_sense_is_wrong_usage() {
+fn invalid_mount_is_a_usage_error() {
     let Some(shop) = Shop::new() else { return };
     let ran = shop.eval("cat", "--mount type=bind,src=folder");
     assert_eq!(ran.exit, 2, "{}", ran.stderr);
@@ -25,7 +25,7 @@ fn a_mount_that_makes_no_sense_is_wrong_usage() {
 }
 
 #[test]
-fn variables_are_those_that_were_named() {
+fn only_named_environment_variables_are_passed() {
     let Some(shop) = Shop::new() else { return };
     let names = |said: &str| -> Vec<String> {
         let lines = said.lines().filter_map(|line| line.split_once('='));
@@ -43,7 +43,7 @@ fn variables_are_those_that_were_named() {
 }
 
 #[test]
-fn the_user_is_nobody_or_the_one_who_asks() {
+fn user_is_nobody_or_the_current_user() {
     let Some(shop) = Shop::new() else { return };
     let who = "id -u; id -g";
     assert_eq!(shop.seen(who, ""), "65534\n65534\n");
@@ -53,7 +53,7 @@ fn the_user_is_nobody_or_the_one_who_asks() {
 }
 
 #[test]
-fn the_root_is_written_only_where_that_was_asked_for() {
+fn root_filesystem_is_read_only_unless_requested() {
     let Some(shop) = Shop::new() else { return };
     let write = "echo new > /open/new && cat /open/new || true";
     let said = shop.seen(write, "");
@@ -64,7 +64,7 @@ fn the_root_is_written_only_where_that_was_asked_for() {
 }
 
 #[test]
-fn the_network_is_that_of_the_machine_only_where_that_was_asked_for() {
+fn network_is_available_only_if_requested() {
     let Some(shop) = Shop::new() else { return };
     let look = "cat /proc/net/dev";
     assert_eq!(devices(&shop.seen(look, "")).into_iter().collect::<Vec<_>>(), ["lo"]);
@@ -76,7 +76,7 @@ fn the_network_is_that_of_the_machine_only_where_that_was_asked_for() {
 }
 
 #[test]
-fn memory_and_processes_are_what_was_given() {
+fn memory_and_process_limits_are_applied() {
     let Some(shop) = Shop::new() else { return };
     let eat = "a=$(head -c 40m /dev/zero | tr \"\\0\" x); cat";
     let said = shop.fails(eat, "--memory 20m");
@@ -90,7 +90,7 @@ fn memory_and_processes_are_what_was_given() {
 }
 
 #[test]
-fn the_image_is_named_to_the_byte() {
+fn image_is_named_with_its_digest() {
     let Some(shop) = Shop::new() else { return };
     let id = named(SHELL);
     for (script, word) in [("cat", "PASS"), ("cat; exit 3", "FAIL"), ("echo a", "FAIL")] {
@@ -104,7 +104,7 @@ fn the_image_is_named_to_the_byte() {
 }
 
 #[test]
-fn images_come_when_the_policy_says_so() {
+fn images_are_pulled_according_to_the_policy() {
     let Some(shop) = Shop::new() else { return };
     let eval = |image: &str, policy: &str| {
         let line = format!("krm fn eval shop -q -i {image} -e DO --image-pull-policy {policy}");
@@ -127,7 +127,7 @@ fn images_come_when_the_policy_says_so() {
 }
 
 #[test]
-fn a_function_that_is_built_in_runs_in_its_container_if_asked() {
+fn built_in_function_runs_in_its_container_if_requested() {
     let Some(shop) = Shop::new() else { return };
     let eval = |flags: &str| {
         let prefix = "--image-prefix example.com/krm-cli-tests";

@@ -16,7 +16,7 @@ fn state(image: &str) -> Option<String> {
 }
 
 #[test]
-fn a_container_whose_time_is_up_is_gone() {
+fn container_is_removed_after_its_timeout() {
     let Some(shop) = Shop::new() else { return };
     let image = SHELL.replace("v1", "late");
     ask(&["tag", SHELL, &image]).unwrap();
@@ -32,7 +32,7 @@ fn a_container_whose_time_is_up_is_gone() {
 }
 
 #[test]
-fn a_signal_to_krm_stops_the_container_and_leaves_the_files() {
+fn signal_to_krm_stops_the_container_and_leaves_files_unchanged() {
     let Some(shop) = Shop::new() else { return };
     for signal in ["INT", "TERM"] {
         let image = SHELL.replace("v1", &signal.to_lowercase());
@@ -61,7 +61,7 @@ fn a_signal_to_krm_stops_the_container_and_leaves_the_files() {
 }
 
 #[test]
-fn a_package_that_cannot_be_read_leaves_no_container() {
+fn unreadable_package_leaves_no_container() {
     let Some(shop) = Shop::new() else { return };
     let image = SHELL.replace("v1", "unread");
     ask(&["tag", SHELL, &image]).unwrap();
@@ -75,7 +75,7 @@ fn a_package_that_cannot_be_read_leaves_no_container() {
 }
 
 #[test]
-fn a_container_with_a_folder_does_nothing_for_a_package_that_cannot_be_read() {
+fn container_with_a_mount_does_not_run_for_an_unreadable_package() {
     let Some(shop) = Shop::new() else { return };
     shop.sandbox.write("shop/b.yaml", b"a: [\n");
     let ran =

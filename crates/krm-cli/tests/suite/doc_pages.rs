@@ -1,4 +1,4 @@
-//! The examples of the pages in `docs/` and of the README: what they show is what happens.
+//! The examples in `docs/` and in the README are run, and every command has a page.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,25 +6,25 @@ use std::path::{Path, PathBuf};
 use crate::sandbox::Sandbox;
 
 #[test]
-fn examples_in_the_pages_print_what_they_show() {
+fn documented_examples_print_what_the_pages_show() {
     let update = std::env::var_os("UPDATE_CASES").is_some_and(|value| value == "1");
-    let (mut wrong, mut count) = (Vec::new(), 0);
+    let (mut outdated, mut count) = (Vec::new(), 0);
     for page in pages() {
         let text = fs::read_to_string(&page).unwrap();
-        let actual = as_it_happens(&text, &mut count);
+        let actual = with_actual_output(&text, &mut count);
         if update {
             fs::write(&page, actual).unwrap();
         } else if actual != text {
-            wrong.push(format!("{}\n{}", page.display(), krm_testkit::diff(&text, &actual)));
+            outdated.push(format!("{}\n{}", page.display(), krm_testkit::diff(&text, &actual)));
         }
     }
-    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+    assert!(outdated.is_empty(), "\n{}", outdated.join("\n"));
     assert!(count > 20, "only {count} examples were found");
 }
 
 #[test]
-fn every_command_has_its_page() {
-    let commands = crate::shells::commands(&Sandbox::new());
+fn every_command_has_a_page_with_all_options() {
+    let commands = crate::completion_and_man::commands(&Sandbox::new());
     assert!(commands.len() > 10, "{commands:?}");
     for command in commands {
         let page = format!("docs/commands/krm-{}.md", command.replace(' ', "-"));
@@ -40,7 +40,7 @@ fn every_command_has_its_page() {
     }
 }
 
-/// The long options that the help of a command lists, without those that every command has.
+/// The long options in the help of a command, without global options.
 fn options(command: &str) -> Vec<String> {
     let help = Sandbox::new().run(&format!("krm {command} -h")).stdout;
     let own = help.split("Global options:").next().unwrap();
@@ -57,14 +57,14 @@ fn root() -> PathBuf {
 
 fn pages() -> Vec<PathBuf> {
     let mut pages = vec![root().join("README.md"), root().join("docs/render.md")];
-    let folder = fs::read_dir(root().join("docs/commands")).unwrap();
-    pages.extend(folder.map(|entry| entry.unwrap().path()));
+    let directory = fs::read_dir(root().join("docs/commands")).unwrap();
+    pages.extend(directory.map(|entry| entry.unwrap().path()));
     pages.sort();
     pages
 }
 
-/// The page with what each command line of its `console` blocks really prints.
-fn as_it_happens(page: &str, count: &mut usize) -> String {
+/// The page with the actual output of each command line in its `console` blocks.
+fn with_actual_output(page: &str, count: &mut usize) -> String {
     let mut text = String::new();
     let mut inside = false;
     for line in page.split_inclusive('\n') {
@@ -92,7 +92,7 @@ fn run(command: &str) -> String {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
         if path.is_dir() {
-            // A package is copied for those who name it, and for nobody else.
+            // Directories are copied only for commands that name them, as others would see unexpected packages.
             if command.contains(&format!("examples/{name}")) {
                 copy(&path, &format!("examples/{name}"), &sandbox);
             }
@@ -105,8 +105,8 @@ fn run(command: &str) -> String {
     ran.stdout + &ran.stderr
 }
 
-fn copy(folder: &Path, name: &str, sandbox: &Sandbox) {
-    for entry in fs::read_dir(folder).unwrap() {
+fn copy(directory: &Path, name: &str, sandbox: &Sandbox) {
+    for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
         let inside = format!("{name}/{}", path.file_name().unwrap().to_str().unwrap());
         match path.is_dir() {
