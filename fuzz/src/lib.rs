@@ -22,7 +22,7 @@ mod formatting;
 mod merging;
 
 use krm_core::PackageFile;
-use krm_core::merge::node::{OnConflict, Rules};
+use krm_core::merge::{OnConflict, MergeOptions};
 use krm_core::setters::{ParsedComment, Pattern, find_setter_fields, parse_reference};
 use krm_yaml::{Path, Segment};
 use laws::draw::Draw;
@@ -181,7 +181,7 @@ fn merges(checked: merging::checks::Checked) {
 pub fn merge2(data: &[u8]) {
     let Some(texts) = texts(data, 2) else { return };
     if texts.iter().all(|text| merging::checks::is_readable(text)) {
-        merges(merging::checks::two_way_is_stable(texts[0], texts[1], &Rules::default()));
+        merges(merging::checks::two_way_is_stable(texts[0], texts[1], &MergeOptions::default()));
     }
 }
 

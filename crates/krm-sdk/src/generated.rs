@@ -1,6 +1,6 @@
 //! Resources that a function makes: put beside the others, or merged into the ones that are there already.
 
-use krm_core::merge::node::{Merger, Outcome, Rules, Version};
+use krm_core::merge::{MergeAction, MergeOptions, Merger, Version};
 use krm_core::{Diagnostic, PackagePath};
 use krm_yaml::Edit;
 
@@ -53,12 +53,12 @@ impl Resource {
     /// Takes over what another version of the resource says, by the two-way merge; the rest stays as it is written.
     pub fn merge(&mut self, from: &Resource) -> Result<(), Error> {
         let file = self.item().file();
-        let rules = Rules::default();
+        let options = MergeOptions::default();
         let mut edit = Edit::new(file).allow_shared(true);
         let (source, own) = (from.root(), self.root());
         let (source, own) = (Version::new(source, "generated"), Version::new(own, "resource"));
-        let report = Merger::new(&rules).two_way(source, own, &mut edit)?;
-        if report.outcome == Outcome::Goes {
+        let report = Merger::new(&options).two_way(source, own, &mut edit)?;
+        if report.action == MergeAction::Remove {
             return Err(Error::new(format!(
                 "{} would be gone after the merge",
                 self.view().label()

@@ -1,7 +1,7 @@
 //! Known differences between the merges of krm and kyaml, each with its reason.
 
-use krm_core::diff::{FieldChange, What};
-use krm_core::merge::node::same_in_yaml_1_2;
+use krm_core::compare::equal_in_yaml_1_2;
+use krm_core::diff::{ChangeKind, FieldChange};
 use krm_yaml::{NodeRef, Path, ScalarType, Segment};
 
 /// The inputs of a merge.
@@ -130,7 +130,7 @@ fn is_left_hollow(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
     };
     let is_deleted = at(case.upstream, &change.path).is_none();
     case.ways == 3
-        && change.what == What::Removed
+        && change.kind == ChangeKind::Removed
         && change.old.is_some_and(is_hollow)
         && (is_deleted || !(is_in_input(case.local) || is_in_input(case.upstream)))
 }
@@ -150,7 +150,7 @@ const KEYS: [&str; 8] =
 
 fn is_empty_value(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
     let is_empty = |node: NodeRef<'_>| is_null(node) && node.text().is_empty();
-    change.what == What::Added
+    change.kind == ChangeKind::Added
         && change.new.is_some_and(is_empty)
         && at(case.local, &change.path).is_some_and(is_empty)
 }
@@ -165,7 +165,7 @@ fn is_inferred(_: &Case<'_>, change: &FieldChange<'_>) -> bool {
     let is_list =
         |node: NodeRef<'_>| node.as_sequence().is_some() && node.children().all(has_other);
     change.path.segments().iter().any(is_other)
-        || (change.what == What::Reordered && change.new.is_some_and(is_list))
+        || (change.kind == ChangeKind::Reordered && change.new.is_some_and(is_list))
 }
 
 fn is_type_change(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
@@ -185,9 +185,9 @@ fn is_type_change(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
 
 fn is_local_elements(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
     let (Some(ours), Some(base)) = (change.new, at(case.base, &change.path)) else { return false };
-    let is_new = |item: NodeRef<'_>| !base.children().any(|it| same_in_yaml_1_2(it, item));
+    let is_new = |item: NodeRef<'_>| !base.children().any(|it| equal_in_yaml_1_2(it, item));
     case.ways == 3
-        && change.what == What::Added
+        && change.kind == ChangeKind::Added
         && ours.as_sequence().is_some()
         && at(case.upstream, &change.path).is_none_or(is_null)
         && ours.children().all(is_new)
@@ -196,7 +196,7 @@ fn is_local_elements(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
 fn is_cleared(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
     let is_list = |node: NodeRef<'_>| node.as_sequence().is_some();
     case.ways == 3
-        && change.what == What::Removed
+        && change.kind == ChangeKind::Removed
         && change.old.is_some_and(is_list)
         && at(case.local, &change.path).is_some_and(is_null)
 }
@@ -212,25 +212,25 @@ fn is_restored(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
     let find = |root| at(root, &list)?.children().find(|it| key(*it).as_ref() == Some(&expected));
     let (base, upstream) = (find(case.base), find(case.upstream));
     let is_changed =
-        base.zip(upstream).is_some_and(|(base, upstream)| !same_in_yaml_1_2(base, upstream));
-    let is_one_sided = matches!(change.what, What::Added | What::Removed);
+        base.zip(upstream).is_some_and(|(base, upstream)| !equal_in_yaml_1_2(base, upstream));
+    let is_one_sided = matches!(change.kind, ChangeKind::Added | ChangeKind::Removed);
     case.ways == 3 && is_one_sided && is_changed && find(case.local).is_none()
 }
 
 fn is_order(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
     let has_same = |a: NodeRef<'_>, b: NodeRef<'_>| {
-        a.children().all(|item| b.children().any(|other| same_in_yaml_1_2(item, other)))
+        a.children().all(|item| b.children().any(|other| equal_in_yaml_1_2(item, other)))
     };
     let in_set = || {
         set(change).is_some_and(|(theirs, ours)| has_same(theirs, ours) && has_same(ours, theirs))
     };
-    case.ways == 3 && (change.what == What::Reordered || in_set())
+    case.ways == 3 && (change.kind == ChangeKind::Reordered || in_set())
 }
 
 /// The set in both results that contains the difference. `finalizers` is the only set in the generated resources.
 fn set<'a>(change: &FieldChange<'a>) -> Option<(NodeRef<'a>, NodeRef<'a>)> {
     let (list, _) = change.path.split_last()?;
-    change.within.filter(|_| list.to_string() == "metadata.finalizers")
+    change.parents.filter(|_| list.to_string() == "metadata.finalizers")
 }
 
 /// Whether krm's set follows the rule, so that kyaml is wrong.
@@ -240,12 +240,12 @@ fn is_set(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
         has(case.base, item) && !(has(case.upstream, item) && has(case.local, item))
     };
     let is_expected = |item: NodeRef<'_>| !(case.ways == 3 && is_removed(item));
-    let in_ours = |item: NodeRef<'_>| ours.children().any(|other| same_in_yaml_1_2(item, other));
+    let in_ours = |item: NodeRef<'_>| ours.children().any(|other| equal_in_yaml_1_2(item, other));
     let sides = [case.upstream, case.local].into_iter().filter_map(finalizers);
     let all: Vec<NodeRef<'_>> =
         sides.flat_map(|list| list.children().collect::<Vec<_>>()).collect();
     all.iter().all(|item| is_expected(*item) == in_ours(*item))
-        && ours.children().all(|item| all.iter().any(|other| same_in_yaml_1_2(item, *other)))
+        && ours.children().all(|item| all.iter().any(|other| equal_in_yaml_1_2(item, *other)))
 }
 
 fn finalizers(root: Option<NodeRef<'_>>) -> Option<NodeRef<'_>> {
@@ -253,5 +253,5 @@ fn finalizers(root: Option<NodeRef<'_>>) -> Option<NodeRef<'_>> {
 }
 
 fn has(root: Option<NodeRef<'_>>, item: NodeRef<'_>) -> bool {
-    finalizers(root).is_some_and(|list| list.children().any(|other| same_in_yaml_1_2(item, other)))
+    finalizers(root).is_some_and(|list| list.children().any(|other| equal_in_yaml_1_2(item, other)))
 }

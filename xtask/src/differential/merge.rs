@@ -5,8 +5,9 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::Stdio;
 
+use krm_core::compare::ListOptions;
 use krm_core::diff::Differ;
-use krm_core::merge::node::{NamedFile, Rules, three_way_files, two_way_files};
+use krm_core::merge::{MergeOptions, NamedFile, merge_files, merge_files_three_way};
 use krm_core::schema::Schema;
 use krm_yaml::{DocumentRef, File, NodeRef, Value};
 
@@ -148,12 +149,13 @@ fn compare(
     let [base, upstream, local] =
         [&request.base, &request.upstream, &request.local].map(|text| File::parse(text.clone()));
     let (base, upstream, local) = (base?, upstream?, local?);
-    let rules = Rules { schema: Some(schema), ..Rules::default() };
+    let lists = ListOptions { schema: Some(schema), ..ListOptions::default() };
+    let options = MergeOptions { lists, ..MergeOptions::default() };
     let named = |name, file| NamedFile { name, file };
     let (source, destination) = (named("upstream", &upstream), named("local", &local));
     let ours = match request.ways {
-        2 => two_way_files(source, destination, &rules),
-        _ => three_way_files(named("base", &base), destination, source, &rules),
+        2 => merge_files(source, destination, &options),
+        _ => merge_files_three_way(named("base", &base), destination, source, &options),
     };
     let case = Case {
         ways: request.ways,
@@ -184,7 +186,7 @@ fn compare(
                 return Ok(Comparison::Unexplained(format!(
                     "{}: {:?}, kyaml {}, krm {}",
                     change.path,
-                    change.what,
+                    change.kind,
                     show(change.old),
                     show(change.new)
                 )));

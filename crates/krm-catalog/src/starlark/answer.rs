@@ -1,7 +1,7 @@
 //! What a script is given and what it gives back: resources on the same wire as those of functions outside.
 
 use krm_core::format::{self, FormatOptions};
-use krm_core::functions::resource_list::{Answer, InputList, InputOptions};
+use krm_core::functions::resource_list::{AppliedOutput, InputList, InputOptions};
 use krm_core::print::json;
 use krm_sdk::{Diagnostic, Error, Item, Resource, ResourceList};
 use krm_yaml::{File, NodeRef, Value};
@@ -28,9 +28,9 @@ pub(super) fn taken(sending: &InputList<'_>, list: Value<'static>) -> Result<Vec
         (error.location, error.related) = (None, None);
         error
     };
-    let answer = sending.answer(text_of(&items)).map_err(|refused| told(refused.error))?;
-    let Answer { items, from, .. } = answer;
-    items.into_iter().zip(from).map(|(item, from)| in_order(item, from.is_none())).collect()
+    let output = sending.apply_output(text_of(&items)).map_err(|refused| told(refused.error))?;
+    let AppliedOutput { items, sources, .. } = output;
+    items.into_iter().zip(sources).map(|(item, from)| in_order(item, from.is_none())).collect()
 }
 
 /// The list as text, a line for each resource.

@@ -1,7 +1,8 @@
 //! Options of the commands that merge: keys of lists, new elements, conflicts.
 
 use clap::{Args, ValueEnum};
-use krm_core::merge::node::{self, Conflict, Rules};
+use krm_core::compare;
+use krm_core::merge::{self, Conflict, MergeOptions, Resolution};
 use krm_core::schema::Schema;
 use krm_core::{Diagnostic, Severity};
 use krm_yaml::{File, ReadOptions};
@@ -96,13 +97,13 @@ impl ListOptions {
     pub(crate) fn schema(&self, files: &[&File], console: &mut Console) -> Result<Schema, Failure> {
         let mut schema = Schema::kubernetes();
         for file in files {
-            console.report_all(&node::learn(&mut schema, file));
+            console.report_all(&merge::load_schema(&mut schema, file));
         }
         for name in &self.schema {
             let file = disk::parse(name, ReadOptions::default()).map_err(Failure::input)?;
             let mut diagnostics: Vec<Diagnostic> =
                 file.errors().map(|error| Diagnostic::from_syntax(error, &file)).collect();
-            diagnostics.extend(node::learn_schema(&mut schema, &file));
+            diagnostics.extend(merge::load_schema_file(&mut schema, &file));
             let diagnostics: Vec<Diagnostic> =
                 diagnostics.into_iter().map(|it| it.in_file(disk::display_name(name))).collect();
             if diagnostics.iter().any(Diagnostic::is_error) {
@@ -113,44 +114,43 @@ impl ListOptions {
         Ok(schema)
     }
 
-    /// The merge rules with these options.
-    pub(crate) fn rules<'r>(&self, schema: &'r Schema) -> Rules<'r> {
-        Rules {
+    /// How lists are paired.
+    pub(crate) fn pairing<'r>(&self, schema: &'r Schema) -> compare::ListOptions<'r> {
+        compare::ListOptions {
             list_keys: match self.list_keys {
-                ListKeys::Infer => node::ListKeys::Infer,
-                ListKeys::Schema => node::ListKeys::Schema,
+                ListKeys::Infer => compare::ListKeys::Infer,
+                ListKeys::Schema => compare::ListKeys::Schema,
             },
-            keys_at: self.list_key.clone(),
+            merge_keys: self.list_key.clone(),
             schema: Some(schema),
-            ..Rules::default()
         }
     }
 }
 
 impl NewItems {
-    pub(crate) fn rule(self) -> node::NewItems {
+    pub(crate) fn option(self) -> merge::NewItems {
         match self {
-            Self::Last => node::NewItems::Last,
-            Self::First => node::NewItems::First,
-            Self::SourceOrder => node::NewItems::SourceOrder,
+            Self::Last => merge::NewItems::Last,
+            Self::First => merge::NewItems::First,
+            Self::SourceOrder => merge::NewItems::SourceOrder,
         }
     }
 }
 
 impl ConflictOptions {
-    /// The merge rules with these options.
-    pub(crate) fn rules<'r>(&self, rules: Rules<'r>) -> Rules<'r> {
+    /// The options of a three-way merge.
+    pub(crate) fn merge_options<'r>(&self, lists: compare::ListOptions<'r>) -> MergeOptions<'r> {
         let on_conflict = match self.on_conflict {
-            OnConflict::Upstream => node::OnConflict::Upstream,
-            OnConflict::Local => node::OnConflict::Local,
-            OnConflict::Fail => node::OnConflict::Fail,
-            OnConflict::Mark => node::OnConflict::Mark,
+            OnConflict::Upstream => merge::OnConflict::Upstream,
+            OnConflict::Local => merge::OnConflict::Local,
+            OnConflict::Fail => merge::OnConflict::Fail,
+            OnConflict::Mark => merge::OnConflict::Mark,
         };
         let restore = match self.restore {
-            Restore::Delta => node::Restore::Delta,
-            Restore::Whole => node::Restore::Whole,
+            Restore::Delta => merge::Restore::Delta,
+            Restore::Whole => merge::Restore::Whole,
         };
-        Rules { on_conflict, restore, ..rules }
+        MergeOptions { lists, on_conflict, restore, ..MergeOptions::default() }
     }
 
     /// Whether the result of a merge with these conflicts is written, and how the command exits.
@@ -170,23 +170,19 @@ impl ConflictOptions {
         conflicts: &[Conflict],
         action: ConflictAction,
     ) -> Vec<Diagnostic> {
-        let one = |conflict: &Conflict| {
-            let mut diagnostic = conflict.to_diagnostic();
+        let diagnostic = |conflict: &Conflict| {
+            let resolution = match (action, self.on_conflict, conflict.is_marked) {
+                (ConflictAction::Fail, OnConflict::Mark, false) => Resolution::NoMarkerPossible,
+                (ConflictAction::Fail, ..) => Resolution::NothingWritten,
+                _ => conflict.resolution(),
+            };
+            let mut diagnostic = conflict.to_diagnostic(resolution);
             if action != ConflictAction::Write {
                 diagnostic.severity = Severity::Error;
             }
-            if action == ConflictAction::Fail {
-                let told =
-                    diagnostic.message().rsplit_once("; ").map_or("", |(told, _)| told).to_owned();
-                let why = match (self.on_conflict, conflict.is_marked) {
-                    (OnConflict::Mark, false) => "no comment can keep local's here, and ",
-                    _ => "",
-                };
-                diagnostic.set_untyped(format!("{told}; {why}nothing was written"));
-            }
             diagnostic
         };
-        conflicts.iter().map(one).collect()
+        conflicts.iter().map(diagnostic).collect()
     }
 }
 

@@ -15,6 +15,8 @@ pub use kind::Kind;
 pub use secrets::{contains_secret, mask_secrets};
 pub use suggest::{closest_kind, closest_name};
 
+use crate::functions::resource_list::OutputKind;
+use crate::merge::MergeKind;
 use explain::Area;
 
 /// The kinds that krm-core and krm-yaml declare, with their explanations.
@@ -24,6 +26,12 @@ pub const AREAS: &[Area] = &[
         title: "Structure of documents",
         ids: &[CommonKind::IDS],
         text: include_str!("../../explain/common.md"),
+    },
+    Area { title: "Merge", ids: &[MergeKind::IDS], text: include_str!("../../explain/merge.md") },
+    Area {
+        title: "Function output",
+        ids: &[OutputKind::IDS],
+        text: include_str!("../../explain/output.md"),
     },
 ];
 

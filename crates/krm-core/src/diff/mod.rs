@@ -1,153 +1,171 @@
-//! What changed between two nodes by meaning, and apart from it what changed in comments and in how it is written.
+//! Semantic diff of nodes, resources and packages: changed values, and apart from them changed comments and formatting.
+//!
+//! What counts as equal and which elements pair is decided in [`crate::compare`].
 
-mod comments;
-mod entries;
-mod lists;
-pub mod packages;
-pub mod text;
+mod packages;
+mod report;
 mod walk;
 
-use krm_yaml::{CommentPosition, NodeRef, Path};
+use krm_yaml::{CommentPosition, DocumentRef, NodeRef, Path};
 
-use comments::Comments;
+pub use packages::{DiffItem, ResourceDiff, diff_packages, diff_resource};
+pub use report::{field_lines, formatting_lines, heading, record};
 
-use crate::merge::node::Rules;
+use crate::compare::{CommentIndex, ListOptions};
 
-/// What became of a field or of an element of a list.
+/// How a field or an element changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
-    /// It is new.
+pub enum ChangeKind {
+    /// Only the new node has it.
     Added,
-    /// It is gone.
+    /// Only the old node has it.
     Removed,
-    /// It has another value.
+    /// Its value is different.
     Changed,
-    /// A list has the elements that both sides have in another order.
+    /// The elements that both versions of a list have are in another order.
     Reordered,
 }
 
-/// One change of meaning.
+/// A changed value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FieldChange<'a> {
-    /// The field, from the node that was compared; elements of lists by their key where they have one.
+    /// The path from the node that was compared. Elements are given by their merge key where they have one.
     pub path: Path,
-    /// What became of it.
-    pub what: What,
-    /// The value as it was.
+    /// How it changed.
+    pub kind: ChangeKind,
+    /// The old value.
     pub old: Option<NodeRef<'a>>,
-    /// The value as it is.
+    /// The new value.
     pub new: Option<NodeRef<'a>>,
-    /// The two collections that hold it; none for the node itself.
-    pub within: Option<(NodeRef<'a>, NodeRef<'a>)>,
+    /// The collections that contain it; `None` for the node that was compared.
+    pub parents: Option<(NodeRef<'a>, NodeRef<'a>)>,
 }
 
-/// A comment that came, went or changed beside something that both sides have.
+/// A comment that was added, removed or changed on something that both versions have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CommentChange<'a> {
-    /// The field whose comment it is; empty for the document's.
+    /// The field that the comment belongs to; empty for a comment of the document.
     pub path: Path,
-    /// Where it stands.
+    /// Where the comment is.
     pub place: CommentPosition,
-    /// The lines as they were.
+    /// The old lines.
     pub old: Vec<&'a str>,
-    /// The lines as they are.
+    /// The new lines.
     pub new: Vec<&'a str>,
 }
 
-/// How something of the same meaning is written otherwise.
+/// How the formatting of an equal value changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// Quotes, block style, or the spelling of a number.
-    Style,
-    /// By lines or in brackets.
+pub enum FormatKind {
+    /// The quotes or the block style of a scalar, or the spelling of a number.
+    ScalarStyle,
+    /// Block style or flow style of a collection.
     CollectionStyle,
-    /// The keys of a mapping in another order.
+    /// The order of the keys of a mapping.
     KeyOrder,
-    /// An alias or `<<` on one side, its meaning on the other.
+    /// An alias or `<<` in one version, the expanded value in the other.
     Alias,
-    /// Blanks, line breaks, indentation.
+    /// White space, line breaks and indentation.
     Layout,
 }
 
-/// One change that means nothing.
+/// A change of formatting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FormatChange<'a> {
     /// The field.
     pub path: Path,
-    /// What is written otherwise.
-    pub format: Format,
-    /// As it was.
+    /// What changed.
+    pub kind: FormatKind,
+    /// The old node.
     pub old: NodeRef<'a>,
-    /// As it is.
+    /// The new node.
     pub new: NodeRef<'a>,
 }
 
-/// All that is different between two nodes, in the order of the old one.
+/// Everything that differs between two nodes, in the order of the old one.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Difference<'a> {
-    /// Changes of meaning.
+pub struct NodeDiff<'a> {
+    /// Changed values.
     pub fields: Vec<FieldChange<'a>>,
-    /// Changes of comments.
+    /// Changed comments.
     pub comments: Vec<CommentChange<'a>>,
-    /// Changes of how it is written. Layout is looked at only where nothing else changed.
+    /// Changed formatting. Layout is reported only where nothing else changed.
     pub formatting: Vec<FormatChange<'a>>,
 }
 
-impl Difference<'_> {
-    /// Whether nothing at all changed.
+impl NodeDiff<'_> {
+    /// Whether nothing changed, not even the layout.
     pub fn is_empty(&self) -> bool {
         self.fields.is_empty() && self.comments.is_empty() && self.formatting.is_empty()
     }
 }
 
-/// Compares nodes one after the other; what it knows of a document's comments serves all nodes of that document.
+/// Compares pairs of nodes. Consecutive nodes of the same documents share the index of comments.
 ///
 /// ```
-/// use krm_core::diff::{Differ, What};
+/// use krm_core::diff::{ChangeKind, Differ};
 /// use krm_yaml::File;
 ///
 /// let old = File::parse("spec:\n  replicas: 3\n  image: 'a'\n".to_owned())?;
 /// let new = File::parse("spec:\n  replicas: 5 # more\n  image: a\n".to_owned())?;
 /// fn root(file: &File) -> krm_yaml::NodeRef<'_> {
-///     file.document(0).and_then(|document| document.root()).expect("it is there")
+///     file.document(0).and_then(|document| document.root()).expect("the document is not empty")
 /// }
-/// let found = Differ::default().compare(root(&old), root(&new));
-/// assert_eq!(found.fields[0].path.to_string(), "spec.replicas");
-/// assert_eq!(found.fields[0].what, What::Changed);
-/// assert_eq!((found.comments.len(), found.formatting.len()), (1, 1));
+/// let diff = Differ::default().compare(root(&old), root(&new));
+/// assert_eq!(diff.fields[0].path.to_string(), "spec.replicas");
+/// assert_eq!(diff.fields[0].kind, ChangeKind::Changed);
+/// assert_eq!((diff.comments.len(), diff.formatting.len()), (1, 1));
 /// # Ok::<(), krm_yaml::ReadError>(())
 /// ```
 #[derive(Debug, Default)]
 pub struct Differ<'a, 'r> {
-    rules: Rules<'r>,
-    old: Comments<'a>,
-    new: Comments<'a>,
+    options: ListOptions<'r>,
+    old: DocumentComments<'a>,
+    new: DocumentComments<'a>,
 }
 
 impl<'a, 'r> Differ<'a, 'r> {
-    /// One that pairs the elements of lists as merges by these rules do.
-    pub fn new(rules: Rules<'r>) -> Self {
-        Self { rules, ..Self::default() }
+    /// Pairs the elements of lists as merges with these options do.
+    pub fn new(options: ListOptions<'r>) -> Self {
+        Self { options, ..Self::default() }
     }
 
-    /// What is different. The work is bounded whatever aliases stand for.
-    pub fn compare(&mut self, old: NodeRef<'a>, new: NodeRef<'a>) -> Difference<'a> {
+    /// Compares two nodes. The time is bounded, whatever aliases expand to.
+    pub fn compare(&mut self, old: NodeRef<'a>, new: NodeRef<'a>) -> NodeDiff<'a> {
         let is_whole = old.parent().is_none() && new.parent().is_none();
         let (was, is) = (old.document(), new.document());
         if is_whole && was.text() == is.text() {
-            return Difference::default();
+            return NodeDiff::default();
         }
-        self.old.look_at(was);
-        self.new.look_at(is);
-        let mut found = walk::walk(&self.rules, [&self.old, &self.new], old, new);
+        let comments = [self.old.of(was), self.new.of(is)];
+        let mut found = walk::diff_nodes(&self.options, comments, old, new);
         if is_whole {
-            found.comments.extend(comments::of_document(&self.old, &self.new));
+            found.comments.extend(walk::diff_document_comments(comments[0], comments[1]));
         }
         if found.is_empty() && old.text() != new.text() {
             let path = Path::default();
-            found.formatting.push(FormatChange { path, format: Format::Layout, old, new });
+            found.formatting.push(FormatChange { path, kind: FormatKind::Layout, old, new });
         }
         found
+    }
+}
+
+/// The comments of the document that was asked for last.
+#[derive(Debug, Default)]
+struct DocumentComments<'a> {
+    /// The address of the file and the position of the document. Files are not moved while they are compared.
+    document: Option<(*const krm_yaml::File, usize)>,
+    comments: CommentIndex<'a>,
+}
+
+impl<'a> DocumentComments<'a> {
+    fn of(&mut self, document: DocumentRef<'a>) -> &CommentIndex<'a> {
+        let id = (std::ptr::from_ref(document.file()), document.index());
+        if self.document != Some(id) {
+            self.document = Some(id);
+            self.comments = CommentIndex::of(document);
+        }
+        &self.comments
     }
 }
 

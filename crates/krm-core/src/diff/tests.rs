@@ -1,31 +1,31 @@
-//! What counts as a change, and of what.
+//! What is reported as a change of values, of comments and of formatting.
 
 use super::*;
 use krm_yaml::File;
 
-/// The changes as lines: `+ path`, `- path`, `~ path`, `% path` for an order, `# path`, and the format's name.
+/// The changes as lines: `+ path`, `- path`, `~ path`, `% path` for an order, `# path`, and the kind of formatting.
 fn lines(old: &str, new: &str) -> Vec<String> {
     let files = [old, new].map(|text| File::parse(text.to_owned()).unwrap());
     let [old, new] = [&files[0], &files[1]].map(|file| file.document(0).unwrap().root().unwrap());
     let found = Differ::default().compare(old, new);
-    let sign = |what| match what {
-        What::Added => '+',
-        What::Removed => '-',
-        What::Changed => '~',
-        What::Reordered => '%',
+    let sign = |kind| match kind {
+        ChangeKind::Added => '+',
+        ChangeKind::Removed => '-',
+        ChangeKind::Changed => '~',
+        ChangeKind::Reordered => '%',
     };
-    let fields = found.fields.iter().map(|it| format!("{} {}", sign(it.what), it.path));
+    let fields = found.fields.iter().map(|it| format!("{} {}", sign(it.kind), it.path));
     let comments = found.comments.iter().map(|it| format!("# {} {:?}", it.path, it.new));
-    let formats = found.formatting.iter().map(|it| format!("{:?} {}", it.format, it.path));
+    let formats = found.formatting.iter().map(|it| format!("{:?} {}", it.kind, it.path));
     fields.chain(comments).chain(formats).collect()
 }
 
-fn is_nothing(old: &str, new: &str) {
+fn assert_no_diff(old: &str, new: &str) {
     assert_eq!(lines(old, new), Vec::<String>::new());
 }
 
 #[test]
-fn fields_are_told_by_path() {
+fn changed_fields_are_reported_by_path() {
     assert_eq!(
         lines("a: {b: 1, c: 2}\nd: x\n", "a: {b: 1, e: 2}\nd: [x]\n"),
         ["- a.c", "+ a.e", "~ d"]
@@ -33,9 +33,9 @@ fn fields_are_told_by_path() {
 }
 
 #[test]
-fn types_count_and_spelling_does_not() {
+fn types_are_compared_and_spelling_is_formatting() {
     assert_eq!(lines("a: 1\n", "a: \"1\"\n"), ["~ a"]);
-    assert_eq!(lines("a: 0x10\nb: 'x'\n", "a: 16\nb: x\n"), ["Style a", "Style b"]);
+    assert_eq!(lines("a: 0x10\nb: 'x'\n", "a: 16\nb: x\n"), ["ScalarStyle a", "ScalarStyle b"]);
     assert_eq!(lines("a: yes\n", "a: \"yes\"\n"), ["~ a"], "YAML 1.1 reads a boolean");
     assert_eq!(lines("a: null\n", "b: 1\n"), ["- a", "+ b"]);
 }
@@ -57,40 +57,40 @@ fn elements_without_a_key_pair_by_content_then_by_position() {
 }
 
 #[test]
-fn comments_and_formatting_are_apart() {
+fn comments_and_formatting_are_reported_separately() {
     let old = "# head\na: 1 # one\nb: {x: 1}\nc: |\n  t\n";
     let new = "# top\nb:\n  x: 1\na: 1\nc: \"t\\n\"\n";
     assert_eq!(
         lines(old, new),
-        ["# a []", "#  [\"# top\"]", "CollectionStyle b", "Style c", "KeyOrder "]
+        ["# a []", "#  [\"# top\"]", "CollectionStyle b", "ScalarStyle c", "KeyOrder "]
     );
     assert_eq!(lines("a:   1\n", "a: 1\n"), ["Layout "]);
-    is_nothing("a: 1 # x\n", "a: 1 # x\n");
+    assert_no_diff("a: 1 # x\n", "a: 1 # x\n");
 }
 
 #[test]
-fn aliases_and_merge_keys_count_by_meaning() {
+fn aliases_and_merge_keys_are_compared_expanded() {
     assert_eq!(lines("x: &x {a: 1}\ny: *x\n", "x: &x {a: 1}\ny: {a: 1}\n"), ["Alias y"]);
     let merged = "x: &x {a: 1, b: 2}\ny:\n  <<: *x\n  b: 3\n";
     assert_eq!(lines(merged, "x: &x {a: 1, b: 2}\ny:\n  b: 3\n  a: 1\n"), ["Alias y"]);
     assert_eq!(lines(merged, "x: &x {a: 1, b: 2}\ny:\n  b: 3\n  a: 5\n"), ["~ y.a", "Alias y"]);
-    assert_eq!(lines("a: 1\na: 2\n", "a: 2\n"), ["Layout "], "the last counts");
+    assert_eq!(lines("a: 1\na: 2\n", "a: 2\n"), ["Layout "], "the last is in effect");
 }
 
 #[test]
-fn endless_aliases_end() {
+fn alias_bombs_and_cycles_end() {
     let bomb = |leaf: &str| {
         let levels: String =
             (1..30).map(|n| format!("a{n}: &a{n} [*a{0}, *a{0}]\n", n - 1)).collect();
         format!("a0: &a0 [{leaf}]\n{levels}")
     };
     assert!(!lines(&bomb("x"), &bomb("y")).is_empty());
-    is_nothing("&a [*a, {b: *a}]\n", "&a [*a, {b: *a}]\n");
+    assert_no_diff("&a [*a, {b: *a}]\n", "&a [*a, {b: *a}]\n");
     assert!(!lines("&a [*a, {b: *a}]\n", "&a [*a, {c: *a}]\n").is_empty());
 }
 
 #[test]
-fn long_lists_take_no_time() {
+fn long_lists_are_compared_quickly() {
     let scalars = |skip: usize| -> String {
         (0..100_000).filter(|n| n % 1000 != skip).map(|n| format!("- v{}\n", n % 7000)).collect()
     };

@@ -1,46 +1,77 @@
-//! Walks two trees side by side and notes what is different.
+//! Walks two trees side by side and collects what differs.
 
-use std::borrow::Cow;
+use krm_yaml::{CommentPosition, NodeKind, NodeRef, Path, Scalar, Segment};
 
-use krm_yaml::{Entry, NodeKind, NodeRef, Path, Scalar, ScalarType, Segment};
+use super::{ChangeKind, CommentChange, FieldChange, FormatChange, FormatKind, NodeDiff};
+use crate::compare::sequences::{align_elements, list_type};
+use crate::compare::{
+    CommentIndex, CommentedEntry, Equality, Field, FieldSchema, Fields, ListOptions, key_name,
+    scalars_equal,
+};
+use crate::print::one_line;
 
-use super::comments::{self, Comments};
-use super::entries::Entries;
-use super::lists;
-use super::{Difference, FieldChange, Format, FormatChange, What};
-use crate::merge::node::{Rules, Shape, kind_of};
+/// Documents do not nest deeper than this, but an alias may lead into the node that contains it.
+const MAX_DEPTH: usize = 500;
 
-/// Deeper than any text nests; an alias may stand inside what it names.
-const MOST_DEPTH: usize = 500;
+const PLACES: [CommentPosition; 4] =
+    [CommentPosition::Head, CommentPosition::Line, CommentPosition::Foot, CommentPosition::Free];
 
-pub(super) fn walk<'a>(
-    rules: &Rules<'_>,
-    [before, after]: [&Comments<'a>; 2],
+pub(super) fn diff_nodes<'a>(
+    options: &ListOptions<'_>,
+    [before, after]: [&CommentIndex<'a>; 2],
     old: NodeRef<'a>,
     new: NodeRef<'a>,
-) -> Difference<'a> {
+) -> NodeDiff<'a> {
     let own = old.document().node_count() + new.document().node_count();
-    let budget = own.saturating_mul(100).max(100_000);
-    let steps = Vec::new();
-    let mut walk = Walk { rules, before, after, steps, budget, found: Difference::default() };
-    walk.node(old, new, None, &Shape::of_resource(rules, new).or_resource(rules, old));
+    let remaining = own.saturating_mul(100).max(100_000);
+    let path = Vec::new();
+    let mut walk = Walk { options, before, after, path, remaining, found: NodeDiff::default() };
+    let schema = FieldSchema::of_resource(options, new).or_resource(options, old);
+    walk.node(old, new, None, &schema);
     walk.found
 }
 
-enum Step<'a> {
-    Key(Cow<'a, str>),
+/// The comments of the documents themselves that differ.
+pub(super) fn diff_document_comments<'a>(
+    before: &CommentIndex<'a>,
+    after: &CommentIndex<'a>,
+) -> Vec<CommentChange<'a>> {
+    diff_comments((before, None), (after, None), Path::default)
+}
+
+fn diff_comments<'a>(
+    (before, old): (&CommentIndex<'a>, Option<NodeRef<'a>>),
+    (after, new): (&CommentIndex<'a>, Option<NodeRef<'a>>),
+    path: impl Fn() -> Path,
+) -> Vec<CommentChange<'a>> {
+    if before.is_empty() && after.is_empty() {
+        return Vec::new();
+    }
+    let at = |place| (place, before.at(old, place), after.at(new, place));
+    let changed = PLACES.into_iter().map(at).filter(|(_, old, new)| old != new);
+    let change = |(place, old, new): (CommentPosition, &[&'a str], &[&'a str])| CommentChange {
+        path: path(),
+        place,
+        old: old.to_vec(),
+        new: new.to_vec(),
+    };
+    changed.map(change).collect()
+}
+
+enum PathStep<'a> {
+    Key(NodeRef<'a>),
     Element(Segment),
 }
 
 struct Walk<'c, 'r, 'a> {
-    rules: &'c Rules<'r>,
-    before: &'c Comments<'a>,
-    after: &'c Comments<'a>,
-    /// The way to what is looked at; a path is made only where something is found.
-    steps: Vec<Step<'a>>,
-    /// How many pairs of nodes may still be looked at: aliases can make few bytes mean very much.
-    budget: usize,
-    found: Difference<'a>,
+    options: &'c ListOptions<'r>,
+    before: &'c CommentIndex<'a>,
+    after: &'c CommentIndex<'a>,
+    /// The steps to the current nodes. A path is built only where something differs, because most nodes do not.
+    path: Vec<PathStep<'a>>,
+    /// How many pairs of nodes may still be visited: aliases can expand a few bytes to billions of nodes.
+    remaining: usize,
+    found: NodeDiff<'a>,
 }
 
 type Both<'a> = (NodeRef<'a>, NodeRef<'a>);
@@ -48,10 +79,13 @@ type Both<'a> = (NodeRef<'a>, NodeRef<'a>);
 impl<'r, 'a> Walk<'_, 'r, 'a> {
     fn path(&self) -> Path {
         let mut path = Path::default();
-        for step in &self.steps {
+        for step in &self.path {
             path.push(match step {
-                Step::Key(name) => Segment::Key(name.to_string()),
-                Step::Element(step) => step.clone(),
+                PathStep::Key(key) => Segment::Key(match key.resolve().as_scalar() {
+                    Some(scalar) => scalar.value().into_owned(),
+                    None => one_line(*key),
+                }),
+                PathStep::Element(segment) => segment.clone(),
             });
         }
         path
@@ -59,22 +93,23 @@ impl<'r, 'a> Walk<'_, 'r, 'a> {
 
     fn change(
         &mut self,
-        what: What,
+        kind: ChangeKind,
         old: Option<NodeRef<'a>>,
         new: Option<NodeRef<'a>>,
-        within: Option<Both<'a>>,
+        parents: Option<Both<'a>>,
     ) {
         let path = self.path();
-        self.found.fields.push(FieldChange { path, what, old, new, within });
+        self.found.fields.push(FieldChange { path, kind, old, new, parents });
     }
 
-    fn format(&mut self, format: Format, old: NodeRef<'a>, new: NodeRef<'a>) {
+    fn format(&mut self, kind: FormatKind, old: NodeRef<'a>, new: NodeRef<'a>) {
         let path = self.path();
-        self.found.formatting.push(FormatChange { path, format, old, new });
+        self.found.formatting.push(FormatChange { path, kind, old, new });
     }
 
     fn comments(&mut self, old: NodeRef<'a>, new: NodeRef<'a>) {
-        let changes = comments::compare((self.before, old), (self.after, new), || self.path());
+        let sides = ((self.before, Some(old)), (self.after, Some(new)));
+        let changes = diff_comments(sides.0, sides.1, || self.path());
         self.found.comments.extend(changes);
     }
 
@@ -82,138 +117,142 @@ impl<'r, 'a> Walk<'_, 'r, 'a> {
         &mut self,
         old: NodeRef<'a>,
         new: NodeRef<'a>,
-        within: Option<Both<'a>>,
-        shape: &Shape<'r>,
+        parents: Option<Both<'a>>,
+        schema: &FieldSchema<'r>,
     ) {
         self.comments(old, new);
         let (was, is) = (old.resolve(), new.resolve());
-        if self.budget == 0 || self.steps.len() > MOST_DEPTH {
+        if self.remaining == 0 || self.path.len() > MAX_DEPTH {
             if was.text() != is.text() {
-                self.change(What::Changed, Some(old), Some(new), within);
+                self.change(ChangeKind::Changed, Some(old), Some(new), parents);
             }
             return;
         }
-        self.budget -= 1;
-        let is_same = was.tag() == is.tag()
+        self.remaining -= 1;
+        let is_equal = was.tag() == is.tag()
             && match (was.kind(), is.kind()) {
                 (NodeKind::Mapping, NodeKind::Mapping) => {
-                    self.mapping(was, is, shape);
+                    self.mapping(was, is, schema);
                     true
                 }
                 (NodeKind::Sequence, NodeKind::Sequence) => {
-                    self.sequence(was, is, shape);
+                    self.sequence(was, is, schema);
                     true
                 }
                 _ => match (was.as_scalar(), is.as_scalar()) {
-                    (Some(was), Some(is)) => means(was, is),
+                    (Some(was), Some(is)) => scalars_equal(was, is, Equality::Diff),
                     _ => was.text() == is.text() && was.kind() == is.kind(),
                 },
             };
-        if !is_same {
-            self.change(What::Changed, Some(old), Some(new), within);
+        if !is_equal {
+            self.change(ChangeKind::Changed, Some(old), Some(new), parents);
         } else if (old.kind() == NodeKind::Alias) != (new.kind() == NodeKind::Alias) {
-            self.format(Format::Alias, old, new);
+            self.format(FormatKind::Alias, old, new);
         } else {
-            self.style(was, is, within);
+            self.style(was, is, parents);
         }
     }
 
-    fn style(&mut self, old: NodeRef<'a>, new: NodeRef<'a>, within: Option<Both<'a>>) {
-        // What stands in brackets has brackets inside.
-        let is_alone = within.is_none_or(|(old, new)| old.is_block() == new.is_block());
+    fn style(&mut self, old: NodeRef<'a>, new: NodeRef<'a>, parents: Option<Both<'a>>) {
+        // Everything inside flow style is in flow style, so only the outermost node that changed is reported.
+        let is_outermost = parents.is_none_or(|(old, new)| old.is_block() == new.is_block());
         match (old.as_scalar(), new.as_scalar()) {
-            (Some(was), Some(is)) if is_restyled(was, is) => self.format(Format::Style, old, new),
-            (None, None) if is_alone && old.is_block() != new.is_block() => {
-                self.format(Format::CollectionStyle, old, new);
+            (Some(was), Some(is)) if is_restyled(was, is) => {
+                self.format(FormatKind::ScalarStyle, old, new);
+            }
+            (None, None) if is_outermost && old.is_block() != new.is_block() => {
+                self.format(FormatKind::CollectionStyle, old, new);
             }
             _ => {}
         }
     }
 
-    fn mapping(&mut self, old: NodeRef<'a>, new: NodeRef<'a>, shape: &Shape<'r>) {
-        let shape = shape.or_resource(self.rules, new);
-        let (before, after) = (Entries::of(old), Entries::of(new));
-        let mut places = Vec::with_capacity(before.list.len());
-        for (name, entry) in &before.list {
-            self.steps.push(Step::Key(name.clone()));
+    fn mapping(&mut self, old: NodeRef<'a>, new: NodeRef<'a>, schema: &FieldSchema<'r>) {
+        let schema = schema.or_resource(self.options, new);
+        let (before, after) = (Fields::of(old, true), Fields::of(new, true));
+        let parents = Some((old, new));
+        let mut positions = Vec::with_capacity(before.len());
+        for (name, field) in before.iter() {
+            self.path.push(PathStep::Key(field.key));
             match after.get(name) {
-                Some((at, other)) => {
-                    places.push(at);
-                    self.comments(entry.key, other.key);
-                    let shape = self.field(&shape, name, [*entry, other]);
-                    self.node(entry.value, other.value, Some((old, new)), &shape);
+                Some(other) => {
+                    positions.extend(after.position(name));
+                    self.comments(field.key, other.key);
+                    let schema = self.field_schema(&schema, name, [field, other]);
+                    self.node(field.value, other.value, parents, &schema);
                 }
-                None => self.change(What::Removed, Some(entry.value), None, Some((old, new))),
+                None => self.change(ChangeKind::Removed, Some(field.value), None, parents),
             }
-            self.steps.pop();
+            self.path.pop();
         }
-        for (name, entry) in after.list.iter().filter(|(name, _)| before.get(name).is_none()) {
-            self.steps.push(Step::Key(name.clone()));
-            self.change(What::Added, None, Some(entry.value), Some((old, new)));
-            self.steps.pop();
+        for (_, field) in after.iter().filter(|(name, _)| before.get(name).is_none()) {
+            self.path.push(PathStep::Key(field.key));
+            self.change(ChangeKind::Added, None, Some(field.value), parents);
+            self.path.pop();
         }
-        if before.is_merged != after.is_merged {
-            self.format(Format::Alias, old, new);
-        } else if !places.is_sorted() {
-            self.format(Format::KeyOrder, old, new);
+        if before.has_merge_key != after.has_merge_key {
+            self.format(FormatKind::Alias, old, new);
+        } else if !positions.is_sorted() {
+            self.format(FormatKind::KeyOrder, old, new);
         }
     }
 
-    /// What is known of a field that both have.
-    fn field(&self, shape: &Shape<'r>, name: &str, [old, new]: [Entry<'a>; 2]) -> Shape<'r> {
-        let shape = shape.field(name);
+    /// The schema of a field that both mappings have.
+    fn field_schema(
+        &self,
+        schema: &FieldSchema<'r>,
+        name: &str,
+        [old, new]: [Field<'a>; 2],
+    ) -> FieldSchema<'r> {
+        let schema = schema.field(name);
         if !old.value.resolve().is_collection() || !new.value.resolve().is_collection() {
-            return shape;
+            return schema;
         }
-        let on_old = self.before.on(old.key, old.value);
-        shape.said(on_old.chain(self.after.on(new.key, new.value)))
+        schema.with_comments(comments_of(self.before, old).chain(comments_of(self.after, new)))
     }
 
-    /// The names of the fields on the way, for the rules of lists.
+    /// The names of the fields on the path, by which options name a list.
     fn field_path(&self) -> String {
-        let names = self.steps.iter().filter_map(|step| match step {
-            Step::Key(name) => Some(&**name),
-            Step::Element(_) => None,
+        let names = self.path.iter().filter_map(|step| match step {
+            PathStep::Key(key) => Some(key_name(*key)),
+            PathStep::Element(_) => None,
         });
         names.collect::<Vec<_>>().join(".")
     }
 
-    fn sequence(&mut self, old: NodeRef<'a>, new: NodeRef<'a>, shape: &Shape<'r>) {
-        let lists: [Vec<_>; 2] = [old, new].map(|list| list.children().collect());
-        let kind = kind_of(self.rules, &self.field_path(), shape, &lists).kind;
-        let aligned = lists::align(&kind, [old, new]);
-        let [was, is] = lists;
-        let shape = shape.item();
+    fn sequence(&mut self, old: NodeRef<'a>, new: NodeRef<'a>, schema: &FieldSchema<'r>) {
+        let sequences: [Vec<_>; 2] = [old, new].map(|sequence| sequence.children().collect());
+        let list_type = list_type(self.options, &self.field_path(), schema, &sequences).list_type;
+        let aligned = align_elements(&list_type, [old, new]);
+        let [was, is] = sequences;
+        let schema = schema.item();
         for (number, (from, to)) in aligned.pairs.iter().enumerate() {
-            let step = aligned.steps.get(number).cloned().flatten();
+            let segment = aligned.segments.get(number).cloned().flatten();
             let position = to.or(*from).unwrap_or_default();
-            self.steps.push(Step::Element(step.unwrap_or(Segment::Index(position))));
-            let within = Some((old, new));
+            self.path.push(PathStep::Element(segment.unwrap_or(Segment::Index(position))));
+            let parents = Some((old, new));
             match (from.map(|at| was[at]), to.map(|at| is[at])) {
-                (Some(before), Some(after)) => self.node(before, after, within, &shape),
-                (Some(before), None) => self.change(What::Removed, Some(before), None, within),
-                (None, after) => self.change(What::Added, None, after, within),
+                (Some(before), Some(after)) => self.node(before, after, parents, &schema),
+                (Some(before), None) => {
+                    self.change(ChangeKind::Removed, Some(before), None, parents);
+                }
+                (None, after) => self.change(ChangeKind::Added, None, after, parents),
             }
-            self.steps.pop();
+            self.path.pop();
         }
         if aligned.is_reordered {
-            self.change(What::Reordered, Some(old), Some(new), None);
+            self.change(ChangeKind::Reordered, Some(old), Some(new), None);
         }
     }
 }
 
-/// Whether two scalars mean the same to readers of YAML 1.2 and of 1.1.
-fn means(old: Scalar<'_>, new: Scalar<'_>) -> bool {
-    let resolved = old.resolve();
-    resolved == new.resolve()
-        && old.resolve_1_1() == new.resolve_1_1()
-        && match resolved {
-            ScalarType::String | ScalarType::Int(None) => old.value() == new.value(),
-            _ => true,
-        }
+/// The comments of a field that may hold a schema.
+fn comments_of<'a>(index: &CommentIndex<'a>, field: Field<'a>) -> impl Iterator<Item = &'a str> {
+    let entry = CommentedEntry { key: Some(field.key), value: field.value };
+    index.beside(entry).into_iter().chain(index.above(entry))
 }
 
-/// Whether a scalar of the same meaning is written otherwise. How a text is broken into lines is layout.
+/// Whether a scalar with the same value is written differently. Where a multi-line scalar breaks its lines is layout, not style.
 fn is_restyled(old: Scalar<'_>, new: Scalar<'_>) -> bool {
     let is_one_line = |scalar: Scalar<'_>| !scalar.raw().contains(['\n', '\r']);
     old.style() != new.style() || (is_one_line(old) && is_one_line(new) && old.raw() != new.raw())

@@ -1,6 +1,20 @@
-//! Two-way and three-way merge: of nodes and documents (`node`) and of whole packages (`package`).
+//! Two-way and three-way merge: of nodes, documents and files (`node`) and of whole packages (`package`).
 //!
-//! Conflicts are values; nothing here decides to write.
+//! A merge edits the text of the destination, so formatting and comments survive. Conflicts are values; nothing here decides what is
+//! written. What counts as equal and which elements pair is decided in [`crate::compare`].
 
-pub mod node;
-pub mod package;
+mod kinds;
+mod node;
+mod package;
+
+pub use kinds::{MergeKind, Resolution};
+pub use node::{
+    Conflict, ConflictKind, ConflictLocation, ConflictMarker, MarkerContent, MergeAction,
+    MergeOptions, MergeReport, MergedFile, Merger, NamedFile, NewItems, OnConflict, Restore, Side,
+    Version, find_conflict_markers, load_schema, load_schema_file, merge_files,
+    merge_files_three_way, resolve_conflicts,
+};
+pub use package::{
+    FileChange, FileMerge, FileMergeResult, OtherFileMerge, PackageMerge, PackageMergeOptions,
+    PackageMergeResult, TextChange, merge_other_file, split_repeated_resources,
+};

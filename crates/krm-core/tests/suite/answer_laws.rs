@@ -2,8 +2,8 @@
 
 use krm_core::PackageFile;
 use krm_core::annotate::{ResourceFilter, annotate};
+use krm_core::compare::equal_in_yaml_1_2;
 use krm_core::functions::resource_list::{InputList, InputOptions, Item};
-use krm_core::merge::node::same_in_yaml_1_2;
 use krm_core::print::json;
 use krm_yaml::{File, NodeRef, Value};
 
@@ -53,7 +53,7 @@ fn output(text: &str, writer: Writer) -> Result<String, String> {
 fn is_json(text: &str) -> Result<bool, String> {
     let file = parsed(text)?;
     let again = parsed(&json::write(&Value::Node(root(&file)?)))?;
-    Ok(same_in_yaml_1_2(root(&file)?, root(&again)?))
+    Ok(equal_in_yaml_1_2(root(&file)?, root(&again)?))
 }
 
 /// What becomes of a text when this comes back for it.
@@ -61,9 +61,10 @@ fn answered(text: &str, returned: &str, writer: Writer) -> Result<Item, String> 
     let items = [Item::parse(text.to_owned()).map_err(|error| error.message().to_owned())?];
     let sending = InputList::of(&items, &InputOptions::default())
         .map_err(|error| error.message().to_owned())?;
-    let mut answer =
-        sending.answer(output(returned, writer)?).map_err(|it| it.error.message().to_owned())?;
-    if answer.from != [Some(0)] {
+    let mut answer = sending
+        .apply_output(output(returned, writer)?)
+        .map_err(|it| it.error.message().to_owned())?;
+    if answer.sources != [Some(0)] {
         return Err(format!("it is not known again: {returned}"));
     }
     Ok(answer.items.remove(0))
@@ -79,7 +80,7 @@ fn answer_means_what_was_returned(text: &str, returned: &str, writer: Writer) ->
     }
     let item = answered(text, returned, writer)?;
     let file = parsed(returned)?;
-    if !same_in_yaml_1_2(item.root(), root(&file)?) {
+    if !equal_in_yaml_1_2(item.root(), root(&file)?) {
         return Err(format!(
             "--- sent\n{text}\n--- returned\n{returned}\n--- became\n{}",
             item.text()

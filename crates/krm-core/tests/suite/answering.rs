@@ -196,7 +196,7 @@ fn printed(
     let Some(mut value) = item.and_then(|item| read(item, manner, 64)) else { return Ok(None) };
     change(&mut value);
     let answer = answer(&value, manner);
-    let taken = sending.answer(answer.clone());
+    let taken = sending.apply_output(answer.clone());
     let mut taken = taken.map_err(|it| format!("{}\n--- answer\n{answer}", it.error.message()))?;
     Ok(Some((taken.items.remove(0).text().to_owned(), answer)))
 }

@@ -15,7 +15,7 @@ fn act(case: &Case, section: &Section) -> String {
     let returned = case.input_named(name).expect("the answer is an input").input_text();
     let items = [Item::parse(case.input().input_text()).expect("it can be read")];
     let sending = InputList::of(&items, &InputOptions::default()).expect("it can be sent");
-    match sending.answer(list(&returned)) {
+    match sending.apply_output(list(&returned)) {
         Ok(answer) => diff_from_input(case.input(), answer.items[0].text()),
         Err(refused) => format!("error: {}\n", refused.error.message()),
     }

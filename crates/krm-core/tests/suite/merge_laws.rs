@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
-use krm_core::merge::node::{NewItems, OnConflict, Rules};
+use krm_core::merge::{MergeOptions, NewItems, OnConflict};
 use proptest::prelude::any;
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
 
@@ -76,7 +76,7 @@ fn merge_is_stable_for_any_documents() {
         if !texts.iter().all(|text| checks::is_readable(text)) {
             return Ok(None);
         }
-        checks::two_way_is_stable(texts[0], texts[1], &Rules::default())
+        checks::two_way_is_stable(texts[0], texts[1], &MergeOptions::default())
     });
 }
 
@@ -129,8 +129,8 @@ fn merge_is_stable() {
             }
         }
         for new_items in [NewItems::Last, NewItems::First, NewItems::SourceOrder] {
-            let rules = Rules { new_items, ..Rules::default() };
-            if let Some(why) = checks::two_way_is_stable(&upstream, &local, &rules)? {
+            let options = MergeOptions { new_items, ..MergeOptions::default() };
+            if let Some(why) = checks::two_way_is_stable(&upstream, &local, &options)? {
                 return Ok(Some(why));
             }
         }
@@ -199,14 +199,14 @@ fn unknown_survives() {
             named("spec", Model::Map(vec![added])),
         ]);
         let (source, destination) = (emit::text(&source, style), emit::text(&local, style));
-        match checks::merge2(&source, &destination, &Rules::default())? {
+        match checks::merge2(&source, &destination, &MergeOptions::default())? {
             Answer::Refused(why) => Ok(Some(why)),
             Answer::Merged(merged) => {
                 checks::comments_survive(&destination, &merged.text)?;
                 checks::comments_survive("# theirs\na: 1\n", &merged.text)?;
                 // Taking it out again gives the destination back in meaning.
                 let out = "apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: web}\nspec: {added: null}\n";
-                match checks::merge2(out, &merged.text, &Rules::default())? {
+                match checks::merge2(out, &merged.text, &MergeOptions::default())? {
                     Answer::Refused(why) => Ok(Some(why)),
                     Answer::Merged(back) if checks::same_documents(&back.text, &destination)? => {
                         Ok(None)
@@ -234,8 +234,8 @@ fn long_lists_are_merged() {
         panic!("refused")
     };
     assert_eq!(merged.text, other);
-    let rules = Rules::default();
-    let Ok(Answer::Merged(merged)) = checks::merge2(&list("b", 3, count), &base, &rules) else {
+    let options = MergeOptions::default();
+    let Ok(Answer::Merged(merged)) = checks::merge2(&list("b", 3, count), &base, &options) else {
         panic!("refused")
     };
     assert_eq!(merged.text, format!("{base}{}", list("b", 3, count).trim_start_matches("list:\n")));

@@ -1,6 +1,6 @@
 //! The changes of a function, field by field, for `--explain`.
 
-use krm_core::diff::{packages, text};
+use krm_core::diff;
 use krm_core::functions::resource_list::Item;
 
 use super::ItemChange;
@@ -11,10 +11,12 @@ pub fn explain(changes: &[ItemChange], show_secrets: bool) -> Vec<String> {
     for change in changes {
         let [before, after] =
             [&change.before, &change.after].map(|it| it.as_ref().map(Item::package_file));
-        let change = packages::of_one(before.as_ref(), after.as_ref());
-        lines.push(text::heading(&change));
-        let fields = text::fields(&change, show_secrets).into_iter();
-        lines.extend(fields.chain(text::apart(&change, show_secrets)).map(|it| format!("  {it}")));
+        let change = diff::diff_resource(before.as_ref(), after.as_ref());
+        lines.push(diff::heading(&change));
+        let fields = diff::field_lines(&change, show_secrets).into_iter();
+        lines.extend(
+            fields.chain(diff::formatting_lines(&change, show_secrets)).map(|it| format!("  {it}")),
+        );
     }
     lines
 }

@@ -1,6 +1,8 @@
 //! Functions outside krm: they receive a ResourceList, and their answer is edited into the items.
 
-use krm_core::functions::resource_list::{InputList, InputOptions, Item, Refused, parse_results};
+use krm_core::functions::resource_list::{
+    InputList, InputOptions, Item, OutputError, parse_results,
+};
 use krm_yaml::File;
 
 use super::{Returned, Step};
@@ -32,7 +34,7 @@ pub(super) fn run(
     let mut read_ahead = None;
     let mut observe = |so_far: &[u8]| {
         let text = std::str::from_utf8(so_far).ok().filter(|text| may_be_complete(text));
-        read_ahead = text.map(|text| (text.to_owned(), sending.answer(text.to_owned())));
+        read_ahead = text.map(|text| (text.to_owned(), sending.apply_output(text.to_owned())));
     };
     let mut execution = function.run(&mut Invocation {
         input: sending.text().as_bytes(),
@@ -49,13 +51,13 @@ pub(super) fn run(
     };
     let answer = match read_ahead.filter(|(so_far, _)| *so_far == text) {
         Some((_, answer)) => answer,
-        None => sending.answer(text),
+        None => sending.apply_output(text),
     };
     match answer {
         Ok(answer) => {
             set_results(run, answer.results);
             run.warnings = answer.warnings;
-            Some(Returned { items: answer.items, from: answer.from })
+            Some(Returned { items: answer.items, from: answer.sources })
         }
         Err(refused) => {
             refuse(*refused, run);
@@ -78,8 +80,8 @@ fn may_be_complete(text: &str) -> bool {
 }
 
 /// An answer that is not valid.
-fn refuse(refused: Refused, run: &mut FunctionRun) {
-    let Refused { mut error, results, warnings } = refused;
+fn refuse(refused: OutputError, run: &mut FunctionRun) {
+    let OutputError { mut error, results, warnings } = refused;
     // A location without a file is one in the output.
     if error.location.is_some() && error.file.is_none() {
         error = error.in_file("(output)");
@@ -103,11 +105,11 @@ fn failed(
     let is_exit = matches!(execution.end, ExecutionEnd::Exited(code) if code != 0);
     if step.defers_failure
         && is_exit
-        && let Ok(answer) = sending.answer(output.to_string())
+        && let Ok(answer) = sending.apply_output(output.to_string())
     {
         set_results(run, answer.results);
         run.warnings = answer.warnings;
-        return Some(Returned { items: answer.items, from: answer.from });
+        return Some(Returned { items: answer.items, from: answer.sources });
     }
     let reported = File::parse(output.into_owned()).map(|file| parse_results(&file));
     let reported = reported.unwrap_or_default();

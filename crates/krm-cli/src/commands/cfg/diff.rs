@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use clap::ValueEnum;
-use krm_core::diff::packages::{self, ItemChange};
-use krm_core::diff::text;
+use krm_core::diff::{self, ResourceDiff};
 use krm_core::print;
 use krm_core::{Diagnostic, Package, PackageFile};
 
@@ -74,17 +73,17 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     }
     let reports_moves = old.origin == Origin::Directory && new.origin == Origin::Directory;
     let schema = package_merge::schema(&args.lists, &[&old.package, &new.package], console)?;
-    let rules = args.lists.rules(&schema);
-    let changes = packages::compare(&old.package, &new.package, reports_moves, rules)
+    let lists = args.lists.pairing(&schema);
+    let changes = diff::diff_packages(&old.package, &new.package, reports_moves, lists)
         .map_err(|errors| Failure::Diagnostics(Exit::Input, errors))?;
-    let wanted = |change: &&ItemChange<'_>| !args.only_meaning || change.is_of_meaning();
-    let changes: Vec<&ItemChange<'_>> = changes.iter().filter(wanted).collect();
+    let wanted = |change: &&ResourceDiff<'_>| !args.only_meaning || change.is_semantic();
+    let changes: Vec<&ResourceDiff<'_>> = changes.iter().filter(wanted).collect();
     match args.output {
         Format::Text => print_text(&changes, args, console)?,
         Format::Json => {
             let records = changes.iter();
             let list: Vec<_> = records
-                .map(|it| text::record(it, console.shows_secrets(), args.only_meaning))
+                .map(|it| diff::record(it, console.shows_secrets(), args.only_meaning))
                 .collect();
             console.print(&print::records_to_json(&list))?;
         }
@@ -96,14 +95,14 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
 }
 
 fn print_text(
-    changes: &[&ItemChange<'_>],
+    changes: &[&ResourceDiff<'_>],
     args: &Args,
     console: &mut Console,
 ) -> Result<(), Failure> {
     let mut gap = "";
-    for change in changes.iter().filter(|change| change.is_of_meaning()) {
-        console.print(&format!("{gap}{}\n", text::heading(change)))?;
-        for line in text::fields(change, console.shows_secrets()) {
+    for change in changes.iter().filter(|change| change.is_semantic()) {
+        console.print(&format!("{gap}{}\n", diff::heading(change)))?;
+        for line in diff::field_lines(change, console.shows_secrets()) {
             console.print(&format!("  {line}\n"))?;
         }
         gap = "\n";
@@ -113,10 +112,10 @@ fn print_text(
     }
     let mut title = format!("{gap}only comments and formatting\n");
     for change in changes {
-        let lines = text::apart(change, console.shows_secrets());
+        let lines = diff::formatting_lines(change, console.shows_secrets());
         let Some(item) = change.new.filter(|_| !lines.is_empty()) else { continue };
         console.print(&std::mem::take(&mut title))?;
-        console.print(&format!("  {} in {}\n", item.label(), item.place()))?;
+        console.print(&format!("  {} in {}\n", item.label(), item.path()))?;
         for line in lines {
             console.print(&format!("    {line}\n"))?;
         }
@@ -126,7 +125,7 @@ fn print_text(
 
 /// Prints a unified diff of each file that has changes.
 fn print_files(
-    changes: &[&ItemChange<'_>],
+    changes: &[&ResourceDiff<'_>],
     packages: [&Package; 2],
     console: &mut Console,
 ) -> Result<(), Failure> {
@@ -144,7 +143,7 @@ fn print_files(
 
 /// Pairs old and new files: by path, or, if one was removed and one added, by a resource that moved between them.
 fn files<'a>(
-    changes: &[&ItemChange<'a>],
+    changes: &[&ResourceDiff<'a>],
     packages: [&'a Package; 2],
 ) -> Vec<[Option<&'a PackageFile>; 2]> {
     let is_single = packages.iter().all(|package| package.files().len() == 1);

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use krm_core::merge::node::Rules;
-use krm_core::merge::package::{How, NewText, PackageMerge, layers};
+use krm_core::merge::{
+    MergeOptions, PackageMerge, PackageMergeOptions, TextChange, split_repeated_resources,
+};
 use krm_core::{Change, Diagnostic, Package, PackageFile, PackagePath, Plan};
 use krm_yaml::File;
 
@@ -82,12 +83,15 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     }
     let known: Vec<&Package> = [&session.loaded.package].into_iter().chain(&loaded).collect();
     let schema = package_merge::schema(&args.lists, &known, console)?;
-    let rules = Rules { new_items: args.new_items.rule(), ..args.lists.rules(&schema) };
+    let lists = args.lists.pairing(&schema);
+    let new_items = args.new_items.option();
+    let nodes = MergeOptions { lists, new_items, ..MergeOptions::default() };
     for source in &loaded {
         let has_paths = session.loaded.origin == Origin::Directory;
         let only_common = session.has_errors;
-        let how = How { rules: &rules, by_path: args.path_merge_key, only_common, has_paths };
-        let changes = merge(source, &session.loaded.package, how, global, console)?;
+        let by_path = args.path_merge_key;
+        let options = PackageMergeOptions { nodes: &nodes, by_path, only_common, has_paths };
+        let changes = merge(source, &session.loaded.package, options, global, console)?;
         package_merge::apply(&mut session.loaded, changes, &mut before)?;
     }
     let plan = plan(&mut session.loaded, before, global);
@@ -97,11 +101,11 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
 fn merge(
     source: &Package,
     destination: &Package,
-    how: How<'_>,
+    options: PackageMergeOptions<'_>,
     global: &Global,
     console: &mut Console,
-) -> Result<Vec<(PackagePath, Option<NewText>)>, Failure> {
-    let merge = PackageMerge::two_way(source, destination, how)
+) -> Result<Vec<(PackagePath, Option<TextChange>)>, Failure> {
+    let merge = PackageMerge::two_way(source, destination, options)
         .map_err(|errors| Failure::Diagnostics(Exit::Input, errors))?;
     let merged = package_merge::run(&merge, global)?;
     console.report_all(&merged.warnings);
@@ -115,8 +119,8 @@ fn split_stream(
 ) -> Result<Vec<Package>, Failure> {
     let Some(file) = loaded.package.files().first() else { return Ok(Vec::new()) };
     let (path, display_path) = (file.path.clone(), file.display_path.clone());
-    let mut layers = file.file().map(layers).unwrap_or_default().into_iter();
-    let first = layers.next().map(NewText::whole);
+    let mut layers = file.file().map(split_repeated_resources).unwrap_or_default().into_iter();
+    let first = layers.next().map(TextChange::whole);
     let package = |text: String| {
         let content =
             File::parse(text).map_err(|error| Failure::input(Diagnostic::from(&error)))?;

@@ -5,8 +5,10 @@ use std::fs;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use krm_core::merge::node::{Conflict, Rules, Side, settle_marks};
-use krm_core::merge::package::{How, NewText, PackageMerge, files};
+use krm_core::merge::{
+    Conflict, MergeOptions, PackageMerge, PackageMergeOptions, Side, TextChange, merge_other_file,
+    resolve_conflicts,
+};
 use krm_core::{Change, Diagnostic, PackagePath, Plan};
 
 use super::edit_session::{EditOptions, EditSession};
@@ -98,10 +100,11 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         package_merge::load(names[1], &known, &mut session, edit_options, global, console)?;
     let known = [&base.package, &session.loaded.package, &upstream.package];
     let schema = package_merge::schema(&args.lists, &known, console)?;
-    let rules = args.conflicts.rules(args.lists.rules(&schema));
+    let options = args.conflicts.merge_options(args.lists.pairing(&schema));
     let versions = [&base, &upstream, &session.loaded];
     let are_directories = versions.iter().all(|it| it.origin == Origin::Directory);
-    let (changes, conflicts, warnings) = merge(args, versions, &rules, session.has_errors, global)?;
+    let (changes, conflicts, warnings) =
+        merge(args, versions, &options, session.has_errors, global)?;
     let others = [&mut base, &mut upstream, &mut session.loaded];
     let others = others.map(|it| std::mem::take(&mut it.others));
     // Frees two of the three packages before the plan is made.
@@ -109,7 +112,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     let plan = package_merge::plan(changes, &mut session.loaded, global);
     let mut parts = (plan, conflicts, warnings);
     if are_directories && !session.has_errors {
-        other_files(&others, &session.loaded, &rules, &mut parts)?;
+        other_files(&others, &session.loaded, &options, &mut parts)?;
     }
     let (plan, conflicts, warnings) = parts;
     console.report_all(&warnings);
@@ -129,18 +132,19 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
 type Parts = (Plan, Vec<Conflict>, Vec<Diagnostic>);
 
 /// New texts of files, none for those that are removed, with conflicts and warnings.
-type MergedTexts = (Vec<(PackagePath, Option<NewText>)>, Vec<Conflict>, Vec<Diagnostic>);
+type MergedTexts = (Vec<(PackagePath, Option<TextChange>)>, Vec<Conflict>, Vec<Diagnostic>);
 
 fn merge(
     args: &Args,
     loaded: [&LoadedPackage; 3],
-    rules: &Rules<'_>,
+    nodes: &MergeOptions<'_>,
     only_common: bool,
     global: &Global,
 ) -> Result<MergedTexts, Failure> {
     let has_paths = loaded[2].origin == Origin::Directory;
-    let how = How { rules, by_path: args.path_merge_key, only_common, has_paths };
-    let merge = PackageMerge::three_way(loaded.map(|it| &it.package), how)
+    let by_path = args.path_merge_key;
+    let options = PackageMergeOptions { nodes, by_path, only_common, has_paths };
+    let merge = PackageMerge::three_way(loaded.map(|it| &it.package), options)
         .map_err(|errors| Failure::Diagnostics(Exit::Input, errors))?;
     let merged = package_merge::run(&merge, global)?;
     let changes = merged.changes.into_iter().map(|change| (change.path, change.new)).collect();
@@ -151,7 +155,7 @@ fn merge(
 fn other_files(
     others: &[BTreeMap<PackagePath, PathBuf>; 3],
     local: &LoadedPackage,
-    rules: &Rules<'_>,
+    options: &MergeOptions<'_>,
     (plan, conflicts, warnings): &mut Parts,
 ) -> Result<(), Failure> {
     let paths: BTreeSet<&PackagePath> = others[..2].iter().flat_map(|files| files.keys()).collect();
@@ -165,10 +169,10 @@ fn other_files(
             };
             *content = Some(fs::read(location).map_err(cannot_read)?);
         }
-        let merged = files::merge(
+        let merged = merge_other_file(
             path.as_str(),
             contents.each_ref().map(|it| it.as_deref()),
-            rules.on_conflict,
+            options.on_conflict,
         );
         conflicts.extend(merged.conflict);
         if !merged.takes_upstream {
@@ -197,6 +201,6 @@ fn resolve(
     session.each_file(global, console, |file| {
         let Some(content) = file.file() else { return Ok(None) };
         let in_file = |error: Diagnostic| vec![error.in_file(&*file.display_path)];
-        settle_marks(content, side).map(Some).map_err(in_file)
+        resolve_conflicts(content, side).map(Some).map_err(in_file)
     })
 }

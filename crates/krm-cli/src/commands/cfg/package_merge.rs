@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use krm_core::merge::package::{Merged, NewText, PackageMerge};
+use krm_core::merge::{PackageMerge, PackageMergeResult, TextChange};
 use krm_core::schema::Schema;
 use krm_core::{Change, Diagnostic, Package, PackageFile, PackagePath, Plan};
 use krm_yaml::File;
@@ -72,12 +72,12 @@ pub(super) fn schema(
     lists.schema(&files, console)
 }
 
-/// Runs all tasks of a merge in parallel.
+/// Merges all files in parallel.
 pub(super) fn run<'a>(
     merge: &PackageMerge<'a, '_>,
     global: &Global,
-) -> Result<Merged<'a>, Failure> {
-    let done = parallel::map(merge.works(), global.jobs, |work| merge.run(work));
+) -> Result<PackageMergeResult<'a>, Failure> {
+    let done = parallel::map(merge.file_merges(), global.jobs, |file| merge.run(file));
     merge.finish(done).map_err(|errors| Failure::Diagnostics(Exit::Input, errors))
 }
 
@@ -96,7 +96,7 @@ pub(super) fn output_name(
 
 /// Makes the plan of the changes and moves the texts of the package into it. Standard input is printed even if nothing changes.
 pub(super) fn plan(
-    changes: Vec<(PackagePath, Option<NewText>)>,
+    changes: Vec<(PackagePath, Option<TextChange>)>,
     loaded: &mut LoadedPackage,
     global: &Global,
 ) -> Plan {
@@ -112,11 +112,11 @@ pub(super) fn plan(
         let old = files.remove(&path);
         (output_name(&path, old.as_ref(), loaded), old.and_then(text), new)
     });
-    let changes: Vec<(String, Option<String>, Option<NewText>)> = changes.collect();
+    let changes: Vec<(String, Option<String>, Option<TextChange>)> = changes.collect();
     drop(files);
     // Parallel, as the threads reuse the memory that dropping the other files has freed.
     let texts = parallel::map(&changes, global.jobs, |(_, old, new)| {
-        new.as_ref().map(|new| new.on(old.as_deref().unwrap_or_default()))
+        new.as_ref().map(|new| new.apply(old.as_deref().unwrap_or_default()))
     });
     for ((path, old, _), new) in changes.into_iter().zip(texts) {
         // A stream cannot be removed, only be empty.
@@ -135,7 +135,7 @@ fn by_path(loaded: &mut LoadedPackage) -> BTreeMap<PackagePath, PackageFile> {
 /// Applies changes to the package, and records in `before` the original text of each changed file.
 pub(super) fn apply(
     loaded: &mut LoadedPackage,
-    changes: Vec<(PackagePath, Option<NewText>)>,
+    changes: Vec<(PackagePath, Option<TextChange>)>,
     before: &mut BTreeMap<PackagePath, Option<String>>,
 ) -> Result<(), Failure> {
     let mut files = by_path(loaded);
@@ -145,7 +145,7 @@ pub(super) fn apply(
             .as_ref()
             .map_or_else(|| loaded.display_path(path.as_str()), |it| it.display_path.clone());
         let text = old.and_then(PackageFile::into_text);
-        let new = new.map(|new| new.on(text.as_deref().unwrap_or_default()));
+        let new = new.map(|new| new.apply(text.as_deref().unwrap_or_default()));
         before.entry(path.clone()).or_insert(text);
         let Some(new) = new else { continue };
         let content = File::parse(new);

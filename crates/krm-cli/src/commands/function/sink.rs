@@ -87,15 +87,15 @@ impl Args {
         let list = InputList::of(given, &plain).map_err(Failure::input)?;
         let existing = InputList::of(before, &plain).map_err(Failure::input)?;
         let answer = existing
-            .answer(list.text().to_owned())
+            .apply_output(list.text().to_owned())
             .map_err(|refused| Failure::input(refused.error))?;
-        let kept = answer.items.into_iter().zip(answer.from).map(|(mut item, from)| {
+        let kept = answer.items.into_iter().zip(answer.sources).map(|(mut item, from)| {
             item.origin = from.and_then(|at| before[at].origin);
             item
         });
         let mut after: Vec<Item> = kept.collect();
         if !self.prune {
-            after.extend(answer.gone.iter().map(|at| before[*at].clone()));
+            after.extend(answer.removed.iter().map(|at| before[*at].clone()));
         }
         Ok(after)
     }

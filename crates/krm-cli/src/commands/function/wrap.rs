@@ -4,7 +4,7 @@ use std::env;
 
 use krm_core::Diagnostic;
 use krm_core::functions::adapter;
-use krm_core::merge::node::Rules;
+use krm_core::merge::MergeOptions;
 use krm_yaml::File;
 
 use super::program::{self, Program};
@@ -51,13 +51,14 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     if !is_merged() {
         input = adapter::without_items(&input).map_err(refused)?;
     }
-    let mut merged = adapter::merge_output(&input, output, &Rules::default()).map_err(refused)?;
+    let mut merged =
+        adapter::merge_output(&input, output, &MergeOptions::default()).map_err(refused)?;
     for file in overrides.iter().flat_map(|it| it.package.files()) {
         let Some(content) = file.file() else { continue };
         let refused = |error: Diagnostic| Failure::input(error.in_file(&*file.display_path));
         let list = File::parse(merged).map_err(|error| refused(Diagnostic::from(&error)))?;
         let text = content.text().to_owned();
-        merged = adapter::merge_output(&list, text, &Rules::default()).map_err(refused)?;
+        merged = adapter::merge_output(&list, text, &MergeOptions::default()).map_err(refused)?;
     }
     console.print(&merged)?;
     Ok(Exit::Success)

@@ -1,6 +1,6 @@
 //! `krm yaml merge`: merges one YAML file into another.
 
-use krm_core::merge::node::{NamedFile, Rules, two_way_files};
+use krm_core::merge::{MergeOptions, NamedFile, merge_files};
 use krm_core::{Change, Plan};
 
 use super::input::read_valid;
@@ -57,9 +57,11 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     };
     let [source, destination] = [read_valid(names[0])?, read_valid(names[1])?];
     let schema = args.lists.schema(&[&source, &destination], console)?;
-    let rules = Rules { new_items: args.new_items.rule(), ..args.lists.rules(&schema) };
+    let lists = args.lists.pairing(&schema);
+    let options =
+        MergeOptions { lists, new_items: args.new_items.option(), ..MergeOptions::default() };
     let named = |name, file| NamedFile { name: disk::display_name(name), file };
-    let merged = two_way_files(named(names[0], &source), named(names[1], &destination), &rules)
+    let merged = merge_files(named(names[0], &source), named(names[1], &destination), &options)
         .map_err(Failure::input)?;
     console.report_all(&merged.warnings);
     if !args.in_place && !args.preview.is_on() {

@@ -1,7 +1,7 @@
 //! `krm yaml merge3`: applies the changes between two versions of a file to a third.
 
 use clap::ValueEnum;
-use krm_core::merge::node::{MergedFile, NamedFile, Side, settle_marks, three_way_files};
+use krm_core::merge::{MergedFile, NamedFile, Side, merge_files_three_way, resolve_conflicts};
 use krm_core::{Change, Diagnostic, Plan};
 
 use super::input::read_valid;
@@ -98,12 +98,12 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
         [read_valid(names[0])?, read_valid(names[1])?, read_valid(names[2])?];
     let shown = args.name.as_deref().unwrap_or(disk::display_name(names[1]));
     let schema = args.lists.schema(&[&base, &local, &upstream], console)?;
-    let rules = args.conflicts.rules(args.lists.rules(&schema));
-    let merged = three_way_files(
+    let options = args.conflicts.merge_options(args.lists.pairing(&schema));
+    let merged = merge_files_three_way(
         NamedFile { name: disk::display_name(names[0]), file: &base },
         NamedFile { name: shown, file: &local },
         NamedFile { name: disk::display_name(names[2]), file: &upstream },
-        &rules,
+        &options,
     );
     let merged = merged.map_err(Failure::input)?;
     let action = args.conflicts.action(&merged.conflicts);
@@ -151,7 +151,7 @@ fn resolve(args: &Args, side: Resolve, console: &mut Console) -> CommandResult {
     for name in &args.files {
         let file = read_valid(name)?;
         let in_file = |error: Diagnostic| Failure::input(error.in_file(disk::display_name(name)));
-        let text = settle_marks(&file, side).map_err(in_file)?;
+        let text = resolve_conflicts(&file, side).map_err(in_file)?;
         plan.add(Change { path: name.clone(), old: Some(file.into_text()), new: Some(text) });
     }
     plan::apply_or_preview(plan, &args.preview, &lock, console)

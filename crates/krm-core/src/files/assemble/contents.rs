@@ -3,9 +3,9 @@
 use krm_yaml::{Edit, EditError, File, NodeRef, Span};
 
 use super::{Fate, FileWork};
+use crate::compare::equal_in_yaml_1_2;
 use crate::functions::resource_list::{Item, replace_element, revise_element};
-use crate::merge::node::same_in_yaml_1_2;
-use crate::merge::package::{FileChange, NewText};
+use crate::merge::{FileChange, TextChange};
 use crate::model::resource::resources;
 use crate::print::source_text;
 use crate::{Diagnostic, PackagePath};
@@ -31,7 +31,7 @@ impl<'a> FileWork<'a, '_> {
             let hint = "name it in .krmignore, or edit the file that it leads to";
             return Err(told(Diagnostic::untyped_error(words).hint(hint)));
         }
-        let new = new.map(NewText::whole);
+        let new = new.map(TextChange::whole);
         Ok(Some(FileChange { path: path.clone(), old: self.old, new }))
     }
 
@@ -144,7 +144,7 @@ impl<'a> FileWork<'a, '_> {
             file.documents().flat_map(resources).map(|resource| resource.node).collect();
         all.len() == self.spots.len()
             && file.errors().next().is_none()
-            && changed.iter().all(|(index, _, after)| same_in_yaml_1_2(all[*index], after.root()))
+            && changed.iter().all(|(index, _, after)| equal_in_yaml_1_2(all[*index], after.root()))
     }
 }
 

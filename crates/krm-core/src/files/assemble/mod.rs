@@ -26,7 +26,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::files::Placement;
 use crate::files::arrangement::ResourcePosition;
 use crate::functions::resource_list::Item;
-use crate::merge::package::FileChange;
+use crate::merge::FileChange;
 use crate::model::resource::Identity;
 use crate::{Diagnostic, Package, PackageFile, PackagePath, PackageResource};
 

@@ -220,7 +220,7 @@ fn what_was_not_taken_is_left_alone() {
     let before =
         Items::from_package(&package, |placed| placed.resource.kind() == "B").unwrap().items;
     let done = assemble(&package, &before, &[], Deletions::Any).unwrap();
-    assert_eq!(done.changes[0].new, Some(crate::merge::package::NewText::whole(A.to_owned())));
+    assert_eq!(done.changes[0].new, Some(crate::merge::TextChange::whole(A.to_owned())));
     assert_eq!(
         done.deleted,
         [DeletedResource {

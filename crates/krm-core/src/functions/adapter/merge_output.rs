@@ -8,7 +8,7 @@ use super::Input;
 use crate::files::placement::file_name_segment;
 use crate::format::{FormatOptions, format};
 use crate::functions::resource_list::annotations::{LEGACY_PATH, PATH};
-use crate::merge::node::{Merger, Rules, Version};
+use crate::merge::{MergeOptions, Merger, Version};
 use crate::model::resource::{Identity, field, is_null, is_resource, resources};
 use crate::print::source_text;
 use crate::{Diagnostic, Resource, annotate};
@@ -17,7 +17,11 @@ use crate::{Diagnostic, Resource, annotate};
 /// is added, with a file of its own (`config/NAME_KIND.yaml`) where it names none.
 ///
 /// The input keeps its kind, its comments and its functionConfig. What is added is formatted.
-pub fn merge_output(input: &File, output: String, rules: &Rules<'_>) -> Result<String, Diagnostic> {
+pub fn merge_output(
+    input: &File,
+    output: String,
+    rules: &MergeOptions<'_>,
+) -> Result<String, Diagnostic> {
     let known: BTreeMap<Identity, Resource<'_>> = Input::new(input)?
         .resources()
         .filter_map(|resource| Some((resource.identity()?, resource)))
@@ -189,7 +193,7 @@ mod tests {
 
     fn merged(input: &str, output: &str) -> String {
         let file = File::parse(input.to_owned()).unwrap();
-        merge_output(&file, output.to_owned(), &Rules::default()).unwrap()
+        merge_output(&file, output.to_owned(), &MergeOptions::default()).unwrap()
     }
 
     const MADE: &str =
@@ -228,7 +232,8 @@ mod tests {
     fn documents_stay_documents_and_words_are_no_resources() {
         assert_eq!(merged("a: 1\n", "apiVersion: v1\nkind: P\nmetadata:\n  annotations: {config.kubernetes.io/path: x.yaml}\n").lines().nth(1), Some("---"));
         let file = File::parse("kind: List\nitems: []\n".to_owned()).unwrap();
-        let told = merge_output(&file, "hello world\n".to_owned(), &Rules::default()).unwrap_err();
+        let told =
+            merge_output(&file, "hello world\n".to_owned(), &MergeOptions::default()).unwrap_err();
         assert!(told.message().starts_with("this is no resource"));
         assert_eq!(merged("kind: List\nitems: []\n", ""), "kind: List\nitems: []\n");
     }

@@ -44,7 +44,7 @@ pub(crate) struct InputItem<'a> {
 /// let items = [pod];
 /// let input = InputList::of(&items, &InputOptions::default())?;
 /// let output = input.text().replace("{x: 1} # why", "\n    x: 2");
-/// let answer = input.answer(output).map_err(|refused| refused.error)?;
+/// let answer = input.apply_output(output).map_err(|refused| refused.error)?;
 /// assert!(answer.items[0].text().ends_with("\nspec: {x: 2} # why\n"));
 /// # Ok::<(), krm_core::Diagnostic>(())
 /// ```

@@ -1,7 +1,7 @@
 //! The wire between an orchestrator and a function: the `ResourceList` that goes out and the one that comes back.
 
 pub mod annotations;
-mod answer;
+mod apply;
 mod input;
 mod item;
 mod item_text;
@@ -12,8 +12,8 @@ pub mod results;
 pub(crate) mod serialize;
 mod version;
 
-pub use answer::{Answer, Refused};
-pub(crate) use answer::{replace_element, revise_element};
+pub use apply::{AppliedOutput, OutputError, OutputKind};
+pub(crate) use apply::{replace_element, revise_element};
 pub use input::{InputList, InputOptions};
 pub use item::Item;
 pub use items::Items;

@@ -28,7 +28,7 @@ mod tests {
         let file = File::parse(text.to_owned()).unwrap();
         let root = file.document(0).unwrap().root().unwrap();
         let again = File::parse(expanded(root).unwrap()).unwrap();
-        assert!(crate::merge::node::same_in_yaml_1_2(
+        assert!(crate::compare::equal_in_yaml_1_2(
             root,
             again.document(0).unwrap().root().unwrap()
         ));

@@ -1,36 +1,40 @@
-//! Anchors: what comes from another document must mean there what it meant at home.
+//! Anchors and aliases: a node that is copied to another document must have the same value there.
 
 use std::collections::HashSet;
 
 use krm_yaml::{File, NodeKind, NodeRef, OwnedNode, ScalarStyle, ScalarType, Value};
 
-use super::fields::Fields;
-use super::ground::Ground;
-use super::same::own_tag;
+use super::document_info::DocumentInfo;
 use crate::Diagnostic;
+use crate::compare::{Field, Fields, custom_tag};
+use crate::merge::kinds::MergeKind;
 
-/// How many nodes a value may have once its aliases are written out.
-const MOST_NODES: usize = 1_000_000;
+/// How many nodes a value may have with its aliases expanded.
+const MAX_NODES: usize = 1_000_000;
 
 /// How deep it may be.
-const DEEPEST: usize = 1000;
+const MAX_DEPTH: usize = 1000;
 
-/// Whether a node cannot be taken over as it stands: it leans on an anchor outside of it, or brings one of a name that
-/// the destination has, or any into JSON.
-pub(super) fn is_bound(node: NodeRef<'_>, home: &Ground<'_>, destination: &Ground<'_>) -> bool {
+/// Whether a node must be expanded before it is copied: it has an alias to an anchor outside of it, an anchor whose name the destination
+/// has as well, or an anchor or alias while the destination is JSON.
+pub(super) fn needs_expansion(
+    node: NodeRef<'_>,
+    home: &DocumentInfo<'_>,
+    destination: &DocumentInfo<'_>,
+) -> bool {
     if home.anchors.is_empty() {
         return false;
     }
     let inside = node.span();
     let mut waiting = vec![node];
     while let Some(next) = waiting.pop() {
-        let leans = next.target().is_some_and(|target| !inside.contains(target.span()));
-        let clashes = next.anchor().is_some_and(|anchor| {
+        let refers_outside = next.target().is_some_and(|target| !inside.contains(target.span()));
+        let collides = next.anchor().is_some_and(|anchor| {
             destination.anchors.contains_key(anchor) || home.anchors.get(anchor) != Some(&1)
         });
-        let is_strange =
+        let is_not_json =
             destination.is_json && (next.anchor().is_some() || next.target().is_some());
-        if leans || clashes || is_strange {
+        if refers_outside || collides || is_not_json {
             return true;
         }
         waiting.extend(next.children());
@@ -38,42 +42,38 @@ pub(super) fn is_bound(node: NodeRef<'_>, home: &Ground<'_>, destination: &Groun
     false
 }
 
-/// Whether two aliases name an anchor at the same place: what changes there changes for both.
+/// Whether two aliases refer to an anchor at the same path: a change there is merged there.
 pub(super) fn is_same_alias(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
     let targets = a.target().zip(b.target());
     a.text() == b.text() && targets.is_some_and(|(a, b)| a.path() == b.path())
 }
 
-/// A value without anchors and aliases, and without some of its entries.
-pub(super) fn written_out<'a>(
+/// A value with its aliases expanded, without anchors and without some of its entries.
+pub(super) fn expand<'a>(
     node: NodeRef<'a>,
-    without: &[NodeRef<'a>],
+    excluded: &[NodeRef<'a>],
 ) -> Result<Value<'a>, Diagnostic> {
-    let without: HashSet<usize> = without.iter().map(|node| node.index()).collect();
-    let refuse = |message: String| {
-        Diagnostic::untyped_error(message).at(node.document().file(), node.full_span())
-    };
-    if let Some(tag) = tag_inside(node) {
-        let message = format!("`{tag}` leans on an anchor and cannot be written out with its tag");
-        return Err(refuse(message).hint("give the anchor another name, or write the values out"));
+    let excluded: HashSet<usize> = excluded.iter().map(|node| node.index()).collect();
+    let error =
+        |kind: MergeKind| Diagnostic::error(kind).at(node.document().file(), node.full_span());
+    if let Some(tag) = find_custom_tag(node) {
+        return Err(error(MergeKind::TaggedAlias { tag: tag.to_owned() }));
     }
-    let mut left = MOST_NODES;
-    value(node, &without, &mut left, DEEPEST).ok_or_else(|| {
-        refuse(format!("its aliases stand for more than {MOST_NODES} nodes"))
-            .hint("write out less with aliases in the source")
-    })
+    let mut remaining = MAX_NODES;
+    value(node, &excluded, &mut remaining, MAX_DEPTH)
+        .ok_or_else(|| error(MergeKind::AliasExpansion { limit: MAX_NODES }))
 }
 
-/// A tag of somebody's own in a node; a value that is written out could not have it.
-fn tag_inside(node: NodeRef<'_>) -> Option<&str> {
-    let mut met = HashSet::new();
+/// A custom tag in a node. A [`Value`] cannot have one, so expanding the node would lose it.
+fn find_custom_tag(node: NodeRef<'_>) -> Option<&str> {
+    let mut visited = HashSet::new();
     let mut waiting = vec![node];
     while let Some(next) = waiting.pop().map(NodeRef::resolve) {
-        if let Some(tag) = own_tag(next) {
+        if let Some(tag) = custom_tag(next) {
             return Some(tag);
         }
-        // Aliases may lead to a node again and again.
-        if met.insert(next.index()) {
+        // Aliases may lead to the same node many times.
+        if visited.insert(next.index()) {
             waiting.extend(next.children());
         }
     }
@@ -82,42 +82,42 @@ fn tag_inside(node: NodeRef<'_>) -> Option<&str> {
 
 fn value<'a>(
     node: NodeRef<'a>,
-    without: &HashSet<usize>,
-    left: &mut usize,
+    excluded: &HashSet<usize>,
+    remaining: &mut usize,
     depth: usize,
 ) -> Option<Value<'a>> {
-    *left = left.checked_sub(1)?;
+    *remaining = remaining.checked_sub(1)?;
     let depth = depth.checked_sub(1)?;
     let node = node.resolve();
     match node.kind() {
         NodeKind::Mapping => {
             let fields = Fields::of(node, true);
-            let kept = fields.iter().filter(|(_, field)| !without.contains(&field.value.index()));
-            let entry = |(_, field): (&str, super::fields::Field<'a>)| {
-                let key = word(field.key).or_else(|| scalar(field.key));
-                let key = key.or_else(|| value(field.key, without, left, depth))?;
-                Some((key, value(field.value, without, left, depth)?))
+            let kept = fields.iter().filter(|(_, field)| !excluded.contains(&field.value.index()));
+            let entry = |(_, field): (&str, Field<'a>)| {
+                let key = plain_word(field.key).or_else(|| scalar_value(field.key));
+                let key = key.or_else(|| value(field.key, excluded, remaining, depth))?;
+                Some((key, value(field.value, excluded, remaining, depth)?))
             };
             kept.map(entry).collect::<Option<_>>().map(Value::Mapping)
         }
         NodeKind::Sequence => {
-            let kept = node.children().filter(|item| !without.contains(&item.index()));
-            let items = kept.map(|item| value(item, without, left, depth));
+            let kept = node.children().filter(|item| !excluded.contains(&item.index()));
+            let items = kept.map(|item| value(item, excluded, remaining, depth));
             items.collect::<Option<_>>().map(Value::Sequence)
         }
-        NodeKind::Scalar(_) => scalar(node),
-        // An alias to itself.
+        NodeKind::Scalar(_) => scalar_value(node),
+        // An alias that contains itself.
         NodeKind::Alias => None,
     }
 }
 
-/// What a scalar means, without its style; none for any other node.
-pub(super) fn scalar(node: NodeRef<'_>) -> Option<Value<'_>> {
+/// The value of a scalar without its style; `None` for any other node.
+pub(super) fn scalar_value(node: NodeRef<'_>) -> Option<Value<'_>> {
     let scalar = node.resolve().as_scalar()?;
     Some(match scalar.resolve() {
-        // A word such as `on`, which is a boolean to readers of YAML 1.1, comes as it stands.
+        // `on` is a boolean to YAML 1.1 readers, and quotes would make it a string.
         ScalarType::String if scalar.resolve_1_1() != ScalarType::String => {
-            word(node).unwrap_or(Value::String(scalar.value()))
+            plain_word(node).unwrap_or(Value::String(scalar.value()))
         }
         ScalarType::Null => Value::Null,
         ScalarType::Bool(value) => Value::Bool(value),
@@ -126,8 +126,8 @@ pub(super) fn scalar(node: NodeRef<'_>) -> Option<Value<'_>> {
     })
 }
 
-/// A plain word that some reader takes for null or a boolean, as it is spelled: keys pair by that.
-pub(super) fn word<'a>(node: NodeRef<'_>) -> Option<Value<'a>> {
+/// A plain scalar that is not a string to YAML 1.1 readers, in its own spelling, by which keys are paired.
+pub(super) fn plain_word<'a>(node: NodeRef<'_>) -> Option<Value<'a>> {
     let scalar = node.resolve().as_scalar().filter(|it| it.style() == ScalarStyle::Plain)?;
     let is_word = scalar.resolve_1_1() != ScalarType::String && !scalar.raw().is_empty();
     let file = is_word.then(|| File::parse(scalar.value().into_owned()))?.ok()?;

@@ -1,21 +1,24 @@
-//! Conflicts as values: what both sides made of the same thing, and where.
+//! Conflicts as values: what both sides changed, and where.
+
+use std::fmt;
 
 use krm_yaml::{NodeRef, Value};
 
-use super::rules::Side;
+use super::options::Side;
+use crate::merge::kinds::{MergeKind, Resolution};
 use crate::print::json;
 use crate::{Diagnostic, Location};
 
-/// What kind of a conflict it is.
+/// What both sides did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConflictKind {
     /// Both sides changed it.
     Changed,
     /// Both sides added it.
     Added,
-    /// Local deleted what upstream changed.
+    /// Local deleted it, upstream changed it.
     DeletedLocally,
-    /// Upstream deleted what local changed.
+    /// Upstream deleted it, local changed it.
     DeletedUpstream,
     /// Both sides changed the comment.
     Comment,
@@ -26,7 +29,7 @@ pub enum ConflictKind {
 }
 
 impl ConflictKind {
-    /// The word for it, as lists for other programs spell it.
+    /// The name in `-o json`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Changed => "changed",
@@ -38,9 +41,11 @@ impl ConflictKind {
             Self::Moved => "moved",
         }
     }
+}
 
-    fn sentence(self) -> &'static str {
-        match self {
+impl fmt::Display for ConflictKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
             Self::Changed => "was changed on both sides",
             Self::Added => "was added on both sides",
             Self::DeletedLocally => "was deleted locally and changed upstream",
@@ -48,89 +53,93 @@ impl ConflictKind {
             Self::Comment => "has a comment that was changed on both sides",
             Self::Order => "was reordered on both sides",
             Self::Moved => "was moved to different files on both sides",
-        }
+        })
     }
 }
 
-/// Where one side of a conflict stands.
+/// Where one side of a conflict is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConflictPlace {
-    /// The file, as people know it.
+pub struct ConflictLocation {
+    /// The display name of the file.
     pub file: String,
     /// Line and column, and the line itself.
     pub location: Location,
 }
 
-/// A place where both sides changed the same thing differently, or one deleted what the other changed.
+/// Both sides changed the same thing differently, or one deleted what the other changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
-    /// A short name that stays the same as long as the conflict does.
+    /// A short id, which is the same in every merge that has this conflict.
     pub id: String,
-    /// The resource, where one is merged: `Deployment shop/web`.
+    /// The resource, such as `Deployment shop/web`; empty where the document is none.
     pub resource: String,
-    /// Where in the document.
+    /// The path of the field in the document.
     pub path: String,
-    /// What kind of a conflict it is.
+    /// What both sides did.
     pub kind: ConflictKind,
-    /// The base's value as JSON; none where it has none.
+    /// The value of base as JSON, where it has one.
     pub base: Option<String>,
-    /// Local's value as JSON; none where it has none.
+    /// The value of local as JSON, where it has one.
     pub local: Option<String>,
-    /// Upstream's value as JSON; none where it has none.
+    /// The value of upstream as JSON, where it has one.
     pub upstream: Option<String>,
-    /// Where local's stands; where it has none, what holds the place.
-    pub local_at: Option<ConflictPlace>,
-    /// Where upstream's stands; where it has none, what holds the place.
-    pub upstream_at: Option<ConflictPlace>,
-    /// Whose was taken.
+    /// Where local's value is, or the collection that would contain it.
+    pub local_at: Option<ConflictLocation>,
+    /// Where upstream's value is, or the collection that would contain it.
+    pub upstream_at: Option<ConflictLocation>,
+    /// Whose version was taken.
     pub taken: Side,
-    /// Whether the other one is kept in a comment.
+    /// Whether the other version is in a conflict marker.
     pub is_marked: bool,
-    /// Whether the values are of a Secret, and not for people's eyes.
+    /// Whether the values are of a Secret and must be masked.
     pub is_secret: bool,
 }
 
-/// Longer values are cut in what people read.
-const MOST_SHOWN: usize = 60;
+/// Longer values are cut in messages.
+const MAX_CHARS: usize = 60;
 
 impl Conflict {
-    /// The conflict in words, at local's place.
-    pub fn to_diagnostic(&self) -> Diagnostic {
-        let local = self.shown(&self.local);
-        let upstream = self.shown(&self.upstream);
-        let taken = match (self.taken, self.is_marked) {
-            (_, true) => "local's stands in a comment",
-            (Side::Local, _) => "local's was kept",
-            (Side::Upstream, _) => "upstream's was taken",
-        };
-        let path = match (&*self.path, &*self.resource) {
+    /// The conflict as a warning at local's location, with both values as notes.
+    pub fn to_diagnostic(&self, resolution: Resolution) -> Diagnostic {
+        let [local, upstream] =
+            [&self.local, &self.upstream].map(|value| self.display_value(value));
+        let subject = match (&*self.path, &*self.resource) {
             ("", "") => "the document".to_owned(),
             ("", resource) => resource.to_owned(),
             (path, _) => format!("`{path}`"),
         };
-        let message = format!("{path} {}; {taken}", self.kind.sentence());
-        let mut warning = Diagnostic::untyped_warning(message).field(self.path.as_str());
+        let kind = MergeKind::Conflict { subject, change: self.kind, resolution };
+        let mut warning = Diagnostic::warning(kind).field(self.path.as_str());
         warning.resource = (!self.resource.is_empty()).then(|| self.resource.as_str().into());
         if let Some(at) = &self.local_at {
             warning = warning.in_file(at.file.as_str());
-            // The line of a Secret would show its value.
+            // The source line of a Secret would show its value.
             warning.location = (!self.is_secret).then(|| Box::new(at.location.clone()));
         }
-        let place = |at: &Option<ConflictPlace>| match at {
+        let suffix = |at: &Option<ConflictLocation>| match at {
             Some(at) => format!(" ({}:{}:{})", at.file, at.location.line, at.location.column),
             None => String::new(),
         };
-        let here = if self.is_secret { place(&self.local_at) } else { String::new() };
-        let there = place(&self.upstream_at);
-        warning.hint(format!("local: {local}{here}")).hint(format!("upstream: {upstream}{there}"))
+        let here = if self.is_secret { suffix(&self.local_at) } else { String::new() };
+        let there = suffix(&self.upstream_at);
+        warning.note(format!("local: {local}{here}")).note(format!("upstream: {upstream}{there}"))
     }
 
-    fn shown(&self, value: &Option<String>) -> String {
+    /// What the merge did about the conflict.
+    pub fn resolution(&self) -> Resolution {
+        match (self.taken, self.is_marked) {
+            (_, true) => Resolution::MarkedLocal,
+            (Side::Local, _) => Resolution::KeptLocal,
+            (Side::Upstream, _) => Resolution::TookUpstream,
+        }
+    }
+
+    fn display_value(&self, value: &Option<String>) -> String {
         match value {
-            None => "nothing".to_owned(),
+            None => "not set".to_owned(),
             Some(_) if self.is_secret => "***".to_owned(),
-            Some(value) if value.chars().count() > MOST_SHOWN => {
-                format!("{}…", value.chars().take(MOST_SHOWN).collect::<String>())
+            Some(value) if value.chars().count() > MAX_CHARS => {
+                format!("{}…", value.chars().take(MAX_CHARS).collect::<String>())
             }
             Some(value) => value.clone(),
         }
@@ -151,7 +160,7 @@ impl Conflict {
             entries.push((name, if self.is_secret { text("***") } else { value.clone() }));
         }
         for (name, at) in [("localAt", &self.local_at), ("upstreamAt", &self.upstream_at)] {
-            entries.extend(at.as_ref().map(|at| (name, json::write(&place(at)))));
+            entries.extend(at.as_ref().map(|at| (name, json::write(&location_value(at)))));
         }
         let taken = if self.taken == Side::Local { "local" } else { "upstream" };
         entries.push(("taken", text(taken)));
@@ -161,7 +170,7 @@ impl Conflict {
     }
 }
 
-fn place(at: &ConflictPlace) -> Value<'_> {
+fn location_value(at: &ConflictLocation) -> Value<'_> {
     Value::Mapping(vec![
         (Value::from("file"), Value::string(at.file.as_str())),
         (Value::from("line"), Value::int(at.location.line.into())),
@@ -169,19 +178,19 @@ fn place(at: &ConflictPlace) -> Value<'_> {
     ])
 }
 
-/// The place of a node in a file.
-pub(crate) fn place_of(node: NodeRef<'_>, file: &str) -> ConflictPlace {
+/// The location of a node in a file.
+pub(crate) fn location_of(node: NodeRef<'_>, file: &str) -> ConflictLocation {
     let location = Location::of(node.document().file(), node.full_span());
-    ConflictPlace { file: file.to_owned(), location }
+    ConflictLocation { file: file.to_owned(), location }
 }
 
-/// A node's value for people and programs.
-pub(super) fn value_of(node: NodeRef<'_>) -> String {
+/// The value of a node as JSON.
+pub(super) fn value_as_json(node: NodeRef<'_>) -> String {
     json::write(&Value::Node(node.resolve()))
 }
 
-/// A short name for what is at odds: the same for the same resource, path and kind.
-pub(crate) fn id_of(resource: &str, path: &str, kind: ConflictKind) -> String {
+/// A short id for a conflict: FNV-1a of the resource, the path and the kind.
+pub(crate) fn conflict_id(resource: &str, path: &str, kind: ConflictKind) -> String {
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     for part in [resource, path, kind.name()] {
         for byte in part.bytes().chain([0]) {

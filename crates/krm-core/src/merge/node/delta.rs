@@ -1,54 +1,54 @@
-//! The delta: what changed between two versions of a node, with the keys that say what it belongs to.
+//! The delta between base and upstream: what is restored of an entry that local deleted and upstream changed.
 
 use krm_yaml::{NodeKind, NodeRef};
 
-use super::element::Elements;
-use super::fields::Fields;
-use super::remarks::key_step;
-use super::same::{is_null, same};
-use super::shape::{ListKind, MapKind, Shape};
-use super::two_lists::{kind_of, step};
-use super::work::Work;
+use super::state::MergeState;
+use super::two_way_lists::{element_segment, find_list_type};
+use super::{equal, is_null, key_segment};
+use crate::compare::sequences::{Elements, ListType};
+use crate::compare::{FieldSchema, Fields, MapStrategy};
 
-/// The entries of `upstream` that are as they were in `base`; nothing at all where no entry changed or came.
+/// The entries of `upstream` that did not change since `base`, except for merge keys; `None` where no entry was changed or added.
 pub(super) fn unchanged<'a>(
-    work: &mut Work<'a, '_>,
+    state: &mut MergeState<'a, '_>,
     base: NodeRef<'a>,
     upstream: NodeRef<'a>,
-    shape: &Shape<'_>,
+    schema: &FieldSchema<'_>,
     keys: &[String],
 ) -> Option<Vec<NodeRef<'a>>> {
-    if same(base, upstream) {
+    if equal(base, upstream) {
         return None;
     }
-    // What an alias stands for may hold the alias: it comes whole.
+    // The value of an alias may contain the alias itself, so it is restored as a whole.
     if base.kind() == NodeKind::Alias || upstream.kind() == NodeKind::Alias {
         return Some(Vec::new());
     }
     match (base.kind(), upstream.kind()) {
-        (NodeKind::Mapping, NodeKind::Mapping) if shape.mapping() != MapKind::Whole => {
-            of_mapping(work, base, upstream, shape, keys)
+        (NodeKind::Mapping, NodeKind::Mapping) if schema.mapping() != MapStrategy::Replace => {
+            unchanged_fields(state, base, upstream, schema, keys)
         }
-        (NodeKind::Sequence, NodeKind::Sequence) => of_list(work, base, upstream, shape),
+        (NodeKind::Sequence, NodeKind::Sequence) => {
+            unchanged_elements(state, base, upstream, schema)
+        }
         _ => Some(Vec::new()),
     }
 }
 
-fn of_mapping<'a>(
-    work: &mut Work<'a, '_>,
+fn unchanged_fields<'a>(
+    state: &mut MergeState<'a, '_>,
     base: NodeRef<'a>,
     upstream: NodeRef<'a>,
-    shape: &Shape<'_>,
+    schema: &FieldSchema<'_>,
     keys: &[String],
 ) -> Option<Vec<NodeRef<'a>>> {
-    let shape = &shape.or_resource(work.rules, upstream);
+    let schema = &schema.or_resource(&state.options.lists, upstream);
     let (old, new) = (Fields::of(base, true), Fields::of(upstream, true));
-    let mut without = Vec::new();
+    let mut excluded = Vec::new();
     let mut changed = false;
     for (name, field) in new.iter() {
-        // Nothing comes back as `null`: that says that it is cleared.
+        // A restored null would clear the field.
         if is_null(field.value) {
-            without.push(field.value);
+            excluded.push(field.value);
             continue;
         }
         let is_key = keys.iter().any(|key| key == name);
@@ -56,54 +56,55 @@ fn of_mapping<'a>(
             changed = true;
             continue;
         };
-        let shape = shape.field(name);
-        let below = work
-            .below(key_step(name), |work| unchanged(work, before.value, field.value, &shape, &[]));
+        let schema = schema.field(name);
+        let below = state.descend(key_segment(name), |state| {
+            unchanged(state, before.value, field.value, &schema, &[])
+        });
         match below {
             Some(deeper) => {
                 changed = true;
-                without.extend(deeper);
+                excluded.extend(deeper);
             }
             None if is_key => {}
-            None => without.push(field.value),
+            None => excluded.push(field.value),
         }
     }
-    changed.then_some(without)
+    changed.then_some(excluded)
 }
 
-fn of_list<'a>(
-    work: &mut Work<'a, '_>,
+fn unchanged_elements<'a>(
+    state: &mut MergeState<'a, '_>,
     base: NodeRef<'a>,
     upstream: NodeRef<'a>,
-    shape: &Shape<'_>,
+    schema: &FieldSchema<'_>,
 ) -> Option<Vec<NodeRef<'a>>> {
-    let kind = kind_of(work, shape, &[base.children().collect(), upstream.children().collect()]);
-    let keys: Vec<String> = match &kind {
-        ListKind::Whole => return Some(Vec::new()),
-        ListKind::Keyed(keys) => keys.iter().map(|key| key.name.clone()).collect(),
-        ListKind::Set => Vec::new(),
-        ListKind::Resources => ["apiVersion", "kind", "metadata"].map(str::to_owned).to_vec(),
+    let versions = [base.children().collect(), upstream.children().collect()];
+    let list_type = find_list_type(state, schema, &versions);
+    let keys: Vec<String> = match &list_type {
+        ListType::Atomic => return Some(Vec::new()),
+        ListType::Map(keys) => keys.iter().map(|key| key.name.clone()).collect(),
+        ListType::Set => Vec::new(),
+        ListType::Resources => ["apiVersion", "kind", "metadata"].map(str::to_owned).to_vec(),
     };
-    let (old, new) =
-        (Elements::of(Some(base), &kind, |_| true), Elements::of(Some(upstream), &kind, |_| true));
-    let mut without = Vec::new();
+    let [old, new] = [base, upstream].map(|it| Elements::of(Some(it), &list_type, |_| true));
+    let mut excluded = Vec::new();
     let mut changed = false;
-    let shape = shape.item();
+    let schema = schema.item();
     for (at, id) in new.ids.iter().enumerate() {
         let Some(before) = old.get(id) else {
             changed = true;
             continue;
         };
-        let below = work.below(step(id, &kind, at), |work| {
-            unchanged(work, before, new.nodes[at], &shape, &keys)
+        let below = state.descend(element_segment(id, &list_type, at), |state| {
+            unchanged(state, before, new.nodes[at], &schema, &keys)
         });
         match below {
             Some(deeper) => {
                 changed = true;
-                without.extend(deeper);
+                excluded.extend(deeper);
             }
-            None => without.push(new.nodes[at]),
+            None => excluded.push(new.nodes[at]),
         }
     }
-    changed.then_some(without)
+    changed.then_some(excluded)
 }

@@ -1,12 +1,14 @@
-//! Directives of strategic merge patches: read, honoured, and never written.
+//! Directives of strategic merge patches. They are applied and never written.
 
 use krm_yaml::{NodeKind, NodeRef};
 
-use super::fields::key_name;
-use super::work::Work;
+use super::state::MergeState;
 use crate::Diagnostic;
+use crate::compare::key_name;
+use crate::diagnostics::CommonKind;
+use crate::merge::kinds::MergeKind;
 
-/// What `$patch` asks for.
+/// The value of `$patch`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Patch {
     Delete,
@@ -18,25 +20,25 @@ pub(super) enum Patch {
 #[derive(Debug, Default)]
 pub(super) struct MappingDirectives<'a> {
     pub(super) patch: Option<Patch>,
-    /// The fields that may stay.
+    /// The fields that `$retainKeys` retains.
     pub(super) retain: Option<Vec<String>>,
-    /// Values that go from the list of a field.
+    /// `$deleteFromPrimitiveList`: values that are removed from the list of a field.
     pub(super) delete_from: Vec<(String, NodeRef<'a>)>,
-    /// The order that the list of a field gets.
+    /// `$setElementOrder`: the order of the list of a field.
     pub(super) order: Vec<(String, NodeRef<'a>)>,
-    /// The values of the entries that are directives.
+    /// The values of all entries that are directives.
     pub(super) entries: Vec<NodeRef<'a>>,
 }
 
-/// The directives of a list: elements that are nothing else.
+/// The directives of a list: elements that have no other field.
 #[derive(Debug, Default)]
 pub(super) struct ListDirectives<'a> {
     pub(super) patch: Option<Patch>,
     pub(super) elements: Vec<NodeRef<'a>>,
 }
 
-/// Keys of JSON Schema, which are data wherever they stand.
-const DATA: [&str; 10] = [
+/// Keys of JSON Schema, which begin with `$` and are not directives.
+const SCHEMA_KEYS: [&str; 10] = [
     "$ref",
     "$schema",
     "$id",
@@ -49,9 +51,9 @@ const DATA: [&str; 10] = [
     "$openapi",
 ];
 
-/// The directives of a mapping of the source. A `$` key that the destination has, too, is data.
+/// The directives of a mapping of the source. A key with `$` that the destination has as well is an ordinary field.
 pub(super) fn of_mapping<'a>(
-    work: &Work<'a, '_>,
+    state: &MergeState<'a, '_>,
     node: NodeRef<'a>,
     destination: Option<NodeRef<'a>>,
 ) -> Result<MappingDirectives<'a>, Diagnostic> {
@@ -63,88 +65,85 @@ pub(super) fn of_mapping<'a>(
         let name = key_name(entry.key);
         let value = entry.value.resolve();
         if let Some(field) = name.strip_prefix("$deleteFromPrimitiveList/") {
-            found.delete_from.push((field.to_owned(), list(work, entry.key, value)?));
+            found.delete_from.push((field.to_owned(), sequence(state, entry.key, value)?));
         } else if let Some(field) = name.strip_prefix("$setElementOrder/") {
-            found.order.push((field.to_owned(), list(work, entry.key, value)?));
+            found.order.push((field.to_owned(), sequence(state, entry.key, value)?));
         } else if name == "$retainKeys" {
-            let list = list(work, entry.key, value)?;
-            found.retain = Some(list.children().map(|key| key_name(key).into_owned()).collect());
+            let keys = sequence(state, entry.key, value)?;
+            found.retain = Some(keys.children().map(|key| key_name(key).into_owned()).collect());
         } else if name == "$patch" {
-            found.patch = Some(patch(work, value)?);
-        } else if is_data(&name, destination) {
+            found.patch = Some(patch(state, value)?);
+        } else if is_ordinary_key(&name, destination) {
             continue;
         } else {
-            return Err(unknown(work, entry.key, &name));
+            let kind = MergeKind::UnknownDirective { directive: name.into_owned() };
+            return Err(state.error(entry.key, kind));
         }
         found.entries.push(entry.value);
     }
     Ok(found)
 }
 
-fn is_data(name: &str, destination: Option<NodeRef<'_>>) -> bool {
+fn is_ordinary_key(name: &str, destination: Option<NodeRef<'_>>) -> bool {
     let there = destination.and_then(NodeRef::as_mapping);
-    DATA.contains(&name) || there.is_some_and(|mapping| mapping.get(name).is_some())
+    SCHEMA_KEYS.contains(&name) || there.is_some_and(|mapping| mapping.get(name).is_some())
 }
 
-fn unknown<'a>(work: &Work<'a, '_>, key: NodeRef<'a>, name: &str) -> Diagnostic {
-    let known = "$patch, $retainKeys, $deleteFromPrimitiveList/FIELD and $setElementOrder/FIELD";
-    work.error(key, format!("`{name}` is no directive of a merge"))
-        .hint(format!("there are {known}"))
-}
-
-fn patch<'a>(work: &Work<'a, '_>, value: NodeRef<'a>) -> Result<Patch, Diagnostic> {
+fn patch<'a>(state: &MergeState<'a, '_>, value: NodeRef<'a>) -> Result<Patch, Diagnostic> {
     match value.as_str().as_deref() {
         Some("delete") => Ok(Patch::Delete),
         Some("replace") => Ok(Patch::Replace),
         Some("merge") => Ok(Patch::Merge),
         _ => {
-            let message = format!("`$patch: {}` is no way to merge", value.text());
-            Err(work.error(value, message).hint("there are delete, replace and merge"))
+            let expected = "`delete`, `replace` or `merge`".to_owned();
+            let value_text = value.text().into();
+            Err(state.error(value, CommonKind::InvalidValue { value: value_text, expected }))
         }
     }
 }
 
-fn list<'a>(
-    work: &Work<'a, '_>,
+fn sequence<'a>(
+    state: &MergeState<'a, '_>,
     key: NodeRef<'a>,
     value: NodeRef<'a>,
 ) -> Result<NodeRef<'a>, Diagnostic> {
     match value.kind() {
         NodeKind::Sequence => Ok(value),
-        _ => Err(work.error(key, format!("`{}` wants a list", key_name(key)))),
+        _ => {
+            let expected = format!("a sequence for `{}`", key_name(key));
+            Err(state.error(key, CommonKind::wrong_type(expected, value)))
+        }
     }
 }
 
 /// The directives among the elements of a list of the source.
 pub(super) fn of_list<'a>(
-    work: &Work<'a, '_>,
+    state: &MergeState<'a, '_>,
     node: NodeRef<'a>,
 ) -> Result<ListDirectives<'a>, Diagnostic> {
     let mut found = ListDirectives::default();
     for item in node.children() {
         let only = item.as_mapping().filter(|_| item.children().count() == 2);
         let Some(value) = only.and_then(|mapping| mapping.get("$patch")) else { continue };
-        found.patch = Some(patch(work, value.resolve())?);
+        found.patch = Some(patch(state, value.resolve())?);
         found.elements.push(item);
     }
     Ok(found)
 }
 
-/// An element of a list that is taken whole: nothing can be deleted from such a list by name.
-pub(super) fn of_whole_item<'a>(
-    work: &Work<'a, '_>,
+/// Collects the directives of an element of an atomic list. Its elements have no identity, so none can be deleted.
+pub(super) fn of_atomic_list_element<'a>(
+    state: &MergeState<'a, '_>,
     item: NodeRef<'a>,
-    without: &mut Vec<NodeRef<'a>>,
+    excluded: &mut Vec<NodeRef<'a>>,
 ) -> Result<bool, Diagnostic> {
     if item.kind() != NodeKind::Mapping {
         return Ok(true);
     }
-    let found = of_mapping(work, item, None)?;
+    let found = of_mapping(state, item, None)?;
     if found.patch == Some(Patch::Delete) {
-        let message = "an element of this list cannot be deleted by name: the list is taken whole";
-        let hint = "name its key with --list-key, or write the whole list";
-        return Err(work.error(item, message).hint(hint));
+        return Err(state.error(item, MergeKind::DeleteFromAtomicList));
     }
-    without.extend(found.entries);
+    excluded.extend(found.entries);
     Ok(true)
 }

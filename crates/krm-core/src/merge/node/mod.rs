@@ -1,70 +1,50 @@
-//! Merging: what one version of a node says becomes edits on the text of another, and where both sides changed is told.
-//!
-//! ```
-//! use krm_core::merge::node::{Merger, Rules, Version};
-//! use krm_yaml::{Edit, File};
-//!
-//! let source = File::parse("spec:\n  replicas: 5\n".to_owned())?;
-//! let destination = File::parse("spec:\n  replicas: 3 # for now\n  paused: true\n".to_owned())?;
-//! let root = |file| Version::new(File::document(file, 0).unwrap().root().unwrap(), "x.yaml");
-//! let mut edit = Edit::new(&destination).allow_shared(true);
-//! Merger::new(&Rules::default()).two_way(root(&source), root(&destination), &mut edit).unwrap();
-//! assert_eq!(edit.apply()?, "spec:\n  replicas: 5 # for now\n  paused: true\n");
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+//! Merges nodes, resources, documents and files: changes of one version become edits on the text of another.
 
 mod anchors;
-mod arrange;
-pub(crate) mod conflict;
+mod comments;
+mod conflict;
 mod delta;
 mod directives;
-pub(crate) mod documents;
-mod element;
-mod fields;
-mod fill;
-mod ground;
-mod learn;
-mod lists;
-mod marks;
+mod document_info;
+mod documents;
+mod incoming;
+mod list_order;
+mod load_schema;
+mod markers;
 mod ops;
-mod remarks;
-mod rules;
-mod same;
-mod shape;
-mod three_lists;
-mod three_mappings;
+mod options;
+mod state;
 mod three_way;
-mod two_lists;
-mod two_mappings;
+mod three_way_lists;
+mod three_way_mappings;
 mod two_way;
-mod work;
+mod two_way_lists;
+mod two_way_mappings;
 
 use std::borrow::Cow;
 
-use krm_yaml::{Edit, NodeRef, OwnedNode};
+use krm_yaml::{Edit, NodeRef, OwnedNode, Segment};
 
-pub use conflict::{Conflict, ConflictKind, ConflictPlace};
-pub use documents::{MergedFile, NamedFile, three_way_files, two_way_files};
-pub(crate) use element::{ElementId, Elements};
-pub(crate) use fields::{Field, Fields, key_name};
-pub use learn::{learn, learn_schema};
-pub(crate) use lists::{KEYS, kind_of};
-pub use marks::{Mark, MarkKind, find as find_marks, settle as settle_marks};
-pub use rules::{ListKeys, NewItems, OnConflict, Restore, Rules, Side};
-pub(crate) use same::own_tag;
-pub use same::same_in_yaml_1_2;
-pub(crate) use shape::{ListKind, Shape};
+pub use conflict::{Conflict, ConflictKind, ConflictLocation};
+pub(super) use conflict::{conflict_id, location_of};
+pub(super) use documents::delete_unnamed;
+pub use documents::{MergedFile, NamedFile, merge_files, merge_files_three_way};
+pub use load_schema::{load_schema, load_schema_file};
+pub use markers::{ConflictMarker, MarkerContent, find_conflict_markers, resolve_conflicts};
+pub use options::{MergeOptions, NewItems, OnConflict, Restore, Side};
 
 use crate::Diagnostic;
-use ground::Grounds;
-use work::Work;
+use crate::compare::{CommentedEntry, Equality, is_equal, is_equal_option};
+use crate::model::resource;
+use document_info::DocumentInfos;
+use state::MergeState;
 
 /// One version of what is merged.
 #[derive(Clone, Copy, Debug)]
 pub struct Version<'a> {
-    /// The node: the root of a document, or a resource in it.
+    /// The root of a document, or a resource in it.
     pub node: NodeRef<'a>,
-    /// The name that people know its file by.
+    /// The display name of its file.
     pub file: &'a str,
 }
 
@@ -75,140 +55,156 @@ impl<'a> Version<'a> {
     }
 }
 
-/// What is to become of the destination as a whole.
+/// What the caller has to do with the destination as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// It stays, with the edits that were made.
-    Stays,
-    /// It goes away.
-    Goes,
-    /// It is not there, and the other side's comes whole.
-    Comes,
+pub enum MergeAction {
+    /// Keep it, with the edits that were collected.
+    Keep,
+    /// Remove it.
+    Remove,
+    /// Insert the other version, because there is no destination.
+    Insert,
 }
 
-/// What comes of something that has no counterpart.
+/// A document of the source that the destination does not have.
 #[derive(Debug)]
-pub(crate) enum Coming {
-    /// It says that there should be nothing.
-    Nothing,
-    /// All of it.
-    AsItIs,
-    /// It without what is no value.
+pub(super) enum NewDocument {
+    /// It deletes itself (`$patch: delete`).
+    Deleted,
+    /// It is inserted as it is.
+    Unchanged,
+    /// It is inserted without directives and nulls.
     Pruned(OwnedNode),
 }
 
-impl Coming {
+impl NewDocument {
     /// The text of the whole document.
     fn into_text(self, version: Version<'_>) -> Option<Cow<'_, str>> {
         match self {
-            Self::Nothing => None,
-            Self::AsItIs => Some(Cow::Borrowed(version.node.document().text())),
+            Self::Deleted => None,
+            Self::Unchanged => Some(Cow::Borrowed(version.node.document().text())),
             Self::Pruned(graft) => Some(Cow::Owned(graft.node().document().text().to_owned())),
         }
     }
 }
 
-/// What came of a merge.
+/// The result of a merge.
 #[derive(Debug)]
-pub struct Report {
-    /// What is to become of the destination as a whole.
-    pub outcome: Outcome,
+pub struct MergeReport {
+    /// What to do with the destination as a whole.
+    pub action: MergeAction,
     /// Where both sides changed the same thing.
     pub conflicts: Vec<Conflict>,
-    /// What is good to know.
+    /// Warnings.
     pub warnings: Vec<Diagnostic>,
 }
 
-impl Report {
-    fn new(outcome: Outcome) -> Self {
-        Self { outcome, conflicts: Vec::new(), warnings: Vec::new() }
+impl MergeReport {
+    fn new(action: MergeAction) -> Self {
+        Self { action, conflicts: Vec::new(), warnings: Vec::new() }
     }
 }
 
-/// Merges by rules. What it learns of a document is kept for the next merge in the same one.
+/// Merges nodes. Keep it for several nodes of the same documents: it caches what it knows about them.
+///
+/// ```
+/// use krm_core::merge::{MergeOptions, Merger, Version};
+/// use krm_yaml::{Edit, File};
+///
+/// let source = File::parse("spec:\n  replicas: 5\n".to_owned())?;
+/// let destination = File::parse("spec:\n  replicas: 3 # for now\n  paused: true\n".to_owned())?;
+/// let root = |file| Version::new(File::document(file, 0).unwrap().root().unwrap(), "x.yaml");
+/// let mut edit = Edit::new(&destination).allow_shared(true);
+/// Merger::new(&MergeOptions::default()).two_way(root(&source), root(&destination), &mut edit).unwrap();
+/// assert_eq!(edit.apply()?, "spec:\n  replicas: 5 # for now\n  paused: true\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Merger<'a, 'r> {
-    rules: &'r Rules<'r>,
-    grounds: Grounds<'a>,
+    options: &'r MergeOptions<'r>,
+    documents: DocumentInfos<'a>,
 }
 
 impl<'a, 'r> Merger<'a, 'r> {
-    /// A merger by rules.
-    pub fn new(rules: &'r Rules<'r>) -> Self {
-        Self { rules, grounds: Grounds::default() }
+    /// A merger with options.
+    pub fn new(options: &'r MergeOptions<'r>) -> Self {
+        Self { options, documents: DocumentInfos::default() }
     }
 
-    /// Merges the source into the destination: collects the edits on the destination's file.
+    /// Merges the source into the destination and collects the edits of the destination's file.
     ///
-    /// The edit is of the destination's file and made with [`Edit::allow_shared`]: what aliases share is guarded here.
+    /// The edit is made with [`Edit::allow_shared`], because shared anchors are checked here.
     pub fn two_way(
         &mut self,
         source: Version<'a>,
         destination: Version<'a>,
         edit: &mut Edit<'a>,
-    ) -> Result<Report, Diagnostic> {
-        let mut work = Work::new(self.rules, &self.grounds, destination, source, None);
-        let outcome = two_way::root(&mut work, source.node, destination.node)?;
-        if outcome == Outcome::Stays {
-            work.perform(edit)?;
+    ) -> Result<MergeReport, Diagnostic> {
+        let mut state = MergeState::new(self.options, &self.documents, destination, source, None);
+        let action = two_way::merge_root(&mut state, source.node, destination.node)?;
+        if action == MergeAction::Keep {
+            state.apply(edit)?;
         }
-        Ok(work.report(outcome))
+        Ok(state.report(action))
     }
 
-    /// The text of a source's document that has no counterpart, as it comes: without nulls and directives. None where it
-    /// says that there should be nothing.
-    pub fn coming(&mut self, source: Version<'a>) -> Result<Option<Cow<'a, str>>, Diagnostic> {
-        Ok(self.come(source)?.into_text(source))
+    /// The text of a source's document that the destination does not have, without nulls and directives; `None` where it deletes
+    /// itself.
+    pub fn new_document_text(
+        &mut self,
+        source: Version<'a>,
+    ) -> Result<Option<Cow<'a, str>>, Diagnostic> {
+        Ok(self.new_document(source)?.into_text(source))
     }
 
-    /// What comes of a source that has no counterpart.
-    pub(crate) fn come(&mut self, version: Version<'a>) -> Result<Coming, Diagnostic> {
-        let mut work = Work::new(self.rules, &self.grounds, version, version, None);
+    pub(super) fn new_document(&mut self, version: Version<'a>) -> Result<NewDocument, Diagnostic> {
+        let mut state = MergeState::new(self.options, &self.documents, version, version, None);
         let document = version.node.document();
-        match fill::left_out(&mut work, version.node)? {
-            None => Ok(Coming::Nothing),
-            Some(without) if without.is_empty() => Ok(Coming::AsItIs),
-            Some(without) => {
-                let pruned = krm_yaml::DocumentCopy::new(document, &without, &[]);
-                let told = |error| Diagnostic::from_edit(&error, document.file());
-                let pruned = pruned.map_err(|error| told(error).in_file(version.file))?;
-                Ok(Coming::Pruned(pruned.owned_node(version.node)))
+        match incoming::omitted_nodes(&mut state, version.node)? {
+            None => Ok(NewDocument::Deleted),
+            Some(omitted) if omitted.is_empty() => Ok(NewDocument::Unchanged),
+            Some(omitted) => {
+                let pruned =
+                    krm_yaml::DocumentCopy::new(document, &omitted, &[]).map_err(|error| {
+                        Diagnostic::from_edit(&error, document.file()).in_file(version.file)
+                    })?;
+                Ok(NewDocument::Pruned(pruned.owned_node(version.node)))
             }
         }
     }
 
-    /// Merges what changed between base and upstream into local: collects the edits on local's file.
+    /// Merges the changes between base and upstream into local and collects the edits of local's file.
     ///
-    /// Each may be missing. Where local is missing nothing is edited, and the outcome says what is to be done; where
-    /// local is there, the edit is of its file and made with [`Edit::allow_shared`].
+    /// Each version may be missing. Without local nothing is edited, and the action tells what to do. The edit is made with
+    /// [`Edit::allow_shared`], because shared anchors are checked here.
     pub fn three_way(
         &mut self,
         base: Option<Version<'a>>,
         local: Option<Version<'a>>,
         upstream: Option<Version<'a>>,
         edit: &mut Edit<'a>,
-    ) -> Result<Report, Diagnostic> {
+    ) -> Result<MergeReport, Diagnostic> {
         let (Some(ours), Some(theirs)) = (local.or(upstream), upstream.or(base).or(local)) else {
-            return Ok(Report::new(Outcome::Stays));
+            return Ok(MergeReport::new(MergeAction::Keep));
         };
-        // What came whole stays as it came, nulls and all, when the same merge is made again.
-        let comes_whole = base.is_none_or(|base| base.node.kind() != theirs.node.kind());
-        let is_on_both = local.is_some() && upstream.is_some();
-        if comes_whole && is_on_both && is_alike(ours.node, theirs.node) {
-            return Ok(Report::new(Outcome::Stays));
+        // A document that was inserted as a whole has upstream's nulls. They must not be cleared when the same merge is repeated.
+        let was_inserted = base.is_none_or(|base| base.node.kind() != theirs.node.kind());
+        let has_both = local.is_some() && upstream.is_some();
+        if was_inserted && has_both && is_written_alike(ours.node, theirs.node) {
+            return Ok(MergeReport::new(MergeAction::Keep));
         }
-        let mut work = Work::new(self.rules, &self.grounds, ours, theirs, base);
+        let mut state = MergeState::new(self.options, &self.documents, ours, theirs, base);
         let node = |version: Option<Version<'a>>| version.map(|version| version.node);
-        let outcome = three_way::root(&mut work, node(base), node(local), node(upstream))?;
-        if local.is_some() && outcome == Outcome::Stays {
-            work.perform(edit)?;
+        let action = three_way::merge_root(&mut state, node(base), node(local), node(upstream))?;
+        if local.is_some() && action == MergeAction::Keep {
+            state.apply(edit)?;
         }
-        Ok(work.report(outcome))
+        Ok(state.report(action))
     }
 }
 
-/// Whether two are written alike, apart from what separates them from others in their files.
-fn is_alike(one: NodeRef<'_>, other: NodeRef<'_>) -> bool {
+/// Whether two nodes have the same text, apart from what separates them from other documents.
+fn is_written_alike(one: NodeRef<'_>, other: NodeRef<'_>) -> bool {
     match (one.parent(), other.parent()) {
         (None, None) => {
             let [one, other] = [one, other].map(|node| node.document().text());
@@ -217,4 +213,27 @@ fn is_alike(one: NodeRef<'_>, other: NodeRef<'_>) -> bool {
         }
         _ => one.is_written_as(other),
     }
+}
+
+fn equal(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
+    is_equal(a, b, Equality::Merge)
+}
+
+fn equal_option(a: Option<NodeRef<'_>>, b: Option<NodeRef<'_>>) -> bool {
+    is_equal_option(a, b, Equality::Merge)
+}
+
+/// Whether a node is null, directly or through an alias.
+fn is_null(node: NodeRef<'_>) -> bool {
+    resource::is_null(node.resolve())
+}
+
+/// The path segment of a field.
+fn key_segment(name: &str) -> Segment {
+    Segment::Key(name.to_owned())
+}
+
+/// The entry of a value or element.
+fn entry_of(node: NodeRef<'_>) -> CommentedEntry<'_> {
+    CommentedEntry { key: node.key(), value: node }
 }

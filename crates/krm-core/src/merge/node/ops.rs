@@ -1,4 +1,4 @@
-//! The changes that a merge asks for, collected before they become an edit.
+//! The edits of a merge. They are queued, because a later decision may discard those below a node.
 
 use std::collections::BTreeMap;
 
@@ -6,64 +6,68 @@ use krm_yaml::{
     Comment, CommentPosition, DocumentCopy, Edit, EditError, EmptyParents, NodeRef, Value,
 };
 
-/// What is written somewhere.
+/// What is written at a position of the destination.
 #[derive(Clone, Debug)]
-pub(super) enum Fill<'a> {
+pub(super) enum IncomingNode<'a> {
     /// A value.
     Value(Value<'a>),
-    /// A node of another document as it stands there, without some of its entries.
-    Part { node: NodeRef<'a>, without: Vec<NodeRef<'a>>, note: Option<String> },
+    /// A node of another document as it is written there, without some of its entries, with a comment above it.
+    Part { node: NodeRef<'a>, excluded: Vec<NodeRef<'a>>, comment: Option<String> },
 }
 
-/// One change.
+/// One edit.
 #[derive(Debug)]
 pub(super) enum Op<'a> {
-    Set(NodeRef<'a>, Fill<'a>),
-    /// A new key behind the entry at `after`, or first.
-    Entry {
+    Set(NodeRef<'a>, IncomingNode<'a>),
+    /// Inserts a key after the entry at `after`, or before the first.
+    InsertEntry {
         mapping: NodeRef<'a>,
         after: Option<usize>,
         key: Value<'a>,
-        fill: Fill<'a>,
+        value: IncomingNode<'a>,
     },
-    /// A new item before the one at `before`.
-    Item {
+    /// Inserts an element before the one at `before`.
+    InsertElement {
         list: NodeRef<'a>,
         before: usize,
-        fill: Fill<'a>,
+        value: IncomingNode<'a>,
     },
     Remove(NodeRef<'a>),
     Reorder(NodeRef<'a>, Vec<usize>),
-    /// The comment above or beside an entry; none: it goes.
-    Note(NodeRef<'a>, CommentPosition, Option<String>),
-    /// A comment that is there.
-    Replace(Comment<'a>, usize, Option<String>),
+    /// Sets the comment above or beside an entry; `None` removes it.
+    Comment(NodeRef<'a>, CommentPosition, Option<String>),
+    /// Replaces an existing comment of a document; `None` removes it.
+    ReplaceComment(Comment<'a>, usize, Option<String>),
 }
 
-/// Makes the edit of the changes.
-pub(super) fn perform<'a>(ops: Vec<Op<'a>>, edit: &mut Edit<'a>) -> Result<(), EditError> {
-    let pruned = prune(&ops)?;
-    let value = |fill: Fill<'a>| match fill {
-        Fill::Value(value) => value,
-        Fill::Part { node, without, note } if without.is_empty() && note.is_none() => {
+/// Adds the queued edits to an edit.
+pub(super) fn apply_ops<'a>(ops: Vec<Op<'a>>, edit: &mut Edit<'a>) -> Result<(), EditError> {
+    let pruned = prune_documents(&ops)?;
+    let to_value = |incoming: IncomingNode<'a>| match incoming {
+        IncomingNode::Value(value) => value,
+        IncomingNode::Part { node, excluded, comment }
+            if excluded.is_empty() && comment.is_none() =>
+        {
             Value::Node(node)
         }
-        Fill::Part { node, .. } => match pruned.get(&document_of(node)) {
+        IncomingNode::Part { node, .. } => match pruned.get(&document_id(node)) {
             Some(pruned) => Value::OwnedNode(pruned.owned_node(node)),
             None => Value::Node(node),
         },
     };
     for op in ops {
         match op {
-            Op::Set(node, fill) => edit.overwrite(node, value(fill))?,
-            Op::Entry { mapping, after, key, fill } => {
-                edit.insert_entry(mapping, after, key, value(fill))?;
+            Op::Set(node, value) => edit.overwrite(node, to_value(value))?,
+            Op::InsertEntry { mapping, after, key, value } => {
+                edit.insert_entry(mapping, after, key, to_value(value))?;
             }
-            Op::Item { list, before, fill } => edit.insert_element(list, before, value(fill))?,
+            Op::InsertElement { list, before, value } => {
+                edit.insert_element(list, before, to_value(value))?;
+            }
             Op::Remove(node) => edit.remove(node, EmptyParents::Keep)?,
             Op::Reorder(list, order) => edit.reorder(list, order)?,
-            Op::Note(node, place, text) => edit.set_comment(node, place, text.as_deref())?,
-            Op::Replace(comment, document, text) => {
+            Op::Comment(node, place, text) => edit.set_comment(node, place, text.as_deref())?,
+            Op::ReplaceComment(comment, document, text) => {
                 edit.replace_comment(document, &comment, text.as_deref());
             }
         }
@@ -71,39 +75,44 @@ pub(super) fn perform<'a>(ops: Vec<Op<'a>>, edit: &mut Edit<'a>) -> Result<(), E
     Ok(())
 }
 
-/// Which document a node is of, for as long as its file stays where it is.
-fn document_of(node: NodeRef<'_>) -> (usize, usize) {
+/// Identifies the document of a node by the address of its file, which is not moved during a merge.
+fn document_id(node: NodeRef<'_>) -> (usize, usize) {
     let file: *const krm_yaml::File = node.document().file();
     (file as usize, node.document().index())
 }
 
-/// What is left out of a document, and what is noted in it.
+/// What is left out of a document, and the comments that are added.
 #[derive(Default)]
-struct Cut<'a> {
+struct Pruning<'a> {
     document: Option<krm_yaml::DocumentRef<'a>>,
-    without: Vec<NodeRef<'a>>,
-    notes: Vec<(NodeRef<'a>, String)>,
+    excluded: Vec<NodeRef<'a>>,
+    comments: Vec<(NodeRef<'a>, String)>,
 }
 
-/// One copy of every document from which parts are left out, for all of them.
-fn prune(ops: &[Op<'_>]) -> Result<BTreeMap<(usize, usize), DocumentCopy>, EditError> {
-    let mut cuts: BTreeMap<(usize, usize), Cut<'_>> = BTreeMap::new();
+/// One copy of every document from which parts are left out. One for all parts, because copying needs a pass over the document.
+fn prune_documents(ops: &[Op<'_>]) -> Result<BTreeMap<(usize, usize), DocumentCopy>, EditError> {
+    let mut prunings: BTreeMap<(usize, usize), Pruning<'_>> = BTreeMap::new();
     for op in ops {
-        let (Op::Set(_, fill) | Op::Entry { fill, .. } | Op::Item { fill, .. }) = op else {
+        let (Op::Set(_, value) | Op::InsertEntry { value, .. } | Op::InsertElement { value, .. }) =
+            op
+        else {
             continue;
         };
-        let Fill::Part { node, without, note } = fill else { continue };
-        if without.is_empty() && note.is_none() {
+        let IncomingNode::Part { node, excluded, comment } = value else { continue };
+        if excluded.is_empty() && comment.is_none() {
             continue;
         }
-        let cut = cuts.entry(document_of(*node)).or_default();
-        cut.document = Some(node.document());
-        cut.without.extend(without);
-        cut.notes.extend(note.iter().map(|note| (*node, note.clone())));
+        let pruning = prunings.entry(document_id(*node)).or_default();
+        pruning.document = Some(node.document());
+        pruning.excluded.extend(excluded);
+        pruning.comments.extend(comment.iter().map(|it| (*node, it.clone())));
     }
-    let copy = |(key, cut): ((usize, usize), Cut<'_>)| {
-        let document = cut.document?;
-        Some(DocumentCopy::new(document, &cut.without, &cut.notes).map(|pruned| (key, pruned)))
+    let copy = |(key, pruning): ((usize, usize), Pruning<'_>)| {
+        let document = pruning.document?;
+        Some(
+            DocumentCopy::new(document, &pruning.excluded, &pruning.comments)
+                .map(|pruned| (key, pruned)),
+        )
     };
-    cuts.into_iter().filter_map(copy).collect()
+    prunings.into_iter().filter_map(copy).collect()
 }

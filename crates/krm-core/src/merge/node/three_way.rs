@@ -1,19 +1,24 @@
-//! Three-way merge: what changed between base and upstream is made in local, and what local made of it is told.
+//! Three-way merge: changes between base and upstream are applied to local, and what both sides changed is a conflict.
+//!
+//! Spec: "3-way merge" of the merge rules. For each field: set upstream and changed → taken; unset or null upstream → cleared;
+//! only local → kept. A scalar is one value; a mapping merges by field; an associative list merges by element; any other
+//! list is one value.
 
-use krm_yaml::{NodeKind, NodeRef};
+use krm_yaml::{CommentPosition, NodeKind, NodeRef, Value};
 
 use super::conflict::ConflictKind;
-use super::fields::Fields;
-use super::ops::{Fill, Op};
-use super::rules::{Restore, Side};
-use super::same::{is_null, own_tag, same, same_slot};
-use super::shape::{MapKind, Shape};
-use super::two_way::{self, Copy, Done};
-use super::work::Work;
-use super::{Outcome, anchors, delta, fill, marks, three_lists, three_mappings};
+use super::ops::{IncomingNode, Op};
+use super::options::{Restore, Side};
+use super::state::MergeState;
+use super::three_way_mappings;
+use super::two_way::{self, Merged, MergedCopy};
+use super::{
+    MergeAction, anchors, delta, equal, equal_option, incoming, is_null, markers, three_way_lists,
+};
 use crate::Diagnostic;
+use crate::compare::{FieldSchema, Fields, MapStrategy, custom_tag};
 
-/// The three versions of one thing.
+/// The three versions of a document, resource or entry.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Versions<'a> {
     pub(super) base: Option<NodeRef<'a>>,
@@ -27,330 +32,341 @@ impl<'a> Versions<'a> {
     }
 }
 
-/// What is to become of an entry of local.
+/// The decision for one entry (mapping field or list element) of the local document.
 #[derive(Debug)]
-pub(super) enum Fate<'a> {
-    /// It stays, with what was asked for inside it.
-    Stays { grafted: bool },
-    /// It stays as it is, with its comments: upstream's was not taken.
-    Kept,
-    /// It goes.
-    Goes,
-    /// It is not there and comes.
-    Comes(Fill<'a>),
+pub(super) enum EntryAction<'a> {
+    /// Keep the entry; edits inside it may already be queued. `replaced` where its value is upstream's text, with its line comment.
+    Keep {
+        replaced: bool,
+    },
+    /// Keep the entry and its comments untouched, because upstream's version was rejected.
+    KeepLocal,
+    Remove,
+    Insert(IncomingNode<'a>),
 }
 
-pub(super) const KEEP: Fate<'static> = Fate::Stays { grafted: false };
+pub(super) const KEEP: EntryAction<'static> = EntryAction::Keep { replaced: false };
 
-/// Where an entry stands, and what it is.
+/// Where an entry is, and what is known about it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place<'a, 's> {
-    /// The mappings or lists of local and upstream that hold it.
-    pub(super) holders: [Option<NodeRef<'a>>; 2],
-    pub(super) shape: &'s Shape<'s>,
-    /// The fields that name it, where it is an element of a list.
-    pub(super) keys: Option<&'s [String]>,
+pub(super) struct EntryContext<'a, 's> {
+    /// The collections of local and upstream that contain it.
+    pub(super) parents: [Option<NodeRef<'a>>; 2],
+    pub(super) schema: &'s FieldSchema<'s>,
+    /// The merge keys of its list; `None` for a mapping field.
+    pub(super) merge_keys: Option<&'s [String]>,
 }
 
-pub(super) fn root<'a>(
-    work: &mut Work<'a, '_>,
+pub(super) fn merge_root<'a>(
+    state: &mut MergeState<'a, '_>,
     base: Option<NodeRef<'a>>,
     local: Option<NodeRef<'a>>,
     upstream: Option<NodeRef<'a>>,
-) -> Result<Outcome, Diagnostic> {
+) -> Result<MergeAction, Diagnostic> {
     let versions = Versions { base, local, upstream };
     match (local, upstream) {
-        (Some(local), None) => Ok(deleted_whole(work, versions, local)),
+        (Some(local), None) => Ok(merge_deleted_document(state, versions, local)),
         (None, Some(upstream)) => Ok(match base {
-            None => Outcome::Comes,
-            Some(base) if same(base, upstream) => Outcome::Stays,
+            None => MergeAction::Insert,
+            Some(base) if equal(base, upstream) => MergeAction::Keep,
             Some(_) => {
-                let side = work.clash(ConflictKind::DeletedLocally, versions.nodes(), [None, None]);
-                if side == Side::Local { Outcome::Stays } else { Outcome::Comes }
+                let kind = ConflictKind::DeletedLocally;
+                match state.record_conflict(kind, versions.nodes(), [None, None]) {
+                    Side::Local => MergeAction::Keep,
+                    Side::Upstream => MergeAction::Insert,
+                }
             }
         }),
-        (None, None) => Ok(Outcome::Stays),
+        (None, None) => Ok(MergeAction::Keep),
         (Some(local), Some(upstream)) => {
-            let shape = work.shape.clone();
-            let place = Place { holders: [None, None], shape: &shape, keys: None };
-            let checkpoint = work.checkpoint();
-            let fate = slot(work, versions, place)?;
-            if matches!(fate, Fate::Goes) {
-                work.rewind(&checkpoint);
-                return Ok(Outcome::Goes);
+            let schema = state.schema.clone();
+            let context = EntryContext { parents: [None, None], schema: &schema, merge_keys: None };
+            let checkpoint = state.checkpoint();
+            let action = merge_entry(state, versions, context)?;
+            if matches!(action, EntryAction::Remove) {
+                state.rewind(&checkpoint);
+                return Ok(MergeAction::Remove);
             }
-            work.merge_heads(base, local, upstream)?;
-            Ok(Outcome::Stays)
+            state.merge_head_comments(base, local, upstream)?;
+            Ok(MergeAction::Keep)
         }
     }
 }
 
-/// Upstream does not have the document or resource.
-fn deleted_whole<'a>(
-    work: &mut Work<'a, '_>,
+/// Merges a document or resource that upstream does not have.
+fn merge_deleted_document<'a>(
+    state: &mut MergeState<'a, '_>,
     versions: Versions<'a>,
     local: NodeRef<'a>,
-) -> Outcome {
+) -> MergeAction {
     match versions.base {
-        None => Outcome::Stays,
-        Some(base) if same(base, local) => Outcome::Goes,
+        None => MergeAction::Keep,
+        Some(base) if equal(base, local) => MergeAction::Remove,
         Some(_) => {
             let kind = ConflictKind::DeletedUpstream;
-            match work.clash(kind, versions.nodes(), [None, None]) {
-                Side::Local => Outcome::Stays,
-                Side::Upstream => Outcome::Goes,
+            match state.record_conflict(kind, versions.nodes(), [None, None]) {
+                Side::Local => MergeAction::Keep,
+                Side::Upstream => MergeAction::Remove,
             }
         }
     }
 }
 
 /// Merges one entry.
-pub(super) fn slot<'a>(
-    work: &mut Work<'a, '_>,
+pub(super) fn merge_entry<'a>(
+    state: &mut MergeState<'a, '_>,
     versions: Versions<'a>,
-    place: Place<'a, '_>,
-) -> Result<Fate<'a>, Diagnostic> {
+    context: EntryContext<'a, '_>,
+) -> Result<EntryAction<'a>, Diagnostic> {
     match (versions.local, versions.upstream) {
         (None, None) => Ok(KEEP),
-        (Some(local), None) => deleted(work, versions, local, place),
-        (None, Some(upstream)) => missing(work, versions, upstream, place),
-        (Some(local), Some(upstream)) => both(work, versions, local, upstream, place),
+        (Some(local), None) => merge_deleted_upstream(state, versions, local, context),
+        (None, Some(upstream)) => merge_missing_locally(state, versions, upstream, context),
+        (Some(local), Some(upstream)) => merge_both(state, versions, local, upstream, context),
     }
 }
 
-/// Upstream does not have it.
-fn deleted<'a>(
-    work: &mut Work<'a, '_>,
+/// Merges an entry that upstream does not have.
+///
+/// Spec: an entry that base had is removed, and what is only in local keeps its value. Therefore the fields and elements that local
+/// added inside the entry survive, and dropping the whole subtree would lose them.
+fn merge_deleted_upstream<'a>(
+    state: &mut MergeState<'a, '_>,
     versions: Versions<'a>,
     local: NodeRef<'a>,
-    place: Place<'a, '_>,
-) -> Result<Fate<'a>, Diagnostic> {
+    context: EntryContext<'a, '_>,
+) -> Result<EntryAction<'a>, Diagnostic> {
     let Some(base) = versions.base else {
-        return Ok(if is_null(local) { Fate::Goes } else { KEEP });
+        return Ok(if is_null(local) { EntryAction::Remove } else { KEEP });
     };
-    if is_null(local) || same(base, local) {
-        return Ok(Fate::Goes);
+    if is_null(local) || equal(base, local) {
+        return Ok(EntryAction::Remove);
     }
-    if work.clash(ConflictKind::DeletedUpstream, versions.nodes(), place.holders) == Side::Local {
+    let kind = ConflictKind::DeletedUpstream;
+    if state.record_conflict(kind, versions.nodes(), context.parents) == Side::Local {
         return Ok(KEEP);
     }
-    if let Some(id) = work.mark_wanted() {
-        work.mark(local, marks::of_deleted_upstream(&id));
+    if let Some(id) = state.pending_marker_id() {
+        state.add_marker(local, markers::for_deleted_upstream(&id));
         return Ok(KEEP);
     }
     let (before, now) = (base.resolve(), local);
     match (before.kind(), now.kind()) {
-        // An element without its key would be none.
-        _ if place.keys.is_some() => Ok(Fate::Goes),
-        (NodeKind::Mapping, NodeKind::Mapping) => fields_left(work, before, now),
+        // What would be left of a list element has lost its merge key, and would not be an element any more.
+        _ if context.merge_keys.is_some() => Ok(EntryAction::Remove),
+        (NodeKind::Mapping, NodeKind::Mapping) => keep_local_fields(state, before, now),
         (NodeKind::Sequence, NodeKind::Sequence) => {
-            three_lists::elements_left(work, before, now, place.shape)
+            three_way_lists::keep_local_elements(state, before, now, context.schema)
         }
-        _ => Ok(Fate::Goes),
+        _ => Ok(EntryAction::Remove),
     }
 }
 
-/// Of a mapping that upstream deleted, the fields stay that only local has.
-fn fields_left<'a>(
-    work: &mut Work<'a, '_>,
+/// Removes from a mapping that upstream deleted the fields that base had.
+fn keep_local_fields<'a>(
+    state: &mut MergeState<'a, '_>,
     base: NodeRef<'a>,
     local: NodeRef<'a>,
-) -> Result<Fate<'a>, Diagnostic> {
+) -> Result<EntryAction<'a>, Diagnostic> {
     let (old, ours) = (Fields::of(base, true), Fields::of(local, false));
-    let gone: Vec<&str> =
+    let removed: Vec<&str> =
         ours.iter().map(|(name, _)| name).filter(|name| old.get(name).is_some()).collect();
-    if gone.len() == ours.len() {
-        return Ok(Fate::Goes);
+    if removed.len() == ours.len() {
+        return Ok(EntryAction::Remove);
     }
-    for value in gone.into_iter().flat_map(|name| ours.all(name)) {
-        work.ask(Op::Remove(value))?;
+    for value in removed.into_iter().flat_map(|name| ours.all(name)) {
+        state.push_op(Op::Remove(value))?;
     }
     Ok(KEEP)
 }
 
-/// Local does not have it.
-fn missing<'a>(
-    work: &mut Work<'a, '_>,
+/// Merges an entry that local does not have.
+fn merge_missing_locally<'a>(
+    state: &mut MergeState<'a, '_>,
     versions: Versions<'a>,
     upstream: NodeRef<'a>,
-    place: Place<'a, '_>,
-) -> Result<Fate<'a>, Diagnostic> {
-    let holder = place.holders[0].unwrap_or(upstream);
-    if is_null(upstream) && place.keys.is_none() {
+    context: EntryContext<'a, '_>,
+) -> Result<EntryAction<'a>, Diagnostic> {
+    let parent = context.parents[0].unwrap_or(upstream);
+    if is_null(upstream) && context.merge_keys.is_none() {
         return Ok(KEEP);
     }
     let Some(base) = versions.base else {
-        let fill = fill::of_upstream(work, upstream, Vec::new(), place.shape, holder);
-        return Ok(fill?.map_or(KEEP, Fate::Comes));
+        let added = incoming::from_upstream(state, upstream, Vec::new(), context.schema, parent);
+        return Ok(added?.map_or(KEEP, EntryAction::Insert));
     };
-    if same(base, upstream) {
+    if equal(base, upstream) {
         return Ok(KEEP);
     }
-    let side = work.clash(ConflictKind::DeletedLocally, versions.nodes(), place.holders);
+    let side =
+        state.record_conflict(ConflictKind::DeletedLocally, versions.nodes(), context.parents);
     if side == Side::Local {
         return Ok(KEEP);
     }
-    let mark = work.mark_wanted();
-    let keys = place.keys.unwrap_or_default();
-    let without = match work.rules.restore {
+    let marker = state.pending_marker_id();
+    let keys = context.merge_keys.unwrap_or_default();
+    let excluded = match state.options.restore {
         Restore::Whole => Some(Vec::new()),
-        Restore::Delta => delta::unchanged(work, base, upstream, place.shape, keys),
+        Restore::Delta => delta::unchanged(state, base, upstream, context.schema, keys),
     };
-    let Some(without) = without else {
-        // Upstream only took away from it: nothing is left to come back.
-        if mark.is_some() {
-            work.marked();
+    let Some(excluded) = excluded else {
+        // Upstream only removed fields from it, so there is nothing to restore.
+        if marker.is_some() {
+            state.set_marked();
         }
         return Ok(KEEP);
     };
-    let fill = fill::of_upstream(work, upstream, without, place.shape, holder)?;
-    let Some(mut fill) = fill else { return Ok(KEEP) };
-    if let (Some(id), Fill::Part { note, node, .. }) = (mark, &mut fill)
-        && work.takes_note(*node, krm_yaml::CommentPosition::Head)
-        && work.ground(holder).takes_comments
+    let restored = incoming::from_upstream(state, upstream, excluded, context.schema, parent)?;
+    let Some(mut restored) = restored else { return Ok(KEEP) };
+    if let (Some(id), IncomingNode::Part { comment, node, .. }) = (marker, &mut restored)
+        && state.can_hold_comment(*node, CommentPosition::Head)
+        && state.info(parent).allows_comments
     {
-        *note = Some(marks::of_deleted_locally(&id));
-        work.marked();
+        *comment = Some(markers::for_deleted_locally(&id));
+        state.set_marked();
     }
-    Ok(Fate::Comes(fill))
+    Ok(EntryAction::Insert(restored))
 }
 
-/// Both have it.
-fn both<'a>(
-    work: &mut Work<'a, '_>,
+/// Merges an entry that both sides have.
+fn merge_both<'a>(
+    state: &mut MergeState<'a, '_>,
     versions: Versions<'a>,
     local: NodeRef<'a>,
     upstream: NodeRef<'a>,
-    place: Place<'a, '_>,
-) -> Result<Fate<'a>, Diagnostic> {
+    context: EntryContext<'a, '_>,
+) -> Result<EntryAction<'a>, Diagnostic> {
     let is_alias = local.kind() == NodeKind::Alias;
     let is_unchanged = versions.base.is_some_and(|base| anchors::is_same_alias(base, upstream));
     if is_alias && is_unchanged || anchors::is_same_alias(local, upstream) {
         return Ok(KEEP);
     }
     if is_null(local) || is_null(upstream) {
-        return cleared(work, versions, local, upstream, place);
+        return merge_null(state, versions, local, upstream, context);
     }
-    if versions.base.is_some_and(|base| is_untouched(base, upstream)) && holds_no_more(local) {
+    if versions.base.is_some_and(|base| is_written_alike(base, upstream)) && needs_no_visit(local) {
         return Ok(KEEP);
     }
     let theirs = upstream.resolve();
     if is_alias {
-        return below_alias(work, versions, local, theirs, place);
+        return merge_into_alias(state, versions, local, theirs, context);
     }
-    let is_retagged = own_tag(local) != own_tag(theirs);
-    work.guarded(local, theirs, |work| match (local.kind(), theirs.kind()) {
-        _ if is_retagged => whole(work, versions, local, theirs, place),
-        (NodeKind::Mapping, NodeKind::Mapping) if place.shape.mapping() != MapKind::Whole => {
-            three_mappings::mapping(work, versions, local, theirs, place)
+    let is_retagged = custom_tag(local) != custom_tag(theirs);
+    state.with_alias_guard(local, theirs, |state| match (local.kind(), theirs.kind()) {
+        _ if is_retagged => merge_value(state, versions, local, theirs, context),
+        (NodeKind::Mapping, NodeKind::Mapping)
+            if context.schema.mapping() != MapStrategy::Replace =>
+        {
+            three_way_mappings::merge_mapping(state, versions, local, theirs, context)
         }
         (NodeKind::Sequence, NodeKind::Sequence) => {
-            three_lists::list(work, versions, local, theirs, place)
+            three_way_lists::merge_list(state, versions, local, theirs, context)
         }
-        _ => whole(work, versions, local, theirs, place),
+        _ => merge_value(state, versions, local, theirs, context),
     })
 }
 
-/// Whether upstream has a collection just as base has it: then there is nothing to take from it.
-fn is_untouched(base: NodeRef<'_>, upstream: NodeRef<'_>) -> bool {
+/// Whether upstream did not change a collection at all. A shortcut: most of a package is as it was.
+fn is_written_alike(base: NodeRef<'_>, upstream: NodeRef<'_>) -> bool {
     upstream.is_collection() && base.is_written_as(upstream)
 }
 
-/// Whether nothing in local goes even so: a null is cleared, and what is shared is looked at below.
-fn holds_no_more(local: NodeRef<'_>) -> bool {
+/// Whether local can be skipped where upstream changed nothing. A null of local is cleared even then, and below an anchor or alias
+/// shared values must be checked.
+fn needs_no_visit(local: NodeRef<'_>) -> bool {
     local
         .descendants()
         .all(|node| node.kind() != NodeKind::Alias && node.anchor().is_none() && !is_null(node))
 }
 
-/// Null on either side clears the value.
-fn cleared<'a>(
-    work: &mut Work<'a, '_>,
+/// Merges an entry that is null on either side. Spec: null clears the field.
+fn merge_null<'a>(
+    state: &mut MergeState<'a, '_>,
     versions: Versions<'a>,
     local: NodeRef<'a>,
     upstream: NodeRef<'a>,
-    place: Place<'a, '_>,
-) -> Result<Fate<'a>, Diagnostic> {
-    if place.keys.is_some() {
+    context: EntryContext<'a, '_>,
+) -> Result<EntryAction<'a>, Diagnostic> {
+    if context.merge_keys.is_some() {
         return Ok(KEEP);
     }
-    let is_at_odds = versions.base.is_some_and(|base| !same(base, local) && !same(base, upstream));
-    if is_at_odds && !same(local, upstream) {
-        let side = work.clash(ConflictKind::Changed, versions.nodes(), place.holders);
+    let both_changed =
+        versions.base.is_some_and(|base| !equal(base, local) && !equal(base, upstream));
+    if both_changed && !equal(local, upstream) {
+        let side = state.record_conflict(ConflictKind::Changed, versions.nodes(), context.parents);
         if side == Side::Local && !is_null(local) {
-            return Ok(Fate::Kept);
+            return Ok(EntryAction::KeepLocal);
         }
-        if let Some(id) = work.mark_wanted().filter(|_| !is_null(local)) {
-            work.mark(local, marks::of_deleted_upstream(&id));
-            return Ok(Fate::Kept);
+        if let Some(id) = state.pending_marker_id().filter(|_| !is_null(local)) {
+            state.add_marker(local, markers::for_deleted_upstream(&id));
+            return Ok(EntryAction::KeepLocal);
         }
     }
-    Ok(Fate::Goes)
+    Ok(EntryAction::Remove)
 }
 
-/// Takes a value whole, where upstream changed it.
-pub(super) fn whole<'a>(
-    work: &mut Work<'a, '_>,
+/// Merges a value as a whole: a scalar, an atomic list, or values of different types.
+pub(super) fn merge_value<'a>(
+    state: &mut MergeState<'a, '_>,
     versions: Versions<'a>,
     local: NodeRef<'a>,
     upstream: NodeRef<'a>,
-    place: Place<'a, '_>,
-) -> Result<Fate<'a>, Diagnostic> {
-    if same_slot(versions.base, Some(upstream)) || same(local, upstream) {
+    context: EntryContext<'a, '_>,
+) -> Result<EntryAction<'a>, Diagnostic> {
+    if equal_option(versions.base, Some(upstream)) || equal(local, upstream) {
         return Ok(KEEP);
     }
-    let at_odds = !same_slot(versions.base, Some(local));
-    if at_odds {
+    if !equal_option(versions.base, Some(local)) {
         let kind = match versions.base {
             Some(_) => ConflictKind::Changed,
             None => ConflictKind::Added,
         };
-        if work.clash(kind, versions.nodes(), place.holders) == Side::Local {
-            return Ok(Fate::Kept);
+        if state.record_conflict(kind, versions.nodes(), context.parents) == Side::Local {
+            return Ok(EntryAction::KeepLocal);
         }
-        if let Some(id) = work.mark_wanted() {
-            work.mark(local, marks::of_value(&id, local));
+        if let Some(id) = state.pending_marker_id() {
+            state.add_marker(local, markers::for_value(&id, local));
         }
     }
-    let (nulls, _) = fill::nulls(work, upstream, place.shape);
-    let fill = fill::part(work, upstream, nulls, local)?;
-    match two_way::set(work, local, upstream, fill)? {
-        Done::Changed { grafted } => Ok(Fate::Stays { grafted }),
+    let (nulls, _) = incoming::nulls(state, upstream, context.schema);
+    let new = incoming::excluding(state, upstream, nulls, local)?;
+    match two_way::set_value(state, local, upstream, new)? {
+        Merged::Changed { replaced } => Ok(EntryAction::Keep { replaced }),
         _ => Ok(KEEP),
     }
 }
 
-/// Local has an alias: what changed below it is made on a copy, on local's own key.
-fn below_alias<'a>(
-    work: &mut Work<'a, '_>,
+/// Merges into an alias of local. The anchor is shared with other fields, so the change is made on an expanded copy.
+fn merge_into_alias<'a>(
+    state: &mut MergeState<'a, '_>,
     versions: Versions<'a>,
     alias: NodeRef<'a>,
     upstream: NodeRef<'a>,
-    place: Place<'a, '_>,
-) -> Result<Fate<'a>, Diagnostic> {
+    context: EntryContext<'a, '_>,
+) -> Result<EntryAction<'a>, Diagnostic> {
     let local = alias.resolve();
-    if same_slot(versions.base, Some(upstream)) || same(local, upstream) {
+    if equal_option(versions.base, Some(upstream)) || equal(local, upstream) {
         return Ok(KEEP);
     }
-    if same_slot(versions.base, Some(local)) || !local.is_collection() {
-        return whole(work, versions, alias, upstream, place);
+    if equal_option(versions.base, Some(local)) || !local.is_collection() {
+        return merge_value(state, versions, alias, upstream, context);
     }
-    let side = work.clash(ConflictKind::Changed, versions.nodes(), place.holders);
+    let side = state.record_conflict(ConflictKind::Changed, versions.nodes(), context.parents);
     if side == Side::Local {
-        return Ok(Fate::Kept);
+        return Ok(EntryAction::KeepLocal);
     }
-    match two_way::merged_copy(work, upstream, local)? {
-        Copy::Of(graft) => {
-            work.ask(Op::Set(alias, Fill::Value(krm_yaml::Value::OwnedNode(graft))))?;
-            Ok(Fate::Stays { grafted: true })
+    match two_way::merge_into_copy(state, upstream, local)? {
+        MergedCopy::Changed(graft) => {
+            state.push_op(Op::Set(alias, IncomingNode::Value(Value::OwnedNode(graft))))?;
+            Ok(EntryAction::Keep { replaced: true })
         }
-        Copy::Same => Ok(KEEP),
-        Copy::Gone => Ok(Fate::Goes),
-        Copy::Whole => {
-            let (nulls, _) = fill::nulls(work, upstream, place.shape);
-            let fill = fill::part(work, upstream, nulls, alias)?;
-            work.ask(Op::Set(alias, fill))?;
-            Ok(Fate::Stays { grafted: true })
+        MergedCopy::Unchanged => Ok(KEEP),
+        MergedCopy::Removed => Ok(EntryAction::Remove),
+        MergedCopy::Incompatible => {
+            let (nulls, _) = incoming::nulls(state, upstream, context.schema);
+            let new = incoming::excluding(state, upstream, nulls, alias)?;
+            state.push_op(Op::Set(alias, new))?;
+            Ok(EntryAction::Keep { replaced: true })
         }
     }
 }

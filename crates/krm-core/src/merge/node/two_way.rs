@@ -1,207 +1,215 @@
-//! Two-way merge: what the source says is set in the destination, and whatever it does not mention stays.
+//! Two-way merge: fields of the source are set in the destination, and fields that the source does not mention are kept.
+//!
+//! Spec: "2-way merge" of the merge rules. `null` clears a field; directives of strategic merge patches are applied and never written.
 
 use krm_yaml::{Edit, File, NodeKind, NodeRef, OwnedNode, Value};
 
-use super::ops::{Fill, Op};
-use super::same::{is_null, own_tag, same};
-use super::shape::Shape;
-use super::work::Work;
-use super::{Merger, Outcome, Version, anchors, fill, two_lists, two_mappings};
+use super::ops::{IncomingNode, Op};
+use super::state::MergeState;
+use super::{
+    MergeAction, Merger, Version, anchors, equal, incoming, is_null, two_way_lists,
+    two_way_mappings,
+};
 use crate::Diagnostic;
-use crate::print::source_text;
+use crate::compare::{FieldSchema, custom_tag};
+use crate::merge::kinds::MergeKind;
+use crate::print::{json, source_text};
 
-/// What became of a value of the destination.
+/// What a merge did to a value of the destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Done {
-    /// It says what the source says.
-    Same,
-    /// It was changed, by a graft or otherwise.
-    Changed { grafted: bool },
-    /// It is to go.
-    Gone,
+pub(super) enum Merged {
+    Unchanged,
+    /// `replaced` where the value is now the source's text, with its line comment.
+    Changed {
+        replaced: bool,
+    },
+    /// The value is to be removed by the caller, who knows its key.
+    Removed,
 }
 
-/// What the source says of a field besides its value: directives that stand beside it.
+/// Directives about a field that the source has beside it: `$deleteFromPrimitiveList/FIELD` and `$setElementOrder/FIELD`.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Beside<'a> {
+pub(super) struct FieldDirectives<'a> {
     pub(super) delete: Option<NodeRef<'a>>,
     pub(super) order: Option<NodeRef<'a>>,
 }
 
-pub(super) fn root<'a>(
-    work: &mut Work<'a, '_>,
+pub(super) fn merge_root<'a>(
+    state: &mut MergeState<'a, '_>,
     source: NodeRef<'a>,
     destination: NodeRef<'a>,
-) -> Result<Outcome, Diagnostic> {
-    let shape = work.shape.clone();
-    // A document of nothing says nothing: what goes is named by `$patch`.
+) -> Result<MergeAction, Diagnostic> {
+    let schema = state.schema.clone();
+    // An empty document does not delete: only `$patch: delete` does.
     if is_null(source) {
-        return Ok(Outcome::Stays);
+        return Ok(MergeAction::Keep);
     }
-    let done = value(work, source, destination, &shape, Beside::default())?;
-    Ok(if done == Done::Gone { Outcome::Goes } else { Outcome::Stays })
+    let merged = merge_node(state, source, destination, &schema, FieldDirectives::default())?;
+    Ok(if merged == Merged::Removed { MergeAction::Remove } else { MergeAction::Keep })
 }
 
 /// Merges one value into another.
-pub(super) fn value<'a>(
-    work: &mut Work<'a, '_>,
+pub(super) fn merge_node<'a>(
+    state: &mut MergeState<'a, '_>,
     source: NodeRef<'a>,
     destination: NodeRef<'a>,
-    shape: &Shape<'_>,
-    beside: Beside<'a>,
-) -> Result<Done, Diagnostic> {
-    let is_alias = |node: NodeRef<'a>| node.kind() == NodeKind::Alias;
+    schema: &FieldSchema<'_>,
+    directives: FieldDirectives<'a>,
+) -> Result<Merged, Diagnostic> {
     if anchors::is_same_alias(source, destination) {
-        return Ok(Done::Same);
+        return Ok(Merged::Unchanged);
     }
     let source = source.resolve();
     if is_null(source) {
-        return Ok(Done::Gone);
+        return Ok(Merged::Removed);
     }
-    if is_alias(destination) {
-        return below_alias(work, source, destination, shape);
+    if destination.kind() == NodeKind::Alias {
+        return merge_into_alias(state, source, destination, schema);
     }
-    let is_retagged = own_tag(source).is_some() && own_tag(source) != own_tag(destination);
-    work.guarded(destination, source, |work| match (source.kind(), destination.kind()) {
-        _ if is_retagged => whole(work, source, destination, shape),
+    let tag = custom_tag(source);
+    let is_retagged = tag.is_some() && tag != custom_tag(destination);
+    state.with_alias_guard(destination, source, |state| match (source.kind(), destination.kind()) {
+        _ if is_retagged => replace_node(state, source, destination, schema),
         (NodeKind::Mapping, NodeKind::Mapping) => {
-            two_mappings::mapping(work, source, destination, shape)
+            two_way_mappings::merge_mapping(state, source, destination, schema)
         }
         (NodeKind::Sequence, NodeKind::Sequence) => {
-            two_lists::list(work, source, destination, shape, beside)
+            two_way_lists::merge_list(state, source, destination, schema, directives)
         }
-        _ => whole(work, source, destination, shape),
+        _ => replace_node(state, source, destination, schema),
     })
 }
 
-/// Takes a value whole.
-pub(super) fn whole<'a>(
-    work: &mut Work<'a, '_>,
+/// Replaces a value as a whole.
+pub(super) fn replace_node<'a>(
+    state: &mut MergeState<'a, '_>,
     source: NodeRef<'a>,
     destination: NodeRef<'a>,
-    shape: &Shape<'_>,
-) -> Result<Done, Diagnostic> {
-    if same(source, destination) {
-        return Ok(Done::Same);
+    schema: &FieldSchema<'_>,
+) -> Result<Merged, Diagnostic> {
+    if equal(source, destination) {
+        return Ok(Merged::Unchanged);
     }
-    let Some(fill) = fill::of_source(work, source, shape, destination)? else {
-        return Ok(Done::Gone);
+    let Some(new) = incoming::from_source(state, source, schema, destination)? else {
+        return Ok(Merged::Removed);
     };
-    if is_filled_alike(&fill, destination) {
-        return Ok(Done::Same);
+    if is_incoming_equal(&new, destination) {
+        return Ok(Merged::Unchanged);
     }
-    let (new, old) = (noun(source), noun(destination));
-    if new != old && !is_null(destination) {
-        work.warn(destination, format!("this was {old} and becomes {new}"));
+    let (new_type, old_type) = (collection_type(source), collection_type(destination));
+    if new_type != old_type && !is_null(destination) {
+        state.warn(destination, MergeKind::TypeChanged { old: old_type, new: new_type });
     }
-    set(work, destination, source, fill)
+    set_value(state, destination, source, new)
 }
 
-/// Sets a value: a scalar in the destination's style and with the source's type, anything else as it stands there.
-pub(super) fn set<'a>(
-    work: &mut Work<'a, '_>,
+/// Sets a value. A scalar keeps the style of the destination and gets the type of the source; anything else is copied as the source
+/// writes it.
+pub(super) fn set_value<'a>(
+    state: &mut MergeState<'a, '_>,
     destination: NodeRef<'a>,
     source: NodeRef<'a>,
-    fill: Fill<'a>,
-) -> Result<Done, Diagnostic> {
+    new: IncomingNode<'a>,
+) -> Result<Merged, Diagnostic> {
     let source = source.resolve();
     let is_plain = source.as_scalar().is_some_and(|it| !it.style().is_block());
     let is_block = destination.as_scalar().is_some_and(|it| it.style().is_block());
-    let fits = destination.as_scalar().is_some() && source.tag().is_none();
-    let fill = match anchors::scalar(source) {
-        Some(value) if fits && (is_plain || is_block) => Fill::Value(value),
-        _ => fill,
+    let keeps_style = destination.as_scalar().is_some() && source.tag().is_none();
+    let new = match anchors::scalar_value(source) {
+        Some(value) if keeps_style && (is_plain || is_block) => IncomingNode::Value(value),
+        _ => new,
     };
-    // Where lines make room for a value there is no place of its own for a comment.
-    let grafted = matches!(fill, Fill::Part { .. }) || destination.is_block();
-    work.ask(Op::Set(destination, fill))?;
-    Ok(Done::Changed { grafted })
+    // Where a value replaces a block collection, the line comment of the source comes with it.
+    let replaced = matches!(new, IncomingNode::Part { .. }) || destination.is_block();
+    state.push_op(Op::Set(destination, new))?;
+    Ok(Merged::Changed { replaced })
 }
 
-/// Whether the destination already means what would be written there.
-fn is_filled_alike(fill: &Fill<'_>, destination: NodeRef<'_>) -> bool {
-    match fill {
-        Fill::Part { node, without, .. } if without.is_empty() => same(*node, destination),
-        Fill::Part { node, without, .. } => match anchors::written_out(*node, without) {
-            Ok(value) => is_alike(&value, destination),
+/// Whether the destination already has the value that would be written.
+fn is_incoming_equal(new: &IncomingNode<'_>, destination: NodeRef<'_>) -> bool {
+    match new {
+        IncomingNode::Part { node, excluded, .. } if excluded.is_empty() => {
+            equal(*node, destination)
+        }
+        IncomingNode::Part { node, excluded, .. } => match anchors::expand(*node, excluded) {
+            Ok(value) => is_value_equal(&value, destination),
             Err(_) => false,
         },
-        Fill::Value(value) => is_alike(value, destination),
+        IncomingNode::Value(value) => is_value_equal(value, destination),
     }
 }
 
-/// Whether a node means a value that was written out.
-fn is_alike(value: &Value<'_>, node: NodeRef<'_>) -> bool {
-    if let Some(word) = value.node() {
-        return same(word, node);
+fn is_value_equal(value: &Value<'_>, node: NodeRef<'_>) -> bool {
+    if let Some(value) = value.node() {
+        return equal(value, node);
     }
-    let text = crate::print::json::write(value);
+    let text = json::write(value);
     let Ok(file) = File::parse(text) else { return false };
     let root = file.document(0).and_then(|document| document.root());
-    root.is_some_and(|root| same(root, node))
+    root.is_some_and(|root| equal(root, node))
 }
 
-fn noun(node: NodeRef<'_>) -> &'static str {
+/// The type of a node, with all scalars as one: another type of scalar is not worth a warning.
+fn collection_type(node: NodeRef<'_>) -> &'static str {
     match node.resolve().kind() {
         NodeKind::Mapping => "a mapping",
-        NodeKind::Sequence => "a list",
+        NodeKind::Sequence => "a sequence",
         _ => "a scalar",
     }
 }
 
-/// A change below an alias is made on the destination's own key: what the alias stands for is written out there.
-fn below_alias<'a>(
-    work: &mut Work<'a, '_>,
+/// Merges into an alias of the destination. The anchor is shared with other fields, so the change is made on an expanded copy.
+fn merge_into_alias<'a>(
+    state: &mut MergeState<'a, '_>,
     source: NodeRef<'a>,
     alias: NodeRef<'a>,
-    shape: &Shape<'_>,
-) -> Result<Done, Diagnostic> {
-    let there = alias.resolve();
-    match merged_copy(work, source, there)? {
-        Copy::Same => Ok(Done::Same),
-        Copy::Gone => Ok(Done::Gone),
-        Copy::Of(graft) => {
-            work.ask(Op::Set(alias, Fill::Value(Value::OwnedNode(graft))))?;
-            Ok(Done::Changed { grafted: true })
+    schema: &FieldSchema<'_>,
+) -> Result<Merged, Diagnostic> {
+    match merge_into_copy(state, source, alias.resolve())? {
+        MergedCopy::Unchanged => Ok(Merged::Unchanged),
+        MergedCopy::Removed => Ok(Merged::Removed),
+        MergedCopy::Changed(graft) => {
+            state.push_op(Op::Set(alias, IncomingNode::Value(Value::OwnedNode(graft))))?;
+            Ok(Merged::Changed { replaced: true })
         }
-        Copy::Whole => whole(work, source, alias, shape),
+        MergedCopy::Incompatible => replace_node(state, source, alias, schema),
     }
 }
 
-/// What a merge into a copy gives.
-pub(super) enum Copy {
-    Same,
-    Gone,
-    Of(OwnedNode),
-    /// There is nothing to merge with: the kinds differ.
-    Whole,
+/// The result of a merge into a copy.
+pub(super) enum MergedCopy {
+    Unchanged,
+    Removed,
+    Changed(OwnedNode),
+    /// The nodes have different types and cannot be merged.
+    Incompatible,
 }
 
-/// Merges into a copy of a node that cannot be changed where it stands.
-pub(super) fn merged_copy<'a>(
-    work: &mut Work<'a, '_>,
+/// Merges into a copy of a node that cannot be edited in place.
+pub(super) fn merge_into_copy<'a>(
+    state: &mut MergeState<'a, '_>,
     source: NodeRef<'a>,
-    there: NodeRef<'a>,
-) -> Result<Copy, Diagnostic> {
-    if same(source, there) {
-        return Ok(Copy::Same);
+    destination: NodeRef<'a>,
+) -> Result<MergedCopy, Diagnostic> {
+    if equal(source, destination) {
+        return Ok(MergedCopy::Unchanged);
     }
-    if source.kind() != there.kind() || !there.is_collection() {
-        return Ok(Copy::Whole);
+    if source.kind() != destination.kind() || !destination.is_collection() {
+        return Ok(MergedCopy::Incompatible);
     }
-    let text = source_text::ensure_trailing_newline(source_text::texts(&[there]).concat());
+    let text = source_text::ensure_trailing_newline(source_text::texts(&[destination]).concat());
     let copy = File::parse(text).map_err(|error| Diagnostic::from(&error))?;
     let root = copy.document(0).and_then(|document| document.root());
-    let Some(root) = root else { return Ok(Copy::Whole) };
+    let Some(root) = root else { return Ok(MergedCopy::Incompatible) };
     let mut edit = Edit::new(&copy).allow_shared(true);
-    let [ours, theirs] = work.files();
-    let mut merger = Merger::new(work.rules);
+    let [ours, theirs] = state.files();
+    let mut merger = Merger::new(state.options);
     let report =
         merger.two_way(Version::new(source, theirs), Version::new(root, ours), &mut edit)?;
-    if report.outcome == Outcome::Goes {
-        return Ok(Copy::Gone);
+    if report.action == MergeAction::Remove {
+        return Ok(MergedCopy::Removed);
     }
-    let text = edit.apply().map_err(|error| work.told(Diagnostic::error(error.kind), there))?;
+    let text = edit.apply().map_err(|error| state.error(destination, error.kind))?;
     let merged = File::parse(text).map_err(|error| Diagnostic::from(&error))?;
-    Ok(OwnedNode::root(merged).map_or(Copy::Whole, Copy::Of))
+    Ok(OwnedNode::root(merged).map_or(MergedCopy::Incompatible, MergedCopy::Changed))
 }

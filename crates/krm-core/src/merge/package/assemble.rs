@@ -1,133 +1,139 @@
-//! Puts together what came of the work on each file: files are changed, made, moved and removed.
+//! Combines the results of all files: files are changed, added, moved and removed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use krm_yaml::{File, NodeRef};
 
-use super::new_text::NewText;
-use super::paths::Neighbours;
-use super::unit::{Part, Unit, plain_parts};
-use super::work::{Done, has_null};
-use super::{FileChange, Merged, PackageMerge, Work};
+use super::file_merge::has_null;
+use super::insert_position::Neighbours;
+use super::text_change::TextChange;
+use super::unit::{MergeUnit, UnitVersion, count_units};
+use super::{FileChange, FileMerge, FileMergeResult, PackageMerge, PackageMergeResult};
+use crate::diagnostics::CommonKind;
 use crate::files::Placement;
 use crate::files::arrangement::{Addition, Arrangement, InsertPosition, ResourcePosition};
-use crate::merge::node::{Coming, Merger};
+use crate::merge::node::{Merger, NewDocument};
 use crate::print::source_text::{ensure_trailing_newline, texts};
 use crate::{Diagnostic, PackageFile, PackagePath};
 
-/// A file while it is put together.
+/// The new state of a file while it is assembled.
 #[derive(Default)]
-struct Slot<'a, 's> {
+struct NewFile<'a, 's> {
     old: Option<&'a PackageFile>,
-    /// The text that there is; none for a file that is not there yet, or goes.
+    /// The current text; `None` for a new file and for one that is removed.
     text: Option<&'s str>,
-    /// What it becomes before resources come and go.
-    edited: Option<&'s NewText>,
+    /// The text with the edits of its merge, before resources are added and removed.
+    edited: Option<&'s TextChange>,
     arrangement: Arrangement<'s>,
-    /// Which work edited it; the result is moved from there and not copied.
-    work: Option<usize>,
-    /// The file of the other side that was taken over as a whole.
-    taken: Option<&'a PackageFile>,
+    /// The result that edited it, from which the text is moved instead of copied.
+    result: Option<usize>,
+    /// The file of the other side that was copied as a whole.
+    copied: Option<&'a PackageFile>,
 }
 
-impl Slot<'_, '_> {
-    /// The text before resources come and go.
+impl NewFile<'_, '_> {
+    /// The text before resources are added and removed.
     fn text(&self) -> Option<String> {
-        let edited = |old: &str| self.edited.map_or_else(|| old.to_owned(), |new| new.on(old));
+        let edited = |old: &str| self.edited.map_or_else(|| old.to_owned(), |new| new.apply(old));
         self.text.map(edited)
     }
 
     fn is_copy_of(&self, file: &PackageFile) -> bool {
-        self.taken.is_some_and(|taken| std::ptr::eq(taken, file))
+        self.copied.is_some_and(|copied| std::ptr::eq(copied, file))
     }
 }
 
-type Slots<'a, 's> = BTreeMap<PackagePath, Slot<'a, 's>>;
+type NewFiles<'a, 's> = BTreeMap<PackagePath, NewFile<'a, 's>>;
 
 impl<'a> PackageMerge<'a, '_> {
-    /// Puts the results of [`Self::run`] together, in the order of [`Self::works`].
+    /// Combines the results of [`Self::run`], in the order of [`Self::file_merges`].
     pub fn finish(
         &self,
-        done: Vec<Result<Done, Diagnostic>>,
-    ) -> Result<Merged<'a>, Vec<Diagnostic>> {
-        let (mut results, mut errors) = (Vec::new(), Vec::new());
-        for result in done {
+        results: Vec<Result<FileMergeResult, Diagnostic>>,
+    ) -> Result<PackageMergeResult<'a>, Vec<Diagnostic>> {
+        let (mut merged, mut errors) = (Vec::new(), Vec::new());
+        for result in results {
             match result {
-                Ok(done) => results.push(done),
+                Ok(result) => merged.push(result),
                 Err(error) => errors.push(error),
             }
         }
-        let nothing = File::parse(String::new()).map_err(|it| vec![Diagnostic::from(&it)])?;
-        let mut rest = Done::default();
-        let mut coming = Vec::new();
+        let empty_file = File::parse(String::new()).map_err(|it| vec![Diagnostic::from(&it)])?;
+        let mut rest = FileMergeResult::default();
+        let mut inserted = Vec::new();
         for unit in &self.absent {
-            match self.comes(unit, &nothing, &mut rest) {
-                Ok(true) => coming.push(unit),
+            match self.is_inserted(unit, &empty_file, &mut rest) {
+                Ok(true) => inserted.push(unit),
                 Ok(false) => {}
                 Err(error) => errors.push(error),
             }
         }
-        let fresh = self.fresh(&coming, &mut errors);
+        let pruned = self.prune_all(&inserted, &mut errors);
         if !errors.is_empty() {
             return Err(errors);
         }
-        let mut merged = Merged::default();
-        for (mut change, work) in self.changes(&results, &coming, &fresh)? {
-            if let Some(at) = work {
-                change.new = results[at].text.take();
+        let mut result = PackageMergeResult::default();
+        for (mut change, edited_by) in self.changes(&merged, &inserted, &pruned)? {
+            if let Some(at) = edited_by {
+                change.new = merged[at].text.take();
             }
-            merged.changes.push(change);
+            result.changes.push(change);
         }
-        for done in results.into_iter().chain([rest]) {
-            merged.conflicts.extend(done.conflicts);
-            merged.warnings.extend(done.warnings);
+        for file in merged.into_iter().chain([rest]) {
+            result.conflicts.extend(file.conflicts);
+            result.warnings.extend(file.warnings);
         }
-        Ok(merged)
+        Ok(result)
     }
 
-    /// Sources that come whole leave nulls and directives behind: their texts without them, by place in the list.
-    fn fresh(&self, coming: &[&Unit<'a>], errors: &mut Vec<Diagnostic>) -> Vec<Option<File>> {
-        let mut fresh = Vec::with_capacity(coming.len());
-        for unit in coming {
-            let file = unit.upstream.map_or(Ok(None), |part| self.pruned(&part));
-            fresh.push(file.unwrap_or_else(|error| {
+    /// The inserted units without nulls and directives, where they have any.
+    fn prune_all(
+        &self,
+        inserted: &[&MergeUnit<'a>],
+        errors: &mut Vec<Diagnostic>,
+    ) -> Vec<Option<File>> {
+        let mut pruned = Vec::with_capacity(inserted.len());
+        for unit in inserted {
+            let file = unit.upstream.map_or(Ok(None), |part| self.prune(&part));
+            pruned.push(file.unwrap_or_else(|error| {
                 errors.push(error);
                 None
             }));
         }
-        fresh
+        pruned
     }
 
-    /// The text without what is no value, where it has such; an empty file where it says that it should not be.
-    fn pruned(&self, part: &Part<'a>) -> Result<Option<File>, Diagnostic> {
+    /// A unit without nulls and directives, where it has any; an empty file where it deletes itself.
+    fn prune(&self, part: &UnitVersion<'a>) -> Result<Option<File>, Diagnostic> {
         let may_hold = part.node.text().contains('$') || has_null(part.node);
         if self.is_three_way || !may_hold {
             return Ok(None);
         }
-        let text = match Merger::new(self.how.rules).come(part.version())? {
-            Coming::AsItIs => return Ok(None),
-            Coming::Nothing => String::new(),
-            Coming::Pruned(graft) => ensure_trailing_newline(texts(&[graft.node()]).concat()),
+        let text = match Merger::new(self.options.nodes).new_document(part.version())? {
+            NewDocument::Unchanged => return Ok(None),
+            NewDocument::Deleted => String::new(),
+            NewDocument::Pruned(graft) => ensure_trailing_newline(texts(&[graft.node()]).concat()),
         };
         File::parse(text).map(Some).map_err(|error| Diagnostic::from(&error))
     }
 
     fn changes(
         &self,
-        results: &[Done],
-        coming: &[&Unit<'a>],
-        fresh: &[Option<File>],
+        results: &[FileMergeResult],
+        inserted: &[&MergeUnit<'a>],
+        pruned: &[Option<File>],
     ) -> Result<Vec<(FileChange<'a>, Option<usize>)>, Vec<Diagnostic>> {
-        // Parsed again only where something is taken out of the text or put into it.
-        let parsed: Vec<Option<File>> = self.works.iter().zip(results).map(again).collect();
-        let mut slots = Slots::new();
-        for (at, (done, parsed)) in results.iter().zip(&parsed).enumerate() {
-            self.take_apart(at, done, parsed.as_ref(), &mut slots);
+        // Only files out of which something is moved are parsed again.
+        let parsed: Vec<Option<File>> =
+            self.file_merges.iter().zip(results).map(parse_edited).collect();
+        let mut files = NewFiles::new();
+        for (at, (result, parsed)) in results.iter().zip(&parsed).enumerate() {
+            self.remove_and_move(at, result, parsed.as_ref(), &mut files);
         }
-        self.bring(coming, fresh, &mut slots);
+        self.insert(inserted, pruned, &mut files);
         let (mut changes, mut errors) = (Vec::new(), Vec::new());
-        for (path, slot) in slots {
-            match finish(path, &slot) {
+        for (path, file) in files {
+            match finish(path, &file) {
                 Ok(change) => changes.extend(change),
                 Err(error) => errors.push(error),
             }
@@ -135,47 +141,47 @@ impl<'a> PackageMerge<'a, '_> {
         if errors.is_empty() { Ok(changes) } else { Err(errors) }
     }
 
-    /// Takes what goes out of its file, and puts what is moved into another.
-    fn take_apart<'s>(
+    /// Removes units from a file, and moves units to other files.
+    fn remove_and_move<'s>(
         &self,
         at: usize,
-        done: &'s Done,
+        result: &'s FileMergeResult,
         parsed: Option<&'s File>,
-        slots: &mut Slots<'a, 's>,
+        files: &mut NewFiles<'a, 's>,
     ) where
         'a: 's,
     {
-        let work = &self.works[at];
-        let path = &work.file.path;
-        let (edited, by) = (done.text.as_ref(), done.text.as_ref().map(|_| at));
-        let text = work.file.file().map(File::text);
-        if done.text.is_none() && done.gone.is_empty() && done.moved.is_empty() {
+        let merge = &self.file_merges[at];
+        let path = &merge.file.path;
+        let (edited, edited_by) = (result.text.as_ref(), result.text.as_ref().map(|_| at));
+        let text = merge.file.file().map(File::text);
+        if result.text.is_none() && result.removed.is_empty() && result.moved.is_empty() {
             return;
         }
-        let gone: BTreeSet<ResourcePosition> = done.gone.iter().copied().collect();
-        let is_taken = |target: &PackagePath| slots.get(target).is_some_and(|it| it.text.is_some());
-        if let Some(target) = self.whole_move(work, done).filter(|target| !is_taken(target)) {
-            let left = slots.entry(path.clone()).or_default();
-            (left.old, left.text, left.work) = (Some(work.file), None, None);
-            let slot = slots.entry(target.clone()).or_default();
-            (slot.text, slot.edited) = (text, edited);
-            slot.arrangement.removed = gone;
+        let removed: BTreeSet<ResourcePosition> = result.removed.iter().copied().collect();
+        let is_taken = |target: &PackagePath| files.get(target).is_some_and(|it| it.text.is_some());
+        if let Some(target) = self.moved_file(merge, result).filter(|target| !is_taken(target)) {
+            let old = files.entry(path.clone()).or_default();
+            (old.old, old.text, old.result) = (Some(merge.file), None, None);
+            let new = files.entry(target.clone()).or_default();
+            (new.text, new.edited) = (text, edited);
+            new.arrangement.removed = removed;
             return;
         }
-        let slot = slots.entry(path.clone()).or_default();
-        (slot.old, slot.text) = (Some(work.file), text);
-        (slot.edited, slot.work) = (edited, by);
-        slot.arrangement.removed = gone;
-        slot.arrangement.removed.extend(done.moved.iter().map(|(spot, _)| *spot));
-        let file = parsed.or(work.file.file());
-        for (spot, target) in &done.moved {
+        let new = files.entry(path.clone()).or_default();
+        (new.old, new.text) = (Some(merge.file), text);
+        (new.edited, new.result) = (edited, edited_by);
+        new.arrangement.removed = removed;
+        new.arrangement.removed.extend(result.moved.iter().map(|(spot, _)| *spot));
+        let file = parsed.or(merge.file.file());
+        for (spot, target) in &result.moved {
             let Some(node) = file.and_then(|file| node_at(file, *spot)) else { continue };
             let old = self.local.file(target);
-            let slot = slots.entry(target.clone()).or_default();
-            if slot.old.is_none() && slot.text.is_none() {
-                (slot.old, slot.text) = (old, self.text_of(old));
+            let new_file = files.entry(target.clone()).or_default();
+            if new_file.old.is_none() && new_file.text.is_none() {
+                (new_file.old, new_file.text) = (old, self.text_of(old));
             }
-            slot.arrangement.added.push(Addition { node, place: InsertPosition::AtEnd });
+            new_file.arrangement.added.push(Addition { node, place: InsertPosition::AtEnd });
         }
     }
 
@@ -183,66 +189,76 @@ impl<'a> PackageMerge<'a, '_> {
         file.and_then(PackageFile::file).map(File::text)
     }
 
-    /// The new path of a file that moves as it is: everything in it goes to one place, where nothing stands yet.
-    fn whole_move<'d>(&self, work: &Work<'a>, done: &'d Done) -> Option<&'d PackagePath> {
-        let (_, target) = done.moved.first()?;
-        let all = work.file.package_resources().count() + plain_parts(work.file).count();
-        let is_whole = done.moved.iter().all(|(_, path)| path == target)
-            && done.moved.len() + done.gone.len() == all
+    /// The new path of a file of which all units are moved to the same new file. Then its text is kept as it is.
+    fn moved_file<'d>(
+        &self,
+        merge: &FileMerge<'a>,
+        result: &'d FileMergeResult,
+    ) -> Option<&'d PackagePath> {
+        let (_, target) = result.moved.first()?;
+        let is_whole = result.moved.iter().all(|(_, path)| path == target)
+            && result.moved.len() + result.removed.len() == count_units(merge.file)
             && self.local.file(target).is_none();
         is_whole.then_some(target)
     }
 
-    /// Puts what comes into the files where it belongs.
-    fn bring<'s>(&self, coming: &[&Unit<'a>], fresh: &'s [Option<File>], slots: &mut Slots<'a, 's>)
-    where
+    /// Inserts units into the files where they belong.
+    fn insert<'s>(
+        &self,
+        inserted: &[&MergeUnit<'a>],
+        pruned: &'s [Option<File>],
+        files: &mut NewFiles<'a, 's>,
+    ) where
         'a: 's,
     {
-        let units = self.works.iter().flat_map(|work| &work.units).chain(coming.iter().copied());
+        let existing = self.file_merges.iter().flat_map(|merge| &merge.units);
+        let units = existing.chain(inserted.iter().copied());
         let neighbours = Neighbours::new(units);
         let mut counts: BTreeMap<&PackagePath, usize> = BTreeMap::new();
-        for upstream in coming.iter().filter_map(|unit| unit.upstream) {
+        for upstream in inserted.iter().filter_map(|unit| unit.upstream) {
             *counts.entry(&upstream.file.path).or_default() += 1;
         }
         let mut placement = Placement::of(self.local);
-        for (unit, fresh) in coming.iter().zip(fresh) {
+        for (unit, pruned) in inserted.iter().zip(pruned) {
             let Some(upstream) = unit.upstream else { continue };
-            let target = neighbours.target(unit, &upstream, self.local);
-            let only = self.local.files().first().filter(|_| !self.how.has_paths);
+            let position = neighbours.position(unit, &upstream, self.local);
+            let only = self.local.files().first().filter(|_| !self.options.has_paths);
             let identity = upstream.resource.and_then(|it| it.identity());
             let made = identity.filter(|_| only.is_none() && upstream.file.path.is_stream());
             let made = made.map(|identity| placement.new_file(&identity));
-            let path = only.map_or(target.path, |file| &file.path);
+            let path = only.map_or(position.path, |file| &file.path);
             let path = made.as_ref().unwrap_or(path);
             let old = self.local.file(path);
-            let slot = slots.entry(path.clone()).or_default();
-            if slot.old.is_none() && slot.text.is_none() {
-                (slot.old, slot.text) = (old, self.text_of(old));
+            let new_file = files.entry(path.clone()).or_default();
+            if new_file.old.is_none() && new_file.text.is_none() {
+                (new_file.old, new_file.text) = (old, self.text_of(old));
             }
-            let node = match fresh {
+            let node = match pruned {
                 Some(file) => file.document(0).and_then(|document| document.root()),
                 None => Some(upstream.node),
             };
             let whole =
                 counts.get(&upstream.file.path) == Some(&neighbours.count(&upstream.file.path));
-            let is_new = slot.text.is_none() && slot.arrangement.added.is_empty();
-            if whole && is_new && fresh.is_none() && made.is_none() {
-                (slot.text, slot.taken) = (self.text_of(Some(upstream.file)), Some(upstream.file));
-            } else if let Some(node) = node.filter(|_| !slot.is_copy_of(upstream.file)) {
-                // A file that moved away has no neighbours any more.
-                let after = target.after.map(|part| part.spot).or_else(|| last_item(slot.old));
-                let after = after.filter(|_| slot.text.is_some());
+            let is_new = new_file.text.is_none() && new_file.arrangement.added.is_empty();
+            if whole && is_new && pruned.is_none() && made.is_none() {
+                (new_file.text, new_file.copied) =
+                    (self.text_of(Some(upstream.file)), Some(upstream.file));
+            } else if let Some(node) = node.filter(|_| !new_file.is_copy_of(upstream.file)) {
+                // In a file that was moved there are no neighbours any more.
+                let after =
+                    position.after.map(|part| part.spot).or_else(|| last_item(new_file.old));
+                let after = after.filter(|_| new_file.text.is_some());
                 let place = after.map_or(InsertPosition::AtEnd, InsertPosition::After);
-                slot.arrangement.added.push(Addition { node, place });
+                new_file.arrangement.added.push(Addition { node, place });
             }
         }
     }
 }
 
-/// The edited text as nodes, where something is moved out of it.
-fn again((work, done): (&Work<'_>, &Done)) -> Option<File> {
-    let text = done.text.as_ref().filter(|_| !done.moved.is_empty())?;
-    File::parse(text.on(work.file.file()?.text())).ok()
+/// The edited file, where something is moved out of it.
+fn parse_edited((merge, result): (&FileMerge<'_>, &FileMergeResult)) -> Option<File> {
+    let text = result.text.as_ref().filter(|_| !result.moved.is_empty())?;
+    File::parse(text.apply(merge.file.file()?.text())).ok()
 }
 
 fn node_at(file: &File, spot: ResourcePosition) -> Option<NodeRef<'_>> {
@@ -250,7 +266,7 @@ fn node_at(file: &File, spot: ResourcePosition) -> Option<NodeRef<'_>> {
     all.into_iter().find(|resource| resource.item == spot.item).map(|resource| resource.node)
 }
 
-/// Where a file is one list, what comes without a neighbour goes to its end.
+/// The last item of a file that is a List, where a resource without neighbours is inserted.
 fn last_item(file: Option<&PackageFile>) -> Option<ResourcePosition> {
     let parts = file?
         .package_resources()
@@ -262,32 +278,30 @@ fn last_item(file: Option<&PackageFile>) -> Option<ResourcePosition> {
 
 type Finished<'a> = Option<(FileChange<'a>, Option<usize>)>;
 
-fn finish<'a>(path: PackagePath, slot: &Slot<'a, '_>) -> Result<Finished<'a>, Diagnostic> {
-    let shown = slot.old.map_or(path.as_str(), |file| &file.display_path);
-    let told = |error: Diagnostic| error.in_file(shown);
-    if let Some(Err(error)) = slot.old.map(|file| &file.content) {
-        return Err(told(error.clone()));
+fn finish<'a>(path: PackagePath, new_file: &NewFile<'a, '_>) -> Result<Finished<'a>, Diagnostic> {
+    let name = new_file.old.map_or(path.as_str(), |file| &file.display_path);
+    let in_file = |error: Diagnostic| error.in_file(name);
+    if let Some(Err(error)) = new_file.old.map(|file| &file.content) {
+        return Err(in_file(error.clone()));
     }
-    let work = slot.work.filter(|_| slot.arrangement.is_empty());
-    let new = match slot.arrangement.is_empty() {
-        true if work.is_some() => None,
-        true => slot.text(),
+    let result = new_file.result.filter(|_| new_file.arrangement.is_empty());
+    let new = match new_file.arrangement.is_empty() {
+        true if result.is_some() => None,
+        true => new_file.text(),
         false => {
-            let file = File::parse(slot.text().unwrap_or_default());
-            let file = file.map_err(|error| told(Diagnostic::from(&error)))?;
-            let refused = |error| told(Diagnostic::from_edit(&error, &file));
-            slot.arrangement.apply(&file, path.is_json()).map_err(refused)?
+            let file = File::parse(new_file.text().unwrap_or_default());
+            let file = file.map_err(|error| in_file(Diagnostic::from(&error)))?;
+            let refused = |error| in_file(Diagnostic::from_edit(&error, &file));
+            new_file.arrangement.apply(&file, path.is_json()).map_err(refused)?
         }
     };
-    let was = slot.old.and_then(PackageFile::file).map(File::text);
-    if was == new.as_deref() && work.is_none() {
+    let was = new_file.old.and_then(PackageFile::file).map(File::text);
+    if was == new.as_deref() && result.is_none() {
         return Ok(None);
     }
-    if slot.old.is_some_and(|file| file.is_external_symlink) {
-        let words = "the link leads out of the package, and what is outside is not written";
-        let hint = "name it in .krmignore, or edit the file that it leads to";
-        return Err(told(Diagnostic::untyped_error(words).hint(hint)));
+    if new_file.old.is_some_and(|file| file.is_external_symlink) {
+        return Err(in_file(Diagnostic::error(CommonKind::SymlinkOutsidePackage)));
     }
-    let new = new.map(|new| NewText::of(was.unwrap_or_default(), &new));
-    Ok(Some((FileChange { path, old: slot.old, new }, work)))
+    let new = new.map(|new| TextChange::between(was.unwrap_or_default(), &new));
+    Ok(Some((FileChange { path, old: new_file.old, new }, result)))
 }

@@ -1,57 +1,59 @@
-//! Merging packages: resources pair, each file of the destination is edited by itself, and files come, go and move.
+//! Merges packages: resources are paired, each file of the destination is edited, and files are added, removed and moved.
 //!
-//! [`PackageMerge::works`] can be done side by side; [`PackageMerge::finish`] puts together what came of them.
+//! The merges of single files, [`PackageMerge::file_merges`], are independent and can run in parallel; [`PackageMerge::finish`]
+//! combines their results.
 
 mod assemble;
-pub mod files;
-mod layers;
+mod file_merge;
+mod insert_position;
 mod moves;
-mod new_text;
-mod paths;
+mod other_files;
+mod repeated;
+mod text_change;
 mod unit;
-mod work;
 
-use crate::compare::pairing::Pairing;
-use crate::merge::node::{Conflict, OnConflict, Rules};
+use crate::compare::ResourcePairing;
+use crate::merge::node::{Conflict, MergeOptions, OnConflict};
 use crate::{Diagnostic, Package, PackageFile, PackagePath};
 
-pub use layers::layers;
-pub use new_text::NewText;
-use unit::{Unit, units};
-pub use work::{Done, Work};
+pub use file_merge::{FileMerge, FileMergeResult};
+pub use other_files::{OtherFileMerge, merge_other_file};
+pub use repeated::split_repeated_resources;
+pub use text_change::TextChange;
+use unit::MergeUnit;
 
-/// What becomes of a file of the destination.
+/// The change of a file of the destination.
 #[derive(Debug)]
 pub struct FileChange<'a> {
-    /// Where it stands in the package.
+    /// The path in the package.
     pub path: PackagePath,
-    /// The file as it is; none where it comes.
+    /// The file as it is; `None` where it is added.
     pub old: Option<&'a PackageFile>,
-    /// Its new text; none where it goes.
-    pub new: Option<NewText>,
+    /// The new text; `None` where the file is removed.
+    pub new: Option<TextChange>,
 }
 
 impl FileChange<'_> {
-    /// Its new text as a whole; none where it goes.
+    /// The whole new text; `None` where the file is removed.
     pub fn into_text(self) -> Option<String> {
         let old = self.old.and_then(PackageFile::file).map(krm_yaml::File::text);
         self.new.map(|new| new.into_text(old.unwrap_or_default()))
     }
 }
 
-/// What came of a merge.
+/// The result of a merge of packages.
 #[derive(Debug, Default)]
-pub struct Merged<'a> {
-    /// The files that change, in the order of their paths.
+pub struct PackageMergeResult<'a> {
+    /// The files that change, sorted by path.
     pub changes: Vec<FileChange<'a>>,
     /// Where both sides changed the same thing.
     pub conflicts: Vec<Conflict>,
-    /// What is good to know.
+    /// Warnings.
     pub warnings: Vec<Diagnostic>,
 }
 
-impl Merged<'_> {
-    /// Whether conflicts forbid to write: under `fail` any, under `mark` one that no comment can keep.
+impl PackageMergeResult<'_> {
+    /// Whether the result must not be written: with `fail` if there is any conflict, with `mark` if one cannot be marked.
     pub fn is_refused(&self, on_conflict: OnConflict) -> bool {
         match on_conflict {
             OnConflict::Upstream | OnConflict::Local => false,
@@ -61,67 +63,79 @@ impl Merged<'_> {
     }
 }
 
-/// How packages are merged.
+/// Options of a merge of packages.
 #[derive(Clone, Copy, Debug)]
-pub struct How<'r> {
-    /// The rules for nodes.
-    pub rules: &'r Rules<'r>,
-    /// Whether resources in files of different paths are different ones.
+pub struct PackageMergeOptions<'r> {
+    /// Options of the merge of each resource.
+    pub nodes: &'r MergeOptions<'r>,
+    /// Whether the path of the file is part of the identity of a resource.
     pub by_path: bool,
-    /// Whether resources that are not on every side are left alone, because files are missing.
+    /// Whether resources that are not in every package are left alone, because files are missing.
     pub only_common: bool,
-    /// Whether the paths of files say something: not where a single file is merged.
+    /// Whether the paths of files matter. They do not where single files are merged.
     pub has_paths: bool,
 }
 
-/// A merge of packages into one of them.
+/// A merge of packages.
 #[derive(Debug)]
 pub struct PackageMerge<'a, 'r> {
-    how: How<'r>,
+    options: PackageMergeOptions<'r>,
     local: &'a Package,
-    /// Whether there is a base that tells what changed.
+    /// Whether there is a base.
     is_three_way: bool,
-    works: Vec<Work<'a>>,
-    /// What the destination does not have.
-    absent: Vec<Unit<'a>>,
+    file_merges: Vec<FileMerge<'a>>,
+    /// Resources and documents that the destination does not have.
+    absent: Vec<MergeUnit<'a>>,
 }
 
 impl<'a, 'r> PackageMerge<'a, 'r> {
-    /// Merges what changed between base and upstream into local.
+    /// Merges the changes between base and upstream into local.
     pub fn three_way(
         [base, upstream, local]: [&'a Package; 3],
-        how: How<'r>,
+        options: PackageMergeOptions<'r>,
     ) -> Result<Self, Vec<Diagnostic>> {
-        let pairing = Pairing { by_path: how.by_path, renames: true };
-        let mut units = units(&pairing.pair([base, upstream, local])?);
-        units.extend(unit::plain([base, upstream, local]));
-        Ok(Self::new(units, local, how, true))
+        let pairing = ResourcePairing { by_path: options.by_path, renames: true };
+        let mut units = unit::of_resources(&pairing.pair([base, upstream, local])?);
+        units.extend(unit::of_documents([base, upstream, local]));
+        Ok(Self::new(units, local, options, true))
     }
 
-    /// Merges a source into a destination: what the source says is set, what it does not mention stays.
+    /// Merges a source into a destination: fields of the source are set, all others are kept.
     pub fn two_way(
         source: &'a Package,
         destination: &'a Package,
-        how: How<'r>,
+        options: PackageMergeOptions<'r>,
     ) -> Result<Self, Vec<Diagnostic>> {
-        let pairing = Pairing { by_path: how.by_path, renames: false };
+        let pairing = ResourcePairing { by_path: options.by_path, renames: false };
         let pairs = pairing.pair([source, destination])?;
-        Ok(Self::new(unit::of_two(&pairs), destination, how, false))
+        Ok(Self::new(unit::of_two_sides(&pairs), destination, options, false))
     }
 
-    fn new(units: Vec<Unit<'a>>, local: &'a Package, how: How<'r>, is_three_way: bool) -> Self {
-        let is_common = |unit: &Unit<'a>| unit.base.is_some() || !is_three_way;
-        let wanted = |unit: &Unit<'a>| {
-            !how.only_common || (is_common(unit) && unit.upstream.is_some() && unit.local.is_some())
+    fn new(
+        units: Vec<MergeUnit<'a>>,
+        local: &'a Package,
+        options: PackageMergeOptions<'r>,
+        is_three_way: bool,
+    ) -> Self {
+        let is_common = |unit: &MergeUnit<'a>| unit.base.is_some() || !is_three_way;
+        let is_selected = |unit: &MergeUnit<'a>| {
+            !options.only_common
+                || (is_common(unit) && unit.upstream.is_some() && unit.local.is_some())
         };
         let (present, absent): (Vec<_>, Vec<_>) =
-            units.into_iter().filter(wanted).partition(|unit| unit.local.is_some());
-        Self { how, local, is_three_way, works: work::by_file(present), absent }
+            units.into_iter().filter(is_selected).partition(|unit| unit.local.is_some());
+        Self {
+            options,
+            local,
+            is_three_way,
+            file_merges: file_merge::group_by_file(present),
+            absent,
+        }
     }
 
-    /// What is to be done, file by file; the order does not matter.
-    pub fn works(&self) -> &[Work<'a>] {
-        &self.works
+    /// The merges of single files, to be run in any order with [`Self::run`].
+    pub fn file_merges(&self) -> &[FileMerge<'a>] {
+        &self.file_merges
     }
 }
 

@@ -1,13 +1,13 @@
-//! Files that a side moved: a resource goes where it was moved to, and keeps what the other side did to it.
+//! Resources that a side moved to another file: they keep the new path and the changes of the other side.
 
-use super::unit::Unit;
+use super::unit::MergeUnit;
 use crate::PackagePath;
-use crate::merge::node::conflict::{id_of, place_of};
-use crate::merge::node::{Conflict, ConflictKind, OnConflict, Side};
+use crate::merge::node::{Conflict, ConflictKind, OnConflict, Side, conflict_id, location_of};
+use crate::print::json;
 
-/// Where a unit goes, if upstream moved it, and the conflict where both sides did.
+/// The new path of a unit that upstream moved, and the conflict where both sides moved it.
 pub(super) fn target(
-    unit: &Unit<'_>,
+    unit: &MergeUnit<'_>,
     on_conflict: OnConflict,
 ) -> Option<(Option<PackagePath>, Option<Conflict>)> {
     let (base, upstream, local) = (unit.base?, unit.upstream?, unit.local?);
@@ -18,20 +18,19 @@ pub(super) fn target(
     if ours == was {
         return Some((Some(theirs.clone()), None));
     }
-    let taken = if on_conflict == OnConflict::Local { Side::Local } else { Side::Upstream };
-    let text =
-        |path: &PackagePath| Some(crate::print::json::write(&krm_yaml::Value::from(path.as_str())));
+    let taken = on_conflict.taken();
+    let text = |path: &PackagePath| Some(json::write(&krm_yaml::Value::from(path.as_str())));
     let resource = local.label();
     let conflict = Conflict {
-        id: id_of(&resource, was.as_str(), ConflictKind::Moved),
+        id: conflict_id(&resource, was.as_str(), ConflictKind::Moved),
         resource,
         path: was.as_str().to_owned(),
         kind: ConflictKind::Moved,
         base: text(was),
         local: text(ours),
         upstream: text(theirs),
-        local_at: Some(place_of(local.node, &local.file.display_path)),
-        upstream_at: Some(place_of(upstream.node, &upstream.file.display_path)),
+        local_at: Some(location_of(local.node, &local.file.display_path)),
+        upstream_at: Some(location_of(upstream.node, &upstream.file.display_path)),
         taken,
         is_marked: false,
         is_secret: false,

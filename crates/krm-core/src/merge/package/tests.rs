@@ -1,7 +1,7 @@
-//! The rules for resources and files.
+//! Merges of resources and files.
 
 use super::*;
-use crate::merge::node::ConflictKind;
+use crate::merge::ConflictKind;
 use crate::model::package::tests::package;
 
 type Files<'f> = &'f [(&'f str, &'f str)];
@@ -13,12 +13,13 @@ fn merged(
     local: Files<'_>,
 ) -> (Vec<String>, Vec<ConflictKind>) {
     let packages = [base, upstream, local].map(package);
-    let rules = Rules::default();
-    let how = How { rules: &rules, by_path: false, only_common: false, has_paths: true };
+    let nodes = MergeOptions::default();
+    let options =
+        PackageMergeOptions { nodes: &nodes, by_path: false, only_common: false, has_paths: true };
     let [base, upstream, local] = &packages;
-    let merge = PackageMerge::three_way([base, upstream, local], how).unwrap();
-    let done = merge.works().iter().map(|work| merge.run(work)).collect();
-    let merged = merge.finish(done).unwrap();
+    let merge = PackageMerge::three_way([base, upstream, local], options).unwrap();
+    let results = merge.file_merges().iter().map(|file| merge.run(file)).collect();
+    let merged = merge.finish(results).unwrap();
     let line = |change: FileChange<'_>| {
         let path = change.path.clone();
         format!("{path}: {}", change.into_text().as_deref().unwrap_or("-"))
@@ -36,7 +37,7 @@ fn none() -> (Vec<String>, Vec<ConflictKind>) {
 }
 
 #[test]
-fn deleted_upstream_is_deleted_and_with_the_last_resource_goes_the_file() {
+fn resource_deleted_upstream_is_removed_and_an_empty_file_too() {
     let (a, b) = (map("a", "1"), map("b", "1"));
     let both = format!("{a}---\n{b}");
     assert_eq!(
@@ -52,7 +53,7 @@ fn deleted_upstream_is_deleted_and_with_the_last_resource_goes_the_file() {
 }
 
 #[test]
-fn added_upstream_comes_with_its_file_or_behind_its_neighbour() {
+fn resource_added_upstream_is_inserted_with_its_file_or_after_its_neighbour() {
     let [a, b, c] = ["a", "b", "c"].map(|name| map(name, "1"));
     let theirs = format!("# theirs\n{b}---\n{c}");
     assert_eq!(merged(&[], &[("d/f", &theirs)], &[]), (vec![format!("d/f: {theirs}")], vec![]));
@@ -69,7 +70,7 @@ fn added_upstream_comes_with_its_file_or_behind_its_neighbour() {
 }
 
 #[test]
-fn only_local_is_kept_and_deleted_locally_stays_deleted() {
+fn local_additions_and_deletions_are_kept() {
     let (a, b) = (map("a", "1"), map("b", "1"));
     assert_eq!(merged(&[], &[], &[("f", &a)]), none());
     assert_eq!(merged(&[("f", &a)], &[("f", &a)], &[("g", &b)]), none());
@@ -85,7 +86,7 @@ fn deleted_locally_and_changed_upstream_is_a_conflict() {
 }
 
 #[test]
-fn moved_upstream_and_edited_locally_is_one_resource_in_the_new_place() {
+fn resource_moved_upstream_keeps_local_edits() {
     let (a, b) = (map("a", "1"), map("b", "1"));
     let local = format!("# mine\n{}", map("a", "2 # local"));
     assert_eq!(
@@ -100,7 +101,7 @@ fn moved_upstream_and_edited_locally_is_one_resource_in_the_new_place() {
 }
 
 #[test]
-fn moved_locally_and_edited_upstream_is_one_resource_in_the_new_place() {
+fn resource_moved_locally_gets_upstream_edits() {
     let (a, changed) = (map("a", "1"), map("a", "2"));
     assert_eq!(
         merged(&[("f", &a)], &[("f", &changed)], &[("g", &a)]),
@@ -118,7 +119,7 @@ fn moved_on_both_sides_is_a_conflict() {
 }
 
 #[test]
-fn items_of_lists_come_and_go() {
+fn items_of_a_list_are_added_and_removed() {
     let list = |names: &[&str]| {
         let item =
             |name: &&str| format!("- apiVersion: v1\n  kind: A\n  metadata: {{name: {name}}}\n");
@@ -136,7 +137,7 @@ fn items_of_lists_come_and_go() {
 }
 
 #[test]
-fn documents_that_are_no_resources_merge_by_their_place() {
+fn documents_without_resources_merge_by_position() {
     assert_eq!(
         merged(&[("v", "a: 1\nb: 1\n")], &[("v", "a: 2\nb: 1\n")], &[("v", "a: 1\nb: 3 # mine\n")]),
         (vec!["v: a: 2\nb: 3 # mine\n".to_owned()], vec![])
@@ -144,7 +145,7 @@ fn documents_that_are_no_resources_merge_by_their_place() {
 }
 
 #[test]
-fn renamed_locally_and_edited_upstream_is_one_resource() {
+fn resource_renamed_locally_gets_upstream_edits() {
     let base = map("a", "1");
     let local = map("b", "1");
     assert_eq!(
@@ -153,11 +154,11 @@ fn renamed_locally_and_edited_upstream_is_one_resource() {
     );
 }
 
-/// A made-up package: which resource stands in which file, and what it holds.
+/// A generated package: for each resource its number, its file, its value and whether it has a comment.
 #[derive(Clone, Debug)]
-struct Made(Vec<(usize, usize, u8, bool)>);
+struct GeneratedPackage(Vec<(usize, usize, u8, bool)>);
 
-impl Made {
+impl GeneratedPackage {
     /// With `named` contents, no two resources have the same, and nothing looks renamed.
     fn package(&self, named: bool) -> Package {
         let mut files: std::collections::BTreeMap<String, String> = Default::default();
@@ -186,27 +187,30 @@ impl Made {
     }
 }
 
-fn made() -> impl proptest::strategy::Strategy<Value = Made> {
+fn generated() -> impl proptest::strategy::Strategy<Value = GeneratedPackage> {
     use proptest::prelude::*;
     let resource = (0..4_usize, 0..6_u8, any::<bool>());
     let all = proptest::collection::vec(proptest::option::of(resource), 6);
     all.prop_map(|all| {
         let named = all.into_iter().enumerate().filter_map(|(name, it)| Some((name, it?)));
-        Made(named.map(|(name, (file, value, comment))| (name, file, value, comment)).collect())
+        GeneratedPackage(
+            named.map(|(name, (file, value, comment))| (name, file, value, comment)).collect(),
+        )
     })
 }
 
 /// Local's files after a merge.
 fn after(packages: [&Package; 3]) -> Vec<(String, String)> {
-    let rules = Rules::default();
-    let how = How { rules: &rules, by_path: false, only_common: false, has_paths: true };
-    let merge = PackageMerge::three_way(packages, how).unwrap();
-    let done = merge.works().iter().map(|work| merge.run(work)).collect();
+    let nodes = MergeOptions::default();
+    let options =
+        PackageMergeOptions { nodes: &nodes, by_path: false, only_common: false, has_paths: true };
+    let merge = PackageMerge::three_way(packages, options).unwrap();
+    let results = merge.file_merges().iter().map(|file| merge.run(file)).collect();
     let text = |file: &PackageFile| file.file().unwrap().text().to_owned();
     let local = packages[2].files().iter();
     let mut files: std::collections::BTreeMap<String, String> =
         local.map(|file| (file.path.to_string(), text(file))).collect();
-    for change in merge.finish(done).unwrap().changes {
+    for change in merge.finish(results).unwrap().changes {
         let path = change.path.to_string();
         match change.into_text() {
             Some(new) => _ = files.insert(path, new),
@@ -221,8 +225,8 @@ fn texts(package: &Package) -> Vec<(String, String)> {
     files.map(|it| (it.path.to_string(), it.file().unwrap().text().to_owned())).collect()
 }
 
-/// The package with the files that others have, too, shared with them.
-fn held_once(package: Package, beside: &[&Package]) -> Package {
+/// The package with its files shared with other packages that have the same.
+fn share_files(package: Package, beside: &[&Package]) -> Package {
     let mut files = package.into_files();
     for file in &mut files {
         let same = beside.iter().filter_map(|it| it.file(&file.path)?.content.as_ref().ok());
@@ -249,7 +253,7 @@ fn contents(files: &[(String, String)]) -> Vec<(String, String, u64)> {
 
 proptest::proptest! {
     #[test]
-    fn merge_identity(base in made(), other in made()) {
+    fn merge_identity(base in generated(), other in generated()) {
         let (base, other) = (base.package(false), other.package(false));
         proptest::prop_assert_eq!(after([&base, &base, &other]), texts(&other));
         proptest::prop_assert_eq!(after([&base, &other, &other]), texts(&other));
@@ -257,23 +261,23 @@ proptest::proptest! {
     }
 
     #[test]
-    fn what_is_held_once_merges_alike(
-        base in made(),
-        others in (made(), made()),
+    fn shared_files_merge_like_copies(
+        base in generated(),
+        others in (generated(), generated()),
         changed in (0..6_usize, 0..6_usize),
     ) {
         let upstream = base.with_one_of(&others.0, changed.0);
         let local = base.with_one_of(&others.1, changed.1);
         let apart = [&base, &upstream, &local].map(|it| it.package(false));
         let [base, upstream, local] = [&base, &upstream, &local].map(|it| it.package(false));
-        let base = held_once(base, &[&local]);
-        let upstream = held_once(upstream, &[&local, &base]);
+        let base = share_files(base, &[&local]);
+        let upstream = share_files(upstream, &[&local, &base]);
         let [a, b, c] = &apart;
         proptest::prop_assert_eq!(after([&base, &upstream, &local]), after([a, b, c]));
     }
 
     #[test]
-    fn merge_is_stable(base in made(), upstream in made(), local in made()) {
+    fn merge_is_stable(base in generated(), upstream in generated(), local in generated()) {
         let [base, upstream, local] = [base, upstream, local].map(|it| it.package(true));
         let once = after([&base, &upstream, &local]);
         let files: Vec<(&str, &str)> = once.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
@@ -282,7 +286,7 @@ proptest::proptest! {
 }
 
 #[test]
-fn long_lists_are_merged_in_one_go() {
+fn long_lists_are_merged_quickly() {
     let list = |change: usize, value: &str| -> String {
         let items = (0..100_000).map(|n| {
             let value = if n % 1000 == change { value } else { "v" };

@@ -1,30 +1,32 @@
-//! What is merged as one: a resource, or a document that is none, as each version has it.
-
-use std::collections::BTreeMap;
+//! Units of a merge: a resource, or a document without resources, as each version has it.
 
 use krm_yaml::NodeRef;
 
-use crate::compare::pairing::Pair;
+use crate::compare::{PairedResource, document_roots, pair_documents};
 use crate::files::arrangement::ResourcePosition;
 use crate::merge::node::Version;
-use crate::model::resource::{Resource, resources};
+use crate::model::resource::Resource;
 use crate::{Package, PackageFile, PackageResource};
 
 /// One version of a unit.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Part<'a> {
+pub(super) struct UnitVersion<'a> {
     pub(super) file: &'a PackageFile,
     pub(super) node: NodeRef<'a>,
     pub(super) spot: ResourcePosition,
-    /// None for a document that is no resource.
+    /// `None` for a document without resources.
     pub(super) resource: Option<Resource<'a>>,
 }
 
-impl<'a> Part<'a> {
-    fn of(placed: PackageResource<'a>) -> Self {
+impl<'a> UnitVersion<'a> {
+    fn of_resource(placed: PackageResource<'a>) -> Self {
         let resource = placed.resource;
         let spot = ResourcePosition::of(resource.node, resource.item);
         Self { file: placed.file, node: resource.node, spot, resource: Some(resource) }
+    }
+
+    fn of_document((file, node): (&'a PackageFile, NodeRef<'a>)) -> Self {
+        Self { file, node, spot: ResourcePosition::of(node, None), resource: None }
     }
 
     pub(super) fn version(&self) -> Version<'a> {
@@ -36,49 +38,40 @@ impl<'a> Part<'a> {
     }
 }
 
-/// All versions of a unit; a merge of two has no base.
+/// All versions of a unit. A two-way merge has no base.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Unit<'a> {
-    pub(super) base: Option<Part<'a>>,
-    pub(super) upstream: Option<Part<'a>>,
-    pub(super) local: Option<Part<'a>>,
+pub(super) struct MergeUnit<'a> {
+    pub(super) base: Option<UnitVersion<'a>>,
+    pub(super) upstream: Option<UnitVersion<'a>>,
+    pub(super) local: Option<UnitVersion<'a>>,
 }
 
-pub(super) fn units<'a>(pairs: &[Pair<'a, 3>]) -> Vec<Unit<'a>> {
-    let unit = |pair: &Pair<'a, 3>| {
-        let [base, upstream, local] = pair.sides.map(|side| side.map(Part::of));
-        Unit { base, upstream, local }
+pub(super) fn of_resources<'a>(pairs: &[PairedResource<'a, 3>]) -> Vec<MergeUnit<'a>> {
+    let unit = |pair: &PairedResource<'a, 3>| {
+        let [base, upstream, local] = pair.sides.map(|side| side.map(UnitVersion::of_resource));
+        MergeUnit { base, upstream, local }
     };
     pairs.iter().map(unit).collect()
 }
 
-pub(super) fn of_two<'a>(pairs: &[Pair<'a, 2>]) -> Vec<Unit<'a>> {
-    let unit = |pair: &Pair<'a, 2>| {
-        let [upstream, local] = pair.sides.map(|side| side.map(Part::of));
-        Unit { base: None, upstream, local }
+pub(super) fn of_two_sides<'a>(pairs: &[PairedResource<'a, 2>]) -> Vec<MergeUnit<'a>> {
+    let unit = |pair: &PairedResource<'a, 2>| {
+        let [upstream, local] = pair.sides.map(|side| side.map(UnitVersion::of_resource));
+        MergeUnit { base: None, upstream, local }
     };
     pairs.iter().map(unit).collect()
 }
 
-/// Documents that are no resources, by file and by which of them it is.
-pub(super) fn plain<'a>(packages: [&'a Package; 3]) -> Vec<Unit<'a>> {
-    let mut found: BTreeMap<(&str, usize), [Option<Part<'a>>; 3]> = BTreeMap::new();
-    for (side, package) in packages.into_iter().enumerate() {
-        for file in package.files() {
-            for (number, part) in plain_parts(file).enumerate() {
-                found.entry((file.path.as_str(), number)).or_default()[side] = Some(part);
-            }
-        }
-    }
-    let unit = |[base, upstream, local]: [Option<Part<'a>>; 3]| Unit { base, upstream, local };
-    found.into_values().map(unit).collect()
+/// The documents without resources of all packages.
+pub(super) fn of_documents<'a>(packages: [&'a Package; 3]) -> Vec<MergeUnit<'a>> {
+    let unit = |documents: [Option<(&'a PackageFile, NodeRef<'a>)>; 3]| {
+        let [base, upstream, local] = documents.map(|it| it.map(UnitVersion::of_document));
+        MergeUnit { base, upstream, local }
+    };
+    pair_documents(packages, true).into_iter().map(unit).collect()
 }
 
-pub(super) fn plain_parts(file: &PackageFile) -> impl Iterator<Item = Part<'_>> {
-    let documents = file.file().into_iter().flat_map(|it| it.documents());
-    let roots = documents.filter(|it| resources(*it).is_empty()).filter_map(|it| it.root());
-    let is_there = |root: &NodeRef<'_>| root.is_collection() || !root.text().is_empty();
-    let part =
-        move |node| Part { file, node, spot: ResourcePosition::of(node, None), resource: None };
-    roots.filter(is_there).map(part)
+/// How many resources and documents a file has.
+pub(super) fn count_units(file: &PackageFile) -> usize {
+    file.package_resources().count() + document_roots(file).count()
 }

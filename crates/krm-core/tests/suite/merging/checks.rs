@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use krm_core::Resource;
-use krm_core::merge::node::{
-    MergedFile, NamedFile, OnConflict, Rules, Side, same_in_yaml_1_2, three_way_files,
-    two_way_files,
+use krm_core::compare::equal_in_yaml_1_2;
+use krm_core::merge::{
+    MergeOptions, MergedFile, NamedFile, OnConflict, Side, merge_files, merge_files_three_way,
 };
 use krm_yaml::{DocumentRef, File};
 
@@ -38,12 +38,12 @@ pub(crate) fn merge3(
 ) -> Result<Answer, String> {
     let [base, local, upstream] = [parse(base)?, parse(local)?, parse(upstream)?];
     let named = |name, file| NamedFile { name, file };
-    let rules = Rules { on_conflict, ..Rules::default() };
-    let merged = three_way_files(
+    let options = MergeOptions { on_conflict, ..MergeOptions::default() };
+    let merged = merge_files_three_way(
         named("base.yaml", &base),
         named("local.yaml", &local),
         named("upstream.yaml", &upstream),
-        &rules,
+        &options,
     );
     Ok(match merged {
         Ok(merged) => Answer::Merged(merged),
@@ -51,13 +51,17 @@ pub(crate) fn merge3(
     })
 }
 
-pub(crate) fn merge2(source: &str, destination: &str, rules: &Rules<'_>) -> Result<Answer, String> {
+pub(crate) fn merge2(
+    source: &str,
+    destination: &str,
+    options: &MergeOptions<'_>,
+) -> Result<Answer, String> {
     let [source, destination] = [parse(source)?, parse(destination)?];
     let named = |name, file| NamedFile { name, file };
-    let merged = two_way_files(
+    let merged = merge_files(
         named("source.yaml", &source),
         named("destination.yaml", &destination),
-        rules,
+        options,
     );
     Ok(match merged {
         Ok(merged) => Answer::Merged(merged),
@@ -140,13 +144,17 @@ pub(crate) fn three_way_is_stable(
     Ok(None)
 }
 
-pub(crate) fn two_way_is_stable(source: &str, destination: &str, rules: &Rules<'_>) -> Checked {
-    let once = merged!(merge2(source, destination, rules)?);
+pub(crate) fn two_way_is_stable(
+    source: &str,
+    destination: &str,
+    options: &MergeOptions<'_>,
+) -> Checked {
+    let once = merged!(merge2(source, destination, options)?);
     // Only `$patch: delete` takes documents away.
     if !pairs_again([source, destination], &once.text, |[a, b], count| count == a.max(b))? {
         return Ok(None);
     }
-    let twice = match merge2(source, &once.text, rules)? {
+    let twice = match merge2(source, &once.text, options)? {
         Answer::Merged(merged) => merged,
         Answer::Refused(why) => {
             return Err(format!(
@@ -237,7 +245,7 @@ pub(crate) fn same_documents(a: &str, b: &str) -> Result<bool, String> {
     let roots = |file| File::documents(file).filter_map(DocumentRef::root).collect::<Vec<_>>();
     let (mut a, b) = (roots(&a), roots(&b));
     for root in b {
-        let Some(at) = a.iter().position(|other| same_in_yaml_1_2(*other, root)) else {
+        let Some(at) = a.iter().position(|other| equal_in_yaml_1_2(*other, root)) else {
             return Ok(false);
         };
         a.remove(at);

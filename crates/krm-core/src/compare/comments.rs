@@ -1,0 +1,95 @@
+//! The comments of a document by the node that they belong to.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use krm_yaml::{Comment, CommentPosition, DocumentRef, NodeRef};
+
+/// The nodes of one mapping entry or sequence element. A comment above it belongs to the key, or to the element; a comment on its
+/// line belongs to the key where the value starts on a later line, and to the value otherwise.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CommentedEntry<'a> {
+    pub(crate) key: Option<NodeRef<'a>>,
+    pub(crate) value: NodeRef<'a>,
+}
+
+impl<'a> CommentedEntry<'a> {
+    pub(crate) fn element(value: NodeRef<'a>) -> Self {
+        Self { key: None, value }
+    }
+}
+
+/// An index of comments. Built once for a document, because finding the owner of a comment needs a pass over the whole document.
+#[derive(Debug, Default)]
+pub(crate) struct CommentIndex<'a> {
+    /// The lines by the index of their owner and their place; comments of the document itself have no owner. Never iterated.
+    lines: HashMap<(Option<usize>, u8), Vec<&'a str>>,
+    /// The comment at the head of the document, which can be replaced only as a [`Comment`].
+    pub(crate) head: Vec<Comment<'a>>,
+    /// Every comment in document order, with the index of its owner.
+    all: Vec<(Option<usize>, &'a str)>,
+}
+
+impl<'a> CommentIndex<'a> {
+    pub(crate) fn of(document: DocumentRef<'a>) -> Self {
+        // Most documents have no comments, and attributing them is the expensive part.
+        match document.text().contains('#') {
+            true => Self::new(document.comments()),
+            false => Self::default(),
+        }
+    }
+
+    pub(crate) fn new(comments: impl IntoIterator<Item = Comment<'a>>) -> Self {
+        let mut index = Self::default();
+        for comment in comments {
+            let owner = comment.owner.map(NodeRef::index);
+            index.lines.entry((owner, comment.position as u8)).or_default().push(comment.text);
+            index.all.push((owner, comment.text.trim_end()));
+            if owner.is_none() && comment.position == CommentPosition::Head {
+                index.head.push(comment);
+            }
+        }
+        index
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// The lines at one place of a node, or of the document, as they are written.
+    pub(crate) fn at(&self, owner: Option<NodeRef<'_>>, place: CommentPosition) -> &[&'a str] {
+        let key = (owner.map(NodeRef::index), place as u8);
+        self.lines.get(&key).map_or(&[], Vec::as_slice)
+    }
+
+    /// The lines above an entry, without trailing blanks.
+    pub(crate) fn above(&self, entry: CommentedEntry<'a>) -> impl Iterator<Item = &'a str> {
+        let lines = self.at(Some(entry.key.unwrap_or(entry.value)), CommentPosition::Head);
+        lines.iter().map(|line| line.trim_end())
+    }
+
+    /// The comment on the line of an entry, without trailing blanks.
+    pub(crate) fn beside(&self, entry: CommentedEntry<'a>) -> Option<&'a str> {
+        let mut nodes = entry.key.into_iter().chain([entry.value]);
+        let line = nodes.find_map(|it| self.at(Some(it), CommentPosition::Line).first())?;
+        Some(line.trim_end())
+    }
+
+    /// The lines at the head of the document, without trailing blanks.
+    pub(crate) fn head_lines(&self) -> impl Iterator<Item = &'a str> {
+        self.head.iter().map(|comment| comment.text.trim_end())
+    }
+
+    /// The comments that remain once the nodes in `removed` are gone.
+    pub(crate) fn remaining(&self, removed: &[Range<usize>]) -> impl Iterator<Item = &'a str> {
+        let is_removed = |owner: &usize| removed.iter().any(|range| range.contains(owner));
+        let remaining =
+            self.all.iter().filter(move |(owner, _)| !owner.as_ref().is_some_and(is_removed));
+        remaining.map(|(_, text)| *text)
+    }
+
+    /// Whether the document has this comment, wherever it is.
+    pub(crate) fn contains(&self, text: &str) -> bool {
+        self.all.iter().any(|(_, line)| *line == text)
+    }
+}

@@ -1,0 +1,279 @@
+//! Comments of entries: a two-way merge copies those of the source, a three-way merge merges them as it merges values.
+
+use krm_yaml::{CollectionStyle, CommentPosition, NodeRef, Value};
+
+use super::conflict::ConflictKind;
+use super::document_info::DocumentInfo;
+use super::markers;
+use super::ops::Op;
+use super::options::Side;
+use super::state::MergeState;
+use crate::compare::CommentedEntry;
+use crate::merge::kinds::MergeKind;
+use crate::print::json;
+use crate::{Diagnostic, PackagePath};
+
+/// How upstream's version of an entry was used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum UpstreamUse {
+    /// Its value, or changes inside it, were merged.
+    Merged,
+    /// It replaced local's value as it is written, with the comment on its line.
+    Replaced,
+    /// Local's version was kept.
+    Rejected,
+}
+
+const PLACES: [CommentPosition; 2] = [CommentPosition::Head, CommentPosition::Line];
+
+impl<'a> MergeState<'a, '_> {
+    fn comment(&self, entry: CommentedEntry<'a>, place: CommentPosition) -> Option<String> {
+        let info = self.info(entry.value);
+        match place {
+            CommentPosition::Head => info.above(entry),
+            _ => info.beside(entry).map(str::to_owned),
+        }
+    }
+
+    /// Whether a comment can be written at an entry.
+    pub(super) fn can_hold_comment(&self, entry: NodeRef<'a>, place: CommentPosition) -> bool {
+        if !self.info(entry).allows_comments {
+            return false;
+        }
+        let Some(parent) = entry.parent() else { return false };
+        if parent.collection_style() == CollectionStyle::Block {
+            return true;
+        }
+        // In flow style a comment ends the line, so the entry must be the first or the last on its line.
+        let text = entry.document().file().text();
+        let head = entry.key().unwrap_or(entry).full_span().start as usize;
+        let before = text[..head].trim_end_matches([' ', '\t']);
+        let is_first = before.is_empty() || before.ends_with(['\n', '\r']);
+        let after = text[entry.end() as usize..].trim_start_matches([' ', '\t']);
+        let after = after.strip_prefix(',').unwrap_or(after).trim_start_matches([' ', '\t']);
+        let is_last = after.is_empty() || after.starts_with(['\n', '\r', '#']);
+        match place {
+            CommentPosition::Head => is_first,
+            _ => is_last,
+        }
+    }
+
+    /// Whether an entry in flow style has the lines of a comment in any place. All comments on a line of flow style are attributed to one
+    /// entry, so a comment that was merged before may be found above instead of beside.
+    fn flow_entry_has_comment(&self, entry: CommentedEntry<'a>, theirs: &str) -> bool {
+        let is_in_flow =
+            entry.value.parent().is_some_and(|it| it.collection_style() != CollectionStyle::Block);
+        let ours = PLACES.map(|place| self.comment(entry, place).unwrap_or_default());
+        let has = |line: &str| ours.iter().any(|ours| ours.lines().any(|it| it == line));
+        is_in_flow && theirs.lines().all(has)
+    }
+
+    /// Sets a comment of the destination, below its conflict markers.
+    fn set_comment(
+        &mut self,
+        entry: CommentedEntry<'a>,
+        place: CommentPosition,
+        text: Option<String>,
+    ) -> Result<(), Diagnostic> {
+        let is_long = text.as_ref().is_some_and(|text| text.contains('\n'));
+        if place == CommentPosition::Line && is_long || !self.can_hold_comment(entry.value, place) {
+            self.warn(
+                entry.value,
+                MergeKind::CommentOmitted { owner: "a comment of the other side" },
+            );
+            return Ok(());
+        }
+        let markers = self.info(entry.value).markers(entry);
+        let text = match (place, markers) {
+            (CommentPosition::Head, Some(markers)) => {
+                Some(text.map_or(markers.clone(), |text| format!("{markers}\n{text}")))
+            }
+            _ => text,
+        };
+        self.push_op(Op::Comment(entry.value, place, text))
+    }
+
+    /// Two-way merge: sets the comments that the source has. A comment that only the destination has is kept.
+    pub(super) fn copy_comments(
+        &mut self,
+        source: CommentedEntry<'a>,
+        destination: CommentedEntry<'a>,
+        replaced: bool,
+    ) -> Result<(), Diagnostic> {
+        for place in PLACES {
+            // The comment on the line of a replaced value was copied with it.
+            if replaced && place == CommentPosition::Line {
+                continue;
+            }
+            let Some(new) = self.comment(source, place) else { continue };
+            let old = self.comment(destination, place);
+            if old.as_ref() != Some(&new) && !self.flow_entry_has_comment(destination, &new) {
+                self.set_comment(destination, place, Some(new))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Three-way merge: merges the comments of an entry that local and upstream have.
+    pub(super) fn merge_comments(
+        &mut self,
+        base: Option<CommentedEntry<'a>>,
+        local: CommentedEntry<'a>,
+        upstream: CommentedEntry<'a>,
+        upstream_use: UpstreamUse,
+    ) -> Result<(), Diagnostic> {
+        for place in PLACES {
+            let old = base.and_then(|base| self.comment(base, place));
+            let ours = self.comment(local, place);
+            let theirs = self.comment(upstream, place);
+            let is_present =
+                theirs.as_ref().is_some_and(|theirs| self.flow_entry_has_comment(local, theirs));
+            if theirs == old || theirs == ours || is_present {
+                continue;
+            }
+            if ours != old && theirs.is_none() && base.is_none() {
+                continue;
+            }
+            // Then upstream's comment was copied with its value.
+            let is_copied = upstream_use == UpstreamUse::Replaced
+                && place == CommentPosition::Line
+                && theirs.is_some();
+            if ours != old {
+                let side = self.record_comment_conflict([&old, &ours, &theirs], local, upstream);
+                if side == Side::Local {
+                    if is_copied {
+                        self.set_comment(local, place, ours)?;
+                    }
+                    continue;
+                }
+                if let Some(id) = self.pending_marker_id() {
+                    let ours = ours.unwrap_or_default();
+                    self.add_marker(local.value, markers::for_comment(&id, place, &ours));
+                }
+            }
+            if !is_copied && upstream_use != UpstreamUse::Rejected {
+                self.set_comment(local, place, theirs)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn record_comment_conflict(
+        &mut self,
+        texts: [&Option<String>; 3],
+        local: CommentedEntry<'a>,
+        upstream: CommentedEntry<'a>,
+    ) -> Side {
+        let quoted = |text: &Option<String>| {
+            text.as_ref().map(|text| json::write(&Value::from(text.as_str())))
+        };
+        let nodes = [Some(local.value), Some(upstream.value)];
+        self.push_conflict(ConflictKind::Comment, texts.map(quoted), nodes)
+    }
+
+    /// Merges the comments at the head of the documents.
+    pub(super) fn merge_head_comments(
+        &mut self,
+        base: Option<NodeRef<'a>>,
+        local: NodeRef<'a>,
+        upstream: NodeRef<'a>,
+    ) -> Result<(), Diagnostic> {
+        if local.parent().is_some() || upstream.parent().is_some() {
+            return Ok(());
+        }
+        let base = base.filter(|base| base.parent().is_none());
+        let old = base.and_then(|base| self.info(base).head());
+        let info = self.info(local);
+        let (ours, theirs) = (info.head(), self.info(upstream).head());
+        self.remove_line_comment(base, local, upstream)?;
+        if theirs == old || theirs == ours || base.is_none() && theirs.is_none() {
+            return Ok(());
+        }
+        let mut text = theirs;
+        if ours != old {
+            let entries = [local, upstream].map(CommentedEntry::element);
+            let side = self.record_comment_conflict([&old, &ours, &text], entries[0], entries[1]);
+            if side == Side::Local {
+                return Ok(());
+            }
+            if let Some(id) =
+                self.pending_marker_id().filter(|_| self.can_hold_head_comment(local, upstream))
+            {
+                let marker = markers::for_head(&id, ours.as_deref().unwrap_or_default());
+                self.set_marked();
+                text = Some(text.map_or(marker.clone(), |text| format!("{marker}\n{text}")));
+            }
+        }
+        self.set_head_comment(local, upstream, &info, text)
+    }
+
+    /// Removes the comment on the line of a root that a block collection replaces. It would become a comment of the document.
+    fn remove_line_comment(
+        &mut self,
+        base: Option<NodeRef<'a>>,
+        local: NodeRef<'a>,
+        upstream: NodeRef<'a>,
+    ) -> Result<(), Diagnostic> {
+        let beside = self.info(local).beside(CommentedEntry::element(local));
+        let Some(comment) = beside.filter(|_| self.is_replaced(local) && upstream.is_block())
+        else {
+            return Ok(());
+        };
+        let old = base.and_then(|base| self.info(base).beside(CommentedEntry::element(base)));
+        if old != Some(comment) {
+            self.warn(local, MergeKind::CommentRemoved { comment: comment.into() });
+        }
+        self.push_op(Op::Comment(local, CommentPosition::Line, None))
+    }
+
+    /// Whether a comment can be written at the head of local, or of the value that replaces it.
+    fn can_hold_head_comment(&self, local: NodeRef<'a>, upstream: NodeRef<'a>) -> bool {
+        let is_json = PackagePath::is_json_name(self.files()[0]);
+        let text = local.document().file().text();
+        let start = local.full_span().start as usize;
+        let line = text[..start].rfind(['\n', '\r']).map_or(0, |at| at + 1);
+        let root = if self.is_replaced(local) { upstream } else { local };
+        !is_json
+            && !local.full_span().is_empty()
+            && text[line..start].trim_matches([' ', '\u{feff}']).is_empty()
+            && (root.is_block() || root.as_scalar().is_some())
+    }
+
+    fn set_head_comment(
+        &mut self,
+        local: NodeRef<'a>,
+        upstream: NodeRef<'a>,
+        info: &DocumentInfo<'a>,
+        text: Option<String>,
+    ) -> Result<(), Diagnostic> {
+        let document = local.document().index();
+        let mut lines = info.comments.head.iter();
+        match (lines.next(), text) {
+            (Some(first), text) => {
+                self.push_op(Op::ReplaceComment(*first, document, text))?;
+                for line in lines {
+                    self.push_op(Op::ReplaceComment(*line, document, None))?;
+                }
+                Ok(())
+            }
+            (None, Some(_)) if !self.can_hold_head_comment(local, upstream) => {
+                if self.is_replaced(local) && upstream.is_block() {
+                    // The value goes to a new line, where the same merge again could write the comment: the merge would not be stable.
+                    return Err(self.error(local, MergeKind::CommentAfterMarker));
+                }
+                self.warn(
+                    local,
+                    MergeKind::CommentOmitted { owner: "the head comment of upstream" },
+                );
+                Ok(())
+            }
+            (None, Some(text)) => {
+                let first = local.as_mapping().filter(|_| !self.is_replaced(local));
+                let first = first.and_then(|mapping| mapping.entries().next());
+                let above = first.map_or(local, |first| first.value);
+                self.push_op(Op::Comment(above, CommentPosition::Head, Some(text)))
+            }
+            (None, None) => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Reads an edited document back: what was asked for is there, and nothing else changed its meaning.
+
+use std::collections::BTreeMap;
+
+use super::lower::Change;
+use super::{DocumentEdit, EditError, EditErrorKind};
+use crate::ScalarType;
+use crate::document::DocumentRef;
+use crate::file::File;
+use crate::front::ReadOptions;
+use crate::node::NodeKind;
+use crate::view::{NodeRef, Scalar};
+
+/// Gives the new text of the document back if it means what it should.
+pub(crate) fn read_back(
+    document: DocumentRef<'_>,
+    edit: &DocumentEdit<'_>,
+    changes: &BTreeMap<u32, Change<'_>>,
+    json_words: bool,
+    text: String,
+) -> Result<String, EditError> {
+    let whole = document.root().map_or(document.span(), |root| root.full_span());
+    let refuse = |kind: EditErrorKind| Err(EditError::new(whole, kind));
+    let Ok(file) = File::parse_with(text, ReadOptions::default()) else {
+        return refuse(EditErrorKind::ResultTooLarge);
+    };
+    if let Some(error) = file.errors().next() {
+        return refuse(EditErrorKind::InvalidResult { error: error.to_string().into() });
+    }
+    let expected = Expected { edit, changes, json_words };
+    let is_one = file.documents().count() == 1;
+    let new = file.document(0).filter(|_| is_one).and_then(|new| new.root());
+    let (Some(old), Some(new)) = (document.root(), new) else {
+        return refuse(EditErrorKind::NotOneDocument);
+    };
+    if let Err(node) = expected.node(old, new) {
+        let subject = format!("`{}`", node.path());
+        return Err(EditError::at(node, EditErrorKind::ChangesMeaning { subject }));
+    }
+    Ok(file.into_text())
+}
+
+struct Expected<'e, 'c> {
+    edit: &'e DocumentEdit<'e>,
+    changes: &'c BTreeMap<u32, Change<'c>>,
+    /// Whether values may be spelled as JSON spells them.
+    json_words: bool,
+}
+
+impl Expected<'_, '_> {
+    /// Compares an old node, with what is to become of it, to the one that stands there now.
+    fn node<'a>(&self, old: NodeRef<'a>, new: NodeRef<'_>) -> Result<(), NodeRef<'a>> {
+        let holds = |ok: bool| if ok { Ok(()) } else { Err(old) };
+        if let Some(value) = self.edit.values.get(&old.index) {
+            let keeps_anchor =
+                old.anchor().is_none() || value.node().is_some() || old.anchor() == new.anchor();
+            return holds(value.is_meant_by(new, self.json_words) && keeps_anchor);
+        }
+        if let Some(name) = self.edit.keys.get(&old.index) {
+            let is_named = new
+                .as_scalar()
+                .is_some_and(|key| key.is(name) && key.resolve() == ScalarType::String);
+            return holds(is_named && old.anchor() == new.anchor());
+        }
+        holds(old.anchor() == new.anchor() && old.tag() == new.tag())?;
+        if old.is_collection() {
+            holds(old.kind() == new.kind())?;
+            return self.children(old, new);
+        }
+        holds(match (old.as_scalar(), new.as_scalar()) {
+            (Some(old), Some(new)) => {
+                old.style() == new.style()
+                    && (is_same_text(old, new)
+                        || old.resolve() == new.resolve() && old.value() == new.value())
+            }
+            _ => {
+                old.kind() == NodeKind::Alias
+                    && new.kind() == NodeKind::Alias
+                    && old.text() == new.text()
+            }
+        })
+    }
+
+    fn children<'a>(&self, old: NodeRef<'a>, new: NodeRef<'_>) -> Result<(), NodeRef<'a>> {
+        let Some(change) = self.changes.get(&old.index) else {
+            return self.same_children(old, new);
+        };
+        let width = if old.kind() == NodeKind::Mapping { 2 } else { 1 };
+        let mut found = new.children();
+        let old_children: Vec<NodeRef<'a>> = old.children().collect();
+        let count = old_children.len() / width;
+        let mut kept = change.kept(count).into_iter();
+        for at in 0..=count {
+            for insertion in change.inserted_before(at) {
+                let key = insertion.key.iter().map(|key| (key, false));
+                for (value, json) in key.chain([(&insertion.value, self.json_words)]) {
+                    let there = found.next().is_some_and(|node| value.is_meant_by(node, json));
+                    if !there {
+                        return Err(old);
+                    }
+                }
+            }
+            if at == count || change.removed.contains(&at) {
+                continue;
+            }
+            let entry = kept.next().unwrap_or(at);
+            for child in &old_children[entry * width..(entry + 1) * width] {
+                let Some(node) = found.next() else { return Err(*child) };
+                self.node(*child, node)?;
+            }
+        }
+        if found.next().is_some() { Err(old) } else { Ok(()) }
+    }
+
+    /// The children of a collection whose list of entries is as it was.
+    fn same_children<'a>(&self, old: NodeRef<'a>, new: NodeRef<'_>) -> Result<(), NodeRef<'a>> {
+        let mut found = new.children();
+        for child in old.children() {
+            let Some(node) = found.next() else { return Err(child) };
+            self.node(child, node)?;
+        }
+        if found.next().is_some() { Err(old) } else { Ok(()) }
+    }
+}
+
+/// Whether two scalars of one style and tag mean the same because they are written the same. What a
+/// block scalar means hangs on its indentation, too.
+fn is_same_text(old: Scalar<'_>, new: Scalar<'_>) -> bool {
+    !old.style().is_block() && old.raw() == new.raw()
+}

@@ -1,0 +1,45 @@
+//! Refuses values that JSON has no word for, where they would go into a JSON file.
+
+use super::{DocumentEdit, EditError, EditErrorKind};
+use crate::document::DocumentRef;
+use crate::node::ScalarStyle;
+use crate::scalar::{ScalarType, json_word};
+use crate::value::Value;
+use crate::view::NodeRef;
+
+pub(super) fn refuse_unsaid(
+    document: DocumentRef<'_>,
+    edit: &DocumentEdit<'_>,
+) -> Result<(), EditError> {
+    let set = edit.values.iter().map(|(index, value)| (*index, value));
+    let inserted = edit.collections.iter().flat_map(|(index, collection)| {
+        collection.inserted.iter().map(|insertion| (*index, &insertion.value))
+    });
+    for (index, value) in set.chain(inserted) {
+        if let Some(number) = unsaid(value) {
+            let kind = EditErrorKind::NotJson { number: number.into() };
+            return Err(EditError::at(document.node(index), kind));
+        }
+    }
+    Ok(())
+}
+
+/// The first number in a value that JSON cannot say. Keys are texts there.
+fn unsaid(value: &Value<'_>) -> Option<String> {
+    match value {
+        Value::Number(text) => json_word(text).is_none().then(|| text.clone().into_owned()),
+        Value::Sequence(items) => items.iter().find_map(unsaid),
+        Value::Mapping(entries) => entries.iter().find_map(|(_, value)| unsaid(value)),
+        Value::Node(node) => unsaid_in(*node),
+        Value::OwnedNode(graft) => unsaid_in(graft.node()),
+        Value::Null | Value::Bool(_) | Value::String(_) => None,
+    }
+}
+
+fn unsaid_in(node: NodeRef<'_>) -> Option<String> {
+    let is_value = |it: &NodeRef<'_>| *it == node || !it.node().is_key();
+    let scalars = node.descendants().filter(is_value).filter_map(NodeRef::as_scalar);
+    let mut words =
+        scalars.filter(|it| it.style() == ScalarStyle::Plain && it.resolve() != ScalarType::String);
+    words.find(|it| json_word(&it.value()).is_none()).map(|it| it.value().into_owned())
+}

@@ -1,0 +1,36 @@
+//! Lines that are inserted where lines go: the two meet at a line break, and only one of them may have it.
+
+use super::lower::Ground;
+use super::splice::{Part, Splice};
+use crate::span::{Span, next_line};
+
+/// Moves insertions at the end of a line that goes behind the lines that go.
+///
+/// New lines behind an entry begin with the line break that ends it. Where the entry's last line goes with its own break,
+/// as the last entry of what it holds does, they end with one instead.
+pub(crate) fn keep_insertions(ground: &mut Ground<'_>) {
+    let mut gone: Vec<Span> =
+        ground.splices.iter().filter(|it| is_removal(it)).map(|it| it.span).collect();
+    gone.sort_unstable();
+    let (text, eol) = (ground.text, ground.manners.line_break);
+    for splice in &mut ground.splices {
+        let at = splice.span.start;
+        let covering = gone.partition_point(|span| span.start <= at).checked_sub(1);
+        let inside = covering.map(|covering| gone[covering]).filter(|span| at < span.end);
+        let Some(span) =
+            inside.filter(|span| splice.span.is_empty() && span.end == next_line(text, at))
+        else {
+            continue;
+        };
+        if let [Part::New(lines)] = splice.parts.as_mut_slice()
+            && let Some(rest) = lines.strip_prefix(eol)
+        {
+            *lines = format!("{rest}{eol}");
+            splice.span = Span::empty(span.end);
+        }
+    }
+}
+
+fn is_removal(splice: &Splice) -> bool {
+    splice.parts.is_empty() && !splice.span.is_empty()
+}

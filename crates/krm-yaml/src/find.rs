@@ -1,0 +1,155 @@
+//! Looking up paths: through aliases and merge keys for reading, and without them for editing.
+
+use std::collections::BTreeSet;
+
+use crate::document::DocumentRef;
+use crate::node::NodeKind;
+use crate::path::{Path, Segment};
+use crate::view::{Mapping, NodeRef};
+
+/// The result of [`DocumentRef::lookup`].
+#[derive(Clone, Copy, Debug)]
+pub enum PathLookup<'a> {
+    /// The node at the path.
+    Found(NodeRef<'a>),
+    /// The path does not exist.
+    Missing {
+        /// The last node of the path that exists.
+        at: NodeRef<'a>,
+        /// The number of segments that lead to it.
+        found: usize,
+    },
+    /// The path goes through an alias, so its value is shared with other paths.
+    Shared {
+        /// The alias, or the value of the merge key.
+        by: NodeRef<'a>,
+    },
+}
+
+impl<'a> DocumentRef<'a> {
+    /// The node at a path, following aliases and `<<` keys.
+    pub fn find(self, path: &Path) -> Option<NodeRef<'a>> {
+        path.segments().iter().try_fold(self.root()?, |node, segment| node.step(segment))
+    }
+
+    /// The node that an edit at a path would change. Aliases and merge keys are not followed, because an edit behind them would change
+    /// other paths, too. `None` if the document could not be read.
+    pub fn lookup(self, path: &Path) -> Option<PathLookup<'a>> {
+        let mut node = self.root()?;
+        for (found, segment) in path.segments().iter().enumerate() {
+            if node.kind() == NodeKind::Alias {
+                return Some(PathLookup::Shared { by: node });
+            }
+            let own = node.own_step(segment);
+            node = match own {
+                Some(next) => next,
+                None => {
+                    let is_last = found + 1 == path.segments().len();
+                    let merged = node.as_mapping().and_then(|mapping| match segment {
+                        Segment::Key(key) => mapping.merged(key),
+                        _ => None,
+                    });
+                    return Some(match merged {
+                        Some((_, by)) if !is_last => PathLookup::Shared { by },
+                        _ => PathLookup::Missing { at: node, found },
+                    });
+                }
+            };
+        }
+        Some(PathLookup::Found(node))
+    }
+}
+
+impl<'a> NodeRef<'a> {
+    /// The child that a path segment selects, following aliases and `<<` keys.
+    pub fn step(self, segment: &Segment) -> Option<NodeRef<'a>> {
+        let node = self.resolve();
+        node.own_step(segment).or_else(|| match segment {
+            Segment::Key(key) => node.as_mapping()?.merged(key).map(|(value, _)| value),
+            _ => None,
+        })
+    }
+
+    fn own_step(self, segment: &Segment) -> Option<NodeRef<'a>> {
+        match segment {
+            Segment::Key(key) => match self.kind() {
+                NodeKind::Mapping => self.as_mapping()?.get(key),
+                _ => self.as_sequence()?.items().nth(key.parse().ok()?),
+            },
+            Segment::Index(index) => self.as_sequence()?.items().nth(*index),
+            Segment::Match { key, value } => {
+                let field = Segment::Key(key.clone());
+                self.as_sequence()?.items().find(|item| {
+                    let found = item.step(&field).and_then(|field| field.resolve().as_scalar());
+                    found.is_some_and(|scalar| scalar.is(value))
+                })
+            }
+            Segment::End => None,
+        }
+    }
+
+    /// The path of this node from the root, in the canonical notation.
+    pub fn path(self) -> Path {
+        let mut steps = Vec::new();
+        let mut node = self;
+        while let Some(parent) = node.parent() {
+            let at = parent.children().take_while(|child| child.index < node.index).count();
+            steps.push(match parent.kind() {
+                NodeKind::Mapping => {
+                    let key = if node.node().is_key() {
+                        Some(node)
+                    } else {
+                        parent.children().nth(at - 1)
+                    };
+                    let key = key.and_then(|key| key.resolve().as_scalar());
+                    Segment::Key(key.map(|key| key.value().into_owned()).unwrap_or_default())
+                }
+                _ => Segment::Index(at),
+            });
+            node = parent;
+        }
+        let mut path = Path::default();
+        for step in steps.into_iter().rev() {
+            path.push(step);
+        }
+        path
+    }
+}
+
+impl<'a> Mapping<'a> {
+    /// A value that comes through a `<<` key, and that key's value.
+    pub(crate) fn merged(self, name: &str) -> Option<(NodeRef<'a>, NodeRef<'a>)> {
+        let mut seen = BTreeSet::from([self.node().index]);
+        let mut sources = self.merge_sources();
+        sources.find_map(|by| inherited(by, name, &mut seen).map(|value| (value, by)))
+    }
+
+    /// The values of the `<<` keys.
+    fn merge_sources(self) -> impl Iterator<Item = NodeRef<'a>> {
+        self.entries().filter(|entry| entry.is("<<")).map(|entry| entry.value)
+    }
+}
+
+/// The mappings that a `<<` key's value names: one, or a list of them.
+fn named_mappings(source: NodeRef<'_>) -> Vec<NodeRef<'_>> {
+    let source = source.resolve();
+    match source.as_sequence() {
+        Some(list) => list.items().map(NodeRef::resolve).collect(),
+        None => vec![source],
+    }
+}
+
+/// What a `<<` key's value gives for a name. Each mapping is asked once, however many ways lead to it.
+fn inherited<'a>(source: NodeRef<'a>, name: &str, seen: &mut BTreeSet<u32>) -> Option<NodeRef<'a>> {
+    let mut waiting = named_mappings(source);
+    waiting.reverse();
+    while let Some(next) = waiting.pop() {
+        let Some(mapping) = next.as_mapping().filter(|_| seen.insert(next.index)) else { continue };
+        if let Some(value) = mapping.get(name) {
+            return Some(value);
+        }
+        let deeper: Vec<NodeRef<'a>> = mapping.merge_sources().flat_map(named_mappings).collect();
+        waiting.extend(deeper.into_iter().rev());
+    }
+    None
+}

@@ -1,0 +1,177 @@
+//! The seam to the front-end parser: events with byte spans, and nothing else of it.
+//!
+//! Only this file knows which parser is behind. It hands on what the parser says;
+//! what a parser leaves out or places oddly is put right in `index`.
+
+use granit_parser::{Event as Raw, Parser, ScalarStyle as RawStyle, StrInput, StructureStyle};
+
+pub(crate) use granit_parser::ErrorKind;
+
+use crate::node::ScalarStyle;
+use crate::span::Span;
+
+/// What stands before a node: an anchor (by number, zero for none) and a tag.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Props {
+    pub(crate) anchor: u32,
+    pub(crate) tag: Option<Span>,
+}
+
+impl Props {
+    pub(crate) fn any(self) -> bool {
+        self.anchor != 0 || self.tag.is_some()
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Event {
+    /// The span covers `---` where the start is explicit, and is empty otherwise.
+    DocumentStart(Span),
+    /// The span covers `...` where the end is explicit, and is empty otherwise.
+    DocumentEnd(Span),
+    /// For a block scalar the span begins at its first character of content. One that holds
+    /// nothing but line breaks is blank.
+    Scalar {
+        span: Span,
+        style: ScalarStyle,
+        blank: bool,
+        props: Props,
+    },
+    Alias {
+        span: Span,
+        anchor: u32,
+    },
+    MappingStart {
+        span: Span,
+        flow: bool,
+        props: Props,
+    },
+    SequenceStart {
+        span: Span,
+        flow: bool,
+        props: Props,
+    },
+    CollectionEnd(Span),
+    /// Follows the node that carries the anchor; the span covers `&name`.
+    Anchor {
+        span: Span,
+        number: u32,
+    },
+}
+
+/// Why the parser stopped, and where.
+#[derive(Debug)]
+pub(crate) struct FrontError {
+    pub(crate) kind: ErrorKind,
+    pub(crate) at: u32,
+}
+
+/// How the text is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// Refuse brackets and their content that stand further left than YAML 1.2
+    /// allows. Kubernetes' own reader takes them, so the default is to take them.
+    pub strict_indentation: bool,
+    /// How deep block collections, and flow collections, may nest.
+    pub max_depth: u16,
+    /// Read every document with the parser that knows all of YAML, also those that a
+    /// quicker reader knows for certain. The index is the same; tests hold both to that.
+    pub thorough: bool,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self { strict_indentation: false, max_depth: 256, thorough: false }
+    }
+}
+
+/// A stream of events over one text.
+pub(crate) struct Front<'a> {
+    parser: Parser<'a, StrInput<'a>>,
+    /// Where the parser's text begins in the whole one.
+    base: u32,
+}
+
+impl<'a> Front<'a> {
+    pub(crate) fn new(text: &'a str, options: ReadOptions) -> Self {
+        Self::starting_at(text, 0, options)
+    }
+
+    /// The events of a text from a `---` on, with their places in the whole text.
+    pub(crate) fn starting_at(text: &'a str, base: u32, options: ReadOptions) -> Self {
+        let options = granit_parser::options! {
+            strict_indentation: options.strict_indentation,
+            emit_anchor_events: true,
+            emit_comments: false,
+            flow_nesting_limit: usize::from(options.max_depth),
+            block_nesting_limit: usize::from(options.max_depth),
+        };
+        let rest = &text[base as usize..];
+        Self { parser: Parser::new_from_str_with_options(rest, options), base }
+    }
+
+    /// The next event; `None` at the end of the stream.
+    pub(crate) fn next(&mut self) -> Option<Result<Event, FrontError>> {
+        loop {
+            let (raw, raw_span) = match self.parser.next_event()? {
+                Ok(next) => next,
+                Err(error) => {
+                    let at = self.base + error.marker().byte_offset().unwrap_or_default() as u32;
+                    return Some(Err(FrontError { kind: error.kind().clone(), at }));
+                }
+            };
+            let span = byte_span(&raw_span, self.base);
+            return Some(Ok(match raw {
+                Raw::Scalar(value, style, anchor, _) => Event::Scalar {
+                    span,
+                    style: scalar_style(style),
+                    blank: value.bytes().all(|b| b == b'\n'),
+                    props: props(anchor, &raw_span, self.base),
+                },
+                Raw::MappingStart(style, anchor, _) => Event::MappingStart {
+                    span,
+                    flow: style == StructureStyle::Flow,
+                    props: props(anchor, &raw_span, self.base),
+                },
+                Raw::SequenceStart(style, anchor, _) => Event::SequenceStart {
+                    span,
+                    flow: style == StructureStyle::Flow,
+                    props: props(anchor, &raw_span, self.base),
+                },
+                Raw::MappingEnd | Raw::SequenceEnd => Event::CollectionEnd(span),
+                Raw::Alias(anchor) => Event::Alias { span, anchor: anchor as u32 },
+                Raw::Anchor(number, _) => Event::Anchor { span, number: number as u32 },
+                Raw::DocumentStart(explicit, _) => {
+                    Event::DocumentStart(if explicit { span } else { Span::empty(span.start) })
+                }
+                Raw::DocumentEnd => Event::DocumentEnd(span),
+                _ => continue,
+            }));
+        }
+    }
+
+    /// After an error: goes on to the next document. False where there is none.
+    pub(crate) fn recover(&mut self) -> bool {
+        self.parser.proceed_next_document().unwrap_or(false)
+    }
+}
+
+fn byte_span(span: &granit_parser::Span, base: u32) -> Span {
+    let start = span.start.byte_offset().unwrap_or_default() as u32;
+    let end = span.end.byte_offset().unwrap_or_default() as u32;
+    Span::new(base + start, base + end.max(start))
+}
+
+fn props(anchor: usize, span: &granit_parser::Span, base: u32) -> Props {
+    Props { anchor: anchor as u32, tag: span.tag_span().map(|tag| byte_span(&tag, base)) }
+}
+
+fn scalar_style(style: RawStyle) -> ScalarStyle {
+    match style {
+        RawStyle::Plain => ScalarStyle::Plain,
+        RawStyle::SingleQuoted => ScalarStyle::SingleQuoted,
+        RawStyle::DoubleQuoted => ScalarStyle::DoubleQuoted,
+        RawStyle::Literal => ScalarStyle::Literal,
+        RawStyle::Folded => ScalarStyle::Folded,
+    }
+}

@@ -1,0 +1,123 @@
+//! `|` and `>` texts: header, indentation, and where they end.
+
+use super::Quick;
+use crate::node::{Indent, ScalarStyle};
+use crate::span::Span;
+
+/// What stands behind `|` or `>`.
+struct Header {
+    keep: bool,
+    indentation: Option<usize>,
+    /// Behind its last mark.
+    end: usize,
+}
+
+/// A line of a text, as it counts.
+enum Line {
+    /// Nothing but spaces up to this place, no more of them than the indentation.
+    Empty(usize),
+    /// Content up to this place.
+    Content(usize),
+    /// None of the text's: it ends here.
+    Other,
+}
+
+impl Quick<'_> {
+    /// A `|` or `>` text that begins at `head`, with all its lines.
+    pub(super) fn block_text(&mut self, head: usize) -> Option<()> {
+        let column = self.open.last()?.column;
+        let style = match self.bytes.at(head) {
+            b'|' => ScalarStyle::Literal,
+            _ => ScalarStyle::Folded,
+        };
+        let header = self.header(head)?;
+        self.end_line(header.end)?;
+        let indent = match header.indentation {
+            Some(indentation) => column + indentation,
+            None => self.indentation(column)?,
+        };
+        let end = self.text_lines(indent, header.keep)?;
+        let span = Span::new(head as u32, end as u32);
+        self.indents.push(Indent::new(self.nodes.len() as u32, indent as u32));
+        self.leaf(span, style);
+        Some(())
+    }
+
+    fn header(&self, head: usize) -> Option<Header> {
+        let mut header = Header { keep: false, indentation: None, end: head + 1 };
+        let mut has_sign = false;
+        loop {
+            match self.bytes.at(header.end) {
+                sign @ (b'+' | b'-') if !has_sign => {
+                    has_sign = true;
+                    header.keep = sign == b'+';
+                }
+                digit @ b'1'..=b'9' if header.indentation.is_none() => {
+                    header.indentation = Some(usize::from(digit - b'0'));
+                }
+                b' ' | b'\n' | b'\r' => return Some(header),
+                _ => return None,
+            }
+            header.end += 1;
+        }
+    }
+
+    /// The indentation of the first line with content; one that is not deeper than the
+    /// collection, or less deep than an empty line above it, is not certain.
+    fn indentation(&self, column: usize) -> Option<usize> {
+        let mut start = self.at;
+        let mut widest = 0;
+        loop {
+            let first = self.bytes.past_spaces(start);
+            match self.bytes.at(first) {
+                b'\n' | b'\r' => {
+                    widest = widest.max(first - start);
+                    start = self.bytes.past_break(first)?;
+                }
+                0 => return None,
+                _ => {
+                    let indent = first - start;
+                    return (indent > column && indent >= widest).then_some(indent);
+                }
+            }
+        }
+    }
+
+    /// Goes past the lines of a text; gives back where its last one ends, without its break.
+    /// Without any content that is not certain.
+    fn text_lines(&mut self, indent: usize, keep: bool) -> Option<usize> {
+        let mut last = None;
+        loop {
+            match self.text_line(indent)? {
+                Line::Empty(end) => {
+                    if keep && last.is_some() {
+                        last = Some(end);
+                    }
+                    self.at = self.bytes.past_break(end)?;
+                }
+                Line::Content(end) => {
+                    last = Some(end);
+                    if self.bytes.is_end(end) {
+                        self.at = end;
+                        return last;
+                    }
+                    self.at = self.bytes.past_break(end)?;
+                }
+                Line::Other => return last,
+            }
+        }
+    }
+
+    fn text_line(&self, indent: usize) -> Option<Line> {
+        let mut at = self.at;
+        while at - self.at < indent && self.bytes.at(at) == b' ' {
+            at += 1;
+        }
+        match self.bytes.at(at) {
+            b'\n' | b'\r' => Some(Line::Empty(at)),
+            0 => self.bytes.is_end(at).then_some(Line::Other),
+            _ if at - self.at < indent => Some(Line::Other),
+            _ => self.bytes.line_end(at).map(Line::Content),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Collections in brackets, on one line or several.
+
+use super::{LONGEST_KEY, Quick};
+use crate::node::{CollectionStyle, Node, ScalarStyle};
+use crate::span::Span;
+
+/// A bracket that is not closed yet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bracket {
+    node: u32,
+    closing: u8,
+}
+
+impl Quick<'_> {
+    /// A collection in brackets that begins at `start`; gives back the place behind it.
+    pub(super) fn brackets(&mut self, start: usize) -> Option<usize> {
+        let mut at = self.open_bracket(start)?;
+        loop {
+            at = self.bracket_entry(at)?;
+            // What stands behind an entry: a comma and the next one, or the closing bracket.
+            loop {
+                let Some(bracket) = self.brackets.last() else { return Some(at) };
+                at = self.bracket_gap(at)?;
+                match self.bytes.at(at) {
+                    b',' => break,
+                    byte if byte == bracket.closing => at = self.close_bracket(at),
+                    _ => return None,
+                }
+            }
+            at += 1;
+        }
+    }
+
+    /// Opens brackets, reads one entry, or closes what has no more entries.
+    fn bracket_entry(&mut self, at: usize) -> Option<usize> {
+        let mut at = self.bracket_gap(at)?;
+        loop {
+            let bracket = *self.brackets.last()?;
+            if self.bytes.at(at) == bracket.closing {
+                return Some(self.close_bracket(at));
+            }
+            if bracket.closing == b'}' {
+                at = self.bracket_key(at, bracket)?;
+            }
+            match self.bytes.at(at) {
+                b'[' | b'{' => {
+                    at = self.open_bracket(at)?;
+                    at = self.bracket_gap(at)?;
+                }
+                _ => {
+                    let (end, style) = self.bracket_scalar(at)?;
+                    let span = Span::new(at as u32, end as u32);
+                    self.nodes.push(Node::scalar(span, style, bracket.node));
+                    return Some(end);
+                }
+            }
+        }
+    }
+
+    /// A key and its colon; gives back where the value begins.
+    fn bracket_key(&mut self, at: usize, bracket: Bracket) -> Option<usize> {
+        let (end, style) = self.bracket_scalar(at)?;
+        let colon = self.bytes.past_spaces(end);
+        // Spec: behind a key in quotes the value may follow its colon at once.
+        let has_colon = match style {
+            ScalarStyle::Plain => self.bytes.is_colon(colon),
+            _ => self.bytes.at(colon) == b':',
+        };
+        if !has_colon || colon - at > LONGEST_KEY {
+            return None;
+        }
+        let mut node = Node::scalar(Span::new(at as u32, end as u32), style, bracket.node);
+        node.mark_key();
+        self.nodes.push(node);
+        self.bracket_gap(colon + 1)
+    }
+
+    fn bracket_scalar(&self, at: usize) -> Option<(usize, ScalarStyle)> {
+        Some(match self.bytes.at(at) {
+            b'"' => (self.bytes.double_quoted(at)?, ScalarStyle::DoubleQuoted),
+            b'\'' => (self.bytes.single_quoted(at)?, ScalarStyle::SingleQuoted),
+            _ => (self.bytes.plain_in_brackets(at)?, ScalarStyle::Plain),
+        })
+    }
+
+    /// Past blanks, line breaks and comments.
+    fn bracket_gap(&self, mut at: usize) -> Option<usize> {
+        loop {
+            at = self.bytes.past_spaces(at);
+            match self.bytes.at(at) {
+                b'\n' | b'\r' => {
+                    at = self.bytes.past_break(at)?;
+                    if self.bytes.is_marker(at) {
+                        return None;
+                    }
+                }
+                b'#' if matches!(self.bytes.at(at - 1), b' ' | b'\n') => {
+                    at = self.bytes.line_end(at)?;
+                }
+                _ => return Some(at),
+            }
+        }
+    }
+
+    fn open_bracket(&mut self, at: usize) -> Option<usize> {
+        if self.brackets.len() >= self.deepest {
+            return None;
+        }
+        let parent = self.brackets.last().map_or_else(|| self.parent(), |bracket| bracket.node);
+        let start = at as u32;
+        let (node, closing) = match self.bytes.at(at) {
+            b'[' => (Node::sequence(start, CollectionStyle::Flow, parent), b']'),
+            _ => (Node::mapping(start, CollectionStyle::Flow, parent), b'}'),
+        };
+        self.brackets.push(Bracket { node: self.nodes.len() as u32, closing });
+        self.nodes.push(node);
+        Some(at + 1)
+    }
+
+    fn close_bracket(&mut self, at: usize) -> usize {
+        if let Some(bracket) = self.brackets.pop() {
+            let end = self.nodes.len() as u32;
+            self.nodes[bracket.node as usize].close(end);
+        }
+        at + 1
+    }
+}

@@ -1,0 +1,438 @@
+//! Views of nodes: what stands here, without copying anything.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::document::DocumentRef;
+use crate::gap::Gap;
+use crate::node::{self, CollectionStyle, Node, NodeKind, Properties, ScalarStyle};
+use crate::scalar::{self, ScalarType};
+use crate::span::{Position, Span};
+
+/// A view of one node.
+#[derive(Clone, Copy)]
+pub struct NodeRef<'a> {
+    pub(crate) document: DocumentRef<'a>,
+    pub(crate) index: u32,
+}
+
+impl PartialEq for NodeRef<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.index == other.index
+            && self.document.index == other.document.index
+            && std::ptr::eq(self.document.file, other.document.file)
+    }
+}
+
+impl std::fmt::Debug for NodeRef<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?} {:?}", self.kind(), self.text())
+    }
+}
+
+impl<'a> NodeRef<'a> {
+    pub(crate) fn node(self) -> Node {
+        self.document.table().nodes[self.index as usize]
+    }
+
+    pub(crate) fn source(self) -> &'a str {
+        self.document.file.text()
+    }
+
+    /// Which node of its document this is, from zero in the order of the text: a parent comes before its children.
+    pub fn index(self) -> usize {
+        self.index as usize
+    }
+
+    /// The child of the same parent that stands before this one; a value's is its key.
+    pub(crate) fn previous(self) -> Option<NodeRef<'a>> {
+        let parent = self.parent()?;
+        let mut last = self.document.node(self.index - 1);
+        while last != parent && last.parent_index() != parent.index {
+            last = last.parent()?;
+        }
+        (last != parent).then_some(last)
+    }
+
+    /// The key that a value of a mapping belongs to.
+    pub fn key(self) -> Option<NodeRef<'a>> {
+        let is_value =
+            !self.node().is_key() && self.parent().is_some_and(|it| it.kind() == NodeKind::Mapping);
+        if is_value { self.previous() } else { None }
+    }
+
+    /// The document that the node stands in.
+    pub fn document(self) -> DocumentRef<'a> {
+        self.document
+    }
+
+    /// Mapping, sequence, scalar or alias.
+    pub fn kind(self) -> NodeKind {
+        self.node().kind()
+    }
+
+    /// How a collection is written; leaves have no brackets of their own and count as flow.
+    pub fn collection_style(self) -> CollectionStyle {
+        self.node().collection_style()
+    }
+
+    /// Whether this is a collection written by lines and indentation.
+    pub fn is_block(self) -> bool {
+        self.node().is_collection() && self.collection_style() == CollectionStyle::Block
+    }
+
+    /// Whether this is a mapping or a sequence.
+    pub fn is_collection(self) -> bool {
+        self.node().is_collection()
+    }
+
+    /// Where the node's own text begins: after its anchor and tag.
+    pub fn start(self) -> u32 {
+        self.node().start
+    }
+
+    /// Where the node's text ends. A block collection ends with its last descendant.
+    pub fn end(self) -> u32 {
+        let table = self.document.table();
+        let node = self.node();
+        if !node.is_collection() {
+            return node.leaf_span().end;
+        }
+        let mut index = node.subtree_end(self.index) - 1;
+        let last = table.nodes[index as usize];
+        let mut end = if last.is_collection() { last.start } else { last.leaf_span().end };
+        // From the last leaf up, past the bracket of every flow collection that it closes.
+        loop {
+            let at = table.nodes[index as usize];
+            if at.is_collection() && at.collection_style() == CollectionStyle::Flow {
+                end = closing_bracket(
+                    self.source(),
+                    if end <= at.start { at.start + 1 } else { end },
+                );
+            }
+            if index == self.index {
+                return end;
+            }
+            index = self.document.node(index).parent_index();
+        }
+    }
+
+    /// The node's own text, without anchor and tag.
+    pub fn span(self) -> Span {
+        Span::new(self.start(), self.end())
+    }
+
+    /// The node's text together with its anchor and tag.
+    pub fn full_span(self) -> Span {
+        let start = self.properties().map_or(self.start(), |p| {
+            [p.anchor, p.tag].into_iter().flatten().map(|s| s.start).min().unwrap_or(self.start())
+        });
+        Span::new(start.min(self.start()), self.end())
+    }
+
+    /// The node's own text, as written.
+    pub fn text(self) -> &'a str {
+        self.span().of(self.source())
+    }
+
+    /// Line and column of the node.
+    pub fn position(self) -> Position {
+        self.document.file.position(self.start())
+    }
+
+    /// The parent; none for the root.
+    pub fn parent(self) -> Option<NodeRef<'a>> {
+        (self.index != 0).then(|| self.document.node(self.parent_index()))
+    }
+
+    /// The root is its own.
+    fn parent_index(self) -> u32 {
+        node::parent(&self.document.table().nodes, self.index)
+    }
+
+    /// How far the lines of a `|` or `>` text are indented.
+    pub(crate) fn indent(self) -> u32 {
+        self.document.table().indent(self.index)
+    }
+
+    /// Children in order; a mapping's as key, value, key, value.
+    pub fn children(self) -> Children<'a> {
+        let end = if self.is_collection() { self.node().subtree_end(self.index) } else { 0 };
+        Children { document: self.document, next: self.index + 1, end }
+    }
+
+    /// The indices of the node and of all nodes inside it.
+    pub fn subtree(self) -> Range<usize> {
+        self.index()..self.node().subtree_end(self.index) as usize
+    }
+
+    /// The node and all nodes inside it, in document order.
+    pub fn descendants(self) -> impl Iterator<Item = NodeRef<'a>> {
+        let nodes = self.index..self.node().subtree_end(self.index);
+        nodes.map(move |index| self.document.node(index))
+    }
+
+    pub(crate) fn properties(self) -> Option<Properties> {
+        if !self.node().has_properties() {
+            return None;
+        }
+        let all = &self.document.table().properties;
+        all.binary_search_by_key(&self.index, |p| p.node).ok().map(|at| all[at])
+    }
+
+    /// The anchor's name, without the `&`.
+    pub fn anchor(self) -> Option<&'a str> {
+        Some(&self.properties()?.anchor?.of(self.source())[1..])
+    }
+
+    /// The tag as written.
+    pub fn tag(self) -> Option<&'a str> {
+        Some(self.properties()?.tag?.of(self.source()))
+    }
+
+    /// For a key: its value.
+    ///
+    /// ```
+    /// let file = krm_yaml::File::parse("a: {b: c}\n".to_owned())?;
+    /// let root = file.document(0).and_then(|document| document.root()).expect("there is one");
+    /// let key = root.children().next().expect("it has a key");
+    /// let value = key.value_of_key().expect("it is a key");
+    /// assert_eq!((value.text(), value.value_of_key()), ("{b: c}", None));
+    /// # Ok::<(), krm_yaml::ReadError>(())
+    /// ```
+    pub fn value_of_key(self) -> Option<NodeRef<'a>> {
+        let node = self.node();
+        node.is_key().then(|| self.document.node(node.subtree_end(self.index)))
+    }
+
+    /// For an alias: the node that it stands for.
+    pub fn target(self) -> Option<NodeRef<'a>> {
+        let all = &self.document.table().aliases;
+        let at = all.binary_search_by_key(&self.index, |link| link.alias).ok()?;
+        Some(self.document.node(all[at].target))
+    }
+
+    /// The node itself, or what it stands for where it is an alias.
+    pub fn resolve(self) -> NodeRef<'a> {
+        self.target().unwrap_or(self)
+    }
+
+    /// Whether the node and all nodes inside it are written as another: the same bytes from what stands before it to
+    /// what comes behind it, comments among them, and the same nodes in them. What aliases, anchors and tags mean
+    /// hangs on other places: with any of them inside it never is.
+    ///
+    /// ```
+    /// let text = "a: 1\nb:\n  c: 2 # two\nd: [3]\n";
+    /// let old = krm_yaml::File::parse(text.to_owned())?;
+    /// let new = krm_yaml::File::parse(text.replace("3", "4"))?;
+    /// let value = |file, name| {
+    ///     let document = krm_yaml::File::document(file, 0);
+    ///     document.and_then(|document| document.root()?.as_mapping()?.get(name)).expect("it is there")
+    /// };
+    /// assert!(value(&old, "b").is_written_as(value(&new, "b")));
+    /// assert!(!value(&old, "d").is_written_as(value(&new, "d")));
+    /// # Ok::<(), krm_yaml::ReadError>(())
+    /// ```
+    pub fn is_written_as(self, other: NodeRef<'_>) -> bool {
+        let (own, their) = (self.surroundings(), other.surroundings());
+        if own.of(self.source()) != their.of(other.source()) {
+            return false;
+        }
+        let [nodes, others] = [self.rows(), other.rows()];
+        nodes.len() == others.len()
+            && nodes.iter().zip(others).zip(0..).all(|((one, another), at)| {
+                let indent = |root: NodeRef<'_>| root.document.node(root.index + at).indent();
+                one.is_alike((self.index, own.start), another, (other.index, their.start), at == 0)
+                    && (!one.is_block_text() || indent(self) == indent(other))
+            })
+    }
+
+    fn rows(self) -> &'a [Node] {
+        &self.document.table().nodes[self.subtree()]
+    }
+
+    /// From the end of the node before this one to the start of the one behind it.
+    fn surroundings(self) -> Span {
+        let nodes = &self.document.table().nodes;
+        let before = self.index.checked_sub(1).map(|index| nodes[index as usize]);
+        let start = match before {
+            Some(node) if node.is_collection() => node.start,
+            Some(node) => node.leaf_span().end,
+            None => self.document.span().start,
+        };
+        let behind = nodes.get(self.node().subtree_end(self.index) as usize);
+        let end = behind.map_or(self.document.span().end, |node| node.start);
+        // What follows an empty value may begin before it ends: nothing is between them.
+        Span::new(start.min(self.start()), end.max(start))
+    }
+
+    /// The node as a mapping.
+    pub fn as_mapping(self) -> Option<Mapping<'a>> {
+        (self.kind() == NodeKind::Mapping).then_some(Mapping(self))
+    }
+
+    /// The node as a sequence.
+    pub fn as_sequence(self) -> Option<Sequence<'a>> {
+        (self.kind() == NodeKind::Sequence).then_some(Sequence(self))
+    }
+
+    /// The node as a scalar.
+    pub fn as_scalar(self) -> Option<Scalar<'a>> {
+        matches!(self.kind(), NodeKind::Scalar(_)).then_some(Scalar(self))
+    }
+
+    /// The text of a scalar that reads as a string.
+    pub fn as_str(self) -> Option<Cow<'a, str>> {
+        self.as_scalar().filter(|s| s.resolve() == ScalarType::String).map(Scalar::value)
+    }
+}
+
+/// After the bracket that closes a flow collection whose last entry ends at `at`.
+fn closing_bracket(text: &str, at: u32) -> u32 {
+    Gap::from(text, at).find(b"]}", b",:?").map_or(at, |bracket| bracket.end)
+}
+
+/// The children of a node, in order.
+pub struct Children<'a> {
+    document: DocumentRef<'a>,
+    next: u32,
+    end: u32,
+}
+
+impl<'a> Iterator for Children<'a> {
+    type Item = NodeRef<'a>;
+
+    fn next(&mut self) -> Option<NodeRef<'a>> {
+        (self.next < self.end).then(|| {
+            let child = self.document.node(self.next);
+            self.next = child.node().subtree_end(self.next);
+            child
+        })
+    }
+}
+
+/// A key and its value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Entry<'a> {
+    /// The key.
+    pub key: NodeRef<'a>,
+    /// The value; an empty plain scalar where nothing is written.
+    pub value: NodeRef<'a>,
+}
+
+impl Entry<'_> {
+    /// Whether the key is a scalar that reads `name`.
+    pub fn is(&self, name: &str) -> bool {
+        self.key.resolve().as_scalar().is_some_and(|key| key.is(name))
+    }
+}
+
+/// A view of a mapping.
+#[derive(Clone, Copy, Debug)]
+pub struct Mapping<'a>(pub(crate) NodeRef<'a>);
+
+impl<'a> Mapping<'a> {
+    /// The node.
+    pub fn node(self) -> NodeRef<'a> {
+        self.0
+    }
+
+    /// Keys with their values, in order, duplicates among them.
+    pub fn entries(self) -> impl Iterator<Item = Entry<'a>> {
+        let mut children = self.0.children();
+        std::iter::from_fn(move || {
+            let (key, value) = (children.next()?, children.next()?);
+            Some(Entry { key, value })
+        })
+    }
+
+    /// The entry of this name; the last of duplicates, as Kubernetes' own reader takes it.
+    pub fn entry(self, name: &str) -> Option<Entry<'a>> {
+        self.entries().filter(|entry| entry.is(name)).last()
+    }
+
+    /// The value under this name; the last of duplicates.
+    pub fn get(self, name: &str) -> Option<NodeRef<'a>> {
+        self.entry(name).map(|entry| entry.value)
+    }
+}
+
+/// A view of a sequence.
+#[derive(Clone, Copy, Debug)]
+pub struct Sequence<'a>(pub(crate) NodeRef<'a>);
+
+impl<'a> Sequence<'a> {
+    /// The node.
+    pub fn node(self) -> NodeRef<'a> {
+        self.0
+    }
+
+    /// The items in order.
+    pub fn items(self) -> Children<'a> {
+        self.0.children()
+    }
+}
+
+/// A view of a scalar.
+#[derive(Clone, Copy, Debug)]
+pub struct Scalar<'a>(pub(crate) NodeRef<'a>);
+
+impl<'a> Scalar<'a> {
+    /// The node.
+    pub fn node(self) -> NodeRef<'a> {
+        self.0
+    }
+
+    /// How it is written.
+    pub fn style(self) -> ScalarStyle {
+        match self.0.kind() {
+            NodeKind::Scalar(style) => style,
+            _ => ScalarStyle::Plain,
+        }
+    }
+
+    /// As it stands in the text, quotes and header included.
+    pub fn raw(self) -> &'a str {
+        self.0.node().leaf_span().of(self.0.source())
+    }
+
+    /// The `|` or `>` of a block scalar with its marks, as in `|2-`; none for any other.
+    pub(crate) fn header(self) -> Option<Span> {
+        let raw = self.raw();
+        let length = raw.find([' ', '\t', '\n', '\r']).unwrap_or(raw.len()) as u32;
+        let start = self.0.start();
+        self.style().is_block().then_some(Span::new(start, start + length))
+    }
+
+    /// The value: unquoted, unescaped, folded.
+    pub fn value(self) -> Cow<'a, str> {
+        let is_ended = (self.0.end() as usize) < self.0.source().len();
+        scalar::decode(self.raw(), self.style(), self.0.indent(), is_ended)
+    }
+
+    /// Whether the value equals `text`.
+    pub fn is(self, text: &str) -> bool {
+        match self.style() {
+            ScalarStyle::Plain if !self.raw().contains(['\n', '\r']) => self.raw() == text,
+            _ => self.value() == text,
+        }
+    }
+
+    /// What the value is, by its tag or else by YAML 1.2's core schema.
+    pub fn resolve(self) -> ScalarType {
+        match self.0.tag() {
+            Some(tag) => scalar::resolve_tagged(tag, &self.value(), self.style()),
+            None if self.style() == ScalarStyle::Plain => scalar::resolve(&self.value()),
+            None => ScalarType::String,
+        }
+    }
+
+    /// What YAML 1.1, as Kubernetes' own reader follows it, takes the value for.
+    pub fn resolve_1_1(self) -> ScalarType {
+        match self.0.tag() {
+            Some(_) => self.resolve(),
+            None if self.style() == ScalarStyle::Plain => scalar::resolve_1_1(&self.value()),
+            None => ScalarType::String,
+        }
+    }
+}
