@@ -12,11 +12,11 @@
 //!    that entry, and move and vanish with it.
 
 use crate::document::DocumentRef;
-use crate::gap::{Gap, Trivia};
 use crate::layout::comment_beside;
 use crate::node::{CollectionStyle, NodeKind};
+use crate::node_ref::NodeRef;
 use crate::span::{Span, before_break, column, is_first_on_line, line_start};
-use crate::view::NodeRef;
+use crate::trivia::{Gap, Trivia};
 
 /// The position of a comment relative to its owner. The names are those of kyaml and go-yaml.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

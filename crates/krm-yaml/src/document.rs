@@ -103,8 +103,8 @@ impl<'a> DocumentRef<'a> {
         let Some(marker) = self.start_marker() else { return Vec::new() };
         let text = self.file.text();
         let before = Span::new(self.span().start, marker.start);
-        crate::gap::Gap::new(text, before)
-            .filter(|(trivia, _)| *trivia == crate::gap::Trivia::Directive)
+        crate::trivia::Gap::new(text, before)
+            .filter(|(trivia, _)| *trivia == crate::trivia::Trivia::Directive)
             .map(|(_, span)| span.of(text))
             .collect()
     }
@@ -142,7 +142,7 @@ impl<'a> DocumentRef<'a> {
         // What a last `|` text holds depends on where it ends.
         let is_cut = part.end != last || !text.ends_with('\n');
         let ends_open = self.table().nodes.last().is_some_and(|node| node.is_block_text());
-        // An error is told where reading goes on behind it.
+        // An error is reported where reading goes on behind it.
         let has_error = |document: Option<Self>| document.is_some_and(|it| it.error().is_some());
         let is_it = source.get(part.start as usize..part.end as usize) == Some(text)
             && (start == 0 || source.as_bytes()[start as usize - 1] == b'\n')

@@ -3,8 +3,8 @@
 use std::sync::OnceLock;
 
 use crate::document::{Document, DocumentRef};
-use crate::front::ReadOptions;
-use crate::reading::read;
+use crate::parser::ReadOptions;
+use crate::read::read;
 use crate::span::{Position, Span};
 use crate::{ReadError, SyntaxError};
 
@@ -99,7 +99,7 @@ impl File {
     }
 
     /// Says that the text is a part of another one: so many lines stand above it, and so many columns to the left.
-    /// Positions are those in the whole.
+    /// EntryPositions are those in the whole.
     ///
     /// ```
     /// let file = krm_yaml::File::parse("a: 1\n".to_owned())?.with_offset(4, 2);

@@ -1,9 +1,9 @@
 //! Where the entries of a collection stand: their heads, their ends, and the comments that are theirs.
 
-use crate::gap::{Gap, Trivia};
 use crate::node::{CollectionStyle, NodeKind};
+use crate::node_ref::NodeRef;
 use crate::span::{Span, column, is_first_on_line, line_end, line_start, next_line, skip_blanks};
-use crate::view::NodeRef;
+use crate::trivia::{Gap, Trivia};
 
 /// One entry of a collection: a key with its value, or an item.
 #[derive(Clone, Copy, Debug)]

@@ -11,31 +11,31 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod brackets;
 mod comment;
 mod document;
 mod edit;
 mod error;
+mod error_help;
 mod events;
-mod explain;
+mod fast_parser;
 mod file;
-mod find;
-mod front;
-mod gap;
-mod graft;
-mod index;
+mod flow_style;
 mod kind;
 mod layout;
-mod manners;
+mod lookup;
 mod node;
+mod node_ref;
+mod owned_node;
+mod parser;
 mod path;
-mod quick;
-mod reading;
+mod read;
 mod reindent;
 mod scalar;
 mod span;
+mod style;
+mod table_builder;
+mod trivia;
 mod value;
-mod view;
 
 pub use comment::{Comment, CommentPosition};
 pub use document::DocumentRef;
@@ -46,16 +46,16 @@ pub use error::{
 };
 pub use events::events;
 pub use file::{File, decode};
-pub use find::PathLookup;
-pub use front::ReadOptions;
-pub use graft::{DocumentCopy, OwnedNode};
 pub use kind::{DiagnosticKind, Excerpt, KindParameter};
+pub use lookup::PathLookup;
 pub use node::{CollectionStyle, NodeKind, ScalarStyle};
+pub use node_ref::{Children, Entry, Mapping, NodeRef, Scalar, Sequence};
+pub use owned_node::{DocumentCopy, OwnedNode};
+pub use parser::ReadOptions;
 pub use path::{Path, PathError, Segment};
 #[doc(hidden)]
-pub use reading::parse_fast;
+pub use read::parse_fast;
 pub use reindent::{Indentation, SequenceIndent};
 pub use scalar::ScalarType;
 pub use span::{Position, Span};
 pub use value::{ExpansionError, Value};
-pub use view::{Children, Entry, Mapping, NodeRef, Scalar, Sequence};

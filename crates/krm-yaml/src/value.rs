@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use crate::graft::OwnedNode;
 use crate::node::{NodeKind, ScalarStyle};
-use crate::scalar::{ScalarType, json_word};
-use crate::view::NodeRef;
+use crate::node_ref::NodeRef;
+use crate::owned_node::OwnedNode;
+use crate::scalar::{ScalarType, json_scalar};
 
 /// A value to write, or a value that was read.
 #[derive(Clone, Debug)]
@@ -190,7 +190,7 @@ fn same_meaning(a: NodeRef<'_>, b: NodeRef<'_>, json: bool) -> bool {
             let (resolved, old, new) = (a.resolve(), a.value(), b.value());
             let is_word = || {
                 json && resolved != ScalarType::String
-                    && json_word(&old).is_some_and(|it| it == new)
+                    && json_scalar(&old).is_some_and(|it| it == new)
             };
             resolved == b.resolve() && (resolved == ScalarType::Null || old == new || is_word())
         }

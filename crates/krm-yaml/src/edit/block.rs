@@ -1,35 +1,39 @@
 //! Changes to the entries of a block collection.
 
-use super::lower::{Change, Ground, Listing};
+use super::lower::{CollectionChange, CollectionLayout, EditContext};
 use super::render::Renderer;
 use super::splice::Splice;
-use super::{Hugs, ending};
+use super::{Adjacent, end_of_file};
 use crate::layout::EntryLayout;
 use crate::node::NodeKind;
+use crate::node_ref::NodeRef;
 use crate::span::{Span, before_break, column, line_end, line_start, next_line, skip_blanks_back};
-use crate::view::NodeRef;
 
-pub(crate) fn lower<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, change: &Change<'_>) {
-    let listing = ground.listing(node);
-    let entries = &listing.entries;
+pub(crate) fn lower<'a>(
+    context: &mut EditContext<'a>,
+    node: NodeRef<'a>,
+    change: &CollectionChange<'_>,
+) {
+    let layout = context.layout(node);
+    let entries = &layout.entries;
     let Some(first) = entries.first() else { return };
     let kept: Vec<usize> = (0..entries.len()).filter(|at| !change.removed.contains(at)).collect();
     let work =
-        Work { node, change, listing: &listing, entries, depth: column(ground.text, first.head) };
+        Work { node, change, layout: &layout, entries, depth: column(context.text, first.head) };
     if kept.is_empty() && change.inserted.is_empty() {
-        work.leave_empty(ground);
+        work.leave_empty(context);
         return;
     }
-    work.reorder(ground, &kept);
-    let done = if first.own_line { 0 } else { work.beside_indicator(ground, &kept) };
-    work.remove_lines(ground, done);
-    work.insert_lines(ground);
+    work.reorder(context, &kept);
+    let done = if first.own_line { 0 } else { work.beside_indicator(context, &kept) };
+    work.remove_lines(context, done);
+    work.insert_lines(context);
 }
 
 struct Work<'a, 'w> {
     node: NodeRef<'a>,
-    change: &'w Change<'w>,
-    listing: &'w Listing<'a>,
+    change: &'w CollectionChange<'w>,
+    layout: &'w CollectionLayout<'a>,
     entries: &'w [EntryLayout<'a>],
     /// The column of the entries.
     depth: u32,
@@ -37,76 +41,77 @@ struct Work<'a, 'w> {
 
 impl<'a> Work<'a, '_> {
     /// The lines that come before the old entry `at`: those that hug it, or those that hug the one before.
-    fn new_lines(&self, ground: &Ground<'a>, at: usize, hugs: Hugs) -> Vec<String> {
+    fn new_lines(&self, context: &EditContext<'a>, at: usize, adjacent: Adjacent) -> Vec<String> {
         if self.change.inserted_before(at).next().is_none() {
             return Vec::new();
         }
-        let like = self.listing.manners.key_style;
-        let renderer = self.renderer(ground, at);
+        let like = self.layout.style.key_style;
+        let renderer = self.renderer(context, at);
         self.change
             .inserted_before(at)
-            .filter(|new| new.hugs == hugs)
+            .filter(|new| new.adjacent == adjacent)
             .flat_map(|new| renderer.entry(new.key.as_ref(), &new.value, self.depth, like))
             .collect()
     }
 
     /// All entries go and none comes: `{}` or `[]` beside the key, and comments of nobody stay.
-    fn leave_empty(&self, ground: &mut Ground<'a>) {
+    fn leave_empty(&self, context: &mut EditContext<'a>) {
         let brackets = if self.node.kind() == NodeKind::Mapping { "{}" } else { "[]" };
         let first = &self.entries[0];
         let has_line = first.own_line && self.node.parent().is_some();
         if has_line {
             let floor = crate::layout::value_floor(self.node);
-            ground.splices.push(Splice::insert(floor, format!(" {brackets}")));
-            self.remove_lines(ground, 0);
+            context.splices.push(Splice::insert(floor, format!(" {brackets}")));
+            self.remove_lines(context, 0);
         } else {
             let span =
                 if first.own_line { Span::new(first.start, first.tail) } else { first.extent() };
-            ground.splices.push(Splice::new(span, brackets));
-            self.remove_lines(ground, 1);
+            context.splices.push(Splice::new(span, brackets));
+            self.remove_lines(context, 1);
         }
     }
 
-    fn reorder(&self, ground: &mut Ground<'a>, kept: &[usize]) {
+    fn reorder(&self, context: &mut EditContext<'a>, kept: &[usize]) {
         for (&slot, entry) in kept.iter().zip(self.change.kept(self.entries.len())) {
             if slot != entry {
                 let (to, from) = (self.entries[slot].extent(), self.entries[entry].extent());
-                ground.splices.push(Splice::moved(to, from, self.node.index));
+                context.splices.push(Splice::moved(to, from, self.node.index));
             }
         }
     }
 
     /// The first entry stands behind a dash: what goes or comes before it shares that line.
     /// Returns how many entries are dealt with.
-    fn beside_indicator(&self, ground: &mut Ground<'a>, kept: &[usize]) -> usize {
+    fn beside_indicator(&self, context: &mut EditContext<'a>, kept: &[usize]) -> usize {
         let first = &self.entries[0];
-        let eol = ground.manners.line_break;
+        let eol = context.style.line_break;
         let indent = " ".repeat(self.depth as usize);
-        let new = self.new_lines(ground, 0, Hugs::Next);
+        let new = self.new_lines(context, 0, Adjacent::Next);
         let text = new.join(eol);
         let text = text.strip_prefix(&indent).unwrap_or(&text);
         if !self.change.removed.contains(&0) {
             if !new.is_empty() {
                 let splice = Splice::insert(first.head, format!("{text}{eol}{indent}"));
-                ground.splices.push(splice.of(self.node.index));
+                context.splices.push(splice.of(self.node.index));
             }
             return 0;
         }
         if !new.is_empty() {
-            ground.splices.push(Splice::new(first.extent(), text));
+            context.splices.push(Splice::new(first.extent(), text));
             return 1;
         }
         let Some(&next) = kept.first() else {
             // Everything old goes; what comes stands at the end and moves up to the dash.
-            ground.splices.push(Splice::remove(first.extent()));
+            context.splices.push(Splice::remove(first.extent()));
             return 1;
         };
-        if self.is_close(ground.text, next) {
-            ground.splices.push(Splice::remove(Span::new(first.start, self.entries[next].start)));
+        if self.is_close(context.text, next) {
+            context.splices.push(Splice::remove(Span::new(first.start, self.entries[next].start)));
             return next;
         }
-        let from = skip_blanks_back(ground.text, first.start, line_start(ground.text, first.start));
-        ground.splices.push(Splice::remove(Span::new(from, first.tail)));
+        let from =
+            skip_blanks_back(context.text, first.start, line_start(context.text, first.start));
+        context.splices.push(Splice::remove(Span::new(from, first.tail)));
         1
     }
 
@@ -123,8 +128,8 @@ impl<'a> Work<'a, '_> {
     }
 
     /// Removes the whole lines of removed entries from the entry `from` on.
-    fn remove_lines(&self, ground: &mut Ground<'a>, from: usize) {
-        let text = ground.text;
+    fn remove_lines(&self, context: &mut EditContext<'a>, from: usize) {
+        let text = context.text;
         let removed =
             self.change.removed.iter().filter(|&&at| at >= from).map(|&at| &self.entries[at]);
         let mut spans: Vec<Span> = Vec::new();
@@ -139,48 +144,49 @@ impl<'a> Work<'a, '_> {
             // A file without a final line break keeps having none.
             let at_end =
                 span.end as usize == text.len() && before_break(text, span.end) == span.end;
-            if at_end && !ending::needs_break(ground.document, before_break(text, span.start)) {
+            if at_end && !end_of_file::needs_break(context.document, before_break(text, span.start))
+            {
                 span.start = before_break(text, span.start);
             }
-            ground.splices.push(Splice::remove(span));
+            context.splices.push(Splice::remove(span));
         }
     }
 
-    fn renderer<'g>(&self, ground: &'g Ground<'a>, at: usize) -> Renderer<'g> {
+    fn renderer<'g>(&self, context: &'g EditContext<'a>, at: usize) -> Renderer<'g> {
         let near = match self.entries.get(at) {
             Some(entry) => entry.value.index,
             None => self.node.node().subtree_end(self.node.index),
         };
-        let renderer = ground.renderer_at(near).within(self.listing);
+        let renderer = context.renderer_at(near).within(self.layout);
         match self.entries[..at].last() {
-            Some(previous) => renderer.before(ground.text, previous.tail),
+            Some(previous) => renderer.before(context.text, previous.tail),
             None => renderer,
         }
     }
 
-    fn insert_lines(&self, ground: &mut Ground<'a>) {
-        let text = ground.text;
-        let eol = ground.manners.line_break;
+    fn insert_lines(&self, context: &mut EditContext<'a>) {
+        let text = context.text;
+        let eol = context.style.line_break;
         for at in 0..=self.entries.len() {
-            let below = self.new_lines(ground, at, Hugs::Previous).join(eol);
+            let below = self.new_lines(context, at, Adjacent::Previous).join(eol);
             if !below.is_empty() {
-                let splice = self.after(ground, at, &below);
-                ground.splices.push(splice);
+                let splice = self.after(context, at, &below);
+                context.splices.push(splice);
             }
-            let above = self.new_lines(ground, at, Hugs::Next).join(eol);
+            let above = self.new_lines(context, at, Adjacent::Next).join(eol);
             if let Some(entry) = self.entries.get(at).filter(|entry| entry.own_line)
                 && !above.is_empty()
             {
                 let splice = Splice::insert(line_start(text, entry.start), format!("{above}{eol}"));
-                ground.splices.push(splice.of(self.node.index));
+                context.splices.push(splice.of(self.node.index));
             }
         }
     }
 
     /// New lines directly after the entry before `at`.
-    fn after(&self, ground: &Ground<'a>, at: usize, lines: &str) -> Splice {
-        let text = ground.text;
-        let eol = ground.manners.line_break;
+    fn after(&self, context: &EditContext<'a>, at: usize, lines: &str) -> Splice {
+        let text = context.text;
+        let eol = context.style.line_break;
         let all_gone = self.change.removed.len() == self.entries.len();
         if all_gone && !self.entries[0].own_line {
             let indent = " ".repeat(self.depth as usize);

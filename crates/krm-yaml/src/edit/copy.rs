@@ -2,23 +2,23 @@
 
 use super::render::{Rendered, Renderer};
 use crate::comment::strip_breaks;
-use crate::gap::{Gap, Trivia};
 use crate::layout;
 use crate::node::{CollectionStyle, NodeKind, ScalarStyle};
+use crate::node_ref::{NodeRef, Scalar};
 use crate::scalar::lines;
 use crate::span::{Span, column, is_first_on_line};
-use crate::view::{NodeRef, Scalar};
+use crate::trivia::{Gap, Trivia};
 
 impl Renderer<'_> {
     /// A node as it stands in its document, under an entry that begins at `column`.
     pub(super) fn copy(&self, node: NodeRef<'_>, column: u32) -> Rendered {
         let source = node.source();
-        let eol = self.manners.line_break;
+        let eol = self.style.line_break;
         let mut head = properties(node);
         if node.is_block() {
             let inner = match node.kind() {
-                NodeKind::Sequence => column + self.manners.list_indent(self.near),
-                _ => column + self.manners.indent(self.near),
+                NodeKind::Sequence => column + self.style.list_indent(self.near),
+                _ => column + self.style.indent(self.near),
             };
             let comment = ahead(node).beside.map(str::to_owned);
             return Rendered { head, comment, lines: copy_block(node, inner) };
@@ -67,11 +67,11 @@ impl Renderer<'_> {
         &self,
         node: NodeRef<'_>,
         head: &str,
-        ahead: &AheadComments<'_>,
+        ahead: &CommentsBetween<'_>,
         column: u32,
     ) -> Rendered {
         let source = node.source();
-        let inner = column + self.manners.indent(self.near);
+        let inner = column + self.style.indent(self.near);
         let indent = " ".repeat(inner as usize);
         let shift = i64::from(inner) - i64::from(column_of_entry(node));
         let text =
@@ -103,7 +103,7 @@ impl Renderer<'_> {
             let written = self.text(&value, scalar.style(), self.block_place(column));
             return Rendered { comment, ..written };
         }
-        let width = self.manners.indent(self.near);
+        let width = self.style.indent(self.near);
         let shift = i64::from(column + width) - i64::from(node.indent());
         Rendered {
             head: marks
@@ -155,7 +155,7 @@ impl Renderer<'_> {
 
 /// The comments between a key or a dash and the value behind it.
 #[derive(Default)]
-struct AheadComments<'a> {
+struct CommentsBetween<'a> {
     /// The one on the line of the key or the dash.
     beside: Option<&'a str>,
     /// Those on the lines below.
@@ -164,17 +164,17 @@ struct AheadComments<'a> {
     start: Option<u32>,
 }
 
-impl<'a> AheadComments<'a> {
+impl<'a> CommentsBetween<'a> {
     fn all(&self) -> impl Iterator<Item = &'a str> {
         self.beside.into_iter().chain(self.above.iter().copied())
     }
 }
 
-fn ahead(node: NodeRef<'_>) -> AheadComments<'_> {
+fn ahead(node: NodeRef<'_>) -> CommentsBetween<'_> {
     let source = node.source();
     let in_block = node.parent().is_some_and(NodeRef::is_block);
     let holder = layout::entry(node).filter(|entry| in_block && entry.key != Some(node));
-    let Some(holder) = holder else { return AheadComments::default() };
+    let Some(holder) = holder else { return CommentsBetween::default() };
     let from = holder.key.map_or(holder.head + 1, NodeRef::end);
     let value = node.children().nth(usize::from(node.kind() == NodeKind::Mapping));
     let first = value.filter(|_| node.is_block()).and_then(layout::entry);
@@ -185,7 +185,7 @@ fn ahead(node: NodeRef<'_>) -> AheadComments<'_> {
     let beside = comments.next_if(|span| !is_first_on_line(source, span.start));
     let above: Vec<Span> = comments.collect();
     let start = above.first().map(|span| span.start);
-    AheadComments {
+    CommentsBetween {
         beside: beside.map(|span| span.of(source)),
         above: above.iter().map(|span| span.of(source)).collect(),
         start: start.filter(|start| layout::value_floor(node) <= *start),

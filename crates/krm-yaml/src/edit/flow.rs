@@ -1,102 +1,106 @@
 //! Changes to the entries of a flow collection.
 
-use super::lower::{Change, Ground, Listing};
+use super::lower::{CollectionChange, CollectionLayout, EditContext};
 use super::splice::Splice;
-use super::{EditError, EditErrorKind, Insertion, fill};
+use super::{EditError, EditErrorKind, Insertion, first_entry};
 use crate::comment;
 use crate::layout::{EntryLayout, comment_beside};
-use crate::manners::indentation;
 use crate::node::CollectionStyle;
+use crate::node_ref::NodeRef;
 use crate::span::{
     Span, is_first_on_line, line_end, line_start, next_line, past_blanks, skip_blanks,
     skip_blanks_back,
 };
+use crate::style::indentation;
 use crate::value::Value;
-use crate::view::NodeRef;
 
 pub(crate) fn lower<'a>(
-    ground: &mut Ground<'a>,
+    context: &mut EditContext<'a>,
     node: NodeRef<'a>,
-    change: &Change<'_>,
+    change: &CollectionChange<'_>,
 ) -> Result<(), EditError> {
-    let listing = ground.listing(node);
-    let entries = &listing.entries;
+    let layout = context.layout(node);
+    let entries = &layout.entries;
     if entries.is_empty() {
-        first_entries(ground, node, change);
+        first_entries(context, node, change);
         return Ok(());
     }
     let kept: Vec<usize> = (0..entries.len()).filter(|at| !change.removed.contains(at)).collect();
-    let work = Work { node, change, listing: &listing, entries, kept };
+    let work = Work { node, change, layout: &layout, entries, kept };
     if node.collection_style() == CollectionStyle::Pair {
-        work.give_braces(ground);
+        work.add_braces(context);
         return Ok(());
     }
     if work.kept.is_empty() {
-        work.empty_or_refill(ground);
+        work.empty_or_replace_all(context);
         return Ok(());
     }
-    if work.is_mixed() && work.rebuild(ground) {
+    if work.is_mixed() && work.rebuild(context) {
         return Ok(());
     }
-    if let Some(entry) = work.cramped(ground.text) {
+    if let Some(entry) = work.entry_with_misplaced_comment(context.text) {
         let node = entry.key.unwrap_or(entry.value);
         return Err(EditError::at(node, EditErrorKind::CommentMoves));
     }
-    work.reorder(ground);
-    work.remove(ground);
-    work.insert(ground);
+    work.reorder(context);
+    work.remove(context);
+    work.insert(context);
     Ok(())
 }
 
 /// The first entries of an empty collection.
-fn first_entries<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, change: &Change<'_>) {
+fn first_entries<'a>(
+    context: &mut EditContext<'a>,
+    node: NodeRef<'a>,
+    change: &CollectionChange<'_>,
+) {
     if change.inserted.is_empty() {
         return;
     }
     let in_block =
         node.parent().is_none_or(|parent| parent.collection_style() == CollectionStyle::Block);
     let inner = Span::new(node.start() + 1, node.end() - 1);
-    let has_comment = inner.of(ground.text).contains('#');
-    if in_block && !ground.manners.json && !has_comment {
-        fill::in_block(ground, node, &change.inserted);
+    let has_comment = inner.of(context.text).contains('#');
+    if in_block && !context.style.json && !has_comment {
+        first_entry::in_block(context, node, &change.inserted);
         return;
     }
-    if ground.manners.json && node.parent().is_some_and(|parent| is_over_lines(ground.text, parent))
+    if context.style.json && node.parent().is_some_and(|parent| is_over_lines(context.text, parent))
     {
-        fill::over_lines(ground, node, &change.inserted);
+        first_entry::over_lines(context, node, &change.inserted);
         return;
     }
-    let listing = ground.listing(node);
-    let texts = inserted_texts(ground, node, &change.inserted, &listing);
-    let text = join(&texts, listing.brackets.comma());
+    let layout = context.layout(node);
+    let texts = inserted_texts(context, node, &change.inserted, &layout);
+    let text = join(&texts, layout.brackets.comma());
     if has_comment {
-        ground.splices.push(Splice::insert(inner.start, text));
+        context.splices.push(Splice::insert(inner.start, text));
     } else {
-        ground.splices.push(Splice::new(inner, text));
+        context.splices.push(Splice::new(inner, text));
     }
 }
 
 pub(super) fn inserted_texts<'a>(
-    ground: &Ground<'a>,
+    context: &EditContext<'a>,
     node: NodeRef<'a>,
     inserted: &[&Insertion<'_>],
-    listing: &Listing<'a>,
+    layout: &CollectionLayout<'a>,
 ) -> Vec<String> {
-    let renderer = ground.renderer(node).within(listing);
-    let like = listing.manners.key_style;
-    let over_lines = listing.manners.over_lines && ground.manners.json;
-    let first = listing.entries.first().filter(|_| over_lines);
-    let indent = first.map_or("", |entry| indentation(ground.text, entry.head));
+    let renderer = context.renderer(node).within(layout);
+    let like = layout.style.key_style;
+    let over_lines = layout.style.over_lines && context.style.json;
+    let first = layout.entries.first().filter(|_| over_lines);
+    let indent = first.map_or("", |entry| indentation(context.text, entry.head));
     let text = |value: &Value<'_>| {
-        if over_lines { renderer.flow_lines(value, indent) } else { renderer.flow_item(value) }
+        if over_lines { renderer.flow_lines(value, indent) } else { renderer.flow_element(value) }
     };
     let entry = |new: &&Insertion<'_>| match &new.key {
-        Some(key) => listing.brackets.entry(&renderer.key(key, true, like), &text(&new.value)),
+        Some(key) => layout.brackets.entry(&renderer.key(key, true, like), &text(&new.value)),
         None => text(&new.value),
     };
     inserted
         .iter()
-        .map(|new| format!("{}{}", lines_above(ground, node, &new.value), entry(new)))
+        .map(|new| format!("{}{}", lines_above(context, node, &new.value), entry(new)))
         .collect()
 }
 
@@ -104,21 +108,21 @@ pub(super) fn inserted_texts<'a>(
 ///
 /// Brackets on one line have no room for comments, so they get lines there.
 pub(crate) fn lines_above<'a>(
-    ground: &Ground<'a>,
+    context: &EditContext<'a>,
     collection: NodeRef<'a>,
     value: &Value<'_>,
 ) -> String {
     let Some(node) = value.node() else { return String::new() };
-    if ground.manners.json {
+    if context.style.json {
         return String::new();
     }
     let comments = comment::texts_with(node);
     if comments.is_empty() {
         return String::new();
     }
-    let line = indentation(ground.text, collection.start()).len();
-    let indent = " ".repeat(line + ground.manners.indent(collection.index) as usize);
-    let eol = ground.manners.line_break;
+    let line = indentation(context.text, collection.start()).len();
+    let indent = " ".repeat(line + context.style.indent(collection.index) as usize);
+    let eol = context.style.line_break;
     let lines: String = comments.iter().map(|comment| format!("{eol}{indent}{comment}")).collect();
     format!("{lines}{eol}{indent}")
 }
@@ -127,19 +131,19 @@ pub(crate) fn lines_above<'a>(
 ///
 /// Where the entry has a line to itself, those above the node are set as any comment is.
 pub(super) fn comments_of<'a>(
-    ground: &Ground<'a>,
+    context: &EditContext<'a>,
     entry: &EntryLayout<'a>,
     value: &Value<'_>,
 ) -> String {
     let (Some(node), Some(collection)) = (value.node(), entry.value.parent()) else {
         return String::new();
     };
-    if !entry.own_line || ground.manners.json {
-        return lines_above(ground, collection, value);
+    if !entry.own_line || context.style.json {
+        return lines_above(context, collection, value);
     }
     let above = comment::above(node).len();
-    let indent = indentation(ground.text, entry.head);
-    let line = |comment: &str| format!("{comment}{}{indent}", ground.manners.line_break);
+    let indent = indentation(context.text, entry.head);
+    let line = |comment: &str| format!("{comment}{}{indent}", context.style.line_break);
     comment::texts_with(node).into_iter().skip(above).map(line).collect()
 }
 
@@ -168,8 +172,8 @@ pub(crate) fn is_over_lines(text: &str, collection: NodeRef<'_>) -> bool {
 
 pub(super) struct Work<'a, 'w> {
     pub(super) node: NodeRef<'a>,
-    pub(super) change: &'w Change<'w>,
-    pub(super) listing: &'w Listing<'a>,
+    pub(super) change: &'w CollectionChange<'w>,
+    pub(super) layout: &'w CollectionLayout<'a>,
     pub(super) entries: &'w [EntryLayout<'a>],
     kept: Vec<usize>,
 }
@@ -177,56 +181,56 @@ pub(super) struct Work<'a, 'w> {
 impl<'a> Work<'a, '_> {
     /// Whether the entries stand on lines of their own.
     fn over_lines(&self) -> bool {
-        self.listing.manners.over_lines
+        self.layout.style.over_lines
     }
 
     fn closer(&self) -> u32 {
         self.node.end() - 1
     }
 
-    fn empty_or_refill(&self, ground: &mut Ground<'a>) {
-        let texts = inserted_texts(ground, self.node, &self.change.inserted, self.listing);
+    fn empty_or_replace_all(&self, context: &mut EditContext<'a>) {
+        let texts = inserted_texts(context, self.node, &self.change.inserted, self.layout);
         let first = &self.entries[0];
         let last = &self.entries[self.entries.len() - 1];
         let inner = Span::new(self.node.start() + 1, self.closer());
         let outside = [Span::new(inner.start, first.start), Span::new(last.tail, inner.end)];
-        let owns_all = outside.iter().all(|span| !span.of(ground.text).contains('#'));
+        let owns_all = outside.iter().all(|span| !span.of(context.text).contains('#'));
         if texts.is_empty() && owns_all {
-            ground.splices.push(Splice::remove(inner));
+            context.splices.push(Splice::remove(inner));
             return;
         }
-        let glue = self.glue(ground);
+        let glue = self.glue(context);
         let trailing = last.comma.map_or(last.end, |comma| comma + 1);
         let mut text = join(&texts, &glue);
         if last.comma.is_some() && !texts.is_empty() {
             text.push(',');
         }
-        ground.splices.push(Splice::new(Span::new(first.start, trailing.max(last.tail)), text));
+        context.splices.push(Splice::new(Span::new(first.start, trailing.max(last.tail)), text));
     }
 
     /// A pair without brackets, as in `[a: b]`, gets them when it is no pair any more.
-    fn give_braces(&self, ground: &mut Ground<'a>) {
+    fn add_braces(&self, context: &mut EditContext<'a>) {
         let entry = &self.entries[0];
         let core = Span::new(entry.start, entry.end);
-        let comma = self.listing.brackets.comma();
+        let comma = self.layout.brackets.comma();
         let new = |at: usize| -> Vec<&Insertion<'_>> { self.change.inserted_before(at).collect() };
         let [first, last] =
-            [0, 1].map(|at| inserted_texts(ground, self.node, &new(at), self.listing));
+            [0, 1].map(|at| inserted_texts(context, self.node, &new(at), self.layout));
         if self.kept.is_empty() {
             let all: Vec<String> = first.into_iter().chain(last).collect();
-            ground.splices.push(Splice::new(core, format!("{{{}}}", join(&all, comma))));
+            context.splices.push(Splice::new(core, format!("{{{}}}", join(&all, comma))));
             return;
         }
         let ahead: String = first.iter().map(|text| format!("{text}{comma}")).collect();
         let behind: String = last.iter().map(|text| format!("{comma}{text}")).collect();
         let own = self.node.index;
-        ground.splices.push(Splice::insert(core.start, format!("{{{ahead}")).of(own));
-        ground.splices.push(Splice::insert(core.end, format!("{behind}}}")).of(own));
+        context.splices.push(Splice::insert(core.start, format!("{{{ahead}")).of(own));
+        context.splices.push(Splice::insert(core.end, format!("{behind}}}")).of(own));
     }
 
     /// An entry with a comment that has no room where the entry goes: one above it needs a line to begin there, and one
     /// beside it a line to end.
-    fn cramped(&self, text: &str) -> Option<&EntryLayout<'a>> {
+    fn entry_with_misplaced_comment(&self, text: &str) -> Option<&EntryLayout<'a>> {
         let order = self.change.kept(self.entries.len());
         let moved = self.kept.iter().zip(order).filter(|(slot, entry)| **slot != *entry);
         let mut moved = moved.map(|(slot, entry)| (&self.entries[*slot], &self.entries[entry]));
@@ -241,27 +245,27 @@ impl<'a> Work<'a, '_> {
         found.map(|(_, entry)| entry)
     }
 
-    fn reorder(&self, ground: &mut Ground<'a>) {
+    fn reorder(&self, context: &mut EditContext<'a>) {
         for (&slot, entry) in self.kept.iter().zip(self.change.kept(self.entries.len())) {
             if slot == entry {
                 continue;
             }
             let (slot, entry) = (&self.entries[slot], &self.entries[entry]);
             let core = |e: &EntryLayout<'_>| Span::new(e.start, e.end);
-            ground.splices.push(Splice::moved(core(slot), core(entry), self.node.index));
+            context.splices.push(Splice::moved(core(slot), core(entry), self.node.index));
             let line_rest = |entry| {
-                let span = beside(ground.text, entry);
-                Span::new(span.start, past_blanks(ground.text, span.end))
+                let span = beside(context.text, entry);
+                Span::new(span.start, past_blanks(context.text, span.end))
             };
             let (old, new) = (line_rest(slot), line_rest(entry));
             if !old.is_empty() || !new.is_empty() {
-                ground.splices.push(Splice::moved(old, new, self.node.index));
+                context.splices.push(Splice::moved(old, new, self.node.index));
             }
         }
     }
 
-    fn remove(&self, ground: &mut Ground<'a>) {
-        let text = ground.text;
+    fn remove(&self, context: &mut EditContext<'a>) {
+        let text = context.text;
         let last_kept = *self.kept.last().unwrap_or(&0);
         let count = self.entries.len();
         for &at in &self.change.removed {
@@ -272,19 +276,19 @@ impl<'a> Work<'a, '_> {
                 && line_start(text, entry.start) > line_start(text, self.node.start())
                 && line_end(text, entry.tail) < self.closer()
             {
-                ground.splices.push(Splice::remove(Span::new(
+                context.splices.push(Splice::remove(Span::new(
                     line_start(text, entry.start),
                     next_line(text, entry.tail),
                 )));
             } else if let Some(next) = next.filter(|_| at < last_kept) {
-                ground.splices.push(Splice::remove(Span::new(entry.start, next.start)));
+                context.splices.push(Splice::remove(Span::new(entry.start, next.start)));
             } else {
                 // Behind the last one that stays: the blanks before go, too.
                 let from = skip_blanks_back(text, entry.start, self.node.start());
                 let to =
                     entry.comma.filter(|_| at + 1 < count).map_or(entry.end, |comma| comma + 1);
                 let to = if beside(text, entry).is_empty() { to } else { entry.tail.max(to) };
-                ground.splices.push(Splice::remove(Span::new(from, to)));
+                context.splices.push(Splice::remove(Span::new(from, to)));
             }
         }
         // The comma after the last one that stays was there for the ones that go.
@@ -293,10 +297,10 @@ impl<'a> Work<'a, '_> {
             let had_trailing = self.entries[count - 1].comma;
             match (self.entries[last_kept].comma, had_trailing) {
                 (Some(comma), None) => {
-                    ground.splices.push(Splice::remove(Span::new(comma, comma + 1)));
+                    context.splices.push(Splice::remove(Span::new(comma, comma + 1)));
                 }
-                (Some(_), Some(trailing)) if !self.is_own(ground.text, count - 1) => {
-                    ground.splices.push(Splice::remove(Span::new(trailing, trailing + 1)));
+                (Some(_), Some(trailing)) if !self.is_own(context.text, count - 1) => {
+                    context.splices.push(Splice::remove(Span::new(trailing, trailing + 1)));
                 }
                 _ => {}
             }
@@ -312,37 +316,42 @@ impl<'a> Work<'a, '_> {
             && line_end(text, entry.tail) < self.closer()
     }
 
-    fn insert(&self, ground: &mut Ground<'a>) {
+    fn insert(&self, context: &mut EditContext<'a>) {
         for at in 0..=self.entries.len() {
             let new: Vec<&Insertion<'_>> = self.change.inserted_before(at).collect();
             if new.is_empty() {
                 continue;
             }
-            let texts = inserted_texts(ground, self.node, &new, self.listing);
+            let texts = inserted_texts(context, self.node, &new, self.layout);
             if at == self.entries.len() {
-                self.insert_last(ground, &texts);
+                self.insert_last(context, &texts);
             } else {
-                self.insert_before(ground, &self.entries[at], &texts);
+                self.insert_before(context, &self.entries[at], &texts);
             }
         }
     }
 
     /// What stands between two entries.
-    pub(super) fn glue(&self, ground: &Ground<'a>) -> String {
+    pub(super) fn glue(&self, context: &EditContext<'a>) -> String {
         if self.over_lines() {
-            let indent = indentation(ground.text, self.entries[0].head);
-            return format!(",{}{indent}", ground.manners.line_break);
+            let indent = indentation(context.text, self.entries[0].head);
+            return format!(",{}{indent}", context.style.line_break);
         }
-        self.listing.brackets.comma().to_owned()
+        self.layout.brackets.comma().to_owned()
     }
 
-    fn insert_before(&self, ground: &mut Ground<'a>, entry: &EntryLayout<'a>, texts: &[String]) {
-        let glue = self.glue(ground);
-        ground.splices.push(Splice::insert(entry.start, format!("{}{glue}", join(texts, &glue))));
+    fn insert_before(
+        &self,
+        context: &mut EditContext<'a>,
+        entry: &EntryLayout<'a>,
+        texts: &[String],
+    ) {
+        let glue = self.glue(context);
+        context.splices.push(Splice::insert(entry.start, format!("{}{glue}", join(texts, &glue))));
     }
 
-    fn insert_last(&self, ground: &mut Ground<'a>, texts: &[String]) {
-        let glue = self.glue(ground);
+    fn insert_last(&self, context: &mut EditContext<'a>, texts: &[String]) {
+        let glue = self.glue(context);
         let last = &self.entries[self.entries.len() - 1];
         let text = join(texts, &glue);
         let glue = before(&text, &glue);
@@ -354,20 +363,20 @@ impl<'a> Work<'a, '_> {
                 None if last_gone => Splice::insert(last.end, format!("{space}{text}")),
                 None => Splice::insert(last.end, format!("{glue}{text}")),
             };
-            ground.splices.push(splice);
+            context.splices.push(splice);
             return;
         }
-        let comment = !beside(ground.text, last).is_empty();
+        let comment = !beside(context.text, last).is_empty();
         match last.comma {
             None if !last_gone && comment => {
-                ground.splices.push(Splice::insert(last.end, ","));
-                ground.splices.push(Splice::insert(last.tail, format!("{space}{text}")));
+                context.splices.push(Splice::insert(last.end, ","));
+                context.splices.push(Splice::insert(last.tail, format!("{space}{text}")));
             }
             None if !last_gone => {
-                ground.splices.push(Splice::insert(last.end, format!("{glue}{text}")));
+                context.splices.push(Splice::insert(last.end, format!("{glue}{text}")));
             }
-            None => ground.splices.push(Splice::insert(last.tail, format!("{space}{text}"))),
-            Some(_) => ground.splices.push(Splice::insert(last.tail, format!("{space}{text},"))),
+            None => context.splices.push(Splice::insert(last.tail, format!("{space}{text}"))),
+            Some(_) => context.splices.push(Splice::insert(last.tail, format!("{space}{text},"))),
         }
     }
 }

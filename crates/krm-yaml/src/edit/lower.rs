@@ -5,69 +5,69 @@ use std::rc::Rc;
 
 use super::splice::{Splice, apply as splice};
 use super::{
-    CollectionEdit, DocumentEdit, EditError, EditErrorKind, EmptyParents, Insertion, Note,
-    NoteTarget, Positions, block, check, ending, flow, json_words, meeting, notes, plain_swap,
-    replace, sharing,
+    CollectionEdit, CommentEdit, CommentTarget, DocumentEdit, EditError, EditErrorKind,
+    EmptyParents, EntryPositions, Insertion, anchors, block, comments, end_of_file, flow,
+    json_numbers, line_joins, plain_swap, replace, verify,
 };
-use crate::brackets::BracketManners;
 use crate::document::DocumentRef;
 use crate::file::File;
+use crate::flow_style::FlowStyle;
 use crate::layout::{self, EntryLayout};
-use crate::manners::{EntryManners, Manners};
 use crate::node::CollectionStyle;
+use crate::node_ref::NodeRef;
 use crate::span::Span;
-use crate::view::NodeRef;
+use crate::style::{DocumentStyle, EntryStyle};
 
 use super::render::Renderer;
 
 /// What the lowering of every kind of change needs to know.
-pub(crate) struct Ground<'a> {
+pub(crate) struct EditContext<'a> {
     pub(crate) document: DocumentRef<'a>,
     pub(crate) text: &'a str,
-    pub(crate) manners: Manners<'a>,
-    listings: BTreeMap<u32, Rc<Listing<'a>>>,
+    pub(crate) style: DocumentStyle<'a>,
+    layouts: BTreeMap<u32, Rc<CollectionLayout<'a>>>,
     pub(crate) splices: Vec<Splice>,
     /// The comments, or none, that are to stand beside values which are written anew.
     pub(crate) beside: BTreeMap<u32, Option<String>>,
 }
 
 /// The entries of a collection and how they are written.
-pub(crate) struct Listing<'a> {
+pub(crate) struct CollectionLayout<'a> {
     pub(crate) entries: Vec<EntryLayout<'a>>,
-    pub(crate) manners: EntryManners,
-    pub(crate) brackets: BracketManners,
+    pub(crate) style: EntryStyle,
+    pub(crate) brackets: FlowStyle,
 }
 
-impl<'a> Ground<'a> {
-    /// Renders in the manners of the neighbourhood of a node.
+impl<'a> EditContext<'a> {
+    /// Renders in the style of the neighbourhood of a node.
     pub(crate) fn renderer(&self, node: NodeRef<'_>) -> Renderer<'_> {
         self.renderer_at(node.index)
     }
 
     pub(crate) fn renderer_at(&self, near: u32) -> Renderer<'_> {
-        Renderer::new(&self.manners, near)
+        Renderer::new(&self.style, near)
     }
 
     /// The entries of a collection; looked up once for all changes in it.
-    pub(crate) fn listing(&mut self, collection: NodeRef<'a>) -> Rc<Listing<'a>> {
-        let json = self.manners.json;
-        let listing = self.listings.entry(collection.index).or_insert_with(|| {
+    pub(crate) fn layout(&mut self, collection: NodeRef<'a>) -> Rc<CollectionLayout<'a>> {
+        let json = self.style.json;
+        let layout = self.layouts.entry(collection.index).or_insert_with(|| {
             let entries = layout::entries(collection);
-            let manners = EntryManners::of(&entries);
-            Rc::new(Listing { entries, manners, brackets: BracketManners::of(collection, json) })
+            let style = EntryStyle::of(&entries);
+            Rc::new(CollectionLayout { entries, style, brackets: FlowStyle::of(collection, json) })
         });
-        Rc::clone(listing)
+        Rc::clone(layout)
     }
 
     /// Lowers the comments beside nodes that were not written anew with their values.
-    fn notes(&mut self, notes: &[&Note<'a>]) -> Result<(), EditError> {
-        for note in notes {
-            let is_waiting = match note.target {
-                NoteTarget::Of(node, _) => self.beside.contains_key(&node.index),
-                NoteTarget::This(_) => true,
+    fn comments(&mut self, comments: &[&CommentEdit<'a>]) -> Result<(), EditError> {
+        for comment in comments {
+            let is_waiting = match comment.target {
+                CommentTarget::Of(node, _) => self.beside.contains_key(&node.index),
+                CommentTarget::Existing(_) => true,
             };
             if is_waiting {
-                notes::lower(self, note)?;
+                comments::lower(self, comment)?;
             }
         }
         Ok(())
@@ -76,7 +76,7 @@ impl<'a> Ground<'a> {
     /// The entry that a key, a value or an item belongs to.
     pub(crate) fn entry_of(&mut self, node: NodeRef<'a>) -> Option<EntryLayout<'a>> {
         let parent = node.parent()?;
-        let entries = &self.listing(parent).entries;
+        let entries = &self.layout(parent).entries;
         let at = entries.partition_point(|entry| entry.value.index < node.index);
         entries.get(at).copied()
     }
@@ -89,17 +89,17 @@ pub(crate) fn apply<'a>(
     allow_shared: bool,
     json: bool,
 ) -> Result<String, EditError> {
-    let Lowered { splices, collections, json_words } = lower(document, edit, allow_shared, json)?;
+    let Lowered { splices, collections, json_scalars } = lower(document, edit, allow_shared, json)?;
     let is_certain = plain_swap::is_certain(document, edit, &splices);
     let text = splice(document.file.text(), document.span(), splices).map_err(|overlap| {
         let kind = EditErrorKind::conflict("two changes touch the same text");
         EditError::new(Span::empty(overlap.at), kind)
     })?;
     if !is_certain || File::is_too_large(&text) {
-        return check::read_back(document, edit, &collections, json_words, text);
+        return verify::read_back(document, edit, &collections, json_scalars, text);
     }
     debug_assert_eq!(
-        check::read_back(document, edit, &collections, json_words, text.clone()).as_ref(),
+        verify::read_back(document, edit, &collections, json_scalars, text.clone()).as_ref(),
         Ok(&text),
         "what is certain is read back the same"
     );
@@ -120,9 +120,9 @@ pub(crate) fn is_certain<'a>(
 /// The changes of one document as splices, and what becomes of its collections.
 struct Lowered<'e> {
     splices: Vec<Splice>,
-    collections: BTreeMap<u32, Change<'e>>,
+    collections: BTreeMap<u32, CollectionChange<'e>>,
     /// Whether values were spelled as JSON spells them.
-    json_words: bool,
+    json_scalars: bool,
 }
 
 fn lower<'a, 'e>(
@@ -131,68 +131,70 @@ fn lower<'a, 'e>(
     allow_shared: bool,
     json: bool,
 ) -> Result<Lowered<'e>, EditError> {
-    let mut manners = Manners::of(document);
-    manners.json |= json;
-    manners.json_words |= json;
-    let mut ground = Ground {
+    let mut style = DocumentStyle::of(document);
+    style.json |= json;
+    style.json_scalars |= json;
+    let mut context = EditContext {
         document,
         text: document.file.text(),
-        manners,
-        listings: BTreeMap::new(),
+        style,
+        layouts: BTreeMap::new(),
         splices: Vec::new(),
         beside: BTreeMap::new(),
     };
-    let mut positions = Positions::default();
+    let mut positions = EntryPositions::default();
     let collections = cascade(document, edit, &mut positions);
-    sharing::check(document, edit, &collections, allow_shared)?;
+    anchors::check(document, edit, &collections, allow_shared)?;
     if json {
-        json_words::refuse_unsaid(document, edit)?;
+        json_numbers::refuse_unrepresentable(document, edit)?;
     }
     refuse_lost_edits(document, edit, &collections, &mut positions)?;
     // At one place a value comes before what is inserted behind it, and the inner before the outer. The comment beside an
     // entry comes before new entries, the one above it behind them.
-    let (above, beside): (Vec<_>, Vec<_>) = edit.notes.iter().partition(|note| note.is_above());
-    let empties = |(index, change): &(&u32, &Change<'_>)| change.empties(document.node(**index));
+    let (above, beside): (Vec<_>, Vec<_>) =
+        edit.comments.iter().partition(|comment| comment.is_above());
+    let empties =
+        |(index, change): &(&u32, &CollectionChange<'_>)| change.empties(document.node(**index));
     let (emptied, changed): (Vec<_>, Vec<_>) = collections.iter().rev().partition(empties);
-    for note in &beside {
-        if let NoteTarget::Of(node, _) = note.target {
-            ground.beside.insert(node.index, note.text.clone());
+    for comment in &beside {
+        if let CommentTarget::Of(node, _) = comment.target {
+            context.beside.insert(node.index, comment.text.clone());
         }
     }
     for (&index, value) in &edit.values {
-        replace::lower(&mut ground, document.node(index), value)?;
+        replace::lower(&mut context, document.node(index), value)?;
     }
     for (&index, change) in emptied {
-        collection(&mut ground, document.node(index), change)?;
+        collection(&mut context, document.node(index), change)?;
     }
     let fills = |node: NodeRef<'_>| collections.contains_key(&node.index) && count(node) == 0;
     let (filled, beside): (Vec<_>, Vec<_>) = beside
         .into_iter()
-        .partition(|note| matches!(note.target, NoteTarget::Of(node, _) if fills(node)));
-    ground.notes(&beside)?;
+        .partition(|comment| matches!(comment.target, CommentTarget::Of(node, _) if fills(node)));
+    context.comments(&beside)?;
     for (&index, change) in changed {
-        collection(&mut ground, document.node(index), change)?;
+        collection(&mut context, document.node(index), change)?;
     }
-    ground.notes(&filled)?;
+    context.comments(&filled)?;
     for (&index, name) in &edit.keys {
-        replace::rename(&mut ground, document.node(index), name);
+        replace::rename(&mut context, document.node(index), name);
     }
-    for note in above {
-        notes::lower(&mut ground, note)?;
+    for comment in above {
+        comments::lower(&mut context, comment)?;
     }
-    ending::mend(&mut ground);
-    meeting::keep_insertions(&mut ground);
-    Ok(Lowered { splices: ground.splices, collections, json_words: ground.manners.json_words })
+    end_of_file::mend(&mut context);
+    line_joins::keep_insertions(&mut context);
+    Ok(Lowered { splices: context.splices, collections, json_scalars: context.style.json_scalars })
 }
 
 fn collection<'a>(
-    ground: &mut Ground<'a>,
+    context: &mut EditContext<'a>,
     node: NodeRef<'a>,
-    change: &Change<'_>,
+    change: &CollectionChange<'_>,
 ) -> Result<(), EditError> {
     match node.collection_style() {
-        CollectionStyle::Block => block::lower(ground, node, change),
-        _ => flow::lower(ground, node, change)?,
+        CollectionStyle::Block => block::lower(context, node, change),
+        _ => flow::lower(context, node, change)?,
     }
     Ok(())
 }
@@ -201,12 +203,12 @@ fn collection<'a>(
 fn cascade<'e>(
     document: DocumentRef<'_>,
     edit: &'e DocumentEdit<'_>,
-    positions: &mut Positions,
-) -> BTreeMap<u32, Change<'e>> {
-    let mut changes: BTreeMap<u32, Change<'e>> = edit
+    positions: &mut EntryPositions,
+) -> BTreeMap<u32, CollectionChange<'e>> {
+    let mut changes: BTreeMap<u32, CollectionChange<'e>> = edit
         .collections
         .iter()
-        .map(|(&index, collection)| (index, Change::of(collection)))
+        .map(|(&index, collection)| (index, CollectionChange::of(collection)))
         .collect();
     let mut queue: Vec<u32> = changes.keys().copied().collect();
     while let Some(index) = queue.pop() {
@@ -214,7 +216,7 @@ fn cascade<'e>(
         let change = &changes[&index];
         let empties = change.empties(node);
         let (Some(parent), true) =
-            (node.parent(), empties && change.when_empty == EmptyParents::Remove)
+            (node.parent(), empties && change.empty_parents == EmptyParents::Remove)
         else {
             continue;
         };
@@ -222,7 +224,7 @@ fn cascade<'e>(
         changes.remove(&index);
         let above = changes.entry(parent.index).or_default();
         above.removed.insert(at);
-        above.when_empty = EmptyParents::Remove;
+        above.empty_parents = EmptyParents::Remove;
         // The parent may be empty now; its own changes come first, so look at it again.
         queue.retain(|&other| other != parent.index);
         queue.push(parent.index);
@@ -238,22 +240,22 @@ fn count(node: NodeRef<'_>) -> usize {
 
 /// The changes of one collection.
 #[derive(Debug, Default)]
-pub(crate) struct Change<'e> {
+pub(crate) struct CollectionChange<'e> {
     pub(crate) removed: std::collections::BTreeSet<usize>,
     pub(crate) inserted: Vec<&'e Insertion<'e>>,
     pub(crate) order: Option<&'e [usize]>,
-    pub(crate) when_empty: EmptyParents,
+    pub(crate) empty_parents: EmptyParents,
 }
 
-impl<'e> Change<'e> {
+impl<'e> CollectionChange<'e> {
     fn of(edit: &'e CollectionEdit<'e>) -> Self {
         let mut inserted: Vec<&'e Insertion<'e>> = edit.inserted.iter().collect();
-        inserted.sort_by_key(|new| (new.before, new.hugs));
+        inserted.sort_by_key(|new| (new.before, new.adjacent));
         Self {
             removed: edit.removed.clone(),
             inserted,
             order: edit.order.as_deref(),
-            when_empty: edit.when_empty,
+            empty_parents: edit.empty_parents,
         }
     }
 
@@ -279,8 +281,8 @@ impl<'e> Change<'e> {
 fn refuse_lost_edits(
     document: DocumentRef<'_>,
     edit: &DocumentEdit<'_>,
-    changes: &BTreeMap<u32, Change<'_>>,
-    positions: &mut Positions,
+    changes: &BTreeMap<u32, CollectionChange<'_>>,
+    positions: &mut EntryPositions,
 ) -> Result<(), EditError> {
     let touched = changes.keys().chain(edit.values.keys()).chain(edit.keys.keys());
     for &index in touched {

@@ -6,38 +6,38 @@
 //! unless it means what was asked for and nothing else changed its meaning. Only
 //! where that is certain beforehand (`plain_swap`) nothing is read again.
 
-mod ahead;
+mod anchors;
 mod block;
-mod block_text;
-mod check;
+mod block_scalar;
+mod comments;
 mod copy;
-mod ending;
-mod fill;
+mod end_of_file;
+mod first_entry;
 mod flow;
-mod json_words;
+mod json_numbers;
+mod line_joins;
 mod lower;
-mod meeting;
-mod notes;
 mod path;
 mod plain_swap;
+mod properties;
 mod rebuild;
 mod render;
 mod replace;
 mod root;
-mod sharing;
 mod splice;
+mod verify;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::comment::{Comment, CommentPosition};
 use crate::file::File;
 use crate::node::NodeKind;
+use crate::node_ref::NodeRef;
 use crate::span::Span;
 use crate::value::Value;
-use crate::view::NodeRef;
 
 pub(crate) use crate::error::{EditError, EditErrorKind};
-pub(crate) use check::read_back;
+pub(crate) use verify::read_back;
 
 /// Where a new key goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,14 +68,14 @@ pub enum EmptyParents {
 #[derive(Debug)]
 pub(crate) struct Insertion<'a> {
     pub(crate) before: usize,
-    pub(crate) hugs: Hugs,
+    pub(crate) adjacent: Adjacent,
     pub(crate) key: Option<Value<'a>>,
     pub(crate) value: Value<'a>,
 }
 
 /// Which neighbour a new entry stands directly beside, where blank lines or comments separate the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Hugs {
+pub(crate) enum Adjacent {
     Previous,
     Next,
 }
@@ -87,7 +87,7 @@ pub(crate) struct CollectionEdit<'a> {
     pub(crate) inserted: Vec<Insertion<'a>>,
     /// The old entries in their new order.
     pub(crate) order: Option<Vec<usize>>,
-    pub(crate) when_empty: EmptyParents,
+    pub(crate) empty_parents: EmptyParents,
 }
 
 impl CollectionEdit<'_> {
@@ -99,24 +99,24 @@ impl CollectionEdit<'_> {
 
 /// A comment to be set (with text) or removed (without).
 #[derive(Debug)]
-pub(crate) struct Note<'a> {
-    pub(crate) target: NoteTarget<'a>,
+pub(crate) struct CommentEdit<'a> {
+    pub(crate) target: CommentTarget<'a>,
     pub(crate) text: Option<String>,
 }
 
-impl Note<'_> {
+impl CommentEdit<'_> {
     /// Whether it stands on lines of its own above an entry.
     pub(crate) fn is_above(&self) -> bool {
-        matches!(self.target, NoteTarget::Of(_, CommentPosition::Head))
+        matches!(self.target, CommentTarget::Of(_, CommentPosition::Head))
     }
 }
 
 #[derive(Debug)]
-pub(crate) enum NoteTarget<'a> {
+pub(crate) enum CommentTarget<'a> {
     /// By its owner.
     Of(NodeRef<'a>, CommentPosition),
     /// One that is there.
-    This(Span),
+    Existing(Span),
 }
 
 /// All changes to one document.
@@ -125,7 +125,7 @@ pub(crate) struct DocumentEdit<'a> {
     pub(crate) collections: BTreeMap<u32, CollectionEdit<'a>>,
     pub(crate) values: BTreeMap<u32, Value<'a>>,
     pub(crate) keys: BTreeMap<u32, String>,
-    pub(crate) notes: Vec<Note<'a>>,
+    pub(crate) comments: Vec<CommentEdit<'a>>,
 }
 
 /// Changes to a file, collected before they are made together.
@@ -145,7 +145,7 @@ pub(crate) struct DocumentEdit<'a> {
 pub struct Edit<'a> {
     file: &'a File,
     documents: BTreeMap<u32, DocumentEdit<'a>>,
-    positions: Positions,
+    positions: EntryPositions,
     allow_shared: bool,
     json: bool,
 }
@@ -156,7 +156,7 @@ impl<'a> Edit<'a> {
         Self {
             file,
             documents: BTreeMap::new(),
-            positions: Positions::default(),
+            positions: EntryPositions::default(),
             allow_shared: false,
             json: false,
         }
@@ -245,11 +245,11 @@ impl<'a> Edit<'a> {
             let conflict = format!("the key `{key}` is inserted twice");
             return Err(EditError::at(mapping, EditErrorKind::conflict(conflict)));
         }
-        let (before, hugs) = position(view, key, place);
+        let (before, adjacent) = position(view, key, place);
         let key = Some(Value::String(key.to_owned().into()));
         self.collection(mapping).inserted.push(Insertion {
             before,
-            hugs,
+            adjacent,
             key,
             value: value.into(),
         });
@@ -270,13 +270,13 @@ impl<'a> Edit<'a> {
             return Err(wrong_kind(mapping, "a mapping", "a new key"));
         }
         let count = self.positions.children(mapping).len() / 2;
-        let (before, hugs) = match after {
-            Some(at) => ((at + 1).min(count), Hugs::Previous),
-            None => (0, Hugs::Next),
+        let (before, adjacent) = match after {
+            Some(at) => ((at + 1).min(count), Adjacent::Previous),
+            None => (0, Adjacent::Next),
         };
         self.collection(mapping).inserted.push(Insertion {
             before,
-            hugs,
+            adjacent,
             key: Some(key.into()),
             value: value.into(),
         });
@@ -298,10 +298,10 @@ impl<'a> Edit<'a> {
         }
         let count = self.positions.children(sequence).len();
         let before = index.min(count);
-        let hugs = if before == count { Hugs::Previous } else { Hugs::Next };
+        let adjacent = if before == count { Adjacent::Previous } else { Adjacent::Next };
         self.collection(sequence).inserted.push(Insertion {
             before,
-            hugs,
+            adjacent,
             key: None,
             value: value.into(),
         });
@@ -318,14 +318,18 @@ impl<'a> Edit<'a> {
     }
 
     /// Removes an entry of a mapping (named by its key or its value) or an item, with the comments that are its own.
-    pub fn remove(&mut self, node: NodeRef<'a>, when_empty: EmptyParents) -> Result<(), EditError> {
+    pub fn remove(
+        &mut self,
+        node: NodeRef<'a>,
+        empty_parents: EmptyParents,
+    ) -> Result<(), EditError> {
         let Some(parent) = node.parent() else {
             return Err(EditError::at(node, EditErrorKind::RemoveRoot));
         };
         let at = self.positions.entry(parent, node);
         let collection = self.collection(parent);
         collection.removed.insert(at);
-        collection.when_empty = when_empty;
+        collection.empty_parents = empty_parents;
         Ok(())
     }
 
@@ -408,15 +412,17 @@ impl<'a> Edit<'a> {
             return Err(EditError::at(node, EditErrorKind::CommentNotAllowed { reason }));
         }
         let text = text.map(str::to_owned);
-        self.document(node).notes.push(Note { target: NoteTarget::Of(node, place), text });
+        self.document(node)
+            .comments
+            .push(CommentEdit { target: CommentTarget::Of(node, place), text });
         Ok(())
     }
 
     /// Replaces or (without a text) removes a comment that is there. One on a line of its own may become several lines.
     pub fn replace_comment(&mut self, document: usize, comment: &Comment<'a>, text: Option<&str>) {
         let text = text.map(str::to_owned);
-        let notes = &mut self.documents.entry(document as u32).or_default().notes;
-        notes.push(Note { target: NoteTarget::This(comment.span), text });
+        let comments = &mut self.documents.entry(document as u32).or_default().comments;
+        comments.push(CommentEdit { target: CommentTarget::Existing(comment.span), text });
     }
 
     /// Whether all changes can be made and their outcome is certain, so that [`Edit::apply`] reads nothing back.
@@ -472,11 +478,11 @@ pub(crate) fn is_null(node: NodeRef<'_>) -> bool {
 ///
 /// A collection can have a hundred thousand entries and an edit name each of them.
 #[derive(Debug, Default)]
-pub(crate) struct Positions {
+pub(crate) struct EntryPositions {
     children: BTreeMap<(u32, u32), Vec<u32>>,
 }
 
-impl Positions {
+impl EntryPositions {
     fn children(&mut self, parent: NodeRef<'_>) -> &[u32] {
         let key = (parent.document.index, parent.index);
         let children = || parent.children().map(|child| child.index).collect();
@@ -491,21 +497,21 @@ impl Positions {
 }
 
 /// Before which entry a new key goes.
-fn position(mapping: crate::Mapping<'_>, key: &str, place: KeyPosition<'_>) -> (usize, Hugs) {
+fn position(mapping: crate::Mapping<'_>, key: &str, place: KeyPosition<'_>) -> (usize, Adjacent) {
     let count = mapping.entries().count();
     let of = |name: &str| mapping.entries().position(|entry| entry.is(name));
-    let last = (count, if count == 0 { Hugs::Next } else { Hugs::Previous });
-    let after = |at: usize| (at + 1, Hugs::Previous);
+    let last = (count, if count == 0 { Adjacent::Next } else { Adjacent::Previous });
+    let after = |at: usize| (at + 1, Adjacent::Previous);
     match place {
         KeyPosition::Last => last,
-        KeyPosition::First => (0, Hugs::Next),
-        KeyPosition::Before(name) => of(name).map_or(last, |at| (at, Hugs::Next)),
+        KeyPosition::First => (0, Adjacent::Next),
+        KeyPosition::Before(name) => of(name).map_or(last, |at| (at, Adjacent::Next)),
         KeyPosition::After(name) => of(name).map_or(last, after),
         KeyPosition::InOrder(order) => {
             let Some(rank) = order.iter().position(|name| *name == key) else { return last };
             let earlier = order[..rank].iter().filter_map(|name| of(name)).max();
             let later = order[rank + 1..].iter().filter_map(|name| of(name)).min();
-            earlier.map(after).or(later.map(|at| (at, Hugs::Next))).unwrap_or(last)
+            earlier.map(after).or(later.map(|at| (at, Adjacent::Next))).unwrap_or(last)
         }
     }
 }

@@ -1,12 +1,12 @@
-//! Edits at a path: missing parents are made, duplicates go together, shared ground is refused.
+//! Edits at a path: missing parents are made, duplicates go together, shared context is refused.
 
 use super::{Edit, EditError, EditErrorKind, EmptyParents, KeyPosition, is_null, wrong_kind};
 use crate::document::DocumentRef;
-use crate::find::PathLookup;
+use crate::lookup::PathLookup;
 use crate::node::NodeKind;
+use crate::node_ref::NodeRef;
 use crate::path::{Path, Segment};
 use crate::value::Value;
-use crate::view::NodeRef;
 
 impl<'a> Edit<'a> {
     /// Sets the value at a path; missing parents are made.
@@ -59,7 +59,7 @@ impl<'a> Edit<'a> {
                     let path = path.to_string();
                     return Err(EditError::at(at, EditErrorKind::ElementNotMapping { path }));
                 }
-                self.append(at, named_item(first, value))
+                self.append(at, matching_element(first, value))
             }
             (NodeKind::Scalar(_), _) if is_null(at) => self.set(at, wrap(first, value)),
             _ => Err(mismatch(at, first)),
@@ -71,7 +71,7 @@ impl<'a> Edit<'a> {
         &mut self,
         document: DocumentRef<'a>,
         path: &Path,
-        when_empty: EmptyParents,
+        empty_parents: EmptyParents,
     ) -> Result<(), EditError> {
         match document.lookup(path).ok_or_else(|| no_document(document))? {
             PathLookup::Shared { by } => Err(shared(by)),
@@ -93,7 +93,7 @@ impl<'a> Edit<'a> {
                         _ => vec![node],
                     };
                 for node in duplicates {
-                    self.remove(node, when_empty)?;
+                    self.remove(node, empty_parents)?;
                 }
                 Ok(())
             }
@@ -128,12 +128,12 @@ fn wrap<'a>(segment: &Segment, value: Value<'a>) -> Value<'a> {
     match segment {
         Segment::Key(key) => Value::Mapping(vec![(Value::string(key.clone()), value)]),
         Segment::Index(_) | Segment::End => Value::Sequence(vec![value]),
-        Segment::Match { .. } => Value::Sequence(vec![named_item(segment, value)]),
+        Segment::Match { .. } => Value::Sequence(vec![matching_element(segment, value)]),
     }
 }
 
 /// A new item that the step would find.
-fn named_item<'a>(segment: &Segment, value: Value<'a>) -> Value<'a> {
+fn matching_element<'a>(segment: &Segment, value: Value<'a>) -> Value<'a> {
     let Segment::Match { key, value: name } = segment else { return value };
     let mut entries = vec![(Value::string(key.clone()), Value::plain(name.clone()))];
     if let Value::Mapping(more) = value {

@@ -25,10 +25,10 @@ use super::DocumentEdit;
 use super::splice::{Part, Splice};
 use crate::document::DocumentRef;
 use crate::node::{CollectionStyle, ScalarStyle};
+use crate::node_ref::NodeRef;
 use crate::scalar::{ScalarType, resolve};
 use crate::span::Span;
 use crate::value::Value;
-use crate::view::NodeRef;
 
 /// Whether the splices of a document are swaps, all of them.
 pub(crate) fn is_certain(
@@ -36,7 +36,7 @@ pub(crate) fn is_certain(
     edit: &DocumentEdit<'_>,
     splices: &[Splice],
 ) -> bool {
-    let sets_only = edit.collections.is_empty() && edit.keys.is_empty() && edit.notes.is_empty();
+    let sets_only = edit.collections.is_empty() && edit.keys.is_empty() && edit.comments.is_empty();
     sets_only
         && edit.values.len() == splices.len()
         && edit
@@ -112,7 +112,7 @@ mod tests {
     use proptest::test_runner::{Config, RngSeed, TestRunner};
 
     use super::*;
-    use crate::edit::{check, splice};
+    use crate::edit::{splice, verify};
     use crate::file::File;
 
     /// Scalars in many places; any of them is swapped.
@@ -137,7 +137,7 @@ mod tests {
         "\"a\": \"old\"\n'b': 'x'\n",
         "<<: old\na: x\na: y\n",
         "{\"a\": \"old\", \"b\": [1, true]}\n",
-        "a:\told\n-b: x\n?c: y\n",
+        "a:\reported\n-b: x\n?c: y\n",
     ];
 
     /// What has a meaning in YAML, and what has none.
@@ -176,7 +176,7 @@ mod tests {
         let is_certain = is_certain(document, &edit, &splices);
         if is_certain {
             let new = splice::apply(file.text(), document.span(), splices).expect("it is one");
-            let read = check::read_back(document, &edit, &BTreeMap::new(), false, new.clone());
+            let read = verify::read_back(document, &edit, &BTreeMap::new(), false, new.clone());
             prop_assert!(read.is_ok(), "{raw:?} in {:?}: {new:?} {read:?}", file.text());
         }
         Ok(is_certain)

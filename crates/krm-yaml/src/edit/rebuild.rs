@@ -2,10 +2,10 @@
 
 use super::Insertion;
 use super::flow::{Work, beside, inserted_texts};
-use super::lower::Ground;
+use super::lower::EditContext;
 use super::splice::{Part, Splice};
-use crate::manners::indentation;
 use crate::span::{Span, line_end, skip_blanks_back};
+use crate::style::indentation;
 
 /// One entry of a list that is written anew.
 enum Slot {
@@ -27,8 +27,8 @@ impl<'a> Work<'a, '_> {
 
     /// Writes the list of entries anew, each as it stands. Not possible where a comment of nobody
     /// stands between them.
-    pub(super) fn rebuild(&self, ground: &mut Ground<'a>) -> bool {
-        let text = ground.text;
+    pub(super) fn rebuild(&self, context: &mut EditContext<'a>) -> bool {
+        let text = context.text;
         let count = self.entries.len();
         let last = &self.entries[count - 1];
         let between = self.entries.iter().zip(&self.entries[1..]);
@@ -42,7 +42,7 @@ impl<'a> Work<'a, '_> {
         for at in 0..=count {
             let new: Vec<&Insertion<'_>> = self.change.inserted_before(at).collect();
             list.extend(
-                inserted_texts(ground, self.node, &new, self.listing).into_iter().map(Slot::New),
+                inserted_texts(context, self.node, &new, self.layout).into_iter().map(Slot::New),
             );
             if at < count && !self.change.removed.contains(&at) {
                 list.extend(kept.next().map(Slot::Old));
@@ -50,7 +50,7 @@ impl<'a> Work<'a, '_> {
         }
         let mut span = Span::new(self.entries[0].start, last.tail);
         let mut parts = Vec::new();
-        if let Some(line) = self.line_of_comment(ground, list.first())
+        if let Some(line) = self.line_of_comment(context, list.first())
             && !self.entries[0].own_line
         {
             span.start = skip_blanks_back(text, span.start, self.node.start());
@@ -77,15 +77,15 @@ impl<'a> Work<'a, '_> {
                     }
                 }
             }
-            parts.extend(self.between(ground, slot, next));
+            parts.extend(self.between(context, slot, next));
         }
-        ground.splices.push(Splice::rebuilt(span, parts, self.node.index));
+        context.splices.push(Splice::rebuilt(span, parts, self.node.index));
         true
     }
 
     /// What comes behind an entry of a list that is written anew: its comma, its comment, a blank or a break.
-    fn between(&self, ground: &Ground<'a>, slot: &Slot, next: Option<&Slot>) -> Vec<Part> {
-        let text = ground.text;
+    fn between(&self, context: &EditContext<'a>, slot: &Slot, next: Option<&Slot>) -> Vec<Part> {
+        let text = context.text;
         let last = &self.entries[self.entries.len() - 1];
         let comment = match slot {
             Slot::Old(index) => {
@@ -100,24 +100,24 @@ impl<'a> Work<'a, '_> {
         parts.extend(comment.map(Part::Keep));
         let starts_line = matches!(next, Some(Slot::New(text)) if text.starts_with(['\n', '\r']));
         let is_open = next.is_some() || line_end(text, last.tail) != last.tail;
-        if let Some(line) = self.line_of_comment(ground, next) {
+        if let Some(line) = self.line_of_comment(context, next) {
             parts.push(Part::New(line));
         } else if comment.is_some() && is_open && !starts_line {
             let like = self.entries.iter().find(|entry| entry.own_line).unwrap_or(&self.entries[0]);
             let indent = indentation(text, like.head);
-            parts.push(Part::New(format!("{}{indent}", ground.manners.line_break)));
+            parts.push(Part::New(format!("{}{indent}", context.style.line_break)));
         } else if next.is_some() && !starts_line {
-            parts.push(Part::New(self.glue(ground)[1..].to_owned()));
+            parts.push(Part::New(self.glue(context)[1..].to_owned()));
         }
         parts
     }
 
     /// The line that begins before an entry with a comment above it.
-    fn line_of_comment(&self, ground: &Ground<'a>, slot: Option<&Slot>) -> Option<String> {
+    fn line_of_comment(&self, context: &EditContext<'a>, slot: Option<&Slot>) -> Option<String> {
         let Some(Slot::Old(index)) = slot else { return None };
         let entry = &self.entries[*index];
-        let indent = indentation(ground.text, entry.start);
-        (entry.start < entry.head).then(|| format!("{}{indent}", ground.manners.line_break))
+        let indent = indentation(context.text, entry.start);
+        (entry.start < entry.head).then(|| format!("{}{indent}", context.style.line_break))
     }
 }
 

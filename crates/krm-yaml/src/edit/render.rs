@@ -1,12 +1,14 @@
-//! New text for values, in the manners of the place where it goes.
+//! New text for values, in the style of the place where it goes.
 
 use super::copy::{comments_above, copy_block};
-use super::lower::Listing;
-use crate::brackets::BracketManners;
-use crate::manners::Manners;
+use super::lower::CollectionLayout;
+use crate::flow_style::FlowStyle;
 use crate::node::ScalarStyle;
-use crate::scalar::{BlockPlace, Context, json_word, write_plain_or_quoted, write_scalar};
+use crate::scalar::{
+    BlockScalarIndent, ScalarContext, json_scalar, write_plain_or_quoted, write_scalar,
+};
 use crate::span::{line_end, next_line, skip_blanks};
+use crate::style::DocumentStyle;
 use crate::value::Value;
 
 /// A value's text: the head goes on the line of its key, the lines below it.
@@ -22,13 +24,13 @@ pub(crate) struct Rendered {
 /// Renders values near one node of a document.
 #[derive(Clone, Copy)]
 pub(crate) struct Renderer<'m> {
-    pub(super) manners: &'m Manners<'m>,
-    /// The node whose neighbourhood sets the manners.
+    pub(super) style: &'m DocumentStyle<'m>,
+    /// The node whose neighbourhood sets the style.
     pub(super) near: u32,
     /// How brackets around are written.
-    pub(super) brackets: BracketManners,
+    pub(super) brackets: FlowStyle,
     /// Whether numbers and truths are spelled as JSON spells them.
-    json_words: bool,
+    json_scalars: bool,
     /// The quotes that all items around have.
     item_style: Option<ScalarStyle>,
     /// How far behind its dash a collection begins.
@@ -40,13 +42,13 @@ pub(crate) struct Renderer<'m> {
 }
 
 impl<'m> Renderer<'m> {
-    pub(crate) fn new(manners: &'m Manners<'m>, near: u32) -> Self {
-        let brackets = BracketManners { json: manners.json, ..BracketManners::default() };
+    pub(crate) fn new(style: &'m DocumentStyle<'m>, near: u32) -> Self {
+        let brackets = FlowStyle { json: style.json, ..FlowStyle::default() };
         Self {
-            manners,
+            style,
             near,
             brackets,
-            json_words: manners.json_words,
+            json_scalars: style.json_scalars,
             item_style: None,
             dash: 2,
             ends_file: false,
@@ -54,12 +56,12 @@ impl<'m> Renderer<'m> {
         }
     }
 
-    /// The manners of the collection that the new text goes into.
-    pub(crate) fn within(self, listing: &Listing<'_>) -> Self {
+    /// The style of the collection that the new text goes into.
+    pub(crate) fn within(self, layout: &CollectionLayout<'_>) -> Self {
         Self {
-            brackets: listing.brackets,
-            item_style: listing.manners.item_style,
-            dash: listing.manners.dash.unwrap_or(self.dash),
+            brackets: layout.brackets,
+            item_style: layout.style.item_style,
+            dash: layout.style.dash.unwrap_or(self.dash),
             ..self
         }
     }
@@ -74,13 +76,19 @@ impl<'m> Renderer<'m> {
         Self { ends_file: end as usize == text.len(), before_blanks: is_blank, ..self }
     }
 
-    fn context(&self, flow: bool, key: bool, block: Option<BlockPlace>) -> Context {
-        Context { flow, key, json: self.brackets.json, quote: self.manners.quote(self.near), block }
+    fn context(&self, flow: bool, key: bool, block: Option<BlockScalarIndent>) -> ScalarContext {
+        ScalarContext {
+            flow,
+            key,
+            json: self.brackets.json,
+            quote: self.style.quote(self.near),
+            block,
+        }
     }
 
-    pub(super) fn block_place(&self, column: u32) -> Option<BlockPlace> {
-        let width = self.manners.indent(self.near);
-        (!self.before_blanks).then_some(BlockPlace {
+    pub(super) fn block_place(&self, column: u32) -> Option<BlockScalarIndent> {
+        let width = self.style.indent(self.near);
+        (!self.before_blanks).then_some(BlockScalarIndent {
             column: column + width,
             width,
             explicit: false,
@@ -110,12 +118,12 @@ impl<'m> Renderer<'m> {
 
     /// The same for keys, which stay as they are spelled.
     pub(super) fn of_key(&self) -> Self {
-        Self { json_words: false, ..*self }
+        Self { json_scalars: false, ..*self }
     }
 
     /// A scalar that is no text. What JSON has no word for stays as it is.
     pub(super) fn word(&self, text: &str) -> String {
-        let word = json_word(text).filter(|_| self.json_words);
+        let word = json_scalar(text).filter(|_| self.json_scalars);
         word.unwrap_or_else(|| text.to_owned())
     }
 
@@ -131,8 +139,8 @@ impl<'m> Renderer<'m> {
         }
         if value.is_filled_collection() {
             let inner = match value {
-                Value::Sequence(_) => column + self.manners.list_indent(self.near),
-                _ => column + self.manners.indent(self.near),
+                Value::Sequence(_) => column + self.style.list_indent(self.near),
+                _ => column + self.style.indent(self.near),
             };
             return Rendered { lines: self.body(value, inner), ..Rendered::default() };
         }
@@ -145,7 +153,7 @@ impl<'m> Renderer<'m> {
     }
 
     /// A value behind a dash that shares its line with a comment: what has lines stands below.
-    pub(crate) fn item_value(
+    pub(crate) fn element_value(
         &self,
         value: &Value<'_>,
         column: u32,
@@ -164,7 +172,12 @@ impl<'m> Renderer<'m> {
     }
 
     /// A text in block context, in the style that stands there where it allows it.
-    pub(crate) fn text(&self, text: &str, old: ScalarStyle, place: Option<BlockPlace>) -> Rendered {
+    pub(crate) fn text(
+        &self,
+        text: &str,
+        old: ScalarStyle,
+        place: Option<BlockScalarIndent>,
+    ) -> Rendered {
         let written = write_scalar(text, old, self.context(false, false, place));
         Rendered { head: written.head, comment: None, lines: written.lines }
     }
@@ -254,7 +267,7 @@ impl<'m> Renderer<'m> {
     }
 
     /// A new item inside brackets, quoted as the others are.
-    pub(crate) fn flow_item(&self, value: &Value<'_>) -> String {
+    pub(crate) fn flow_element(&self, value: &Value<'_>) -> String {
         match (value, self.item_style) {
             (Value::String(text), Some(style)) => {
                 write_scalar(text, style, self.context(true, false, None)).head
@@ -292,8 +305,8 @@ impl<'m> Renderer<'m> {
     /// A value inside brackets that stand over several lines, as JSON is often printed.
     /// `indent` is what stands before the entry that holds it.
     pub(crate) fn flow_lines(&self, value: &Value<'_>, indent: &str) -> String {
-        let inner = format!("{indent}{}", self.manners.unit());
-        let eol = self.manners.line_break;
+        let inner = format!("{indent}{}", self.style.unit());
+        let eol = self.style.line_break;
         let join = |parts: Vec<String>, open: char, close: char| {
             let lines: Vec<String> =
                 parts.into_iter().map(|part| format!("{inner}{part}")).collect();

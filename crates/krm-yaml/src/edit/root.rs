@@ -1,29 +1,29 @@
 //! A new value in the place of a document's root.
 
-use super::ahead::Ahead;
-use super::lower::Ground;
+use super::lower::EditContext;
+use super::properties::KeptProperties;
 use super::render::Rendered;
 use super::replace::is_inline;
 use super::splice::{Part, Splice};
 use crate::layout::comment_beside;
+use crate::node_ref::NodeRef;
 use crate::span::{Span, column, is_first_on_line, line_end, line_start, past_blanks};
 use crate::value::Value;
-use crate::view::NodeRef;
 
 /// Replaces the root.
-pub(super) fn replace<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, value: &Value<'_>) {
-    let text = ground.text;
-    let eol = ground.manners.line_break;
-    let marker = ground.document.start_marker().map(|marker| marker.end);
+pub(super) fn replace<'a>(context: &mut EditContext<'a>, node: NodeRef<'a>, value: &Value<'_>) {
+    let text = context.text;
+    let eol = context.style.line_break;
+    let marker = context.document.start_marker().map(|marker| marker.end);
     let (start, end) = match node.is_block() {
         true => {
-            let entries = &ground.listing(node).entries;
+            let entries = &context.layout(node).entries;
             let tail = entries.last().map_or(node.end(), |last| last.tail);
             (entries.first().map_or(node.start(), |first| first.head), tail)
         }
         false => (node.start(), node.end()),
     };
-    let renderer = ground.renderer(node).before(text, end);
+    let renderer = context.renderer(node).before(text, end);
     let depth = if is_first_on_line(text, start) { column(text, start) } else { 0 };
     let style =
         node.as_scalar().filter(|scalar| !scalar.raw().is_empty()).map(|scalar| scalar.style());
@@ -34,24 +34,25 @@ pub(super) fn replace<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, value: &Va
     };
     let behind_marker =
         marker.filter(|&marker| line_start(text, start) == line_start(text, marker));
-    let front = Ahead::of(text, node, behind_marker.unwrap_or(node.full_span().start), value);
+    let front =
+        KeptProperties::of(text, node, behind_marker.unwrap_or(node.full_span().start), value);
     if node.span().is_empty() && !node.is_block() {
         let at = if front.end > node.full_span().start {
             front.end
         } else {
             marker.map_or(start, |end| line_end(text, end))
         };
-        let lead = if at > ground.document.span().start { eol } else { "" };
+        let lead = if at > context.document.span().start { eol } else { "" };
         let new = std::iter::once(head).filter(|head| !head.is_empty()).chain(lines);
         let new = new.collect::<Vec<_>>().join(eol);
-        ground.splices.push(Splice::insert(at, format!("{lead}{new}")));
+        context.splices.push(Splice::insert(at, format!("{lead}{new}")));
         return;
     }
     let comment = comment_beside(text, end);
     // One that the same edit removes makes room with the value.
-    let is_dropped = starts_line && ground.beside.get(&node.index).is_some_and(Option::is_none);
+    let is_dropped = starts_line && context.beside.get(&node.index).is_some_and(Option::is_none);
     if is_dropped {
-        ground.beside.remove(&node.index);
+        context.beside.remove(&node.index);
     }
     let has_front = behind_marker.is_some() || front.floor < start && node.properties().is_some();
     let shares_line = has_front && line_start(text, front.floor) == line_start(text, start);
@@ -59,11 +60,11 @@ pub(super) fn replace<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, value: &Va
     if starts_line && shares_line && front.floor > line_start(text, start) {
         let stays = Part::Keep(if is_dropped { Span::empty(end) } else { kept });
         let parts = vec![stays, Part::New(format!("{eol}{}", lines.join(eol)))];
-        let from = front.cover_tag(ground, front.floor);
-        ground.splices.push(Splice::parts(Span::new(from, past_blanks(text, kept.end)), parts));
+        let from = front.cover_tag(context, front.floor);
+        context.splices.push(Splice::parts(Span::new(from, past_blanks(text, kept.end)), parts));
         return;
     }
-    let from = front.cover_tag(ground, start);
+    let from = front.cover_tag(context, start);
     if starts_line {
         let new = lines.join(eol);
         let new = new.trim_start_matches(' ');
@@ -74,7 +75,7 @@ pub(super) fn replace<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, value: &Va
             false => format!("{}{eol}{indent}", comment.of(text)),
         };
         let end = if node.is_block() { end } else { past_blanks(text, kept.end) };
-        ground.splices.push(Splice::new(Span::new(from, end), format!("{above}{new}")));
+        context.splices.push(Splice::new(Span::new(from, end), format!("{above}{new}")));
         return;
     }
     let mut parts = vec![Part::New(head)];
@@ -84,5 +85,5 @@ pub(super) fn replace<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>, value: &Va
     }
     parts.extend(lines.iter().map(|line| Part::New(format!("{eol}{line}"))));
     let end = if lines.is_empty() { kept.end } else { past_blanks(text, kept.end) };
-    ground.splices.push(Splice::parts(Span::new(from, end), parts));
+    context.splices.push(Splice::parts(Span::new(from, end), parts));
 }

@@ -7,8 +7,8 @@ mod syntax;
 use std::fmt;
 
 use crate::diagnostic_kinds;
+use crate::node_ref::NodeRef;
 use crate::span::Span;
-use crate::view::NodeRef;
 
 pub use edit::EditErrorKind;
 pub use path::PathErrorKind;

@@ -2,10 +2,10 @@
 
 use super::{Indentation, SequenceIndent};
 use crate::layout::{self, EntryLayout};
-use crate::manners::Manners;
 use crate::node::NodeKind;
+use crate::node_ref::NodeRef;
 use crate::span::{column, is_first_on_line};
-use crate::view::NodeRef;
+use crate::style::DocumentStyle;
 
 /// A block collection, with where it stands and where it should.
 pub(super) struct Column<'a> {
@@ -29,7 +29,7 @@ pub(super) struct Columns<'a> {
 
 impl<'a> Columns<'a> {
     pub(super) fn of(root: NodeRef<'a>, how: Indentation) -> Self {
-        let manners = Manners::of(root.document());
+        let style = DocumentStyle::of(root.document());
         let mut columns = Self { all: Vec::new() };
         for node in root.descendants().filter(|node| node.is_block()) {
             let entries = layout::entries(node);
@@ -41,11 +41,7 @@ impl<'a> Columns<'a> {
                     let is_own = is_first_on_line(node.source(), head);
                     let deeper = old.saturating_sub(around.old);
                     around.new
-                        + if is_own {
-                            distance(node, around, deeper, how, &manners)
-                        } else {
-                            deeper
-                        }
+                        + if is_own { distance(node, around, deeper, how, &style) } else { deeper }
                 }
             };
             columns.all.push(Column { node, entries, old, new });
@@ -82,7 +78,7 @@ fn distance(
     around: &Column<'_>,
     old: u32,
     how: Indentation,
-    manners: &Manners<'_>,
+    style: &DocumentStyle<'_>,
 ) -> u32 {
     let entry = around.entries.binary_search_by_key(&node.index, |entry| entry.value.index);
     let is_announced = entry.is_ok_and(|at| is_announced(&around.entries[at]));
@@ -95,7 +91,7 @@ fn distance(
     match how.sequence {
         Some(SequenceIndent::Compact) => 0,
         Some(SequenceIndent::Wide) if old > 0 => how.mapping.unwrap_or(old),
-        Some(SequenceIndent::Wide) => how.mapping.unwrap_or_else(|| manners.indent(node.index)),
+        Some(SequenceIndent::Wide) => how.mapping.unwrap_or_else(|| style.indent(node.index)),
         None if old > 0 => how.mapping.unwrap_or(old),
         None => 0,
     }

@@ -2,10 +2,10 @@
 
 use super::columns::{Column, Columns, is_announced};
 use crate::document::DocumentRef;
-use crate::gap::Gap;
 use crate::node::NodeKind;
+use crate::node_ref::NodeRef;
 use crate::span::{Span, column, is_first_on_line, line_end, next_line, skip_blanks};
-use crate::view::NodeRef;
+use crate::trivia::Gap;
 
 /// One line: where it begins, and how many spaces it should begin with.
 pub(super) struct Line {
@@ -113,18 +113,18 @@ impl<'a> Lines<'a> {
     }
 
     /// The lines of `|` and `>` texts, and the marks in their heads.
-    pub(super) fn place_texts(&mut self, columns: &Columns<'a>, indent: Option<u32>) {
+    pub(super) fn place_block_scalars(&mut self, columns: &Columns<'a>, indent: Option<u32>) {
         let Some(root) = self.document.root() else { return };
         for node in root.descendants() {
             if matches!(node.kind(), NodeKind::Scalar(style) if style.is_block())
                 && let Some(around) = columns.around(node)
             {
-                self.place_text(node, around, indent);
+                self.place_block_scalar(node, around, indent);
             }
         }
     }
 
-    fn place_text(&mut self, node: NodeRef<'a>, around: &Column<'a>, indent: Option<u32>) {
+    fn place_block_scalar(&mut self, node: NodeRef<'a>, around: &Column<'a>, indent: Option<u32>) {
         let old = node.indent();
         let Some(header) = node.as_scalar().and_then(|scalar| scalar.header()) else { return };
         let kept = around.shifted(old);

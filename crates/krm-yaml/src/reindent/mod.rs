@@ -52,7 +52,7 @@ impl DocumentRef<'_> {
         let columns = Columns::of(root, how);
         let mut lines = Lines::of(self);
         lines.follow(&columns);
-        lines.place_texts(&columns, how.mapping);
+        lines.place_block_scalars(&columns, how.mapping);
         comments::place(&mut lines, &columns);
         let text = lines.write();
         if text == self.text() {

@@ -4,7 +4,7 @@ use super::{ScalarType, resolve};
 
 /// A plain scalar of this text as JSON spells it; none where JSON cannot say it: a text without quotes, `.inf`, or `017`,
 /// which readers take for different numbers.
-pub(crate) fn json_word(text: &str) -> Option<String> {
+pub(crate) fn json_scalar(text: &str) -> Option<String> {
     match resolve(text) {
         ScalarType::Null => Some("null".to_owned()),
         ScalarType::Bool(value) => Some(value.to_string()),
@@ -57,7 +57,7 @@ mod tests {
             ("5.e3", "5.0e3"),
         ];
         for (yaml, json) in spelled {
-            assert_eq!(json_word(yaml).as_deref(), Some(json), "{yaml}");
+            assert_eq!(json_scalar(yaml).as_deref(), Some(json), "{yaml}");
             assert_eq!(resolve(yaml), resolve(json), "{yaml}");
         }
     }
@@ -66,7 +66,7 @@ mod tests {
     fn words_of_json_stay() {
         let huge = "9".repeat(60);
         for word in ["null", "true", "0", "-0", "-0.0", "1.50", "1.0E+2", "2e-3", "0e0", &huge] {
-            assert_eq!(json_word(word).as_deref(), Some(word));
+            assert_eq!(json_scalar(word).as_deref(), Some(word));
         }
     }
 
@@ -74,7 +74,7 @@ mod tests {
     fn json_has_no_word_for_some() {
         let huge = format!("0x{}", "f".repeat(40));
         for word in [".inf", "-.Inf", ".nan", "017", "-017", "+00", "00.5", "text", "1_0", &huge] {
-            assert_eq!(json_word(word), None, "{word}");
+            assert_eq!(json_scalar(word), None, "{word}");
         }
     }
 }

@@ -6,7 +6,7 @@ mod resolve;
 mod write;
 
 pub(crate) use decode::{decode, lines};
-pub(crate) use json::json_word;
+pub(crate) use json::json_scalar;
 pub use resolve::ScalarType;
 pub(crate) use resolve::{resolve, resolve_1_1, resolve_tagged};
-pub(crate) use write::{BlockPlace, Context, write_plain_or_quoted, write_scalar};
+pub(crate) use write::{BlockScalarIndent, ScalarContext, write_plain_or_quoted, write_scalar};

@@ -5,7 +5,7 @@ use crate::node::ScalarStyle;
 
 /// Where a scalar is to be written.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Context {
+pub(crate) struct ScalarContext {
     /// Inside brackets.
     pub(crate) flow: bool,
     /// As a key of a mapping.
@@ -15,12 +15,12 @@ pub(crate) struct Context {
     /// The quote to use where one is needed.
     pub(crate) quote: char,
     /// The lines of a block scalar, where one may stand.
-    pub(crate) block: Option<BlockPlace>,
+    pub(crate) block: Option<BlockScalarIndent>,
 }
 
 /// Where the lines of a block scalar go.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct BlockPlace {
+pub(crate) struct BlockScalarIndent {
     pub(crate) column: u32,
     /// How much deeper than its parent that is.
     pub(crate) width: u32,
@@ -32,22 +32,22 @@ pub(crate) struct BlockPlace {
 
 /// A scalar's text: the head goes beside the key, the lines below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Written {
+pub(crate) struct ScalarText {
     pub(crate) head: String,
     /// Lines of a block scalar with their indentation; empty for all others.
     pub(crate) lines: Vec<String>,
 }
 
-impl Written {
+impl ScalarText {
     fn inline(head: String) -> Self {
         Self { head, lines: Vec::new() }
     }
 }
 
 /// Writes a text in the style `old`, or the nearest to it that holds it.
-pub(crate) fn write_scalar(text: &str, old: ScalarStyle, context: Context) -> Written {
+pub(crate) fn write_scalar(text: &str, old: ScalarStyle, context: ScalarContext) -> ScalarText {
     if context.json {
-        return Written::inline(double_quoted(text));
+        return ScalarText::inline(double_quoted(text));
     }
     let wants_lines = match old {
         ScalarStyle::Literal | ScalarStyle::Folded => !text.is_empty(),
@@ -69,11 +69,11 @@ pub(crate) fn write_scalar(text: &str, old: ScalarStyle, context: Context) -> Wr
         ScalarStyle::Plain => write_plain_or_quoted(text, context),
         _ => quoted(text, context.quote),
     };
-    Written::inline(head)
+    ScalarText::inline(head)
 }
 
 /// Writes a text plain where every reader takes it for that text, and quoted otherwise.
-pub(crate) fn write_plain_or_quoted(text: &str, context: Context) -> String {
+pub(crate) fn write_plain_or_quoted(text: &str, context: ScalarContext) -> String {
     if !context.json && is_plain(text, context.flow, context.key) {
         text.to_owned()
     } else if context.json {
@@ -144,7 +144,7 @@ fn fits_block(text: &str, old: ScalarStyle) -> bool {
     printable && !content.is_empty() && !blank_edges && !hides_blanks
 }
 
-fn block(text: &str, old: ScalarStyle, place: BlockPlace) -> Written {
+fn block(text: &str, old: ScalarStyle, place: BlockScalarIndent) -> ScalarText {
     let content = text.trim_end_matches('\n');
     let breaks = text.len() - content.len();
     let folds =
@@ -170,7 +170,7 @@ fn block(text: &str, old: ScalarStyle, place: BlockPlace) -> Written {
         lines.push(if line.is_empty() { String::new() } else { format!("{indent}{line}") });
     }
     lines.extend(std::iter::repeat_n(String::new(), breaks.saturating_sub(1)));
-    Written { head, lines }
+    ScalarText { head, lines }
 }
 
 /// Whether a text can stand without quotes and is read as that text by YAML 1.1 and 1.2.
@@ -227,9 +227,10 @@ fn looks_like_a_number(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    const PLACE: BlockPlace = BlockPlace { column: 2, width: 2, explicit: false, ends_file: false };
-    const VALUE: Context =
-        Context { flow: false, key: false, json: false, quote: '"', block: Some(PLACE) };
+    const PLACE: BlockScalarIndent =
+        BlockScalarIndent { column: 2, width: 2, explicit: false, ends_file: false };
+    const VALUE: ScalarContext =
+        ScalarContext { flow: false, key: false, json: false, quote: '"', block: Some(PLACE) };
 
     #[test]
     fn quotes_what_some_reader_takes_for_something_else() {
@@ -281,7 +282,7 @@ mod tests {
         ] {
             assert_eq!(write_plain_or_quoted(text, VALUE), text);
         }
-        assert_eq!(write_plain_or_quoted("a,b", Context { flow: true, ..VALUE }), "\"a,b\"");
+        assert_eq!(write_plain_or_quoted("a,b", ScalarContext { flow: true, ..VALUE }), "\"a,b\"");
     }
 
     #[test]

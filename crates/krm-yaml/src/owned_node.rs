@@ -6,7 +6,7 @@ use crate::comment::CommentPosition;
 use crate::document::DocumentRef;
 use crate::edit::{Edit, EditError, EditErrorKind, EmptyParents};
 use crate::file::File;
-use crate::view::NodeRef;
+use crate::node_ref::NodeRef;
 
 /// A node of a text of its own.
 #[derive(Clone)]
@@ -57,12 +57,12 @@ pub struct DocumentCopy {
 }
 
 impl DocumentCopy {
-    /// Copies a document without some of its entries (items, or values with their keys), and with some notes above
+    /// Copies a document without some of its entries (items, or values with their keys), and with some comments above
     /// the comments of others.
     pub fn new(
         document: DocumentRef<'_>,
         without: &[NodeRef<'_>],
-        notes: &[(NodeRef<'_>, String)],
+        comments: &[(NodeRef<'_>, String)],
     ) -> Result<Self, EditError> {
         let refuse = |kind: EditErrorKind| EditError::new(document.span(), kind);
         let copy = File::parse(document.text().to_owned());
@@ -84,10 +84,10 @@ impl DocumentCopy {
             end = stop;
             gone.push((start, count));
         }
-        for (node, note) in notes {
+        for (node, comment) in comments {
             let copy = same.node(node.index);
             let old = crate::comment::above(copy);
-            let text = old.iter().fold(note.clone(), |text, line| format!("{text}\n{line}"));
+            let text = old.iter().fold(comment.clone(), |text, line| format!("{text}\n{line}"));
             edit.set_comment(copy, CommentPosition::Head, Some(&text))?;
         }
         let text = edit.apply()?;

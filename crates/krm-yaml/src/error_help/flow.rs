@@ -1,18 +1,18 @@
 //! Errors inside `[…]` and `{…}`.
 
-use super::{Scene, block};
+use super::{ErrorContext, block};
 use crate::error::{SyntaxError, SyntaxErrorKind};
-use crate::front::ErrorKind;
+use crate::parser::ErrorKind;
 use crate::span::{Span, line_end};
 
-impl Scene<'_> {
+impl ErrorContext<'_> {
     /// The innermost bracket that is open.
     fn open_bracket(&self) -> Option<u32> {
         let open = self.open.iter().rfind(|open| open.is_flow);
         open.map(|open| open.start)
     }
 
-    pub(super) fn in_brackets(&self, kind: &ErrorKind) -> SyntaxError {
+    pub(super) fn in_flow_collection(&self, kind: &ErrorKind) -> SyntaxError {
         match kind {
             ErrorKind::MisplacedFlowCollectionEnd => {
                 return self.error(self.at, SyntaxErrorKind::UnexpectedClosingBracket);

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::document::DocumentRef;
-use crate::gap::Gap;
 use crate::node::{self, CollectionStyle, Node, NodeKind, Properties, ScalarStyle};
 use crate::scalar::{self, ScalarType};
 use crate::span::{Position, Span};
+use crate::trivia::Gap;
 
 /// A view of one node.
 #[derive(Clone, Copy)]

@@ -2,21 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use super::lower::Change;
+use super::lower::CollectionChange;
 use super::{DocumentEdit, EditError, EditErrorKind};
 use crate::ScalarType;
 use crate::document::DocumentRef;
 use crate::file::File;
-use crate::front::ReadOptions;
 use crate::node::NodeKind;
-use crate::view::{NodeRef, Scalar};
+use crate::node_ref::{NodeRef, Scalar};
+use crate::parser::ReadOptions;
 
 /// Gives the new text of the document back if it means what it should.
 pub(crate) fn read_back(
     document: DocumentRef<'_>,
     edit: &DocumentEdit<'_>,
-    changes: &BTreeMap<u32, Change<'_>>,
-    json_words: bool,
+    changes: &BTreeMap<u32, CollectionChange<'_>>,
+    json_scalars: bool,
     text: String,
 ) -> Result<String, EditError> {
     let whole = document.root().map_or(document.span(), |root| root.full_span());
@@ -27,7 +27,7 @@ pub(crate) fn read_back(
     if let Some(error) = file.errors().next() {
         return refuse(EditErrorKind::InvalidResult { error: error.to_string().into() });
     }
-    let expected = Expected { edit, changes, json_words };
+    let expected = Expected { edit, changes, json_scalars };
     let is_one = file.documents().count() == 1;
     let new = file.document(0).filter(|_| is_one).and_then(|new| new.root());
     let (Some(old), Some(new)) = (document.root(), new) else {
@@ -42,9 +42,9 @@ pub(crate) fn read_back(
 
 struct Expected<'e, 'c> {
     edit: &'e DocumentEdit<'e>,
-    changes: &'c BTreeMap<u32, Change<'c>>,
+    changes: &'c BTreeMap<u32, CollectionChange<'c>>,
     /// Whether values may be spelled as JSON spells them.
-    json_words: bool,
+    json_scalars: bool,
 }
 
 impl Expected<'_, '_> {
@@ -54,7 +54,7 @@ impl Expected<'_, '_> {
         if let Some(value) = self.edit.values.get(&old.index) {
             let keeps_anchor =
                 old.anchor().is_none() || value.node().is_some() || old.anchor() == new.anchor();
-            return holds(value.is_meant_by(new, self.json_words) && keeps_anchor);
+            return holds(value.is_meant_by(new, self.json_scalars) && keeps_anchor);
         }
         if let Some(name) = self.edit.keys.get(&old.index) {
             let is_named = new
@@ -93,7 +93,7 @@ impl Expected<'_, '_> {
         for at in 0..=count {
             for insertion in change.inserted_before(at) {
                 let key = insertion.key.iter().map(|key| (key, false));
-                for (value, json) in key.chain([(&insertion.value, self.json_words)]) {
+                for (value, json) in key.chain([(&insertion.value, self.json_scalars)]) {
                     let there = found.next().is_some_and(|node| value.is_meant_by(node, json));
                     if !there {
                         return Err(old);

@@ -5,12 +5,12 @@
 //! tab, forgot a quote.
 
 mod block;
-mod brackets;
+mod flow;
 mod quotes;
 
 use crate::error::{SyntaxError, SyntaxErrorKind};
-use crate::front::{ErrorKind, FrontError, ReadOptions};
 use crate::node::{CollectionStyle, Node, NodeKind};
+use crate::parser::{ErrorKind, ParserError, ReadOptions};
 use crate::span::{Span, before_break, is_break, line_end, line_start, next_line};
 
 /// A collection that was open when the front end stopped.
@@ -34,7 +34,7 @@ impl OpenCollection {
 pub(crate) fn explain(
     text: &str,
     document: u32,
-    error: &FrontError,
+    error: &ParserError,
     open: &[OpenCollection],
     options: ReadOptions,
 ) -> SyntaxError {
@@ -42,13 +42,13 @@ pub(crate) fn explain(
     while !text.is_char_boundary(at as usize) {
         at -= 1;
     }
-    let scene = Scene { text, document: document.min(at), at, open, options };
-    let explained = scene.tab_in_indentation().unwrap_or_else(|| scene.by_kind(&error.kind));
-    SyntaxError { is_template: scene.looks_like_a_template(), ..explained }
+    let context = ErrorContext { text, document: document.min(at), at, open, options };
+    let explained = context.tab_in_indentation().unwrap_or_else(|| context.by_kind(&error.kind));
+    SyntaxError { is_template: context.looks_like_a_template(), ..explained }
 }
 
 /// The place where the front end stopped, and what stands around it.
-struct Scene<'a> {
+struct ErrorContext<'a> {
     text: &'a str,
     /// Where the document begins.
     document: u32,
@@ -57,7 +57,7 @@ struct Scene<'a> {
     options: ReadOptions,
 }
 
-impl Scene<'_> {
+impl ErrorContext<'_> {
     /// An error at one character.
     fn error(&self, at: u32, kind: SyntaxErrorKind) -> SyntaxError {
         let next = self.text[at as usize..].chars().next();
@@ -135,10 +135,10 @@ impl Scene<'_> {
             | Kind::InvalidFlowScalarIndent
             | Kind::MisplacedFlowCollectionEnd
             | Kind::MismatchedFlowCollectionEnd { .. }
-            | Kind::BlockEntryInFlowCollection => self.in_brackets(kind),
+            | Kind::BlockEntryInFlowCollection => self.in_flow_collection(kind),
             Kind::MappingValueNotAllowed | Kind::InvalidColonPlacement => {
                 if self.open.last().is_some_and(|open| open.is_flow) {
-                    return self.in_brackets(kind);
+                    return self.in_flow_collection(kind);
                 }
                 self.stray_colon()
             }
@@ -151,7 +151,7 @@ impl Scene<'_> {
             | Kind::BlockSequenceEntryNotAllowed => self.block_structure(),
             Kind::InvalidBlockScalarHeader
             | Kind::ZeroBlockScalarIndent
-            | Kind::InvalidBlockScalarIndent => self.block_text(kind),
+            | Kind::InvalidBlockScalarIndent => self.block_scalar(kind),
             Kind::TabNotAllowed
             | Kind::TabInBlockIndentation
             | Kind::TabInIndentation

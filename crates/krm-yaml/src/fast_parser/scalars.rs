@@ -1,6 +1,6 @@
 //! Scalars on one line: where they end.
 
-use super::bytes::{Bytes, IN_BLOCK, IN_BRACKETS, IN_DOUBLE, IN_SINGLE, KINDS, NO_BEGIN};
+use super::bytes::{Bytes, IN_BLOCK, IN_DOUBLE, IN_FLOW, IN_SINGLE, KINDS, NO_BEGIN};
 
 impl Bytes<'_> {
     /// The end of a plain scalar, which a colon, a comment or a line break may follow.
@@ -21,11 +21,11 @@ impl Bytes<'_> {
     }
 
     /// The same inside of brackets.
-    pub(super) fn plain_in_brackets(self, start: usize) -> Option<usize> {
+    pub(super) fn plain_in_flow(self, start: usize) -> Option<usize> {
         self.begins_plain(start)?;
         let mut at = start;
         loop {
-            at = self.next(at, IN_BRACKETS);
+            at = self.next(at, IN_FLOW);
             match self.at(at) {
                 b':' if self.is_colon(at) => break,
                 b':' if matches!(self.at(at + 1), b',' | b'[' | b']' | b'{' | b'}') => return None,

@@ -1,11 +1,11 @@
 //! Errors of lines and indentation.
 
-use super::{Scene, shorten};
+use super::{ErrorContext, shorten};
 use crate::error::{SyntaxError, SyntaxErrorKind};
-use crate::front::ErrorKind;
+use crate::parser::ErrorKind;
 use crate::span::{Span, column};
 
-impl Scene<'_> {
+impl ErrorContext<'_> {
     /// A colon where no key can stand: two in one line, or none in the line before.
     pub(super) fn stray_colon(&self) -> SyntaxError {
         let here = self.line(self.at);
@@ -117,7 +117,7 @@ impl Scene<'_> {
     }
 
     /// A `|` or `>` text whose head or first lines are wrong.
-    pub(super) fn block_text(&self, kind: &ErrorKind) -> SyntaxError {
+    pub(super) fn block_scalar(&self, kind: &ErrorKind) -> SyntaxError {
         if *kind == ErrorKind::InvalidBlockScalarIndent {
             return self.error(self.at, SyntaxErrorKind::BlockScalarBlankLines);
         }

@@ -3,11 +3,11 @@
 use super::{DocumentEdit, EditError, EditErrorKind};
 use crate::document::DocumentRef;
 use crate::node::ScalarStyle;
-use crate::scalar::{ScalarType, json_word};
+use crate::node_ref::NodeRef;
+use crate::scalar::{ScalarType, json_scalar};
 use crate::value::Value;
-use crate::view::NodeRef;
 
-pub(super) fn refuse_unsaid(
+pub(super) fn refuse_unrepresentable(
     document: DocumentRef<'_>,
     edit: &DocumentEdit<'_>,
 ) -> Result<(), EditError> {
@@ -16,7 +16,7 @@ pub(super) fn refuse_unsaid(
         collection.inserted.iter().map(|insertion| (*index, &insertion.value))
     });
     for (index, value) in set.chain(inserted) {
-        if let Some(number) = unsaid(value) {
+        if let Some(number) = unrepresentable(value) {
             let kind = EditErrorKind::NotJson { number: number.into() };
             return Err(EditError::at(document.node(index), kind));
         }
@@ -25,21 +25,21 @@ pub(super) fn refuse_unsaid(
 }
 
 /// The first number in a value that JSON cannot say. Keys are texts there.
-fn unsaid(value: &Value<'_>) -> Option<String> {
+fn unrepresentable(value: &Value<'_>) -> Option<String> {
     match value {
-        Value::Number(text) => json_word(text).is_none().then(|| text.clone().into_owned()),
-        Value::Sequence(items) => items.iter().find_map(unsaid),
-        Value::Mapping(entries) => entries.iter().find_map(|(_, value)| unsaid(value)),
-        Value::Node(node) => unsaid_in(*node),
-        Value::OwnedNode(graft) => unsaid_in(graft.node()),
+        Value::Number(text) => json_scalar(text).is_none().then(|| text.clone().into_owned()),
+        Value::Sequence(items) => items.iter().find_map(unrepresentable),
+        Value::Mapping(entries) => entries.iter().find_map(|(_, value)| unrepresentable(value)),
+        Value::Node(node) => unrepresentable_in(*node),
+        Value::OwnedNode(graft) => unrepresentable_in(graft.node()),
         Value::Null | Value::Bool(_) | Value::String(_) => None,
     }
 }
 
-fn unsaid_in(node: NodeRef<'_>) -> Option<String> {
+fn unrepresentable_in(node: NodeRef<'_>) -> Option<String> {
     let is_value = |it: &NodeRef<'_>| *it == node || !it.node().is_key();
     let scalars = node.descendants().filter(is_value).filter_map(NodeRef::as_scalar);
     let mut words =
         scalars.filter(|it| it.style() == ScalarStyle::Plain && it.resolve() != ScalarType::String);
-    words.find(|it| json_word(&it.value()).is_none()).map(|it| it.value().into_owned())
+    words.find(|it| json_scalar(&it.value()).is_none()).map(|it| it.value().into_owned())
 }

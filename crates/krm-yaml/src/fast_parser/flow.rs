@@ -1,6 +1,6 @@
 //! Collections in brackets, on one line or several.
 
-use super::{LONGEST_KEY, Quick};
+use super::{FastParser, LONGEST_KEY};
 use crate::node::{CollectionStyle, Node, ScalarStyle};
 use crate::span::Span;
 
@@ -11,16 +11,16 @@ pub(super) struct Bracket {
     closing: u8,
 }
 
-impl Quick<'_> {
+impl FastParser<'_> {
     /// A collection in brackets that begins at `start`; gives back the place behind it.
-    pub(super) fn brackets(&mut self, start: usize) -> Option<usize> {
+    pub(super) fn flow_collection(&mut self, start: usize) -> Option<usize> {
         let mut at = self.open_bracket(start)?;
         loop {
-            at = self.bracket_entry(at)?;
+            at = self.flow_entry(at)?;
             // What stands behind an entry: a comma and the next one, or the closing bracket.
             loop {
                 let Some(bracket) = self.brackets.last() else { return Some(at) };
-                at = self.bracket_gap(at)?;
+                at = self.flow_gap(at)?;
                 match self.bytes.at(at) {
                     b',' => break,
                     byte if byte == bracket.closing => at = self.close_bracket(at),
@@ -32,23 +32,23 @@ impl Quick<'_> {
     }
 
     /// Opens brackets, reads one entry, or closes what has no more entries.
-    fn bracket_entry(&mut self, at: usize) -> Option<usize> {
-        let mut at = self.bracket_gap(at)?;
+    fn flow_entry(&mut self, at: usize) -> Option<usize> {
+        let mut at = self.flow_gap(at)?;
         loop {
             let bracket = *self.brackets.last()?;
             if self.bytes.at(at) == bracket.closing {
                 return Some(self.close_bracket(at));
             }
             if bracket.closing == b'}' {
-                at = self.bracket_key(at, bracket)?;
+                at = self.flow_key(at, bracket)?;
             }
             match self.bytes.at(at) {
                 b'[' | b'{' => {
                     at = self.open_bracket(at)?;
-                    at = self.bracket_gap(at)?;
+                    at = self.flow_gap(at)?;
                 }
                 _ => {
-                    let (end, style) = self.bracket_scalar(at)?;
+                    let (end, style) = self.flow_scalar(at)?;
                     let span = Span::new(at as u32, end as u32);
                     self.nodes.push(Node::scalar(span, style, bracket.node));
                     return Some(end);
@@ -58,8 +58,8 @@ impl Quick<'_> {
     }
 
     /// A key and its colon; gives back where the value begins.
-    fn bracket_key(&mut self, at: usize, bracket: Bracket) -> Option<usize> {
-        let (end, style) = self.bracket_scalar(at)?;
+    fn flow_key(&mut self, at: usize, bracket: Bracket) -> Option<usize> {
+        let (end, style) = self.flow_scalar(at)?;
         let colon = self.bytes.past_spaces(end);
         // Spec: behind a key in quotes the value may follow its colon at once.
         let has_colon = match style {
@@ -72,19 +72,19 @@ impl Quick<'_> {
         let mut node = Node::scalar(Span::new(at as u32, end as u32), style, bracket.node);
         node.mark_key();
         self.nodes.push(node);
-        self.bracket_gap(colon + 1)
+        self.flow_gap(colon + 1)
     }
 
-    fn bracket_scalar(&self, at: usize) -> Option<(usize, ScalarStyle)> {
+    fn flow_scalar(&self, at: usize) -> Option<(usize, ScalarStyle)> {
         Some(match self.bytes.at(at) {
             b'"' => (self.bytes.double_quoted(at)?, ScalarStyle::DoubleQuoted),
             b'\'' => (self.bytes.single_quoted(at)?, ScalarStyle::SingleQuoted),
-            _ => (self.bytes.plain_in_brackets(at)?, ScalarStyle::Plain),
+            _ => (self.bytes.plain_in_flow(at)?, ScalarStyle::Plain),
         })
     }
 
     /// Past blanks, line breaks and comments.
-    fn bracket_gap(&self, mut at: usize) -> Option<usize> {
+    fn flow_gap(&self, mut at: usize) -> Option<usize> {
         loop {
             at = self.bytes.past_spaces(at);
             match self.bytes.at(at) {

@@ -3,7 +3,9 @@
 //! Only this file knows which parser is behind. It hands on what the parser says;
 //! what a parser leaves out or places oddly is put right in `index`.
 
-use granit_parser::{Event as Raw, Parser, ScalarStyle as RawStyle, StrInput, StructureStyle};
+use granit_parser::{
+    Event as Raw, Parser as RawParser, ScalarStyle as RawStyle, StrInput, StructureStyle,
+};
 
 pub(crate) use granit_parser::ErrorKind;
 
@@ -61,7 +63,7 @@ pub(crate) enum Event {
 
 /// Why the parser stopped, and where.
 #[derive(Debug)]
-pub(crate) struct FrontError {
+pub(crate) struct ParserError {
     pub(crate) kind: ErrorKind,
     pub(crate) at: u32,
 }
@@ -86,13 +88,13 @@ impl Default for ReadOptions {
 }
 
 /// A stream of events over one text.
-pub(crate) struct Front<'a> {
-    parser: Parser<'a, StrInput<'a>>,
+pub(crate) struct Parser<'a> {
+    parser: RawParser<'a, StrInput<'a>>,
     /// Where the parser's text begins in the whole one.
     base: u32,
 }
 
-impl<'a> Front<'a> {
+impl<'a> Parser<'a> {
     pub(crate) fn new(text: &'a str, options: ReadOptions) -> Self {
         Self::starting_at(text, 0, options)
     }
@@ -107,17 +109,17 @@ impl<'a> Front<'a> {
             block_nesting_limit: usize::from(options.max_depth),
         };
         let rest = &text[base as usize..];
-        Self { parser: Parser::new_from_str_with_options(rest, options), base }
+        Self { parser: RawParser::new_from_str_with_options(rest, options), base }
     }
 
     /// The next event; `None` at the end of the stream.
-    pub(crate) fn next(&mut self) -> Option<Result<Event, FrontError>> {
+    pub(crate) fn next(&mut self) -> Option<Result<Event, ParserError>> {
         loop {
             let (raw, raw_span) = match self.parser.next_event()? {
                 Ok(next) => next,
                 Err(error) => {
                     let at = self.base + error.marker().byte_offset().unwrap_or_default() as u32;
-                    return Some(Err(FrontError { kind: error.kind().clone(), at }));
+                    return Some(Err(ParserError { kind: error.kind().clone(), at }));
                 }
             };
             let span = byte_span(&raw_span, self.base);

@@ -6,11 +6,11 @@
 //! put where they stand in the text.
 
 use crate::document::Document;
-use crate::explain::{OpenCollection, explain};
-use crate::front::{Event, Front, FrontError, Props, ReadOptions};
-use crate::gap::{Gap, Trivia};
+use crate::error_help::{OpenCollection, explain};
 use crate::node::{AliasLink, CollectionStyle, Indent, Node, NodeKind, Properties, ScalarStyle};
+use crate::parser::{Event, Parser, ParserError, Props, ReadOptions};
 use crate::span::{Span, before_break, column, line_end, line_start, next_line, skip_blanks};
+use crate::trivia::{Gap, Trivia};
 
 /// A collection that is not closed yet.
 struct Open {
@@ -62,8 +62,8 @@ impl<'t> Builder<'t> {
 
     /// Takes documents from the front end, from `at` up to a `---` that needs nothing of what
     /// stands before it, or to the end of the text. None where there is an error.
-    pub(crate) fn take_some(&mut self, at: u32) -> Option<Option<u32>> {
-        let mut front = Front::starting_at(self.text, at, self.options);
+    pub(crate) fn take_documents(&mut self, at: u32) -> Option<Option<u32>> {
+        let mut front = Parser::starting_at(self.text, at, self.options);
         let mut is_between = false;
         while let Some(next) = front.next() {
             match next.ok()? {
@@ -188,7 +188,7 @@ impl<'t> Builder<'t> {
         let marks = rest.bytes().take_while(|b| matches!(b, b'0'..=b'9' | b'+' | b'-')).count();
         let head_end = head.end + marks as u32;
         let first = next_line(text, head_end);
-        // What is told to be content begins right after the indentation.
+        // What is reported to be content begins right after the indentation.
         let indent = if blank { u32::MAX } else { column(text, content.start) };
         let keep = rest[..marks].contains('+');
         let mut end = self.end_of_lines(content.end);
@@ -239,20 +239,20 @@ impl<'t> Builder<'t> {
 
     /// An empty key stands after its `?`, and not where the front end looked for it in vain.
     fn empty_key(&self, span: Span) -> u32 {
-        let told = span.start.max(self.cursor);
-        let gap = Gap::new(self.text, Span::new(self.cursor, told));
+        let reported = span.start.max(self.cursor);
+        let gap = Gap::new(self.text, Span::new(self.cursor, reported));
         let marks = gap.filter(|(trivia, _)| *trivia == Trivia::Indicator(b'?'));
-        marks.last().map_or(told, |(_, mark)| mark.end)
+        marks.last().map_or(reported, |(_, mark)| mark.end)
     }
 
     /// A list begins at its first dash, also where it is not indented; there the
     /// front end tells the place of the first item.
-    fn first_dash(&self, told: u32) -> u32 {
+    fn first_dash(&self, reported: u32) -> u32 {
         if !self.is_in_mapping() {
-            return told;
+            return reported;
         }
         let dash = Gap::from(self.text, self.cursor).find(b"-", b":?");
-        dash.map_or(told, |dash| dash.start)
+        dash.map_or(reported, |dash| dash.start)
     }
 
     fn is_in_mapping(&self) -> bool {
@@ -285,7 +285,7 @@ impl<'t> Builder<'t> {
         self.store(explicit.then_some(span), None);
     }
 
-    pub(crate) fn fail(&mut self, error: &FrontError) {
+    pub(crate) fn fail(&mut self, error: &ParserError) {
         let open: Vec<OpenCollection> = self
             .open
             .iter()

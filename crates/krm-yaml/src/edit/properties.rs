@@ -1,10 +1,10 @@
 //! What stands between an indicator and its value: the anchor, the tag, and where new text may begin.
 
-use super::lower::Ground;
+use super::lower::EditContext;
 use super::splice::Splice;
+use crate::node_ref::NodeRef;
 use crate::span::{Span, skip_blanks};
 use crate::value::Value;
-use crate::view::NodeRef;
 
 /// A core tag that contradicts the new value goes; any other stays.
 fn dropped_tag(text: &str, node: NodeRef<'_>, value: &Value<'_>) -> Option<Span> {
@@ -21,7 +21,7 @@ fn dropped_tag(text: &str, node: NodeRef<'_>, value: &Value<'_>) -> Option<Span>
 }
 
 /// What stands between an indicator and its value.
-pub(super) struct Ahead {
+pub(super) struct KeptProperties {
     /// Where new text may begin: behind the indicator and what stays of anchor and tag.
     pub(super) floor: u32,
     /// Behind all of anchor and tag, those that go among them.
@@ -30,7 +30,7 @@ pub(super) struct Ahead {
     tag: Option<Span>,
 }
 
-impl Ahead {
+impl KeptProperties {
     pub(super) fn of(text: &str, node: NodeRef<'_>, indicator: u32, value: &Value<'_>) -> Self {
         let dropped = dropped_tag(text, node, value);
         let properties = node.properties();
@@ -43,12 +43,12 @@ impl Ahead {
     }
 
     /// Where the new text begins in the place of a value at `start`; a tag before the floor goes by itself.
-    pub(super) fn cover_tag(&self, ground: &mut Ground<'_>, start: u32) -> u32 {
+    pub(super) fn cover_tag(&self, context: &mut EditContext<'_>, start: u32) -> u32 {
         match self.tag {
             Some(tag) if tag.start >= self.floor => tag.start.min(start),
             Some(tag) => {
-                let end = skip_blanks(ground.text, tag.end, start);
-                ground.splices.push(Splice::remove(Span::new(tag.start, end)));
+                let end = skip_blanks(context.text, tag.end, start);
+                context.splices.push(Splice::remove(Span::new(tag.start, end)));
                 start
             }
             None => start,

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::document::DocumentRef;
 use crate::node::NodeKind;
+use crate::node_ref::{Mapping, NodeRef};
 use crate::path::{Path, Segment};
-use crate::view::{Mapping, NodeRef};
 
 /// The result of [`DocumentRef::lookup`].
 #[derive(Clone, Copy, Debug)]

@@ -1,12 +1,12 @@
 //! How the brackets of a place are written: packed or spaced, as JSON or not.
 
 use crate::node::{CollectionStyle, NodeKind, ScalarStyle};
+use crate::node_ref::NodeRef;
 use crate::span::is_blank;
-use crate::view::NodeRef;
 
-/// The manners of flow collections in one place.
+/// The style of flow collections in one place.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct BracketManners {
+pub(crate) struct FlowStyle {
     /// Every text in double quotes.
     pub(crate) json: bool,
     /// `{ a: 1 }` and not `{a: 1}`.
@@ -17,7 +17,7 @@ pub(crate) struct BracketManners {
     pub(crate) tight_comma: bool,
 }
 
-impl BracketManners {
+impl FlowStyle {
     /// What a collection and the ones around it show; the nearest example counts.
     pub(crate) fn of(collection: NodeRef<'_>, json: bool) -> Self {
         let around: Vec<NodeRef<'_>> =

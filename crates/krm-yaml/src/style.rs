@@ -1,4 +1,4 @@
-//! The manners of a document: how wide it indents, how it writes lists, which quotes it uses.
+//! The style of a document: how wide it indents, how it writes lists, which quotes it uses.
 //!
 //! New text takes after the nearest example in document order.
 
@@ -7,15 +7,15 @@ use std::cell::OnceCell;
 use crate::document::DocumentRef;
 use crate::layout::EntryLayout;
 use crate::node::{CollectionStyle, NodeKind, ScalarStyle};
-use crate::scalar::{ScalarType, json_word};
+use crate::node_ref::NodeRef;
+use crate::scalar::{ScalarType, json_scalar};
 use crate::span::{column, is_first_on_line, line_start, skip_blanks};
-use crate::view::NodeRef;
 
 /// What is usual where a document shows no example.
 const INDENT: u32 = 2;
 
 /// How one document is written.
-pub(crate) struct Manners<'a> {
+pub(crate) struct DocumentStyle<'a> {
     document: DocumentRef<'a>,
     /// Looked for when the first is asked for: an edit that only moves things needs none.
     examples: OnceCell<Examples>,
@@ -24,7 +24,7 @@ pub(crate) struct Manners<'a> {
     /// Whether the document is JSON.
     pub(crate) json: bool,
     /// Whether it has JSON's words only, so that a `0x10` that comes into it is written as `16`.
-    pub(crate) json_words: bool,
+    pub(crate) json_scalars: bool,
 }
 
 /// The examples of one document, each list sorted by node.
@@ -39,7 +39,7 @@ struct Examples {
     unit: Option<String>,
 }
 
-impl<'a> Manners<'a> {
+impl<'a> DocumentStyle<'a> {
     pub(crate) fn of(document: DocumentRef<'a>) -> Self {
         let text = document.file.text();
         let document_text = document.text();
@@ -51,7 +51,7 @@ impl<'a> Manners<'a> {
             examples: OnceCell::new(),
             line_break: if is_crlf { "\r\n" } else { "\n" },
             json,
-            json_words: json && has_json_words(document),
+            json_scalars: json && has_json_scalars(document),
         }
     }
 
@@ -59,7 +59,7 @@ impl<'a> Manners<'a> {
         self.examples.get_or_init(|| {
             let mut examples = Examples::default();
             for index in 0..self.document.table().nodes.len() as u32 {
-                examples.learn(self.document.node(index));
+                examples.collect(self.document.node(index));
             }
             examples
         })
@@ -90,7 +90,7 @@ impl<'a> Manners<'a> {
 }
 
 impl Examples {
-    fn learn(&mut self, node: NodeRef<'_>) {
+    fn collect(&mut self, node: NodeRef<'_>) {
         let text = node.source();
         if let NodeKind::Scalar(style) = node.kind() {
             match style {
@@ -118,7 +118,7 @@ impl Examples {
 
 /// How the entries of one collection are written.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct EntryManners {
+pub(crate) struct EntryStyle {
     /// The quotes around its keys, where all of them have the same.
     pub(crate) key_style: Option<ScalarStyle>,
     /// The quotes around its items, where all of them have the same.
@@ -129,7 +129,7 @@ pub(crate) struct EntryManners {
     pub(crate) over_lines: bool,
 }
 
-impl EntryManners {
+impl EntryStyle {
     pub(crate) fn of(entries: &[EntryLayout<'_>]) -> Self {
         let items = || entries.iter().filter(|entry| entry.key.is_none()).map(|entry| entry.value);
         let behind_dash = |entry: &EntryLayout<'_>| {
@@ -210,12 +210,12 @@ fn is_json(document: DocumentRef<'_>) -> bool {
 }
 
 /// Whether a document that looks like JSON is JSON: its keys are texts, and nothing is spelled or marked as only YAML does.
-fn has_json_words(document: DocumentRef<'_>) -> bool {
+fn has_json_scalars(document: DocumentRef<'_>) -> bool {
     let mut nodes = (0..document.table().nodes.len() as u32).map(|index| document.node(index));
     let all_are_words =
         nodes.all(|node| match node.as_scalar().filter(|it| it.style() == ScalarStyle::Plain) {
             _ if node.node().has_properties() => false,
-            Some(it) => !node.node().is_key() && json_word(it.raw()).as_deref() == Some(it.raw()),
+            Some(it) => !node.node().is_key() && json_scalar(it.raw()).as_deref() == Some(it.raw()),
             None => true,
         });
     all_are_words && document.comments().is_empty()

@@ -1,32 +1,33 @@
 //! The first entries of an empty collection.
 
-use super::lower::Ground;
+use super::lower::EditContext;
 use super::splice::Splice;
 use super::{Insertion, replace};
-use crate::manners::indentation;
 use crate::node::NodeKind;
+use crate::node_ref::NodeRef;
+use crate::style::indentation;
 use crate::value::Value;
-use crate::view::NodeRef;
 
 /// Gives an empty `{}` or `[]` its first entries, in block style.
 pub(super) fn in_block<'a>(
-    ground: &mut Ground<'a>,
+    context: &mut EditContext<'a>,
     node: NodeRef<'a>,
     inserted: &[&Insertion<'_>],
 ) {
-    replace::in_block(ground, node, &filled(node, inserted));
+    replace::in_block(context, node, &filled(node, inserted));
 }
 
 /// Gives an empty `{}` or `[]` its first entries, on lines of their own as JSON is often printed.
 pub(super) fn over_lines<'a>(
-    ground: &mut Ground<'a>,
+    context: &mut EditContext<'a>,
     node: NodeRef<'a>,
     inserted: &[&Insertion<'_>],
 ) {
-    let listing = ground.listing(node);
-    let renderer = ground.renderer(node).within(&listing);
-    let text = renderer.flow_lines(&filled(node, inserted), indentation(ground.text, node.start()));
-    ground.splices.push(Splice::new(node.span(), text));
+    let layout = context.layout(node);
+    let renderer = context.renderer(node).within(&layout);
+    let text =
+        renderer.flow_lines(&filled(node, inserted), indentation(context.text, node.start()));
+    context.splices.push(Splice::new(node.span(), text));
 }
 
 /// The collection that an empty one becomes.

@@ -1,6 +1,6 @@
 //! Lines that are inserted where lines go: the two meet at a line break, and only one of them may have it.
 
-use super::lower::Ground;
+use super::lower::EditContext;
 use super::splice::{Part, Splice};
 use crate::span::{Span, next_line};
 
@@ -8,12 +8,12 @@ use crate::span::{Span, next_line};
 ///
 /// New lines behind an entry begin with the line break that ends it. Where the entry's last line goes with its own break,
 /// as the last entry of what it holds does, they end with one instead.
-pub(crate) fn keep_insertions(ground: &mut Ground<'_>) {
+pub(crate) fn keep_insertions(context: &mut EditContext<'_>) {
     let mut gone: Vec<Span> =
-        ground.splices.iter().filter(|it| is_removal(it)).map(|it| it.span).collect();
+        context.splices.iter().filter(|it| is_removal(it)).map(|it| it.span).collect();
     gone.sort_unstable();
-    let (text, eol) = (ground.text, ground.manners.line_break);
-    for splice in &mut ground.splices {
+    let (text, eol) = (context.text, context.style.line_break);
+    for splice in &mut context.splices {
         let at = splice.span.start;
         let covering = gone.partition_point(|span| span.start <= at).checked_sub(1);
         let inside = covering.map(|covering| gone[covering]).filter(|span| at < span.end);

@@ -1,30 +1,37 @@
 //! Comments that are set, replaced or removed.
 
-use super::lower::Ground;
+use super::lower::EditContext;
 use super::splice::Splice;
-use super::{EditError, EditErrorKind, Note, NoteTarget};
+use super::{CommentEdit, CommentTarget, EditError, EditErrorKind};
 use crate::comment::CommentPosition;
 use crate::layout::{EntryLayout, comment_beside, comment_line};
 use crate::node::CollectionStyle;
+use crate::node_ref::NodeRef;
 use crate::span::{
     Span, before_break, column, is_first_on_line, line_end, line_start, next_line, skip_blanks,
     skip_blanks_back,
 };
-use crate::view::NodeRef;
 
-pub(crate) fn lower<'a>(ground: &mut Ground<'a>, note: &Note<'a>) -> Result<(), EditError> {
-    match note.target {
-        NoteTarget::This(span) => {
-            this(ground, span, note.text.as_deref());
+pub(crate) fn lower<'a>(
+    context: &mut EditContext<'a>,
+    comment: &CommentEdit<'a>,
+) -> Result<(), EditError> {
+    match comment.target {
+        CommentTarget::Existing(span) => {
+            this(context, span, comment.text.as_deref());
             Ok(())
         }
-        NoteTarget::Of(node, _) if ground.manners.json => Err(refuse(node, "JSON has no comments")),
-        NoteTarget::Of(node, CommentPosition::Head) => above(ground, node, note.text.as_deref()),
-        NoteTarget::Of(node, _) => beside(ground, node, note.text.as_deref()),
+        CommentTarget::Of(node, _) if context.style.json => {
+            Err(refuse(node, "JSON has no comments"))
+        }
+        CommentTarget::Of(node, CommentPosition::Head) => {
+            above(context, node, comment.text.as_deref())
+        }
+        CommentTarget::Of(node, _) => beside(context, node, comment.text.as_deref()),
     }
 }
 
-pub(super) fn hashed(line: &str) -> String {
+pub(super) fn with_hash(line: &str) -> String {
     match line.trim_end() {
         "" => "#".to_owned(),
         line if line.starts_with('#') => line.to_owned(),
@@ -32,22 +39,22 @@ pub(super) fn hashed(line: &str) -> String {
     }
 }
 
-fn this(ground: &mut Ground<'_>, span: Span, text: Option<&str>) {
-    let own_line = is_first_on_line(ground.text, span.start);
+fn this(context: &mut EditContext<'_>, span: Span, text: Option<&str>) {
+    let own_line = is_first_on_line(context.text, span.start);
     let splice = match text {
         Some(text) if own_line => {
-            let indent = " ".repeat(column(ground.text, span.start) as usize);
-            let lines: Vec<String> = text.lines().map(hashed).collect();
-            Splice::new(span, lines.join(&format!("{}{indent}", ground.manners.line_break)))
+            let indent = " ".repeat(column(context.text, span.start) as usize);
+            let lines: Vec<String> = text.lines().map(with_hash).collect();
+            Splice::new(span, lines.join(&format!("{}{indent}", context.style.line_break)))
         }
-        Some(text) => Splice::new(span, hashed(&crate::comment::strip_breaks(text))),
+        Some(text) => Splice::new(span, with_hash(&crate::comment::strip_breaks(text))),
         None if own_line => Splice::remove(Span::new(
-            line_start(ground.text, span.start),
-            next_line(ground.text, span.end),
+            line_start(context.text, span.start),
+            next_line(context.text, span.end),
         )),
-        None => Splice::remove(Span::new(skip_blanks_back(ground.text, span.start, 0), span.end)),
+        None => Splice::remove(Span::new(skip_blanks_back(context.text, span.start, 0), span.end)),
     };
-    ground.splices.push(splice);
+    context.splices.push(splice);
 }
 
 fn refuse(node: NodeRef<'_>, reason: &'static str) -> EditError {
@@ -55,25 +62,25 @@ fn refuse(node: NodeRef<'_>, reason: &'static str) -> EditError {
 }
 
 fn above<'a>(
-    ground: &mut Ground<'a>,
+    context: &mut EditContext<'a>,
     node: NodeRef<'a>,
     text: Option<&str>,
 ) -> Result<(), EditError> {
-    let source = ground.text;
-    let Some(entry) = ground.entry_of(node) else {
-        return above_root(ground, node, text);
+    let source = context.text;
+    let Some(entry) = context.entry_of(node) else {
+        return above_root(context, node, text);
     };
     let in_flow =
         node.parent().is_some_and(|parent| parent.collection_style() != CollectionStyle::Block);
     if in_flow && !entry.own_line {
         return Err(refuse(node, "the entry shares its line with others"));
     }
-    let eol = ground.manners.line_break;
+    let eol = context.style.line_break;
     let indent = " ".repeat(column(source, entry.head) as usize);
     let old = Span::new(entry.start, entry.head);
     let Some(text) = text else {
         if !old.is_empty() {
-            ground.splices.push(Splice::remove(old));
+            context.splices.push(Splice::remove(old));
         }
         return Ok(());
     };
@@ -84,7 +91,7 @@ fn above<'a>(
         new.push_str(&indent);
     }
     for line in text.lines() {
-        new.push_str(&hashed(line));
+        new.push_str(&with_hash(line));
         new.push_str(eol);
         new.push_str(&indent);
     }
@@ -97,13 +104,13 @@ fn above<'a>(
         ),
         false => Splice::new(old, new),
     };
-    ground.splices.push(splice);
+    context.splices.push(splice);
     Ok(())
 }
 
 /// A comment above the root: the first one of a document that has none.
 fn above_root<'a>(
-    ground: &mut Ground<'a>,
+    context: &mut EditContext<'a>,
     node: NodeRef<'a>,
     text: Option<&str>,
 ) -> Result<(), EditError> {
@@ -112,14 +119,14 @@ fn above_root<'a>(
     let Some(text) = text.filter(|_| is_root) else {
         return Err(refuse(node, "only an entry or an element can have a comment above it"));
     };
-    if !is_first_on_line(ground.text, start) {
+    if !is_first_on_line(context.text, start) {
         return Err(refuse(node, "the value shares its line with `---`"));
     }
-    let indent = " ".repeat(column(ground.text, start) as usize);
-    let eol = ground.manners.line_break;
-    let line = |line: &str| format!("{}{eol}{indent}", hashed(line));
+    let indent = " ".repeat(column(context.text, start) as usize);
+    let eol = context.style.line_break;
+    let line = |line: &str| format!("{}{eol}{indent}", with_hash(line));
     let new: String = text.lines().map(line).collect();
-    ground.splices.push(Splice::insert(start, new));
+    context.splices.push(Splice::insert(start, new));
     Ok(())
 }
 
@@ -132,16 +139,16 @@ fn is_below_comment(text: &str, entry: &EntryLayout<'_>) -> bool {
 }
 
 fn beside<'a>(
-    ground: &mut Ground<'a>,
+    context: &mut EditContext<'a>,
     node: NodeRef<'a>,
     text: Option<&str>,
 ) -> Result<(), EditError> {
-    let source = ground.text;
-    let at = behind(ground, node);
+    let source = context.text;
+    let at = behind(context, node);
     let old = comment_beside(source, at);
     let Some(text) = text else {
         if !old.is_empty() {
-            ground.splices.push(Splice::remove(Span::new(at, old.end)));
+            context.splices.push(Splice::remove(Span::new(at, old.end)));
         }
         return Ok(());
     };
@@ -153,17 +160,17 @@ fn beside<'a>(
         return Err(refuse(node, "more text follows on its line"));
     }
     let splice = match old.is_empty() {
-        true => Splice::new(Span::new(at, end), format!(" {}", hashed(text))),
-        false => Splice::new(old, hashed(text)),
+        true => Splice::new(Span::new(at, end), format!(" {}", with_hash(text))),
+        false => Splice::new(old, with_hash(text)),
     };
-    ground.splices.push(splice);
+    context.splices.push(splice);
     Ok(())
 }
 
 /// Behind what a comment beside a node stands.
-fn behind<'a>(ground: &mut Ground<'a>, node: NodeRef<'a>) -> u32 {
-    let source = ground.text;
-    let entry = ground.entry_of(node);
+fn behind<'a>(context: &mut EditContext<'a>, node: NodeRef<'a>) -> u32 {
+    let source = context.text;
+    let entry = context.entry_of(node);
     let value = entry.map_or(node, |entry| entry.value);
     let in_flow =
         value.parent().is_some_and(|parent| parent.collection_style() != CollectionStyle::Block);

@@ -4,11 +4,11 @@
 //! text that ends the file without one loses nothing as long as nothing comes
 //! after it; a text that did not end the file must not begin to.
 
-use super::lower::Ground;
+use super::lower::EditContext;
 use super::splice::{FILE, Splice};
 use crate::document::DocumentRef;
+use crate::node_ref::NodeRef;
 use crate::span::Span;
-use crate::view::NodeRef;
 
 /// Whether a block scalar that ends at `at` needs the line break behind it.
 pub(crate) fn needs_break(document: DocumentRef<'_>, at: u32) -> bool {
@@ -16,52 +16,52 @@ pub(crate) fn needs_break(document: DocumentRef<'_>, at: u32) -> bool {
     let index = nodes.partition_point(|node| node.start < at);
     let Some(index) = index.checked_sub(1) else { return false };
     let node = document.node(index as u32);
-    node.end() == at && is_open_text(node)
+    node.end() == at && is_open_block_scalar(node)
 }
 
 /// A block scalar whose header does not strip the last line break.
-fn is_open_text(node: NodeRef<'_>) -> bool {
+fn is_open_block_scalar(node: NodeRef<'_>) -> bool {
     let header = node.as_scalar().and_then(|scalar| scalar.header());
     header.is_some_and(|header| !header.of(node.source()).contains('-'))
 }
 
 /// Mends headers and the end of the file where the splices change what ends it.
-pub(crate) fn mend(ground: &mut Ground<'_>) {
-    let end = ground.text.len() as u32;
-    let document = ground.document;
-    if document.span().end != end || ground.text.ends_with(['\n', '\r']) {
+pub(crate) fn mend(context: &mut EditContext<'_>) {
+    let end = context.text.len() as u32;
+    let document = context.document;
+    if document.span().end != end || context.text.ends_with(['\n', '\r']) {
         return;
     }
-    let moved_last = ground
+    let moved_last = context
         .splices
         .iter()
         .find_map(|splice| splice.moved_from().filter(|_| splice.span.end == end));
     if moved_last.is_some_and(|from| needs_break(document, from.end)) {
-        ground.splices.push(Splice::insert(end, ground.manners.line_break).of(FILE));
+        context.splices.push(Splice::insert(end, context.style.line_break).of(FILE));
     }
     let Some(last) = document.table().nodes.len().checked_sub(1) else { return };
     let last = document.node(last as u32);
     if last.end() != end
-        || !is_open_text(last)
+        || !is_open_block_scalar(last)
         || last.as_scalar().is_some_and(|s| s.value().ends_with('\n'))
     {
         return;
     }
     let covers = |span: Span| !span.is_empty() && span.contains(last.span());
     let gone =
-        ground.splices.iter().any(|splice| covers(splice.span) && splice.moved_from().is_none());
-    let followed = ground.splices.iter().any(|splice| {
+        context.splices.iter().any(|splice| covers(splice.span) && splice.moved_from().is_none());
+    let followed = context.splices.iter().any(|splice| {
         let moves = splice.moved_from().is_some_and(|from| covers(from) && splice.span != from);
         moves || splice.span.start == end
     });
     if followed && !gone {
-        strip(ground, last);
+        strip(context, last);
     }
 }
 
 /// Says in the header that the text has no line break at its end.
-fn strip(ground: &mut Ground<'_>, node: NodeRef<'_>) {
+fn strip(context: &mut EditContext<'_>, node: NodeRef<'_>) {
     let Some(header) = node.as_scalar().and_then(|scalar| scalar.header()) else { return };
-    let mended = header.of(ground.text).replace('+', "") + "-";
-    ground.splices.push(Splice::new(header, mended));
+    let mended = header.of(context.text).replace('+', "") + "-";
+    context.splices.push(Splice::new(header, mended));
 }

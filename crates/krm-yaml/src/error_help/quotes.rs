@@ -1,10 +1,10 @@
 //! Errors of quoted texts.
 
-use super::Scene;
+use super::ErrorContext;
 use crate::error::{SyntaxError, SyntaxErrorKind};
 use crate::span::Span;
 
-impl Scene<'_> {
+impl ErrorContext<'_> {
     /// The quote that opened before the place where the front end stopped.
     fn opening_quote(&self) -> Option<u32> {
         let is_quote = |c: char| matches!(c, '"' | '\'');

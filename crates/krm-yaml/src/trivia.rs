@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn reads_every_kind_of_trivia() {
-        let text = "%YAML 1.2\r\n--- &a !<x,y>\n  - ? # note\n";
+        let text = "%YAML 1.2\r\n--- &a !<x,y>\n  - ? # comment\n";
         let read: Vec<_> = Gap::from(text, 0).map(|(kind, span)| (kind, span.of(text))).collect();
         assert_eq!(
             read,
@@ -130,7 +130,7 @@ mod tests {
                 (Trivia::Break, "\n"),
                 (Trivia::Indicator(b'-'), "-"),
                 (Trivia::Indicator(b'?'), "?"),
-                (Trivia::Comment, "# note"),
+                (Trivia::Comment, "# comment"),
                 (Trivia::Break, "\n"),
             ]
         );

@@ -1,6 +1,6 @@
 //! `|` and `>` texts: header, indentation, and where they end.
 
-use super::Quick;
+use super::FastParser;
 use crate::node::{Indent, ScalarStyle};
 use crate::span::Span;
 
@@ -22,9 +22,9 @@ enum Line {
     Other,
 }
 
-impl Quick<'_> {
+impl FastParser<'_> {
     /// A `|` or `>` text that begins at `head`, with all its lines.
-    pub(super) fn block_text(&mut self, head: usize) -> Option<()> {
+    pub(super) fn block_scalar(&mut self, head: usize) -> Option<()> {
         let column = self.open.last()?.column;
         let style = match self.bytes.at(head) {
             b'|' => ScalarStyle::Literal,
@@ -36,7 +36,7 @@ impl Quick<'_> {
             Some(indentation) => column + indentation,
             None => self.indentation(column)?,
         };
-        let end = self.text_lines(indent, header.keep)?;
+        let end = self.scalar_lines(indent, header.keep)?;
         let span = Span::new(head as u32, end as u32);
         self.indents.push(Indent::new(self.nodes.len() as u32, indent as u32));
         self.leaf(span, style);
@@ -85,10 +85,10 @@ impl Quick<'_> {
 
     /// Goes past the lines of a text; gives back where its last one ends, without its break.
     /// Without any content that is not certain.
-    fn text_lines(&mut self, indent: usize, keep: bool) -> Option<usize> {
+    fn scalar_lines(&mut self, indent: usize, keep: bool) -> Option<usize> {
         let mut last = None;
         loop {
-            match self.text_line(indent)? {
+            match self.scalar_line(indent)? {
                 Line::Empty(end) => {
                     if keep && last.is_some() {
                         last = Some(end);
@@ -108,7 +108,7 @@ impl Quick<'_> {
         }
     }
 
-    fn text_line(&self, indent: usize) -> Option<Line> {
+    fn scalar_line(&self, indent: usize) -> Option<Line> {
         let mut at = self.at;
         while at - self.at < indent && self.bytes.at(at) == b' ' {
             at += 1;

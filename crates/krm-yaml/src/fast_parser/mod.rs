@@ -6,16 +6,16 @@
 //! `None` means "not certain". The front end then reads the document, so that there is
 //! one parser that knows all of YAML and tells all errors.
 
-mod block_text;
-mod brackets;
+mod block_scalar;
 mod bytes;
+mod flow;
 mod scalars;
 
-use crate::front::ReadOptions;
 use crate::node::{CollectionStyle, Indent, Node, ScalarStyle};
+use crate::parser::ReadOptions;
 use crate::span::Span;
-use brackets::Bracket;
 use bytes::Bytes;
+use flow::Bracket;
 
 /// The longest key that is certain: YAML 1.2 allows 1024 characters before the colon.
 const LONGEST_KEY: usize = 1000;
@@ -52,7 +52,7 @@ pub(crate) struct Read {
     pub(crate) next: Option<u32>,
 }
 
-pub(crate) struct Quick<'t> {
+pub(crate) struct FastParser<'t> {
     bytes: Bytes<'t>,
     /// Where the line begins that is read next.
     at: usize,
@@ -67,7 +67,7 @@ pub(crate) struct Quick<'t> {
     deepest: usize,
 }
 
-impl<'t> Quick<'t> {
+impl<'t> FastParser<'t> {
     pub(crate) fn new(text: &'t str, options: ReadOptions) -> Self {
         Self {
             bytes: Bytes::new(text),
@@ -169,11 +169,11 @@ impl<'t> Quick<'t> {
                     // A list may stand at the column of its key.
                     (true, true) => return self.missing.take().map(|_| Slot::Value),
                     (true, false) => {
-                        self.settle();
+                        self.close_missing_value();
                         return Some(Slot::Item);
                     }
                     (false, true) => {
-                        self.settle();
+                        self.close_missing_value();
                         return Some(Slot::Key);
                     }
                     (false, false) => {}
@@ -222,9 +222,9 @@ impl<'t> Quick<'t> {
     /// A value that begins on the line of its key or dash, or stands alone.
     fn value(&mut self, at: usize) -> Option<()> {
         let (end, style) = match self.bytes.at(at) {
-            b'|' | b'>' => return self.block_text(at),
+            b'|' | b'>' => return self.block_scalar(at),
             b'[' | b'{' => {
-                let end = self.brackets(at)?;
+                let end = self.flow_collection(at)?;
                 return self.end_line(end);
             }
             b'"' => (self.bytes.double_quoted(at)?, ScalarStyle::DoubleQuoted),
@@ -274,7 +274,7 @@ impl<'t> Quick<'t> {
 
     /// Closes the innermost collection.
     fn close(&mut self) {
-        self.settle();
+        self.close_missing_value();
         if let Some(level) = self.open.pop() {
             let end = self.nodes.len() as u32;
             self.nodes[level.node as usize].close(end);
@@ -282,7 +282,7 @@ impl<'t> Quick<'t> {
     }
 
     /// A value that did not come is empty, and stands behind its colon or dash.
-    fn settle(&mut self) {
+    fn close_missing_value(&mut self) {
         if let Some(at) = self.missing.take() {
             self.leaf(Span::empty(at as u32), ScalarStyle::Plain);
         }

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use super::lower::Change;
+use super::lower::CollectionChange;
 use super::{DocumentEdit, EditError, EditErrorKind};
 use crate::document::DocumentRef;
 use crate::node::NodeKind;
-use crate::view::NodeRef;
+use crate::node_ref::NodeRef;
 
 /// Refuses changes to what an alias shares, and removals of an anchor that is still named.
 pub(crate) fn check(
     document: DocumentRef<'_>,
     edit: &DocumentEdit<'_>,
-    changes: &BTreeMap<u32, Change<'_>>,
+    changes: &BTreeMap<u32, CollectionChange<'_>>,
     allow_shared: bool,
 ) -> Result<(), EditError> {
     let links = &document.table().aliases;

@@ -8,7 +8,7 @@ pub(super) const KINDS: [u8; 256] = kinds();
 /// Ends a plain scalar, or is to be looked at: breaks, tabs, `:`, `#`, and all that is odd.
 pub(super) const IN_BLOCK: u8 = 1;
 /// The same inside of brackets, where `,[]{}` end one, too.
-pub(super) const IN_BRACKETS: u8 = 2;
+pub(super) const IN_FLOW: u8 = 2;
 /// To be looked at within a comment or a `|` text: breaks, and all that is odd.
 pub(super) const IN_LINE: u8 = 4;
 /// The same within double quotes, with `"` and `\`.
@@ -30,11 +30,11 @@ const fn kinds() -> [u8; 256] {
 
 const fn kind(byte: u8) -> u8 {
     match byte {
-        b'\t' => IN_BLOCK | IN_BRACKETS | NO_BEGIN,
+        b'\t' => IN_BLOCK | IN_FLOW | NO_BEGIN,
         // Line breaks, control characters, and what is not ASCII.
-        0..=0x1f | 0x7f.. => IN_BLOCK | IN_BRACKETS | IN_LINE | IN_DOUBLE | IN_SINGLE | NO_BEGIN,
-        b':' | b'#' => IN_BLOCK | IN_BRACKETS | NO_BEGIN,
-        b',' | b'[' | b']' | b'{' | b'}' => IN_BRACKETS | NO_BEGIN,
+        0..=0x1f | 0x7f.. => IN_BLOCK | IN_FLOW | IN_LINE | IN_DOUBLE | IN_SINGLE | NO_BEGIN,
+        b':' | b'#' => IN_BLOCK | IN_FLOW | NO_BEGIN,
+        b',' | b'[' | b']' | b'{' | b'}' => IN_FLOW | NO_BEGIN,
         b'"' => IN_DOUBLE | NO_BEGIN,
         b'\\' => IN_DOUBLE,
         b'\'' => IN_SINGLE | NO_BEGIN,
