@@ -1,10 +1,10 @@
-//! One document of a file: its table of nodes, and where it stands.
+//! One document of a file: its table of nodes and its span.
 
 use crate::node::{AliasLink, Indent, Node, Properties};
 use crate::span::Span;
 use crate::{File, NodeRef, ReadError, SyntaxError};
 
-/// A document's table. It holds no text: that is the file's.
+/// The node table of a document. The text belongs to the file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Document {
     pub(crate) nodes: Box<[Node]>,
@@ -14,7 +14,7 @@ pub(crate) struct Document {
     pub(crate) aliases: Box<[AliasLink]>,
     /// Sorted by node.
     pub(crate) indents: Box<[Indent]>,
-    /// All bytes of the document; the documents of a file follow one another without a gap.
+    /// All bytes of the document. The spans of the documents of a file cover the whole file without gaps.
     pub(crate) span: Span,
     pub(crate) start_marker: Option<Span>,
     pub(crate) end_marker: Option<Span>,
@@ -22,19 +22,19 @@ pub(crate) struct Document {
 }
 
 impl Document {
-    /// How far the lines of the `|` or `>` text at `node` are indented.
+    /// The content indentation of the block scalar at `node`.
     pub(crate) fn indent(&self, node: u32) -> u32 {
         let found = self.indents.binary_search_by_key(&node, |it| it.node);
         found.map_or(0, |at| self.indents[at].columns)
     }
 
-    /// The table of a text that is a part of this document; none where that is not certain.
+    /// The table of a part of this document, if that is certain to be what a parse of the part would give.
     fn cut(&self, part: Span) -> Option<Self> {
         let is_inside = |node: &Node| {
             let end = if node.is_collection() { node.start } else { node.leaf_span().end };
             node.start >= part.start && end <= part.end
         };
-        // Tags may have been declared above; without anchors there are no aliases either.
+        // Tag handles may be declared above the part. Without anchors there are no aliases, either.
         let is_certain = self.properties.is_empty() && self.nodes.iter().all(is_inside);
         is_certain.then(|| Self {
             nodes: self.nodes.iter().map(|node| node.moved_left(part.start)).collect(),
@@ -61,12 +61,12 @@ impl<'a> DocumentRef<'a> {
         &self.file.documents[self.index as usize]
     }
 
-    /// Which document of its file this is, from zero.
+    /// The index of the document in its file, from zero.
     pub fn index(self) -> usize {
         self.index as usize
     }
 
-    /// The file that the document stands in.
+    /// The file of the document.
     pub fn file(self) -> &'a File {
         self.file
     }
@@ -81,24 +81,24 @@ impl<'a> DocumentRef<'a> {
         self.span().of(self.file.text())
     }
 
-    /// `---`, where the document has one.
+    /// `---`, if the document has one.
     pub fn start_marker(self) -> Option<Span> {
         self.table().start_marker
     }
 
-    /// `...`, where the document has one.
+    /// `...`, if the document has one.
     pub fn end_marker(self) -> Option<Span> {
         self.table().end_marker
     }
 
-    /// Everything between the markers of the document: what it holds, with comments and blank lines.
+    /// The span between the markers of the document, including comments and blank lines.
     pub fn content_span(self) -> Span {
         let start = self.start_marker().map_or(self.span().start, |marker| marker.end);
         let end = self.end_marker().map_or(self.span().end, |marker| marker.start);
         Span::new(start, end.max(start))
     }
 
-    /// The `%` lines before the document.
+    /// The directives (`%` lines) of the document.
     pub fn directives(self) -> Vec<&'a str> {
         let Some(marker) = self.start_marker() else { return Vec::new() };
         let text = self.file.text();
@@ -109,18 +109,18 @@ impl<'a> DocumentRef<'a> {
             .collect()
     }
 
-    /// The content of the document as a file of its own, where `text` is that content and stands at `start`. What was
-    /// read is not read again where that is certain; any other text is read.
+    /// The content of the document as a file of its own; `text` is that content, and `start` its offset in this file. The existing node table
+    /// is reused if it is certain to be the same; otherwise the text is parsed.
     ///
     /// ```
     /// let file = krm_yaml::File::parse("a: 1\n---\nb: 2\n".to_owned())?;
-    /// let own = file.document(1).expect("it is there").alone(9, "b: 2\n".to_owned())?;
+    /// let own = file.document(1).expect("a second document").to_file(9, "b: 2\n".to_owned())?;
     /// assert_eq!(own, krm_yaml::File::parse("b: 2\n".to_owned())?);
     /// # Ok::<(), krm_yaml::ReadError>(())
     /// ```
     ///
     /// # Errors
-    /// A text that is too large.
+    /// The text is too large.
     pub fn to_file(self, start: u32, text: String) -> Result<File, ReadError> {
         let Some(table) = self.content_at(start, &text).and_then(|part| self.table().cut(part))
         else {
@@ -131,7 +131,7 @@ impl<'a> DocumentRef<'a> {
         Ok(file)
     }
 
-    /// Where the text stands, if it is all that the document holds and stands on lines of its own.
+    /// The span of the text, if it is the whole content of the document and on lines of its own.
     fn content_at(self, start: u32, text: &str) -> Option<Span> {
         let part = Span::new(start, start.checked_add(u32::try_from(text.len()).ok()?)?);
         let source = self.file.text();
@@ -139,10 +139,10 @@ impl<'a> DocumentRef<'a> {
         let is_blank = |from: u32, to: u32| {
             source.get(from as usize..to as usize).is_some_and(|it| it.trim().is_empty())
         };
-        // What a last `|` text holds depends on where it ends.
+        // The value of a block scalar at the end depends on whether a line break follows.
         let is_cut = part.end != last || !text.ends_with('\n');
         let ends_open = self.table().nodes.last().is_some_and(|node| node.is_block_text());
-        // An error is reported where reading goes on behind it.
+        // A document with an error ends where the parser recovers, so its text alone may parse differently.
         let has_error = |document: Option<Self>| document.is_some_and(|it| it.error().is_some());
         let is_it = source.get(part.start as usize..part.end as usize) == Some(text)
             && (start == 0 || source.as_bytes()[start as usize - 1] == b'\n')
@@ -157,7 +157,7 @@ impl<'a> DocumentRef<'a> {
         is_it.then_some(part)
     }
 
-    /// The root node; none where the document could not be read.
+    /// The root node; `None` if the document could not be read.
     pub fn root(self) -> Option<NodeRef<'a>> {
         (!self.table().nodes.is_empty()).then_some(NodeRef { document: self, index: 0 })
     }
@@ -178,7 +178,7 @@ impl<'a> DocumentRef<'a> {
         anchored.map(move |it| self.node(it.node))
     }
 
-    /// Number of nodes, keys among them.
+    /// The number of nodes, including keys.
     pub fn node_count(self) -> usize {
         self.table().nodes.len()
     }

@@ -1,4 +1,4 @@
-//! A document's nodes in the event notation of the yaml-test-suite, one event a line.
+//! The events of a file in the notation of the yaml-test-suite, one per line.
 
 use std::fmt::Write as _;
 

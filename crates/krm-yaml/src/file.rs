@@ -1,4 +1,4 @@
-//! A file's text with the index of its documents.
+//! The text of a file with the index of its documents.
 
 use std::sync::OnceLock;
 
@@ -8,13 +8,13 @@ use crate::read::read;
 use crate::span::{Position, Span};
 use crate::{ReadError, SyntaxError};
 
-/// Up to here lines are counted each time somebody asks for one.
+/// For offsets below this limit, lines are counted on each request instead of in a table.
 const NEAR: u32 = 256;
 
-/// One owned text, and an index of the documents in it.
+/// The text of a file and an index of the documents in it.
 ///
-/// Reading never fails on bad YAML: a document that cannot be read carries its
-/// error, and the others of the file are there.
+/// Invalid YAML is not an error of [`File::parse`]: a document that cannot be parsed has an error, and the other documents of the file are
+/// available.
 ///
 /// ```
 /// let file = krm_yaml::File::parse("a: 1\n---\nb: [\n---\nc: 3\n".to_owned())?;
@@ -26,13 +26,13 @@ const NEAR: u32 = 256;
 pub struct File {
     text: String,
     pub(crate) documents: Vec<Document>,
-    /// Where lines begin; made when the first position is asked for.
+    /// The offsets of the lines, computed on the first request for a position.
     lines: OnceLock<Box<[u32]>>,
-    /// Lines above the text and columns to the left of it, where it is a part of another.
+    /// The lines above and the columns to the left of the text, if it is part of another text.
     offset: (u32, u32),
 }
 
-/// Files are equal where their texts are, and were read as the same.
+/// Files are equal if their texts and node tables are.
 impl PartialEq for File {
     fn eq(&self, other: &Self) -> bool {
         self.text == other.text && self.documents == other.documents
@@ -42,12 +42,12 @@ impl PartialEq for File {
 impl Eq for File {}
 
 impl File {
-    /// Reads a text with the default options.
+    /// Parses a text with the default options.
     pub fn parse(text: String) -> Result<Self, ReadError> {
         Self::parse_with(text, ReadOptions::default())
     }
 
-    /// Reads a text.
+    /// Parses a text.
     pub fn parse_with(text: String, options: ReadOptions) -> Result<Self, ReadError> {
         if Self::is_too_large(&text) {
             return Err(ReadError::TooLarge { bytes: text.len() as u64 });
@@ -56,32 +56,32 @@ impl File {
         Ok(Self { text, documents, lines: OnceLock::new(), offset: (0, 0) })
     }
 
-    /// A text of one document that was read already.
+    /// A text of one document with its existing table.
     pub(crate) fn of_table(text: String, document: Document) -> Self {
         Self { text, documents: vec![document], lines: OnceLock::new(), offset: (0, 0) }
     }
 
-    /// Whether offsets in a text are more than an index can hold.
+    /// Whether a text is too large for 32-bit offsets.
     pub(crate) fn is_too_large(text: &str) -> bool {
         text.len() >= u32::MAX as usize
     }
 
-    /// Reads bytes: UTF-8, with or without a byte-order mark. Other encodings are refused by name.
+    /// Parses UTF-8, with or without a byte-order mark. The error names other encodings.
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, ReadError> {
         Self::parse(decode(bytes)?)
     }
 
-    /// The text, to the byte.
+    /// The text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Gives the text back.
+    /// The text, without copying it.
     pub fn into_text(self) -> String {
         self.text
     }
 
-    /// The documents in order, broken ones among them.
+    /// All documents in order, including those with an error.
     pub fn documents(
         &self,
     ) -> impl DoubleEndedIterator<Item = DocumentRef<'_>> + ExactSizeIterator {
@@ -93,13 +93,13 @@ impl File {
         (index < self.documents.len()).then_some(DocumentRef { file: self, index: index as u32 })
     }
 
-    /// Why documents of this file could not be read, in order.
+    /// The syntax errors of all documents, in order.
     pub fn errors(&self) -> impl Iterator<Item = &SyntaxError> {
         self.documents.iter().filter_map(|document| document.error.as_deref())
     }
 
-    /// Says that the text is a part of another one: so many lines stand above it, and so many columns to the left.
-    /// EntryPositions are those in the whole.
+    /// Declares that the text is part of a larger one, with this many lines above it and columns to the left of it. Positions are then those in
+    /// the larger text.
     ///
     /// ```
     /// let file = krm_yaml::File::parse("a: 1\n".to_owned())?.with_offset(4, 2);
@@ -116,11 +116,11 @@ impl File {
         self.offset
     }
 
-    /// Line and column of a byte offset.
+    /// The line and column of a byte offset.
     pub fn position(&self, at: u32) -> Position {
         let at = at.min(self.text.len() as u32);
         let (line, start) = match self.lines.get() {
-            // A table of all lines costs more than it brings.
+            // Counting a few lines is cheaper than a table of all lines.
             None if at < NEAR => {
                 last_line(line_starts(&self.text).take_while(|start| *start <= at))
             }
@@ -141,13 +141,13 @@ impl File {
         Position { line: line as u32 + above, column: column + left }
     }
 
-    /// The line that holds a byte offset, without its line break.
+    /// The line of a byte offset, without its line break.
     pub fn line_at(&self, at: u32) -> Span {
         Span::new(crate::span::line_start(&self.text, at), crate::span::line_end(&self.text, at))
     }
 }
 
-/// Decodes a file's bytes; what is not UTF-8 is refused by name.
+/// Decodes the bytes of a file. The error names encodings other than UTF-8.
 pub fn decode(bytes: Vec<u8>) -> Result<String, ReadError> {
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
         return Err(ReadError::Utf16);
@@ -164,7 +164,7 @@ pub fn decode(bytes: Vec<u8>) -> Result<String, ReadError> {
     })
 }
 
-/// Where lines begin, from the first to the last.
+/// The offsets of all lines.
 fn line_starts(text: &str) -> impl Iterator<Item = u32> {
     let bytes = text.as_bytes();
     let breaks = bytes.iter().enumerate().filter(move |&(at, &byte)| match byte {
@@ -175,7 +175,7 @@ fn line_starts(text: &str) -> impl Iterator<Item = u32> {
     std::iter::once(0).chain(breaks.map(|(at, _)| at as u32 + 1))
 }
 
-/// How many lines there are, and where the last of them begins.
+/// The number of lines, and the offset of the last one.
 fn last_line(starts: impl Iterator<Item = u32>) -> (usize, usize) {
     starts.fold((0, 0), |(count, _), start| (count + 1, start as usize))
 }

@@ -1,24 +1,24 @@
-//! How the brackets of a place are written: packed or spaced, as JSON or not.
+//! The style of flow collections: padding, separators, and whether they are JSON.
 
 use crate::node::{CollectionStyle, NodeKind, ScalarStyle};
 use crate::node_ref::NodeRef;
 use crate::span::is_blank;
 
-/// The style of flow collections in one place.
+/// The style of the flow collections around a node.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FlowStyle {
-    /// Every text in double quotes.
+    /// Every string is double-quoted.
     pub(crate) json: bool,
-    /// `{ a: 1 }` and not `{a: 1}`.
+    /// `{ a: 1 }` instead of `{a: 1}`.
     pub(crate) padded: bool,
-    /// `{"a":1}` and not `{"a": 1}`.
+    /// `{"a":1}` instead of `{"a": 1}`.
     pub(crate) tight_colon: bool,
-    /// `[1,2]` and not `[1, 2]`.
+    /// `[1,2]` instead of `[1, 2]`.
     pub(crate) tight_comma: bool,
 }
 
 impl FlowStyle {
-    /// What a collection and the ones around it show; the nearest example counts.
+    /// The style of a collection. For what it does not show (an empty one has no comma), the nearest collection around it decides.
     pub(crate) fn of(collection: NodeRef<'_>, json: bool) -> Self {
         let around: Vec<NodeRef<'_>> =
             std::iter::successors(Some(collection), |node| node.parent())
@@ -33,7 +33,7 @@ impl FlowStyle {
         Self { json, padded, tight_colon, tight_comma }
     }
 
-    /// A key with its value. Only a quoted key may have its value directly behind the colon.
+    /// A key with its value. Spec: only after a quoted key may the value directly follow the colon.
     pub(crate) fn entry(self, key: &str, value: &str) -> String {
         let is_quoted = key.starts_with(['"', '\'']);
         let colon = if self.tight_colon && is_quoted { ":" } else { ": " };
@@ -44,7 +44,7 @@ impl FlowStyle {
         if self.tight_comma { "," } else { ", " }
     }
 
-    /// Entries between brackets; nothing between them where there is none.
+    /// Joins entries between brackets.
     pub(crate) fn join(
         self,
         open: char,
@@ -77,7 +77,7 @@ fn has_tight_comma(node: NodeRef<'_>) -> Option<bool> {
     Some(node.source().as_bytes().get(second.checked_sub(1)?) == Some(&b','))
 }
 
-/// Whether keys stand in double quotes; none where there is no key to tell.
+/// Whether all keys are double-quoted; `None` without keys.
 fn is_json_like(node: NodeRef<'_>) -> Option<bool> {
     let keys = node.as_mapping()?.entries().map(|entry| entry.key.kind());
     let mut keys = keys.map(|kind| kind == NodeKind::Scalar(ScalarStyle::DoubleQuoted)).peekable();

@@ -1,39 +1,43 @@
-//! Where the entries of a collection stand: their heads, their ends, and the comments that are theirs.
+//! The layout of the entries of a collection: their start, their end, and the comments that belong to them.
+//!
+//! This decides which comments move with an entry, are removed with it, or stay (the rules are listed in [`crate::comment`]). Edits and
+//! [`DocumentRef::comments`](crate::DocumentRef::comments) both follow it. The layout is computed from the text on request: storing comment owners in the tree would
+//! make every edit of the text invalidate them.
 
 use crate::node::{CollectionStyle, NodeKind};
 use crate::node_ref::NodeRef;
 use crate::span::{Span, column, is_first_on_line, line_end, line_start, next_line, skip_blanks};
 use crate::trivia::{Gap, Trivia};
 
-/// One entry of a collection: a key with its value, or an item.
+/// One entry of a collection: a key with its value, or an element.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EntryLayout<'a> {
-    /// The key; none for an item.
+    /// The key; `None` for an element.
     pub(crate) key: Option<NodeRef<'a>>,
-    /// The value or the item.
+    /// The value or the element.
     pub(crate) value: NodeRef<'a>,
     /// The first byte of the entry itself: its dash, `?`, anchor, tag or key.
     pub(crate) head: u32,
-    /// The first byte of what the entry owns: the comment directly above, or its head.
+    /// The first byte that belongs to the entry: its head comment, or `head`.
     pub(crate) start: u32,
-    /// Where the value ends.
+    /// The end of the value.
     pub(crate) end: u32,
-    /// Where what the entry owns ends: its value, the comment beside it, and deeper comments below.
+    /// The last byte that belongs to the entry: its value, its line comment, and deeper comments below.
     pub(crate) tail: u32,
     /// The comma after the entry, in a flow collection.
     pub(crate) comma: Option<u32>,
-    /// Whether nothing stands before the entry on its line.
+    /// Whether the entry is the first thing on its line.
     pub(crate) own_line: bool,
 }
 
 impl EntryLayout<'_> {
-    /// Everything that the entry owns.
+    /// All bytes that belong to the entry.
     pub(crate) fn extent(&self) -> Span {
         Span::new(self.start, self.tail)
     }
 }
 
-/// Where an entry ends, for the one that comes behind it.
+/// The end of an entry, as the next entry needs it.
 #[derive(Clone, Copy)]
 struct Edge {
     end: u32,
@@ -53,7 +57,7 @@ impl Edge {
     }
 }
 
-/// The layout of every entry of a collection, in order.
+/// The layout of all entries of a collection, in order.
 pub(crate) fn entries<'a>(collection: NodeRef<'a>) -> Vec<EntryLayout<'a>> {
     let is_mapping = collection.kind() == NodeKind::Mapping;
     let mut out: Vec<EntryLayout<'a>> = Vec::new();
@@ -67,7 +71,7 @@ pub(crate) fn entries<'a>(collection: NodeRef<'a>) -> Vec<EntryLayout<'a>> {
     out
 }
 
-/// The layout of the entry with this value alone: a list can be long.
+/// The layout of only the entry with this value. Computing all entries for each of them would take quadratic time.
 pub(crate) fn entry(value: NodeRef<'_>) -> Option<EntryLayout<'_>> {
     let collection = value.parent()?;
     let key = value.key();
@@ -126,7 +130,7 @@ fn place_block_entry(collection: NodeRef<'_>, before: Option<u32>, entry: &mut E
         }
     }
     entry.tail = comments_below(text, comment_beside(text, entry.end).end, depth);
-    // Blanks at the end of the line go where the entry goes.
+    // Trailing spaces move with the entry.
     let end = line_end(text, entry.tail);
     if skip_blanks(text, entry.tail, end) == end {
         entry.tail = end;
@@ -141,7 +145,7 @@ fn place_flow_entry(collection: NodeRef<'_>, before: Option<u32>, entry: &mut En
     (entry.comma, entry.tail) = flow_tail(collection, entry.end);
 }
 
-/// The comma behind an entry in brackets, and where what it owns ends.
+/// The comma after an entry of a flow collection, and the end of what belongs to the entry.
 fn flow_tail(collection: NodeRef<'_>, end: u32) -> (Option<u32>, u32) {
     let text = collection.source();
     let is_pair = collection.collection_style() == CollectionStyle::Pair;
@@ -155,7 +159,7 @@ fn flow_tail(collection: NodeRef<'_>, end: u32) -> (Option<u32>, u32) {
     (comma, beside.end.max(comma.map_or(end, |comma| comma + 1)))
 }
 
-/// The comment that follows `at` on its line; empty at `at` where there is none.
+/// The comment after `at` on its line; an empty span at `at` if there is none.
 pub(crate) fn comment_beside(text: &str, at: u32) -> Span {
     let start = skip_blanks(text, at, text.len() as u32);
     if start > at && text.as_bytes().get(start as usize) == Some(&b'#') {
@@ -165,18 +169,17 @@ pub(crate) fn comment_beside(text: &str, at: u32) -> Span {
     }
 }
 
-/// Whether a line is a comment and nothing else; where its `#` stands.
+/// The offset of the `#` of a line that is only a comment.
 pub(crate) fn comment_line(text: &str, line: u32) -> Option<u32> {
     let end = line_end(text, line);
     let at = skip_blanks(text, line, end);
     (at < end && text.as_bytes()[at as usize] == b'#').then_some(at)
 }
 
-/// The start of the run of comment lines directly above `head`; `head` where there is none.
+/// The start of the comment lines directly above `head`; `head` if there are none.
 ///
-/// Lines up to `floor` are not looked at: they may be text that looks like a
-/// comment. With `deepest`, a comment that stands deeper ends the run: it belongs
-/// to what is nested above.
+/// Lines before `floor` are ignored, because they may be content that looks like a comment. With `deepest`, a comment that is indented
+/// deeper ends the block, because it belongs to the nested collection above.
 pub(crate) fn comments_above(text: &str, head: u32, floor: u32, deepest: Option<u32>) -> u32 {
     let mut start = head;
     let mut line = line_start(text, head);
@@ -195,7 +198,7 @@ pub(crate) fn comments_above(text: &str, head: u32, floor: u32, deepest: Option<
     start
 }
 
-/// The end of the comments below `at` that stand deeper than `depth`; `at` where there is none.
+/// The end of the comments below `at` that are indented deeper than `depth`; `at` if there are none.
 pub(crate) fn comments_below(text: &str, at: u32, depth: u32) -> u32 {
     let mut end = at;
     let mut line = next_line(text, at);
@@ -216,7 +219,7 @@ pub(crate) fn comments_below(text: &str, at: u32, depth: u32) -> u32 {
     end
 }
 
-/// Whether the comments from `start` on, above the root's first entry, are the head of the document.
+/// Whether the comments from `start` on, above the root's first entry, belong to the document.
 fn is_document_head(collection: NodeRef<'_>, start: u32) -> bool {
     if collection.parent().is_some() {
         return false;
@@ -229,7 +232,7 @@ fn is_document_head(collection: NodeRef<'_>, start: u32) -> bool {
     !earlier
 }
 
-/// After the indicator, anchor or tag behind which a value stands: where new text for it may begin.
+/// The offset after the indicator, anchor and tag of a value, where new text for it may start.
 pub(crate) fn value_floor(value: NodeRef<'_>) -> u32 {
     let properties = value.properties();
     let property_end =

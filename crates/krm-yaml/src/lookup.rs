@@ -88,7 +88,7 @@ impl<'a> NodeRef<'a> {
         }
     }
 
-    /// The path of this node from the root, in the canonical notation.
+    /// The path of this node from the root.
     pub fn path(self) -> Path {
         let mut steps = Vec::new();
         let mut node = self;
@@ -117,7 +117,7 @@ impl<'a> NodeRef<'a> {
 }
 
 impl<'a> Mapping<'a> {
-    /// A value that comes through a `<<` key, and that key's value.
+    /// A value that is inherited through a `<<` key, and the value of that key.
     pub(crate) fn merged(self, name: &str) -> Option<(NodeRef<'a>, NodeRef<'a>)> {
         let mut seen = BTreeSet::from([self.node().index]);
         let mut sources = self.merge_sources();
@@ -130,7 +130,7 @@ impl<'a> Mapping<'a> {
     }
 }
 
-/// The mappings that a `<<` key's value names: one, or a list of them.
+/// The mappings that the value of a `<<` key refers to: one, or a sequence of them.
 fn named_mappings(source: NodeRef<'_>) -> Vec<NodeRef<'_>> {
     let source = source.resolve();
     match source.as_sequence() {
@@ -139,7 +139,7 @@ fn named_mappings(source: NodeRef<'_>) -> Vec<NodeRef<'_>> {
     }
 }
 
-/// What a `<<` key's value gives for a name. Each mapping is asked once, however many ways lead to it.
+/// The value of a key in the mappings of a `<<` key. Each mapping is visited once, because merge keys can form cycles.
 fn inherited<'a>(source: NodeRef<'a>, name: &str, seen: &mut BTreeSet<u32>) -> Option<NodeRef<'a>> {
     let mut waiting = named_mappings(source);
     waiting.reverse();

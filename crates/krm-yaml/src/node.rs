@@ -1,58 +1,56 @@
-//! The node table: twelve bytes a node, in document order, no allocation per node.
+//! The node table: twelve bytes per node, in document order, without an allocation per node.
 //!
-//! A node is known by its index in its document's table. Children follow their
-//! parent directly, a mapping's as key, value, key, value. What a node does not
-//! hold (where a block collection ends, which comments stand beside it) is read
-//! from the text when somebody asks.
+//! A node is identified by its index in the table of its document. Children directly follow their parent; those of a mapping as key, value,
+//! key, value. What the table does not contain (the end of a block collection, comments) is computed from the text on request.
 
 use crate::span::Span;
 
-/// How a scalar is written.
+/// The style of a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ScalarStyle {
-    /// `text`, and nothing at all for an empty value.
+    /// `text`, or nothing at all for an empty value.
     Plain,
     /// `'text'`
     SingleQuoted,
     /// `"text"`
     DoubleQuoted,
-    /// `|` and lines.
+    /// `|` and the lines below.
     Literal,
-    /// `>` and lines.
+    /// `>` and the lines below.
     Folded,
 }
 
 impl ScalarStyle {
-    /// Whether the scalar is a `|` or `>` block.
+    /// Whether the scalar is a block scalar.
     pub const fn is_block(self) -> bool {
         matches!(self, Self::Literal | Self::Folded)
     }
 
-    /// Whether the scalar stands in quotes.
+    /// Whether the scalar is quoted.
     pub const fn is_quoted(self) -> bool {
         matches!(self, Self::SingleQuoted | Self::DoubleQuoted)
     }
 }
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NodeKind {
     /// Keys and values.
     Mapping,
-    /// Items.
+    /// A sequence of elements.
     Sequence,
-    /// One value.
+    /// A single value.
     Scalar(ScalarStyle),
-    /// `*name`: another node of the document.
+    /// `*name`, a reference to another node of the document.
     Alias,
 }
 
-/// How a collection is written.
+/// The style of a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CollectionStyle {
-    /// By lines and indentation.
+    /// Lines with indentation.
     Block,
-    /// Within brackets.
+    /// Within brackets or braces.
     Flow,
     /// A single pair inside a flow sequence, without brackets of its own: `[a: b]`.
     Pair,
@@ -60,16 +58,14 @@ pub enum CollectionStyle {
 
 /// One row of the table.
 ///
-/// Invariant: `start` lies on a character boundary of the source text, and for
-/// scalars and aliases so does `start + extent`.
+/// Invariant: `start` is on a character boundary of the text, and so is `start + extent` for scalars and aliases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Node {
-    /// Where the node's own text begins, after its anchor and tag.
+    /// The start of the node's own text, after its anchor and tag.
     pub(crate) start: u32,
     /// Scalars and aliases: length in bytes. Collections: the index after the subtree.
     extent: u32,
-    /// Kind (bits 0 to 3), properties (bit 4), key (bit 5), index of the parent (bits 6 to 31); the root
-    /// is its own.
+    /// Kind (bits 0 to 3), properties (bit 4), key (bit 5), index of the parent (bits 6 to 31). The root is its own parent.
     meta: u32,
 }
 
@@ -77,7 +73,7 @@ const KIND: u32 = 0xf;
 const PROPERTIES: u32 = 1 << 4;
 const KEY: u32 = 1 << 5;
 const PARENT_SHIFT: u32 = 6;
-/// Stands for every parent that is further down in the table than there is room to say.
+/// The parent index of nodes whose parent is at an index that does not fit.
 const FAR: u32 = u32::MAX >> PARENT_SHIFT;
 
 impl Node {
@@ -118,7 +114,7 @@ impl Node {
         self.meta & KIND > 5
     }
 
-    /// How the collection is written; scalars and aliases count as flow.
+    /// The style of a collection; flow style for scalars and aliases.
     pub(crate) fn collection_style(self) -> CollectionStyle {
         match self.meta & KIND {
             6 | 9 => CollectionStyle::Block,
@@ -127,12 +123,12 @@ impl Node {
         }
     }
 
-    /// Whether this is a `|` or `>` text.
+    /// Whether this is a block scalar.
     pub(crate) fn is_block_text(self) -> bool {
         matches!(self.meta & KIND, 3 | 4)
     }
 
-    /// Index of the parent; none where it has to be looked for.
+    /// The index of the parent; `None` if it has to be searched for.
     fn parent(self) -> Option<u32> {
         Some(self.meta >> PARENT_SHIFT).filter(|parent| *parent != FAR)
     }
@@ -159,8 +155,8 @@ impl Node {
         self.extent = index;
     }
 
-    /// Whether two nodes are the same but for where their trees begin, in the table and in the text. Nodes
-    /// that mean something by what stands elsewhere are like no other. The indentation of texts is not looked at.
+    /// Whether two nodes are equal relative to the start of their trees in the table and in the text. Nodes whose meaning depends on other
+    /// positions (aliases, anchors, tags) are never equal. The indentation of block scalars is not compared.
     pub(crate) fn is_alike(
         &self,
         origin: (u32, u32),
@@ -173,7 +169,7 @@ impl Node {
             let extent = if node.is_collection() { node.extent - index } else { node.extent };
             (node.start - start, parent, extent)
         };
-        // Whether the root of a tree is a key or an item says nothing of it.
+        // Whether the root of a tree is a key or an element does not matter.
         let mask = if is_root { KIND | PROPERTIES } else { KIND | PROPERTIES | KEY };
         self.meta & mask == other.meta & mask
             && !self.has_properties()
@@ -181,7 +177,7 @@ impl Node {
             && place(self, origin) == place(other, their_origin)
     }
 
-    /// The same node of a text that begins so many bytes later.
+    /// The same node in a text that starts this many bytes later.
     pub(crate) fn moved_left(self, bytes: u32) -> Self {
         Self { start: self.start - bytes, ..self }
     }
@@ -197,7 +193,7 @@ impl Node {
     }
 }
 
-/// The parent of the node at `index`; the root is its own.
+/// The parent of the node at `index`; the root is its own parent.
 pub(crate) fn parent(nodes: &[Node], index: u32) -> u32 {
     let around = || {
         let holds = |(at, node): (usize, &Node)| node.subtree_end(at as u32) > index;
@@ -206,7 +202,7 @@ pub(crate) fn parent(nodes: &[Node], index: u32) -> u32 {
     nodes[index as usize].parent().unwrap_or_else(around)
 }
 
-/// Anchor and tag of a node, kept apart because few nodes have any.
+/// The anchor and tag of a node, in a table of their own because few nodes have any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Properties {
     pub(crate) node: u32,
@@ -216,16 +212,16 @@ pub(crate) struct Properties {
     pub(crate) tag: Option<Span>,
 }
 
-/// How far the lines of a `|` or `>` text are indented, kept apart because few nodes are one.
+/// The content indentation of a block scalar, in a table of its own because few nodes are one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Indent {
     pub(crate) node: u32,
-    /// A great many where no line has content: every blank counts.
+    /// A large number if no line has content, so that all spaces count as indentation.
     pub(crate) columns: u32,
 }
 
 impl Indent {
-    /// So much less than there is room for that columns can be added.
+    /// Small enough that columns can be added without overflow.
     const MOST: u32 = u32::MAX >> 8;
 
     pub(crate) fn new(node: u32, columns: u32) -> Self {
@@ -233,7 +229,7 @@ impl Indent {
     }
 }
 
-/// Which node an alias stands for.
+/// The node that an alias refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AliasLink {
     pub(crate) alias: u32,

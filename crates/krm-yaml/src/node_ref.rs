@@ -1,4 +1,4 @@
-//! Views of nodes: what stands here, without copying anything.
+//! Views of nodes. They borrow from the file and copy nothing.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -39,12 +39,12 @@ impl<'a> NodeRef<'a> {
         self.document.file.text()
     }
 
-    /// Which node of its document this is, from zero in the order of the text: a parent comes before its children.
+    /// The index of the node in its document, in the order of the text: a parent precedes its children.
     pub fn index(self) -> usize {
         self.index as usize
     }
 
-    /// The child of the same parent that stands before this one; a value's is its key.
+    /// The previous child of the same parent; for a value of a mapping, its key.
     pub(crate) fn previous(self) -> Option<NodeRef<'a>> {
         let parent = self.parent()?;
         let mut last = self.document.node(self.index - 1);
@@ -54,14 +54,14 @@ impl<'a> NodeRef<'a> {
         (last != parent).then_some(last)
     }
 
-    /// The key that a value of a mapping belongs to.
+    /// The key of a value of a mapping.
     pub fn key(self) -> Option<NodeRef<'a>> {
         let is_value =
             !self.node().is_key() && self.parent().is_some_and(|it| it.kind() == NodeKind::Mapping);
         if is_value { self.previous() } else { None }
     }
 
-    /// The document that the node stands in.
+    /// The document of the node.
     pub fn document(self) -> DocumentRef<'a> {
         self.document
     }
@@ -71,12 +71,12 @@ impl<'a> NodeRef<'a> {
         self.node().kind()
     }
 
-    /// How a collection is written; leaves have no brackets of their own and count as flow.
+    /// The style of a collection; flow style for scalars and aliases.
     pub fn collection_style(self) -> CollectionStyle {
         self.node().collection_style()
     }
 
-    /// Whether this is a collection written by lines and indentation.
+    /// Whether this is a collection in block style.
     pub fn is_block(self) -> bool {
         self.node().is_collection() && self.collection_style() == CollectionStyle::Block
     }
@@ -86,12 +86,12 @@ impl<'a> NodeRef<'a> {
         self.node().is_collection()
     }
 
-    /// Where the node's own text begins: after its anchor and tag.
+    /// The start of the node's own text, after its anchor and tag.
     pub fn start(self) -> u32 {
         self.node().start
     }
 
-    /// Where the node's text ends. A block collection ends with its last descendant.
+    /// The end of the node's text. A block collection ends with its last descendant.
     pub fn end(self) -> u32 {
         let table = self.document.table();
         let node = self.node();
@@ -101,7 +101,7 @@ impl<'a> NodeRef<'a> {
         let mut index = node.subtree_end(self.index) - 1;
         let last = table.nodes[index as usize];
         let mut end = if last.is_collection() { last.start } else { last.leaf_span().end };
-        // From the last leaf up, past the bracket of every flow collection that it closes.
+        // From the last leaf upward, past the closing bracket of every flow collection that ends there.
         loop {
             let at = table.nodes[index as usize];
             if at.is_collection() && at.collection_style() == CollectionStyle::Flow {
@@ -117,12 +117,12 @@ impl<'a> NodeRef<'a> {
         }
     }
 
-    /// The node's own text, without anchor and tag.
+    /// The span of the node's own text, without anchor and tag.
     pub fn span(self) -> Span {
         Span::new(self.start(), self.end())
     }
 
-    /// The node's text together with its anchor and tag.
+    /// The span of the node with its anchor and tag.
     pub fn full_span(self) -> Span {
         let start = self.properties().map_or(self.start(), |p| {
             [p.anchor, p.tag].into_iter().flatten().map(|s| s.start).min().unwrap_or(self.start())
@@ -135,27 +135,27 @@ impl<'a> NodeRef<'a> {
         self.span().of(self.source())
     }
 
-    /// Line and column of the node.
+    /// The line and column of the node.
     pub fn position(self) -> Position {
         self.document.file.position(self.start())
     }
 
-    /// The parent; none for the root.
+    /// The parent; `None` for the root.
     pub fn parent(self) -> Option<NodeRef<'a>> {
         (self.index != 0).then(|| self.document.node(self.parent_index()))
     }
 
-    /// The root is its own.
+    /// The root is its own parent.
     fn parent_index(self) -> u32 {
         node::parent(&self.document.table().nodes, self.index)
     }
 
-    /// How far the lines of a `|` or `>` text are indented.
+    /// The content indentation of a block scalar.
     pub(crate) fn indent(self) -> u32 {
         self.document.table().indent(self.index)
     }
 
-    /// Children in order; a mapping's as key, value, key, value.
+    /// The children in order; those of a mapping as key, value, key, value.
     pub fn children(self) -> Children<'a> {
         let end = if self.is_collection() { self.node().subtree_end(self.index) } else { 0 };
         Children { document: self.document, next: self.index + 1, end }
@@ -190,13 +190,13 @@ impl<'a> NodeRef<'a> {
         Some(self.properties()?.tag?.of(self.source()))
     }
 
-    /// For a key: its value.
+    /// The value of this node, if the node is a key of a mapping.
     ///
     /// ```
     /// let file = krm_yaml::File::parse("a: {b: c}\n".to_owned())?;
-    /// let root = file.document(0).and_then(|document| document.root()).expect("there is one");
-    /// let key = root.children().next().expect("it has a key");
-    /// let value = key.value_of_key().expect("it is a key");
+    /// let root = file.document(0).and_then(|document| document.root()).expect("a root");
+    /// let key = root.children().next().expect("a key");
+    /// let value = key.value_of_key().expect("a value");
     /// assert_eq!((value.text(), value.value_of_key()), ("{b: c}", None));
     /// # Ok::<(), krm_yaml::ReadError>(())
     /// ```
@@ -205,21 +205,20 @@ impl<'a> NodeRef<'a> {
         node.is_key().then(|| self.document.node(node.subtree_end(self.index)))
     }
 
-    /// For an alias: the node that it stands for.
+    /// The node that an alias refers to.
     pub fn target(self) -> Option<NodeRef<'a>> {
         let all = &self.document.table().aliases;
         let at = all.binary_search_by_key(&self.index, |link| link.alias).ok()?;
         Some(self.document.node(all[at].target))
     }
 
-    /// The node itself, or what it stands for where it is an alias.
+    /// The node itself, or the node that it refers to if it is an alias.
     pub fn resolve(self) -> NodeRef<'a> {
         self.target().unwrap_or(self)
     }
 
-    /// Whether the node and all nodes inside it are written as another: the same bytes from what stands before it to
-    /// what comes behind it, comments among them, and the same nodes in them. What aliases, anchors and tags mean
-    /// hangs on other places: with any of them inside it never is.
+    /// Whether two subtrees have the same text, including comments and the text up to their neighbours, and the same nodes. This is false if
+    /// they contain aliases, anchors or tags, whose meaning depends on other parts of the document.
     ///
     /// ```
     /// let text = "a: 1\nb:\n  c: 2 # two\nd: [3]\n";
@@ -251,7 +250,7 @@ impl<'a> NodeRef<'a> {
         &self.document.table().nodes[self.subtree()]
     }
 
-    /// From the end of the node before this one to the start of the one behind it.
+    /// The span from the end of the previous node to the start of the next one.
     fn surroundings(self) -> Span {
         let nodes = &self.document.table().nodes;
         let before = self.index.checked_sub(1).map(|index| nodes[index as usize]);
@@ -262,7 +261,7 @@ impl<'a> NodeRef<'a> {
         };
         let behind = nodes.get(self.node().subtree_end(self.index) as usize);
         let end = behind.map_or(self.document.span().end, |node| node.start);
-        // What follows an empty value may begin before it ends: nothing is between them.
+        // The node after an empty value may start before it ends: nothing is between them.
         Span::new(start.min(self.start()), end.max(start))
     }
 
@@ -281,13 +280,13 @@ impl<'a> NodeRef<'a> {
         matches!(self.kind(), NodeKind::Scalar(_)).then_some(Scalar(self))
     }
 
-    /// The text of a scalar that reads as a string.
+    /// The value of a scalar that is a string.
     pub fn as_str(self) -> Option<Cow<'a, str>> {
         self.as_scalar().filter(|s| s.resolve() == ScalarType::String).map(Scalar::value)
     }
 }
 
-/// After the bracket that closes a flow collection whose last entry ends at `at`.
+/// The offset after the closing bracket of a flow collection whose last entry ends at `at`.
 fn closing_bracket(text: &str, at: u32) -> u32 {
     Gap::from(text, at).find(b"]}", b",:?").map_or(at, |bracket| bracket.end)
 }
@@ -316,12 +315,12 @@ impl<'a> Iterator for Children<'a> {
 pub struct Entry<'a> {
     /// The key.
     pub key: NodeRef<'a>,
-    /// The value; an empty plain scalar where nothing is written.
+    /// The value; an empty plain scalar if nothing is written.
     pub value: NodeRef<'a>,
 }
 
 impl Entry<'_> {
-    /// Whether the key is a scalar that reads `name`.
+    /// Whether the key is the scalar `name`.
     pub fn is(&self, name: &str) -> bool {
         self.key.resolve().as_scalar().is_some_and(|key| key.is(name))
     }
@@ -337,7 +336,7 @@ impl<'a> Mapping<'a> {
         self.0
     }
 
-    /// Keys with their values, in order, duplicates among them.
+    /// The entries in order, including duplicate keys.
     pub fn entries(self) -> impl Iterator<Item = Entry<'a>> {
         let mut children = self.0.children();
         std::iter::from_fn(move || {
@@ -346,12 +345,12 @@ impl<'a> Mapping<'a> {
         })
     }
 
-    /// The entry of this name; the last of duplicates, as Kubernetes' own reader takes it.
+    /// The entry with this key; the last one of duplicates. Compat: Kubernetes' own reader takes the last one, too.
     pub fn entry(self, name: &str) -> Option<Entry<'a>> {
         self.entries().filter(|entry| entry.is(name)).last()
     }
 
-    /// The value under this name; the last of duplicates.
+    /// The value of this key; the last one of duplicates.
     pub fn get(self, name: &str) -> Option<NodeRef<'a>> {
         self.entry(name).map(|entry| entry.value)
     }
@@ -367,7 +366,7 @@ impl<'a> Sequence<'a> {
         self.0
     }
 
-    /// The items in order.
+    /// The elements in order.
     pub fn items(self) -> Children<'a> {
         self.0.children()
     }
@@ -383,7 +382,7 @@ impl<'a> Scalar<'a> {
         self.0
     }
 
-    /// How it is written.
+    /// The style of the scalar.
     pub fn style(self) -> ScalarStyle {
         match self.0.kind() {
             NodeKind::Scalar(style) => style,
@@ -391,12 +390,12 @@ impl<'a> Scalar<'a> {
         }
     }
 
-    /// As it stands in the text, quotes and header included.
+    /// The text as written, including quotes or header.
     pub fn raw(self) -> &'a str {
         self.0.node().leaf_span().of(self.0.source())
     }
 
-    /// The `|` or `>` of a block scalar with its marks, as in `|2-`; none for any other.
+    /// The header of a block scalar, such as `|2-`; `None` for other scalars.
     pub(crate) fn header(self) -> Option<Span> {
         let raw = self.raw();
         let length = raw.find([' ', '\t', '\n', '\r']).unwrap_or(raw.len()) as u32;
@@ -418,7 +417,7 @@ impl<'a> Scalar<'a> {
         }
     }
 
-    /// What the value is, by its tag or else by YAML 1.2's core schema.
+    /// The type of the value, by its tag or else by the core schema of YAML 1.2.
     pub fn resolve(self) -> ScalarType {
         match self.0.tag() {
             Some(tag) => scalar::resolve_tagged(tag, &self.value(), self.style()),
@@ -427,7 +426,7 @@ impl<'a> Scalar<'a> {
         }
     }
 
-    /// What YAML 1.1, as Kubernetes' own reader follows it, takes the value for.
+    /// The type of the value in YAML 1.1, as Kubernetes' own reader implements it.
     pub fn resolve_1_1(self) -> ScalarType {
         match self.0.tag() {
             Some(_) => self.resolve(),

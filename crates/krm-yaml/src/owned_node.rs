@@ -1,4 +1,4 @@
-//! Grafts: nodes that own their text, so that a part of one document can be written into another one.
+//! Nodes that own their text, so that parts of one document can be inserted into another one.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::edit::{Edit, EditError, EditErrorKind, EmptyParents};
 use crate::file::File;
 use crate::node_ref::NodeRef;
 
-/// A node of a text of its own.
+/// A node together with its file.
 #[derive(Clone)]
 pub struct OwnedNode {
     file: Arc<File>,
@@ -16,7 +16,7 @@ pub struct OwnedNode {
 }
 
 impl OwnedNode {
-    /// The root of the first document of a file; none where there is no such thing.
+    /// The root of the first document of a file; `None` if that cannot be read.
     pub fn root(file: File) -> Option<Self> {
         file.document(0)?.root()?;
         Some(Self { file: Arc::new(file), index: 0 })
@@ -34,31 +34,31 @@ impl std::fmt::Debug for OwnedNode {
     }
 }
 
-/// A copy of a document that lacks some entries, from which grafts are taken.
+/// A copy of a document without some of its entries, from which nodes can be taken.
 ///
 /// ```
 /// use krm_yaml::{Edit, File, KeyPosition, DocumentCopy, Value};
 ///
 /// let source = File::parse("web:\n  # the shop\n  image: shop\n  debug: true\n".to_owned())?;
-/// let web = source.document(0).unwrap().root().unwrap().as_mapping().unwrap().get("web").unwrap();
-/// let pruned = DocumentCopy::new(web.document(), &[web.as_mapping().unwrap().get("debug").unwrap()], &[])?;
 /// let target = File::parse("a: 1\n".to_owned())?;
 /// let mut edit = Edit::new(&target);
-/// let root = target.document(0).unwrap().root().unwrap();
-/// edit.insert_key(root, "web", Value::OwnedNode(pruned.owned_node(web)), KeyPosition::Last)?;
+/// if let (Some(web), Some(debug), Some(root)) = (source.get("web"), source.get("web.debug"), target.get(".")) {
+///     let copy = DocumentCopy::new(web.document(), &[debug], &[])?;
+///     edit.insert_key(root, "web", Value::OwnedNode(copy.owned_node(web)), KeyPosition::Last)?;
+/// }
 /// assert_eq!(edit.apply()?, "a: 1\nweb:\n  # the shop\n  image: shop\n");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 pub struct DocumentCopy {
     file: Arc<File>,
-    /// The runs of nodes that are gone: the index of the first, and how many nodes are gone up to its end.
+    /// The removed ranges of nodes: the index of the first node, and the number of all nodes removed up to the end of the range.
     gone: Vec<(u32, u32)>,
 }
 
 impl DocumentCopy {
-    /// Copies a document without some of its entries (items, or values with their keys), and with some comments above
-    /// the comments of others.
+    /// Copies a document without some of its entries (elements, or values with their keys), and with additional comment lines above some
+    /// others.
     pub fn new(
         document: DocumentRef<'_>,
         without: &[NodeRef<'_>],
@@ -95,7 +95,7 @@ impl DocumentCopy {
         Ok(Self { file: Arc::new(file), gone })
     }
 
-    /// The copy of a node that is not gone itself.
+    /// The copy of a node of the original document, which must not be removed.
     pub fn owned_node(&self, node: NodeRef<'_>) -> OwnedNode {
         let before = self.gone.partition_point(|(start, _)| *start < node.index);
         let missing = before.checked_sub(1).map_or(0, |at| self.gone[at].1);
@@ -103,7 +103,7 @@ impl DocumentCopy {
     }
 }
 
-/// The nodes of an entry: those of an item, or of a key and its value.
+/// The nodes of an entry: an element, or a key and its value.
 fn run(node: NodeRef<'_>) -> (u32, u32) {
     let end = node.node().subtree_end(node.index);
     let key = node.key().map_or(node.index, |key| key.index);

@@ -1,7 +1,7 @@
-//! The seam to the front-end parser: events with byte spans, and nothing else of it.
+//! The interface to the parser library: a stream of events with byte spans.
 //!
-//! Only this file knows which parser is behind. It hands on what the parser says;
-//! what a parser leaves out or places oddly is put right in `index`.
+//! No other module knows the library (`granit-parser`). Events are passed on as they are; `table_builder` corrects spans that are of no use to
+//! an editor.
 
 use granit_parser::{
     Event as Raw, Parser as RawParser, ScalarStyle as RawStyle, StrInput, StructureStyle,
@@ -12,7 +12,7 @@ pub(crate) use granit_parser::ErrorKind;
 use crate::node::ScalarStyle;
 use crate::span::Span;
 
-/// What stands before a node: an anchor (by number, zero for none) and a tag.
+/// The properties of a node: an anchor (by number, zero for none) and a tag.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Props {
     pub(crate) anchor: u32,
@@ -27,12 +27,11 @@ impl Props {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
-    /// The span covers `---` where the start is explicit, and is empty otherwise.
+    /// The span covers `---` if the start is explicit, and is empty otherwise.
     DocumentStart(Span),
-    /// The span covers `...` where the end is explicit, and is empty otherwise.
+    /// The span covers `...` if the end is explicit, and is empty otherwise.
     DocumentEnd(Span),
-    /// For a block scalar the span begins at its first character of content. One that holds
-    /// nothing but line breaks is blank.
+    /// The span of a block scalar starts at its first character of content. `blank`: it contains only line breaks.
     Scalar {
         span: Span,
         style: ScalarStyle,
@@ -54,7 +53,7 @@ pub(crate) enum Event {
         props: Props,
     },
     CollectionEnd(Span),
-    /// Follows the node that carries the anchor; the span covers `&name`.
+    /// Follows the node with the anchor; the span covers `&name`.
     Anchor {
         span: Span,
         number: u32,
@@ -68,16 +67,15 @@ pub(crate) struct ParserError {
     pub(crate) at: u32,
 }
 
-/// How the text is read.
+/// Options for parsing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// Refuse brackets and their content that stand further left than YAML 1.2
-    /// allows. Kubernetes' own reader takes them, so the default is to take them.
+    /// Refuse flow collections whose lines are indented less than YAML 1.2 requires. Compat: Kubernetes' own reader accepts them, so the
+    /// default is to accept them.
     pub strict_indentation: bool,
-    /// How deep block collections, and flow collections, may nest.
+    /// The maximum nesting depth of block collections and of flow collections.
     pub max_depth: u16,
-    /// Read every document with the parser that knows all of YAML, also those that a
-    /// quicker reader knows for certain. The index is the same; tests hold both to that.
+    /// Use the complete parser for all documents, even for those that the fast parser can handle. The result is the same, which tests check.
     pub thorough: bool,
 }
 
@@ -90,7 +88,7 @@ impl Default for ReadOptions {
 /// A stream of events over one text.
 pub(crate) struct Parser<'a> {
     parser: RawParser<'a, StrInput<'a>>,
-    /// Where the parser's text begins in the whole one.
+    /// The offset of the parsed text in the whole text.
     base: u32,
 }
 
@@ -99,7 +97,7 @@ impl<'a> Parser<'a> {
         Self::starting_at(text, 0, options)
     }
 
-    /// The events of a text from a `---` on, with their places in the whole text.
+    /// The events of a text starting at a `---`, with offsets in the whole text.
     pub(crate) fn starting_at(text: &'a str, base: u32, options: ReadOptions) -> Self {
         let options = granit_parser::options! {
             strict_indentation: options.strict_indentation,
@@ -152,7 +150,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// After an error: goes on to the next document. False where there is none.
+    /// Continues with the next document after an error. False if there is none.
     pub(crate) fn recover(&mut self) -> bool {
         self.parser.proceed_next_document().unwrap_or(false)
     }

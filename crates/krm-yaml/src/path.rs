@@ -5,21 +5,21 @@ use std::str::FromStr;
 
 use crate::error::PathErrorKind;
 
-/// One step of a path.
+/// One segment of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Segment {
-    /// A key of a mapping; digits also name an item of a sequence (`.0.`).
+    /// A key of a mapping; a number also selects an element of a sequence (`.0.`).
     Key(String),
-    /// An item of a sequence, from zero: `[0]`.
+    /// An element of a sequence by its index: `[0]`.
     Index(usize),
-    /// The first item whose field has this value: `[name=web]`.
+    /// The first element whose field has this value: `[name=web]`.
     Match {
         /// The field.
         key: String,
         /// Its value.
         value: String,
     },
-    /// After the last item: `[-]`, and `-` in a JSON pointer.
+    /// The position after the last element: `[-]`, or `-` in a JSON pointer.
     End,
 }
 
@@ -42,12 +42,12 @@ pub struct Path {
 }
 
 impl Path {
-    /// The steps from the root.
+    /// The segments from the root.
     pub fn segments(&self) -> &[Segment] {
         &self.segments
     }
 
-    /// The path without its last step, and that step; none for the root.
+    /// The path without its last segment, and that segment; `None` for the root.
     pub fn split_last(&self) -> Option<(Path, &Segment)> {
         let (last, before) = self.segments.split_last()?;
         let mut parent = Path::default();
@@ -57,7 +57,7 @@ impl Path {
         Some((parent, last))
     }
 
-    /// Adds a step.
+    /// Appends a segment.
     pub fn push(&mut self, segment: Segment) {
         self.text.push_str(&match &segment {
             Segment::Key(key) if self.segments.is_empty() => quote_key(key),
@@ -138,7 +138,7 @@ fn parse_pointer(pointer: &str) -> Result<Vec<Segment>, PathError> {
     parts.collect()
 }
 
-/// Reads the dotted notation.
+/// A parser for the dotted notation.
 struct Reader<'a> {
     text: &'a str,
     at: usize,
@@ -214,7 +214,7 @@ impl Reader<'_> {
         if self.skip(']') { Ok(()) } else { Err(self.expected("`]`")) }
     }
 
-    /// A key or a value up to one of `stops`; quotes and backslashes take what would stop it.
+    /// A key or a value up to one of `stops`, unless that is quoted or escaped.
     fn part(&mut self, stops: &[char]) -> Result<String, PathError> {
         let mut out = String::new();
         if let Some(quote @ ('"' | '\'')) = self.peek() {
@@ -258,7 +258,7 @@ impl Reader<'_> {
     }
 }
 
-/// A key as it must be written between dots.
+/// A key, quoted if it could not be parsed otherwise.
 fn quote_key(key: &str) -> String {
     quote_unless(key, |c| !matches!(c, '.' | '[' | ']' | '"' | '\'' | '\\' | '/'))
 }

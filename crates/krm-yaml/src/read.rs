@@ -1,4 +1,7 @@
-//! Reads all documents of a text: without the front end what is certain, and with it the rest.
+//! Parses all documents of a text: with the fast parser if it is certain, with the complete one otherwise.
+//!
+//! Decisions that apply to both: of duplicate keys the last one counts, as in Kubernetes' own reader; a block scalar that ends a file
+//! without a line break has none (Spec: YAML 1.2 §8.1.1.2).
 
 use crate::document::Document;
 use crate::fast_parser::FastParser;
@@ -6,17 +9,17 @@ use crate::parser::{Parser, ReadOptions};
 use crate::span::Span;
 use crate::table_builder::Builder;
 
-/// Reads all documents of a text.
+/// Parses all documents of a text.
 pub(crate) fn read(text: &str, options: ReadOptions) -> Vec<Document> {
     if options.thorough || options.strict_indentation {
         return parse_all(text, options);
     }
-    // What follows an error begins where the front end finds its way again: there it reads everything.
+    // The text after an error starts where the complete parser recovers, so that one reads the whole file.
     parse_fast_documents(text, options)
         .map_or_else(|| parse_all(text, options), |read| read.documents)
 }
 
-/// How many documents of a text are read without the front end, and how many there are.
+/// The number of documents that the fast parser handles, and the number of all documents.
 #[doc(hidden)]
 pub fn parse_fast(text: &str) -> (usize, usize) {
     let options = ReadOptions::default();
@@ -28,11 +31,11 @@ pub fn parse_fast(text: &str) -> (usize, usize) {
 
 struct FastResult {
     documents: Vec<Document>,
-    /// How many of them the front end has not seen.
+    /// The number of documents that the fast parser handled.
     quick: usize,
 }
 
-/// Reads with the front end only the documents that are not certain; none where one has an error.
+/// Uses the complete parser only for documents that the fast parser gives up on; `None` if one has an error.
 fn parse_fast_documents(text: &str, options: ReadOptions) -> Option<FastResult> {
     let mut builder = Builder::new(text, options);
     let mut reader = FastParser::new(text, options);
@@ -52,7 +55,7 @@ fn parse_fast_documents(text: &str, options: ReadOptions) -> Option<FastResult> 
     Some(FastResult { documents: builder.finish(), quick })
 }
 
-/// Reads all documents with the front end.
+/// Parses all documents with the complete parser.
 fn parse_all(text: &str, options: ReadOptions) -> Vec<Document> {
     let mut builder = Builder::new(text, options);
     let mut front = Parser::new(text, options);

@@ -1,10 +1,10 @@
-//! Byte ranges of a text, and the lines they stand on.
+//! Byte ranges of a text, and lines.
 
 use std::ops::Range;
 
 /// A half-open range of bytes in one source text.
 ///
-/// Offsets are 32 bits wide: a source text is at most 4 GiB.
+/// Offsets have 32 bits, so a text is at most 4 GiB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Span {
     /// The first byte.
@@ -29,12 +29,12 @@ impl Span {
         self.end - self.start
     }
 
-    /// Whether the range holds no byte.
+    /// Whether the range is empty.
     pub const fn is_empty(self) -> bool {
         self.start == self.end
     }
 
-    /// Whether `other` lies wholly inside.
+    /// Whether the range contains `other`.
     pub const fn contains(self, other: Span) -> bool {
         self.start <= other.start && other.end <= self.end
     }
@@ -50,7 +50,7 @@ impl Span {
     }
 }
 
-/// A place as people count: lines and columns from one, columns in characters.
+/// A position in a text: line and column from one, columns in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
     /// Line, from one.
@@ -69,23 +69,23 @@ pub(crate) const fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-/// Where the line that holds `at` begins.
+/// The start of the line of `at`.
 pub(crate) fn line_start(text: &str, at: u32) -> u32 {
     let before = &text.as_bytes()[..at as usize];
     let start = before.iter().rposition(|&b| is_break(b)).map_or(0, |i| i + 1);
-    // A byte-order mark stands before the line, not in it.
+    // A byte-order mark is not part of the line.
     if before[start..].starts_with(BYTE_ORDER_MARK) { start as u32 + 3 } else { start as u32 }
 }
 
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// Where the line that holds `at` ends: at its line break, or at the end of the text.
+/// The end of the line of `at`: its line break, or the end of the text.
 pub(crate) fn line_end(text: &str, at: u32) -> u32 {
     let after = &text.as_bytes()[at as usize..];
     at + after.iter().position(|&b| is_break(b)).unwrap_or(after.len()) as u32
 }
 
-/// The position after the line break that stands at `at`; `at` itself where none does.
+/// The offset after the line break at `at`; `at` if there is none.
 pub(crate) fn after_break(text: &str, at: u32) -> u32 {
     let rest = &text.as_bytes()[at as usize..];
     match rest {
@@ -95,7 +95,7 @@ pub(crate) fn after_break(text: &str, at: u32) -> u32 {
     }
 }
 
-/// The position before the line break that ends at `at`; `at` itself where none does.
+/// The offset before the line break that ends at `at`; `at` if there is none.
 pub(crate) fn before_break(text: &str, at: u32) -> u32 {
     let before = &text.as_bytes()[..at as usize];
     match before {
@@ -105,37 +105,37 @@ pub(crate) fn before_break(text: &str, at: u32) -> u32 {
     }
 }
 
-/// Where the next line begins; the end of the text where there is none.
+/// The start of the next line, or the end of the text.
 pub(crate) fn next_line(text: &str, at: u32) -> u32 {
     after_break(text, line_end(text, at))
 }
 
-/// Column of `at` in characters from zero; a byte-order mark does not count.
+/// The column of `at` in characters, from zero, without a byte-order mark.
 pub(crate) fn column(text: &str, at: u32) -> u32 {
     text[line_start(text, at) as usize..at as usize].chars().count() as u32
 }
 
-/// Whether only blanks (and a byte-order mark) stand before `at` on its line.
+/// Whether only whitespace (and a byte-order mark) precedes `at` on its line.
 ///
-/// A line can have megabytes: only the blanks are looked at.
+/// Searches backward from `at` instead of from the start of the line, because a line can have megabytes.
 pub(crate) fn is_first_on_line(text: &str, at: u32) -> bool {
     let before = &text.as_bytes()[..skip_blanks_back(text, at, 0) as usize];
     before.last().is_none_or(|&byte| is_break(byte)) || before.ends_with(BYTE_ORDER_MARK)
 }
 
-/// Skips blanks forward, up to `stop`.
+/// Skips spaces and tabs forward, up to `stop`.
 pub(crate) fn skip_blanks(text: &str, at: u32, stop: u32) -> u32 {
     let bytes = &text.as_bytes()[at as usize..stop as usize];
     at + bytes.iter().position(|&b| !is_blank(b)).unwrap_or(bytes.len()) as u32
 }
 
-/// Past the blanks that end a line; where text follows them, nowhere.
+/// Skips trailing spaces and tabs; `at` if something follows them on the line.
 pub(crate) fn past_blanks(text: &str, at: u32) -> u32 {
     let end = skip_blanks(text, at, text.len() as u32);
     if end as usize == text.len() || is_break(text.as_bytes()[end as usize]) { end } else { at }
 }
 
-/// Skips blanks backward, down to `stop`.
+/// Skips spaces and tabs backward, down to `stop`.
 pub(crate) fn skip_blanks_back(text: &str, at: u32, stop: u32) -> u32 {
     let bytes = &text.as_bytes()[stop as usize..at as usize];
     at - bytes.iter().rev().position(|&b| !is_blank(b)).unwrap_or(bytes.len()) as u32

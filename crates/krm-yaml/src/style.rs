@@ -1,6 +1,6 @@
-//! The style of a document: how wide it indents, how it writes lists, which quotes it uses.
+//! The style of a document: indentation, sequences, quotes, line breaks.
 //!
-//! New text takes after the nearest example in document order.
+//! New text follows the nearest example in document order, because documents mix styles: files are assembled from parts of different authors.
 
 use std::cell::OnceCell;
 
@@ -11,31 +11,31 @@ use crate::node_ref::NodeRef;
 use crate::scalar::{ScalarType, json_scalar};
 use crate::span::{column, is_first_on_line, line_start, skip_blanks};
 
-/// What is usual where a document shows no example.
+/// The indentation of a document without an example.
 const INDENT: u32 = 2;
 
-/// How one document is written.
+/// The style of one document.
 pub(crate) struct DocumentStyle<'a> {
     document: DocumentRef<'a>,
-    /// Looked for when the first is asked for: an edit that only moves things needs none.
+    /// Collected on the first request, because an edit that only moves nodes needs none.
     examples: OnceCell<Examples>,
     /// The line break.
     pub(crate) line_break: &'static str,
     /// Whether the document is JSON.
     pub(crate) json: bool,
-    /// Whether it has JSON's words only, so that a `0x10` that comes into it is written as `16`.
+    /// Whether all its scalars are valid JSON. Then a new `0x10` is written as `16`, so that JSON stays JSON.
     pub(crate) json_scalars: bool,
 }
 
-/// The examples of one document, each list sorted by node.
+/// The examples in one document, each vector sorted by node.
 #[derive(Default)]
 struct Examples {
-    /// How much deeper a mapping stands than the one around it.
+    /// The indentation of mappings relative to the one around them.
     indents: Vec<(u32, u32)>,
-    /// How much deeper a list stands than its key.
+    /// The indentation of sequences relative to their key.
     lists: Vec<(u32, u32)>,
     quotes: Vec<(u32, char)>,
-    /// What brackets over several lines are indented by.
+    /// The indentation of flow collections over several lines.
     unit: Option<String>,
 }
 
@@ -65,21 +65,21 @@ impl<'a> DocumentStyle<'a> {
         })
     }
 
-    /// How much deeper a mapping near `node` stands than the one around it.
+    /// The indentation of mappings near `node`.
     pub(crate) fn indent(&self, node: u32) -> u32 {
         let examples = self.examples();
         nearest(&examples.indents, node).unwrap_or_else(|| {
-            // A list that is indented shows the width, too.
+            // An indented sequence is an example, too.
             nearest(&examples.lists, node).filter(|&deeper| deeper > 0).unwrap_or(INDENT)
         })
     }
 
-    /// How much deeper a list near `node` stands than its key.
+    /// The indentation of sequences near `node`.
     pub(crate) fn list_indent(&self, node: u32) -> u32 {
         nearest(&self.examples().lists, node).unwrap_or(0)
     }
 
-    /// What brackets over several lines are indented by.
+    /// The indentation of flow collections over several lines.
     pub(crate) fn unit(&self) -> &str {
         self.examples().unit.as_deref().unwrap_or("  ")
     }
@@ -116,16 +116,16 @@ impl Examples {
     }
 }
 
-/// How the entries of one collection are written.
+/// The style of the entries of one collection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct EntryStyle {
-    /// The quotes around its keys, where all of them have the same.
+    /// The quotes of its keys, if all have the same.
     pub(crate) key_style: Option<ScalarStyle>,
-    /// The quotes around its items, where all of them have the same.
+    /// The quotes of its elements, if all have the same.
     pub(crate) item_style: Option<ScalarStyle>,
-    /// How far behind its dash a collection begins.
+    /// The distance from a dash to a collection on its line.
     pub(crate) dash: Option<u32>,
-    /// Whether every entry stands on a line of its own.
+    /// Whether every entry is on a line of its own.
     pub(crate) over_lines: bool,
 }
 
@@ -147,7 +147,7 @@ impl EntryStyle {
     }
 }
 
-/// The quotes that all nodes have.
+/// The quotes of all nodes, if they have the same.
 fn shared_quotes<'a>(nodes: impl Iterator<Item = NodeRef<'a>>) -> Option<ScalarStyle> {
     let mut styles = nodes.map(|node| match node.kind() {
         NodeKind::Scalar(style) if style.is_quoted() => Some(style),
@@ -157,7 +157,7 @@ fn shared_quotes<'a>(nodes: impl Iterator<Item = NodeRef<'a>>) -> Option<ScalarS
     styles.all(|style| style == Some(first)).then_some(first)
 }
 
-/// By how much the entries of a flow collection stand deeper than the line that opens it.
+/// The indentation of the entries of a flow collection relative to the line of its opening bracket.
 fn unit_of(node: NodeRef<'_>) -> Option<String> {
     let text = node.source();
     if node.collection_style() != CollectionStyle::Flow {
@@ -171,7 +171,7 @@ fn unit_of(node: NodeRef<'_>) -> Option<String> {
     (!indent.is_empty()).then(|| indent.to_owned())
 }
 
-/// The blanks that begin the line of `at`.
+/// The whitespace at the start of the line of `at`.
 pub(crate) fn indentation(text: &str, at: u32) -> &str {
     let start = line_start(text, at);
     &text[start as usize..skip_blanks(text, start, at) as usize]
@@ -189,12 +189,12 @@ fn nearest<T: Copy>(examples: &[(u32, T)], node: u32) -> Option<T> {
     }
 }
 
-/// Whether a document is written as JSON: brackets and double quotes only.
+/// Whether a document is written as JSON: flow collections and double quotes only.
 fn is_json(document: DocumentRef<'_>) -> bool {
     let nodes = || (0..document.table().nodes.len() as u32).map(|index| document.node(index));
     let is_text = |node: NodeRef<'_>| node.kind() == NodeKind::Scalar(ScalarStyle::DoubleQuoted);
     let root = document.root();
-    // `[1, 2]` could be either; only quotes tell.
+    // `[1, 2]` is both; only quotes are evidence of JSON.
     if !root.is_some_and(|root| root.is_collection() && nodes().any(is_text)) {
         return false;
     }
@@ -209,7 +209,7 @@ fn is_json(document: DocumentRef<'_>) -> bool {
     })
 }
 
-/// Whether a document that looks like JSON is JSON: its keys are texts, and nothing is spelled or marked as only YAML does.
+/// Whether a document that looks like JSON is valid JSON: its keys are strings, and it uses nothing that only YAML has.
 fn has_json_scalars(document: DocumentRef<'_>) -> bool {
     let mut nodes = (0..document.table().nodes.len() as u32).map(|index| document.node(index));
     let all_are_words =

@@ -1,9 +1,8 @@
-//! Builds the node tables of a text from the front end's events, in one pass.
+//! Builds the node tables of a text from parser events, in one pass.
 //!
-//! The front end places a few things where an editor has no use for them: a
-//! block scalar begins after its header, an empty value stands before its
-//! colon, a list that is not indented begins at its first item. Here they are
-//! put where they stand in the text.
+//! Some spans of the parser are of no use to an editor: a block scalar starts after its header, an empty value before its colon, a sequence
+//! that is not indented at its first element. They are corrected here. Invariants: `start` of a node is the start of its own text, and
+//! the spans of the documents cover the file.
 
 use crate::document::Document;
 use crate::error_help::{OpenCollection, explain};
@@ -12,32 +11,32 @@ use crate::parser::{Event, Parser, ParserError, Props, ReadOptions};
 use crate::span::{Span, before_break, column, line_end, line_start, next_line, skip_blanks};
 use crate::trivia::{Gap, Trivia};
 
-/// A collection that is not closed yet.
+/// An open collection.
 struct Open {
     node: u32,
     /// Whether the next child of a mapping is a key.
     key_next: bool,
 }
 
-/// Collects the documents of one text.
+/// Builds the documents of one text.
 pub(crate) struct Builder<'t> {
     text: &'t str,
     options: ReadOptions,
     documents: Vec<Document>,
-    /// Whether a document has begun and not ended.
+    /// Whether a document is open.
     in_document: bool,
-    /// Where the current document's bytes begin.
+    /// The start of the current document.
     document_start: u32,
-    /// Scratch of the current document, kept between documents.
+    /// Buffers for the current document, reused for the next one.
     nodes: Vec<Node>,
     properties: Vec<Properties>,
     aliases: Vec<AliasLink>,
     indents: Vec<Indent>,
-    /// Nodes of the current document's anchors, by number.
+    /// The nodes of the anchors of the current document, by number.
     anchors: Vec<(u32, u32)>,
     start_marker: Option<Span>,
     open: Vec<Open>,
-    /// Up to where the text is accounted for by leaves, brackets and markers.
+    /// The end of the last leaf, bracket or marker.
     cursor: u32,
 }
 
@@ -60,8 +59,7 @@ impl<'t> Builder<'t> {
         }
     }
 
-    /// Takes documents from the front end, from `at` up to a `---` that needs nothing of what
-    /// stands before it, or to the end of the text. None where there is an error.
+    /// Parses documents from `at` up to a `---` that does not depend on what precedes it, or up to the end of the text. `None` on an error.
     pub(crate) fn take_documents(&mut self, at: u32) -> Option<Option<u32>> {
         let mut front = Parser::starting_at(self.text, at, self.options);
         let mut is_between = false;
@@ -70,7 +68,7 @@ impl<'t> Builder<'t> {
                 Event::DocumentStart(span) if is_between => return Some(Some(span.start)),
                 event => {
                     self.take(event);
-                    // Behind `...` there may be directives.
+                    // Directives may follow `...`.
                     is_between = !self.in_document
                         && self.documents.last().is_some_and(|last| last.end_marker.is_none());
                 }
@@ -79,7 +77,7 @@ impl<'t> Builder<'t> {
         Some(None)
     }
 
-    /// Takes the nodes of a document as they are, and leaves their room for the next ones.
+    /// Stores a document from finished nodes. The buffers are returned for reuse.
     pub(crate) fn store_nodes(&mut self, nodes: &mut Vec<Node>, indents: &mut Vec<Indent>) {
         let mut swap = |own: &mut Self| {
             std::mem::swap(&mut own.nodes, nodes);
@@ -175,10 +173,9 @@ impl<'t> Builder<'t> {
         }
     }
 
-    /// The whole block scalar, from its `|` or `>` to the end of its last line of
-    /// content, without the last line break, and its content indentation. Blank
-    /// lines after it are its own only where the header says keep. One without content
-    /// has no indentation to tell: every blank of its lines counts as such.
+    /// The span of a block scalar from its `|` or `>` to the end of its last line of content, without the last line break, and its content
+    /// indentation. Blank lines after it belong to it only if the header says keep (`+`). A block scalar without content has no
+    /// indentation of its own: all spaces of its lines count as indentation.
     fn block_scalar(&self, content: Span, blank: bool) -> (Span, u32) {
         let text = self.text;
         let Some(head) = Gap::from(text, self.cursor).find(b"|>", b":-?,") else {
@@ -188,7 +185,7 @@ impl<'t> Builder<'t> {
         let marks = rest.bytes().take_while(|b| matches!(b, b'0'..=b'9' | b'+' | b'-')).count();
         let head_end = head.end + marks as u32;
         let first = next_line(text, head_end);
-        // What is reported to be content begins right after the indentation.
+        // The content that the parser reports starts right after the indentation.
         let indent = if blank { u32::MAX } else { column(text, content.start) };
         let keep = rest[..marks].contains('+');
         let mut end = self.end_of_lines(content.end);
@@ -199,7 +196,7 @@ impl<'t> Builder<'t> {
             let start = line_start(text, end).max(first);
             let line = &text[start as usize..end as usize];
             let is_empty = line.len() <= indent as usize && line.bytes().all(|b| b == b' ');
-            // Blanks that end the file without a line break are no line of their own.
+            // Spaces at the end of the file without a line break are not a line.
             let counts = keep && !(is_empty && !blank && end as usize == text.len());
             let above = before_break(text, start);
             if counts || !is_empty || above < first || above == start {
@@ -209,14 +206,14 @@ impl<'t> Builder<'t> {
         }
     }
 
-    /// Where the last line before `at` ends; blanks before a comment at `at` are none.
+    /// The end of the last line before `at`. Spaces before a comment at `at` do not count as a line.
     fn end_of_lines(&self, at: u32) -> u32 {
         let start = line_start(self.text, at);
         let is_lead = skip_blanks(self.text, start, at) == at && line_end(self.text, at) != at;
         before_break(self.text, if is_lead { start } else { at })
     }
 
-    /// An empty value stands after its colon, an empty item after its dash.
+    /// The position of an empty scalar: after its colon, or after its dash.
     fn empty_scalar(&self, span: Span, props: Props) -> Span {
         let is_value = self.is_in_mapping() && self.open.last().is_some_and(|open| !open.key_next);
         let is_block_item = self.open.last().is_some_and(|open| {
@@ -237,7 +234,7 @@ impl<'t> Builder<'t> {
         Span::empty(colon.map_or(self.cursor, |colon| colon.end))
     }
 
-    /// An empty key stands after its `?`, and not where the front end looked for it in vain.
+    /// The position of an empty key: after its `?`, and not where the parser expected it.
     fn empty_key(&self, span: Span) -> u32 {
         let reported = span.start.max(self.cursor);
         let gap = Gap::new(self.text, Span::new(self.cursor, reported));
@@ -245,8 +242,7 @@ impl<'t> Builder<'t> {
         marks.last().map_or(reported, |(_, mark)| mark.end)
     }
 
-    /// A list begins at its first dash, also where it is not indented; there the
-    /// front end tells the place of the first item.
+    /// The first dash of a sequence. For one that is not indented, the parser reports the position of the first element instead.
     fn first_dash(&self, reported: u32) -> u32 {
         if !self.is_in_mapping() {
             return reported;
@@ -265,8 +261,7 @@ impl<'t> Builder<'t> {
             self.store(None, None);
         }
         let explicit = !span.is_empty();
-        // What stands before the marker belongs to the document before, unless that one
-        // was closed by `...` and so has its end already.
+        // The text before the marker belongs to the previous document, unless that one was ended by `...`.
         if let Some(last) = self.documents.last_mut() {
             let boundary = match last.end_marker {
                 Some(marker) => next_line(self.text, marker.end),
@@ -294,7 +289,7 @@ impl<'t> Builder<'t> {
         if !self.in_document
             && let Some(last) = self.documents.last_mut()
         {
-            // The document broke before it was announced.
+            // The error is before the start of the document was reported.
             let marker = last.end_marker;
             last.span.end = marker.map_or(self.cursor, |m| next_line(self.text, m.end));
             self.document_start =

@@ -1,7 +1,6 @@
-//! What stands between the nodes: comments, line breaks, indicators, properties.
+//! Trivia: comments, line breaks, indicators and properties between the nodes.
 //!
-//! Trivia is not stored. A gap is the text between two leaves, and reading it
-//! anew is cheap because every gap is short and is read only when asked for.
+//! Trivia is not stored. A gap is the text between two leaves; reading it again is cheap, because gaps are short and read only on request.
 
 use crate::span::{Span, is_blank, is_break, line_end};
 
@@ -11,17 +10,17 @@ pub(crate) enum Trivia {
     Comment,
     /// One line break.
     Break,
-    /// `-`, `?`, `:`, `,`, a bracket, or the head of a block scalar.
+    /// `-`, `?`, `:`, `,`, a bracket, or the header of a block scalar.
     Indicator(u8),
     /// An anchor or a tag.
     Property,
     /// `---` or `...`.
     Marker,
-    /// A `%` line before a document.
+    /// A directive.
     Directive,
 }
 
-/// Reads the trivia of one gap from left to right; blanks are passed over.
+/// Iterates over the trivia of one gap. Spaces are skipped.
 pub(crate) struct Gap<'a> {
     text: &'a str,
     at: u32,
@@ -33,13 +32,12 @@ impl<'a> Gap<'a> {
         Self { text, at: span.start, end: span.end.max(span.start) }
     }
 
-    /// The gap that begins at `at` and may go to the end of the text.
+    /// The gap that starts at `at` and may extend to the end of the text.
     pub(crate) fn from(text: &'a str, at: u32) -> Self {
         Self::new(text, Span::new(at, text.len() as u32))
     }
 
-    /// The span of the first indicator `wanted`, with nothing but white space,
-    /// comments, properties, markers and the indicators in `pass` before it.
+    /// The span of the first indicator of `wanted`. Only whitespace, comments, properties, markers and the indicators of `pass` may precede it.
     pub(crate) fn find(self, wanted: &[u8], pass: &[u8]) -> Option<Span> {
         for (trivia, span) in self {
             match trivia {
@@ -87,7 +85,7 @@ impl Iterator for Gap<'_> {
             }
             match bytes[self.at as usize] {
                 byte if is_blank(byte) => self.at += 1,
-                // A byte-order mark may open any document.
+                // Any document may start with a byte-order mark.
                 0xef if self.text[self.at as usize..].starts_with('\u{feff}') => self.at += 3,
                 _ => break,
             }

@@ -1,4 +1,4 @@
-//! Plain values: what a subtree means, and what an edit should write.
+//! Values: the meaning of a subtree, and input of edits.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,28 +12,28 @@ use crate::scalar::{ScalarType, json_scalar};
 /// A value to write, or a value that was read.
 #[derive(Clone, Debug)]
 pub enum Value<'a> {
-    /// Nothing.
+    /// Null.
     Null,
-    /// True or false.
+    /// A boolean.
     Bool(bool),
-    /// A number, spelled as it is written: no digit is lost.
+    /// A number as it is written, so that no digit is lost.
     Number(Cow<'a, str>),
-    /// Text.
+    /// A string.
     String(Cow<'a, str>),
-    /// Items.
+    /// A sequence.
     Sequence(Vec<Value<'a>>),
-    /// Keys and values, in order.
+    /// A mapping, in order.
     Mapping(Vec<(Value<'a>, Value<'a>)>),
-    /// A node of any document, to be written as it stands there, with its comments.
+    /// A node of any document, copied as it is written there, with its comments.
     Node(NodeRef<'a>),
-    /// The same of a text that the value owns.
+    /// The same for a node that owns its text.
     OwnedNode(OwnedNode),
 }
 
-/// A subtree that is too large, or too deep, once its aliases are expanded.
+/// A subtree is too large or too deep after its aliases are expanded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpansionError {
-    /// How many nodes were allowed.
+    /// The maximum number of nodes.
     pub limit: usize,
 }
 
@@ -46,17 +46,17 @@ impl std::fmt::Display for ExpansionError {
 impl std::error::Error for ExpansionError {}
 
 impl<'a> Value<'a> {
-    /// Text.
+    /// A string.
     pub fn string(text: impl Into<Cow<'a, str>>) -> Self {
         Self::String(text.into())
     }
 
-    /// A whole number.
+    /// An integer.
     pub fn int(number: i64) -> Self {
         Self::Number(number.to_string().into())
     }
 
-    /// What a plain scalar of this text means.
+    /// The value of a plain scalar.
     pub fn plain(text: impl Into<Cow<'a, str>>) -> Self {
         let text = text.into();
         match crate::scalar::resolve(&text) {
@@ -67,7 +67,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The value without its file: what it borrows is copied, nodes by what they mean.
+    /// A value that does not borrow. Nodes are converted to their values.
     pub fn into_owned(self) -> Result<Value<'static>, ExpansionError> {
         Ok(match self {
             Self::Null => Value::Null,
@@ -87,7 +87,7 @@ impl<'a> Value<'a> {
         })
     }
 
-    /// The node that is to be written as it stands; none for a value that is spelled out.
+    /// The node, if the value is one.
     pub fn node(&self) -> Option<NodeRef<'_>> {
         match self {
             Self::Node(node) => Some(*node),
@@ -96,7 +96,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Whether this is a mapping or a sequence with entries, or a node that is one.
+    /// Whether this is a non-empty mapping or sequence.
     pub(crate) fn is_filled_collection(&self) -> bool {
         match self {
             Self::Sequence(items) => !items.is_empty(),
@@ -107,13 +107,13 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Whether a node means this value and has no anchor or tag that nobody asked for.
+    /// Whether a node has this value, and no anchor or tag that the value does not have.
     fn is_written_by(&self, node: NodeRef<'_>, json: bool) -> bool {
         let is_bare = self.node().is_some() || node.properties().is_none();
         is_bare && self.is_meant_by(node, json)
     }
 
-    /// Whether a node means this value. In `json` a word may be spelled as JSON does, unless it is a key.
+    /// Whether a node has this value. With `json`, scalars other than keys may be spelled as in JSON.
     pub(crate) fn is_meant_by(&self, node: NodeRef<'_>, json: bool) -> bool {
         match self {
             Self::Node(other) => same_meaning(*other, node, json),
@@ -137,13 +137,13 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Whether a scalar that reads `text`, and is read as `resolved`, means this value.
+    /// Whether a scalar with this text and type has this value.
     pub(crate) fn is_meant_by_text(&self, text: &str, resolved: ScalarType) -> bool {
         match (self, resolved) {
             (Self::Null, ScalarType::Null) => true,
             (Self::Bool(value), ScalarType::Bool(other)) => *value == other,
             (Self::Number(number), other @ (ScalarType::Int(_) | ScalarType::Float(_))) => {
-                // A plus says nothing, and JSON has none.
+                // A plus sign does not matter, and JSON has none.
                 text == number.strip_prefix('+').unwrap_or(number)
                     || text == *number
                     || (other != ScalarType::Int(None) && crate::scalar::resolve(number) == other)
@@ -178,15 +178,14 @@ impl<'a> From<NodeRef<'a>> for Value<'a> {
     }
 }
 
-/// Whether two nodes mean the same: kinds, values, types, tags, order; aliases by what they name. In `json`
-/// the second may spell a value as JSON does.
+/// Whether two nodes are equal: kinds, values, types, tags, order; aliases by their target. With `json`, the second may be spelled as in JSON.
 fn same_meaning(a: NodeRef<'_>, b: NodeRef<'_>, json: bool) -> bool {
     if a.tag() != b.tag() && !(a.kind() == NodeKind::Alias || b.kind() == NodeKind::Alias) {
         return false;
     }
     match (a.as_scalar(), b.as_scalar()) {
         (Some(a), Some(b)) => {
-            // Nothing at all, `~` and `null` are the same.
+            // An empty scalar, `~` and `null` are equal.
             let (resolved, old, new) = (a.resolve(), a.value(), b.value());
             let is_word = || {
                 json && resolved != ScalarType::String
@@ -212,16 +211,16 @@ fn same_meaning(a: NodeRef<'_>, b: NodeRef<'_>, json: bool) -> bool {
     }
 }
 
-/// How many nodes a value may have once its aliases are expanded.
+/// The maximum number of nodes after aliases are expanded.
 const EXPANSION_LIMIT: usize = 10_000_000;
 
-/// How deep a value may be once its aliases are expanded; deeper than any text can nest by itself.
+/// The maximum depth after aliases are expanded; more than a document can nest by itself.
 pub(crate) const EXPANSION_DEPTH: usize = 1000;
 
 impl<'a> NodeRef<'a> {
-    /// What the subtree means: aliases expanded, merge keys merged, of duplicate keys the last.
+    /// The value of the subtree, with aliases expanded, merge keys applied, and the last of duplicate keys.
     ///
-    /// A document can be small and its expansion huge; that is an error and not an endless wait.
+    /// The expansion of a small document can be huge; it is limited, so that this is an error instead of exhausting memory.
     pub fn to_value(self) -> Result<Value<'a>, ExpansionError> {
         let own = self.document.node_count();
         let mut budget = EXPANSION_LIMIT.min(own.saturating_mul(1000).max(10_000));
@@ -264,21 +263,21 @@ fn expand<'a>(node: NodeRef<'a>, budget: &mut usize, depth: usize) -> Option<Val
             }
             Value::Mapping(entries.list)
         }
-        // An alias to itself: `resolve` leads back here.
+        // An alias to itself: `resolve` returns the same node.
         NodeKind::Alias => return None,
     })
 }
 
-/// The entries of a mapping while it is read: of duplicates the last counts.
+/// The entries of a mapping while it is expanded; the last of duplicate keys counts.
 #[derive(Default)]
 struct Entries<'a> {
     list: Vec<(Value<'a>, Value<'a>)>,
-    /// Where each text key stands in the list.
+    /// The index of each string key.
     index: BTreeMap<Cow<'a, str>, usize>,
 }
 
 impl<'a> Entries<'a> {
-    /// Adds an entry, or changes the one that is there where `replace` says so.
+    /// Adds an entry, or replaces the existing one if `replace` is true.
     fn put(&mut self, key: Value<'a>, value: Value<'a>, replace: bool) {
         if let Value::String(name) = &key {
             match self.index.entry(name.clone()) {
@@ -294,7 +293,7 @@ impl<'a> Entries<'a> {
         self.list.push((key, value));
     }
 
-    /// Adds what a merge key brings and the mapping itself does not have.
+    /// Adds the entries of a merge key that the mapping itself does not have.
     fn inherit(&mut self, source: Value<'a>) {
         match source {
             Value::Sequence(sources) => sources.into_iter().for_each(|source| self.inherit(source)),

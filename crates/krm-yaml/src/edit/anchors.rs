@@ -1,4 +1,4 @@
-//! Anchors: what aliases share is not changed for everyone by accident.
+//! Anchors: refuses edits that would change the value of an alias elsewhere, or leave an alias without its anchor.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::document::DocumentRef;
 use crate::node::NodeKind;
 use crate::node_ref::NodeRef;
 
-/// Refuses changes to what an alias shares, and removals of an anchor that is still named.
+/// Refuses changes to shared values unless they are allowed, and removals of anchors that are still in use.
 pub(crate) fn check(
     document: DocumentRef<'_>,
     edit: &DocumentEdit<'_>,
@@ -45,7 +45,7 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// An anchored node whose anchor an alias names.
+/// Refuses a change to a node that an alias refers to.
 fn refuse_shared(node: NodeRef<'_>) -> Result<(), EditError> {
     let Some(anchor) = node.anchor() else { return Ok(()) };
     let links = &node.document.table().aliases;
@@ -54,7 +54,7 @@ fn refuse_shared(node: NodeRef<'_>) -> Result<(), EditError> {
     Err(EditError::at(node, EditErrorKind::Shared { anchor: anchor.to_owned(), line }))
 }
 
-/// Anchors inside `node` that aliases outside of it name.
+/// Refuses to remove or replace a node if an alias outside of it refers to an anchor inside it.
 fn refuse_orphans(
     node: NodeRef<'_>,
     keeps_own: bool,

@@ -1,4 +1,7 @@
-//! Changes to the entries of a block collection.
+//! Lowers inserted, removed and reordered entries of a block collection.
+//!
+//! Entries of a block collection own whole lines, so they are inserted and removed line by line. The exception is a collection that
+//! starts on the line of its dash (`- a: 1`): its first entry shares the line with the indicator.
 
 use super::lower::{CollectionChange, CollectionLayout, EditContext};
 use super::render::Renderer;
@@ -40,7 +43,7 @@ struct Work<'a, 'w> {
 }
 
 impl<'a> Work<'a, '_> {
-    /// The lines that come before the old entry `at`: those that hug it, or those that hug the one before.
+    /// The lines of new entries before the old entry `at` that are adjacent to it, or to the entry before it.
     fn new_lines(&self, context: &EditContext<'a>, at: usize, adjacent: Adjacent) -> Vec<String> {
         if self.change.inserted_before(at).next().is_none() {
             return Vec::new();
@@ -54,7 +57,7 @@ impl<'a> Work<'a, '_> {
             .collect()
     }
 
-    /// All entries go and none comes: `{}` or `[]` beside the key, and comments of nobody stay.
+    /// Removes all entries: writes `{}` or `[]` after the key. Comments that belong to no entry are kept.
     fn leave_empty(&self, context: &mut EditContext<'a>) {
         let brackets = if self.node.kind() == NodeKind::Mapping { "{}" } else { "[]" };
         let first = &self.entries[0];
@@ -80,7 +83,7 @@ impl<'a> Work<'a, '_> {
         }
     }
 
-    /// The first entry stands behind a dash: what goes or comes before it shares that line.
+    /// Lowers changes before the second entry of a collection whose first entry is on the line of a dash.
     /// Returns how many entries are dealt with.
     fn beside_indicator(&self, context: &mut EditContext<'a>, kept: &[usize]) -> usize {
         let first = &self.entries[0];
@@ -101,7 +104,7 @@ impl<'a> Work<'a, '_> {
             return 1;
         }
         let Some(&next) = kept.first() else {
-            // Everything old goes; what comes stands at the end and moves up to the dash.
+            // All old entries are removed; the new ones, which are inserted after them, move up to the dash.
             context.splices.push(Splice::remove(first.extent()));
             return 1;
         };
@@ -115,7 +118,7 @@ impl<'a> Work<'a, '_> {
         1
     }
 
-    /// Whether nothing but line breaks stands between the first entries up to `next`.
+    /// Whether only line breaks separate the entries up to `next`, so that `next` can move up to the dash.
     fn is_close(&self, text: &str, next: usize) -> bool {
         let target = &self.entries[next];
         let inserted = (1..=next).any(|at| self.change.inserted_before(at).next().is_some());
@@ -127,7 +130,7 @@ impl<'a> Work<'a, '_> {
             })
     }
 
-    /// Removes the whole lines of removed entries from the entry `from` on.
+    /// Removes the lines of the removed entries, starting with the entry `from`.
     fn remove_lines(&self, context: &mut EditContext<'a>, from: usize) {
         let text = context.text;
         let removed =
@@ -141,7 +144,7 @@ impl<'a> Work<'a, '_> {
             }
         }
         for mut span in spans {
-            // A file without a final line break keeps having none.
+            // A file that ends without a line break still does after its last line is removed.
             let at_end =
                 span.end as usize == text.len() && before_break(text, span.end) == span.end;
             if at_end && !end_of_file::needs_break(context.document, before_break(text, span.start))
@@ -183,7 +186,7 @@ impl<'a> Work<'a, '_> {
         }
     }
 
-    /// New lines directly after the entry before `at`.
+    /// Inserts lines directly after the entry before `at`.
     fn after(&self, context: &EditContext<'a>, at: usize, lines: &str) -> Splice {
         let text = context.text;
         let eol = context.style.line_break;

@@ -1,11 +1,11 @@
-//! A new text in the place of a `|` or `>` text, line by line where it was.
+//! Replaces the text of a block scalar, keeping its indentation.
 
 use super::lower::EditContext;
 use super::splice::Splice;
 use crate::node_ref::NodeRef;
 use crate::scalar::BlockScalarIndent;
 
-/// Where the lines of the block scalar stand that is there already.
+/// The indentation of the existing block scalar.
 pub(super) fn place(
     context: &EditContext<'_>,
     node: NodeRef<'_>,
@@ -24,7 +24,7 @@ pub(super) fn place(
     })
 }
 
-/// Where only the line break at the end differs, only the header changes.
+/// Changes only the chomping indicator, if the new text differs from the old one only in the final line break.
 pub(super) fn change_chomping(
     context: &EditContext<'_>,
     node: NodeRef<'_>,

@@ -1,4 +1,4 @@
-//! Comments that are set, replaced or removed.
+//! Lowers comments that are set, replaced or removed.
 
 use super::lower::EditContext;
 use super::splice::Splice;
@@ -86,7 +86,7 @@ fn above<'a>(
     };
     let mut new = String::new();
     if old.is_empty() && is_below_comment(source, &entry) {
-        // Without a blank line the comment above would swallow it.
+        // Without a blank line the new comment would become part of the comment above, which has another owner.
         new.push_str(eol);
         new.push_str(&indent);
     }
@@ -97,7 +97,7 @@ fn above<'a>(
     }
     let lead = if new.starts_with(eol) { line_start(source, entry.head) } else { old.start };
     let splice = match lead < old.start {
-        // The blank line itself is not indented.
+        // A blank line has no indentation.
         true => Splice::new(
             Span::new(lead, old.end),
             format!("{eol}{indent}{}", &new[eol.len() + indent.len()..]),
@@ -108,7 +108,7 @@ fn above<'a>(
     Ok(())
 }
 
-/// A comment above the root: the first one of a document that has none.
+/// Inserts a comment above the root of a document.
 fn above_root<'a>(
     context: &mut EditContext<'a>,
     node: NodeRef<'a>,
@@ -130,7 +130,7 @@ fn above_root<'a>(
     Ok(())
 }
 
-/// Whether the line above is a comment that is not the entry's.
+/// Whether the line above is a comment that does not belong to the entry.
 fn is_below_comment(text: &str, entry: &EntryLayout<'_>) -> bool {
     let line = line_start(text, entry.head);
     entry.own_line
@@ -167,7 +167,7 @@ fn beside<'a>(
     Ok(())
 }
 
-/// Behind what a comment beside a node stands.
+/// The offset after which the line comment of a node is written.
 fn behind<'a>(context: &mut EditContext<'a>, node: NodeRef<'a>) -> u32 {
     let source = context.text;
     let entry = context.entry_of(node);
@@ -183,7 +183,7 @@ fn behind<'a>(context: &mut EditContext<'a>, node: NodeRef<'a>) -> u32 {
     if value.is_block() {
         return crate::layout::value_floor(value);
     }
-    // Beside the key of a value that stands on a line below.
+    // A value on its own line has the comment beside its key.
     let floor = crate::layout::value_floor(value);
     if value.start() > line_end(source, floor) && !comment_beside(source, floor).is_empty() {
         return floor;

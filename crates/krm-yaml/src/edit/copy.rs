@@ -1,4 +1,6 @@
-//! Nodes of other documents, taken over as they stand there, with their comments.
+//! Copies nodes of other documents as they are written there, with their comments.
+//!
+//! Text is shifted to its new column and never formatted again, so quotes, block scalars and spacing survive a merge.
 
 use super::render::{Rendered, Renderer};
 use crate::comment::strip_breaks;
@@ -10,7 +12,7 @@ use crate::span::{Span, column, is_first_on_line};
 use crate::trivia::{Gap, Trivia};
 
 impl Renderer<'_> {
-    /// A node as it stands in its document, under an entry that begins at `column`.
+    /// A node as it is written in its document, for an entry that starts at `column`.
     pub(super) fn copy(&self, node: NodeRef<'_>, column: u32) -> Rendered {
         let source = node.source();
         let eol = self.style.line_break;
@@ -23,7 +25,7 @@ impl Renderer<'_> {
             let comment = ahead(node).beside.map(str::to_owned);
             return Rendered { head, comment, lines: copy_block(node, inner) };
         }
-        // Brackets may be indented with tabs, lines of a block may not; and a pair has no brackets.
+        // A flow collection may be indented with tabs, block lines may not; and an implicit pair has no brackets of its own.
         let has_tabs =
             lines(node.text()).skip(1).any(|line| line.trim_start_matches(' ').starts_with('\t'));
         let is_block_text = node.as_scalar().is_some_and(|scalar| scalar.style().is_block());
@@ -36,7 +38,7 @@ impl Renderer<'_> {
         let ahead = ahead(node);
         if let Some(scalar) = node.as_scalar().filter(|_| is_block_text) {
             let text = self.copy_text(scalar, column);
-            // All of them share the line of the text's head.
+            // All of them share the line of the block scalar's header.
             let all = ahead.all().map(str::to_owned).chain(text.comment);
             let comment = all.collect::<Vec<_>>().join(" ");
             let comment = Some(comment).filter(|comment| !comment.is_empty());
@@ -62,7 +64,7 @@ impl Renderer<'_> {
         Rendered { head, comment, lines: Vec::new() }
     }
 
-    /// A value that stands below its key or dash, with comments between them.
+    /// A value on the lines below its key or dash, with the comments between them.
     fn copy_below(
         &self,
         node: NodeRef<'_>,
@@ -88,7 +90,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// A `|` or `>` text, line by line.
+    /// A block scalar, line by line.
     fn copy_text(&self, scalar: Scalar<'_>, column: u32) -> Rendered {
         let node = scalar.node();
         let comment =
@@ -97,7 +99,7 @@ impl Renderer<'_> {
             comment.filter(|span| !span.is_empty()).map(|span| span.of(node.source()).to_owned());
         let marks = scalar.header().map_or("", |header| header.of(node.source()));
         let value = scalar.value();
-        // Whether the last line has its line break hangs on what follows, here and there.
+        // Whether the last line has a line break depends on what follows it, in the source and in the target.
         let ends_its_file = node.end() as usize == node.source().len() && !marks.contains('-');
         if ends_its_file || self.ends_file && value.ends_with('\n') {
             let written = self.text(&value, scalar.style(), self.block_place(column));
@@ -115,7 +117,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// A node of some document inside brackets. Its comments cannot stand there.
+    /// A node in flow style. Its comments cannot be kept there.
     pub(super) fn flow_node(&self, node: NodeRef<'_>) -> String {
         let properties = properties(node);
         let space = if properties.is_empty() { "" } else { " " };
@@ -124,7 +126,7 @@ impl Renderer<'_> {
                 let scalar = node.as_scalar().map(|scalar| scalar.value()).unwrap_or_default();
                 let is_text =
                     node.as_scalar().is_some_and(|s| s.resolve() == crate::ScalarType::String);
-                // A word such as `on` is no text to readers of YAML 1.1, and quotes would make it one.
+                // YAML 1.1 reads `on` as a boolean. Quotes would turn it into a string for those readers.
                 let is_word = !self.brackets.json
                     && node
                         .as_scalar()
@@ -153,14 +155,14 @@ impl Renderer<'_> {
     }
 }
 
-/// The comments between a key or a dash and the value behind it.
+/// The comments between a key or a dash and its value.
 #[derive(Default)]
 struct CommentsBetween<'a> {
-    /// The one on the line of the key or the dash.
+    /// The comment on the line of the key or dash.
     beside: Option<&'a str>,
-    /// Those on the lines below.
+    /// The comments on the lines below.
     above: Vec<&'a str>,
-    /// Where they begin, where nothing else stands between them and the value.
+    /// Where they start, if nothing else is between them and the value.
     start: Option<u32>,
 }
 
@@ -192,7 +194,7 @@ fn ahead(node: NodeRef<'_>) -> CommentsBetween<'_> {
     }
 }
 
-/// Anchor and tag as written, in their order, without what stands between them.
+/// Anchor and tag as written, in their order, separated by one space.
 fn properties(node: NodeRef<'_>) -> String {
     let Some(found) = node.properties() else { return String::new() };
     let mut spans: Vec<Span> = [found.anchor, found.tag].into_iter().flatten().collect();
@@ -204,7 +206,7 @@ fn digit(width: u32) -> char {
     char::from_digit(width.clamp(1, 9), 10).unwrap_or('2')
 }
 
-/// The column of the block entry around a node; what a text of several lines is indented from.
+/// The column of the block entry around a node, from which the lines of a multi-line scalar are indented.
 fn column_of_entry(node: NodeRef<'_>) -> u32 {
     let text = node.source();
     let mut at = node;
@@ -217,13 +219,13 @@ fn column_of_entry(node: NodeRef<'_>) -> u32 {
     0
 }
 
-/// The lines of a block collection, with its comments, moved to begin at `column`.
+/// The lines of a block collection with its comments, shifted to `column`.
 pub(super) fn copy_block(node: NodeRef<'_>, to: u32) -> Vec<String> {
     let source = node.source();
     let entries = layout::entries(node);
     let (Some(first), Some(last)) = (entries.first(), entries.last()) else { return Vec::new() };
     let from = column(source, first.head);
-    // Comments below the last entry are the collection's: they end with the entry that holds it.
+    // Comments below the last entry belong to the collection, and end with the entry that contains it.
     let in_block = node.parent().is_some_and(NodeRef::is_block);
     let holder = layout::entry(node).filter(|entry| in_block && entry.key != Some(node));
     let ahead = ahead(node);
@@ -239,7 +241,7 @@ pub(super) fn copy_block(node: NodeRef<'_>, to: u32) -> Vec<String> {
     above.chain(all).collect()
 }
 
-/// A line moved to the right or the left; an empty one stays empty.
+/// Shifts a line to the right or left; an empty line stays empty.
 fn shift_line(line: &str, shift: i64) -> String {
     if line.is_empty() {
         return String::new();
@@ -251,7 +253,7 @@ fn shift_line(line: &str, shift: i64) -> String {
     line[spaces.min(shift.unsigned_abs() as usize)..].to_owned()
 }
 
-/// The comment lines directly above the entry that holds a node.
+/// The comment lines directly above the entry of a node.
 pub(super) fn comments_above(node: NodeRef<'_>) -> Vec<String> {
     let in_block =
         node.parent().is_some_and(|parent| parent.collection_style() == CollectionStyle::Block);

@@ -1,8 +1,8 @@
-//! The end of a file without a line break: what a last block scalar means hangs on it.
+//! Block scalars at the end of a file without a final line break.
 //!
-//! The last line of a `|` or `>` text keeps its line break where it has one. A
-//! text that ends the file without one loses nothing as long as nothing comes
-//! after it; a text that did not end the file must not begin to.
+//! Spec: YAML 1.2 §8.1.1.2. A block scalar keeps its final line break only if the file has one there; the same header means a
+//! different string at the end of such a file. So an entry that is added after it changes the header to `|-`, and a block scalar that
+//! becomes the last one gets a final line break.
 
 use super::lower::EditContext;
 use super::splice::{FILE, Splice};
@@ -10,7 +10,7 @@ use crate::document::DocumentRef;
 use crate::node_ref::NodeRef;
 use crate::span::Span;
 
-/// Whether a block scalar that ends at `at` needs the line break behind it.
+/// Whether a block scalar that ends at `at` needs a line break after it.
 pub(crate) fn needs_break(document: DocumentRef<'_>, at: u32) -> bool {
     let nodes = &document.table().nodes;
     let index = nodes.partition_point(|node| node.start < at);
@@ -19,13 +19,13 @@ pub(crate) fn needs_break(document: DocumentRef<'_>, at: u32) -> bool {
     node.end() == at && is_open_block_scalar(node)
 }
 
-/// A block scalar whose header does not strip the last line break.
+/// Whether a node is a block scalar whose header keeps the final line break.
 fn is_open_block_scalar(node: NodeRef<'_>) -> bool {
     let header = node.as_scalar().and_then(|scalar| scalar.header());
     header.is_some_and(|header| !header.of(node.source()).contains('-'))
 }
 
-/// Mends headers and the end of the file where the splices change what ends it.
+/// Corrects block scalar headers and the end of the file, if the splices change what the file ends with.
 pub(crate) fn mend(context: &mut EditContext<'_>) {
     let end = context.text.len() as u32;
     let document = context.document;
@@ -59,7 +59,7 @@ pub(crate) fn mend(context: &mut EditContext<'_>) {
     }
 }
 
-/// Says in the header that the text has no line break at its end.
+/// Changes the header to `-`: no final line break.
 fn strip(context: &mut EditContext<'_>, node: NodeRef<'_>) {
     let Some(header) = node.as_scalar().and_then(|scalar| scalar.header()) else { return };
     let mended = header.of(context.text).replace('+', "") + "-";

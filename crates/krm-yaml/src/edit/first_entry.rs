@@ -1,4 +1,4 @@
-//! The first entries of an empty collection.
+//! Inserts the first entries into an empty collection.
 
 use super::lower::EditContext;
 use super::splice::Splice;
@@ -8,7 +8,7 @@ use crate::node_ref::NodeRef;
 use crate::style::indentation;
 use crate::value::Value;
 
-/// Gives an empty `{}` or `[]` its first entries, in block style.
+/// Replaces an empty `{}` or `[]` with a block collection.
 pub(super) fn in_block<'a>(
     context: &mut EditContext<'a>,
     node: NodeRef<'a>,
@@ -17,7 +17,7 @@ pub(super) fn in_block<'a>(
     replace::in_block(context, node, &filled(node, inserted));
 }
 
-/// Gives an empty `{}` or `[]` its first entries, on lines of their own as JSON is often printed.
+/// Fills an empty `{}` or `[]` with entries on lines of their own, as pretty-printed JSON has them.
 pub(super) fn over_lines<'a>(
     context: &mut EditContext<'a>,
     node: NodeRef<'a>,
@@ -30,7 +30,7 @@ pub(super) fn over_lines<'a>(
     context.splices.push(Splice::new(node.span(), text));
 }
 
-/// The collection that an empty one becomes.
+/// The collection that replaces an empty one.
 fn filled<'e>(node: NodeRef<'_>, inserted: &[&Insertion<'e>]) -> Value<'e> {
     let value = |new: &&Insertion<'e>| new.value.clone();
     match node.kind() {

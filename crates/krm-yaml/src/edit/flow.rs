@@ -1,4 +1,4 @@
-//! Changes to the entries of a flow collection.
+//! Lowers inserted, removed and reordered entries of a flow collection.
 
 use super::lower::{CollectionChange, CollectionLayout, EditContext};
 use super::splice::Splice;
@@ -48,7 +48,7 @@ pub(crate) fn lower<'a>(
     Ok(())
 }
 
-/// The first entries of an empty collection.
+/// Inserts the first entries of an empty collection.
 fn first_entries<'a>(
     context: &mut EditContext<'a>,
     node: NodeRef<'a>,
@@ -104,9 +104,9 @@ pub(super) fn inserted_texts<'a>(
         .collect()
 }
 
-/// The comments of a node that comes into brackets, on lines of their own before it.
+/// The comments of a node that is copied into a flow collection, on lines of their own before it.
 ///
-/// Brackets on one line have no room for comments, so they get lines there.
+/// A flow collection on one line has no room for comments, so lines are added to it.
 pub(crate) fn lines_above<'a>(
     context: &EditContext<'a>,
     collection: NodeRef<'a>,
@@ -127,9 +127,9 @@ pub(crate) fn lines_above<'a>(
     format!("{lines}{eol}{indent}")
 }
 
-/// The comments of a node that comes in the place of an entry's value, on lines of their own before the entry.
+/// The comments of a node that replaces an entry's value, on lines of their own before the entry.
 ///
-/// Where the entry has a line to itself, those above the node are set as any comment is.
+/// If the entry has a line to itself, the head comments are set like any other comment.
 pub(super) fn comments_of<'a>(
     context: &EditContext<'a>,
     entry: &EntryLayout<'a>,
@@ -147,7 +147,7 @@ pub(super) fn comments_of<'a>(
     comment::texts_with(node).into_iter().skip(above).map(line).collect()
 }
 
-/// Puts entries behind one another; one that begins with a line break needs no blank before it.
+/// Joins entries with a separator; an entry that starts with a line break needs no space before it.
 fn join(texts: &[String], glue: &str) -> String {
     let mut out = String::new();
     for (at, text) in texts.iter().enumerate() {
@@ -159,12 +159,12 @@ fn join(texts: &[String], glue: &str) -> String {
     out
 }
 
-/// The glue before a text.
+/// The separator before a text, without its trailing space if the text starts with a line break.
 fn before<'g>(text: &str, glue: &'g str) -> &'g str {
     if text.starts_with(['\n', '\r']) { glue.trim_end() } else { glue }
 }
 
-/// Whether a flow collection has its entries on lines of their own.
+/// Whether the entries of a flow collection are on lines of their own.
 pub(crate) fn is_over_lines(text: &str, collection: NodeRef<'_>) -> bool {
     let first = collection.children().next();
     first.is_some_and(|child| is_first_on_line(text, child.full_span().start))
@@ -179,7 +179,7 @@ pub(super) struct Work<'a, 'w> {
 }
 
 impl<'a> Work<'a, '_> {
-    /// Whether the entries stand on lines of their own.
+    /// Whether the entries are on lines of their own.
     fn over_lines(&self) -> bool {
         self.layout.style.over_lines
     }
@@ -208,7 +208,7 @@ impl<'a> Work<'a, '_> {
         context.splices.push(Splice::new(Span::new(first.start, trailing.max(last.tail)), text));
     }
 
-    /// A pair without brackets, as in `[a: b]`, gets them when it is no pair any more.
+    /// Adds braces to an implicit pair, as in `[a: b]`, that does not have exactly one entry any more.
     fn add_braces(&self, context: &mut EditContext<'a>) {
         let entry = &self.entries[0];
         let core = Span::new(entry.start, entry.end);
@@ -228,8 +228,7 @@ impl<'a> Work<'a, '_> {
         context.splices.push(Splice::insert(core.end, format!("{behind}}}")).of(own));
     }
 
-    /// An entry with a comment that has no room where the entry goes: one above it needs a line to begin there, and one
-    /// beside it a line to end.
+    /// An entry whose comment would end up at another entry: a head comment must start a line, and a line comment must end one.
     fn entry_with_misplaced_comment(&self, text: &str) -> Option<&EntryLayout<'a>> {
         let order = self.change.kept(self.entries.len());
         let moved = self.kept.iter().zip(order).filter(|(slot, entry)| **slot != *entry);
@@ -283,7 +282,7 @@ impl<'a> Work<'a, '_> {
             } else if let Some(next) = next.filter(|_| at < last_kept) {
                 context.splices.push(Splice::remove(Span::new(entry.start, next.start)));
             } else {
-                // Behind the last one that stays: the blanks before go, too.
+                // After the last entry that is kept, the spaces before it are removed, too.
                 let from = skip_blanks_back(text, entry.start, self.node.start());
                 let to =
                     entry.comma.filter(|_| at + 1 < count).map_or(entry.end, |comma| comma + 1);
@@ -291,7 +290,7 @@ impl<'a> Work<'a, '_> {
                 context.splices.push(Splice::remove(Span::new(from, to)));
             }
         }
-        // The comma after the last one that stays was there for the ones that go.
+        // The comma after the last entry that is kept separated it from the removed ones.
         let inserted_last = self.change.inserted_before(count).next().is_some();
         if last_kept + 1 < count && !inserted_last {
             let had_trailing = self.entries[count - 1].comma;
@@ -307,7 +306,7 @@ impl<'a> Work<'a, '_> {
         }
     }
 
-    /// Whether an entry is removed with its whole line, comma included.
+    /// Whether an entry is removed with its whole line, including the comma.
     fn is_own(&self, text: &str, at: usize) -> bool {
         let entry = &self.entries[at];
         entry.own_line
@@ -331,7 +330,7 @@ impl<'a> Work<'a, '_> {
         }
     }
 
-    /// What stands between two entries.
+    /// The separator between two entries.
     pub(super) fn glue(&self, context: &EditContext<'a>) -> String {
         if self.over_lines() {
             let indent = indentation(context.text, self.entries[0].head);
@@ -381,7 +380,7 @@ impl<'a> Work<'a, '_> {
     }
 }
 
-/// The comment beside an entry, with the blanks before it; empty behind its comma where there is none.
+/// The line comment of an entry with the spaces before it; an empty span after the comma if there is none.
 pub(super) fn beside(text: &str, entry: &EntryLayout<'_>) -> Span {
     let first = comment_beside(text, entry.end);
     if !first.is_empty() {

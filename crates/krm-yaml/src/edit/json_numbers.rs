@@ -1,4 +1,4 @@
-//! Refuses values that JSON has no word for, where they would go into a JSON file.
+//! Refuses numbers that JSON cannot represent, such as `.inf`, in JSON files.
 
 use super::{DocumentEdit, EditError, EditErrorKind};
 use crate::document::DocumentRef;
@@ -24,7 +24,7 @@ pub(super) fn refuse_unrepresentable(
     Ok(())
 }
 
-/// The first number in a value that JSON cannot say. Keys are texts there.
+/// The first number in a value that JSON cannot represent. Keys are strings in JSON, so they are not checked.
 fn unrepresentable(value: &Value<'_>) -> Option<String> {
     match value {
         Value::Number(text) => json_scalar(text).is_none().then(|| text.clone().into_owned()),

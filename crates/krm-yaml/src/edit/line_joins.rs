@@ -1,13 +1,13 @@
-//! Lines that are inserted where lines go: the two meet at a line break, and only one of them may have it.
+//! Insertions next to removed lines: both need the same line break, and only one of them may have it.
 
 use super::lower::EditContext;
 use super::splice::{Part, Splice};
 use crate::span::{Span, next_line};
 
-/// Moves insertions at the end of a line that goes behind the lines that go.
+/// Moves insertions at the end of a removed line behind the removed lines.
 ///
-/// New lines behind an entry begin with the line break that ends it. Where the entry's last line goes with its own break,
-/// as the last entry of what it holds does, they end with one instead.
+/// New lines after an entry start with the line break that ends the entry. If the entry's last line is removed together with its line
+/// break (because it is the last entry of a nested collection), the new lines must end with a line break instead.
 pub(crate) fn keep_insertions(context: &mut EditContext<'_>) {
     let mut gone: Vec<Span> =
         context.splices.iter().filter(|it| is_removal(it)).map(|it| it.span).collect();

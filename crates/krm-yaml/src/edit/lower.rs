@@ -1,4 +1,8 @@
-//! From the changes of one document to its new text: lower, splice, read back.
+//! Turns the changes of one document into its new text: lower to splices, apply, verify.
+//!
+//! Changes are collected symbolically and lowered together, because they depend on each other: two keys inserted at one position, the
+//! last entry removed, a key removed from a sequence that is also reordered. Lowering them one by one would need a parse between
+//! any two of them, and would move comments that only fit after all of them.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -20,18 +24,18 @@ use crate::style::{DocumentStyle, EntryStyle};
 
 use super::render::Renderer;
 
-/// What the lowering of every kind of change needs to know.
+/// The state that all lowering functions share.
 pub(crate) struct EditContext<'a> {
     pub(crate) document: DocumentRef<'a>,
     pub(crate) text: &'a str,
     pub(crate) style: DocumentStyle<'a>,
     layouts: BTreeMap<u32, Rc<CollectionLayout<'a>>>,
     pub(crate) splices: Vec<Splice>,
-    /// The comments, or none, that are to stand beside values which are written anew.
+    /// New line comments (or `None` to remove them) of values that are replaced by the same edit.
     pub(crate) beside: BTreeMap<u32, Option<String>>,
 }
 
-/// The entries of a collection and how they are written.
+/// The entries of a collection and their style.
 pub(crate) struct CollectionLayout<'a> {
     pub(crate) entries: Vec<EntryLayout<'a>>,
     pub(crate) style: EntryStyle,
@@ -39,7 +43,7 @@ pub(crate) struct CollectionLayout<'a> {
 }
 
 impl<'a> EditContext<'a> {
-    /// Renders in the style of the neighbourhood of a node.
+    /// A renderer for new text next to a node, in the style of its neighbours.
     pub(crate) fn renderer(&self, node: NodeRef<'_>) -> Renderer<'_> {
         self.renderer_at(node.index)
     }
@@ -48,7 +52,7 @@ impl<'a> EditContext<'a> {
         Renderer::new(&self.style, near)
     }
 
-    /// The entries of a collection; looked up once for all changes in it.
+    /// The entries of a collection, computed once for all changes in it.
     pub(crate) fn layout(&mut self, collection: NodeRef<'a>) -> Rc<CollectionLayout<'a>> {
         let json = self.style.json;
         let layout = self.layouts.entry(collection.index).or_insert_with(|| {
@@ -59,7 +63,7 @@ impl<'a> EditContext<'a> {
         Rc::clone(layout)
     }
 
-    /// Lowers the comments beside nodes that were not written anew with their values.
+    /// Lowers line comments that were not written together with a new value.
     fn comments(&mut self, comments: &[&CommentEdit<'a>]) -> Result<(), EditError> {
         for comment in comments {
             let is_waiting = match comment.target {
@@ -73,7 +77,7 @@ impl<'a> EditContext<'a> {
         Ok(())
     }
 
-    /// The entry that a key, a value or an item belongs to.
+    /// The entry of a key, a value or an element.
     pub(crate) fn entry_of(&mut self, node: NodeRef<'a>) -> Option<EntryLayout<'a>> {
         let parent = node.parent()?;
         let entries = &self.layout(parent).entries;
@@ -82,7 +86,7 @@ impl<'a> EditContext<'a> {
     }
 }
 
-/// Makes the changes of one document: its new text, read back unless what it means is certain.
+/// The new text of a document. It is parsed and compared with the expectation, unless `plain_swap` proves that this is not necessary.
 pub(crate) fn apply<'a>(
     document: DocumentRef<'a>,
     edit: &DocumentEdit<'a>,
@@ -106,7 +110,7 @@ pub(crate) fn apply<'a>(
     Ok(text)
 }
 
-/// Whether the changes of one document can be made, and what it means then is certain without reading it back.
+/// Whether the changes of a document succeed and need no verification.
 pub(crate) fn is_certain<'a>(
     document: DocumentRef<'a>,
     edit: &DocumentEdit<'a>,
@@ -117,11 +121,11 @@ pub(crate) fn is_certain<'a>(
         .is_ok_and(|lowered| plain_swap::is_certain(document, edit, &lowered.splices))
 }
 
-/// The changes of one document as splices, and what becomes of its collections.
+/// The changes of one document as splices, and the changes of its collections.
 struct Lowered<'e> {
     splices: Vec<Splice>,
     collections: BTreeMap<u32, CollectionChange<'e>>,
-    /// Whether values were spelled as JSON spells them.
+    /// Whether scalars were written as JSON spells them.
     json_scalars: bool,
 }
 
@@ -149,8 +153,8 @@ fn lower<'a, 'e>(
         json_numbers::refuse_unrepresentable(document, edit)?;
     }
     refuse_lost_edits(document, edit, &collections, &mut positions)?;
-    // At one place a value comes before what is inserted behind it, and the inner before the outer. The comment beside an
-    // entry comes before new entries, the one above it behind them.
+    // Splices at the same offset are applied in the order in which they are pushed. So a value comes before what is inserted after it,
+    // inner collections come before outer ones, and the line comment of an entry comes before new entries, its head comment after them.
     let (above, beside): (Vec<_>, Vec<_>) =
         edit.comments.iter().partition(|comment| comment.is_above());
     let empties =
@@ -199,7 +203,7 @@ fn collection<'a>(
     Ok(())
 }
 
-/// The changes of the collections, with removals carried upward where a collection becomes empty.
+/// The changes of all collections. A collection that becomes empty is removed from its parent if the edit asks for that.
 fn cascade<'e>(
     document: DocumentRef<'_>,
     edit: &'e DocumentEdit<'_>,
@@ -225,7 +229,7 @@ fn cascade<'e>(
         let above = changes.entry(parent.index).or_default();
         above.removed.insert(at);
         above.empty_parents = EmptyParents::Remove;
-        // The parent may be empty now; its own changes come first, so look at it again.
+        // The parent may be empty now. Its own changes must be known first, so it is visited again.
         queue.retain(|&other| other != parent.index);
         queue.push(parent.index);
         queue.sort_unstable();
@@ -259,25 +263,25 @@ impl<'e> CollectionChange<'e> {
         }
     }
 
-    /// Whether all entries go and none comes.
+    /// Whether all entries are removed and none is inserted.
     fn empties(&self, node: NodeRef<'_>) -> bool {
         self.inserted.is_empty() && self.removed.len() == count(node)
     }
 
-    /// The old entries that stay, in their new order.
+    /// The old entries that are kept, in their new order.
     pub(crate) fn kept(&self, count: usize) -> Vec<usize> {
         let all: Vec<usize> = self.order.map_or_else(|| (0..count).collect(), <[usize]>::to_vec);
         all.into_iter().filter(|at| !self.removed.contains(at)).collect()
     }
 
-    /// What is inserted before the old entry `at`.
+    /// The new entries before the old entry `at`.
     pub(crate) fn inserted_before(&self, at: usize) -> impl Iterator<Item = &'e Insertion<'e>> {
         let from = self.inserted.partition_point(|new| new.before < at);
         self.inserted[from..].iter().copied().take_while(move |new| new.before == at)
     }
 }
 
-/// A change inside something that is removed or replaced would be lost: that is an error.
+/// Refuses a change inside a value that the same edit removes or replaces, because it would be lost silently.
 fn refuse_lost_edits(
     document: DocumentRef<'_>,
     edit: &DocumentEdit<'_>,

@@ -1,10 +1,13 @@
-//! Edits: symbolic changes to a file, collected, applied once, and read back.
+//! Edits: changes to nodes of a file, collected and applied together.
 //!
-//! An edit names nodes and says what should become of them. [`Edit::apply`]
-//! turns all of them into splices of the text, so that whatever nobody named is
-//! the same bytes; reads the touched documents again; and refuses the result
-//! unless it means what was asked for and nothing else changed its meaning. Only
-//! where that is certain beforehand (`plain_swap`) nothing is read again.
+//! [`Edit::apply`] turns the changes into splices of the text, so that all other bytes stay as they are. It parses the edited documents
+//! again and refuses the result unless every change is there and nothing else changed its meaning (`verify`). The one exception are
+//! scalars for which this can be proved beforehand (`plain_swap`).
+//!
+//! An edit is refused rather than guessed: changes to values that an alias shares (unless allowed), keys that exist already, comments that
+//! a flow collection on one line has no room for, comments in JSON, and whatever does not parse back. Of random edits of documents without
+//! anchors, fewer than one in a hundred is refused; most of these move `|+` block scalars next to blank lines, which are content in one
+//! order of the entries and nothing in another.
 
 mod anchors;
 mod block;
@@ -12,6 +15,7 @@ mod block_scalar;
 mod comments;
 mod copy;
 mod end_of_file;
+mod file;
 mod first_entry;
 mod flow;
 mod json_numbers;
@@ -39,32 +43,32 @@ use crate::value::Value;
 pub(crate) use crate::error::{EditError, EditErrorKind};
 pub(crate) use verify::read_back;
 
-/// Where a new key goes.
+/// The position of a new key in its mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyPosition<'a> {
     /// After the last key.
     Last,
     /// Before the first key.
     First,
-    /// Before this key; last where it is missing.
+    /// Before this key; last if there is no such key.
     Before(&'a str),
-    /// After this key; last where it is missing.
+    /// After this key; last if there is no such key.
     After(&'a str),
-    /// Where this order of keys has it: after the last key that comes before it.
+    /// According to this order of keys: after the last existing key that precedes it.
     InOrder(&'a [&'a str]),
 }
 
-/// What becomes of a collection whose last entry is removed.
+/// What happens to a collection whose last entry is removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EmptyParents {
-    /// `{}` or `[]` stays.
+    /// An empty `{}` or `[]` is left.
     #[default]
     Keep,
-    /// Its own entry is removed, too, and so on upward.
+    /// The collection is removed from its parent, too, and so on upward.
     Remove,
 }
 
-/// One entry to be inserted before the old entry `before`.
+/// A new entry before the old entry `before`.
 #[derive(Debug)]
 pub(crate) struct Insertion<'a> {
     pub(crate) before: usize,
@@ -73,14 +77,14 @@ pub(crate) struct Insertion<'a> {
     pub(crate) value: Value<'a>,
 }
 
-/// Which neighbour a new entry stands directly beside, where blank lines or comments separate the two.
+/// The neighbour that a new entry is directly next to, if blank lines or comments separate the old ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Adjacent {
     Previous,
     Next,
 }
 
-/// What changes in the list of a collection's entries.
+/// Changes of the entries of one collection.
 #[derive(Debug, Default)]
 pub(crate) struct CollectionEdit<'a> {
     pub(crate) removed: BTreeSet<usize>,
@@ -91,13 +95,13 @@ pub(crate) struct CollectionEdit<'a> {
 }
 
 impl CollectionEdit<'_> {
-    /// Whether a key of this name comes in.
+    /// Whether a key of this name is inserted.
     fn inserts(&self, name: &str) -> bool {
         self.inserted.iter().any(|new| matches!(&new.key, Some(Value::String(key)) if key == name))
     }
 }
 
-/// A comment to be set (with text) or removed (without).
+/// A comment that is set (`Some`) or removed (`None`).
 #[derive(Debug)]
 pub(crate) struct CommentEdit<'a> {
     pub(crate) target: CommentTarget<'a>,
@@ -105,7 +109,7 @@ pub(crate) struct CommentEdit<'a> {
 }
 
 impl CommentEdit<'_> {
-    /// Whether it stands on lines of its own above an entry.
+    /// Whether this is a head comment.
     pub(crate) fn is_above(&self) -> bool {
         matches!(self.target, CommentTarget::Of(_, CommentPosition::Head))
     }
@@ -113,9 +117,9 @@ impl CommentEdit<'_> {
 
 #[derive(Debug)]
 pub(crate) enum CommentTarget<'a> {
-    /// By its owner.
+    /// The comment of a node at a position.
     Of(NodeRef<'a>, CommentPosition),
-    /// One that is there.
+    /// An existing comment.
     Existing(Span),
 }
 
@@ -128,16 +132,17 @@ pub(crate) struct DocumentEdit<'a> {
     pub(crate) comments: Vec<CommentEdit<'a>>,
 }
 
-/// Changes to a file, collected before they are made together.
+/// Changes to a file that are collected and then applied together.
 ///
 /// ```
 /// use krm_yaml::{Edit, File, KeyPosition};
 ///
 /// let file = File::parse("spec:\n  replicas: 3 # for now\n".to_owned())?;
-/// let spec = file.document(0).unwrap().root().unwrap().as_mapping().unwrap().get("spec").unwrap();
 /// let mut edit = Edit::new(&file);
-/// edit.set(spec.as_mapping().unwrap().get("replicas").unwrap(), 5)?;
-/// edit.insert_key(spec, "paused", true, KeyPosition::First)?;
+/// if let (Some(spec), Some(replicas)) = (file.get("spec"), file.get("spec.replicas")) {
+///     edit.set(replicas, 5)?;
+///     edit.insert_key(spec, "paused", true, KeyPosition::First)?;
+/// }
 /// assert_eq!(edit.apply()?, "spec:\n  paused: true\n  replicas: 5 # for now\n");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -151,7 +156,7 @@ pub struct Edit<'a> {
 }
 
 impl<'a> Edit<'a> {
-    /// No changes yet.
+    /// An edit without changes.
     pub fn new(file: &'a File) -> Self {
         Self {
             file,
@@ -162,21 +167,21 @@ impl<'a> Edit<'a> {
         }
     }
 
-    /// Allows to change what aliases share; without it such a change is refused.
+    /// Allows changes to values that aliases share. By default they are refused.
     #[must_use]
     pub fn allow_shared(mut self, allow: bool) -> Self {
         self.allow_shared = allow;
         self
     }
 
-    /// Says that the file is JSON, also where its text does not tell.
+    /// Treats the file as JSON, even if its text does not look like it.
     #[must_use]
     pub fn json(mut self, json: bool) -> Self {
         self.json = json;
         self
     }
 
-    /// Whether nothing is to be changed.
+    /// Whether there are no changes.
     pub fn is_empty(&self) -> bool {
         self.documents.is_empty()
     }
@@ -189,8 +194,8 @@ impl<'a> Edit<'a> {
         self.document(node).collections.entry(node.index).or_default()
     }
 
-    /// Gives a node a new value: a scalar keeps its style where the value allows it,
-    /// and its comments stay. An equal value changes nothing.
+    /// Sets the value of a node. A scalar keeps its style if the value allows it, and comments are kept. Setting an equal value changes
+    /// nothing.
     pub fn set(&mut self, node: NodeRef<'a>, value: impl Into<Value<'a>>) -> Result<(), EditError> {
         let value = value.into();
         if value.is_meant_by(node, self.json) {
@@ -199,8 +204,7 @@ impl<'a> Edit<'a> {
         self.overwrite(node, value)
     }
 
-    /// Writes a value anew, also where it is meant already: a text gets quotes where some reader takes it for something
-    /// else.
+    /// Like [`Edit::set`], but writes an equal value, too. This adds quotes to strings that YAML 1.1 or 1.2 would read as another type.
     pub fn overwrite(
         &mut self,
         node: NodeRef<'a>,
@@ -213,7 +217,7 @@ impl<'a> Edit<'a> {
         }
     }
 
-    /// Inserts a key.
+    /// Inserts a key. A null value becomes a mapping.
     pub fn insert_key(
         &mut self,
         mapping: NodeRef<'a>,
@@ -256,9 +260,9 @@ impl<'a> Edit<'a> {
         Ok(())
     }
 
-    /// Inserts an entry directly behind the entry at `after`, or before the first one.
+    /// Inserts an entry directly after the entry at index `after`, or before the first one.
     ///
-    /// The key may be of any kind, and whoever calls this knows that it is not there: that is not looked for again.
+    /// The key may be of any type. It is not checked whether it exists already.
     pub fn insert_entry(
         &mut self,
         mapping: NodeRef<'a>,
@@ -283,7 +287,7 @@ impl<'a> Edit<'a> {
         Ok(())
     }
 
-    /// Inserts an item before the one at `index`; at the end where there is none.
+    /// Inserts an element before the one at `index`, or at the end. A null value becomes a sequence.
     pub fn insert_element(
         &mut self,
         sequence: NodeRef<'a>,
@@ -308,7 +312,7 @@ impl<'a> Edit<'a> {
         Ok(())
     }
 
-    /// Appends an item.
+    /// Appends an element.
     pub fn append(
         &mut self,
         sequence: NodeRef<'a>,
@@ -317,7 +321,7 @@ impl<'a> Edit<'a> {
         self.insert_element(sequence, usize::MAX, value)
     }
 
-    /// Removes an entry of a mapping (named by its key or its value) or an item, with the comments that are its own.
+    /// Removes an element, or an entry of a mapping (given by its key or its value), with the comments that belong to it.
     pub fn remove(
         &mut self,
         node: NodeRef<'a>,
@@ -333,7 +337,7 @@ impl<'a> Edit<'a> {
         Ok(())
     }
 
-    /// Moves the item at `from` so that it stands at `to`.
+    /// Moves the element at `from` to the index `to`.
     pub fn move_element(
         &mut self,
         sequence: NodeRef<'a>,
@@ -354,7 +358,7 @@ impl<'a> Edit<'a> {
         self.reorder(sequence, order)
     }
 
-    /// Puts the entries of a collection in a new order, each with its own comments.
+    /// Reorders the entries of a collection, each with its own comments.
     pub fn reorder(&mut self, collection: NodeRef<'a>, order: Vec<usize>) -> Result<(), EditError> {
         let children = collection.children().count();
         let count = if collection.kind() == NodeKind::Mapping { children / 2 } else { children };
@@ -400,7 +404,7 @@ impl<'a> Edit<'a> {
         Ok(())
     }
 
-    /// Sets, replaces or (without a text) removes the comment above or beside a node.
+    /// Sets, replaces or (with `None`) removes the head or line comment of a node.
     pub fn set_comment(
         &mut self,
         node: NodeRef<'a>,
@@ -418,15 +422,14 @@ impl<'a> Edit<'a> {
         Ok(())
     }
 
-    /// Replaces or (without a text) removes a comment that is there. One on a line of its own may become several lines.
+    /// Replaces or (with `None`) removes an existing comment. A comment on a line of its own may be replaced with several lines.
     pub fn replace_comment(&mut self, document: usize, comment: &Comment<'a>, text: Option<&str>) {
         let text = text.map(str::to_owned);
         let comments = &mut self.documents.entry(document as u32).or_default().comments;
         comments.push(CommentEdit { target: CommentTarget::Existing(comment.span), text });
     }
 
-    /// Whether all changes can be made and their outcome is certain, so that [`Edit::apply`] reads nothing back.
-    /// For the tests, which read it back all the same.
+    /// Whether [`Edit::apply`] succeeds without parsing the result again. For tests, which parse it all the same.
     #[doc(hidden)]
     pub fn is_certain(&self) -> bool {
         self.documents.iter().all(|(&index, edit)| {
@@ -435,7 +438,7 @@ impl<'a> Edit<'a> {
         })
     }
 
-    /// Makes all changes: the new text of the file.
+    /// Applies all changes and returns the new text of the file.
     pub fn apply(self) -> Result<String, EditError> {
         let text = self.file.text();
         let mut out = String::with_capacity(text.len() + 64);
@@ -452,14 +455,14 @@ impl<'a> Edit<'a> {
     }
 }
 
-/// A node that is not what an edit needs.
+/// The error for a node of another kind than an edit needs.
 fn wrong_kind(node: NodeRef<'_>, expected: &'static str, subject: impl Into<String>) -> EditError {
     let kind =
         EditErrorKind::WrongNodeKind { expected, subject: subject.into(), found: describe(node) };
     EditError::at(node, kind)
 }
 
-/// What a node is, in a message.
+/// The kind of a node, as messages name it.
 fn describe(node: NodeRef<'_>) -> &'static str {
     match node.kind() {
         NodeKind::Mapping => "a mapping",
@@ -469,14 +472,14 @@ fn describe(node: NodeRef<'_>) -> &'static str {
     }
 }
 
-/// Whether nothing stands here that entries could be added to.
+/// Whether a node is null, so that entries can be added by replacing it.
 pub(crate) fn is_null(node: NodeRef<'_>) -> bool {
     node.as_scalar().is_some_and(|scalar| scalar.resolve() == crate::ScalarType::Null)
 }
 
-/// Which entry of its collection a node belongs to, looked up once per collection.
+/// The index of the entry that a node belongs to, with a table per collection.
 ///
-/// A collection can have a hundred thousand entries and an edit name each of them.
+/// Without the table, an edit of each of a hundred thousand entries would take quadratic time.
 #[derive(Debug, Default)]
 pub(crate) struct EntryPositions {
     children: BTreeMap<(u32, u32), Vec<u32>>,
@@ -496,7 +499,7 @@ impl EntryPositions {
     }
 }
 
-/// Before which entry a new key goes.
+/// The index of the entry before which a new key is inserted.
 fn position(mapping: crate::Mapping<'_>, key: &str, place: KeyPosition<'_>) -> (usize, Adjacent) {
     let count = mapping.entries().count();
     let of = |name: &str| mapping.entries().position(|entry| entry.is(name));

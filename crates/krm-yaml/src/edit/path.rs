@@ -1,4 +1,4 @@
-//! Edits at a path: missing parents are made, duplicates go together, shared context is refused.
+//! Edits at a path. Missing parents are created, duplicate keys are removed together, and paths through aliases are refused.
 
 use super::{Edit, EditError, EditErrorKind, EmptyParents, KeyPosition, is_null, wrong_kind};
 use crate::document::DocumentRef;
@@ -9,14 +9,16 @@ use crate::path::{Path, Segment};
 use crate::value::Value;
 
 impl<'a> Edit<'a> {
-    /// Sets the value at a path; missing parents are made.
+    /// Sets the value at a path, and creates missing parents.
     ///
     /// ```
     /// use krm_yaml::{Edit, File};
     ///
     /// let file = File::parse("metadata:\n  name: web\n".to_owned())?;
     /// let mut edit = Edit::new(&file);
-    /// edit.set_at(file.document(0).unwrap(), &"metadata.labels.app".parse()?, "web")?;
+    /// for document in file.documents() {
+    ///     edit.set_at(document, &"metadata.labels.app".parse()?, "web")?;
+    /// }
     /// assert_eq!(edit.apply()?, "metadata:\n  name: web\n  labels:\n    app: web\n");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -66,7 +68,28 @@ impl<'a> Edit<'a> {
         }
     }
 
-    /// Removes what is at a path; all of them where a key is there more than once.
+    /// Inserts a value at a path, which must not exist. An index inserts before the element that is there.
+    pub fn insert_at(
+        &mut self,
+        document: DocumentRef<'a>,
+        path: &Path,
+        value: impl Into<Value<'a>>,
+    ) -> Result<(), EditError> {
+        match document.lookup(path).ok_or_else(|| no_document(document))? {
+            PathLookup::Shared { by } => Err(shared(by)),
+            PathLookup::Missing { at, found } => self.make(at, path, found, value.into()),
+            PathLookup::Found(node) => match (path.segments().last(), node.parent()) {
+                (Some(Segment::Index(index)), Some(sequence)) => {
+                    self.insert_element(sequence, *index, value)
+                }
+                (None, _) if is_null(node) => self.set(node, value),
+                _ => Err(EditError::at(node, EditErrorKind::KeyExists { key: path.to_string() })),
+            },
+        }
+    }
+
+    /// Removes the node at a path. Of duplicate keys, all are removed: readers take the last one, so removing only that would uncover
+    /// another value.
     pub fn remove_at(
         &mut self,
         document: DocumentRef<'a>,
@@ -123,7 +146,7 @@ fn mismatch(node: NodeRef<'_>, segment: &Segment) -> EditError {
     wrong_kind(node, expected, subject)
 }
 
-/// The parent that a missing step needs.
+/// The parent that a missing segment needs.
 fn wrap<'a>(segment: &Segment, value: Value<'a>) -> Value<'a> {
     match segment {
         Segment::Key(key) => Value::Mapping(vec![(Value::string(key.clone()), value)]),
@@ -132,7 +155,7 @@ fn wrap<'a>(segment: &Segment, value: Value<'a>) -> Value<'a> {
     }
 }
 
-/// A new item that the step would find.
+/// A new element that the segment selects.
 fn matching_element<'a>(segment: &Segment, value: Value<'a>) -> Value<'a> {
     let Segment::Match { key, value: name } = segment else { return value };
     let mut entries = vec![(Value::string(key.clone()), Value::plain(name.clone()))];

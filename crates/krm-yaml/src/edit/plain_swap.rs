@@ -1,25 +1,25 @@
-//! Swaps of one simple scalar for another, whose outcome is certain without reading the document back.
+//! Replacements of one simple scalar by another that need no verification.
 //!
-//! What a swap must be:
+//! Parsing the result again dominates the cost of setting one field in a large file, so it is skipped where the result can be proved
+//! correct. Builds with debug assertions verify such edits all the same, so every test checks the proof.
 //!
-//! 1. The edit of the document sets values and does nothing else, and each value became one splice, which replaces
-//!    the bytes of the old scalar and no others (the comment beside it may be carried along, in its place).
-//! 2. The old scalar is an item or a value of a *block* collection, without anchor and tag. So it is no key, not the
-//!    root, and in no brackets, for brackets hold no block collections.
-//! 3. Old and new text have the same style and are simple: plain, or in quotes without anything to be escaped, and on
-//!    one line ([`simple`]).
-//! 4. The new text, decoded and resolved, is the value that was asked for.
+//! Conditions:
 //!
-//! Why that is enough. A reader comes to the old scalar in some state, and in the new text to the new one in the same
-//! state, for all before it is the same. It sees a scalar of the same style begin: a letter or a digit begins a plain
-//! scalar in every state that lets one begin, and no `---`, `...` or other indicator. It reads to the end of that text
-//! and not less: no character of a simple text ends the scalar (in plain ones there is no blank, so neither ` #` nor
-//! `: `, and what follows a colon is never a blank). And it reads no more: what follows is the same bytes, and what ended
-//! or continued a scalar of this style there hangs on them, on the style and on the indentation of the collection around,
-//! not on the text. So the reader goes on in the same state, but for the column and the distance from the scalar's
-//! first character. Neither matters outside of brackets: all that can follow on the line is a comment, and the limit on
-//! the length of a key without `?` counts only where a colon follows, which would have made the old scalar a key. The
-//! rest is read as before, and the scalar itself means what 4 says.
+//! 1. The edit only sets values, and each value became one splice, which replaces exactly the bytes of the old scalar (the comment beside
+//!    it may be carried along, unchanged).
+//! 2. The old scalar is an element or a value of a *block* collection, without anchor and tag. So it is not a key, not the root, and not in
+//!    a flow collection, because these cannot contain block collections.
+//! 3. Old and new text have the same style and are simple: plain, or quoted without escapes, on one line ([`simple`]).
+//! 4. The new text, decoded and resolved, is the requested value.
+//!
+//! Proof. All bytes before the scalar are unchanged, so a parser reaches the new scalar in the same state as the old one. It sees a scalar
+//! of the same style start: a letter or a digit starts a plain scalar in every state that allows one, and is no `---`, `...` or other
+//! indicator. It does not stop early: no character of a simple text ends the scalar (a simple plain scalar contains no space, hence
+//! neither ` #` nor `: `). It does not read further: the following bytes are unchanged, and whether they continue a scalar depends on them, on the
+//! style and on the indentation of the surrounding collection, but not on the text of the scalar. So the parser continues in the same
+//! state, except for the column and the length of the scalar. Neither matters in block style: only a comment can follow on the line,
+//! and the length limit of implicit keys applies only before a colon, which would have made the old scalar a key. The rest is parsed
+//! as before, and the scalar itself has the value of condition 4.
 
 use super::DocumentEdit;
 use super::splice::{Part, Splice};
@@ -30,7 +30,7 @@ use crate::scalar::{ScalarType, resolve};
 use crate::span::Span;
 use crate::value::Value;
 
-/// Whether the splices of a document are swaps, all of them.
+/// Whether all splices of a document fulfil the conditions.
 pub(crate) fn is_certain(
     document: DocumentRef<'_>,
     edit: &DocumentEdit<'_>,
@@ -66,7 +66,7 @@ fn is_swap(node: NodeRef<'_>, value: &Value<'_>, splice: &Splice) -> bool {
         })
 }
 
-/// What comes in the place of the bytes of `old`, where the splice changes no others.
+/// The text that replaces the bytes of `old`, if the splice changes no others.
 fn new_text(old: Span, splice: &Splice) -> Option<&str> {
     let behind = Span::new(old.end, splice.span.end.max(old.end));
     match splice.parts.as_slice() {
@@ -80,7 +80,7 @@ fn new_text(old: Span, splice: &Splice) -> Option<&str> {
     }
 }
 
-/// The content of a scalar that is written as it reads, on one line; none where there is any doubt.
+/// The content of a scalar that is written exactly as it reads, on one line; `None` in case of doubt.
 fn simple(raw: &str, style: ScalarStyle) -> Option<&str> {
     let within = |quote: char| {
         let content = raw.strip_prefix(quote)?.strip_suffix(quote)?;
@@ -95,7 +95,7 @@ fn simple(raw: &str, style: ScalarStyle) -> Option<&str> {
     }
 }
 
-/// Letters and digits, and between them what has no meaning of its own outside of brackets.
+/// Letters and digits, and between them characters without a meaning in block style.
 fn is_simple_plain(text: &str) -> bool {
     let bytes = text.as_bytes();
     let is_edge = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
@@ -115,7 +115,7 @@ mod tests {
     use crate::edit::{splice, verify};
     use crate::file::File;
 
-    /// Scalars in many places; any of them is swapped.
+    /// Scalars in many positions; any of them is replaced.
     const TEXTS: &[&str] = &[
         "a: old\nb: 1\n",
         "a: old",
@@ -140,14 +140,14 @@ mod tests {
         "a:\reported\n-b: x\n?c: y\n",
     ];
 
-    /// What has a meaning in YAML, and what has none.
+    /// Characters with and without a meaning in YAML.
     const PIECES: &[&str] = &[
         "a", "Z", "0", "7", ".", "_", "/", "-", ":", "x1", "true", "null", "1.5", " ", "\t", "\n",
         "\r", ",", "[", "]", "{", "}", "#", "&", "*", "!", "|", ">", "'", "\"", "%", "@", "`",
         "\\", "~", "?", "=", "é", "---", "...", ": ", " #", "- ", "''", "\\n", "<<",
     ];
 
-    /// What a text that somebody wrote in this style would mean, if nothing in it had a meaning of its own.
+    /// The value of a text in this style, if no character in it had a special meaning.
     fn meant(raw: &str, style: ScalarStyle) -> Value<'_> {
         if style != ScalarStyle::Plain {
             return Value::from(raw.get(1..raw.len().saturating_sub(1)).unwrap_or_default());
@@ -160,7 +160,8 @@ mod tests {
         }
     }
 
-    /// Puts any text in the place of any scalar, as no writer would; whether that was certain. Then it reads back.
+    /// Replaces any scalar by any text, without the care of a real writer. Returns whether the result was considered certain; if so, it
+    /// must verify.
     fn swapped(file: &File, at: usize, content: &str) -> Result<bool, TestCaseError> {
         let document = file.document(0).expect("there is one");
         let node = document.node((at % document.node_count()) as u32);

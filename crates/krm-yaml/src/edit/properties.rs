@@ -1,4 +1,4 @@
-//! What stands between an indicator and its value: the anchor, the tag, and where new text may begin.
+//! Anchor and tag of a value that is replaced: which of them are kept, and where new text may start.
 
 use super::lower::EditContext;
 use super::splice::Splice;
@@ -6,7 +6,7 @@ use crate::node_ref::NodeRef;
 use crate::span::{Span, skip_blanks};
 use crate::value::Value;
 
-/// A core tag that contradicts the new value goes; any other stays.
+/// The tag to remove: a core tag that contradicts the new value. Other tags are kept.
 fn dropped_tag(text: &str, node: NodeRef<'_>, value: &Value<'_>) -> Option<Span> {
     let tag = node.properties()?.tag?;
     let name = tag.of(text);
@@ -20,13 +20,13 @@ fn dropped_tag(text: &str, node: NodeRef<'_>, value: &Value<'_>) -> Option<Span>
     (is_core && !fits).then_some(tag)
 }
 
-/// What stands between an indicator and its value.
+/// The properties between an indicator (`:` or `-`) and its value.
 pub(super) struct KeptProperties {
-    /// Where new text may begin: behind the indicator and what stays of anchor and tag.
+    /// Where new text may start: after the indicator and the properties that are kept.
     pub(super) floor: u32,
-    /// Behind all of anchor and tag, those that go among them.
+    /// The end of all properties, including those that are removed.
     pub(super) end: u32,
-    /// The tag that goes, where the new text does not cover it.
+    /// The tag that is removed.
     tag: Option<Span>,
 }
 
@@ -42,7 +42,7 @@ impl KeptProperties {
         Self { floor, end: all.map(|span| span.end).max().unwrap_or(indicator), tag: dropped }
     }
 
-    /// Where the new text begins in the place of a value at `start`; a tag before the floor goes by itself.
+    /// Where the new text starts that replaces a value at `start`. A removed tag before the floor gets a splice of its own.
     pub(super) fn cover_tag(&self, context: &mut EditContext<'_>, start: u32) -> u32 {
         match self.tag {
             Some(tag) if tag.start >= self.floor => tag.start.min(start),

@@ -1,4 +1,4 @@
-//! The list of a flow collection's entries written anew, where several kinds of changes meet in it.
+//! Writes all entries of a flow collection again, if an edit combines several kinds of changes in it.
 
 use super::Insertion;
 use super::flow::{Work, beside, inserted_texts};
@@ -7,15 +7,15 @@ use super::splice::{Part, Splice};
 use crate::span::{Span, line_end, skip_blanks_back};
 use crate::style::indentation;
 
-/// One entry of a list that is written anew.
+/// One entry of the new collection.
 enum Slot {
     Old(usize),
     New(String),
 }
 
 impl<'a> Work<'a, '_> {
-    /// Whether entries come and go, or go and change places, in one edit: their commas then
-    /// depend on one another.
+    /// Whether one edit inserts and removes entries, or removes and reorders them. Then their commas depend on each other, and independent
+    /// splices would leave one too many or too few.
     pub(super) fn is_mixed(&self) -> bool {
         let kinds = [
             !self.change.removed.is_empty(),
@@ -25,8 +25,8 @@ impl<'a> Work<'a, '_> {
         kinds.into_iter().filter(|kind| *kind).count() > 1
     }
 
-    /// Writes the list of entries anew, each as it stands. Not possible where a comment of nobody
-    /// stands between them.
+    /// Writes the entries again, each with its own text. Returns false if a comment between them belongs to none of them, because it would be
+    /// lost.
     pub(super) fn rebuild(&self, context: &mut EditContext<'a>) -> bool {
         let text = context.text;
         let count = self.entries.len();
@@ -63,7 +63,7 @@ impl<'a> Work<'a, '_> {
                 Slot::Old(index) => {
                     let entry = &self.entries[*index];
                     parts.push(Part::Keep(Span::new(entry.start, entry.end)));
-                    // Neighbours that stay neighbours keep all that is between them.
+                    // Entries that stay next to each other keep everything between them.
                     let rest = match next {
                         Some(Slot::Old(next)) if *next == index + 1 => {
                             Some(self.entries[*next].start)
@@ -83,7 +83,7 @@ impl<'a> Work<'a, '_> {
         true
     }
 
-    /// What comes behind an entry of a list that is written anew: its comma, its comment, a blank or a break.
+    /// What follows an entry: its comma, its comment, a space or a line break.
     fn between(&self, context: &EditContext<'a>, slot: &Slot, next: Option<&Slot>) -> Vec<Part> {
         let text = context.text;
         let last = &self.entries[self.entries.len() - 1];
@@ -112,7 +112,7 @@ impl<'a> Work<'a, '_> {
         parts
     }
 
-    /// The line that begins before an entry with a comment above it.
+    /// The line break and indentation before an entry with a head comment.
     fn line_of_comment(&self, context: &EditContext<'a>, slot: Option<&Slot>) -> Option<String> {
         let Some(Slot::Old(index)) = slot else { return None };
         let entry = &self.entries[*index];
@@ -125,7 +125,7 @@ impl<'a> Work<'a, '_> {
 mod tests {
     use crate::{Edit, EmptyParents, File};
 
-    /// A list with the first two items in the other order, and without the last one.
+    /// Swaps the first two elements of a sequence and removes the last one.
     fn turned(text: &str) -> String {
         let file = File::parse(text.to_owned()).unwrap();
         let list = file.document(0).unwrap().root().unwrap();

@@ -1,4 +1,4 @@
-//! New text for values, in the style of the place where it goes.
+//! Renders values as YAML, in the style of the surrounding text.
 
 use super::copy::{comments_above, copy_block};
 use super::lower::CollectionLayout;
@@ -11,33 +11,33 @@ use crate::span::{line_end, next_line, skip_blanks};
 use crate::style::DocumentStyle;
 use crate::value::Value;
 
-/// A value's text: the head goes on the line of its key, the lines below it.
+/// The text of a value: the head goes on the line of its key, the lines below it.
 #[derive(Debug, Default)]
 pub(crate) struct Rendered {
     pub(crate) head: String,
-    /// A comment to stand beside the head, from its `#`.
+    /// A comment after the head, starting with `#`.
     pub(crate) comment: Option<String>,
-    /// Lines with their indentation.
+    /// Further lines, indented.
     pub(crate) lines: Vec<String>,
 }
 
-/// Renders values near one node of a document.
+/// Renders values next to a node of a document.
 #[derive(Clone, Copy)]
 pub(crate) struct Renderer<'m> {
     pub(super) style: &'m DocumentStyle<'m>,
-    /// The node whose neighbourhood sets the style.
+    /// The node whose neighbours determine the style.
     pub(super) near: u32,
-    /// How brackets around are written.
+    /// The style of flow collections.
     pub(super) brackets: FlowStyle,
-    /// Whether numbers and truths are spelled as JSON spells them.
+    /// Whether numbers, booleans and null are spelled as in JSON.
     json_scalars: bool,
-    /// The quotes that all items around have.
+    /// The quotes that all elements of the sequence have.
     item_style: Option<ScalarStyle>,
-    /// How far behind its dash a collection begins.
+    /// The distance from a dash to a collection on its line.
     dash: u32,
-    /// Whether the file ends with the new text, without a line break.
+    /// Whether the new text ends the file, without a line break.
     pub(super) ends_file: bool,
-    /// Whether a line of blanks follows.
+    /// Whether a line of only spaces follows.
     before_blanks: bool,
 }
 
@@ -56,7 +56,7 @@ impl<'m> Renderer<'m> {
         }
     }
 
-    /// The style of the collection that the new text goes into.
+    /// Uses the style of the collection that the new text is inserted into.
     pub(crate) fn within(self, layout: &CollectionLayout<'_>) -> Self {
         Self {
             brackets: layout.brackets,
@@ -66,8 +66,8 @@ impl<'m> Renderer<'m> {
         }
     }
 
-    /// What follows the new text, which ends where `at` is now: the end of the file, or a line
-    /// of blanks that a block scalar would take for its own.
+    /// Considers what follows the new text, which will end at the offset `at`: the end of the file, or a line of spaces that a block
+    /// scalar would include.
     pub(crate) fn before(self, text: &str, at: u32) -> Self {
         let end = line_end(text, at);
         let next = next_line(text, at);
@@ -96,7 +96,7 @@ impl<'m> Renderer<'m> {
         })
     }
 
-    /// A key as it stands before its colon; `like` is a key of the same mapping.
+    /// A key as it is written before its colon; `like` is the style of another key of the mapping.
     pub(crate) fn key(&self, key: &Value<'_>, flow: bool, like: Option<ScalarStyle>) -> String {
         match key {
             Value::String(text) => match like {
@@ -116,18 +116,18 @@ impl<'m> Renderer<'m> {
         }
     }
 
-    /// The same for keys, which stay as they are spelled.
+    /// A renderer for keys, which are not converted to JSON spelling.
     pub(super) fn of_key(&self) -> Self {
         Self { json_scalars: false, ..*self }
     }
 
-    /// A scalar that is no text. What JSON has no word for stays as it is.
+    /// A scalar that is not a string. One that JSON cannot represent is written unchanged.
     pub(super) fn word(&self, text: &str) -> String {
         let word = json_scalar(text).filter(|_| self.json_scalars);
         word.unwrap_or_else(|| text.to_owned())
     }
 
-    /// A value under an entry that begins at `column`, in block style where it has entries.
+    /// The value of an entry that starts at `column`; block style if it is a non-empty collection.
     pub(crate) fn block_value(
         &self,
         value: &Value<'_>,
@@ -152,7 +152,7 @@ impl<'m> Renderer<'m> {
         }
     }
 
-    /// A value behind a dash that shares its line with a comment: what has lines stands below.
+    /// A value after a dash whose line has a comment, so that further lines start below it.
     pub(crate) fn element_value(
         &self,
         value: &Value<'_>,
@@ -171,7 +171,7 @@ impl<'m> Renderer<'m> {
         }
     }
 
-    /// A text in block context, in the style that stands there where it allows it.
+    /// A string in block context, in the old style if that can represent it.
     pub(crate) fn text(
         &self,
         text: &str,
@@ -182,7 +182,7 @@ impl<'m> Renderer<'m> {
         Rendered { head: written.head, comment: None, lines: written.lines }
     }
 
-    /// The lines of a filled collection whose entries begin at `column`.
+    /// The lines of a non-empty collection whose entries start at `column`.
     fn body(&self, value: &Value<'_>, column: u32) -> Vec<String> {
         match value {
             Value::Mapping(entries) => entries
@@ -196,7 +196,7 @@ impl<'m> Renderer<'m> {
         }
     }
 
-    /// The lines of one new entry that begins at `column`.
+    /// The lines of one new entry that starts at `column`.
     pub(crate) fn entry(
         &self,
         key: Option<&Value<'_>>,
@@ -224,7 +224,7 @@ impl<'m> Renderer<'m> {
         out
     }
 
-    /// The lines of one list item; a collection begins beside its dash.
+    /// The lines of one element; a collection starts on the line of the dash.
     pub(crate) fn item(&self, value: &Value<'_>, column: u32) -> Vec<String> {
         let indent = " ".repeat(column as usize);
         let mut first = format!("{indent}-");
@@ -257,7 +257,7 @@ impl<'m> Renderer<'m> {
         out
     }
 
-    /// The lines of a filled collection that is the root of a document.
+    /// The lines of a non-empty collection that is the root of a document.
     pub(crate) fn root_lines(&self, value: &Value<'_>, column: u32) -> Vec<String> {
         match value {
             Value::Node(node) => copy_block(*node, column),
@@ -266,7 +266,7 @@ impl<'m> Renderer<'m> {
         }
     }
 
-    /// A new item inside brackets, quoted as the others are.
+    /// A new element of a flow sequence, quoted like the others.
     pub(crate) fn flow_element(&self, value: &Value<'_>) -> String {
         match (value, self.item_style) {
             (Value::String(text), Some(style)) => {
@@ -276,12 +276,12 @@ impl<'m> Renderer<'m> {
         }
     }
 
-    /// A text inside brackets, in the style that stands there where it allows it.
+    /// A string in a flow collection, in the old style if that can represent it.
     pub(crate) fn flow_text(&self, text: &str, old: ScalarStyle) -> String {
         write_scalar(text, old, self.context(true, false, None)).head
     }
 
-    /// A value inside brackets, on one line.
+    /// A value in flow style, on one line.
     pub(crate) fn flow(&self, value: &Value<'_>) -> String {
         match value {
             Value::Null => "null".to_owned(),
@@ -302,8 +302,7 @@ impl<'m> Renderer<'m> {
         }
     }
 
-    /// A value inside brackets that stand over several lines, as JSON is often printed.
-    /// `indent` is what stands before the entry that holds it.
+    /// A value in flow style over several lines, as pretty-printed JSON has it. `indent` is the indentation of the entry that contains it.
     pub(crate) fn flow_lines(&self, value: &Value<'_>, indent: &str) -> String {
         let inner = format!("{indent}{}", self.style.unit());
         let eol = self.style.line_break;
@@ -327,7 +326,7 @@ impl<'m> Renderer<'m> {
     }
 }
 
-/// Puts head and comment behind a key or a dash.
+/// Appends head and comment to the line of a key or a dash.
 fn push_head(line: &mut String, rendered: &Rendered) {
     for part in [Some(&rendered.head).filter(|head| !head.is_empty()), rendered.comment.as_ref()]
         .into_iter()

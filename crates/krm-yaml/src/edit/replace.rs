@@ -1,4 +1,4 @@
-//! A new value in the place of an old one, and a new name in the place of a key.
+//! Lowers new values and renamed keys.
 
 use super::comments::with_hash;
 use super::lower::EditContext;
@@ -36,7 +36,7 @@ pub(crate) fn lower<'a>(
     Ok(())
 }
 
-/// Replaces a value that stands in a block collection, or is the root.
+/// Replaces a value of a block collection, or the root.
 pub(super) fn in_block<'a>(context: &mut EditContext<'a>, node: NodeRef<'a>, value: &Value<'_>) {
     match context.entry_of(node) {
         Some(entry) => in_entry(context, node, &entry, value),
@@ -44,7 +44,7 @@ pub(super) fn in_block<'a>(context: &mut EditContext<'a>, node: NodeRef<'a>, val
     }
 }
 
-/// Renames a key; it keeps its quotes where the name allows.
+/// Renames a key, keeping its quotes if the name allows it.
 pub(crate) fn rename<'a>(context: &mut EditContext<'a>, key: NodeRef<'a>, name: &str) {
     let flow =
         key.parent().is_some_and(|parent| parent.collection_style() != CollectionStyle::Block);
@@ -79,7 +79,7 @@ fn in_flow_collection<'a>(context: &mut EditContext<'a>, node: NodeRef<'a>, valu
     let entry = context.entry_of(node);
     let above = entry.map(|entry| (entry.head, flow::comments_of(context, &entry, value)));
     let splice = match above {
-        // They stand above the entry, not between its key and its value.
+        // They go above the entry, not between its key and its value.
         Some((head, above)) if !above.is_empty() => {
             let parts = vec![Part::New(above), Part::Keep(Span::new(head, start)), Part::New(text)];
             Splice::parts(Span::new(head, span.end), parts)
@@ -89,7 +89,7 @@ fn in_flow_collection<'a>(context: &mut EditContext<'a>, node: NodeRef<'a>, valu
     context.splices.push(splice);
 }
 
-/// What must stand between a key and the value that an empty node gets.
+/// The separator between an indicator and a value that replaces an empty node.
 fn lead(context: &EditContext<'_>, node: NodeRef<'_>) -> &'static str {
     let before = context.text.as_bytes().get((node.start() as usize).wrapping_sub(1));
     let is_value = node.parent().is_some_and(|parent| parent.kind() == NodeKind::Mapping);
@@ -104,7 +104,7 @@ fn lead(context: &EditContext<'_>, node: NodeRef<'_>) -> &'static str {
     }
 }
 
-/// Behind the colon or dash of an entry.
+/// The offset after the colon or dash of an entry.
 fn indicator_end(text: &str, entry: &EntryLayout<'_>) -> u32 {
     match entry.key {
         Some(key) => {
@@ -114,11 +114,11 @@ fn indicator_end(text: &str, entry: &EntryLayout<'_>) -> u32 {
     }
 }
 
-/// The old text of a value: what goes, and the comment that stays.
+/// The old text of a value: the bytes to replace, and the comment to keep.
 struct Old {
-    /// From the first byte that goes to the last.
+    /// The bytes to replace.
     span: Span,
-    /// The comment beside, with the blanks before it.
+    /// The line comment with the spaces before it.
     comment: Option<Span>,
 }
 
@@ -136,7 +136,7 @@ fn old_text(
             comment: (!comment.is_empty()).then_some(Span::new(front.end, comment.end)),
         };
     }
-    // A block scalar has its comment on its head line.
+    // A block scalar has its comment in its header line.
     let header = node.as_scalar().and_then(|scalar| scalar.header());
     let behind = header.map_or(node.end(), |header| header.end);
     let comment = comment_beside(text, behind);
@@ -166,7 +166,7 @@ fn in_entry<'a>(
         !node.is_block() && line_start(text, node.start()) != line_start(text, front.floor);
     let is_bare = is_item && old.comment.is_none() && front.floor == entry.head + 1;
     if is_bare && starts_line && !new_line {
-        // A collection begins beside its dash.
+        // A collection starts on the line of its dash.
         let lines = renderer.item(value, depth).join(eol);
         let behind = lines.trim_start_matches(' ').strip_prefix('-').unwrap_or(&lines);
         let span = Span::new(front.floor, past_blanks(text, old.span.end));
@@ -194,7 +194,7 @@ fn in_entry<'a>(
         let comment = context.beside.remove(&node.index).flatten();
         rendered.comment = comment.map(|text| with_hash(&text));
     } else if new_line && has_ahead && !rendered.head.is_empty() {
-        // The comment beside the key is the entry's: the one that comes takes its place.
+        // The comment beside the key belongs to the entry; the new one replaces it.
         let new = rendered.comment.take().map(|new| Splice::new(ahead, new));
         context.splices.extend(new);
     }
@@ -203,7 +203,7 @@ fn in_entry<'a>(
             own_line_value(context, node, &front, &old, &rendered);
             return;
         }
-        // Lines below the key: nothing stays behind it but its comment.
+        // The value is on the lines below the key: only the comment stays on the key's line.
         (true, _) | (false, true) => front.cover_tag(context, front.floor),
         (false, false) => front.cover_tag(context, old.span.start),
     };
@@ -215,7 +215,7 @@ fn in_entry<'a>(
             true => " ",
             false if node.span().is_empty() => {
                 match entry.key.filter(|key| Gap::from(text, key.end()).find(b":", b"").is_none()) {
-                    // A key without a colon: `? key`.
+                    // A key without a value: `? key`.
                     Some(_) => ": ",
                     None => lead(context, node),
                 }
@@ -236,12 +236,12 @@ fn in_entry<'a>(
     context.splices.push(Splice::parts(Span::new(from, end), parts));
 }
 
-/// A comment of several lines, which cannot stand beside anything.
+/// Whether a comment has several lines, so that it cannot be a line comment.
 fn has_lines(text: Option<&str>) -> bool {
     text.is_some_and(|text| text.contains(['\n', '\r']))
 }
 
-/// A flow collection or a scalar that is taken over as it stands.
+/// Whether a value is a flow collection or a scalar that is copied as it is written.
 pub(super) fn is_inline(value: &Value<'_>) -> bool {
     value.node().is_some_and(|node| !node.is_block())
 }
@@ -254,7 +254,7 @@ fn push_comment(parts: &mut Vec<Part>, rendered: &Rendered, old: Option<Span>) {
     }
 }
 
-/// The old value stands on a line below its key, and lines come in its place.
+/// Replaces a value on the lines below its key with further lines.
 fn own_line_value<'a>(
     context: &mut EditContext<'a>,
     node: NodeRef<'a>,
@@ -270,7 +270,7 @@ fn own_line_value<'a>(
         _ => rendered.comment.clone().map(Some),
     };
     if let Some(comment) = wanted {
-        // It takes the place of the old one, wherever that stood.
+        // It replaces the old one, wherever that was.
         context.beside.remove(&node.index);
         let comment = comment.map_or(String::new(), |comment| format!(" {comment}"));
         context.splices.push(Splice::new(Span::new(front.end, ahead.end), comment));
@@ -280,7 +280,7 @@ fn own_line_value<'a>(
             let rest = Span::new(front.end, past_blanks(text, front.end));
             context.splices.push(Splice::new(rest, comment));
         } else {
-            // The key's line has a comment of its own: this one goes above the lines.
+            // The key's line has a comment already: this one goes above the lines.
             let indent = lines.first().map_or("", |line| indentation(line, line.len() as u32));
             lines.insert(0, format!("{indent}{}", comment.trim_start()));
         }

@@ -1,4 +1,4 @@
-//! A new value in the place of a document's root.
+//! Replaces the root of a document.
 
 use super::lower::EditContext;
 use super::properties::KeptProperties;
@@ -49,7 +49,7 @@ pub(super) fn replace<'a>(context: &mut EditContext<'a>, node: NodeRef<'a>, valu
         return;
     }
     let comment = comment_beside(text, end);
-    // One that the same edit removes makes room with the value.
+    // A comment that the same edit removes is removed together with the value.
     let is_dropped = starts_line && context.beside.get(&node.index).is_some_and(Option::is_none);
     if is_dropped {
         context.beside.remove(&node.index);
@@ -69,7 +69,7 @@ pub(super) fn replace<'a>(context: &mut EditContext<'a>, node: NodeRef<'a>, valu
         let new = lines.join(eol);
         let new = new.trim_start_matches(' ');
         let indent = " ".repeat(depth as usize);
-        // The comment beside was the whole value's: it stays above it.
+        // The line comment belonged to the value as a whole: it is moved above it.
         let above = match node.is_block() || comment.is_empty() || is_dropped {
             true => String::new(),
             false => format!("{}{eol}{indent}", comment.of(text)),

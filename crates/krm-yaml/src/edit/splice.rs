@@ -1,11 +1,11 @@
-//! Splices: which bytes go, and what comes in their place.
+//! Splices: replacements of byte ranges.
 //!
-//! What comes may be new text, or other bytes of the source, which carry the
-//! splices inside them along. So an entry that moves takes its own edits with it.
+//! The replacement is new text, or another range of the source with the splices inside it applied. The latter is what allows an edit to
+//! move an entry and to change it: computing the moved text first would apply inner edits twice or not at all.
 
 use crate::span::Span;
 
-/// A piece of what comes in place of a span.
+/// A piece of a replacement.
 #[derive(Clone, Debug)]
 pub(crate) enum Part {
     New(String),
@@ -18,14 +18,14 @@ pub(crate) enum Part {
 pub(crate) struct Splice {
     pub(crate) span: Span,
     pub(crate) parts: Vec<Part>,
-    /// Another entry takes this place.
+    /// Whether another entry moves here.
     is_move: bool,
-    /// The collection whose list of entries this changes: where one of its own entries
-    /// is carried to another place, what happens at its edge stays behind.
+    /// The collection whose entries this inserts, removes or reorders. If one of its own entries is moved, a splice at the edge of that entry
+    /// is not moved with it.
     of: Option<u32>,
 }
 
-/// Stands for the file as a whole, which is carried nowhere.
+/// The owner of splices that concern the file as a whole, and are never moved.
 pub(crate) const FILE: u32 = u32::MAX;
 
 impl Splice {
@@ -33,17 +33,17 @@ impl Splice {
         Self { span, parts, is_move: false, of: None }
     }
 
-    /// The bytes of `from` in the place of `to`, both entries of the collection `of`.
+    /// Moves the bytes of `from` to `to`; both are entries of the collection `of`.
     pub(crate) fn moved(to: Span, from: Span, of: u32) -> Self {
         Self { span: to, parts: vec![Part::Keep(from)], is_move: true, of: Some(of) }
     }
 
-    /// Entries of the collection `of` in a new order, with new text between them.
+    /// The entries of the collection `of` in a new order, with new text between them.
     pub(crate) fn rebuilt(span: Span, parts: Vec<Part>, of: u32) -> Self {
         Self { span, parts, is_move: true, of: Some(of) }
     }
 
-    /// Says whose list of entries this changes.
+    /// Sets the collection whose entries this changes.
     pub(crate) fn of(self, collection: u32) -> Self {
         Self { of: Some(collection), ..self }
     }
@@ -52,7 +52,7 @@ impl Splice {
         Self::parts(span, vec![Part::New(text.into())])
     }
 
-    /// Where the bytes come from that take this place.
+    /// The source of the bytes that move here.
     pub(crate) fn moved_from(&self) -> Option<Span> {
         match self.parts.as_slice() {
             [Part::Keep(from)] if self.is_move => Some(*from),
@@ -69,15 +69,15 @@ impl Splice {
     }
 }
 
-/// Two splices want the same bytes.
+/// Two splices overlap.
 #[derive(Debug)]
 pub(crate) struct Overlap {
     pub(crate) at: u32,
 }
 
-/// Applies splices to the part `range` of a text.
+/// Applies splices to a range of a text.
 pub(crate) fn apply(text: &str, range: Span, mut splices: Vec<Splice>) -> Result<String, Overlap> {
-    // Insertions come before a replacement that begins at the same byte; wide ones before narrow ones.
+    // Insertions come before replacements that start at the same byte, and wide replacements before narrow ones.
     splices.sort_by_key(|s| (s.span.start, !s.span.is_empty(), u32::MAX - s.span.end, !s.is_move));
     let carriers = carriers(&splices);
     let mut work = Work { text, used: vec![false; splices.len()], carriers, splices };
@@ -89,7 +89,7 @@ pub(crate) fn apply(text: &str, range: Span, mut splices: Vec<Splice>) -> Result
     }
 }
 
-/// For each insertion at the edge of an entry that moves: the collection whose entry carries it along.
+/// For each insertion at the edge of a moved entry: the collection whose entry it moves with.
 fn carriers(splices: &[Splice]) -> Vec<Option<u32>> {
     let mut edges: Vec<(u32, u32)> = Vec::new();
     for splice in splices {
@@ -110,14 +110,14 @@ fn carriers(splices: &[Splice]) -> Vec<Option<u32>> {
     splices.iter().map(carrier).collect()
 }
 
-/// What is being rendered.
+/// What is being written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Scope {
     /// A document.
     Whole,
-    /// A piece that stays where it is, like a comment: nothing at its edges is its own.
+    /// A range that is kept in place, such as a comment. Insertions at its edges do not belong to it.
     Kept,
-    /// An entry of this collection, carried to another place.
+    /// An entry of this collection that is moved.
     Carried(u32),
 }
 
@@ -129,7 +129,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Whether a splice inside `range` is to be made there.
+    /// Whether a splice inside `range` is applied there.
     fn belongs(&self, index: usize, range: Span, scope: Scope) -> bool {
         let splice = &self.splices[index];
         let span = splice.span;
@@ -141,7 +141,7 @@ impl Work<'_> {
         match scope {
             Scope::Kept => !(is_edge && span.is_empty()),
             Scope::Carried(collection) if is_edge => {
-                // A collection around stays behind; one inside goes along.
+                // Splices of an outer collection stay in place; those of an inner one move along.
                 splice.of.is_none_or(|of| of > collection && of != FILE)
             }
             _ => true,
@@ -156,7 +156,7 @@ impl Work<'_> {
             if span.start > range.end {
                 break;
             }
-            // What is used already, reaches out, or stands inside one just rendered is not for here.
+            // Skip splices that are applied already, that reach beyond the range, or that are inside the previous one.
             let fits = !self.used[index] && span.end <= range.end && span.start >= at;
             if !fits || !self.belongs(index, range, scope) {
                 continue;

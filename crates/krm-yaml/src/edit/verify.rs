@@ -1,4 +1,7 @@
-//! Reads an edited document back: what was asked for is there, and nothing else changed its meaning.
+//! Verifies an edited document: every requested change is there, and nothing else changed its meaning.
+//!
+//! The new text is parsed, and the old tree, the changes and the new tree are compared side by side. This deliberately shares no code with
+//! lowering and rendering, so that a mistake there is refused here instead of being repeated.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +14,7 @@ use crate::node::NodeKind;
 use crate::node_ref::{NodeRef, Scalar};
 use crate::parser::ReadOptions;
 
-/// Gives the new text of the document back if it means what it should.
+/// Returns the new text of the document if it means what the edit asks for.
 pub(crate) fn read_back(
     document: DocumentRef<'_>,
     edit: &DocumentEdit<'_>,
@@ -43,12 +46,12 @@ pub(crate) fn read_back(
 struct Expected<'e, 'c> {
     edit: &'e DocumentEdit<'e>,
     changes: &'c BTreeMap<u32, CollectionChange<'c>>,
-    /// Whether values may be spelled as JSON spells them.
+    /// Whether scalars may be spelled as in JSON.
     json_scalars: bool,
 }
 
 impl Expected<'_, '_> {
-    /// Compares an old node, with what is to become of it, to the one that stands there now.
+    /// Compares an old node and its changes with the new node. The error is the old node that differs.
     fn node<'a>(&self, old: NodeRef<'a>, new: NodeRef<'_>) -> Result<(), NodeRef<'a>> {
         let holds = |ok: bool| if ok { Ok(()) } else { Err(old) };
         if let Some(value) = self.edit.values.get(&old.index) {
@@ -112,7 +115,7 @@ impl Expected<'_, '_> {
         if found.next().is_some() { Err(old) } else { Ok(()) }
     }
 
-    /// The children of a collection whose list of entries is as it was.
+    /// Compares the children of a collection without inserted, removed or moved entries.
     fn same_children<'a>(&self, old: NodeRef<'a>, new: NodeRef<'_>) -> Result<(), NodeRef<'a>> {
         let mut found = new.children();
         for child in old.children() {
@@ -123,8 +126,8 @@ impl Expected<'_, '_> {
     }
 }
 
-/// Whether two scalars of one style and tag mean the same because they are written the same. What a
-/// block scalar means hangs on its indentation, too.
+/// Whether two scalars of the same style and tag have the same value because their text is the same. The value of a block scalar also depends
+/// on its indentation, so it is decoded instead.
 fn is_same_text(old: Scalar<'_>, new: Scalar<'_>) -> bool {
     !old.style().is_block() && old.raw() == new.raw()
 }

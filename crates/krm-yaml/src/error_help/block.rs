@@ -1,4 +1,4 @@
-//! Errors of lines and indentation.
+//! Errors in block collections and block scalars.
 
 use super::{ErrorContext, shorten};
 use crate::error::{SyntaxError, SyntaxErrorKind};
@@ -6,7 +6,7 @@ use crate::parser::ErrorKind;
 use crate::span::{Span, column};
 
 impl ErrorContext<'_> {
-    /// A colon where no key can stand: two in one line, or none in the line before.
+    /// A colon where no key is possible: a second one on a line, or after a line without one.
     pub(super) fn stray_colon(&self) -> SyntaxError {
         let here = self.line(self.at);
         let before = &self.text[here.start as usize..self.at as usize];
@@ -46,7 +46,7 @@ impl ErrorContext<'_> {
         self.missing_colon(here).unwrap_or_else(|| self.bad_indentation(here))
     }
 
-    /// The line before is no `key: value` and stands no deeper: its colon is missing.
+    /// If the line before is not `key: value` and not deeper, its colon is missing.
     fn missing_colon(&self, here: Span) -> Option<SyntaxError> {
         let before = self.line_before(here)?;
         let content = before.of(self.text);
@@ -78,7 +78,7 @@ impl ErrorContext<'_> {
         error
     }
 
-    /// The line before has a value already, and this line wants to be nested in it.
+    /// The line before has a value, and this line is indented below it.
     fn below_a_value(&self, here: Span) -> Option<SyntaxError> {
         let before = self.line_before(here)?;
         let content = before.of(self.text);
@@ -116,7 +116,7 @@ impl ErrorContext<'_> {
         self.error(at, SyntaxErrorKind::WrongIndentation { indent, open: columns })
     }
 
-    /// A `|` or `>` text whose head or first lines are wrong.
+    /// A block scalar with a wrong header or wrong leading blank lines.
     pub(super) fn block_scalar(&self, kind: &ErrorKind) -> SyntaxError {
         if *kind == ErrorKind::InvalidBlockScalarIndent {
             return self.error(self.at, SyntaxErrorKind::BlockScalarBlankLines);
@@ -140,7 +140,7 @@ fn is_item(content: &str) -> bool {
     content == "-" || content.starts_with("- ")
 }
 
-/// Where the key of a `key: value` line ends; quotes are not looked into.
+/// The end of the key in a `key: value` line; quotes are not considered.
 pub(super) fn key_end(line: &str) -> Option<usize> {
     line.find(": ").or_else(|| line.ends_with(':').then(|| line.len() - 1))
 }

@@ -1,4 +1,4 @@
-//! Errors inside `[…]` and `{…}`.
+//! Errors in flow collections.
 
 use super::{ErrorContext, block};
 use crate::error::{SyntaxError, SyntaxErrorKind};
@@ -6,7 +6,7 @@ use crate::parser::ErrorKind;
 use crate::span::{Span, line_end};
 
 impl ErrorContext<'_> {
-    /// The innermost bracket that is open.
+    /// The innermost open bracket.
     fn open_bracket(&self) -> Option<u32> {
         let open = self.open.iter().rfind(|open| open.is_flow);
         open.map(|open| open.start)
@@ -37,7 +37,7 @@ impl ErrorContext<'_> {
         self.error(opened, SyntaxErrorKind::UnclosedBracket { open, close })
     }
 
-    /// Whether the line below a bracket looks like a block entry: the bracket was to be closed above.
+    /// Whether the line below an open bracket looks like a block entry. Then the bracket should have been closed before it.
     fn is_block_entry(&self, opened: u32) -> bool {
         let line = self.line(self.at).of(self.text);
         let below = line_end(self.text, opened) < self.at;
@@ -45,7 +45,7 @@ impl ErrorContext<'_> {
     }
 
     fn missing_comma(&self, opened: Option<u32>) -> SyntaxError {
-        // The front end stops behind the word that was to be a new entry.
+        // The parser stops after the first token of what should be a new entry.
         let before = &self.text[self.line(self.at).start as usize..self.at as usize];
         let is_colon = self.text[self.at as usize..].starts_with(':');
         let word = before.rfind([' ', '\t', ',', '[', '{']).map_or(0, |at| at + 1);

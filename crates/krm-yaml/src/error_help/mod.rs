@@ -1,8 +1,7 @@
-//! Turns the front end's errors into words that a user understands.
+//! Turns parser errors into errors that say what is wrong with the document.
 //!
-//! The front end says which rule of the grammar broke, often a line too late.
-//! The text around the place tells what a person did: left out a colon, used a
-//! tab, forgot a quote.
+//! The parser reports the violated rule of the grammar, often a line too late. The text around that position shows what the author did: left
+//! out a colon, used a tab, forgot a quote.
 
 mod block;
 mod flow;
@@ -13,7 +12,7 @@ use crate::node::{CollectionStyle, Node, NodeKind};
 use crate::parser::{ErrorKind, ParserError, ReadOptions};
 use crate::span::{Span, before_break, is_break, line_end, line_start, next_line};
 
-/// A collection that was open when the front end stopped.
+/// A collection that was open when the parser stopped.
 pub(crate) struct OpenCollection {
     start: u32,
     is_flow: bool,
@@ -30,7 +29,7 @@ impl OpenCollection {
     }
 }
 
-/// What is wrong, where, and what to do about it.
+/// The error to report for a parser error.
 pub(crate) fn explain(
     text: &str,
     document: u32,
@@ -47,10 +46,10 @@ pub(crate) fn explain(
     SyntaxError { is_template: context.looks_like_a_template(), ..explained }
 }
 
-/// The place where the front end stopped, and what stands around it.
+/// The position where the parser stopped, and its surroundings.
 struct ErrorContext<'a> {
     text: &'a str,
-    /// Where the document begins.
+    /// The start of the document.
     document: u32,
     at: u32,
     open: &'a [OpenCollection],
@@ -70,7 +69,7 @@ impl ErrorContext<'_> {
         Span::new(line_start(self.text, at).max(self.document), line_end(self.text, at))
     }
 
-    /// The nearest line before this one that is neither empty nor a comment.
+    /// The nearest line above that is neither empty nor a comment.
     fn line_before(&self, line: Span) -> Option<Span> {
         let mut start = line.start;
         loop {
@@ -95,7 +94,7 @@ impl ErrorContext<'_> {
             .any(|line| line.of(self.text).contains("{{"))
     }
 
-    /// A tab in the indentation of this line or one beside it.
+    /// A tab in the indentation of this line, the one above or the one below.
     fn tab_in_indentation(&self) -> Option<SyntaxError> {
         let here = self.line(self.at);
         let below = next_line(self.text, here.end);
@@ -169,7 +168,7 @@ impl ErrorContext<'_> {
         }
     }
 
-    /// Kinds that need no look at the text around them.
+    /// Errors that do not depend on the surrounding text.
     fn plainly(&self, kind: &ErrorKind) -> SyntaxError {
         use ErrorKind as Kind;
         let kind = match kind {
@@ -214,7 +213,7 @@ impl ErrorContext<'_> {
     }
 }
 
-/// The beginning of a text, for a message.
+/// The start of a text, short enough for a message.
 fn shorten(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
     let short: String = line.chars().take(40).collect();

@@ -1,11 +1,11 @@
-//! Errors of quoted texts.
+//! Errors in quoted scalars.
 
 use super::ErrorContext;
 use crate::error::{SyntaxError, SyntaxErrorKind};
 use crate::span::Span;
 
 impl ErrorContext<'_> {
-    /// The quote that opened before the place where the front end stopped.
+    /// The opening quote before the position where the parser stopped.
     fn opening_quote(&self) -> Option<u32> {
         let is_quote = |c: char| matches!(c, '"' | '\'');
         if self.text[self.at as usize..].starts_with(is_quote) {
@@ -30,7 +30,7 @@ impl ErrorContext<'_> {
         error
     }
 
-    /// The first escape of the text that is none.
+    /// The first invalid escape sequence of a double-quoted scalar.
     pub(super) fn escape(&self) -> SyntaxError {
         let opened = self.opening_quote().unwrap_or(self.at);
         let mut rest = self.text[opened as usize..].char_indices().skip(1);

@@ -1,29 +1,29 @@
-//! `|` and `>` texts: header, indentation, and where they end.
+//! Block scalars: header, indentation and end.
 
 use super::FastParser;
 use crate::node::{Indent, ScalarStyle};
 use crate::span::Span;
 
-/// What stands behind `|` or `>`.
+/// The indicators after `|` or `>`.
 struct Header {
     keep: bool,
     indentation: Option<usize>,
-    /// Behind its last mark.
+    /// The offset after the last indicator.
     end: usize,
 }
 
-/// A line of a text, as it counts.
+/// A line of a block scalar.
 enum Line {
-    /// Nothing but spaces up to this place, no more of them than the indentation.
+    /// Only spaces up to this offset, at most as many as the indentation.
     Empty(usize),
-    /// Content up to this place.
+    /// Content up to this offset.
     Content(usize),
-    /// None of the text's: it ends here.
+    /// A line after the block scalar.
     Other,
 }
 
 impl FastParser<'_> {
-    /// A `|` or `>` text that begins at `head`, with all its lines.
+    /// Parses the block scalar at `head`.
     pub(super) fn block_scalar(&mut self, head: usize) -> Option<()> {
         let column = self.open.last()?.column;
         let style = match self.bytes.at(head) {
@@ -62,8 +62,7 @@ impl FastParser<'_> {
         }
     }
 
-    /// The indentation of the first line with content; one that is not deeper than the
-    /// collection, or less deep than an empty line above it, is not certain.
+    /// The indentation of the first line with content. `None` if it is not deeper than the collection, or less deep than an empty line above.
     fn indentation(&self, column: usize) -> Option<usize> {
         let mut start = self.at;
         let mut widest = 0;
@@ -83,8 +82,7 @@ impl FastParser<'_> {
         }
     }
 
-    /// Goes past the lines of a text; gives back where its last one ends, without its break.
-    /// Without any content that is not certain.
+    /// Skips the lines of a block scalar and returns the end of the last one, without its line break. `None` if there is no content.
     fn scalar_lines(&mut self, indent: usize, keep: bool) -> Option<usize> {
         let mut last = None;
         loop {

@@ -1,21 +1,21 @@
-//! The bytes of a text, and what a reader asks of them.
+//! The bytes of a text, and queries about them.
 
 use crate::span::{is_blank, is_break};
 
-/// What a byte can be, as bits.
+/// The classes of each byte, as bits.
 pub(super) const KINDS: [u8; 256] = kinds();
 
-/// Ends a plain scalar, or is to be looked at: breaks, tabs, `:`, `#`, and all that is odd.
+/// May end a plain scalar: line breaks, tabs, `:`, `#`, control characters and non-ASCII.
 pub(super) const IN_BLOCK: u8 = 1;
-/// The same inside of brackets, where `,[]{}` end one, too.
+/// The same in flow collections, where `,[]{}` end a plain scalar, too.
 pub(super) const IN_FLOW: u8 = 2;
-/// To be looked at within a comment or a `|` text: breaks, and all that is odd.
+/// May end or invalidate a line of a comment or block scalar: line breaks, control characters and non-ASCII.
 pub(super) const IN_LINE: u8 = 4;
-/// The same within double quotes, with `"` and `\`.
+/// The same in double quotes, with `"` and `\`.
 pub(super) const IN_DOUBLE: u8 = 8;
-/// The same within single quotes, with `'`.
+/// The same in single quotes, with `'`.
 pub(super) const IN_SINGLE: u8 = 16;
-/// Cannot begin a plain scalar, or not always.
+/// Cannot start a plain scalar, or not always.
 pub(super) const NO_BEGIN: u8 = 32;
 
 const fn kinds() -> [u8; 256] {
@@ -31,7 +31,7 @@ const fn kinds() -> [u8; 256] {
 const fn kind(byte: u8) -> u8 {
     match byte {
         b'\t' => IN_BLOCK | IN_FLOW | NO_BEGIN,
-        // Line breaks, control characters, and what is not ASCII.
+        // Line breaks, control characters and non-ASCII.
         0..=0x1f | 0x7f.. => IN_BLOCK | IN_FLOW | IN_LINE | IN_DOUBLE | IN_SINGLE | NO_BEGIN,
         b':' | b'#' => IN_BLOCK | IN_FLOW | NO_BEGIN,
         b',' | b'[' | b']' | b'{' | b'}' => IN_FLOW | NO_BEGIN,
@@ -53,7 +53,7 @@ impl<'t> Bytes<'t> {
         Self { bytes: text.as_bytes() }
     }
 
-    /// The byte at a place, and zero behind the end.
+    /// The byte at an offset; zero at the end of the text.
     #[inline]
     pub(super) fn at(self, at: usize) -> u8 {
         self.bytes.get(at).copied().unwrap_or(0)
@@ -71,7 +71,7 @@ impl<'t> Bytes<'t> {
         at
     }
 
-    /// The first byte from `at` on that is to be looked at in this place.
+    /// The offset of the next byte that has the class `place`.
     #[inline]
     pub(super) fn next(self, at: usize, place: u8) -> usize {
         let rest = self.bytes.get(at..).unwrap_or_default();
@@ -79,7 +79,7 @@ impl<'t> Bytes<'t> {
         found.map_or(self.bytes.len(), |found| at + found)
     }
 
-    /// Past a line break; a carriage return alone is not certain.
+    /// Skips a line break; `None` for a carriage return alone.
     pub(super) fn past_break(self, at: usize) -> Option<usize> {
         match (self.at(at), self.at(at + 1)) {
             (b'\n', _) => Some(at + 1),
@@ -88,7 +88,7 @@ impl<'t> Bytes<'t> {
         }
     }
 
-    /// Where a line ends, at its break or at the end of the text.
+    /// The end of a line: its line break or the end of the text.
     pub(super) fn line_end(self, mut at: usize) -> Option<usize> {
         loop {
             at = self.next(at, IN_LINE);
@@ -101,19 +101,19 @@ impl<'t> Bytes<'t> {
         }
     }
 
-    /// The line after a comment.
+    /// The start of the line after a comment.
     pub(super) fn past_comment(self, at: usize) -> Option<usize> {
         let end = self.line_end(at)?;
         if self.is_end(end) { Some(end) } else { self.past_break(end) }
     }
 
-    /// Past a character that is not ASCII; none where the front end may refuse it.
+    /// Skips a non-ASCII character; `None` if the parser may refuse it.
     pub(super) fn past_odd(self, at: usize) -> Option<usize> {
         let rest = self.bytes.get(at..)?;
         match *rest {
-            // Control characters, a line break of old among them.
+            // Control characters, including the line breaks of YAML 1.1.
             [0xc2, 0x80..=0x9f, ..] => None,
-            // A byte-order mark, and what is no character.
+            // Byte-order mark and noncharacters.
             [0xef, 0xbb, 0xbf, ..] | [0xef, 0xbf, 0xbe | 0xbf, ..] => None,
             [0xc2..=0xdf, ..] => Some(at + 2),
             [0xe0..=0xef, ..] => Some(at + 3),
@@ -122,7 +122,7 @@ impl<'t> Bytes<'t> {
         }
     }
 
-    /// Whether a line has nothing more than a comment from here on.
+    /// Whether the rest of a line is empty or a comment.
     pub(super) fn ends_line(self, at: usize) -> bool {
         matches!(self.at(at), b'\n' | b'\r' | b'#') || self.is_end(at)
     }
@@ -131,7 +131,7 @@ impl<'t> Bytes<'t> {
         self.bytes.get(at).is_none_or(|&byte| is_blank(byte) || is_break(byte))
     }
 
-    /// Whether `---` or `...` stands at the begin of a line.
+    /// Whether `---` or `...` is at the start of a line.
     pub(super) fn is_marker(self, at: usize) -> bool {
         let rest = self.bytes.get(at..).unwrap_or_default();
         (rest.starts_with(b"---") || rest.starts_with(b"...")) && self.is_blank_or_end(at + 3)

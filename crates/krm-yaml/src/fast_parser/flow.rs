@@ -1,10 +1,10 @@
-//! Collections in brackets, on one line or several.
+//! Flow collections, on one or several lines.
 
 use super::{FastParser, LONGEST_KEY};
 use crate::node::{CollectionStyle, Node, ScalarStyle};
 use crate::span::Span;
 
-/// A bracket that is not closed yet.
+/// An open flow collection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bracket {
     node: u32,
@@ -12,12 +12,12 @@ pub(super) struct Bracket {
 }
 
 impl FastParser<'_> {
-    /// A collection in brackets that begins at `start`; gives back the place behind it.
+    /// Parses the flow collection at `start` and returns the offset after it.
     pub(super) fn flow_collection(&mut self, start: usize) -> Option<usize> {
         let mut at = self.open_bracket(start)?;
         loop {
             at = self.flow_entry(at)?;
-            // What stands behind an entry: a comma and the next one, or the closing bracket.
+            // An entry is followed by a comma and another entry, or by the closing bracket.
             loop {
                 let Some(bracket) = self.brackets.last() else { return Some(at) };
                 at = self.flow_gap(at)?;
@@ -31,7 +31,7 @@ impl FastParser<'_> {
         }
     }
 
-    /// Opens brackets, reads one entry, or closes what has no more entries.
+    /// Opens a collection, parses one entry, or closes a collection without further entries.
     fn flow_entry(&mut self, at: usize) -> Option<usize> {
         let mut at = self.flow_gap(at)?;
         loop {
@@ -57,11 +57,11 @@ impl FastParser<'_> {
         }
     }
 
-    /// A key and its colon; gives back where the value begins.
+    /// Parses a key and its colon, and returns the start of the value.
     fn flow_key(&mut self, at: usize, bracket: Bracket) -> Option<usize> {
         let (end, style) = self.flow_scalar(at)?;
         let colon = self.bytes.past_spaces(end);
-        // Spec: behind a key in quotes the value may follow its colon at once.
+        // Spec: after a quoted key, the value may follow the colon directly.
         let has_colon = match style {
             ScalarStyle::Plain => self.bytes.is_colon(colon),
             _ => self.bytes.at(colon) == b':',
@@ -83,7 +83,7 @@ impl FastParser<'_> {
         })
     }
 
-    /// Past blanks, line breaks and comments.
+    /// Skips whitespace, line breaks and comments.
     fn flow_gap(&self, mut at: usize) -> Option<usize> {
         loop {
             at = self.bytes.past_spaces(at);

@@ -1,4 +1,4 @@
-//! Scalars on one line: where they end.
+//! The ends of scalars on one line.
 
 use super::bytes::{Bytes, IN_BLOCK, IN_DOUBLE, IN_FLOW, IN_SINGLE, KINDS, NO_BEGIN};
 
@@ -20,7 +20,7 @@ impl Bytes<'_> {
         Some(self.before_spaces(at))
     }
 
-    /// The same inside of brackets.
+    /// The end of a plain scalar in a flow collection.
     pub(super) fn plain_in_flow(self, start: usize) -> Option<usize> {
         self.begins_plain(start)?;
         let mut at = start;
@@ -61,7 +61,7 @@ impl Bytes<'_> {
         at
     }
 
-    /// The end of a text in double quotes, behind the closing one.
+    /// The end of a double-quoted scalar, after the closing quote.
     pub(super) fn double_quoted(self, start: usize) -> Option<usize> {
         let mut at = start + 1;
         loop {
@@ -74,13 +74,13 @@ impl Bytes<'_> {
         }
     }
 
-    /// Past the escape whose letter stands at `at`.
+    /// Skips the escape sequence whose letter is at `at`.
     fn past_escape(self, at: usize) -> Option<usize> {
         match self.at(at) {
             b'n' | b't' | b'r' | b'"' | b'\\' | b'/' | b'0' | b'a' | b'b' | b'e' | b'f' | b'v'
             | b'_' | b'N' | b'L' | b'P' | b' ' => Some(at + 1),
             b'x' => self.past_digits(at + 1, 2),
-            // Half of a pair is no character; whether it has its other half is not asked here.
+            // Half of a surrogate pair is not a character. Checking for the other half is left to the complete parser.
             b'u' if !matches!(self.at(at + 1), b'd' | b'D') => self.past_digits(at + 1, 4),
             _ => None,
         }
@@ -90,7 +90,7 @@ impl Bytes<'_> {
         (at..at + count).all(|at| self.at(at).is_ascii_hexdigit()).then_some(at + count)
     }
 
-    /// The end of a text in single quotes, behind the closing one.
+    /// The end of a single-quoted scalar, after the closing quote.
     pub(super) fn single_quoted(self, start: usize) -> Option<usize> {
         let mut at = start + 1;
         loop {

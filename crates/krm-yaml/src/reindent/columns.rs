@@ -7,7 +7,7 @@ use crate::node_ref::NodeRef;
 use crate::span::{column, is_first_on_line};
 use crate::style::DocumentStyle;
 
-/// A block collection, with where it stands and where it should.
+/// A block collection with its old and its new column.
 pub(super) struct Column<'a> {
     pub(super) node: NodeRef<'a>,
     pub(super) entries: Vec<EntryLayout<'a>>,
@@ -16,7 +16,7 @@ pub(super) struct Column<'a> {
 }
 
 impl Column<'_> {
-    /// A column that keeps its distance to this one.
+    /// Shifts another column by the same distance.
     pub(super) fn shifted(&self, column: u32) -> u32 {
         (column + self.new).saturating_sub(self.old)
     }
@@ -72,7 +72,7 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// How much deeper a collection on lines of its own stands than the one around it.
+/// The indentation of a collection relative to the one around it.
 fn distance(
     node: NodeRef<'_>,
     around: &Column<'_>,
@@ -97,7 +97,7 @@ fn distance(
     }
 }
 
-/// Whether a key is announced by a `?`.
+/// Whether a key is explicit (`? key`).
 pub(super) fn is_announced(entry: &EntryLayout<'_>) -> bool {
     entry.key.is_some_and(|key| {
         key.source().as_bytes()[entry.head as usize] == b'?' && key.start() > entry.head

@@ -1,21 +1,21 @@
-//! The indentation of comment lines: they stay with what they belong to.
+//! The indentation of comment lines: they move with the entry that they belong to.
 
 use super::columns::{Column, Columns};
 use super::lines::Lines;
 use crate::layout::comment_line;
 use crate::node::NodeKind;
 
-/// What stands below a run of comment lines.
+/// The line below a block of comments.
 #[derive(Default)]
 struct Next {
     line: usize,
-    /// The collection whose entry begins there.
+    /// The collection whose entry starts there.
     owner: Option<u32>,
-    /// The deepest comment of the run.
+    /// The deepest comment of the block.
     deepest: u32,
 }
 
-/// Gives every comment line that no value holds its new indentation.
+/// Sets the indentation of all comment lines outside of values.
 pub(super) fn place(lines: &mut Lines<'_>, columns: &Columns<'_>) {
     let first = columns.all().first().map_or(0, |root| lines.line(root.node.start()));
     let mut next = Next::default();
@@ -31,16 +31,16 @@ pub(super) fn place(lines: &mut Lines<'_>, columns: &Columns<'_>) {
     }
 }
 
-/// For a comment directly above an entry: it goes with the entry.
+/// The indentation of a comment directly above an entry, which moves with the entry.
 fn above(lines: &Lines<'_>, columns: &Columns<'_>, line: usize, next: &Next) -> Option<u32> {
     let owner = columns.get(next.owner?)?;
     let head = owner.entries.first().map(|entry| lines.line(entry.head));
-    // A comment that is deeper ends the run that belongs to the entry.
+    // A deeper comment ends the block that belongs to the entry.
     let is_own = head == Some(next.line) || next.deepest <= owner.old;
     is_own.then(|| owner.shifted(lines.spaces(line)))
 }
 
-/// For any other comment: it goes with the innermost collection before it that it is not to the left of.
+/// The indentation of any other comment: it moves with the innermost collection above that is not deeper.
 fn below(lines: &Lines<'_>, columns: &Columns<'_>, line: usize) -> Option<u32> {
     let depth = lines.spaces(line);
     let at = lines.lines[line].start;
@@ -67,7 +67,7 @@ fn beside(lines: &Lines<'_>, here: &Column<'_>, inner: Option<&Column<'_>>, line
     let goes_on = here.entries.last().is_some_and(|last| last.head > lines.lines[line].start);
     let is_list = here.node.kind() == NodeKind::Sequence;
     if depth == here.old && is_list && here.new < here.old && !goes_on {
-        // Behind the last item of a list that moves to the left, it stays the list's only if it is deeper.
+        // After the last element of a sequence that moves to the left, it belongs to the sequence only if it is deeper.
         return here.new + 2;
     }
     match inner {

@@ -1,4 +1,4 @@
-//! The lines of a document, and the indentation that each of them gets.
+//! The lines of a document and their new indentation.
 
 use super::columns::{Column, Columns, is_announced};
 use crate::document::DocumentRef;
@@ -7,20 +7,20 @@ use crate::node_ref::NodeRef;
 use crate::span::{Span, column, is_first_on_line, line_end, next_line, skip_blanks};
 use crate::trivia::Gap;
 
-/// One line: where it begins, and how many spaces it should begin with.
+/// A line: its offset and its new indentation.
 pub(super) struct Line {
     pub(super) start: u32,
     pub(super) new: Option<u32>,
-    /// Whether an entry begins the line, and of which collection.
+    /// The collection whose entry starts on the line.
     pub(super) entry: Option<u32>,
 }
 
-/// The lines of a document, and what is written instead of bytes in them.
+/// The lines of a document, and replacements inside them.
 pub(super) struct Lines<'a> {
     pub(super) document: DocumentRef<'a>,
     pub(super) text: &'a str,
     pub(super) lines: Vec<Line>,
-    /// Marks of indentation in the heads of texts.
+    /// Indentation indicators in the headers of block scalars.
     marks: Vec<(Span, String)>,
 }
 
@@ -30,7 +30,7 @@ impl<'a> Lines<'a> {
         let mut lines = Vec::new();
         let mut at = span.start;
         while at < span.end {
-            // A byte-order mark stands before the first line.
+            // A byte-order mark precedes the first line.
             let start = if text[at as usize..].starts_with('\u{feff}') { at + 3 } else { at };
             lines.push(Line { start, new: None, entry: None });
             at = next_line(text, start).max(at + 1);
@@ -38,25 +38,25 @@ impl<'a> Lines<'a> {
         Self { document, text, lines, marks: Vec::new() }
     }
 
-    /// Which line holds a byte.
+    /// The line of an offset.
     pub(super) fn line(&self, at: u32) -> usize {
         self.lines.partition_point(|line| line.start <= at).saturating_sub(1)
     }
 
-    /// How many spaces begin a line.
+    /// The indentation of a line.
     pub(super) fn spaces(&self, line: usize) -> u32 {
         let rest = &self.text.as_bytes()[self.lines[line].start as usize..];
         rest.iter().take_while(|byte| **byte == b' ').count() as u32
     }
 
-    /// Whether a line holds nothing but blanks.
+    /// Whether a line is blank.
     pub(super) fn is_blank(&self, line: usize) -> bool {
         let start = self.lines[line].start;
         let end = line_end(self.text, start);
         skip_blanks(self.text, start, end) == end
     }
 
-    /// Gives a line that begins with what stands at `at` a new indentation.
+    /// Sets the indentation of the line that starts with the token at `at`.
     fn set(&mut self, at: u32, new: u32) {
         if is_first_on_line(self.text, at) {
             let line = self.line(at);
@@ -64,7 +64,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Entries stand at the column of their collection; lines inside a value keep their distance to it.
+    /// Sets the indentation of entries to the column of their collection; lines inside a value keep their distance to it.
     pub(super) fn follow(&mut self, columns: &Columns<'a>) {
         for collection in columns.all() {
             for entry in &collection.entries {
@@ -84,7 +84,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The lines of a key or a value that is no block collection, and of the properties before it.
+    /// Sets the indentation of the lines of a key or a value that is not a block collection, and of its properties.
     fn follow_node(&mut self, node: NodeRef<'a>, around: &Column<'a>, columns: &Columns<'a>) {
         let full = node.full_span().start;
         if full < node.start() && is_first_on_line(self.text, full) {
@@ -112,7 +112,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The lines of `|` and `>` texts, and the marks in their heads.
+    /// Sets the indentation of the lines of block scalars, and the indicators in their headers.
     pub(super) fn place_block_scalars(&mut self, columns: &Columns<'a>, indent: Option<u32>) {
         let Some(root) = self.document.root() else { return };
         for node in root.descendants() {
@@ -136,7 +136,7 @@ impl<'a> Lines<'a> {
         while line < self.lines.len() && (line <= last || self.is_blank(line)) {
             let spaces = self.spaces(line);
             let start = self.lines[line].start;
-            // A tab is text.
+            // A tab is content.
             let is_empty = line_end(self.text, start) == start + spaces;
             self.lines[line].new = Some(match is_empty && spaces <= old {
                 true => spaces.min(new),
@@ -146,7 +146,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Corrects the mark of a text's head; gives the column that its lines can have.
+    /// Corrects the indentation indicator of a block scalar, and returns the column of its lines.
     fn mark(&mut self, header: Span, kept: u32, wanted: u32) -> u32 {
         let words = header.of(self.text);
         let Some((at, digit)) =
@@ -165,7 +165,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The text with its new indentation.
+    /// The text with the new indentation.
     pub(super) fn write(&self) -> String {
         let span = self.document.span();
         let mut out = String::with_capacity(span.len() as usize + 64);
@@ -182,7 +182,7 @@ impl<'a> Lines<'a> {
         out
     }
 
-    /// Copies bytes, with the marks among them corrected.
+    /// Copies bytes, with the indicators in them corrected.
     fn copy<'m>(
         &self,
         mut at: u32,

@@ -1,8 +1,7 @@
-//! Other indentation for a document: its lines move to the left and right, and nothing else changes.
+//! Changes the indentation of a document, and nothing else.
 //!
-//! Every block collection gets a new column, and every line goes with the collection that it belongs to:
-//! entries stand at its column, and what is deeper (texts, brackets, comments) keeps its distance. The result is read
-//! back as after any edit.
+//! Every block collection gets a new column, and every line moves with the collection that it belongs to: entries are at its column, and
+//! deeper lines (block scalars, flow collections, comments) keep their distance. The result is verified like that of any edit.
 
 mod columns;
 mod comments;
@@ -15,33 +14,33 @@ use crate::edit::{self, EditError};
 use columns::Columns;
 use lines::Lines;
 
-/// How much deeper a list stands than its key.
+/// The indentation of a sequence relative to its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SequenceIndent {
-    /// As deep as a mapping would.
+    /// Indented like a mapping.
     Wide,
-    /// Not at all.
+    /// Not indented: the dash is at the column of the key.
     Compact,
 }
 
-/// What the indentation of a document should be; what is not said stays as it is.
+/// The indentation of a document. `None` keeps the existing one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Indentation {
-    /// How much deeper a mapping or a text stands than the mapping around it.
+    /// The indentation of a mapping or a block scalar relative to the mapping around it.
     pub mapping: Option<u32>,
-    /// How much deeper a list stands than its key.
+    /// The indentation of a sequence relative to its key.
     pub sequence: Option<SequenceIndent>,
 }
 
 impl DocumentRef<'_> {
-    /// The document's text with another indentation; refused where it would mean something else then.
+    /// The text of the document with another indentation. Refused if its meaning would change.
     ///
     /// ```
     /// use krm_yaml::{File, Indentation, SequenceIndent};
     ///
     /// let file = File::parse("a:\n    # b\n    b:\n    - |\n      text\n".to_owned())?;
     /// let wide = Indentation { mapping: Some(2), sequence: Some(SequenceIndent::Wide) };
-    /// let text = file.document(0).expect("there is one").reindent(wide)?;
+    /// let text = file.document(0).expect("one document").reindent(wide)?;
     /// assert_eq!(text, "a:\n  # b\n  b:\n    - |\n      text\n");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

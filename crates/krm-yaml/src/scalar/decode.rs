@@ -1,12 +1,11 @@
-//! From the text of a scalar to its value.
+//! Decodes the text of a scalar.
 
 use std::borrow::Cow;
 
 use crate::node::ScalarStyle;
 use crate::span::{is_blank, is_break};
 
-/// The value of a scalar. `indent` is the content indentation of a block scalar, and
-/// `is_ended` says that a line break follows it.
+/// The value of a scalar. `indent` is the content indentation of a block scalar; `is_ended`: a line break follows it.
 pub(crate) fn decode(raw: &str, style: ScalarStyle, indent: u32, is_ended: bool) -> Cow<'_, str> {
     match style {
         ScalarStyle::Plain if !has_break(raw) => Cow::Borrowed(raw),
@@ -79,7 +78,7 @@ fn double_quoted(inner: &str) -> Cow<'_, str> {
         return Cow::Borrowed(inner);
     }
     let mut out = String::with_capacity(inner.len());
-    // Blanks after this length of `out` are literal and go at a line break.
+    // Spaces after this length of `out` are literal, and removed at a line break.
     let mut solid = 0;
     let mut rest = inner;
     while let Some(next) = rest.chars().next() {
@@ -107,7 +106,7 @@ fn double_quoted(inner: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Skips line breaks and the blanks after each; says how many breaks there were.
+/// Skips line breaks and the spaces after each; returns the number of line breaks.
 fn skip_breaks(mut rest: &str) -> (usize, &str) {
     let mut breaks = 0;
     loop {
@@ -124,7 +123,7 @@ fn is_blank_char(c: char) -> bool {
     u8::try_from(c).is_ok_and(is_blank)
 }
 
-/// Reads one escape after its backslash; returns what follows it.
+/// Decodes one escape sequence after its backslash; returns the rest.
 fn escape<'a>(rest: &'a str, out: &mut String) -> &'a str {
     let Some(code) = rest.chars().next() else { return rest };
     let after = &rest[code.len_utf8()..];
@@ -146,7 +145,7 @@ fn escape<'a>(rest: &'a str, out: &mut String) -> &'a str {
         'u' => return hex(after, 4, out),
         'U' => return hex(after, 8, out),
         '\n' | '\r' => {
-            // The line goes on: the break is dropped, empty lines after it are not.
+            // An escaped line break is dropped; empty lines after it are not.
             let (breaks, rest) = skip_breaks(rest);
             out.extend(std::iter::repeat_n('\n', breaks - 1));
             return rest;
@@ -161,7 +160,7 @@ fn hex<'a>(rest: &'a str, digits: usize, out: &mut String) -> &'a str {
     let read = |text: &str| text.get(..digits).and_then(|hex| u32::from_str_radix(hex, 16).ok());
     let Some(code) = read(rest) else { return rest };
     let after = &rest[digits..];
-    // JSON writes characters beyond 16 bits as two escapes.
+    // JSON writes characters beyond 16 bits as a surrogate pair.
     if (0xd800..0xdc00).contains(&code)
         && let Some(low) = after.strip_prefix("\\u").and_then(read)
         && (0xdc00..0xe000).contains(&low)
@@ -185,8 +184,8 @@ fn block_lines<'a>(raw: &'a str, indent: u32, is_ended: bool) -> (Header, Vec<&'
     let head = all.next().unwrap_or_default();
     let marks: &str = head.get(1..).unwrap_or_default();
     let marks = &marks[..marks.find([' ', '\t', '#']).unwrap_or(marks.len())];
-    // Spec: a last line without a line break has none to keep (8.1.1.2). A last line of
-    // blanks counts as ended all the same: so the yaml-test-suite has it (L24T, JEF9).
+    // Spec: §8.1.1.2, a last line without a line break has none to keep. A last line of only spaces counts as ended: the yaml-test-suite
+    // expects that (L24T, JEF9).
     let is_ended = is_ended || raw.ends_with([' ', '\n', '\r']);
     let header = Header { keep: marks.contains('+'), strip: marks.contains('-') || !is_ended };
     let dedent = |line: &'a str| {
@@ -235,7 +234,7 @@ fn folded(raw: &str, indent: u32, is_ended: bool) -> String {
     out
 }
 
-/// A line that begins with white space is not folded.
+/// A line that starts with whitespace is not folded.
 fn is_spaced(line: &str) -> bool {
     line.starts_with([' ', '\t'])
 }

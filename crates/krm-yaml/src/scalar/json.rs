@@ -1,9 +1,9 @@
-//! Scalars that are no text, as JSON spells them.
+//! The JSON spelling of scalars that are not strings.
 
 use super::{ScalarType, resolve};
 
-/// A plain scalar of this text as JSON spells it; none where JSON cannot say it: a text without quotes, `.inf`, or `017`,
-/// which readers take for different numbers.
+/// The JSON spelling of a plain scalar. `None` for what JSON cannot represent: an unquoted string, `.inf`, or `017`, which is a different number in
+/// YAML 1.1 and 1.2.
 pub(crate) fn json_scalar(text: &str) -> Option<String> {
     match resolve(text) {
         ScalarType::Null => Some("null".to_owned()),
@@ -16,7 +16,7 @@ pub(crate) fn json_scalar(text: &str) -> Option<String> {
     }
 }
 
-/// A decimal number without a plus before it, and with digits on both sides of its point.
+/// A decimal number without a plus sign, and with digits on both sides of the point.
 fn number(text: &str) -> Option<String> {
     let text = text.strip_prefix('+').unwrap_or(text);
     let (sign, digits) = text.split_at(usize::from(text.starts_with('-')));

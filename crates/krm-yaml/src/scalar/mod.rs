@@ -1,4 +1,4 @@
-//! Scalars: what is written, what it decodes to, what it means, and how to write it.
+//! Scalars: decoding, type resolution and writing.
 
 mod decode;
 mod json;

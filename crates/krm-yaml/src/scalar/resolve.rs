@@ -1,19 +1,19 @@
-//! What a scalar means: YAML 1.2's core schema, and YAML 1.1 where it differs.
+//! The type of a scalar: core schema of YAML 1.2, and YAML 1.1.
 
 use crate::node::ScalarStyle;
 
-/// What a scalar is read as.
+/// The type of a scalar, with its value except for strings.
 #[derive(Clone, Copy, Debug)]
 pub enum ScalarType {
-    /// `null`, `~` or nothing.
+    /// `null`, `~` or an empty scalar.
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// An integer; its value where it fits 128 bits.
+    /// An integer, with its value if that fits 128 bits.
     Int(Option<i128>),
-    /// A number with a fraction, an exponent, or `.inf` and `.nan`.
+    /// A number with a fraction or an exponent, `.inf` or `.nan`.
     Float(f64),
-    /// Text.
+    /// A string.
     String,
 }
 
@@ -30,17 +30,17 @@ impl PartialEq for ScalarType {
 }
 
 impl ScalarType {
-    /// What a plain scalar of this text is by YAML 1.2's core schema.
+    /// The type of a plain scalar in the core schema of YAML 1.2.
     pub fn of_plain(text: &str) -> Self {
         resolve(text)
     }
 
-    /// What YAML 1.1, as Kubernetes' own reader follows it, takes a plain scalar of this text for.
+    /// The type of a plain scalar in YAML 1.1, as Kubernetes' own reader implements it.
     pub fn of_plain_1_1(text: &str) -> Self {
         resolve_1_1(text)
     }
 
-    /// The name of the type, as schemas call it.
+    /// The name of the type in JSON schemas.
     pub fn type_name(self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -52,7 +52,7 @@ impl ScalarType {
     }
 }
 
-/// Reads a plain scalar by YAML 1.2's core schema.
+/// Resolves a plain scalar by the core schema of YAML 1.2.
 pub(crate) fn resolve(text: &str) -> ScalarType {
     if !may_be_special(text) {
         return ScalarType::String;
@@ -76,7 +76,7 @@ pub(crate) fn resolve(text: &str) -> ScalarType {
     float(text).map_or(ScalarType::String, ScalarType::Float)
 }
 
-/// Reads a plain scalar by YAML 1.1.
+/// Resolves a plain scalar by YAML 1.1.
 pub(crate) fn resolve_1_1(text: &str) -> ScalarType {
     if !may_be_special(text) {
         return ScalarType::String;
@@ -120,7 +120,7 @@ pub(crate) fn resolve_1_1(text: &str) -> ScalarType {
     }
 }
 
-/// Reads a scalar with a tag: a core tag says what it is, any other leaves it text.
+/// Resolves a scalar with a tag: a core tag determines its type.
 pub(crate) fn resolve_tagged(tag: &str, value: &str, style: ScalarStyle) -> ScalarType {
     let core = tag.strip_prefix("!!").or_else(|| {
         tag.strip_prefix("!<tag:yaml.org,2002:").and_then(|rest| rest.strip_suffix('>'))
@@ -136,7 +136,7 @@ pub(crate) fn resolve_tagged(tag: &str, value: &str, style: ScalarStyle) -> Scal
     }
 }
 
-/// Whether the first byte allows anything but text; most scalars end here.
+/// Whether the first byte allows another type than string. Most scalars need no further check.
 fn may_be_special(text: &str) -> bool {
     match text.bytes().next() {
         None => true,
@@ -160,7 +160,7 @@ fn split_sign(text: &str) -> (i128, &str) {
     }
 }
 
-/// `None`: not such digits at all. `Some(None)`: too many for 128 bits.
+/// `None`: no digits of this radix. `Some(None)`: too many for 128 bits.
 fn digits(text: &str, radix: u32) -> Option<Option<i128>> {
     let fits = !text.is_empty() && text.chars().all(|c| c.is_digit(radix));
     fits.then(|| i128::from_str_radix(text, radix).ok())
@@ -190,7 +190,7 @@ fn float(text: &str) -> Option<f64> {
     number.parse::<f64>().ok().map(|value| sign as f64 * value)
 }
 
-/// `12:30:45` in base sixty, as YAML 1.1 has it.
+/// Spec: YAML 1.1 reads `12:30:45` as a number of base sixty.
 fn sexagesimal(sign: i128, text: &str) -> ScalarType {
     let (whole, fraction) = match text.split_once('.') {
         Some((whole, fraction)) => (whole, Some(fraction)),

@@ -1,40 +1,40 @@
-//! From a value to the text of a scalar, in the style that stands there where the value allows it.
+//! Writes scalars, in the old style if that can represent the value.
 
 use super::{ScalarType, resolve, resolve_1_1};
 use crate::node::ScalarStyle;
 
-/// Where a scalar is to be written.
+/// The context that a scalar is written in.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ScalarContext {
-    /// Inside brackets.
+    /// In a flow collection.
     pub(crate) flow: bool,
     /// As a key of a mapping.
     pub(crate) key: bool,
-    /// In a JSON file: every text in double quotes.
+    /// In a JSON file, where every string is double-quoted.
     pub(crate) json: bool,
-    /// The quote to use where one is needed.
+    /// The preferred quote.
     pub(crate) quote: char,
-    /// The lines of a block scalar, where one may stand.
+    /// The indentation of a block scalar, if one is possible.
     pub(crate) block: Option<BlockScalarIndent>,
 }
 
-/// Where the lines of a block scalar go.
+/// The indentation of the lines of a block scalar.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BlockScalarIndent {
     pub(crate) column: u32,
-    /// How much deeper than its parent that is.
+    /// The column relative to the parent.
     pub(crate) width: u32,
-    /// Whether the header already says the width.
+    /// Whether the header has an indentation indicator.
     pub(crate) explicit: bool,
     /// Whether the file ends with it, without a line break.
     pub(crate) ends_file: bool,
 }
 
-/// A scalar's text: the head goes beside the key, the lines below it.
+/// The text of a scalar: the head goes on the line of the key, the lines below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ScalarText {
     pub(crate) head: String,
-    /// Lines of a block scalar with their indentation; empty for all others.
+    /// The indented lines of a block scalar; empty for other styles.
     pub(crate) lines: Vec<String>,
 }
 
@@ -44,7 +44,7 @@ impl ScalarText {
     }
 }
 
-/// Writes a text in the style `old`, or the nearest to it that holds it.
+/// Writes a string in the style `old`, or the closest one that can represent it.
 pub(crate) fn write_scalar(text: &str, old: ScalarStyle, context: ScalarContext) -> ScalarText {
     if context.json {
         return ScalarText::inline(double_quoted(text));
@@ -72,7 +72,7 @@ pub(crate) fn write_scalar(text: &str, old: ScalarStyle, context: ScalarContext)
     ScalarText::inline(head)
 }
 
-/// Writes a text plain where every reader takes it for that text, and quoted otherwise.
+/// Writes a string plain if YAML 1.1 and 1.2 readers take it for that string, and quoted otherwise.
 pub(crate) fn write_plain_or_quoted(text: &str, context: ScalarContext) -> String {
     if !context.json && is_plain(text, context.flow, context.key) {
         text.to_owned()
@@ -91,7 +91,7 @@ fn single_quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// Double-quoted with the escapes that JSON knows, too.
+/// Double-quoted, using only escape sequences that JSON has, too.
 fn double_quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
@@ -115,7 +115,7 @@ fn double_quoted(text: &str) -> String {
     out
 }
 
-/// Whether a character may stand in a scalar as it is, on one line.
+/// Whether a character can be written in a scalar without an escape sequence, on one line.
 fn is_printable(c: char) -> bool {
     match c {
         '\u{2028}' | '\u{2029}' | '\u{feff}' => false,
@@ -134,11 +134,11 @@ fn ends_simply(text: &str) -> bool {
 }
 
 fn fits_block(text: &str, old: ScalarStyle) -> bool {
-    // Blanks at the end of a line cannot be seen in a block: nobody would notice them go.
+    // Trailing spaces are invisible in a block scalar, and editors remove them.
     let hides_blanks = !old.is_block() && text.lines().any(|line| line.ends_with([' ', '\t']));
     let printable = text.chars().all(|c| c == '\n' || c == '\t' || is_printable(c));
     let content = text.trim_end_matches('\n');
-    // Lines of blanks only, at the front or the end, would be taken for indentation.
+    // A first or last line of only spaces would be read as indentation.
     let blank_edges = content.lines().next().is_none_or(|line| line.trim().is_empty())
         || content.lines().last().is_none_or(|line| line.trim().is_empty());
     printable && !content.is_empty() && !blank_edges && !hides_blanks
@@ -173,7 +173,7 @@ fn block(text: &str, old: ScalarStyle, place: BlockScalarIndent) -> ScalarText {
     ScalarText { head, lines }
 }
 
-/// Whether a text can stand without quotes and is read as that text by YAML 1.1 and 1.2.
+/// Whether a string can be written without quotes and is the same string in YAML 1.1 and 1.2.
 fn is_plain(text: &str, flow: bool, key: bool) -> bool {
     let Some(first) = text.chars().next() else { return false };
     let second = text[first.len_utf8()..].chars().next();
@@ -203,7 +203,7 @@ fn is_flow_indicator(c: char) -> bool {
     matches!(c, ',' | '[' | ']' | '{' | '}')
 }
 
-/// What some reader of YAML takes for a date or a number although neither schema does.
+/// Whether some YAML readers take a string for a date or a number, although neither schema does.
 fn looks_like_a_number(text: &str) -> bool {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let rest = &text[digits..];
