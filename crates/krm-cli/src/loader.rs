@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use krm_core::{Change, Diagnostic, Package, PackageFile, PackagePath, Plan};
+use krm_core::{Destination, Diagnostic, OriginalFile, Package, PackageFile, PackagePath, Plan};
 use krm_yaml::{File, ReadOptions};
 
 use crate::walk::{self, Found, Subpackages, Walked};
@@ -21,7 +21,8 @@ pub(crate) enum Origin {
     Stdin,
 }
 
-type OtherNames = BTreeMap<String, Vec<String>>;
+/// Further names of files (hard links): path and display path, by the path that the file was read under.
+type HardLinks = BTreeMap<PackagePath, Vec<(PackagePath, String)>>;
 
 /// A package as it was read.
 pub(crate) struct LoadedPackage {
@@ -31,8 +32,7 @@ pub(crate) struct LoadedPackage {
     pub(crate) origin: Origin,
     /// Links that lead nowhere, folders and patterns that cannot be read.
     told: Vec<Diagnostic>,
-    /// Further names of files (hard links), by the name that the file was read under.
-    other_names: OtherNames,
+    hard_links: HardLinks,
     /// Folders in which a run writes, or was interrupted.
     pub(crate) journals: Vec<PathBuf>,
     /// Folders below this one whose files are no part of the package.
@@ -59,21 +59,54 @@ impl LoadedPackage {
         (self.origin != Origin::Stdin).then(|| self.display_path(root))
     }
 
-    /// The changes of a plan under all names of their files.
-    pub(crate) fn under_all_names(&self, mut plan: Plan) -> Plan {
-        let others = |change: &Change| {
-            let names = self.other_names.get(&change.path).into_iter().flatten();
-            let again = |name: &String| Change { path: name.clone(), ..change.clone() };
-            names.map(again).collect::<Vec<Change>>()
-        };
-        let more: Vec<Change> = plan.changes().flat_map(others).collect();
-        more.into_iter().for_each(|change| plan.add(change));
-        plan
+    /// Adds the further names of changed files, so that all hard links to a file get its new content.
+    /// `directory` is the package's own in the plan.
+    pub(crate) fn with_hard_links(
+        &self,
+        mut plan: Plan,
+        directory: &str,
+    ) -> Result<Plan, Diagnostic> {
+        let mut links = Vec::new();
+        for change in plan.changes() {
+            let Destination::File(path) = &change.destination else { continue };
+            let own = path.relative_to(directory).and_then(|path| self.hard_links.get(&path));
+            for (path, display_path) in own.into_iter().flatten() {
+                let path = path.in_directory(directory);
+                let original = OriginalFile::new(path, &**display_path, change.old.clone());
+                links.push((original, change.new.clone()));
+            }
+        }
+        for (original, new) in links {
+            plan.set(original, new)?;
+        }
+        Ok(plan)
+    }
+
+    /// A file of the package as a plan needs it. What came from standard input goes to standard output.
+    pub(crate) fn original(&self, file: impl Into<OriginalFile>) -> OriginalFile {
+        match self.origin {
+            Origin::Stdin => file.into().at(Destination::Stdout),
+            Origin::Directory | Origin::File => file.into(),
+        }
+    }
+
+    /// The file of this path as it was read, or a new one.
+    pub(crate) fn original_at(&self, path: &PackagePath) -> OriginalFile {
+        match self.package.file(path) {
+            Some(file) => self.original(file),
+            None => self.new_file(path),
+        }
+    }
+
+    /// A file that is to be created.
+    pub(crate) fn new_file(&self, path: &PackagePath) -> OriginalFile {
+        let display_path = self.display_path(path.as_str());
+        self.original(OriginalFile::new(path.clone(), display_path, None))
     }
 
     /// A folder of the package from where the user stands.
     pub(crate) fn display_path(&self, folder: &str) -> String {
-        joined(&self.title, folder)
+        join_display_path(&self.title, folder)
     }
 }
 
@@ -121,14 +154,14 @@ fn open(
     if root.is_dir() {
         let Walked { found, told, journals, closed, others } =
             walk::files(&root, &title, sub_packages);
-        let (package, other_names) = read_all(found, jobs, beside);
+        let (package, hard_links) = read_all(found, jobs, beside);
         let (origin, others) = (Origin::Directory, others.into_iter().collect());
         return Ok(LoadedPackage {
             package,
             title,
             origin,
             told,
-            other_names,
+            hard_links,
             journals,
             closed,
             others,
@@ -163,7 +196,7 @@ fn alone(package: Package, title: String, origin: Origin) -> LoadedPackage {
         title,
         origin,
         told: Vec::new(),
-        other_names: OtherNames::new(),
+        hard_links: HardLinks::new(),
         journals: Vec::new(),
         closed: Vec::new(),
         others: BTreeMap::new(),
@@ -175,25 +208,25 @@ fn read_all(
     mut found: Vec<Found>,
     jobs: Option<NonZeroUsize>,
     beside: &[&Package],
-) -> (Package, OtherNames) {
+) -> (Package, HardLinks) {
     found.sort_by(|a, b| (a.is_link, &a.path).cmp(&(b.is_link, &b.path)));
     let read = parallel::map(&found, jobs, |found| read(found, beside));
-    let mut seen: BTreeMap<(u64, u64), String> = BTreeMap::new();
-    let mut other_names = OtherNames::new();
+    let mut seen: BTreeMap<(u64, u64), PackagePath> = BTreeMap::new();
+    let mut hard_links = HardLinks::new();
     let mut files = Vec::with_capacity(found.len());
     for (found, (content, number)) in found.into_iter().zip(read) {
         let Found { path, display_path, is_external_symlink, is_link, .. } = found;
         if let Some(first) = number.and_then(|number| seen.get(&number)) {
             // A link shows what its target becomes; any other name has to be led to it.
             if !is_link {
-                other_names.entry(first.clone()).or_default().push(display_path);
+                hard_links.entry(first.clone()).or_default().push((path, display_path));
             }
             continue;
         }
-        seen.extend(number.map(|number| (number, display_path.clone())));
+        seen.extend(number.map(|number| (number, path.clone())));
         files.push(PackageFile { path, display_path, is_external_symlink, content });
     }
-    (Package::new(files), other_names)
+    (Package::new(files), hard_links)
 }
 
 /// A file's content, and what tells it apart from files of other names.
@@ -244,7 +277,7 @@ fn title(name: &str) -> String {
     }
 }
 
-pub(crate) fn joined(title: &str, path: &str) -> String {
+pub(crate) fn join_display_path(title: &str, path: &str) -> String {
     match (title, path) {
         (title, "") => title.to_owned(),
         (".", path) => path.to_owned(),
@@ -268,10 +301,10 @@ mod tests {
                 let bytes = fs::read(folder.join(file.path.as_str())).unwrap();
                 assert_eq!(content.text().as_bytes(), bytes, "{}", file.display_path);
                 let edited = krm_yaml::Edit::new(content).apply().unwrap();
-                plan.write(file.display_path.clone(), content.text(), edited);
+                plan.set(&file, Some(edited)).unwrap();
             }
             count += plan.files().count();
-            assert!(plan.files().all(|change| change.action() == krm_core::Action::Keep));
+            assert!(plan.files().all(|change| change.action() == krm_core::Action::Unchanged));
             assert!(plan.is_empty());
         }
         count
@@ -307,8 +340,8 @@ mod tests {
             ["./a//b/", ".", "./", "../x", "a/."].map(title),
             ["a/b", ".", ".", "../x", "a"]
         );
-        assert_eq!(joined(".", "a.yaml"), "a.yaml");
-        assert_eq!(joined("p", "a.yaml"), "p/a.yaml");
-        assert_eq!(joined("/", "a.yaml"), "/a.yaml");
+        assert_eq!(join_display_path(".", "a.yaml"), "a.yaml");
+        assert_eq!(join_display_path("p", "a.yaml"), "p/a.yaml");
+        assert_eq!(join_display_path("/", "a.yaml"), "/a.yaml");
     }
 }

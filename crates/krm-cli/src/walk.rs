@@ -10,7 +10,7 @@ use krm_core::model::IgnorePatterns;
 use krm_core::{Diagnostic, PackagePath};
 
 use crate::disk;
-use crate::loader::joined;
+use crate::loader::join_display_path;
 
 /// Says which files are left out, in the syntax of gitignore.
 const IGNORE_FILE: &str = ".krmignore";
@@ -211,7 +211,7 @@ impl Walk<'_> {
             }
             None => return self.came_upon.told.push(not_utf8(self.display_path(&disk))),
         };
-        let display_path = joined(self.title, path.as_str());
+        let display_path = join_display_path(self.title, path.as_str());
         let is_link = kind.is_symlink();
         let mut is_external_symlink = false;
         if is_link {
@@ -238,7 +238,7 @@ impl Walk<'_> {
 
     fn display_path(&self, path: &Path) -> String {
         match path.strip_prefix(self.root) {
-            Ok(inside) => joined(self.title, &inside.to_string_lossy()),
+            Ok(inside) => join_display_path(self.title, &inside.to_string_lossy()),
             Err(_) => path.to_string_lossy().into_owned(),
         }
     }

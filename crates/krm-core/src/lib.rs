@@ -17,7 +17,7 @@ pub mod schema;
 pub mod setters;
 
 pub use diagnostics::{Diagnostic, Location, Severity};
-pub use files::{Action, Change, Plan};
+pub use files::{Action, Destination, OriginalFile, Plan, PlannedChange};
 pub use model::{
     Identity, Package, PackageFile, PackagePath, PackagePathError, PackageResource, Resource,
 };

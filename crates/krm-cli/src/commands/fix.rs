@@ -2,7 +2,7 @@
 
 use krm_core::functions::results::PackageResult;
 use krm_core::functions::results::{Fixes, Report};
-use krm_core::{Change, Diagnostic, Package, Plan};
+use krm_core::{Diagnostic, Package, Plan};
 use krm_yaml::ReadOptions;
 
 use super::cfg::edit_session::{EditOptions, EditSession};
@@ -96,9 +96,8 @@ pub(crate) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     let fixes = args.choices.apply(package, &results);
     let mut plan = Plan::default();
     for file in package.files() {
-        if let Some((new, old)) = fixes.texts.get(&file.path).zip(file.file()) {
-            let (path, old) = (file.display_path.clone(), Some(old.text().to_owned()));
-            plan.add(Change { path, old, new: Some(new.clone()) });
+        if let Some(new) = fixes.texts.get(&file.path) {
+            plan.set(session.loaded.original(file), Some(new.clone())).map_err(Failure::input)?;
         }
     }
     let exit = session.finish(plan, console)?;

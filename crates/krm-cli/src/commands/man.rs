@@ -4,13 +4,13 @@ use clap::CommandFactory;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 use krm_core::diagnostics::closest_name;
-use krm_core::{Change, Diagnostic, Plan};
+use krm_core::{Diagnostic, OriginalFile, Plan};
 
 use crate::cli::{Cli, Preview};
 use crate::commands::kinds::CommandKind;
 use crate::commands::plan;
 use crate::console::Console;
-use crate::{CommandResult, Exit, Failure};
+use crate::{CommandResult, Exit, Failure, loader};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -47,9 +47,10 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     let lock = plan::lock_directory(dir, &args.preview, console)?;
     let mut plan = Plan::default();
     for command in with_subcommands(&all) {
-        plan.add(change(dir, command)?);
+        let (original, page) = man_page(dir, command)?;
+        plan.set(original, Some(page)).map_err(Failure::input)?;
     }
-    plan::apply_or_preview(plan, &args.preview, &lock, console)
+    plan::apply_or_preview(&plan, &args.preview, &lock, console)
 }
 
 /// Finds a command by its names, such as `cfg grep`.
@@ -74,11 +75,12 @@ fn with_subcommands(command: &clap::Command) -> Vec<&clap::Command> {
     std::iter::once(command).chain(below.flat_map(with_subcommands)).collect()
 }
 
-fn change(dir: &str, command: &clap::Command) -> Result<Change, Failure> {
+/// The file of a command, and its new content.
+fn man_page(dir: &str, command: &clap::Command) -> Result<(OriginalFile, String), Failure> {
     let name = command.get_display_name().unwrap_or_else(|| command.get_name());
-    let path = format!("{}/{name}.1", dir.trim_end_matches('/'));
-    let old = plan::existing_content(&path)?;
-    Ok(Change { path, old, new: Some(page(command)?) })
+    let name = format!("{name}.1");
+    let old = plan::existing_content(&loader::join_display_path(dir, &name))?;
+    Ok((plan::file_in(dir, &name, old)?, page(command)?))
 }
 
 /// Renders the page of one command. The generator would fill the lines of the examples, so they are rendered here.

@@ -3,12 +3,12 @@
 use std::fs;
 use std::io;
 
-use krm_core::{Change, Diagnostic, Plan};
+use krm_core::{Action, Destination, Diagnostic, OriginalFile, PackagePath, Plan, PlannedChange};
 
 use crate::cli::Preview;
 use crate::console::Console;
 use crate::disk::{FileKind, Lock};
-use crate::{CommandResult, Exit, Failure, disk};
+use crate::{CommandResult, Exit, Failure, disk, loader};
 
 /// Locks files for writing, unless a preview is requested.
 ///
@@ -19,7 +19,7 @@ pub(crate) fn lock(
     console: &mut Console,
 ) -> Result<Lock, Failure> {
     if preview.is_on() {
-        return Ok(Lock::none());
+        return Ok(Lock::preview(files));
     }
     Lock::files(files, &mut |diagnostic| console.report(diagnostic)).map_err(Failure::input)
 }
@@ -51,33 +51,44 @@ pub(crate) fn existing_content(path: &str) -> Result<Option<String>, Failure> {
     }
 }
 
+/// A file in a directory that a command creates or fills.
+pub(crate) fn file_in(
+    directory: &str,
+    name: &str,
+    content: Option<String>,
+) -> Result<OriginalFile, Failure> {
+    let path = PackagePath::new(name).map_err(|error| Failure::input(Diagnostic::error(error)))?;
+    Ok(OriginalFile::new(path, loader::join_display_path(directory, name), content))
+}
+
 /// Prints the plan if a preview is requested, and writes it otherwise.
 pub(crate) fn apply_or_preview(
-    mut plan: Plan,
+    plan: &Plan,
     preview: &Preview,
     lock: &Lock,
     console: &mut Console,
 ) -> CommandResult {
     if preview.is_on() {
-        return preview_plan(&plan, preview, console);
+        return preview_plan(plan, preview, console);
     }
-    let piped = plan.take(disk::STDIN);
-    disk::write(&plan, lock, &mut |diagnostic| console.report(diagnostic))
+    disk::write(plan, lock, &mut |diagnostic| console.report(diagnostic))
         .map_err(Failure::input)?;
-    for change in plan.changes() {
+    let is_file = |change: &&PlannedChange| change.destination != Destination::Stdout;
+    for change in plan.changes().filter(is_file) {
         let (_, done) = verbs(change);
-        console.detail(&format!("{done} {}", change.path));
+        console.detail(&format!("{done} {}", change.display_path));
     }
-    console.print(piped.and_then(|change| change.new).as_deref().unwrap_or_default())?;
+    let piped = plan.get(&Destination::Stdout);
+    console.print(piped.and_then(|change| change.new.as_deref()).unwrap_or_default())?;
     Ok(Exit::Success)
 }
 
 /// The verb for a change, and its past participle.
-fn verbs(change: &Change) -> (&'static str, &'static str) {
-    match (&change.old, &change.new) {
-        (None, _) => ("create", "created"),
-        (_, None) => ("remove", "removed"),
-        _ => ("change", "changed"),
+fn verbs(change: &PlannedChange) -> (&'static str, &'static str) {
+    match change.action() {
+        Action::Create => ("create", "created"),
+        Action::Delete => ("remove", "removed"),
+        Action::Update | Action::Unchanged => ("change", "changed"),
     }
 }
 
@@ -86,10 +97,10 @@ fn preview_plan(plan: &Plan, preview: &Preview, console: &mut Console) -> Comman
         if preview.diff {
             console.diff(change)?;
         } else if preview.check {
-            console.print(&format!("{}\n", disk::display_name(&change.path)))?;
+            console.print(&format!("{}\n", change.display_path))?;
         } else {
             let (verb, _) = verbs(change);
-            console.print(&format!("would {verb} {}\n", disk::display_name(&change.path)))?;
+            console.print(&format!("would {verb} {}\n", change.display_path))?;
         }
     }
     if plan.is_empty() && !preview.check {

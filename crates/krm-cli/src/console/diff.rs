@@ -4,12 +4,10 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
-use krm_core::Change;
+use krm_core::PlannedChange;
 use krm_core::diagnostics::mask_secrets;
 use krm_yaml::File;
 use similar::{ChangeTag, TextDiff};
-
-use crate::disk;
 
 const REMOVED: Style = AnsiColor::Red.on_default();
 const ADDED: Style = AnsiColor::Green.on_default();
@@ -17,14 +15,14 @@ const HUNK: Style = AnsiColor::Cyan.on_default();
 
 /// Prints the change of one file.
 pub(super) fn write(
-    change: &Change,
+    change: &PlannedChange,
     show_secrets: bool,
     colored: bool,
     out: &mut impl Write,
 ) -> io::Result<()> {
     let old = change.old.as_deref().unwrap_or_default();
     let new = change.new.as_deref().unwrap_or_default();
-    let name = disk::display_name(&change.path);
+    let name = &change.display_path;
     compare((name, old), (name, new), show_secrets, colored, out)
 }
 

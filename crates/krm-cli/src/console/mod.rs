@@ -14,7 +14,7 @@ use std::io::{self, BufWriter, Stdout, Write};
 use std::path::Path;
 
 use anstream::{AutoStream, ColorChoice};
-use krm_core::{Change, Diagnostic, Severity};
+use krm_core::{Diagnostic, PlannedChange, Severity};
 
 use crate::cli::{Color, ErrorFormat, Global};
 use crate::commands::kinds::CommandKind;
@@ -69,7 +69,7 @@ impl Console {
     }
 
     /// Prints a change as a unified diff.
-    pub(crate) fn diff(&mut self, change: &Change) -> Result<(), Failure> {
+    pub(crate) fn diff(&mut self, change: &PlannedChange) -> Result<(), Failure> {
         Ok(diff::write(change, self.show_secrets, self.colored_out, &mut self.out)?)
     }
 

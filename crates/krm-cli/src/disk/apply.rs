@@ -6,7 +6,8 @@ use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use krm_core::{Diagnostic, Plan};
+use krm_core::files::FilesKind;
+use krm_core::{Destination, Diagnostic, Plan};
 
 use super::journal::{self, Step};
 use super::lock::{Lock, OnDiagnostic, has_journal, shared};
@@ -40,11 +41,12 @@ fn targets<'a>(plan: &'a Plan, lock: &Lock) -> Result<Vec<Target<'a>>, Diagnosti
     let mut finder = Finder::new(lock);
     let mut found: BTreeMap<PathBuf, Target<'a>> = BTreeMap::new();
     for change in plan.changes() {
-        let told = |diagnostic: Diagnostic| diagnostic.in_file(&*change.path);
-        let target = finder.find(change).map_err(told)?;
+        let Destination::File(path) = &change.destination else { continue };
+        let in_file = |diagnostic: Diagnostic| diagnostic.in_file(&*change.display_path);
+        let target = finder.find(path, change).map_err(in_file)?;
         if let Some(other) = found.get(&target.path) {
-            let message = format!("this is the same file as {}; name it once", other.change.path);
-            return Err(told(Diagnostic::untyped_error(message)));
+            let other = other.change.display_path.clone();
+            return Err(in_file(Diagnostic::error(FilesKind::SameFile { other })));
         }
         found.insert(target.path.clone(), target);
     }
@@ -155,7 +157,7 @@ fn prepare(units: &mut [Unit<'_>]) -> Result<(), Diagnostic> {
     if count > 1 { flush::files(&staged) } else { flush::contents(&staged) }.map_err(unflushed)?;
     for unit in &*units {
         let check = |target: &Target<'_>| {
-            let told = |diagnostic: Diagnostic| diagnostic.in_file(&*target.change.path);
+            let told = |diagnostic: Diagnostic| diagnostic.in_file(&*target.change.display_path);
             target.is_as_it_was_read().map_err(told)
         };
         parallel::map(&unit.targets, None, check).into_iter().collect::<Result<(), _>>()?;
@@ -168,7 +170,8 @@ fn prepare(units: &mut [Unit<'_>]) -> Result<(), Diagnostic> {
 
 /// Writes the new contents beside their targets.
 fn stage(unit: &mut Unit<'_>) -> Result<(), Diagnostic> {
-    let first = unit.targets.first().map(|target| target.change.path.clone()).unwrap_or_default();
+    let first =
+        unit.targets.first().map(|target| target.change.display_path.clone()).unwrap_or_default();
     let failed = |error: io::Error| cannot_write(&error).in_file(&*first);
     unit.journal = Some(journal::begin(&unit.folder, &unit.steps).map_err(failed)?);
     for step in &unit.steps {
@@ -180,7 +183,7 @@ fn stage(unit: &mut Unit<'_>) -> Result<(), Diagnostic> {
     let stage = |target: &&Target<'_>| {
         let Some(text) = &target.change.new else { return Ok(()) };
         content(&target.staged_path(), text, target.metadata.as_ref())
-            .map_err(|error| cannot_write(&error).in_file(&*target.change.path))
+            .map_err(|error| cannot_write(&error).in_file(&*target.change.display_path))
     };
     parallel::map(&first, None, stage).into_iter().collect::<Result<(), _>>()?;
     again.into_iter().try_for_each(|(target, first)| {
@@ -235,7 +238,8 @@ pub(super) fn rename(units: &mut [Unit<'_>]) -> Result<(), Diagnostic> {
         let made = parallel::map(&steps, AT_ONCE, |step| step::execute(step, &unit.folder));
         unit.made = made.iter().map(Result::is_ok).collect();
         let failed = made.into_iter().zip(&unit.targets);
-        let failed = failed.filter_map(|(made, target)| Some((made.err()?, &target.change.path)));
+        let failed =
+            failed.filter_map(|(made, target)| Some((made.err()?, &target.change.display_path)));
         let Some(told) = failed.map(|(error, path)| cannot_write(&error).in_file(&**path)).next()
         else {
             continue;

@@ -7,7 +7,7 @@ use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use krm_core::Diagnostic;
+use krm_core::{Diagnostic, OriginalFile, PackagePath};
 
 use super::{STDIN, from_here, journal, lock_holder, recover};
 
@@ -26,6 +26,7 @@ pub(crate) type OnDiagnostic<'a> = &'a mut dyn FnMut(&Diagnostic);
 #[derive(Debug, Default)]
 pub(crate) struct Lock {
     root: Option<PathBuf>,
+    may_write: bool,
     /// The folder and those above it.
     _held: Vec<File>,
 }
@@ -39,17 +40,51 @@ impl Lock {
     /// Holds the folder that all these files and folders are in. What a dead run left there is finished or undone. Names
     /// that lead nowhere are for the reader to tell.
     pub(crate) fn files(names: &[String], tell: OnDiagnostic<'_>) -> Result<Self, Diagnostic> {
-        let there = names.iter().filter(|name| *name != STDIN);
-        let folders = there.filter_map(|name| folder(Path::new(name)));
-        match folders.reduce(|a, b| shared(&a, &b)) {
+        match common_directory(names) {
             Some(root) => hold(&root, LONGEST_WAIT, tell),
             None => Ok(Self::none()),
         }
     }
 
+    /// The same directory, not held: nothing can be written. For previews, whose plans have the same paths.
+    pub(crate) fn preview(names: &[String]) -> Self {
+        Self { root: common_directory(names), ..Self::default() }
+    }
+
+    /// The directory that paths of a plan are relative to.
+    pub(super) fn root(&self) -> Option<&Path> {
+        self.root.as_deref()
+    }
+
+    /// The path of a file that the user named, as plans know it.
+    pub(crate) fn package_path(&self, name: &str) -> Result<PackagePath, Diagnostic> {
+        let real = std::fs::canonicalize(name).unwrap_or_else(|_| PathBuf::from(name));
+        let path = match &self.root {
+            Some(root) => real.strip_prefix(root).unwrap_or(&real),
+            None => real.file_name().map_or(&*real, Path::new),
+        };
+        PackagePath::new(&path.to_string_lossy())
+            .map_err(|error| Diagnostic::error(error).in_file(name))
+    }
+
+    /// A file that the user named, with the content that was read from it.
+    pub(crate) fn original(&self, name: &str, text: String) -> Result<OriginalFile, Diagnostic> {
+        Ok(match name {
+            STDIN => OriginalFile::stdin(super::display_name(STDIN), Some(text)),
+            name => OriginalFile::new(self.package_path(name)?, name, Some(text)),
+        })
+    }
+
+    /// The directory of a package that the user named, or of the file that it consists of, relative to the locked one.
+    pub(crate) fn directory_of(&self, name: &str) -> String {
+        let directory = folder(Path::new(name)).zip(self.root.as_ref());
+        let inside = directory.and_then(|(it, root)| Some(it.strip_prefix(root).ok()?.to_owned()));
+        inside.unwrap_or_default().to_string_lossy().into_owned()
+    }
+
     /// Whether a file may be written.
     pub(super) fn covers(&self, path: &Path) -> bool {
-        self.root.as_ref().is_some_and(|root| path.starts_with(root))
+        self.may_write && self.root.as_ref().is_some_and(|root| path.starts_with(root))
     }
 
     /// Finishes or undoes what dead runs left in folders below; whether there was something.
@@ -64,6 +99,12 @@ impl Lock {
         }
         Ok(!own.is_empty())
     }
+}
+
+/// The innermost directory that all these files and directories are in; none where none of them exists.
+fn common_directory(names: &[String]) -> Option<PathBuf> {
+    let names = names.iter().filter(|name| *name != STDIN);
+    names.filter_map(|name| folder(Path::new(name))).reduce(|a, b| shared(&a, &b))
 }
 
 /// The real folder of a file, or the folder itself.
@@ -116,7 +157,7 @@ fn acquire(root: &Path, wait: Duration, tell: OnDiagnostic<'_>) -> Result<Lock, 
             Err(_) => tell(&without_lock(root)),
         }
     }
-    Ok(Lock { root: Some(root.to_owned()), _held: held })
+    Ok(Lock { root: Some(root.to_owned()), may_write: true, _held: held })
 }
 
 struct Waiting {

@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use krm_core::{Action, Change, Diagnostic};
+use krm_core::{Action, Diagnostic, PackagePath, PlannedChange};
 
 use super::journal::{STAGED, Step, digest};
 use super::lock::Lock;
@@ -15,7 +15,7 @@ use super::{cannot_write, file_id};
 /// A change with the file that it is made to.
 #[derive(Debug)]
 pub(super) struct Target<'a> {
-    pub(super) change: &'a Change,
+    pub(super) change: &'a PlannedChange,
     /// The file itself, where the name leads to it through links.
     pub(super) path: PathBuf,
     /// Of the file that is there.
@@ -96,9 +96,14 @@ impl<'a> Finder<'a> {
         Self { lock, folders: BTreeMap::new(), mark, count: 0 }
     }
 
-    pub(super) fn find<'c>(&mut self, change: &'c Change) -> Result<Target<'c>, Diagnostic> {
+    pub(super) fn find<'c>(
+        &mut self,
+        path: &PackagePath,
+        change: &'c PlannedChange,
+    ) -> Result<Target<'c>, Diagnostic> {
+        let root = self.lock.root().unwrap_or(Path::new(""));
         let (path, metadata) =
-            self.real(Path::new(&change.path)).map_err(|error| cannot_write(&error))?;
+            self.real(&root.join(path.as_str())).map_err(|error| cannot_write(&error))?;
         if !self.lock.covers(&path) {
             let words =
                 "this leads out of the folder that the command works on, and is not written";
@@ -156,7 +161,7 @@ fn real_folder(folder: &Path) -> io::Result<PathBuf> {
     Err(io::ErrorKind::NotFound.into())
 }
 
-fn may_be_written(change: &Change, there: Option<&fs::Metadata>) -> Result<(), Diagnostic> {
+fn may_be_written(change: &PlannedChange, there: Option<&fs::Metadata>) -> Result<(), Diagnostic> {
     match (there, &change.old) {
         (None, None) => Ok(()),
         (None, Some(_)) => Err(cannot_write(&io::ErrorKind::NotFound.into())),

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use krm_core::{Change, Diagnostic, Plan};
+use krm_core::{Diagnostic, OriginalFile, PackagePath, Plan};
 
 use super::*;
 
@@ -58,25 +58,39 @@ impl Place {
         found.join(", ")
     }
 
-    fn plan(&self, changes: &[(&str, Option<&str>, Option<&str>)]) -> Plan {
+    fn plan(&self, changes: &[PlannedText<'_>]) -> Plan {
+        self.plan_in("", changes)
+    }
+
+    /// A plan whose paths are relative to a directory of the package.
+    fn plan_in(&self, directory: &str, changes: &[PlannedText<'_>]) -> Plan {
         let mut plan = Plan::default();
         for (name, old, new) in changes {
-            let text = |text: &Option<&str>| text.map(str::to_owned);
-            plan.add(Change { path: self.path(name), old: text(old), new: text(new) });
+            let display_path = self.root.join(directory).join(name).to_str().unwrap().to_owned();
+            let path = PackagePath::new(name).unwrap();
+            let original = OriginalFile::new(path, display_path, old.map(str::to_owned));
+            plan.set(original, new.map(str::to_owned)).unwrap();
         }
         plan
     }
 }
 
+/// The name of a file, its content, and its new content.
+type PlannedText<'a> = (&'a str, Option<&'a str>, Option<&'a str>);
+
 const OLD: &str = "a.yaml a: 1, b.yaml b: 1";
 
 /// A plan of every kind of change.
 fn everything(place: &Place) -> Plan {
-    place.plan(&[
+    place.plan(&everything_changes())
+}
+
+fn everything_changes() -> [PlannedText<'static>; 3] {
+    [
         ("a.yaml", Some("a: 1\n"), Some("a: 2\n")),
         ("b.yaml", Some("b: 1\n"), None),
         ("x/y/c.yaml", None, Some("c: 2\n")),
-    ])
+    ]
 }
 
 const NEW: &str = "a.yaml a: 2, x/, x/y/, x/y/c.yaml c: 2";
@@ -135,23 +149,19 @@ fn never_wider() {
     std::os::unix::fs::symlink(&place.root, place.path("inside/up")).unwrap();
     std::os::unix::fs::symlink("c.yaml", place.path("inside/in.yaml")).unwrap();
     let lock = hold(&place.path("inside"), &mut |_| {}).unwrap();
-    let outside = [
-        ("a.yaml", Some("a: 1\n")),
-        ("inside/out.yaml", Some("a: 1\n")),
-        ("inside/../a.yaml", Some("a: 1\n")),
-        ("inside/up/a.yaml", Some("a: 1\n")),
-        ("inside/up/new.yaml", None),
-        ("inside/../new.yaml", None),
-        ("inside/gone/../../new.yaml", None),
-    ];
+    let outside =
+        [("out.yaml", Some("a: 1\n")), ("up/a.yaml", Some("a: 1\n")), ("up/new.yaml", None)];
     for (name, old) in outside {
-        let plan = place
-            .plan(&[("inside/c.yaml", Some("c: 1\n"), Some("c: 2\n")), (name, old, Some("2"))]);
-        let error = write(&plan, &lock, &mut |_| {}).unwrap_err();
-        assert_eq!(error.file.as_deref(), Some(&*place.path(name)), "{}", error.message());
+        let changes = [("c.yaml", Some("c: 1\n"), Some("c: 2\n")), (name, old, Some("2"))];
+        let error = write(&place.plan_in("inside", &changes), &lock, &mut |_| {}).unwrap_err();
+        let path = place.path(&format!("inside/{name}"));
+        assert_eq!(error.file.as_deref(), Some(&*path), "{}", error.message());
+    }
+    for name in ["../a.yaml", "gone/../../new.yaml", "/a.yaml"] {
+        assert!(PackagePath::new(name).is_err(), "a plan cannot even express {name}");
     }
     assert_eq!(fs::read_to_string(place.path("inside/c.yaml")).unwrap(), "c: 1\n");
-    let plan = place.plan(&[("inside/in.yaml", Some("c: 1\n"), Some("c: 2\n"))]);
+    let plan = place.plan_in("inside", &[("in.yaml", Some("c: 1\n"), Some("c: 2\n"))]);
     write(&plan, &lock, &mut |_| {}).unwrap();
     assert_eq!(fs::read_to_string(place.path("inside/c.yaml")).unwrap(), "c: 2\n");
     assert!(Path::new(&place.path("inside/in.yaml")).is_symlink());
@@ -163,8 +173,9 @@ fn a_failure_between_renames_takes_back_what_was_done() {
     let place = Place::new();
     fs::write(place.path("z.yaml"), "z: 1\n").unwrap();
     let lock = place.lock();
-    let mut plan = everything(&place);
-    plan.write(place.path("z.yaml"), "z: 1\n", "z: 2\n");
+    let mut changes = everything_changes().to_vec();
+    changes.push(("z.yaml", Some("z: 1\n"), Some("z: 2\n")));
+    let plan = place.plan(&changes);
     apply::interrupted(&plan, &lock, |units| {
         // A folder in the way of the last file.
         fs::remove_file(place.path("z.yaml")).unwrap();
@@ -208,7 +219,8 @@ fn a_writer_inside_and_one_around_finish_it_too() {
     drop(hold(inside.to_str().unwrap(), &mut |_| {}).unwrap());
     assert_eq!(place.all(), NEW.replace("x/,", "inside/, x/,"));
     let around = hold(place.root.parent().unwrap().to_str().unwrap(), &mut |_| {}).unwrap();
-    let plan = place.plan(&[("a.yaml", Some("a: 2\n"), Some("a: 3\n"))]);
+    let name = place.root.file_name().unwrap().to_str().unwrap();
+    let plan = place.plan_in("..", &[(&format!("{name}/a.yaml"), Some("a: 2\n"), Some("a: 3\n"))]);
     apply::interrupted(&plan, &around, |_| {});
     assert!(around.recover(std::slice::from_ref(&place.root), &mut |_| {}).unwrap());
     assert!(!place.all().contains(".krm-"), "{}", place.all());

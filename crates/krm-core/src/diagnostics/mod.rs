@@ -9,12 +9,14 @@ mod kind;
 pub(crate) mod secrets;
 mod suggest;
 
-pub use common::CommonKind;
+pub use common::{CommonKind, node_type};
 pub use diagnostic::{Diagnostic, Location, Severity};
 pub use kind::Kind;
 pub use secrets::{contains_secret, mask_secrets};
 pub use suggest::{closest_kind, closest_name};
 
+use crate::PackagePathError;
+use crate::files::FilesKind;
 use crate::functions::resource_list::OutputKind;
 use crate::merge::MergeKind;
 use explain::Area;
@@ -28,6 +30,11 @@ pub const AREAS: &[Area] = &[
         text: include_str!("../../explain/common.md"),
     },
     Area { title: "Merge", ids: &[MergeKind::IDS], text: include_str!("../../explain/merge.md") },
+    Area {
+        title: "Files of a package",
+        ids: &[FilesKind::IDS, PackagePathError::IDS],
+        text: include_str!("../../explain/files.md"),
+    },
     Area {
         title: "Function output",
         ids: &[OutputKind::IDS],

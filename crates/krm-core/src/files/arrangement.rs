@@ -148,10 +148,10 @@ impl Arrangement<'_> {
                 source_text::ensure_trailing_newline(source_text::texts(&[addition.node]).concat());
             match addition.place {
                 InsertPosition::Before(spot) => {
-                    new.before.entry(spot.document).or_default().push(text)
+                    new.before.entry(spot.document).or_default().push(text);
                 }
                 InsertPosition::After(spot) => {
-                    new.behind.entry(spot.document).or_default().push(text)
+                    new.behind.entry(spot.document).or_default().push(text);
                 }
                 InsertPosition::AtEnd => new.last.push(text),
             }

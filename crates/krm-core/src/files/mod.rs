@@ -4,13 +4,15 @@
 
 pub(crate) mod arrangement;
 mod assemble;
+mod kinds;
 pub(crate) mod placement;
 mod plan;
 mod remove;
 mod rename;
 
 pub use assemble::{AssembledFiles, DeletedResource, Deletions, assemble};
+pub use kinds::FilesKind;
 pub use placement::{Placement, PlacementError};
-pub use plan::{Action, Change, Plan};
+pub use plan::{Action, Destination, OriginalFile, Plan, PlannedChange};
 pub use remove::{Remainder, remove_resources};
 pub use rename::{FileNamePattern, FileNaming, RenamedFiles, annotate_paths, rename_files};

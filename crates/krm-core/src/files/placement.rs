@@ -204,10 +204,10 @@ mod tests {
     fn a_place_that_will_not_do_is_refused_with_its_reason() {
         let mut placement = Placement::of(&package(&[("a/b.yaml", "")]));
         let mut why = |path: &str| placement.claim(path).unwrap_err().to_string();
-        assert_eq!(why("/a"), "`/a` is absolute; a path inside the package is wanted");
-        assert_eq!(why("x/../../a"), "`x/../../a` leaves the package with `..`");
+        assert_eq!(why("/a"), "expected a path relative to the package, found `/a`");
+        assert_eq!(why("x/../../a"), "path `x/../../a` leaves the package");
         assert_eq!(why("a"), "`a` is a folder; a file is wanted");
-        assert_eq!(why("a/"), "`a/` names no file");
+        assert_eq!(why("a/"), "path `a/` does not name a file");
         assert_eq!(why("a/b.yaml/c"), "`a/b.yaml/c` goes through a file as if that were a folder");
         assert!(why(".git/hooks/pre-commit").contains("not for resources"));
         assert!(why("x/.krm-journal").contains("not for resources"));

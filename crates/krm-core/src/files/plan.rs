@@ -1,88 +1,176 @@
-//! What is to be written: every change of a run, before the first byte reaches a disk.
+//! The plan of a run: every file that is created, changed or deleted, before the first byte reaches a disk.
 
-/// What becomes of a file.
+use std::collections::BTreeMap;
+
+use crate::diagnostics::CommonKind;
+use crate::files::FilesKind;
+use crate::{Diagnostic, PackageFile, PackagePath};
+
+/// What happens to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// It gets new content, or is made.
-    Write,
-    /// It goes away.
+    /// It does not exist yet and is created.
+    Create,
+    /// Its content changes.
+    Update,
+    /// It is deleted.
     Delete,
-    /// It stays as it is, to the byte and to its time.
-    Keep,
+    /// Content and modification time stay.
+    Unchanged,
 }
 
-/// One file, as it was and as it should be.
+/// Where new content is written.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Destination {
+    /// Standard output, for what was read from standard input.
+    Stdout,
+    /// A file, relative to the directory that the command works on.
+    File(PackagePath),
+}
+
+/// A file as it was before a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
-    /// The file, as people know it: the name they typed, or the path in its package.
-    pub path: String,
-    /// The content that was read; none for a file that was not there.
+pub struct OriginalFile {
+    destination: Destination,
+    display_path: String,
+    text: Option<String>,
+    is_external_symlink: bool,
+}
+
+impl OriginalFile {
+    /// A file that was read, or none (`text` is none) that is to be created.
+    pub fn new(path: PackagePath, display_path: impl Into<String>, text: Option<String>) -> Self {
+        let (destination, display_path) = (Destination::File(path), display_path.into());
+        Self { destination, display_path, text, is_external_symlink: false }
+    }
+
+    /// What was read from standard input.
+    pub fn stdin(display_path: impl Into<String>, text: Option<String>) -> Self {
+        let (destination, display_path) = (Destination::Stdout, display_path.into());
+        Self { destination, display_path, text, is_external_symlink: false }
+    }
+
+    /// The content; none for a file that does not exist yet.
+    pub fn text(&self) -> Option<&str> {
+        self.text.as_deref()
+    }
+
+    /// The same file, written somewhere else.
+    #[must_use]
+    pub fn at(self, destination: Destination) -> Self {
+        Self { destination, ..self }
+    }
+}
+
+impl From<&PackageFile> for OriginalFile {
+    fn from(file: &PackageFile) -> Self {
+        let text = file.file().map(|file| file.text().to_owned());
+        let is_external_symlink = file.is_external_symlink;
+        Self {
+            is_external_symlink,
+            ..Self::new(file.path.clone(), file.display_path.as_str(), text)
+        }
+    }
+}
+
+/// Moves the text, which matters for packages of thousands of files.
+impl From<PackageFile> for OriginalFile {
+    fn from(mut file: PackageFile) -> Self {
+        let (path, is_external_symlink) = (file.path.clone(), file.is_external_symlink);
+        let display_path = std::mem::take(&mut file.display_path);
+        Self { is_external_symlink, ..Self::new(path, display_path, file.into_text()) }
+    }
+}
+
+/// One file, as it was read and as it should become.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedChange {
+    /// Where the new content is written.
+    pub destination: Destination,
+    /// The path that messages show, relative to the working directory.
+    pub display_path: String,
+    /// The content that was read; none for a file that did not exist.
     pub old: Option<String>,
-    /// The content to be written; none for a file that goes away.
+    /// The content to be written; none for a file that is deleted.
     pub new: Option<String>,
 }
 
-impl Change {
-    /// What becomes of the file.
+impl PlannedChange {
+    /// What happens to the file.
     pub fn action(&self) -> Action {
         match (&self.old, &self.new) {
-            (old, new) if old == new => Action::Keep,
-            (_, Some(_)) => Action::Write,
+            (old, new) if old == new => Action::Unchanged,
+            (None, _) => Action::Create,
+            (_, Some(_)) => Action::Update,
             (_, None) => Action::Delete,
         }
     }
 }
 
-/// Every change of a run, in the order in which the files came.
+/// Every change of a run, in the order in which the files were added.
+///
+/// Whatever writes goes through a plan, so this is the one place that refuses symlinks out of the package; [`PackagePath`] cannot
+/// express a path that leaves it.
 ///
 /// ```
-/// use krm_core::{Action, Plan};
+/// use krm_core::{Action, PackageFile, Plan};
 ///
+/// let [a, b] = ["a.yaml", "b.yaml"].map(|path| PackageFile::from_text(path, "x: 1\n"));
 /// let mut plan = Plan::default();
-/// plan.write("a.yaml", "a: 1\n", "a: 2\n");
-/// plan.write("b.yaml", "b: 1\n", "b: 1\n");
-/// assert_eq!(plan.changes().map(|change| change.action()).collect::<Vec<_>>(), [Action::Write]);
+/// plan.set(a?, Some("x: 2\n".to_owned()))?;
+/// plan.set(b?, Some("x: 1\n".to_owned()))?;
+/// assert_eq!(plan.changes().map(|change| change.action()).collect::<Vec<_>>(), [Action::Update]);
 /// assert_eq!(plan.files().count(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    files: Vec<Change>,
+    files: Vec<PlannedChange>,
+    index: BTreeMap<Destination, usize>,
 }
 
 impl Plan {
-    /// Plans new content for a file that was read.
-    pub fn write(
+    /// Plans the new content of a file; none deletes it.
+    ///
+    /// # Errors
+    /// If the file is a symlink to a file outside the package and its content would change, or if the plan has the file already.
+    pub fn set(
         &mut self,
-        path: impl Into<String>,
-        old: impl Into<String>,
-        new: impl Into<String>,
-    ) {
-        self.add(Change { path: path.into(), old: Some(old.into()), new: Some(new.into()) });
+        original: impl Into<OriginalFile>,
+        new: Option<String>,
+    ) -> Result<(), Diagnostic> {
+        let OriginalFile { destination, display_path, text: old, is_external_symlink } =
+            original.into();
+        if is_external_symlink && old != new {
+            let error = Diagnostic::error(CommonKind::SymlinkOutsidePackage);
+            return Err(error.in_file(display_path));
+        }
+        if let Some(at) = self.index.get(&destination) {
+            let other = self.files[*at].display_path.clone();
+            return Err(Diagnostic::error(FilesKind::SameFile { other }).in_file(display_path));
+        }
+        self.index.insert(destination.clone(), self.files.len());
+        self.files.push(PlannedChange { destination, display_path, old, new });
+        Ok(())
     }
 
-    /// Adds a file, changed or not.
-    pub fn add(&mut self, change: Change) {
-        self.files.push(change);
+    /// The change of a file.
+    pub fn get(&self, destination: &Destination) -> Option<&PlannedChange> {
+        self.index.get(destination).map(|at| &self.files[*at])
     }
 
-    /// Takes a file out of the plan.
-    pub fn take(&mut self, path: &str) -> Option<Change> {
-        let at = self.files.iter().position(|change| change.path == path)?;
-        Some(self.files.remove(at))
-    }
-
-    /// Whether nothing is to be done.
+    /// Whether no file changes.
     pub fn is_empty(&self) -> bool {
         self.changes().next().is_none()
     }
 
-    /// The files that change, in order.
-    pub fn changes(&self) -> impl Iterator<Item = &Change> {
-        self.files.iter().filter(|change| change.action() != Action::Keep)
+    /// The files that change.
+    pub fn changes(&self) -> impl Iterator<Item = &PlannedChange> {
+        self.files.iter().filter(|change| change.action() != Action::Unchanged)
     }
 
-    /// All files, those that stay as they are among them.
-    pub fn files(&self) -> impl Iterator<Item = &Change> {
+    /// All files, the unchanged ones included.
+    pub fn files(&self) -> impl Iterator<Item = &PlannedChange> {
         self.files.iter()
     }
 }
@@ -91,27 +179,53 @@ impl Plan {
 mod tests {
     use super::*;
 
-    fn change(old: Option<&str>, new: Option<&str>) -> Change {
-        Change { path: "a".to_owned(), old: old.map(str::to_owned), new: new.map(str::to_owned) }
+    fn change(old: Option<&str>, new: Option<&str>) -> Action {
+        let [old, new] = [old, new].map(|text| text.map(str::to_owned));
+        let destination = Destination::Stdout;
+        PlannedChange { destination, display_path: String::new(), old, new }.action()
+    }
+
+    fn file(path: &str, is_external_symlink: bool) -> PackageFile {
+        PackageFile { is_external_symlink, ..PackageFile::from_text(path, "a: 1\n").unwrap() }
     }
 
     #[test]
-    fn an_action_follows_from_the_contents() {
-        assert_eq!(change(Some("a"), Some("b")).action(), Action::Write);
-        assert_eq!(change(None, Some("")).action(), Action::Write);
-        assert_eq!(change(Some(""), None).action(), Action::Delete);
-        assert_eq!(change(Some("a"), Some("a")).action(), Action::Keep);
-        assert_eq!(change(None, None).action(), Action::Keep);
+    fn action_follows_from_the_contents() {
+        assert_eq!(change(Some("a"), Some("b")), Action::Update);
+        assert_eq!(change(None, Some("")), Action::Create);
+        assert_eq!(change(Some(""), None), Action::Delete);
+        assert_eq!(change(Some("a"), Some("a")), Action::Unchanged);
+        assert_eq!(change(None, None), Action::Unchanged);
     }
 
     #[test]
-    fn a_plan_that_keeps_everything_is_empty() {
+    fn plan_without_changes_is_empty() {
         let mut plan = Plan::default();
-        plan.add(change(Some("a"), Some("a")));
+        plan.set(file("a.yaml", false), Some("a: 1\n".to_owned())).unwrap();
         assert!(plan.is_empty());
-        plan.add(change(Some("a"), None));
+        plan.set(file("b.yaml", false), None).unwrap();
         assert!(!plan.is_empty());
-        assert_eq!(plan.take("a"), Some(change(Some("a"), Some("a"))));
-        assert_eq!(plan.take("b"), None);
+    }
+
+    #[test]
+    fn never_wider() {
+        let mut plan = Plan::default();
+        let link = file("link.yaml", true);
+        plan.set(&link, Some("a: 1\n".to_owned())).expect("an unchanged file is not written");
+        let mut plan = Plan::default();
+        for new in [Some("a: 2\n".to_owned()), None] {
+            let error = plan.set(&link, new).unwrap_err();
+            assert_eq!(error.kind(), Some(&CommonKind::SymlinkOutsidePackage));
+            assert_eq!(error.file.as_deref(), Some("link.yaml"));
+        }
+        assert_eq!(plan, Plan::default());
+    }
+
+    #[test]
+    fn one_file_is_planned_once() {
+        let mut plan = Plan::default();
+        plan.set(file("a.yaml", false), None).unwrap();
+        let error = plan.set(file("./a.yaml", false), None).unwrap_err();
+        assert_eq!(error.kind(), Some(&FilesKind::SameFile { other: "a.yaml".to_owned() }));
     }
 }

@@ -3,6 +3,8 @@
 use std::cmp::Ordering;
 use std::fmt;
 
+use krm_yaml::diagnostic_kinds;
+
 /// A file's path, relative to its package. Paths are ordered folder by folder, as a walk meets them.
 ///
 /// ```
@@ -17,30 +19,17 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PackagePath(String);
 
-/// Why a path cannot be one inside a package.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PackagePathError {
-    /// It begins at the root of the disk.
-    Absolute(String),
-    /// It has a `..` segment.
-    Leaves(String),
-    /// It names no file.
-    NoFile(String),
-}
-
-impl fmt::Display for PackagePathError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Absolute(path) => {
-                write!(f, "`{path}` is absolute; a path inside the package is wanted")
-            }
-            Self::Leaves(path) => write!(f, "`{path}` leaves the package with `..`"),
-            Self::NoFile(path) => write!(f, "`{path}` names no file"),
-        }
+diagnostic_kinds! {
+    /// Why a path cannot be one inside a package.
+    pub enum PackagePathError {
+        /// It starts at the root of the file system.
+        Absolute { path: String } = "absolute-path": "expected a path relative to the package, found `{path}`";
+        /// It has a `..` segment.
+        OutsidePackage { path: String } = "path-outside-package": "path `{path}` leaves the package";
+        /// It does not name a file.
+        NotAFile { path: String } = "path-without-file-name": "path `{path}` does not name a file";
     }
 }
-
-impl std::error::Error for PackagePathError {}
 
 impl PackagePath {
     /// Reads a path with slashes; `.` segments and doubled slashes are dropped.
@@ -51,14 +40,14 @@ impl PackagePath {
         let is_drive =
             first.as_bytes().get(1) == Some(&b':') && first.as_bytes()[0].is_ascii_alphabetic();
         if path.starts_with('/') || first.starts_with('\\') || is_drive {
-            return Err(PackagePathError::Absolute(path.to_owned()));
+            return Err(PackagePathError::Absolute { path: path.to_owned() });
         }
         // Some systems take a backslash for a slash.
         if segments.iter().any(|part| part.split('\\').any(|part| part == "..")) {
-            return Err(PackagePathError::Leaves(path.to_owned()));
+            return Err(PackagePathError::OutsidePackage { path: path.to_owned() });
         }
         if segments.is_empty() || path.ends_with('/') || path.contains('\0') {
-            return Err(PackagePathError::NoFile(path.to_owned()));
+            return Err(PackagePathError::NotAFile { path: path.to_owned() });
         }
         Ok(Self(segments.join("/")))
     }
@@ -76,6 +65,40 @@ impl PackagePath {
     /// The file's own name.
     pub fn name(&self) -> &str {
         self.0.rsplit_once('/').map_or(&self.0, |(_, name)| name)
+    }
+
+    /// The path as the package in a directory of this package knows it; none for a file outside that directory.
+    ///
+    /// ```
+    /// use krm_core::PackagePath;
+    ///
+    /// let path = PackagePath::new("base/web.yaml")?;
+    /// assert_eq!(path.relative_to("base"), PackagePath::new("web.yaml").ok());
+    /// assert_eq!(path.relative_to("ba"), None);
+    /// assert_eq!(path.relative_to("base").map(|path| path.in_directory("base")), Some(path));
+    /// # Ok::<(), krm_core::PackagePathError>(())
+    /// ```
+    pub fn relative_to(&self, directory: &str) -> Option<Self> {
+        match directory {
+            "" => Some(self.clone()),
+            _ => {
+                self.0.strip_prefix(directory)?.strip_prefix('/').map(|rest| Self(rest.to_owned()))
+            }
+        }
+    }
+
+    /// The path of this file of the package in `directory`, as the package around it knows it.
+    pub fn in_directory(&self, directory: &str) -> Self {
+        match directory {
+            "" => self.clone(),
+            _ => Self(format!("{directory}/{}", self.0)),
+        }
+    }
+
+    /// Whether the file is in a directory or below it; the empty directory is the package itself.
+    pub fn is_in(&self, directory: &str) -> bool {
+        directory.is_empty()
+            || self.0.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
     }
 
     /// Whether the file is JSON by its name.

@@ -88,11 +88,6 @@ impl<'a> Changes<'a> {
         let text = outcome.and_then(|()| edit.apply());
         let text =
             text.map_err(|error| Diagnostic::from_edit(&error, old).in_file(&*file.display_path))?;
-        if file.is_external_symlink && text != old.text() {
-            let words = "the link leads out of the package, and what is outside is not written";
-            let hint = "name it in .krmignore, or edit the file that it leads to";
-            return Err(Diagnostic::untyped_error(words).hint(hint).in_file(&*file.display_path));
-        }
         Ok(Some(text))
     }
 

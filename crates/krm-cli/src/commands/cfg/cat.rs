@@ -2,7 +2,7 @@
 
 use krm_core::print::ListWrapper;
 use krm_core::print::cat::{Entry, Options};
-use krm_core::{Change, Diagnostic, PackageFile, Plan};
+use krm_core::{Diagnostic, OriginalFile, PackageFile, Plan};
 
 use super::resource_printer::{ResourceFormat, ResourcePrinter, texts};
 use super::{LocalConfig, PackageInput, report_load_errors};
@@ -13,7 +13,7 @@ use crate::commands::plan;
 use crate::console::Console;
 use crate::disk::FileKind;
 use crate::loader::LoadedPackage;
-use crate::{CommandResult, Exit, Failure, disk};
+use crate::{CommandResult, Exit, Failure, loader};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -189,20 +189,22 @@ fn write_to(
             return Err(Failure::input(error.in_file(&*file.display_path)));
         }
         if !texts.is_empty() {
-            plan.add(change(dest, file, texts.join("---\n"))?);
+            let new = texts.join("---\n");
+            plan.set(original(dest, file, &new)?, Some(new)).map_err(Failure::input)?;
         }
     }
     let lock = plan::lock_directory(dest, &args.preview, console)?;
-    let exit = plan::apply_or_preview(plan, &args.preview, &lock, console)?;
+    let exit = plan::apply_or_preview(&plan, &args.preview, &lock, console)?;
     report_load_errors(loaded, exit, global, console)
 }
 
-fn change(dest: &str, file: &PackageFile, new: String) -> Result<Change, Failure> {
-    let name = if file.path.as_str() == disk::STDIN { "stdin.yaml" } else { file.path.as_str() };
-    let path = format!("{}/{name}", dest.trim_end_matches('/'));
-    let old = plan::existing_content(&path)?;
-    if old.as_ref().is_some_and(|old| *old != new) {
-        return Err(Failure::input(Diagnostic::error(FileKind::FileExists).in_file(path)));
+/// The file of the destination, which must not exist with other content.
+fn original(dest: &str, file: &PackageFile, new: &str) -> Result<OriginalFile, Failure> {
+    let name = if file.path.is_stream() { "stdin.yaml" } else { file.path.as_str() };
+    let display_path = loader::join_display_path(dest, name);
+    let old = plan::existing_content(&display_path)?;
+    if old.as_ref().is_some_and(|old| old != new) {
+        return Err(Failure::input(Diagnostic::error(FileKind::FileExists).in_file(display_path)));
     }
-    Ok(Change { path, old, new: Some(new) })
+    plan::file_in(dest, name, old)
 }

@@ -110,7 +110,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         ));
         changes.merge(created.changes);
     }
-    let plan = setters::plan(&changes, global);
+    let plan = setters::plan(&changes, &opened.session, global);
     setters::finish(opened.session, plan, &status, &args.edit_options, console)
 }
 

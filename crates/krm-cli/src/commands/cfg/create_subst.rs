@@ -71,6 +71,6 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         status.push(format!("created substitution \"{}\" for {fields}", args.name));
         changes.merge(created.changes);
     }
-    let plan = setters::plan(&changes, global);
+    let plan = setters::plan(&changes, &opened.session, global);
     setters::finish(opened.session, plan, &status, &args.edit_options, console)
 }

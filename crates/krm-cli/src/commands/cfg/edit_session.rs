@@ -1,7 +1,6 @@
 //! Sessions of commands that edit a package: open and lock it, edit its files, write all changes at once.
 
-use krm_core::diagnostics::CommonKind;
-use krm_core::{Diagnostic, PackageFile, Plan};
+use krm_core::{Diagnostic, PackageFile, PackagePath, Plan};
 
 use crate::cli::{Global, Preview, optional_bool};
 use crate::commands::kinds::CommandKind;
@@ -78,6 +77,8 @@ pub(crate) struct EditSession<'a> {
     pub(crate) loaded: LoadedPackage,
     edit_options: &'a EditOptions,
     lock: Lock,
+    /// The directory of the package, relative to the one that is locked.
+    directory: String,
     /// Whether errors were reported; only with `--keep-going` does a session go on after that.
     pub(crate) has_errors: bool,
 }
@@ -132,7 +133,8 @@ impl<'a> EditSession<'a> {
             ));
         }
         console.report_all(&diagnostics);
-        Ok(Self { loaded, edit_options, lock, has_errors })
+        let directory = lock.directory_of(dir);
+        Ok(Self { loaded, edit_options, lock, directory, has_errors })
     }
 
     /// Edits the files in parallel and writes those that change. If a file cannot be edited, nothing is written, unless
@@ -143,8 +145,11 @@ impl<'a> EditSession<'a> {
         console: &mut Console,
         change: impl Fn(&PackageFile) -> Result<Option<String>, Vec<Diagnostic>> + Sync,
     ) -> CommandResult {
+        let differs = |file: &PackageFile, new: &String| {
+            file.file().is_some_and(|old| old.text() != new.as_str())
+        };
         let change = |file: &PackageFile| match file.errors().is_empty() {
-            true => change(file).and_then(|new| check_writable(file, new)),
+            true => change(file).map(|new| new.filter(|new| differs(file, new))),
             false => Ok(None),
         };
         let results = parallel::map(self.loaded.package.files(), global.jobs, change);
@@ -156,14 +161,13 @@ impl<'a> EditSession<'a> {
                 errors.extend(diagnostics);
                 None
             });
-            let path = if is_stream { disk::STDIN.to_owned() } else { file.display_path.clone() };
-            let Some(old) = file.into_text() else { continue };
-            match new {
-                Some(new) => plan.write(path, old, new),
-                // A filter prints its input even if nothing changes.
-                None if is_stream => plan.write(path, old.clone(), old),
-                None => {}
+            if new.is_none() && !is_stream || file.file().is_none() {
+                continue;
             }
+            let original = self.loaded.original(file);
+            // A filter prints its input even if nothing changes.
+            let new = new.or_else(|| original.text().map(str::to_owned));
+            errors.extend(plan.set(original, new).err());
         }
         self.report(errors, console)?;
         self.finish(plan, console)
@@ -186,10 +190,19 @@ impl<'a> EditSession<'a> {
         Ok(())
     }
 
+    /// The path of a file in a plan: of the package, or of a document outside it that was named, too.
+    pub(super) fn plan_path(&self, file: &PackageFile) -> Result<PackagePath, Diagnostic> {
+        let own = self.loaded.package.file(&file.path);
+        match own.is_some_and(|own| own.display_path == file.display_path) {
+            true => Ok(file.path.in_directory(&self.directory)),
+            false => self.lock.package_path(&file.display_path),
+        }
+    }
+
     /// Previews or writes the plan.
     pub(crate) fn finish(self, plan: Plan, console: &mut Console) -> CommandResult {
-        let plan = self.loaded.under_all_names(plan);
-        let exit = plan::apply_or_preview(plan, &self.edit_options.preview, &self.lock, console)?;
+        let plan = self.loaded.with_hard_links(plan, &self.directory).map_err(Failure::input)?;
+        let exit = plan::apply_or_preview(&plan, &self.edit_options.preview, &self.lock, console)?;
         // The process ends after this: dropping thousands of files would only cost time.
         std::mem::forget(self.loaded);
         Ok(if self.has_errors { Exit::Input } else { exit })
@@ -208,17 +221,4 @@ fn with_summary(
         diagnostics.push(Diagnostic::error(CommandKind::UnreadableFiles).hint(hint));
     }
     diagnostics
-}
-
-/// The new text of a file if it differs. A symlink to a file outside the package is read but never written.
-fn check_writable(
-    file: &PackageFile,
-    new: Option<String>,
-) -> Result<Option<String>, Vec<Diagnostic>> {
-    let differs = new.as_deref().is_some_and(|new| file.file().is_none_or(|old| old.text() != new));
-    if file.is_external_symlink && differs {
-        let error = Diagnostic::error(CommonKind::SymlinkOutsidePackage);
-        return Err(vec![error.in_file(&*file.display_path)]);
-    }
-    Ok(new.filter(|_| differs))
 }

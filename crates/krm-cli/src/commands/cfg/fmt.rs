@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use krm_core::files::{self, FileNamePattern, FileNaming, RenamedFiles};
 use krm_core::format::{FormatOptions, format};
 use krm_core::schema::Schema;
-use krm_core::{Change, Diagnostic, Package, PackageFile, PackagePath, Plan};
+use krm_core::{Diagnostic, Package, PackageFile, PackagePath, Plan};
 use krm_yaml::{Indentation, SequenceIndent};
 
 use super::edit_session::{EditOptions, EditSession, EditablePackage, EditablePackages};
@@ -169,7 +169,7 @@ fn format_and_move(
     };
     warnings.extend(moved.told);
     session.report(errors, console)?;
-    let plan = planned(&session, &new, &moved.files);
+    let plan = plan_files(&session, &new, &moved.files).map_err(Failure::input)?;
     let exit = session.finish(plan, console)?;
     console.flush()?;
     console.report_all(&warnings);
@@ -177,25 +177,20 @@ fn format_and_move(
 }
 
 /// The plan for the files that were formatted and those that were moved.
-fn planned(
+fn plan_files(
     session: &EditSession<'_>,
     new: &Package,
     moved: &[(PackagePath, Option<String>)],
-) -> Plan {
+) -> Result<Plan, Diagnostic> {
     let text = |file: &PackageFile| file.file().map(|file| file.text().to_owned());
-    let all = |package: &Package| -> BTreeMap<PackagePath, Option<String>> {
-        package.files().iter().map(|file| (file.path.clone(), text(file))).collect()
-    };
-    let (mut old, mut files) = (all(&session.loaded.package), all(new));
-    files.extend(moved.iter().cloned());
+    let formatted = new.files().iter().map(|file| (file.path.clone(), text(file)));
+    let mut texts: BTreeMap<PackagePath, Option<String>> = formatted.collect();
+    texts.extend(moved.iter().cloned());
     let mut plan = Plan::default();
-    for (path, new) in files {
-        let old = old.remove(&path).flatten();
-        if old != new {
-            plan.add(Change { path: session.loaded.display_path(path.as_str()), old, new });
-        }
+    for (path, new) in texts {
+        plan.set(session.loaded.original_at(&path), new)?;
     }
-    plan
+    Ok(plan)
 }
 
 /// The new text of a file, with warnings.

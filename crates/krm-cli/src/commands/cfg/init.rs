@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use krm_core::{Change, Diagnostic, Plan};
+use krm_core::{Diagnostic, Plan};
 
 use crate::cli::Preview;
 use crate::commands::kinds::CommandKind;
@@ -53,6 +53,7 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
         return Err(Failure::input(error.in_file(path)));
     }
     let mut plan = Plan::default();
-    plan.add(Change { path, old: None, new: Some(CONTENT.to_owned()) });
-    plan::apply_or_preview(plan, &args.preview, &lock, console)
+    plan.set(plan::file_in(&args.dir, NAME, None)?, Some(CONTENT.to_owned()))
+        .map_err(Failure::input)?;
+    plan::apply_or_preview(&plan, &args.preview, &lock, console)
 }

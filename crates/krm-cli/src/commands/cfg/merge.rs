@@ -6,7 +6,7 @@ use std::sync::Arc;
 use krm_core::merge::{
     MergeOptions, PackageMerge, PackageMergeOptions, TextChange, split_repeated_resources,
 };
-use krm_core::{Change, Diagnostic, Package, PackageFile, PackagePath, Plan};
+use krm_core::{Diagnostic, OriginalFile, Package, PackageFile, PackagePath, Plan};
 use krm_yaml::File;
 
 use super::edit_session::{EditOptions, EditSession};
@@ -94,7 +94,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         let changes = merge(source, &session.loaded.package, options, global, console)?;
         package_merge::apply(&mut session.loaded, changes, &mut before)?;
     }
-    let plan = plan(&mut session.loaded, before, global);
+    let plan = plan(&mut session.loaded, before, global)?;
     session.finish(plan, console)
 }
 
@@ -115,7 +115,7 @@ fn merge(
 /// Splits a stream: each resource stays once, and its repetitions are returned as sources, in order.
 fn split_stream(
     loaded: &mut LoadedPackage,
-    before: &mut BTreeMap<PackagePath, Option<String>>,
+    before: &mut BTreeMap<PackagePath, OriginalFile>,
 ) -> Result<Vec<Package>, Failure> {
     let Some(file) = loaded.package.files().first() else { return Ok(Vec::new()) };
     let (path, display_path) = (file.path.clone(), file.display_path.clone());
@@ -141,19 +141,18 @@ fn split_stream(
 /// The plan from the original texts in `before` to the current ones.
 fn plan(
     loaded: &mut LoadedPackage,
-    before: BTreeMap<PackagePath, Option<String>>,
+    before: BTreeMap<PackagePath, OriginalFile>,
     global: &Global,
-) -> Plan {
+) -> Result<Plan, Failure> {
     if loaded.origin == Origin::Stdin && before.is_empty() {
         return package_merge::plan(Vec::new(), loaded, global);
     }
-    let mut plan = Plan::default();
-    for (path, old) in before {
-        let files = loaded.package.files();
-        let file = files.binary_search_by(|file| file.path.cmp(&path)).ok().map(|at| &files[at]);
-        let new = file.and_then(PackageFile::file).map(|file| file.text().to_owned());
+    let (mut plan, mut errors) = (Plan::default(), Vec::new());
+    for (path, original) in before {
+        let file = loaded.package.file(&path).and_then(PackageFile::file);
+        let new = file.map(|file| file.text().to_owned());
         let new = if loaded.origin == Origin::Stdin { Some(new.unwrap_or_default()) } else { new };
-        plan.add(Change { path: package_merge::output_name(&path, file, loaded), old, new });
+        errors.extend(plan.set(original, new).err());
     }
-    plan
+    if errors.is_empty() { Ok(plan) } else { Err(Failure::Diagnostics(Exit::Input, errors)) }
 }

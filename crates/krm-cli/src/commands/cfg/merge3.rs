@@ -9,7 +9,7 @@ use krm_core::merge::{
     Conflict, MergeOptions, PackageMerge, PackageMergeOptions, Side, TextChange, merge_other_file,
     resolve_conflicts,
 };
-use krm_core::{Change, Diagnostic, PackagePath, Plan};
+use krm_core::{Diagnostic, OriginalFile, PackagePath, Plan};
 
 use super::edit_session::{EditOptions, EditSession};
 use super::package_merge;
@@ -109,7 +109,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     let others = others.map(|it| std::mem::take(&mut it.others));
     // Frees two of the three packages before the plan is made.
     drop((base, upstream));
-    let plan = package_merge::plan(changes, &mut session.loaded, global);
+    let plan = package_merge::plan(changes, &mut session.loaded, global)?;
     let mut parts = (plan, conflicts, warnings);
     if are_directories && !session.has_errors {
         other_files(&others, &session.loaded, &options, &mut parts)?;
@@ -181,7 +181,10 @@ fn other_files(
         let [_, new, old] = contents.map(|content| content.map(String::from_utf8).transpose());
         let name = local.display_path(path.as_str());
         match (old, new) {
-            (Ok(old), Ok(new)) => plan.add(Change { path: name, old, new }),
+            (Ok(old), Ok(new)) => {
+                plan.set(OriginalFile::new(path.clone(), name, old), new)
+                    .map_err(Failure::input)?;
+            }
             _ => warnings.push(Diagnostic::warning(CommandKind::BinaryFileSkipped).in_file(name)),
         }
     }

@@ -69,6 +69,6 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         return Err(Failure::Diagnostics(Exit::Input, losses));
     }
     console.report_all(&losses);
-    let plan = setters::plan(&changes, global);
+    let plan = setters::plan(&changes, &opened.session, global);
     setters::finish(opened.session, plan, &status, &args.edit_options, console)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use krm_core::merge::{PackageMerge, PackageMergeResult, TextChange};
 use krm_core::schema::Schema;
-use krm_core::{Change, Diagnostic, Package, PackageFile, PackagePath, Plan};
+use krm_core::{Diagnostic, OriginalFile, Package, PackageFile, PackagePath, Plan};
 use krm_yaml::File;
 
 use super::edit_session::{EditOptions, EditSession};
@@ -13,7 +13,7 @@ use crate::cli::Global;
 use crate::commands::merge_options::ListOptions;
 use crate::console::Console;
 use crate::loader::{self, LoadedPackage, Origin};
-use crate::{Exit, Failure, disk, parallel};
+use crate::{Exit, Failure, parallel};
 
 /// Loads a source of a merge. Files that equal those of packages that are already loaded are shared with them. Without `--keep-going`
 /// a file that cannot be read is an error; with it, the session records the error.
@@ -81,49 +81,39 @@ pub(super) fn run<'a>(
     merge.finish(done).map_err(|errors| Failure::Diagnostics(Exit::Input, errors))
 }
 
-/// The name under which a file of the destination is written.
-pub(super) fn output_name(
-    path: &PackagePath,
-    old: Option<&PackageFile>,
-    loaded: &LoadedPackage,
-) -> String {
-    match (loaded.origin, old) {
-        (Origin::Stdin, _) => disk::STDIN.to_owned(),
-        (_, Some(file)) => file.display_path.clone(),
-        (_, None) => loaded.display_path(path.as_str()),
-    }
-}
-
 /// Makes the plan of the changes and moves the texts of the package into it. Standard input is printed even if nothing changes.
 pub(super) fn plan(
     changes: Vec<(PackagePath, Option<TextChange>)>,
     loaded: &mut LoadedPackage,
     global: &Global,
-) -> Plan {
+) -> Result<Plan, Failure> {
     let is_stream = loaded.origin == Origin::Stdin;
     let mut files = by_path(loaded);
-    let text = PackageFile::into_text;
-    let mut plan = Plan::default();
-    if is_stream && changes.is_empty() {
-        let old = files.pop_first().and_then(|(_, file)| text(file));
-        plan.add(Change { path: disk::STDIN.to_owned(), new: old.clone(), old });
+    let (mut plan, mut errors) = (Plan::default(), Vec::new());
+    if is_stream
+        && changes.is_empty()
+        && let Some((_, file)) = files.pop_first()
+    {
+        let original = loaded.original(file);
+        let text = original.text().map(str::to_owned);
+        errors.extend(plan.set(original, text).err());
     }
-    let changes = changes.into_iter().map(|(path, new)| {
-        let old = files.remove(&path);
-        (output_name(&path, old.as_ref(), loaded), old.and_then(text), new)
+    let changes = changes.into_iter().map(|(path, new)| match files.remove(&path) {
+        Some(file) => (loaded.original(file), new),
+        None => (loaded.new_file(&path), new),
     });
-    let changes: Vec<(String, Option<String>, Option<TextChange>)> = changes.collect();
+    let changes: Vec<(OriginalFile, Option<TextChange>)> = changes.collect();
     drop(files);
     // Parallel, as the threads reuse the memory that dropping the other files has freed.
-    let texts = parallel::map(&changes, global.jobs, |(_, old, new)| {
-        new.as_ref().map(|new| new.apply(old.as_deref().unwrap_or_default()))
+    let texts = parallel::map(&changes, global.jobs, |(original, new)| {
+        new.as_ref().map(|new| new.apply(original.text().unwrap_or_default()))
     });
-    for ((path, old, _), new) in changes.into_iter().zip(texts) {
-        // A stream cannot be removed, only be empty.
+    for ((original, _), new) in changes.into_iter().zip(texts) {
+        // A stream cannot be deleted, only be empty.
         let new = if is_stream { Some(new.unwrap_or_default()) } else { new };
-        plan.add(Change { path, old, new });
+        errors.extend(plan.set(original, new).err());
     }
-    plan
+    if errors.is_empty() { Ok(plan) } else { Err(Failure::Diagnostics(Exit::Input, errors)) }
 }
 
 /// Takes the files out of a package.
@@ -136,17 +126,21 @@ fn by_path(loaded: &mut LoadedPackage) -> BTreeMap<PackagePath, PackageFile> {
 pub(super) fn apply(
     loaded: &mut LoadedPackage,
     changes: Vec<(PackagePath, Option<TextChange>)>,
-    before: &mut BTreeMap<PackagePath, Option<String>>,
+    before: &mut BTreeMap<PackagePath, OriginalFile>,
 ) -> Result<(), Failure> {
     let mut files = by_path(loaded);
     for (path, new) in changes {
         let old = files.remove(&path);
-        let display_path = old
-            .as_ref()
-            .map_or_else(|| loaded.display_path(path.as_str()), |it| it.display_path.clone());
-        let text = old.and_then(PackageFile::into_text);
-        let new = new.map(|new| new.apply(text.as_deref().unwrap_or_default()));
-        before.entry(path.clone()).or_insert(text);
+        let original = match &old {
+            Some(file) => loaded.original(file),
+            None => loaded.new_file(&path),
+        };
+        let display_path = match old {
+            Some(file) => file.display_path,
+            None => loaded.display_path(path.as_str()),
+        };
+        let new = new.map(|new| new.apply(original.text().unwrap_or_default()));
+        before.entry(path.clone()).or_insert(original);
         let Some(new) = new else { continue };
         let content = File::parse(new);
         let content = content.map_err(|error| Failure::input(Diagnostic::from(&error)))?;

@@ -46,6 +46,6 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
             .push(format!("renamed setter \"{}\" to \"{}\" in {fields}", args.name, args.new_name));
         changes.merge(renamed.changes);
     }
-    let plan = setters::plan(&changes, global);
+    let plan = setters::plan(&changes, &opened.session, global);
     setters::finish(opened.session, plan, &status, &args.edit_options, console)
 }

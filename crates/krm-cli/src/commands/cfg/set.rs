@@ -108,7 +108,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     }
     diagnostics.retain(|diagnostic| diagnostic.severity > Severity::Info);
     console.report_all(&diagnostics);
-    let plan = setters::plan(&changes, global);
+    let plan = setters::plan(&changes, &opened.session, global);
     setters::finish(opened.session, plan, &status, &args.edit_options, console)
 }
 

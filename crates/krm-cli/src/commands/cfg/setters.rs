@@ -5,7 +5,7 @@ use krm_core::setters::{
     Changes, DeleteDefinition, FieldScan, NodeLocation, ReferenceSyntax, Setters,
     find_setter_fields,
 };
-use krm_core::{Diagnostic, PackageFile, Plan};
+use krm_core::{Destination, Diagnostic, OriginalFile, PackageFile, Plan};
 
 use super::edit_session::{EditOptions, EditSession};
 use crate::cli::{Global, optional_bool};
@@ -122,17 +122,24 @@ fn directory_of(loaded: &LoadedPackage, root: &str) -> String {
 }
 
 /// Makes the plan of the changes, with errors for files that cannot be edited.
-pub(super) fn plan(changes: &Changes<'_>, global: &Global) -> (Plan, Vec<Diagnostic>) {
+pub(super) fn plan(
+    changes: &Changes<'_>,
+    session: &EditSession<'_>,
+    global: &Global,
+) -> (Plan, Vec<Diagnostic>) {
     let files: Vec<&PackageFile> =
         changes.files().filter(|file| file.errors().is_empty()).collect();
     let texts = parallel::map(&files, global.jobs, |file| changes.text(file));
     let (mut plan, mut errors) = (Plan::default(), Vec::new());
     for (file, text) in files.into_iter().zip(texts) {
-        match (text, file.file()) {
-            (Ok(Some(new)), Some(old)) => plan.write(&*file.display_path, old.text(), new),
-            (Ok(_), _) => {}
-            (Err(error), _) => errors.push(error),
-        }
+        let planned = text.and_then(|new| match new {
+            Some(new) => {
+                let path = session.plan_path(file)?;
+                plan.set(OriginalFile::from(file).at(Destination::File(path)), Some(new))
+            }
+            None => Ok(()),
+        });
+        errors.extend(planned.err());
     }
     (plan, errors)
 }
@@ -230,6 +237,6 @@ pub(super) fn delete(
         status.push(format!("{action} of {}", describe_fields(&deleted.fields)));
         changes.merge(deleted.changes);
     }
-    let plan = plan(&changes, global);
+    let plan = plan(&changes, &opened.session, global);
     finish(opened.session, plan, &status, edit_options, console)
 }

@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use krm_core::diagnostics::CommonKind;
 use krm_core::files::{Deletions, assemble};
 use krm_core::functions::resource_list::Item;
 use krm_core::functions::results::Report;
-use krm_core::{Change, Diagnostic, Package, PackageFile, PackagePath, Plan};
+use krm_core::{Diagnostic, Package, PackageFile, PackagePath, Plan};
 use krm_run::PipelineRun;
 
 use super::kinds::FnCommandKind;
@@ -60,7 +59,7 @@ impl ResultFlags {
     pub(super) fn record(&self, report: &Report, console: &mut Console) -> Result<(), Failure> {
         let Some(directory) = &self.results_dir else { return Ok(()) };
         let text = report.to_yaml().map_err(Failure::input)?;
-        let path = crate::loader::joined(directory, "results.yaml");
+        let path = crate::loader::join_display_path(directory, "results.yaml");
         let written = fs::create_dir_all(directory).and_then(|()| fs::write(&path, text));
         written.map_err(|error| {
             let reason = crate::disk::io_reason(&error);
@@ -182,22 +181,8 @@ pub(super) fn with_contents(
 fn plan(session: &EditSession<'_>, contents: FileContents) -> Result<Plan, Failure> {
     let mut plan = Plan::default();
     for (path, new) in contents {
-        let files = session.loaded.package.files();
-        let found = files.binary_search_by(|file| file.path.cmp(&path));
-        let file = found.ok().map(|at| &files[at]);
-        let old = file.and_then(PackageFile::file).map(|file| file.text().to_owned());
-        if old == new {
-            continue;
-        }
-        if let Some(file) = file.filter(|file| file.is_external_symlink) {
-            let error = Diagnostic::error(CommonKind::SymlinkOutsidePackage);
-            return Err(Failure::input(error.in_file(&*file.display_path)));
-        }
-        let shown = file.map_or_else(
-            || session.loaded.display_path(path.as_str()),
-            |it| it.display_path.clone(),
-        );
-        plan.add(Change { path: shown, old, new });
+        let planned = plan.set(session.loaded.original_at(&path), new);
+        planned.map_err(|error| Failure::Diagnostics(Exit::Function, vec![error]))?;
     }
     Ok(plan)
 }

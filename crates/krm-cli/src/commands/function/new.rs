@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use clap::ValueEnum;
-use krm_core::{Change, Diagnostic, Plan};
+use krm_core::{Diagnostic, Plan};
 
 use super::kinds::FnCommandKind;
 use super::templates;
@@ -73,10 +73,10 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     let mut plan = Plan::default();
     for (path, text) in templates::files(args.lang) {
         let text = text.replace("{{name}}", name).replace("{{sdk}}", &sdk);
-        plan.add(Change { path: format!("{directory}/{path}"), old: None, new: Some(text) });
+        plan.set(plan::file_in(directory, path, None)?, Some(text)).map_err(Failure::input)?;
     }
     let lock = plan::lock_directory(directory, &args.preview, console)?;
-    let outcome = plan::apply_or_preview(plan, &args.preview, &lock, console)?;
+    let outcome = plan::apply_or_preview(&plan, &args.preview, &lock, console)?;
     if !args.preview.is_on() {
         console.detail(&format!(
             "created {directory}; see {directory}/README.md for how to build and run it"

@@ -4,12 +4,11 @@ use std::path::Path;
 
 use krm_core::functions::resource_list::{InputList, InputOptions, Item, Items};
 use krm_core::print::source_text;
-use krm_core::{Change, Package, Plan};
+use krm_core::{Package, Plan};
 
 use crate::cli::Preview;
 use crate::commands::plan;
 use crate::console::Console;
-use crate::loader;
 use crate::{CommandResult, Exit, Failure};
 
 /// The flag.
@@ -79,12 +78,12 @@ pub(super) fn documents(items: &[Item]) -> String {
 fn create(directory: &str, package: &Package, console: &mut Console) -> CommandResult {
     let mut plan = Plan::default();
     for file in package.files() {
-        let path = loader::joined(directory, file.path.as_str());
         let text = file.file().map(|file| file.text().to_owned());
-        plan.add(Change { path, old: None, new: text });
+        plan.set(plan::file_in(directory, file.path.as_str(), None)?, text)
+            .map_err(Failure::input)?;
     }
     // `-o` conflicts with the flags of a preview.
     let preview = Preview::default();
     let lock = plan::lock_directory(directory, &preview, console)?;
-    plan::apply_or_preview(plan, &preview, &lock, console)
+    plan::apply_or_preview(&plan, &preview, &lock, console)
 }

@@ -37,7 +37,7 @@ pub(super) fn run_and_report(
     let mut activity = None;
     run_steps(steps, items, interrupt, &mut |event| match event {
         PipelineEvent::Started(step) => {
-            let package = crate::loader::joined(title, &step.package);
+            let package = crate::loader::join_display_path(title, &step.package);
             activity = Some(Activity::begin(&format!("running {} on {package}", step.name)));
         }
         PipelineEvent::Finished(run) => {
@@ -48,7 +48,7 @@ pub(super) fn run_and_report(
 }
 
 fn report_run(run: &FunctionRun, package: &Package, title: &str, console: &mut Console) {
-    let name = crate::loader::joined(title, &run.record.package);
+    let name = crate::loader::join_display_path(title, &run.record.package);
     let (function, how) = (&run.record.name, run.record.how());
     let duration = run.duration.as_millis();
     let image = image(run);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use krm_core::files::{Deletions, assemble};
 use krm_core::functions::resource_list::{InputList, InputOptions, Item};
-use krm_core::{Change, Diagnostic, Plan};
+use krm_core::{Diagnostic, Plan};
 
 use super::kinds::FnCommandKind;
 use super::piped_list::PipedList;
@@ -71,10 +71,8 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     }
     let mut plan = Plan::default();
     for change in done.changes {
-        let shown = session.loaded.display_path(change.path.as_str());
-        let path = change.old.map_or(shown, |file| file.display_path.clone());
-        let old = change.old.and_then(|file| Some(file.file()?.text().to_owned()));
-        plan.add(Change { path, old, new: change.into_text() });
+        let original = session.loaded.original_at(&change.path);
+        plan.set(original, change.into_text()).map_err(Failure::input)?;
     }
     session.finish(plan, console)
 }
@@ -110,9 +108,9 @@ fn create(dir: &str, given: &[Item], args: &Args, console: &mut Console) -> Comm
         .map_err(|errors: Vec<Diagnostic>| Failure::Diagnostics(Exit::Input, errors))?;
     let mut plan = Plan::default();
     for change in done.changes {
-        let path = crate::loader::joined(dir, change.path.as_str());
-        plan.add(Change { path, old: None, new: change.into_text() });
+        let original = plan::file_in(dir, change.path.as_str(), None)?;
+        plan.set(original, change.into_text()).map_err(Failure::input)?;
     }
     let lock = plan::lock_directory(dir, &args.preview, console)?;
-    plan::apply_or_preview(plan, &args.preview, &lock, console)
+    plan::apply_or_preview(&plan, &args.preview, &lock, console)
 }

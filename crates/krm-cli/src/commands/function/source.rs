@@ -141,7 +141,7 @@ fn prefixed(loaded: LoadedPackage) -> Result<Vec<PackageFile>, Failure> {
     let own = || title.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
     let prefix = inside.unwrap_or_else(|_| own());
     let renamed = |mut file: PackageFile| {
-        let path = loader::joined(&prefix, file.path.as_str());
+        let path = loader::join_display_path(&prefix, file.path.as_str());
         file.path = PackagePath::new(&path)
             .map_err(|error| Failure::usage(finish::invalid_path(&error)))?;
         Ok(file)

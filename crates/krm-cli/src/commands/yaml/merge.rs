@@ -1,7 +1,7 @@
 //! `krm yaml merge`: merges one YAML file into another.
 
+use krm_core::Plan;
 use krm_core::merge::{MergeOptions, NamedFile, merge_files};
-use krm_core::{Change, Plan};
 
 use super::input::read_valid;
 use crate::cli::Preview;
@@ -69,7 +69,7 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
         return Ok(Exit::Success);
     }
     let mut plan = Plan::default();
-    let (path, old) = (args.destination.clone(), Some(destination.into_text()));
-    plan.add(Change { path, old, new: Some(merged.text) });
-    plan::apply_or_preview(plan, &args.preview, &lock, console)
+    let original = lock.original(&args.destination, destination.into_text());
+    plan.set(original.map_err(Failure::input)?, Some(merged.text)).map_err(Failure::input)?;
+    plan::apply_or_preview(&plan, &args.preview, &lock, console)
 }

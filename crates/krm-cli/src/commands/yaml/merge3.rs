@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use krm_core::merge::{MergedFile, NamedFile, Side, merge_files_three_way, resolve_conflicts};
-use krm_core::{Change, Diagnostic, Plan};
+use krm_core::{Diagnostic, Plan};
 
 use super::input::read_valid;
 use crate::cli::Preview;
@@ -113,9 +113,9 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     }
     let done = if args.in_place || args.preview.is_on() {
         let mut plan = Plan::default();
-        let (path, old) = (names[1].to_owned(), Some(local.into_text()));
-        plan.add(Change { path, old, new: Some(merged.text) });
-        plan::apply_or_preview(plan, &args.preview, &lock, console)?
+        let original = lock.original(names[1], local.into_text()).map_err(Failure::input)?;
+        plan.set(original, Some(merged.text)).map_err(Failure::input)?;
+        plan::apply_or_preview(&plan, &args.preview, &lock, console)?
     } else {
         if args.output.is_none() {
             console.print(&merged.text)?;
@@ -152,7 +152,8 @@ fn resolve(args: &Args, side: Resolve, console: &mut Console) -> CommandResult {
         let file = read_valid(name)?;
         let in_file = |error: Diagnostic| Failure::input(error.in_file(disk::display_name(name)));
         let text = resolve_conflicts(&file, side).map_err(in_file)?;
-        plan.add(Change { path: name.clone(), old: Some(file.into_text()), new: Some(text) });
+        let original = lock.original(name, file.into_text()).map_err(Failure::input)?;
+        plan.set(original, Some(text)).map_err(Failure::input)?;
     }
-    plan::apply_or_preview(plan, &args.preview, &lock, console)
+    plan::apply_or_preview(&plan, &args.preview, &lock, console)
 }

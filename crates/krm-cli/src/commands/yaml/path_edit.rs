@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 
 use krm_core::query;
-use krm_core::{Change, Diagnostic, PackagePath, Plan};
+use krm_core::{Diagnostic, OriginalFile, PackagePath, Plan};
 use krm_yaml::{DocumentRef, Edit, EditError, File, Path, ReadOptions};
 
 use super::input::{no_document, select, syntax_errors};
 use crate::cli::{Documents, Global};
 use crate::commands::check_stdin_once;
 use crate::commands::kinds::CommandKind;
+use crate::disk::Lock;
 use crate::{Exit, Failure, disk, parallel};
 
 /// An edit at a path.
@@ -72,19 +73,21 @@ pub(super) fn edit_files(
     files: &[String],
     documents: &Documents,
     operation: &impl PathEdit,
+    lock: &Lock,
     global: &Global,
 ) -> Result<EditedFiles, Failure> {
     check_stdin_once(files.iter().map(String::as_str))?;
     let mut seen = BTreeSet::new();
     let files: Vec<&String> = files.iter().filter(|name| seen.insert(*name)).collect();
-    let results = parallel::map(&files, global.jobs, |name| edit_file(name, documents, operation));
+    let results =
+        parallel::map(&files, global.jobs, |name| edit_file(name, documents, operation, lock));
     let (mut edited, mut errors) = (EditedFiles::default(), Vec::new());
     for result in results {
         match result {
-            Ok((change, file)) => {
+            Ok((original, new, file)) => {
                 edited.applied += file.applied;
                 edited.skipped += file.skipped;
-                edited.plan.add(change);
+                errors.extend(edited.plan.set(original, Some(new)).err());
                 file.missing.into_iter().for_each(|missing| edited.keep_most_found(missing));
             }
             Err(Failure::Diagnostics(_, diagnostics)) => errors.extend(diagnostics),
@@ -99,7 +102,8 @@ fn edit_file(
     name: &str,
     documents: &Documents,
     operation: &impl PathEdit,
-) -> Result<(Change, EditedFiles), Failure> {
+    lock: &Lock,
+) -> Result<(OriginalFile, String, EditedFiles), Failure> {
     let fail =
         |diagnostic: Diagnostic| Failure::input(diagnostic.in_file(disk::display_name(name)));
     let mut file = disk::parse(name, ReadOptions::default()).map_err(Failure::input)?;
@@ -123,7 +127,7 @@ fn edit_file(
         false => edit.apply().map_err(|error| fail(Diagnostic::from_edit(&error, &file)))?,
     };
     let old = old.unwrap_or_else(|| file.into_text());
-    Ok((Change { path: name.to_owned(), old: Some(old), new: Some(new) }, edited))
+    Ok((lock.original(name, old).map_err(Failure::input)?, new, edited))
 }
 
 /// Queues the edit for each document of a file.

@@ -79,10 +79,10 @@ impl PathEdit for Remove<'_> {
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     let lock = plan::lock(&args.files, &args.preview, console)?;
-    let edited = path_edit::edit_files(&args.files, &args.documents, &Remove(args), global)?;
+    let edited = path_edit::edit_files(&args.files, &args.documents, &Remove(args), &lock, global)?;
     if edited.applied == 0 {
         let error = edited.missing.map(|missing| missing.error).into_iter().collect();
         return Err(Failure::Diagnostics(Exit::Findings, error));
     }
-    plan::apply_or_preview(edited.plan, &args.preview, &lock, console)
+    plan::apply_or_preview(&edited.plan, &args.preview, &lock, console)
 }

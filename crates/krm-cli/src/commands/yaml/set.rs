@@ -119,7 +119,8 @@ impl Set<'_> {
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     let value = TypedValue::new(&args.value, args.kind).map_err(Failure::usage)?;
     let lock = plan::lock(&args.files, &args.preview, console)?;
-    let edited = path_edit::edit_files(&args.files, &args.documents, &Set { args, value }, global)?;
+    let edited =
+        path_edit::edit_files(&args.files, &args.documents, &Set { args, value }, &lock, global)?;
     if edited.applied == 0 {
         let error = edited.missing.map(|missing| with_hint(missing, &args.path));
         return Err(Failure::Diagnostics(Exit::Input, error.into_iter().collect()));
@@ -127,7 +128,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     if edited.skipped > 0 {
         console.report(&documents_skipped(edited.skipped, &args.path));
     }
-    plan::apply_or_preview(edited.plan, &args.preview, &lock, console)
+    plan::apply_or_preview(&edited.plan, &args.preview, &lock, console)
 }
 
 /// Checks that a new element for a segment such as `[name=web]` is a mapping, which can have that field.

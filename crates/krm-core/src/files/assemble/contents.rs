@@ -26,11 +26,6 @@ impl<'a> FileWork<'a, '_> {
         if was == new.as_deref() {
             return Ok(None);
         }
-        if self.old.is_some_and(|file| file.is_external_symlink) {
-            let words = "the link leads out of the package, and what is outside is not written";
-            let hint = "name it in .krmignore, or edit the file that it leads to";
-            return Err(told(Diagnostic::untyped_error(words).hint(hint)));
-        }
         let new = new.map(TextChange::whole);
         Ok(Some(FileChange { path: path.clone(), old: self.old, new }))
     }

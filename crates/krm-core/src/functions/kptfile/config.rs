@@ -33,7 +33,7 @@ pub(super) fn relative(path: &str) -> Result<PackagePath, PackagePathError> {
     for part in path.split('/').filter(|part| !path.starts_with('/') && *part != ".") {
         match part {
             ".." if parts.pop().is_none() => {
-                return Err(PackagePathError::Leaves(path.to_owned()));
+                return Err(PackagePathError::OutsidePackage { path: path.to_owned() });
             }
             ".." => {}
             part => parts.push(part),

@@ -232,8 +232,8 @@ mod tests {
                 "7:22 `image` and `exec` are both given, and one is wanted ()",
                 "8:12 `A b` is no part of an image's name (an image is named like `ghcr.io/kptdev/krm-functions-catalog/set-labels:v0.2.0`)",
                 "11:17 `configMap` and `configPath` are both given, and one is wanted ()",
-                "11:17 `/c` is absolute; a path inside the package is wanted ()",
-                "12:28 `x/../../c.yaml` leaves the package with `..` ()",
+                "11:17 expected a path relative to the package, found `/c` ()",
+                "12:28 path `x/../../c.yaml` leaves the package ()",
                 "13:26 the image has the tag `v1` already (leave one of the two out)",
                 "14:20 `tag` is for images only ()",
             ]

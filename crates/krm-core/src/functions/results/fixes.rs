@@ -6,6 +6,7 @@ use krm_yaml::{Edit, EditError, File, NodeRef, Value};
 
 use super::field::FieldLookup;
 use super::locate::{LocatedResult, ResultLocator};
+use crate::diagnostics::CommonKind;
 use crate::functions::resource_list::FunctionResult;
 use crate::functions::resource_list::results::FieldRef;
 use crate::print::json;
@@ -100,8 +101,8 @@ impl Fixes {
             return;
         };
         if file.is_external_symlink {
-            let words = "not changed: the link leads out of the package";
-            self.left.push(Diagnostic::untyped_warning(words).in_file(&*file.display_path));
+            let skipped = Diagnostic::warning(CommonKind::SymlinkOutsidePackage);
+            self.left.push(skipped.in_file(&*file.display_path));
             return;
         }
         let json = path.is_json();

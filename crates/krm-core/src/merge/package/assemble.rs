@@ -9,7 +9,6 @@ use super::insert_position::Neighbours;
 use super::text_change::TextChange;
 use super::unit::{MergeUnit, UnitVersion, count_units};
 use super::{FileChange, FileMerge, FileMergeResult, PackageMerge, PackageMergeResult};
-use crate::diagnostics::CommonKind;
 use crate::files::Placement;
 use crate::files::arrangement::{Addition, Arrangement, InsertPosition, ResourcePosition};
 use crate::merge::node::{Merger, NewDocument};
@@ -298,9 +297,6 @@ fn finish<'a>(path: PackagePath, new_file: &NewFile<'a, '_>) -> Result<Finished<
     let was = new_file.old.and_then(PackageFile::file).map(File::text);
     if was == new.as_deref() && result.is_none() {
         return Ok(None);
-    }
-    if new_file.old.is_some_and(|file| file.is_external_symlink) {
-        return Err(in_file(Diagnostic::error(CommonKind::SymlinkOutsidePackage)));
     }
     let new = new.map(|new| TextChange::between(was.unwrap_or_default(), &new));
     Ok(Some((FileChange { path, old: new_file.old, new }, result)))
