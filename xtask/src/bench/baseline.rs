@@ -73,7 +73,7 @@ pub(super) fn run(options: &Options, krm: &Path, baseline: &Path) -> TaskResult 
     println!("\n## krm to baseline: {} runs of each\n", options.runs);
     let header = ["command", "baseline", "krm", "median ratio", "minimum ratio", "memory ratio"];
     let mut table = Table::new(1, &header);
-    for comparison in COMPARISONS.iter().filter(|it| options.wants(it.name)) {
+    for comparison in COMPARISONS.iter().filter(|it| options.selects(it.name)) {
         let directory = shell::target().join("bench/baseline").join(comparison.name);
         if directory.exists() {
             fs::remove_dir_all(&directory)?;

@@ -34,7 +34,7 @@ struct Options {
 }
 
 impl Options {
-    fn wants(&self, name: &str) -> bool {
+    fn selects(&self, name: &str) -> bool {
         name.contains(&self.only)
     }
 }
@@ -52,29 +52,29 @@ pub(crate) fn run(args: lexopt::Parser) -> TaskResult {
     }
     let tools = Tools::find(&options)?;
     let mut corpora = Corpora { directory, written: BTreeMap::new() };
-    if options.wants(startup::NAME) {
+    if options.selects(startup::NAME) {
         startup::run(&options, &tools)?;
     }
     workloads::run(&options, &tools, &mut corpora)?;
-    if options.wants(fmt::NAME) {
+    if options.selects(fmt::NAME) {
         fmt::run(&options, &tools)?;
     }
-    if options.wants(merge::NAME) {
+    if options.selects(merge::NAME) {
         merge::run(&options, &tools)?;
     }
-    if options.wants(writes::NAME) {
+    if options.selects(writes::NAME) {
         writes::run(&options, &tools)?;
     }
-    if options.wants(setters::NAME) {
+    if options.selects(setters::NAME) {
         setters::run(&options, &tools)?;
     }
-    if options.wants(functions::NAME) {
+    if options.selects(functions::NAME) {
         functions::run(&options, &tools, &mut corpora)?;
     }
-    if options.wants(render::NAME) {
+    if options.selects(render::NAME) {
         render::run(&options, &tools)?;
     }
-    if options.wants(parse::NAME) {
+    if options.selects(parse::NAME) {
         parse::run(&options, &mut corpora)?;
     }
     Ok(())

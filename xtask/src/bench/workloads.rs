@@ -86,7 +86,7 @@ type Growth = BTreeMap<(String, &'static str), Vec<(usize, f64)>>;
 
 pub(super) fn run(options: &Options, tools: &Tools, corpora: &mut Corpora) -> TaskResult {
     let selected: Vec<&Workload> =
-        WORKLOADS.iter().filter(|workload| options.wants(workload.name)).collect();
+        WORKLOADS.iter().filter(|workload| options.selects(workload.name)).collect();
     if selected.is_empty() {
         return Ok(());
     }

@@ -46,8 +46,8 @@ impl<'f> Tree<'f> {
         let mut identifiers = BTreeSet::new();
         for file in files.iter().filter(|file| file.is_rust()) {
             let code = rust_source::code(&file.text);
-            let words = code.split(|c: char| !c.is_alphanumeric() && c != '_');
-            identifiers.extend(words.filter(|word| !word.is_empty()).map(str::to_owned));
+            let names = code.split(|c: char| !c.is_alphanumeric() && c != '_');
+            identifiers.extend(names.filter(|name| !name.is_empty()).map(str::to_owned));
             // A module is named by its file.
             identifiers.extend(file.path.split(['/', '.']).map(str::to_owned));
         }
@@ -78,8 +78,11 @@ impl<'f> Tree<'f> {
         (is_package && !self.packages.contains(span)).then_some(span)
     }
 
-    /// Whether a file or directory exists, relative to the root or to `crates/`.
+    /// Whether a file or directory exists, relative to the root or to `crates/`; a file name alone may be anywhere.
     fn has_path(&self, path: &str) -> bool {
+        if !path.contains('/') && self.paths.iter().any(|it| it.ends_with(&format!("/{path}"))) {
+            return true;
+        }
         [path.to_owned(), format!("crates/{path}")].iter().any(|path| {
             let directory = format!("{path}/");
             self.paths.contains(path.as_str())
@@ -118,14 +121,14 @@ mod tests {
     #[test]
     fn existing_names_pass() {
         let text = "`krm-core/src/merge`, `crates/krm-core/src/merge/mod.rs`, `Plan`, `merge::Plan`,\n\
-                    `granit-parser`, `cargo xtask tidy`, `--check`, `m: {}`, `.case`\n";
+                    `mod.rs`, `granit-parser`, `cargo xtask tidy`, `--check`, `m: {}`, `.case`\n";
         assert_eq!(missing(text), [""; 0]);
     }
 
     #[test]
     fn missing_names_are_found() {
-        let text = "`krm-core/src/diff.rs`\n`Plans`\n`merge::Tree`\n`Comment`\n`other-parser`\n";
-        let expected = ["krm-core/src/diff.rs", "Plans", "Tree", "Comment", "other-parser"];
+        let text = "`krm-core/src/diff.rs`\n`diff.rs`\n`Plans`\n`merge::Tree`\n`Comment`\n`other-parser`\n";
+        let expected = ["krm-core/src/diff.rs", "diff.rs", "Plans", "Tree", "Comment", "other-parser"];
         assert_eq!(missing(text), expected.map(|name| format!("`{name}` does not exist")));
     }
 

@@ -29,15 +29,11 @@ const PHRASES: &[Phrase] = &[
     },
     phrase("it said", "write `last lines of stderr:`"),
     phrase("told", "write `reported` or `printed`"),
-    phrase("is told", "write `is reported`"),
     phrase("words for", "write `messages for`"),
     phrase("folder", "write `directory`"),
     phrase("folders", "write `directories`"),
-    phrase("in brackets", "write `in flow style`"),
     phrase("a whole number from", "write `a positive integer` or `an integer of at least …`"),
     phrase("anew", "write `again`"),
-    phrase("beside each other", "write `side by side` or `siblings`"),
-    phrase("who is meant", "write `the target`"),
 ];
 
 /// Documents of others, or text that quotes the phrases.
