@@ -60,7 +60,7 @@ impl KindParameter for i32 {}
 impl KindParameter for u32 {}
 impl KindParameter for u64 {}
 impl KindParameter for usize {}
-impl KindParameter for std::time::Duration {}
+impl KindParameter for core::time::Duration {}
 impl KindParameter for Vec<String> {}
 impl KindParameter for Vec<u32> {}
 impl<T: KindParameter> KindParameter for Option<T> {
