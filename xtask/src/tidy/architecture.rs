@@ -128,7 +128,8 @@ mod tests {
     #[test]
     fn missing_names_are_found() {
         let text = "`krm-core/src/diff.rs`\n`diff.rs`\n`Plans`\n`merge::Tree`\n`Comment`\n`other-parser`\n";
-        let expected = ["krm-core/src/diff.rs", "diff.rs", "Plans", "Tree", "Comment", "other-parser"];
+        let expected =
+            ["krm-core/src/diff.rs", "diff.rs", "Plans", "Tree", "Comment", "other-parser"];
         assert_eq!(missing(text), expected.map(|name| format!("`{name}` does not exist")));
     }
 
