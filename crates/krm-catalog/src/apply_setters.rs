@@ -1,10 +1,10 @@
-//! `apply-setters`: values of a ConfigMap go into the fields that name them in `kpt-set` comments.
+//! `apply-setters`: sets the fields that refer to setters in `kpt-set` comments.
 
 use krm_core::setters::ApplySetters;
 use krm_sdk::{Error, FunctionResult, Resource, ResourceList, Severity};
 
-use crate::config::failing;
-use crate::{Builtin, setters_config, telling};
+use crate::config::with_context;
+use crate::{Builtin, results, setters_config};
 
 /// The function as it is listed.
 pub const BUILTIN: Builtin = Builtin {
@@ -16,9 +16,9 @@ pub const BUILTIN: Builtin = Builtin {
     run,
 };
 
-/// Sets every field that names one of the values.
+/// Sets every field that refers to one of the setters.
 pub fn run(list: &mut ResourceList) -> Result<(), Error> {
-    apply(list).map_err(|error| failing(error, |words| format!("failed to apply setters: {words}")))
+    apply(list).map_err(|error| with_context(error, "failed to apply setters"))
 }
 
 fn apply(list: &mut ResourceList) -> Result<(), Error> {
@@ -28,7 +28,7 @@ fn apply(list: &mut ResourceList) -> Result<(), Error> {
         let apply = ApplySetters::new(&config, data)?;
         for item in &mut list.items {
             match set(item, &apply) {
-                Ok(told) => results.extend(told),
+                Ok(set) => results.extend(set),
                 Err(error) => errors.extend(error.diagnostics),
             }
         }
@@ -37,7 +37,7 @@ fn apply(list: &mut ResourceList) -> Result<(), Error> {
         return Err(errors.into());
     }
     if results.is_empty() {
-        list.say(Severity::Info, "no matches for input setter(s)");
+        list.add_result(Severity::Info, "no matches for input setter(s)");
     }
     list.results.extend(results);
     Ok(())
@@ -49,15 +49,15 @@ fn set(item: &mut Resource, apply: &ApplySetters<'_>) -> Result<Vec<FunctionResu
     }
     let file = item.item().package_file();
     let applied = apply.compute(&file)?;
-    let mut told = Vec::new();
+    let mut set = Vec::new();
     for it in &applied.fields {
-        let value = telling::value(item, it.field.node, &it.value);
+        let value = results::value(item, it.field.node, &it.value);
         let message = format!("set field value to {value}");
-        told.push(telling::of_field(item, telling::path(it.field.node), message));
+        set.push(results::of_field(item, results::path(it.field.node), message));
     }
-    told.extend(applied.warnings.iter().map(telling::warning));
+    set.extend(applied.warnings.iter().map(results::warning));
     if let Some(text) = applied.changes.text(&file)? {
         item.replace(text)?;
     }
-    Ok(told)
+    Ok(set)
 }

@@ -1,35 +1,40 @@
-//! What is known of a built-in function: its names, what it does and how it is called.
+//! The description of a built-in function.
 
 use krm_sdk::{Diagnostic, Error, ResourceList};
 
 /// A function that runs inside krm.
 #[derive(Clone, Copy, Debug)]
 pub struct Builtin {
-    /// The last part of its image's name, without a tag.
+    /// The last part of the image name, without tag.
     pub name: &'static str,
-    /// Other names that it answers to.
+    /// Other names of the function.
     pub aliases: &'static [&'static str],
-    /// One line: what it does.
+    /// What the function does, in one line.
     pub summary: &'static str,
-    /// The page: what it does, its functionConfig, an example. Markdown, kept beside the source.
+    /// The documentation in Markdown: what the function does, its functionConfig, and examples that tests run.
     pub doc: &'static str,
-    /// The released tags of the image that it stands for, beside none, `latest` and `unstable`.
+    /// The tags of the image for which the function stands in, besides none, `latest` and `unstable`.
     pub tags: &'static [&'static str],
-    /// Does the work.
+    /// The function itself.
     pub run: fn(&mut ResourceList) -> Result<(), Error>,
 }
 
 impl Builtin {
-    /// Does the work. An error in the functionConfig says at least where to read what it takes.
+    /// Runs the function. An error in the functionConfig gets at least a hint to the documentation.
     pub fn call(&self, list: &mut ResourceList) -> Result<(), Error> {
         let config = list.function_config.as_ref().map(|config| config.view().label());
         (self.run)(list).map_err(|mut error| {
-            let is_its = |it: &&mut Diagnostic| it.resource.as_deref() == config.as_deref();
-            let told = error.diagnostics.iter_mut().filter(is_its);
-            for told in told.filter(|it| it.resource.is_some() && it.hints.is_empty()) {
-                told.hints.push(format!("`krm fn doc {}` shows what it takes", self.name));
+            let is_in_config = |it: &&mut Diagnostic| it.resource.as_deref() == config.as_deref();
+            let diagnostics = error.diagnostics.iter_mut().filter(is_in_config);
+            for it in diagnostics.filter(|it| it.resource.is_some() && it.hints.is_empty()) {
+                it.hints.push(doc_hint(self.name));
             }
             error
         })
     }
+}
+
+/// A hint to the documentation of a function.
+pub(crate) fn doc_hint(name: &str) -> String {
+    format!("see `krm fn doc {name}`")
 }

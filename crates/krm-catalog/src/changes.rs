@@ -1,26 +1,27 @@
-//! What is to change in one resource: values that are there and keys that are missing, made by one edit.
+//! The changes of one resource, collected first and then made by one edit: new values of fields, and new fields.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::kinds::CatalogKind;
 use krm_sdk::{Diagnostic, Error, Resource};
 use krm_yaml::{Edit, EditError, KeyPosition, NodeKind, NodeRef, ScalarType, Segment, Value};
 
-/// The changes of one resource, collected before any of them is made.
+/// The changes of one resource. They are collected before any of them is made, because aliases may share the nodes.
 #[derive(Default)]
 pub(crate) struct Changes<'a> {
     values: BTreeMap<usize, (NodeRef<'a>, Value<'static>)>,
     new: BTreeMap<usize, (NodeRef<'a>, Branch)>,
-    /// Aliases that somebody went through.
+    /// Aliases on the paths that were followed.
     aliases: BTreeSet<usize>,
-    /// Where paths ended that went through none, and those that did.
+    /// The ends of paths without and with an alias or `<<` on the way.
     direct: BTreeSet<usize>,
     indirect: BTreeSet<usize>,
-    /// The aliases of the last path, and mappings that are to get nothing new where an alias stands for them.
+    /// The aliases of the last path, and the mappings to which nothing is to be added through an alias.
     last: Vec<usize>,
     declined: BTreeSet<(usize, usize)>,
 }
 
-/// Keys of a mapping that are to be made, in order.
+/// The new keys of a mapping, in order.
 type Branch = Vec<(String, Tree)>;
 
 enum Tree {
@@ -28,30 +29,30 @@ enum Tree {
     Branch(Branch),
 }
 
-/// What stands at the end of a path.
+/// The end of a path.
 #[derive(Clone, Debug)]
-pub(crate) enum Spot<'a> {
-    /// A node.
-    There(NodeRef<'a>),
-    /// A node that a `<<` key brings into a mapping, under this key: another value is written beside it.
+pub(crate) enum FieldSlot<'a> {
+    /// An existing node.
+    Existing(NodeRef<'a>),
+    /// A node that `<<` merges into a mapping, with that mapping and the key: a new value overrides it there.
     Merged(NodeRef<'a>, NodeRef<'a>, String),
-    /// Nothing: these keys are missing below a mapping, or below a null that can become one.
+    /// A missing field: these keys are to be created below a mapping or null.
     Missing(NodeRef<'a>, Vec<String>),
 }
 
-impl<'a> Spot<'a> {
-    /// The node, where there is one.
+impl<'a> FieldSlot<'a> {
+    /// The existing node.
     pub(crate) fn node(&self) -> Option<NodeRef<'a>> {
         match self {
-            Self::There(node) | Self::Merged(node, ..) => Some(*node),
+            Self::Existing(node) | Self::Merged(node, ..) => Some(*node),
             Self::Missing(..) => None,
         }
     }
 }
 
 impl<'a> Changes<'a> {
-    /// Goes one key down, through aliases and `<<` keys. None where the node is no mapping.
-    pub(crate) fn step(&mut self, node: NodeRef<'a>, key: &str) -> Option<Option<NodeRef<'a>>> {
+    /// The value of a key, through aliases and `<<`. None if the node is not a mapping.
+    pub(crate) fn get(&mut self, node: NodeRef<'a>, key: &str) -> Option<Option<NodeRef<'a>>> {
         let node = self.resolve(node);
         let mapping = node.as_mapping()?;
         let own = mapping.get(key);
@@ -59,7 +60,7 @@ impl<'a> Changes<'a> {
         Some(own.or_else(merged))
     }
 
-    /// The node that an alias stands for; who goes through an alias means what it shares.
+    /// Resolves an alias, and records that it was followed.
     pub(crate) fn resolve(&mut self, node: NodeRef<'a>) -> NodeRef<'a> {
         if node.kind() == NodeKind::Alias {
             self.aliases.insert(node.index());
@@ -67,21 +68,21 @@ impl<'a> Changes<'a> {
         node.resolve()
     }
 
-    /// Notes that a path ends at a node, and whether it went through an alias.
+    /// Records that a path ends at a node, and whether it went through an alias.
     pub(crate) fn arrive(&mut self, node: NodeRef<'a>, is_shared: bool) {
         let ends = if is_shared { &mut self.indirect } else { &mut self.direct };
         ends.insert(node.index());
     }
 
-    /// Whether a node was only reached through an alias, or is one.
+    /// Whether a node is an alias or was only reached through one.
     pub(crate) fn is_shared(&self, node: NodeRef<'a>) -> bool {
         let index = node.resolve().index();
         let is_indirect = self.indirect.contains(&index) && !self.direct.contains(&index);
         node.kind() == NodeKind::Alias || is_indirect
     }
 
-    /// Follows keys down from a node. None where something on the way is neither a mapping nor null.
-    pub(crate) fn follow(&mut self, from: NodeRef<'a>, keys: &[&str]) -> Option<Spot<'a>> {
+    /// Follows keys from a node. None if something on the way is neither a mapping nor null.
+    pub(crate) fn follow(&mut self, from: NodeRef<'a>, keys: &[&str]) -> Option<FieldSlot<'a>> {
         let mut is_shared = self.is_shared(from);
         let mut node = self.resolve(from);
         self.last.clear();
@@ -89,54 +90,55 @@ impl<'a> Changes<'a> {
             self.last.extend(&self.aliases);
         }
         for (at, key) in keys.iter().enumerate() {
-            let next = if is_null(node) { None } else { self.step(node, key)? };
+            let next = if is_null(node) { None } else { self.get(node, key)? };
             let Some(next) = next else {
                 self.arrive(node, is_shared);
                 let missing = keys[at..].iter().map(|key| (*key).to_owned());
-                return Some(Spot::Missing(node, missing.collect()));
+                return Some(FieldSlot::Missing(node, missing.collect()));
             };
             if at + 1 == keys.len() && next.parent() != Some(node) {
                 self.arrive(node, is_shared);
-                return Some(Spot::Merged(next.resolve(), node, (*key).to_owned()));
+                return Some(FieldSlot::Merged(next.resolve(), node, (*key).to_owned()));
             }
             is_shared |= next.kind() == NodeKind::Alias || next.parent() != Some(node);
             self.last.extend((next.kind() == NodeKind::Alias).then(|| next.index()));
             node = self.resolve(next);
         }
         self.arrive(node, is_shared);
-        Some(Spot::There(node))
+        Some(FieldSlot::Existing(node))
     }
 
-    /// Says that what was followed last, and is missing, is not to be made.
-    pub(crate) fn decline(&mut self, spot: &Spot<'a>) {
-        if let Spot::Missing(at, _) = spot {
+    /// Records that the field that was followed last is not to be created if it is missing.
+    pub(crate) fn decline(&mut self, slot: &FieldSlot<'a>) {
+        if let FieldSlot::Missing(at, _) = slot {
             self.declined.extend(self.last.drain(..).map(|alias| (at.index(), alias)));
         }
     }
 
-    /// Puts a text where a path ends, and makes what is missing.
-    pub(crate) fn set(&mut self, spot: &Spot<'a>, text: &str) {
-        self.set_value(spot, Value::string(text.to_owned()));
+    /// Sets a field to a string, and creates missing parents.
+    pub(crate) fn set(&mut self, slot: &FieldSlot<'a>, text: &str) {
+        self.set_value(slot, Value::string(text.to_owned()));
     }
 
-    /// Puts a value where a path ends.
-    pub(crate) fn set_value(&mut self, spot: &Spot<'a>, value: Value<'static>) {
-        match spot {
-            Spot::There(node) => {
+    /// Sets a field.
+    pub(crate) fn set_value(&mut self, slot: &FieldSlot<'a>, value: Value<'static>) {
+        match slot {
+            FieldSlot::Existing(node) => {
                 self.values.insert(node.index(), (*node, value));
             }
-            Spot::Merged(node, ..) if node.as_str().is_some_and(|it| is_text(&value, &it)) => {}
-            Spot::Merged(_, at, key) => self.add(*at, std::slice::from_ref(key), value),
-            Spot::Missing(at, keys) => self.add(*at, keys, value),
+            FieldSlot::Merged(node, ..) if node.as_str().is_some_and(|it| is_text(&value, &it)) => {
+            }
+            FieldSlot::Merged(_, at, key) => self.add(*at, std::slice::from_ref(key), value),
+            FieldSlot::Missing(at, keys) => self.add(*at, keys, value),
         }
     }
 
     fn add(&mut self, at: NodeRef<'a>, keys: &[String], value: Value<'static>) {
         let (_, branch) = self.new.entry(at.index()).or_insert_with(|| (at, Branch::new()));
-        grow(branch, keys, value);
+        insert(branch, keys, value);
     }
 
-    /// Whether nothing is to change.
+    /// Whether there are no changes.
     pub(crate) fn is_empty(&self) -> bool {
         self.values.is_empty() && self.new.is_empty()
     }
@@ -157,9 +159,10 @@ impl<'a> Changes<'a> {
         Ok(())
     }
 
-    /// Whether everything that shares a changed node was asked to change as well, as in `labels: *labels`: the node by a path of
-    /// its own, and every alias of it.
-    fn is_asked_of_all(&self, root: NodeRef<'a>) -> bool {
+    /// Whether everything that shares a changed node is to change too: the anchored node was reached by a path without aliases, and
+    /// every alias to it was followed. With `labels: *labels`, setting labels everywhere may edit the anchored node; setting them
+    /// in one place may not.
+    fn covers_all_aliases(&self, root: NodeRef<'a>) -> bool {
         if self.aliases.is_empty() {
             return false;
         }
@@ -176,57 +179,52 @@ impl<'a> Changes<'a> {
     }
 }
 
-/// Changes a resource: what is to be done is collected first, and made by one edit. True where its text is another now.
+/// Collects changes of a resource and makes them with one edit. Returns what `collect` returns.
 pub(crate) fn change<T>(
     resource: &mut Resource,
     collect: impl for<'a> FnOnce(&mut Changes<'a>, &'a Resource) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let before = resource.clone();
     let mut changes = Changes::default();
-    let made = collect(&mut changes, &before)?;
+    let collected = collect(&mut changes, &before)?;
     if changes.is_empty() {
-        return Ok(made);
+        return Ok(collected);
     }
     let file = before.item().file();
-    let is_shared = changes.is_asked_of_all(before.root());
+    let is_shared = changes.covers_all_aliases(before.root());
     let mut edit = Edit::new(file).allow_shared(is_shared);
     let refused = |error: EditError| {
-        let told = Diagnostic::from_edit(&error, file);
-        let is_hinted = !told.hints.is_empty();
-        let hint = "write it so that it can be changed alone, or change it by hand";
-        about(&before, if is_hinted { told } else { told.hint(hint) })
+        let diagnostic = Diagnostic::from_edit(&error, file);
+        let has_hint = !diagnostic.hints.is_empty();
+        let hint = "write the value without sharing it, or change it by hand";
+        in_resource(&before, if has_hint { diagnostic } else { diagnostic.hint(hint) })
     };
     changes.add_to(&mut edit).map_err(refused)?;
     if !edit.is_empty() {
         resource.replace(edit.apply().map_err(refused)?)?;
     }
-    Ok(made)
+    Ok(collected)
 }
 
-/// An error that names the resource and its file.
-pub(crate) fn about(resource: &Resource, mut told: Diagnostic) -> Error {
-    told.file = resource.path().map(|path| path.as_str().into());
-    told.resource = Some(resource.view().label().into());
-    told.into()
+/// Names the resource of a diagnostic and its file.
+pub(crate) fn in_resource(resource: &Resource, mut diagnostic: Diagnostic) -> Error {
+    diagnostic.file = resource.path().map(|path| path.as_str().into());
+    diagnostic.resource = Some(resource.view().label().into());
+    diagnostic.into()
 }
 
-/// An error at a node of a resource, and what to do about it.
-pub(crate) fn at(
-    resource: &Resource,
-    node: NodeRef<'_>,
-    message: impl Into<String>,
-    hint: impl Into<String>,
-) -> Error {
-    let file = resource.item().file();
-    about(resource, Diagnostic::untyped_error(message).at(file, node.span()).hint(hint.into()))
+/// The error for a field that cannot be set, because `node` is not a mapping.
+pub(crate) fn not_a_mapping(resource: &Resource, node: NodeRef<'_>, field: &str) -> Error {
+    let kind = CatalogKind::NotAMapping { field: field.to_owned() };
+    in_resource(resource, Diagnostic::error(kind).at(resource.item().file(), node.span()))
 }
 
-/// Whether a node is there and says nothing.
+/// Whether a node is null.
 pub(crate) fn is_null(node: NodeRef<'_>) -> bool {
     node.as_scalar().is_some_and(|scalar| scalar.resolve() == ScalarType::Null)
 }
 
-/// The text of a scalar, whatever its type; none for null and for collections.
+/// The text of a scalar of any type; none for null and collections.
 pub(crate) fn text_of<'a>(node: NodeRef<'a>) -> Option<std::borrow::Cow<'a, str>> {
     let node = node.resolve();
     node.as_scalar().filter(|_| !is_null(node)).map(|scalar| scalar.value())
@@ -236,7 +234,7 @@ fn is_text(value: &Value<'_>, text: &str) -> bool {
     matches!(value, Value::String(it) if it == text)
 }
 
-fn grow(branch: &mut Branch, keys: &[String], value: Value<'static>) {
+fn insert(branch: &mut Branch, keys: &[String], value: Value<'static>) {
     let Some((key, rest)) = keys.split_first() else { return };
     let at = branch.iter().position(|(name, _)| name == key).unwrap_or_else(|| {
         branch.push((key.clone(), Tree::Branch(Branch::new())));
@@ -244,7 +242,7 @@ fn grow(branch: &mut Branch, keys: &[String], value: Value<'static>) {
     });
     match (&mut branch[at].1, rest) {
         (tree, []) => *tree = Tree::Leaf(value),
-        (Tree::Branch(branch), rest) => grow(branch, rest, value),
+        (Tree::Branch(branch), rest) => insert(branch, rest, value),
         (Tree::Leaf(_), _) => {}
     }
 }

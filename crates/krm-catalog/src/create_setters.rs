@@ -1,10 +1,11 @@
-//! `create-setters`: fields that hold the values of setters get `kpt-set` comments.
+//! `create-setters`: adds `kpt-set` comments to fields with the values of setters.
 
 use krm_core::setters::{AddSetterComments, SetterValue};
 use krm_sdk::{Diagnostic, Error, FunctionResult, Resource, ResourceList};
 
-use crate::config::failing;
-use crate::{Builtin, own_config, setters_config, telling};
+use crate::config::with_context;
+use crate::kinds::CatalogKind;
+use crate::{Builtin, config, results, setters_config};
 
 /// The function as it is listed.
 pub const BUILTIN: Builtin = Builtin {
@@ -16,39 +17,38 @@ pub const BUILTIN: Builtin = Builtin {
     run,
 };
 
-/// Marks every field that holds one of the values.
+/// Adds a comment to every field that contains one of the values.
 pub fn run(list: &mut ResourceList) -> Result<(), Error> {
-    create(list)
-        .map_err(|error| failing(error, |words| format!("failed to create setters: {words}")))
+    create(list).map_err(|error| with_context(error, "failed to create setters"))
 }
 
 fn create(list: &mut ResourceList) -> Result<(), Error> {
-    let config = setters_config::file(list, BUILTIN.name)?;
-    let data = setters_config::data(&config).filter(|data| data.children().next().is_some());
+    let config_file = setters_config::file(list, BUILTIN.name)?;
+    let data = setters_config::data(&config_file).filter(|data| data.children().next().is_some());
     let Some(data) = data else {
-        let hint = "`data` maps the names of new setters to the values that fields hold now";
-        return Err(Diagnostic::untyped_error("config map cannot be empty").hint(hint).into());
+        let hint = "map the names of new setters to current values of fields in `data`";
+        return Err(config::rejected("config map cannot be empty").hint(hint).into());
     };
-    let mark = AddSetterComments::new(&config, data)?;
+    let mark = AddSetterComments::new(&config_file, data)?;
     let (mut results, mut warnings) = (Vec::new(), Vec::new());
-    let own = own_config::text(list);
-    for item in list.items.iter_mut().filter(|it| !own_config::is_it(it, own.as_deref())) {
-        let (told, left) = set(item, &mark)?;
-        results.extend(told);
-        warnings.extend(left);
+    let own = config::config_text(list);
+    for item in list.items.iter_mut().filter(|it| !config::is_function_config(it, own.as_deref())) {
+        let (set, not_set) = set(item, &mark)?;
+        results.extend(set);
+        warnings.extend(not_set);
     }
     if results.is_empty() {
-        let hint = "fields are found by the values that they hold now; look at `data`";
-        let error =
-            Diagnostic::untyped_error("no matches for the input list of setters").hint(hint);
+        let hint = "set `data` to values that fields have now";
+        let message = "no matches for the input list of setters".into();
+        let error = Diagnostic::error(CatalogKind::Failed { message }).hint(hint);
         return Err(std::iter::once(error).chain(warnings).collect::<Vec<_>>().into());
     }
     list.results.extend(results);
-    list.results.extend(warnings.iter().map(telling::warning));
+    list.results.extend(warnings.iter().map(results::warning));
     Ok(())
 }
 
-/// What there is to say of fields that have references now, and of those that cannot have one.
+/// Results for the fields that got a comment, and warnings for those that cannot have one.
 fn set(
     item: &mut Resource,
     mark: &AddSetterComments,
@@ -63,10 +63,10 @@ fn set(
         };
         let message = format!(
             "Added line comment {} for field with value {}",
-            telling::quoted(&field.reference),
-            telling::value(item, field.node, &value)
+            results::quoted(&field.reference),
+            results::value(item, field.node, &value)
         );
-        told.push(telling::of_field(item, telling::path(field.node), message));
+        told.push(results::of_field(item, results::path(field.node), message));
     }
     if let Some(text) = marked.changes.text(&file)? {
         item.replace(text)?;

@@ -6,7 +6,7 @@ use krm_yaml::EmptyParents;
 use serde::Deserialize;
 
 use crate::Builtin;
-use crate::config::{given, missing, wrong};
+use crate::config::{function_config, invalid_field, missing};
 
 /// The function as it is listed.
 pub const BUILTIN: Builtin = Builtin {
@@ -37,11 +37,11 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     }
     if results.is_empty() {
         let message = "None of the resources had the provided annotations to delete";
-        list.say(Severity::Info, message);
+        list.add_result(Severity::Info, message);
         return Ok(());
     }
     let message = format!("The provided annotations were deleted from {count} resource(s)");
-    list.say(Severity::Info, message);
+    list.add_result(Severity::Info, message);
     list.results.extend(results);
     Ok(())
 }
@@ -49,14 +49,14 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
 fn names(list: &ResourceList) -> Result<Vec<String>, Error> {
     let message =
         "annotationKeys was not provided as part of the config or paramters to the function";
-    let Some(config) = given(list) else {
+    let Some(config) = function_config(list) else {
         return Err(missing::<DeleteAnnotations>(list, BUILTIN.name, message));
     };
     let DeleteAnnotations { annotation_keys } = config.read_config()?;
     let names = annotation_keys.split(',').map(str::trim).filter(|name| !name.is_empty());
     let names: Vec<String> = names.map(str::to_owned).collect();
     if names.is_empty() {
-        let told = wrong(config, "data.annotationKeys", message);
+        let told = invalid_field(config, "data.annotationKeys", message);
         return Err(told.hint("name the annotations in `data.annotationKeys`, with commas").into());
     }
     Ok(names)

@@ -50,9 +50,9 @@ pub(crate) fn rewrite<'a>(
     resource: &'a Resource,
     mut change: impl FnMut(Dependency) -> Option<Dependency>,
 ) {
-    let spot = changes.follow(resource.root(), &["metadata", "annotations", ANNOTATION]);
-    let Some(spot) = spot else { return };
-    let Some(text) = spot.node().and_then(|node| node.as_str()) else { return };
+    let slot = changes.follow(resource.root(), &["metadata", "annotations", ANNOTATION]);
+    let Some(slot) = slot else { return };
+    let Some(text) = slot.node().and_then(|node| node.as_str()) else { return };
     let parts = text.split(',').map(|part| {
         let old = part.trim();
         match Dependency::parse(old).and_then(&mut change) {
@@ -62,6 +62,6 @@ pub(crate) fn rewrite<'a>(
     });
     let new = parts.collect::<Vec<_>>().join(",");
     if new != text {
-        changes.set(&spot, &new);
+        changes.set(&slot, &new);
     }
 }

@@ -4,7 +4,7 @@ use krm_sdk::{Error, Resource};
 use krm_yaml::{NodeKind, NodeRef};
 use serde::Deserialize;
 
-use crate::changes::{Changes, Spot, at, is_null};
+use crate::changes::{Changes, FieldSlot, is_null, not_a_mapping};
 
 /// A field of some resources: `spec/template/spec/containers[]/image`.
 ///
@@ -60,13 +60,13 @@ impl FieldSpec {
         &self,
         resource: &'a Resource,
         changes: &mut Changes<'a>,
-    ) -> Result<Vec<Spot<'a>>, Error> {
+    ) -> Result<Vec<FieldSlot<'a>>, Error> {
         if !self.selects(resource) {
             return Ok(Vec::new());
         }
-        let mut walk = Walk { resource, changes, create: self.create, spots: Vec::new() };
+        let mut walk = Walk { resource, changes, create: self.create, slots: Vec::new() };
         walk.go(resource.root(), &keys(&self.path), false)?;
-        Ok(walk.spots)
+        Ok(walk.slots)
     }
 }
 
@@ -95,17 +95,17 @@ struct Walk<'w, 'a> {
     resource: &'a Resource,
     changes: &'w mut Changes<'a>,
     create: bool,
-    spots: Vec<Spot<'a>>,
+    slots: Vec<FieldSlot<'a>>,
 }
 
 impl<'a> Walk<'_, 'a> {
-    /// Paths are as short as people write them, so this goes no deeper than lists in lists do.
+    /// Recursion is bounded by the length of the path and the nesting of sequences.
     fn go(&mut self, node: NodeRef<'a>, keys: &[String], is_shared: bool) -> Result<(), Error> {
         let is_shared = is_shared || node.kind() == NodeKind::Alias;
         let node = self.changes.resolve(node);
         let Some((key, rest)) = keys.split_first() else {
             self.changes.arrive(node, is_shared);
-            self.spots.push(Spot::There(node));
+            self.slots.push(FieldSlot::Existing(node));
             return Ok(());
         };
         if let Some(list) = node.as_sequence() {
@@ -119,11 +119,11 @@ impl<'a> Walk<'_, 'a> {
             self.missing(node, keys, is_shared);
             return Ok(());
         }
-        match self.changes.step(node, name) {
+        match self.changes.get(node, name) {
             Some(Some(next)) if is_null(next) && rest.is_empty() => {
                 let may = self.create && !is_list;
                 self.changes.arrive(next, is_shared);
-                self.spots.extend(may.then_some(Spot::There(next)));
+                self.slots.extend(may.then_some(FieldSlot::Existing(next)));
                 Ok(())
             }
             Some(Some(next)) => self.go(next, rest, is_shared || next.parent() != Some(node)),
@@ -131,17 +131,14 @@ impl<'a> Walk<'_, 'a> {
                 self.missing(node, keys, is_shared);
                 Ok(())
             }
-            None => {
-                let message = format!("`{name}` is to be set here, and this is no mapping");
-                Err(at(self.resource, node, message, "make it a mapping, or name another path"))
-            }
+            None => Err(not_a_mapping(self.resource, node, name)),
         }
     }
 
     fn missing(&mut self, node: NodeRef<'a>, keys: &[String], is_shared: bool) {
         if self.create && !keys.iter().any(|key| key.ends_with("[]")) {
             self.changes.arrive(node, is_shared);
-            self.spots.push(Spot::Missing(node, keys.to_vec()));
+            self.slots.push(FieldSlot::Missing(node, keys.to_vec()));
         }
     }
 }
@@ -153,16 +150,18 @@ mod tests {
     fn found(text: &str, path: &str, create: bool) -> Result<Vec<String>, Error> {
         let resource = Resource::parse(text).unwrap();
         let spec = FieldSpec::new("", "", "", path, create);
-        let spots = spec.find(&resource, &mut Changes::default())?;
-        let told = |spot: &Spot<'_>| match spot {
-            Spot::There(node) | Spot::Merged(node, ..) => node.text().to_owned(),
-            Spot::Missing(at, keys) => format!("{} below {}", keys.join("."), at.position().line),
+        let slots = spec.find(&resource, &mut Changes::default())?;
+        let describe = |slot: &FieldSlot<'_>| match slot {
+            FieldSlot::Existing(node) | FieldSlot::Merged(node, ..) => node.text().to_owned(),
+            FieldSlot::Missing(at, keys) => {
+                format!("{} below {}", keys.join("."), at.position().line)
+            }
         };
-        Ok(spots.iter().map(told).collect())
+        Ok(slots.iter().map(describe).collect())
     }
 
     #[test]
-    fn lists_are_gone_through_and_missing_keys_are_made_on_request() {
+    fn path_continues_in_every_element_and_creates_missing_keys_on_request() {
         let text = "kind: A\nspec:\n  list:\n  - a: 1\n  - b: 2\n";
         for path in ["spec/list[]/a", "spec/list/a"] {
             assert_eq!(found(text, path, false).unwrap(), ["1"]);
@@ -173,11 +172,11 @@ mod tests {
         assert_eq!(found("a: null\n", "a/b", true).unwrap(), ["b below 1"]);
         assert_eq!(found("a: null\n", "a/b", false).unwrap(), [""; 0]);
         let error = found(text, "kind/a", true).unwrap_err();
-        assert_eq!(error.to_string(), "`a` is to be set here, and this is no mapping");
+        assert_eq!(error.to_string(), "cannot set `a`: expected a mapping here");
     }
 
     #[test]
-    fn a_slash_in_a_key_is_escaped() {
+    fn slash_in_a_key_is_escaped() {
         assert_eq!(keys(r"a/b.c\/d/e"), ["a", "b.c/d", "e"]);
         assert_eq!(keys("a"), ["a"]);
     }

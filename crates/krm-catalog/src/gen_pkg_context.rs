@@ -34,7 +34,7 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     let kptfile = list.items.iter().filter(is_own).find(|it| is_kptfile(it));
     let Some(kptfile) = kptfile else {
         let words = "there is no Kptfile among the resources, so that the package has no name";
-        list.say(Severity::Warning, words);
+        list.add_result(Severity::Warning, words);
         return Ok(());
     };
     let name = kptfile.name().into_owned();

@@ -1,4 +1,52 @@
-//! Functions that are built into krm, each written on `krm-sdk` as any author would.
+//! The functions that are built into krm: replacements for the kpt catalog, written with `krm-sdk`.
+//!
+//! ```
+//! use krm_sdk::{Error, Resource, testing};
+//!
+//! fn main() -> Result<(), Error> {
+//!     let mut list = testing::list(&["apiVersion: v1\nkind: Service\nmetadata:\n  name: web # the shop\n"]);
+//!     let config = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: config}\ndata: {tier: frontend}\n";
+//!     list.function_config = Some(Resource::parse(config)?);
+//!
+//!     let Some(set_labels) = krm_catalog::find("set-labels") else { return Err(Error::new("not built in")) };
+//!     set_labels.call(&mut list)?;
+//!
+//!     let text = "apiVersion: v1\nkind: Service\nmetadata:\n  name: web # the shop\n  labels:\n    tier: frontend\nspec:\n  selector:\n    tier: frontend\n";
+//!     assert_eq!(list.items[0].text(), text);
+//!     assert_eq!(list.results[0].message, "set 2 labels in total");
+//!     Ok(())
+//! }
+//! ```
+//!
+//! A built-in function is an ordinary function of `krm-sdk` in a module of its own, with a [`Builtin`] that describes it:
+//!
+//! ```
+//! use krm_catalog::Builtin;
+//! use krm_sdk::{Error, ResourceList, testing};
+//!
+//! const BUILTIN: Builtin = Builtin {
+//!     name: "set-owner",
+//!     aliases: &[],
+//!     summary: "set the owner of every resource",
+//!     doc: "# set-owner\n",
+//!     tags: &["v0.1"],
+//!     run,
+//! };
+//!
+//! fn run(list: &mut ResourceList) -> Result<(), Error> {
+//!     list.items.iter_mut().try_for_each(|item| item.set_annotation("example.com/owner", "team-a"))
+//! }
+//!
+//! # fn main() -> Result<(), Error> {
+//! let mut list = testing::list(&["apiVersion: v1\nkind: Pod\n"]);
+//! BUILTIN.call(&mut list)?;
+//! assert_eq!(list.items[0].annotation("example.com/owner").as_deref(), Some("team-a"));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The features `gatekeeper` and `starlark` are on by default; without them the functions of these names are left out, and builds
+//! are much faster.
 
 pub mod annotate_apply_time_mutations;
 pub mod apply_replacements;
@@ -16,15 +64,16 @@ pub mod format;
 #[cfg(feature = "gatekeeper")]
 pub mod gatekeeper;
 pub mod gen_pkg_context;
+pub mod kinds;
 pub mod kubeconform;
 pub mod list_setters;
-mod look;
+mod lookup;
 pub mod no_op;
-mod own_config;
 pub mod remove_local_config_resources;
+mod results;
 mod scope;
 #[cfg(any(feature = "gatekeeper", feature = "starlark"))]
-mod script_place;
+mod script_location;
 pub mod search_replace;
 pub mod set_annotations;
 pub mod set_enforcement_action;
@@ -34,12 +83,26 @@ pub mod set_namespace;
 mod setters_config;
 #[cfg(feature = "starlark")]
 pub mod starlark;
-mod telling;
 pub mod upsert_resource;
 
 pub use builtin::Builtin;
 
-/// All built-in functions, by name.
+use kinds::CatalogKind;
+use krm_core::diagnostics::explain::Area;
+
+/// The kinds that krm-catalog declares, with their explanations.
+pub const EXPLANATIONS: &[Area] = &[Area {
+    title: "Built-in functions",
+    ids: &[CatalogKind::IDS],
+    text: include_str!("../explain/catalog.md"),
+}];
+
+/// The README, so that its examples are compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;
+
+/// All built-in functions, sorted by name.
 pub const BUILTINS: &[Builtin] = &[
     annotate_apply_time_mutations::BUILTIN,
     apply_replacements::BUILTIN,
@@ -67,7 +130,7 @@ pub const BUILTINS: &[Builtin] = &[
     upsert_resource::BUILTIN,
 ];
 
-/// The built-in function of this short name.
+/// The built-in function with this name or alias.
 pub fn find(name: &str) -> Option<&'static Builtin> {
     BUILTINS.iter().find(|builtin| builtin.name == name || builtin.aliases.contains(&name))
 }
@@ -77,8 +140,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_in_order_and_said_once() {
+    fn names_are_sorted_and_unique() {
         assert!(BUILTINS.is_sorted_by(|a, b| a.name < b.name));
         assert_eq!(find("no-op").map(|it| it.name), Some("no-op"));
+    }
+
+    #[test]
+    fn every_kind_is_explained_with_an_example() {
+        let gaps: Vec<String> = EXPLANATIONS.iter().flat_map(Area::gaps).collect();
+        assert!(gaps.is_empty(), "{gaps:#?}");
     }
 }

@@ -10,7 +10,7 @@ use krm_core::setters::{
 use krm_sdk::yaml::{CommentPosition, ScalarType};
 use krm_sdk::{Error, FunctionResult, ResourceList, Severity};
 
-use crate::{Builtin, telling};
+use crate::{Builtin, results};
 
 /// The function as it is listed.
 pub const BUILTIN: Builtin = Builtin {
@@ -31,7 +31,7 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     let own = files.iter().filter(is_own).collect();
     let setters = Setters::new(own, &[], files.iter().map(patterns).collect());
     let mut results: Vec<FunctionResult> =
-        setters.warnings().iter().map(telling::warning).collect();
+        setters.warnings().iter().map(results::warning).collect();
     let listed = ListSetters::default().compute(&setters);
     let kept = listed
         .setters

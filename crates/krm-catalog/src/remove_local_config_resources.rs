@@ -22,10 +22,10 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     list.items = kept;
     if removed.is_empty() {
         let message = "Found no resources to prune with the local config annotation";
-        list.say(Severity::Warning, message);
+        list.add_result(Severity::Warning, message);
         return Ok(());
     }
-    list.say(Severity::Info, format!("Number of resources pruned: {}", removed.len()));
+    list.add_result(Severity::Info, format!("Number of resources pruned: {}", removed.len()));
     list.results.extend(removed.iter().map(told));
     Ok(())
 }

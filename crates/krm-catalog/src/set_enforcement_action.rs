@@ -1,18 +1,18 @@
-//! `set-enforcement-action`: what constraints of Gatekeeper do about a violation.
+//! `set-enforcement-action`: sets the enforcement action of Gatekeeper constraints.
 
 use krm_sdk::results::FileRef;
 use krm_sdk::{Error, FunctionResult, Resource, ResourceList, Severity};
 use serde::Deserialize;
 
 use crate::Builtin;
-use crate::changes::{at, change};
-use crate::config::{failing, given, missing, wrong};
+use crate::changes::{change, not_a_mapping};
+use crate::config::{function_config, invalid_field, missing, with_context};
 
 /// The function as it is listed.
 pub const BUILTIN: Builtin = Builtin {
     name: "set-enforcement-action",
     aliases: &[],
-    summary: "set what Gatekeeper's constraints do about a violation",
+    summary: "set the enforcement action of Gatekeeper constraints",
     doc: include_str!("../doc/set-enforcement-action.md"),
     tags: &["v0.1", "v0.1.0"],
     run,
@@ -29,8 +29,7 @@ const CONSTRAINT: &str = "constraints.gatekeeper.sh/v1beta1";
 
 /// Sets the action of all constraints.
 pub fn run(list: &mut ResourceList) -> Result<(), Error> {
-    set(list)
-        .map_err(|error| failing(error, |words| format!("failed to process policies: {words}")))
+    set(list).map_err(|error| with_context(error, "failed to process policies"))
 }
 
 fn set(list: &mut ResourceList) -> Result<(), Error> {
@@ -41,45 +40,44 @@ fn set(list: &mut ResourceList) -> Result<(), Error> {
     for resource in list.items.iter_mut().filter(is_constraint) {
         change(resource, |changes, resource| {
             match changes.follow(resource.root(), &["spec", "enforcementAction"]) {
-                Some(spot) => changes.set(&spot, &action),
+                Some(slot) => changes.set(&slot, &action),
                 None => {
                     let spec = resource.get("spec").unwrap_or_else(|| resource.root());
-                    let message = "`spec.enforcementAction` is to be set, and `spec` is no mapping";
-                    return Err(at(resource, spec, message, "make it a mapping, or remove it"));
+                    return Err(not_a_mapping(resource, spec, "enforcementAction"));
                 }
             }
             Ok(())
         })?;
-        results.push(told(resource));
+        results.push(result(resource));
     }
     if results.is_empty() {
-        list.say(Severity::Warning, format!("Found no policy to set to [{action}]"));
+        list.add_result(Severity::Warning, format!("Found no policy to set to [{action}]"));
         return Ok(());
     }
     let count = results.len();
-    list.say(Severity::Info, format!("Number of policies set to [{action}]: {count}"));
+    list.add_result(Severity::Info, format!("Number of policies set to [{action}]: {count}"));
     list.results.extend(results);
     Ok(())
 }
 
 fn action(list: &ResourceList) -> Result<String, Error> {
-    let needed = "expecting exactly 1 enforcementAction as part of the ConfigMap";
-    let Some(config) = given(list) else {
-        return Err(missing::<SetEnforcementAction>(list, BUILTIN.name, needed));
+    let required = "expecting exactly 1 enforcementAction as part of the ConfigMap";
+    let Some(config) = function_config(list) else {
+        return Err(missing::<SetEnforcementAction>(list, BUILTIN.name, required));
     };
     let SetEnforcementAction { enforcement_action } = config.read_config()?;
-    let hint = "one of `deny`, `warn` and `dryrun`";
+    let hint = "use one of `deny`, `warn` and `dryrun`";
     match enforcement_action.as_str() {
         "deny" | "warn" | "dryrun" => Ok(enforcement_action),
-        "" => Err(wrong(config, "data", needed).hint(hint).into()),
+        "" => Err(invalid_field(config, "data", required).hint(hint).into()),
         _ => {
             let message = "expected values for enforcementAction are [deny] or [warn] or [dryrun]";
-            Err(wrong(config, "data.enforcementAction", message).hint(hint).into())
+            Err(invalid_field(config, "data.enforcementAction", message).hint(hint).into())
         }
     }
 }
 
-fn told(resource: &Resource) -> FunctionResult {
+fn result(resource: &Resource) -> FunctionResult {
     let message = format!("Policy name: [{}]", resource.name());
     let file = resource.path().map(|path| FileRef { path: path.to_string(), index: 0 });
     FunctionResult { file, ..FunctionResult::new(Severity::Info, message) }

@@ -1,21 +1,24 @@
-//! `set-image`: the name, tag and digest of a container image, wherever it is used.
+//! `set-image`: sets the name, tag and digest of a container image.
 
 use std::collections::BTreeSet;
 
 use krm_core::diagnostics::closest_name;
-use krm_sdk::{Error, FunctionResult, ResourceList, Severity};
+use krm_sdk::{Diagnostic, Error, FunctionResult, ResourceList, Severity};
 use serde::Deserialize;
 
 use crate::Builtin;
-use crate::changes::{Changes, Spot, change, text_of};
-use crate::config::{given, is_config_map, is_custom, missing, unknown, unknown_fields, wrong};
+use crate::changes::{Changes, FieldSlot, change, text_of};
+use crate::config::{
+    function_config, invalid_field, is_config_map, is_custom, missing, reword_unknown_fields,
+    unknown_kind,
+};
 use crate::field_spec::FieldSpec;
 
 /// The function as it is listed.
 pub const BUILTIN: Builtin = Builtin {
     name: "set-image",
     aliases: &[],
-    summary: "set name, tag or digest of a container image",
+    summary: "set the name, tag or digest of a container image",
     doc: include_str!("../doc/set-image.md"),
     tags: &["v0.1", "v0.1.0", "v0.1.1", "v0.1.2", "v0.1.3", "v0.1.4"],
     run,
@@ -28,7 +31,7 @@ struct SetImage {
     additional_image_fields: Vec<FieldSpec>,
 }
 
-/// An image, and what becomes of it. Empty texts change nothing.
+/// An image and its new name, tag and digest. Empty strings change nothing.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Image {
@@ -38,7 +41,7 @@ struct Image {
     digest: String,
 }
 
-/// Where the specification of a pod stands in the resources that have one; by kind, or anywhere.
+/// The kinds and paths of pod specs; an empty kind is any.
 const POD_SPECS: &[[&str; 2]] = &[
     ["", "spec"],
     ["", "spec/template/spec"],
@@ -58,43 +61,43 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     let mut tally = Tally::default();
     for resource in &mut list.items {
         change(resource, |changes, resource| {
-            // Many resources have other things at these paths, which is fine; what somebody named has to be right.
+            // Resources of other kinds may have something else at the default paths. An error at a path that the user gave is reported.
             let known = known.iter().map(|field| field.find(resource, changes).unwrap_or_default());
-            let mut spots: Vec<Spot<'_>> = known.flatten().collect();
+            let mut slots: Vec<FieldSlot<'_>> = known.flatten().collect();
             for field in &additional_image_fields {
-                spots.extend(field.find(resource, changes)?);
+                slots.extend(field.find(resource, changes)?);
             }
-            image.set(changes, &spots, &mut tally);
+            image.set(changes, &slots, &mut tally);
             Ok(())
         })?;
     }
     let count = tally.count;
-    list.say(Severity::Info, format!("summary: updated a total of {count} image(s)"));
+    list.add_result(Severity::Info, format!("summary: updated a total of {count} image(s)"));
     list.results.extend(no_match(list, &image, &tally));
     Ok(())
 }
 
-/// Compat: what is wrong with the functionConfig is among the results twice, the second time with these words before it.
+/// Compat: the original reports an error in the functionConfig twice, the second time with this prefix.
 fn terminated(list: &mut ResourceList, error: Error) -> Error {
-    for told in &error.diagnostics {
-        list.say(Severity::Error, told.message().to_owned());
-        list.say(Severity::Error, format!("function is terminated: {}", told.message()));
+    for message in error.diagnostics.iter().map(Diagnostic::message) {
+        list.add_result(Severity::Error, message.to_owned());
+        list.add_result(Severity::Error, format!("function is terminated: {message}"));
     }
-    error
+    error.reported()
 }
 
-/// What was done and seen.
+/// The number of changes, and the names of all images.
 #[derive(Default)]
 struct Tally {
     count: usize,
     names: BTreeSet<String>,
 }
 
-/// A warning where neither the image nor what it becomes is anywhere.
+/// A warning if neither the image nor its replacement is used.
 fn no_match(list: &ResourceList, image: &Image, tally: &Tally) -> Option<FunctionResult> {
-    let config = given(list)?;
-    let is_there = |name: &str| tally.names.contains(split(name).0);
-    if tally.names.is_empty() || is_there(&image.name) || is_there(&image.new_name) {
+    let config = function_config(list)?;
+    let is_used = |name: &str| tally.names.contains(split(name).0);
+    if tally.names.is_empty() || is_used(&image.name) || is_used(&image.new_name) {
         return None;
     }
     let near = closest_name(tally.names.iter().map(String::as_str), &image.name);
@@ -102,7 +105,7 @@ fn no_match(list: &ResourceList, image: &Image, tally: &Tally) -> Option<Functio
         Some(near) => format!("did you mean `{near}`?"),
         None => {
             let names: Vec<_> = tally.names.iter().take(3).map(|it| format!("`{it}`")).collect();
-            format!("there are {}", names.join(", "))
+            format!("images are {}", names.join(", "))
         }
     };
     let message = format!("no image is named `{}`: {hint}", image.name);
@@ -111,39 +114,40 @@ fn no_match(list: &ResourceList, image: &Image, tally: &Tally) -> Option<Functio
 }
 
 fn read(list: &ResourceList) -> Result<SetImage, Error> {
-    let Some(config) = given(list) else {
+    let Some(config) = function_config(list) else {
         return Err(missing::<SetImage>(list, BUILTIN.name, "must specify `name`"));
     };
     let (read, prefix) = match config {
         config if is_config_map(config) => {
-            let words = |name: &str| format!("ConfigMap has wrong field name {name}");
-            let image = config.read_config().map_err(|error| unknown_fields(error, words))?;
+            let message = |name: &str| format!("ConfigMap has wrong field name {name}");
+            let image =
+                config.read_config().map_err(|error| reword_unknown_fields(error, message))?;
             (SetImage { image, ..SetImage::default() }, "data")
         }
         config if is_custom(config, "SetImage") => (config.read_config()?, "image"),
         _ => {
             let kind = config.kind();
             let message = format!("unknown FunctionConfig `{kind}`, expect SetImage");
-            return Err(unknown(config, "SetImage", message));
+            return Err(unknown_kind(config, "SetImage", message));
         }
     };
     let Image { name, new_name, new_tag, digest } = &read.image;
     if name.is_empty() {
-        let told = wrong(config, prefix, "must specify `name`");
-        return Err(told.hint("name the image that is to be replaced, without its tag").into());
+        let error = invalid_field(config, prefix, "must specify `name`");
+        return Err(error.hint("set it to the image to replace, without tag").into());
     }
     if [new_name, new_tag, digest].iter().all(|it| it.is_empty()) {
         let message = "must specify one of `newName`, `newTag`, or `digest`";
-        let told = wrong(config, prefix, message);
-        return Err(told.hint("say what the image becomes").into());
+        let error = invalid_field(config, prefix, message);
+        return Err(error.hint("set one of them to change the image").into());
     }
     Ok(read)
 }
 
 impl Image {
-    fn set<'a>(&self, changes: &mut Changes<'a>, spots: &[Spot<'a>], tally: &mut Tally) {
-        let there = spots.iter().filter_map(Spot::node);
-        let nodes = there.flat_map(|node| match node.as_sequence() {
+    fn set<'a>(&self, changes: &mut Changes<'a>, slots: &[FieldSlot<'a>], tally: &mut Tally) {
+        let existing = slots.iter().filter_map(FieldSlot::node);
+        let nodes = existing.flat_map(|node| match node.as_sequence() {
             Some(list) => list.items().collect(),
             None => vec![node],
         });
@@ -152,12 +156,12 @@ impl Image {
             let bare = old.split('@').next().unwrap_or_default();
             tally.names.insert(split(bare).0.to_owned());
             let Some(new) = self.replaced(&old).filter(|new| *new != old) else { continue };
-            changes.set(&Spot::There(node.resolve()), &new);
+            changes.set(&FieldSlot::Existing(node.resolve()), &new);
             tally.count += 1;
         }
     }
 
-    /// What an image becomes; none for another image.
+    /// The new image; none if the image is another one.
     fn replaced(&self, image: &str) -> Option<String> {
         let rest = image.strip_prefix(&self.name)?;
         let (tag, digest) = match rest.split_once('@') {
@@ -167,7 +171,7 @@ impl Image {
         if !is_tag(tag) || digest.is_some_and(|digest| !is_digest(digest)) {
             return None;
         }
-        // A name may have the tag in it; then only that tag is replaced.
+        // The name may include a tag; then only that tag is replaced.
         let (name, tag) = match tag {
             "" => split(&self.name),
             tag => (self.name.as_str(), tag),
@@ -182,7 +186,7 @@ impl Image {
     }
 }
 
-/// Name and tag of an image, the tag with its colon. A colon before a slash is that of a port.
+/// The name and tag of an image, the tag with its colon. A colon before a slash separates a port.
 fn split(image: &str) -> (&str, &str) {
     let start = image.rfind('/').map_or(0, |slash| slash + 1);
     let colon = image[start..].find(':').map_or(image.len(), |colon| start + colon);
@@ -208,9 +212,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_image_becomes_another() {
+    fn replaces_name_tag_and_digest() {
         let rows = [
-            // name, newName, newTag, digest; the image and what becomes of it.
+            // name, newName, newTag, digest; the image and its replacement.
             (["nginx", "web", "", ""], "nginx:1@sha256:a", Some("web:1@sha256:a")),
             (["nginx", "", "2", ""], "nginx:1@sha256:a", Some("nginx:2")),
             (["nginx", "", "", "sha256:b"], "nginx:1", Some("nginx@sha256:b")),

@@ -1,4 +1,4 @@
-//! `set-labels`: labels of resources, and of what selects and templates pods.
+//! `set-labels`: sets labels of resources, selectors and pod templates.
 
 use std::collections::BTreeMap;
 
@@ -7,15 +7,15 @@ use krm_yaml::NodeRef;
 use serde::Deserialize;
 
 use crate::Builtin;
-use crate::changes::{Changes, Spot, at, change};
-use crate::config::{given, is_config_map, is_custom, missing, unknown};
+use crate::changes::{Changes, FieldSlot, change, not_a_mapping};
+use crate::config::{function_config, is_config_map, is_custom, missing, unknown_kind};
 use crate::field_spec::FieldSpec;
 
 /// The function as it is listed.
 pub const BUILTIN: Builtin = Builtin {
     name: "set-labels",
     aliases: &[],
-    summary: "set labels, also in selectors and templates of pods",
+    summary: "set labels, including those of selectors and pod templates",
     doc: include_str!("../doc/set-labels.md"),
     tags: &["v0.2", "v0.2.0", "v0.2.1", "v0.2.2", "v0.2.3", "v0.2.4", "v0.2.5"],
     run,
@@ -27,12 +27,12 @@ struct SetLabels {
     labels: BTreeMap<String, String>,
 }
 
-/// Labels of some kinds: below each node at `within`, which is not made, the mapping at `path`.
+/// Where some kinds have labels: below each existing node at `within`, the mapping at `path`.
 struct Rule {
     kinds: &'static [[&'static str; 2]],
     within: &'static str,
     path: &'static [&'static str],
-    /// Whether labels are added; otherwise only those that are there get another value.
+    /// Whether labels are added; if not, only existing ones are changed.
     adds: bool,
 }
 
@@ -49,7 +49,7 @@ const MATCHING: &[[&str; 2]] = &[["batch", "Job"], ["policy", "PodDisruptionBudg
 const POLICIES: &[[&str; 2]] = &[["networking.k8s.io", "NetworkPolicy"]];
 const STATEFUL: &[[&str; 2]] = &[["apps", "StatefulSet"]];
 const CRON: &[[&str; 2]] = &[["batch", "CronJob"]];
-/// What has a template of a pod at `spec/template`.
+/// Kinds with a pod template at `spec/template`.
 const TEMPLATED: &[[&str; 2]] = &[
     ["core", "ReplicationController"],
     ["", "Deployment"],
@@ -82,7 +82,7 @@ const RULES: &[Rule] = &[
     rule(POLICIES, "spec/egress[]/to[]", POD_MATCH, false),
 ];
 
-/// The labels of a template of a pod and of what selects pods in it; below `spec/template` of some kinds.
+/// The labels and selectors of a pod template, relative to the template.
 const POD_RULES: &[(&str, &[&str], bool)] = &[
     ("", LABELS, true),
     ("/spec/topologySpreadConstraints[]", LABEL_MATCH, false),
@@ -108,31 +108,31 @@ const POD_RULES: &[(&str, &[&str], bool)] = &[
     ),
 ];
 
-/// Compat: this is no error in the words of the original, which fails all the same where there is something to label.
+/// Compat: the original reports this as info, and fails if there are resources to label.
 const NOT_GIVEN: &str = "`FunctionConfig` is not given";
 
-/// Sets the labels of all resources that are not for tools only.
+/// Sets the labels of all resources except local configuration.
 pub fn run(list: &mut ResourceList) -> Result<(), Error> {
-    let labels = given(list).map(labels).transpose()?;
+    let labels = function_config(list).map(labels).transpose()?;
     if labels.is_none() {
-        list.say(Severity::Info, NOT_GIVEN);
+        list.add_result(Severity::Info, NOT_GIVEN);
     }
     if list.items.iter().all(|it| it.view().is_local()) {
-        list.say(Severity::Info, "no input resources");
+        list.add_result(Severity::Info, "no input resources");
         return Ok(());
     }
     let Some(labels) = labels else {
-        return Err(missing::<SetLabels>(list, BUILTIN.name, NOT_GIVEN));
+        return Err(missing::<SetLabels>(list, BUILTIN.name, NOT_GIVEN).reported());
     };
     if labels.is_empty() {
-        list.say(Severity::Warning, "no `labels` arguments are given in FunctionConfig");
+        list.add_result(Severity::Warning, "no `labels` arguments are given in FunctionConfig");
         return Ok(());
     }
     let mut count = 0;
     for resource in list.items.iter_mut().filter(|it| !it.view().is_local()) {
         count += change(resource, |changes, resource| set(changes, resource, &labels))?;
     }
-    list.say(Severity::Info, format!("set {count} labels in total"));
+    list.add_result(Severity::Info, format!("set {count} labels in total"));
     Ok(())
 }
 
@@ -148,10 +148,10 @@ fn labels(config: &Resource) -> Result<BTreeMap<String, String>, Error> {
         "unknown FunctionConfig `{}.{group}`, expect `SetLabels.fn.kpt.dev` or `ConfigMap.v1`",
         config.kind()
     );
-    Err(unknown(config, "SetLabels", message))
+    Err(unknown_kind(config, "SetLabels", message))
 }
 
-/// How many labels were looked at: the number that the original tells.
+/// Sets the labels, and returns their number as the original counts it.
 fn set<'a>(
     changes: &mut Changes<'a>,
     resource: &'a Resource,
@@ -160,15 +160,15 @@ fn set<'a>(
     let mut count = 0;
     let (api_version, kind) = (resource.api_version(), resource.kind());
     let group = api_version.split_once('/').map_or("core", |(group, _)| group);
-    let is_meant = |kinds| is_meant(group, &kind, kinds);
-    for rule in RULES.iter().filter(|rule| is_meant(rule.kinds)) {
+    let matches_kind = |kinds| matches_kind(group, &kind, kinds);
+    for rule in RULES.iter().filter(|rule| matches_kind(rule.kinds)) {
         for node in within(changes, resource, rule.within)? {
             count += apply(changes, resource, node, (rule.path, rule.adds), labels)?;
         }
     }
     let template = match () {
-        () if is_meant(TEMPLATED) => "spec/template",
-        () if is_meant(CRON) => "spec/jobTemplate/spec/template",
+        () if matches_kind(TEMPLATED) => "spec/template",
+        () if matches_kind(CRON) => "spec/jobTemplate/spec/template",
         () => return Ok(count),
     };
     for (below, path, adds) in POD_RULES {
@@ -179,9 +179,9 @@ fn set<'a>(
     Ok(count)
 }
 
-/// Whether one of the groups and kinds is meant. `core` is the group without a name, and no name any group. A kind that is
-/// written without a group by mistake is taken for what it is called.
-fn is_meant(group: &str, kind: &str, kinds: &[[&str; 2]]) -> bool {
+/// Whether a resource has one of the groups and kinds. `core` is the group without a name, and an empty name matches any group.
+/// A resource that lacks the group of its kind by mistake matches, too.
+fn matches_kind(group: &str, kind: &str, kinds: &[[&str; 2]]) -> bool {
     kinds.iter().any(|[its_group, its_kind]| {
         let is_group = match *its_group {
             "" => true,
@@ -201,9 +201,9 @@ fn within<'a>(
         return Ok(vec![resource.root()]);
     }
     let path = path.strip_suffix("[]").unwrap_or(path);
-    let spots = FieldSpec::new("", "", "", path, false).find(resource, changes)?;
+    let slots = FieldSpec::new("", "", "", path, false).find(resource, changes)?;
     let mut nodes = Vec::new();
-    for node in spots.iter().filter_map(Spot::node) {
+    for node in slots.iter().filter_map(FieldSlot::node) {
         let Some(list) = node.as_sequence() else {
             nodes.push(node);
             continue;
@@ -229,23 +229,27 @@ fn apply<'a>(
     for (name, value) in labels {
         let keys: Vec<&str> = path.iter().copied().chain([name.as_str()]).collect();
         match changes.follow(node, &keys) {
-            Some(spot @ Spot::Missing(..)) if !adds => changes.decline(&spot),
-            Some(spot) => changes.set(&spot, value),
+            Some(slot @ FieldSlot::Missing(..)) if !adds => changes.decline(&slot),
+            Some(slot) => changes.set(&slot, value),
             None => {
-                let message = format!("`{}` is to hold labels, and is no mapping", path.join("."));
-                let hint = "make it a mapping of names to values, or remove it";
-                return Err(at(resource, wrong_node(changes, node, path), message, hint));
+                return Err(not_a_mapping(
+                    resource,
+                    wrong_node(changes, node, path),
+                    &keys.join("."),
+                ));
             }
         }
     }
     Ok(labels.len())
 }
 
-/// The node on the way that is no mapping.
+/// The node on the path that is not a mapping.
 fn wrong_node<'a>(changes: &mut Changes<'a>, node: NodeRef<'a>, path: &[&str]) -> NodeRef<'a> {
     let longest = (0..=path.len()).rev().find_map(|end| changes.follow(node, &path[..end]));
     match longest {
-        Some(Spot::There(node) | Spot::Merged(node, ..) | Spot::Missing(node, _)) => node,
+        Some(
+            FieldSlot::Existing(node) | FieldSlot::Merged(node, ..) | FieldSlot::Missing(node, _),
+        ) => node,
         None => node,
     }
 }

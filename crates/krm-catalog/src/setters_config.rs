@@ -1,18 +1,19 @@
-//! The functionConfig of functions on setters: a ConfigMap from names to values, kept as a file so that errors have places.
+//! The functionConfig of setter functions: a ConfigMap of names and values, kept as a file so that errors have locations.
 
 use std::collections::BTreeMap;
 
 use krm_core::PackageFile;
+use krm_core::diagnostics::CommonKind;
 use krm_sdk::yaml::{NodeRef, ScalarType};
-use krm_sdk::{Error, Resource, ResourceList};
+use krm_sdk::{Diagnostic, Error, Resource, ResourceList};
 
 use crate::config;
 
-/// The functionConfig as a file of its own.
+/// The functionConfig as a file.
 pub(crate) fn file(list: &ResourceList, name: &str) -> Result<PackageFile, Error> {
     let Some(config) = &list.function_config else {
-        let words = "this function needs a functionConfig with the names and values of setters";
-        return Err(config::missing::<BTreeMap<String, String>>(list, name, words));
+        let message = "this function needs a functionConfig with the names and values of setters";
+        return Err(config::missing::<BTreeMap<String, String>>(list, name, message));
     };
     check(config)?;
     let mut file = config.item().package_file();
@@ -22,7 +23,7 @@ pub(crate) fn file(list: &ResourceList, name: &str) -> Result<PackageFile, Error
     Ok(file)
 }
 
-/// What it maps names to; none where it holds nothing.
+/// The mapping of names to values; none if there is none.
 pub(crate) fn data(file: &PackageFile) -> Option<NodeRef<'_>> {
     let root = file.file()?.documents().find_map(|document| document.root())?;
     let data = root.as_mapping()?.get("data")?.resolve();
@@ -30,23 +31,23 @@ pub(crate) fn data(file: &PackageFile) -> Option<NodeRef<'_>> {
 }
 
 fn check(config: &Resource) -> Result<(), Error> {
-    let hint = "`data` maps the names of setters to their values";
+    let hint = "map the names of setters to their values in `data`";
     if let Some(data) = config.get("data") {
         let is_null = data.as_scalar().is_some_and(|it| it.resolve() == ScalarType::Null);
         if is_null || data.as_mapping().is_some() {
             return Ok(());
         }
-        let words = "`data` is no mapping from names to values";
-        return Err(config::wrong(config, "data", words).hint(hint).into());
+        let message = "`data` is not a mapping of names to values";
+        return Err(config::invalid_field(config, "data", message).hint(hint).into());
     }
     let entries = config.root().as_mapping().into_iter().flat_map(|it| it.entries());
-    let own = |name: &str| ["apiVersion", "kind", "metadata"].contains(&name);
+    let is_common = |name: &str| ["apiVersion", "kind", "metadata"].contains(&name);
     let mut keys = entries.map(|entry| entry.key.text());
-    match keys.find(|key| !own(key)) {
+    match keys.find(|key| !is_common(key)) {
         Some(key) => {
-            let words = format!("`{key}` is no field of the functionConfig");
-            let hint = format!("a ConfigMap with `data` is wanted: {hint}");
-            Err(config::wrong(config, key, words).hint(hint).into())
+            let (field, owner) = (key.to_owned(), "the functionConfig".to_owned());
+            let error = Diagnostic::error(CommonKind::UnknownField { field, owner });
+            Err(config::at_field(config, key, error).hint(hint).into())
         }
         None => Ok(()),
     }

@@ -1,79 +1,84 @@
-//! A function on several files: their resources in one list, and each back in the file that it belongs to.
+//! Running a function on several files: one list of all resources, each written back to its own file.
 
 use std::collections::BTreeMap;
 
 use krm_core::{PackagePath, Severity};
 
+use crate::resource::package_path;
 use crate::stream::Stream;
-use crate::{Error, Function, FunctionResult, Resource, ResourceList, outcome};
+use crate::{Error, Function, FunctionResult, Item, Resource, ResourceList, output};
 
-/// What came of it.
+/// The changed files and what the function reported.
 #[derive(Debug)]
 pub(crate) struct Batch {
-    /// The files that changed with their new texts; none where a file goes away.
+    /// The changed files with their new contents; `None` removes the file.
     pub(crate) files: Vec<(String, Option<String>)>,
     pub(crate) results: Vec<FunctionResult>,
-    pub(crate) told: Vec<String>,
+    pub(crate) stderr: Vec<String>,
     pub(crate) failed: bool,
 }
 
-struct Part {
+/// One input file and its range of resources in the list.
+struct InputFile {
     path: PackagePath,
     stream: Stream,
-    /// The first of its resources in the list of all.
+    /// The index of its first resource.
     first: usize,
     count: usize,
 }
 
-/// Runs a function on files, each given by its path and its text. Of a function that fails nothing is taken.
+/// Runs a function on files, given as paths and contents. A failed function changes nothing.
 pub(crate) fn process(
     function: &Function,
     config: Option<Resource>,
     files: Vec<(String, String)>,
 ) -> Result<Batch, Error> {
     let mut list = ResourceList { function_config: config, ..ResourceList::default() };
-    let mut parts = Vec::with_capacity(files.len());
+    let mut inputs = Vec::with_capacity(files.len());
     for (name, text) in files {
-        let path = PackagePath::new(&name).map_err(|error| Error::new(error.to_string()))?;
+        let path = package_path(&name)?;
         let (stream, read) = Stream::read(text).map_err(|error| error.in_file(&name))?;
         let first = list.items.len();
-        parts.push(Part { path: path.clone(), stream, first, count: read.items.len() });
+        inputs.push(InputFile { path: path.clone(), stream, first, count: read.items.len() });
         list.items.extend(read.items.into_iter().enumerate().map(|(at, resource)| {
-            let mut item: krm_core::functions::resource_list::Item = resource.into();
+            let mut item = Item::from(resource);
             (item.path, item.index, item.origin) = (Some(path.clone()), Some(at), Some(first + at));
             item.into()
         }));
     }
     let failed = function.apply(&mut list).err();
     let mut results = std::mem::take(&mut list.results);
-    results.extend(failed.iter().flat_map(|error| outcome::told(error, &list)));
-    let files = if failed.is_some() { Vec::new() } else { written(&parts, &list)? };
-    let told = list.log.into_iter().chain(results.iter().map(outcome::line)).collect();
+    results.extend(failed.iter().flat_map(|error| output::error_results(error, &list)));
+    let files = if failed.is_some() { Vec::new() } else { write(&inputs, &list)? };
+    let stderr = list.log.into_iter().chain(results.iter().map(output::line)).collect();
     let failed = results.iter().any(|result| result.severity == Severity::Error);
-    Ok(Batch { files, results, told, failed })
+    Ok(Batch { files, results, stderr, failed })
 }
 
-fn written(parts: &[Part], list: &ResourceList) -> Result<Vec<(String, Option<String>)>, Error> {
+fn write(
+    inputs: &[InputFile],
+    list: &ResourceList,
+) -> Result<Vec<(String, Option<String>)>, Error> {
     let mut by_file: BTreeMap<PackagePath, Vec<Resource>> = BTreeMap::new();
     for resource in &list.items {
         let path = resource.path().cloned().unwrap_or_else(|| new_path(resource));
         by_file.entry(path).or_default().push(resource.clone());
     }
     let mut files = Vec::new();
-    for part in parts {
-        let items = by_file.remove(&part.path).unwrap_or_default();
-        let is_empty = items.is_empty() && part.count > 0;
-        let items = items.into_iter().map(|resource| part.own(resource)).collect();
-        let text = part.stream.write(&ResourceList { items, ..ResourceList::default() })?;
+    for input in inputs {
+        let items = by_file.remove(&input.path).unwrap_or_default();
+        let is_empty = items.is_empty() && input.count > 0;
+        let items = items.into_iter().map(|resource| input.restore_origin(resource)).collect();
+        let text = input.stream.write(&ResourceList { items, ..ResourceList::default() })?;
         if is_empty && !has_content(&text) {
-            files.push((part.path.as_str().to_owned(), None));
-        } else if text != part.stream.text() {
-            files.push((part.path.as_str().to_owned(), Some(text)));
+            files.push((input.path.as_str().to_owned(), None));
+        } else if text != input.stream.text() {
+            files.push((input.path.as_str().to_owned(), Some(text)));
         }
     }
     for (path, items) in by_file {
         let (stream, _) = Stream::read(String::new())?;
-        let items = items.into_iter().map(|resource| placeless(resource, None)).collect();
+        let items = items.into_iter().map(|resource| without_path(resource, None)).collect();
         let text = stream.write(&ResourceList { items, ..ResourceList::default() })?;
         files.push((path.as_str().to_owned(), Some(text)));
     }
@@ -84,18 +89,18 @@ fn has_content(text: &str) -> bool {
     text.lines().any(|line| !line.trim().is_empty() && line.trim() != "---")
 }
 
-impl Part {
-    /// A resource as the file's own stream knows it.
-    fn own(&self, resource: Resource) -> Resource {
+impl InputFile {
+    /// Numbers a resource as the stream of this file does.
+    fn restore_origin(&self, resource: Resource) -> Resource {
         let origin = resource.item().origin.and_then(|origin| origin.checked_sub(self.first));
         let origin = origin.filter(|origin| *origin < self.count);
-        placeless(resource, origin)
+        without_path(resource, origin)
     }
 }
 
-/// Files need no annotations to say where they are.
-fn placeless(resource: Resource, origin: Option<usize>) -> Resource {
-    let mut item: krm_core::functions::resource_list::Item = resource.into();
+/// Removes path and index: resources in files need no annotations that name the file.
+fn without_path(resource: Resource, origin: Option<usize>) -> Resource {
+    let mut item = Item::from(resource);
     (item.path, item.index, item.origin) = (None, None, origin);
     item.into()
 }
@@ -103,7 +108,7 @@ fn placeless(resource: Resource, origin: Option<usize>) -> Resource {
 fn new_path(resource: &Resource) -> PackagePath {
     let mut new = resource.clone();
     new.default_path();
-    let fallback = || PackagePath::new("config/resource.yaml").expect("it is a path");
+    let fallback = || PackagePath::new("config/resource.yaml").expect("a valid path");
     new.path().cloned().unwrap_or_else(fallback)
 }
 
@@ -127,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn each_resource_goes_back_to_its_file() {
+    fn each_resource_is_written_to_its_file() {
         let out = files(|list| {
             list.items[2].set("x", 1)?;
             list.items.push(Resource::parse("apiVersion: v1\nkind: New\nmetadata: {name: n}\n")?);
@@ -141,9 +146,9 @@ mod tests {
     }
 
     #[test]
-    fn resources_move_and_files_go() {
+    fn moved_resources_change_files_and_empty_files_are_removed() {
         let out = files(|list| {
-            list.items[0].move_to(PackagePath::new("new.yaml").expect("it is a path"));
+            list.items[0].move_to(PackagePath::new("new.yaml").expect("a valid path"));
             list.items.remove(1);
             Ok(())
         });
@@ -156,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_function_that_fails_nothing_is_taken() {
+    fn failed_function_changes_nothing() {
         let out = files(|list| {
             list.items.clear();
             Err(Error::new("no"))

@@ -1,22 +1,24 @@
-//! Comments of any node: read and written without their `#`.
+//! Comments of nodes, without their `#`.
 
+use krm_core::Diagnostic;
 use krm_yaml::{CommentPosition, NodeRef};
 
+use crate::kinds::ResourceKind;
 use crate::{Error, Resource};
 
 impl Resource {
-    /// The comment above or beside what stands at a path, without `#`; lines of a block above are joined by line breaks.
+    /// The comment above or beside the field at a path, without `#`. Several lines are joined by line breaks.
     ///
     /// ```
     /// use krm_sdk::{CommentPosition, Resource};
     ///
-    /// let text = "apiVersion: v1\nkind: Pod\nspec:\n  # how many\n  # of them\n  replicas: 3 # for now\n";
+    /// let text = "apiVersion: v1\nkind: Pod\nspec:\n  # how many\n  # of them\n  replicas: 3 # temporary\n";
     /// let mut resource = Resource::parse(text)?;
     /// assert_eq!(resource.comment("spec.replicas", CommentPosition::Head).as_deref(), Some("how many\nof them"));
-    /// assert_eq!(resource.comment("spec.replicas", CommentPosition::Line).as_deref(), Some("for now"));
-    /// resource.set_comment("spec.replicas", CommentPosition::Line, Some("for good"))?;
+    /// assert_eq!(resource.comment("spec.replicas", CommentPosition::Line).as_deref(), Some("temporary"));
+    /// resource.set_comment("spec.replicas", CommentPosition::Line, Some("final"))?;
     /// resource.set_comment("spec.replicas", CommentPosition::Head, None)?;
-    /// assert_eq!(resource.text(), "apiVersion: v1\nkind: Pod\nspec:\n  replicas: 3 # for good\n");
+    /// assert_eq!(resource.text(), "apiVersion: v1\nkind: Pod\nspec:\n  replicas: 3 # final\n");
     /// # Ok::<(), krm_sdk::Error>(())
     /// ```
     pub fn comment(&self, path: &str, place: CommentPosition) -> Option<String> {
@@ -28,7 +30,7 @@ impl Resource {
         (!lines.is_empty()).then(|| lines.join("\n"))
     }
 
-    /// Sets, replaces or (without a text) removes the comment above or beside what stands at a path.
+    /// Sets the comment above or beside the field at a path, or removes it if `text` is `None`.
     pub fn set_comment(
         &mut self,
         path: &str,
@@ -36,9 +38,8 @@ impl Resource {
         text: Option<&str>,
     ) -> Result<(), Error> {
         let Some(node) = self.get(path) else {
-            return Err(Error::new(format!(
-                "nothing stands at `{path}` that could have a comment"
-            )));
+            let kind = ResourceKind::FieldNotFound { path: path.to_owned() };
+            return Err(Diagnostic::error(kind).into());
         };
         let index = node.index();
         self.edit(|edit, root| {
@@ -48,7 +49,7 @@ impl Resource {
     }
 }
 
-/// Whether a comment is a node's: its own, that of its key, or the document's where the node is the root.
+/// Whether a comment belongs to a node: directly, to its key, or to the document if the node is the root.
 fn is_of(owner: Option<NodeRef<'_>>, node: NodeRef<'_>) -> bool {
     match owner {
         Some(owner) => owner == node || node.key() == Some(owner),
@@ -66,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_lists_items_and_documents_have_comments() {
+    fn comments_of_keys_sequences_elements_and_documents() {
         let text = "# the pod\napiVersion: v1\nkind: Pod\nspec: # all of it\n  list:\n  # first\n  - a\n  - b # second\n";
         let mut pod = Resource::parse(text).unwrap();
         for (path, place, expected) in [

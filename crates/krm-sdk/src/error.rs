@@ -1,53 +1,71 @@
-//! Why a function could not do its work, with the place where it is known.
+//! The error type of functions.
 
 use std::fmt;
 
 use krm_core::Diagnostic;
 use krm_core::functions::resource_list::FunctionResult;
 
-/// Why a function failed: one or more diagnostics, the first of them an error.
+use crate::kinds::FunctionKind;
+
+/// Why a function failed: one or more diagnostics, of which the first is an error.
+///
+/// ```
+/// use krm_sdk::Error;
+///
+/// let error = Error::new("the release is frozen");
+/// assert_eq!(error.to_string(), "the release is frozen");
+/// assert_eq!(error.diagnostics[0].id(), "function-error");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// What is wrong, with places and hints.
+    /// What is wrong, with locations and hints.
     pub diagnostics: Vec<Diagnostic>,
+    is_reported: bool,
 }
 
 impl Error {
-    /// An error in plain words.
+    /// An error with a message of the function's own.
     pub fn new(message: impl Into<String>) -> Self {
-        Diagnostic::untyped_error(message).into()
+        Diagnostic::error(FunctionKind::Error { message: message.into().into() }).into()
     }
 
-    /// The same, of this file.
-    pub(crate) fn in_file(self, name: &str) -> Self {
-        let named = self.diagnostics.into_iter().map(|told| told.in_file(name));
-        Self { diagnostics: named.collect() }
+    /// Marks the error as reported: the function has added results that say the same.
+    #[must_use]
+    pub fn reported(mut self) -> Self {
+        self.is_reported = true;
+        self
     }
 
-    /// What a function said before it failed, and then why it did, where that is not among it.
-    pub fn results(&self, said: Vec<FunctionResult>) -> Vec<FunctionResult> {
-        let is_new = |it: &&Diagnostic| said.iter().all(|result| result.message != it.message());
-        let why = self.diagnostics.iter().filter(is_new);
-        let why: Vec<_> = why.map(|it| FunctionResult::new(it.severity, it.message())).collect();
-        said.into_iter().chain(why).collect()
+    /// Names the file of every diagnostic.
+    pub(crate) fn in_file(mut self, name: &str) -> Self {
+        let located = self.diagnostics.into_iter().map(|diagnostic| diagnostic.in_file(name));
+        self.diagnostics = located.collect();
+        self
+    }
+
+    /// The results of a failed function: those it added before, followed by the error unless it is [`reported`](Self::reported).
+    pub fn results(&self, added: Vec<FunctionResult>) -> Vec<FunctionResult> {
+        let errors = self.diagnostics.iter().filter(|_| !self.is_reported);
+        let errors = errors.map(|error| FunctionResult::new(error.severity, error.message()));
+        added.into_iter().chain(errors).collect()
     }
 }
 
 impl From<Diagnostic> for Error {
     fn from(diagnostic: Diagnostic) -> Self {
-        Self { diagnostics: vec![diagnostic] }
+        vec![diagnostic].into()
     }
 }
 
 impl From<Vec<Diagnostic>> for Error {
     fn from(diagnostics: Vec<Diagnostic>) -> Self {
-        Self { diagnostics }
+        Self { diagnostics, is_reported: false }
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let messages: Vec<&str> = self.diagnostics.iter().map(|it| it.message()).collect();
+        let messages: Vec<&str> = self.diagnostics.iter().map(Diagnostic::message).collect();
         f.write_str(&messages.join("; "))
     }
 }
@@ -61,15 +79,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn why_it_failed_is_said_once() {
-        let error = Error::new("no name");
-        let messages = |said: &[(Severity, &str)]| {
-            let said = said.iter().map(|(severity, words)| FunctionResult::new(*severity, *words));
-            let results = error.results(said.collect()).into_iter();
-            results.map(|it| format!("{}: {}", it.severity.name(), it.message)).collect::<Vec<_>>()
+    fn reported_error_is_not_added_to_results() {
+        let added = vec![FunctionResult::new(Severity::Info, "no name")];
+        let messages = |error: Error| {
+            let results = error.results(added.clone()).into_iter();
+            results
+                .map(|result| format!("{}: {}", result.severity.name(), result.message))
+                .collect::<Vec<_>>()
         };
-        assert_eq!(messages(&[]), ["error: no name"]);
-        assert_eq!(messages(&[(Severity::Info, "no name")]), ["info: no name"]);
-        assert_eq!(messages(&[(Severity::Info, "hm")]), ["info: hm", "error: no name"]);
+        assert_eq!(messages(Error::new("failed")), ["info: no name", "error: failed"]);
+        assert_eq!(messages(Error::new("no name").reported()), ["info: no name"]);
     }
 }

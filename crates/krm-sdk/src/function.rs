@@ -1,4 +1,4 @@
-//! A function with its name and its page.
+//! A function with its name and documentation.
 
 use std::fmt;
 
@@ -8,26 +8,26 @@ use crate::{Error, ResourceList, schema};
 
 type Run = Box<dyn Fn(&mut ResourceList) -> Result<(), Error>>;
 
-/// A function: what it is called, what is written about it, and what it does.
+/// A function with its name and documentation.
 pub struct Function {
     pub(crate) name: String,
-    pub(crate) page: &'static str,
+    pub(crate) readme: &'static str,
     pub(crate) run: Run,
 }
 
 impl Function {
-    /// A function of this name.
+    /// Creates a function.
     pub fn new(
         name: impl Into<String>,
         run: impl Fn(&mut ResourceList) -> Result<(), Error> + 'static,
     ) -> Self {
-        Self { name: name.into(), page: "", run: Box::new(run) }
+        Self { name: name.into(), readme: "", run: Box::new(run) }
     }
 
-    /// The page about it, in Markdown: `include_str!("../README.md")`. Its first paragraph is the short form.
+    /// Sets the documentation, in Markdown: `include_str!("../README.md")`. Its first paragraph is the summary.
     #[must_use]
-    pub fn page(mut self, page: &'static str) -> Self {
-        self.page = page;
+    pub fn readme(mut self, readme: &'static str) -> Self {
+        self.readme = readme;
         self
     }
 
@@ -36,30 +36,30 @@ impl Function {
         &self.name
     }
 
-    /// The first paragraph of the page.
+    /// The first paragraph of the documentation.
     pub fn summary(&self) -> String {
         let is_text =
             |part: &&str| !part.trim().is_empty() && !part.trim_start().starts_with(['#', '<']);
-        let paragraph = self.page.split("\n\n").find(is_text).unwrap_or_default();
+        let paragraph = self.readme.split("\n\n").find(is_text).unwrap_or_default();
         paragraph.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// The JSON schema of the functionConfig, by the type that the function asks for; none where it asks for none.
+    /// The JSON Schema of the type as which the function reads its functionConfig; none if it reads none.
     pub fn schema(&self) -> Option<Value<'static>> {
         schema::of_function(|list| {
-            // What it says to nothing is of no interest.
+            // Only the type is of interest: the call ends with an error as soon as the type is known.
             let _ = self.apply(list);
         })
     }
 
-    /// What is known about the function, as data: name, short and long form, examples, schema.
+    /// The documentation as data: name, summary (`short`), documentation (`long`), examples and schema.
     pub fn doc(&self) -> Value<'static> {
-        let examples = self.page.find("\n## Example").map_or("", |at| &self.page[at + 1..]);
+        let examples = self.readme.find("\n## Example").map_or("", |at| &self.readme[at + 1..]);
         let text = |text: String| Value::String(text.into());
         let mut entries = vec![
             (Value::from("name"), text(self.name.clone())),
             (Value::from("short"), text(self.summary())),
-            (Value::from("long"), text(self.page.to_owned())),
+            (Value::from("long"), text(self.readme.to_owned())),
             (Value::from("examples"), text(examples.to_owned())),
         ];
         entries.extend(self.schema().map(|schema| (Value::from("schema"), schema)));
@@ -84,10 +84,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_has_a_short_form_and_examples() {
+    fn doc_splits_the_readme_into_summary_and_examples() {
         let function = Function::new("it", |_| Ok(()));
         let function =
-            function.page("# it\n\nDoes a thing,\nand well.\n\nMore.\n\n## Examples\n\nx\n");
+            function.readme("# it\n\nDoes a thing,\nand well.\n\nMore.\n\n## Examples\n\nx\n");
         assert_eq!(function.summary(), "Does a thing, and well.");
         let doc = krm_core::print::json::write(&function.doc());
         assert!(doc.starts_with(r#"{"name":"it","short":"Does a thing, and well.","long":"#));

@@ -1,16 +1,17 @@
-//! Resources that a function makes: put beside the others, or merged into the ones that are there already.
+//! Generated resources: added to the list, or merged into the version that exists.
 
 use krm_core::merge::{MergeAction, MergeOptions, Merger, Version};
 use krm_core::{Diagnostic, PackagePath};
 use krm_yaml::Edit;
 
+use crate::kinds::ResourceKind;
 use crate::{Error, Resource, ResourceList};
 
 impl ResourceList {
-    /// Adds what a function generated, and keeps what people changed in it since the last time.
+    /// Adds generated resources, keeping what people changed in them since they were generated last.
     ///
-    /// Spec: a generated resource that is there already gets the fields that are generated, by the two-way merge: what only
-    /// people wrote stays, `null` clears a field, and elements of lists are paired by their keys. A new one goes to
+    /// Spec: a resource that exists gets the generated fields by the two-way merge: fields that are not generated are kept, `null`
+    /// clears a field, and elements of associative lists are paired by their merge keys. A new resource is written to
     /// `config/NAME_KIND.yaml` unless it has a path.
     ///
     /// ```
@@ -30,9 +31,9 @@ impl ResourceList {
         generated: impl IntoIterator<Item = Resource>,
     ) -> Result<(), Error> {
         for mut new in generated {
-            let identity = new.view().identity().ok_or_else(|| nameless(&new))?;
-            let there = |it: &&mut Resource| it.view().identity().as_ref() == Some(&identity);
-            match self.items.iter_mut().find(there) {
+            let identity = new.view().identity().ok_or_else(|| without_name(&new))?;
+            let is_same = |it: &&mut Resource| it.view().identity().as_ref() == Some(&identity);
+            match self.items.iter_mut().find(is_same) {
                 Some(old) => old.merge(&new)?,
                 None => {
                     new.default_path();
@@ -44,13 +45,13 @@ impl ResourceList {
     }
 }
 
-fn nameless(resource: &Resource) -> Error {
-    let message = format!("a generated {} has no name", resource.kind());
-    Diagnostic::untyped_error(message).at(resource.item().file(), resource.root().span()).into()
+fn without_name(resource: &Resource) -> Error {
+    let kind = ResourceKind::GeneratedWithoutName { kind: resource.kind().into_owned() };
+    Diagnostic::error(kind).at(resource.item().file(), resource.root().span()).into()
 }
 
 impl Resource {
-    /// Takes over what another version of the resource says, by the two-way merge; the rest stays as it is written.
+    /// Applies another version of the resource by the two-way merge; everything else keeps its bytes.
     pub fn merge(&mut self, from: &Resource) -> Result<(), Error> {
         let file = self.item().file();
         let options = MergeOptions::default();
@@ -59,10 +60,8 @@ impl Resource {
         let (source, own) = (Version::new(source, "generated"), Version::new(own, "resource"));
         let report = Merger::new(&options).two_way(source, own, &mut edit)?;
         if report.action == MergeAction::Remove {
-            return Err(Error::new(format!(
-                "{} would be gone after the merge",
-                self.view().label()
-            )));
+            let resource = self.view().label();
+            return Err(Diagnostic::error(ResourceKind::MergeRemovesResource { resource }).into());
         }
         if edit.is_empty() {
             return Ok(());
@@ -71,7 +70,7 @@ impl Resource {
         self.replace(text)
     }
 
-    /// Spec: files of new resources are named `config/NAME_KIND.yaml`.
+    /// Sets the path of a resource that has none. Spec: files of new resources are named `config/NAME_KIND.yaml`.
     pub(crate) fn default_path(&mut self) {
         if self.path().is_none() {
             let name = format!("{}_{}.yaml", self.name(), self.kind()).to_lowercase();
@@ -90,7 +89,7 @@ mod tests {
     const GENERATED: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\nspec:\n  template:\n    spec:\n      containers:\n      - name: nginx\n        image: nginx:1.7\n";
 
     #[test]
-    fn the_first_run_makes_and_the_second_keeps_what_people_changed() {
+    fn regenerating_keeps_changes_of_people() {
         let mut list = ResourceList::default();
         list.upsert_generated([Resource::parse(GENERATED).unwrap()]).unwrap();
         assert_eq!(
@@ -109,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn generated_resources_need_a_name() {
+    fn generated_resource_without_name_is_an_error() {
         let mut list = ResourceList::default();
         let error =
             list.upsert_generated([Resource::parse("apiVersion: v1\nkind: Pod\n").unwrap()]);

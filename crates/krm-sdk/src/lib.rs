@@ -1,51 +1,132 @@
-//! How do I write a function in Rust? Resources, results and configuration of KRM functions, without losing a byte.
+//! Write KRM functions in Rust: typed functionConfigs, edits that keep comments and formatting, results with locations.
+//!
+//! A function takes a [`ResourceList`] and changes it:
 //!
 //! ```
-//! use krm_sdk::{Error, ResourceList};
+//! use krm_sdk::{Error, ResourceList, Severity};
+//! use serde::Deserialize;
 //!
-//! fn scale(list: &mut ResourceList) -> Result<(), Error> {
-//!     for deployment in list.items.iter_mut().filter(|it| it.kind() == "Deployment") {
-//!         deployment.set("spec.replicas", 3)?;
+//! #[derive(Deserialize)]
+//! struct Config {
+//!     replicas: u32,
+//! }
+//!
+//! fn set_replicas(list: &mut ResourceList) -> Result<(), Error> {
+//!     let config: Config = list.config()?;
+//!     for deployment in list.of_kind_mut("Deployment") {
+//!         deployment.set("spec.replicas", i64::from(config.replicas))?;
+//!     }
+//!     if config.replicas == 1 {
+//!         list.add_result(Severity::Warning, "a single replica is not highly available");
 //!     }
 //!     Ok(())
 //! }
+//!
+//! # mod program { use super::*;
+//! // src/main.rs: reads stdin and writes stdout, or edits files, as the command line requests.
+//! fn main() {
+//!     krm_sdk::run(set_replicas)
+//! }
+//! # }
+//!
+//! // A test. Comments, quotes and the order of fields are preserved.
+//! use krm_sdk::{Resource, testing};
+//!
+//! # fn main() -> Result<(), Error> {
+//! let mut list = testing::list(&["\
+//! apiVersion: apps/v1
+//! kind: Deployment
+//! metadata:
+//!   name: web # the shop
+//! spec:
+//!   replicas: 3 # for now
+//! "]);
+//! list.function_config = Some(Resource::parse("\
+//! apiVersion: example.com/v1
+//! kind: SetReplicas
+//! replicas: 1
+//! ")?);
+//! set_replicas(&mut list)?;
+//!
+//! assert_eq!(list.items[0].text(), "\
+//! apiVersion: apps/v1
+//! kind: Deployment
+//! metadata:
+//!   name: web # the shop
+//! spec:
+//!   replicas: 1 # for now
+//! ");
+//! assert_eq!(list.results[0].message, "a single replica is not highly available");
+//! # Ok(())
+//! # }
 //! ```
+//!
+//! [`testing::golden`] runs a function on directories of files instead. [`stream`] reads and writes the ResourceList of the
+//! [KRM function specification](https://github.com/kubernetes-sigs/kustomize/blob/master/cmd/config/docs/api-conventions/functions-spec.md),
+//! [`schema`] derives the JSON Schema of a functionConfig.
 
 mod batch;
 mod comments;
 mod config;
 mod error;
-mod finding;
 mod function;
 mod generated;
+pub mod kinds;
 mod list;
 mod metadata;
-mod outcome;
-mod place;
+mod output;
 mod process;
 mod resource;
+mod result;
 pub mod schema;
 mod selector;
 pub mod stream;
 pub mod testing;
+mod wire_annotations;
 mod workload;
 
 pub use config::Any;
 pub use error::Error;
-pub use finding::Finding;
 pub use function::Function;
 pub use krm_core::functions::resource_list::{FunctionResult, Item, results};
 pub use krm_core::{Diagnostic, PackagePath, Severity};
 pub use krm_yaml as yaml;
 pub use krm_yaml::CommentPosition;
 pub use list::ResourceList;
-pub use outcome::Outcome;
+pub use output::FunctionOutput;
 pub use process::{run, run_many};
 pub use resource::Resource;
+pub use result::ResultBuilder;
 pub use selector::Selector;
 pub use workload::Container;
 
-/// The page in `docs/`, so that its code is compiled and run.
+use kinds::{ConfigKind, FunctionKind, ResourceKind, StreamKind};
+use krm_core::diagnostics::explain::Area;
+
+/// The kinds that krm-sdk declares, with their explanations.
+pub const EXPLANATIONS: &[Area] = &[Area {
+    title: "Functions",
+    ids: &[FunctionKind::IDS, ConfigKind::IDS, StreamKind::IDS, ResourceKind::IDS],
+    text: include_str!("../explain/functions.md"),
+}];
+
+/// The guide in `docs/`, so that its examples are compiled and run.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/writing-functions.md")]
 pub struct WritingFunctions;
+
+/// The README, so that its examples are compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_is_explained_with_an_example() {
+        let gaps: Vec<String> = EXPLANATIONS.iter().flat_map(Area::gaps).collect();
+        assert!(gaps.is_empty(), "{gaps:#?}");
+    }
+}

@@ -1,26 +1,26 @@
-//! What a function gets and gives back: resources, its configuration and what it has to say.
+//! The input and output of a function.
 
 use krm_core::Severity;
 use krm_core::functions::resource_list::FunctionResult;
 
 use crate::Resource;
 
-/// The input of a function, which it changes into its output.
+/// The input of a function, which the function changes into its output.
 #[derive(Clone, Debug, Default)]
 pub struct ResourceList {
     /// The resources.
     pub items: Vec<Resource>,
-    /// How the function is to do its work.
+    /// The configuration of this call.
     pub function_config: Option<Resource>,
-    /// What the function has to say.
+    /// Messages for people and tools. An error among them makes the function fail.
     pub results: Vec<FunctionResult>,
-    /// What the function prints for people to read, a line each; a program writes it to stderr.
+    /// Lines for stderr that are not about a resource.
     pub log: Vec<String>,
 }
 
 impl ResourceList {
-    /// Says something.
-    pub fn say(&mut self, severity: Severity, message: impl Into<String>) {
+    /// Adds a result that is not about a resource; [`Resource::result`] makes one that is.
+    pub fn add_result(&mut self, severity: Severity, message: impl Into<String>) {
         self.results.push(FunctionResult::new(severity, message));
     }
 }

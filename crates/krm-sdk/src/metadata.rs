@@ -1,4 +1,4 @@
-//! Labels and annotations of a resource: read, set and removed by name, whatever dots the name has.
+//! Labels and annotations by name. Names may contain dots, which paths would split.
 
 use std::borrow::Cow;
 
@@ -9,21 +9,19 @@ use crate::{Error, Resource};
 impl Resource {
     /// The labels, in order.
     pub fn labels(&self) -> Vec<(Cow<'_, str>, Cow<'_, str>)> {
-        self.texts("metadata.labels")
+        self.string_map("metadata.labels")
     }
 
     /// The annotations, in order.
     pub fn annotations(&self) -> Vec<(Cow<'_, str>, Cow<'_, str>)> {
-        self.texts("metadata.annotations")
+        self.string_map("metadata.annotations")
     }
 
-    /// The scalars of a mapping at a path as text, in order: labels, a selector, the data of a ConfigMap.
-    pub fn texts(&self, path: &str) -> Vec<(Cow<'_, str>, Cow<'_, str>)> {
+    /// The scalar entries of a mapping as strings, in order: labels, a selector, the data of a ConfigMap.
+    pub fn string_map(&self, path: &str) -> Vec<(Cow<'_, str>, Cow<'_, str>)> {
         let mapping = self.get(path).and_then(|node| node.resolve().as_mapping());
         let entries = mapping.into_iter().flat_map(|mapping| mapping.entries());
-        let text = |node: NodeRef<'_>| node.resolve().as_scalar().is_some();
-        let scalars = entries.filter(|entry| text(entry.key) && text(entry.value));
-        scalars.filter_map(|entry| Some((value(entry.key)?, value(entry.value)?))).collect()
+        entries.filter_map(|entry| Some((value(entry.key)?, value(entry.value)?))).collect()
     }
 
     /// The value of a label.
@@ -31,22 +29,22 @@ impl Resource {
         value(self.root().document().find(&labels().join(name))?)
     }
 
-    /// Sets a label; the value is text, whatever it looks like.
+    /// Sets a label. The value is written as a string, quoted if necessary.
     pub fn set_label(&mut self, name: &str, value: &str) -> Result<(), Error> {
         self.set_at(&labels().join(name), value)
     }
 
-    /// Removes a label; false where there is none.
+    /// Removes a label; false if there is none.
     pub fn remove_label(&mut self, name: &str) -> Result<bool, Error> {
         self.remove_at(&labels().join(name))
     }
 
-    /// Sets an annotation; the value is text, whatever it looks like.
+    /// Sets an annotation. The value is written as a string, quoted if necessary.
     pub fn set_annotation(&mut self, name: &str, value: &str) -> Result<(), Error> {
         self.set_at(&annotations().join(name), value)
     }
 
-    /// Removes an annotation; false where there is none.
+    /// Removes an annotation; false if there is none.
     pub fn remove_annotation(&mut self, name: &str) -> Result<bool, Error> {
         self.remove_at(&annotations().join(name))
     }
@@ -69,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_may_have_dots_and_values_are_text() {
+    fn names_may_contain_dots_and_values_are_strings() {
         let text = "apiVersion: v1\nkind: Pod\nmetadata:\n  labels:\n    app: web # c\n    n: 1\n";
         let mut pod = Resource::parse(text).unwrap();
         pod.set_label("app.kubernetes.io/part-of", "123").unwrap();

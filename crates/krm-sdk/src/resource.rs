@@ -1,4 +1,4 @@
-//! One resource: read by paths, changed by edits on its text, so that nothing else of it moves.
+//! One resource: read by paths and changed by edits of its text, which leave everything else byte for byte as it was.
 
 use std::borrow::Cow;
 
@@ -6,9 +6,12 @@ use krm_core::functions::resource_list::Item;
 use krm_core::{Diagnostic, PackagePath};
 use krm_yaml::{Edit, EditError, EmptyParents, NodeRef, Path, Value};
 
-use crate::{Error, place};
+use crate::kinds::ResourceKind;
+use crate::{Error, wire_annotations};
 
-/// A resource that a function may look at and change.
+/// A resource that a function can read and change.
+///
+/// Every change is an edit of the text: comments, quotes and field order are preserved.
 #[derive(Clone, Debug)]
 pub struct Resource {
     item: Item,
@@ -27,23 +30,23 @@ impl From<Resource> for Item {
 }
 
 impl Resource {
-    /// A new resource of this text. An annotation that says where it goes (`config.kubernetes.io/path`) becomes its path.
+    /// Parses a new resource. The annotation `config.kubernetes.io/path` becomes its path.
     pub fn parse(text: impl Into<String>) -> Result<Self, Error> {
-        let item = place::settle(None, Item::parse(text.into())?)?;
+        let item = wire_annotations::extract(None, Item::parse(text.into())?)?;
         Ok(Self { item })
     }
 
-    /// The document with its place.
+    /// The document with its path and index.
     pub fn item(&self) -> &Item {
         &self.item
     }
 
-    /// The text as it stands now.
+    /// The YAML or JSON text.
     pub fn text(&self) -> &str {
         self.item.text()
     }
 
-    /// The node that is the resource.
+    /// The root node.
     pub fn root(&self) -> NodeRef<'_> {
         self.item.root()
     }
@@ -53,7 +56,7 @@ impl Resource {
         self.item.resource()
     }
 
-    /// `apiVersion`
+    /// The `apiVersion`.
     pub fn api_version(&self) -> Cow<'_, str> {
         self.view().api_version()
     }
@@ -63,12 +66,12 @@ impl Resource {
         self.view().kind()
     }
 
-    /// The name; empty where there is none.
+    /// The name; empty if there is none.
     pub fn name(&self) -> Cow<'_, str> {
         self.view().name()
     }
 
-    /// The namespace; empty where there is none.
+    /// The namespace; empty if there is none.
     pub fn namespace(&self) -> Cow<'_, str> {
         self.view().namespace()
     }
@@ -78,44 +81,47 @@ impl Resource {
         self.view().annotation(name)
     }
 
-    /// The file that it belongs to.
+    /// The file that holds the resource.
     pub fn path(&self) -> Option<&PackagePath> {
         self.item.path.as_ref()
     }
 
-    /// Puts it into another file of the package; which resource of that file it is, is left open.
+    /// Moves the resource to another file of the package. Its index in that file is left open.
     pub fn move_to(&mut self, path: PackagePath) {
         self.item.path = Some(path);
         self.item.index = None;
     }
 
-    /// What stands at a path such as `spec.template.spec.containers[name=web].image`.
+    /// The node at a path such as `spec.template.spec.containers[name=web].image`.
     pub fn get(&self, path: &str) -> Option<NodeRef<'_>> {
         self.root().document().find(&path.parse().ok()?)
     }
 
-    /// The text of a scalar at a path, whatever its type.
+    /// The scalar at a path as text, whatever its type.
     pub fn get_text(&self, path: &str) -> Option<Cow<'_, str>> {
         self.get(path)?.as_scalar().map(|scalar| scalar.value())
     }
 
-    /// Sets the value at a path, and makes what is missing on the way. Nothing changes where it means that already.
+    /// Sets the value at a path and creates missing parents. An equal value is left as it is written.
     pub fn set<'v>(&mut self, path: &str, value: impl Into<Value<'v>>) -> Result<(), Error> {
-        self.set_at(&parsed(path)?, value)
+        self.set_at(&parse_path(path)?, value)
     }
 
-    /// Sets the value at a path that is parsed already.
+    /// Sets the value at a parsed path.
     pub fn set_at<'v>(&mut self, path: &Path, value: impl Into<Value<'v>>) -> Result<(), Error> {
-        let value = value.into().into_owned().map_err(|error| Error::new(error.to_string()))?;
+        let value = value.into().into_owned().map_err(|error| {
+            let kind = ResourceKind::InvalidNewValue { reason: error.to_string() };
+            Diagnostic::error(kind)
+        })?;
         self.change(|edit, root| edit.set_at(root.document(), path, value))
     }
 
-    /// Removes what stands at a path; false where nothing does.
+    /// Removes the value at a path; false if there is none.
     pub fn remove(&mut self, path: &str) -> Result<bool, Error> {
-        self.remove_at(&parsed(path)?)
+        self.remove_at(&parse_path(path)?)
     }
 
-    /// Removes what stands at a path that is parsed already; false where nothing does.
+    /// Removes the value at a parsed path; false if there is none.
     pub fn remove_at(&mut self, path: &Path) -> Result<bool, Error> {
         if self.root().document().find(path).is_none() {
             return Ok(false);
@@ -124,7 +130,7 @@ impl Resource {
         Ok(true)
     }
 
-    /// Makes several changes at once; the fastest way for many.
+    /// Makes several changes with one edit, which is faster than one by one.
     pub fn edit(
         &mut self,
         change: impl for<'a> FnOnce(&mut Edit<'a>, NodeRef<'a>) -> Result<(), EditError>,
@@ -132,10 +138,10 @@ impl Resource {
         self.change(change)
     }
 
-    /// Puts another text in the place of the whole resource.
+    /// Replaces the whole text.
     pub fn replace(&mut self, text: String) -> Result<(), Error> {
         if text != self.text() {
-            self.item = place::settle(Some(&self.item), self.item.with_text(text)?)?;
+            self.item = wire_annotations::extract(Some(&self.item), self.item.with_text(text)?)?;
         }
         Ok(())
     }
@@ -147,34 +153,45 @@ impl Resource {
         let file = self.item.file();
         let mut edit = Edit::new(file);
         change(&mut edit, self.item.root())
-            .map_err(|error| self.named(Diagnostic::from_edit(&error, file)))?;
+            .map_err(|error| self.in_its_file(Diagnostic::from_edit(&error, file)))?;
         if edit.is_empty() {
             return Ok(());
         }
-        let text = edit.apply().map_err(|error| self.named(Diagnostic::from_edit(&error, file)))?;
+        let text =
+            edit.apply().map_err(|error| self.in_its_file(Diagnostic::from_edit(&error, file)))?;
         self.replace(text)
     }
 
-    fn named(&self, told: Diagnostic) -> Diagnostic {
+    fn in_its_file(&self, diagnostic: Diagnostic) -> Diagnostic {
         match self.path() {
-            Some(path) => told.in_file(path.as_str()),
-            None => told,
+            Some(path) => diagnostic.in_file(path.as_str()),
+            None => diagnostic,
         }
     }
 }
 
-fn parsed(path: &str) -> Result<Path, Error> {
-    path.parse().map_err(|error| Error::new(format!("`{path}` is no path: {error}")))
+fn parse_path(path: &str) -> Result<Path, Error> {
+    path.parse().map_err(|error: krm_yaml::PathError| {
+        let (path, reason) = (path.to_owned(), error.to_string());
+        Diagnostic::error(ResourceKind::InvalidFieldPath { path, reason }).into()
+    })
+}
+
+/// Parses the path of a file in the package.
+pub(crate) fn package_path(path: &str) -> Result<PackagePath, Error> {
+    PackagePath::new(path).map_err(|error| {
+        Diagnostic::error(ResourceKind::InvalidFilePath { reason: error.to_string() }).into()
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const TEXT: &str = "apiVersion: v1\nkind: Pod # it\nmetadata:\n  name: a\n";
+    const TEXT: &str = "apiVersion: v1\nkind: Pod # comment\nmetadata:\n  name: a\n";
 
     #[test]
-    fn a_change_is_an_edit() {
+    fn changes_preserve_the_rest_of_the_text() {
         let mut pod = Resource::parse(TEXT).unwrap();
         pod.set("metadata.labels.app", "web").unwrap();
         assert_eq!(pod.text(), format!("{TEXT}  labels:\n    app: web\n"));
@@ -184,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_already_is_not_touched() {
+    fn setting_an_equal_value_changes_nothing() {
         let mut pod = Resource::parse(TEXT).unwrap();
         let before = pod.clone();
         pod.set("metadata.name", "a").unwrap();

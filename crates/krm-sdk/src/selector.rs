@@ -1,8 +1,8 @@
-//! Which resources are meant: by kind, names, labels, annotations and file.
+//! Selecting resources by kind, name, namespace, labels, annotations and file.
 
 use crate::{Resource, ResourceList};
 
-/// Resources that are meant: all for which every given word is theirs. None given means all.
+/// Selects the resources that meet every given condition; without conditions, all.
 ///
 /// ```
 /// use krm_sdk::{Resource, Selector};
@@ -24,64 +24,65 @@ pub struct Selector {
 }
 
 impl Selector {
-    /// All resources.
+    /// Selects all resources.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Those of this `apiVersion`.
+    /// Requires this `apiVersion`.
     #[must_use]
     pub fn api_version(mut self, api_version: impl Into<String>) -> Self {
         self.api_version = Some(api_version.into());
         self
     }
 
-    /// Those of this kind; said again, those of one or the other.
+    /// Requires this kind; call it again to allow several.
     #[must_use]
     pub fn kind(mut self, kind: impl Into<String>) -> Self {
         self.kinds.push(kind.into());
         self
     }
 
-    /// The one of this name.
+    /// Requires this name.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Those of this namespace.
+    /// Requires this namespace.
     #[must_use]
     pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
         self.namespace = Some(namespace.into());
         self
     }
 
-    /// Those with this label; said again, those with all of them.
+    /// Requires this label; call it again to require several.
     #[must_use]
     pub fn label(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.labels.push((name.into(), value.into()));
         self
     }
 
-    /// Those with this annotation; said again, those with all of them.
+    /// Requires this annotation; call it again to require several.
     #[must_use]
     pub fn annotation(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.annotations.push((name.into(), value.into()));
         self
     }
 
-    /// Those of this file, or of the files in this folder and the ones below it.
+    /// Requires this file, or a file in or below this directory.
     #[must_use]
     pub fn path(mut self, path: impl Into<String>) -> Self {
         self.path = Some(path.into());
         self
     }
 
-    /// Whether a resource is one of them.
+    /// Whether a resource meets every condition.
     pub fn matches(&self, resource: &Resource) -> bool {
-        let is =
-            |wanted: &Option<String>, there: &str| wanted.as_deref().is_none_or(|it| it == there);
+        let is = |required: &Option<String>, actual: &str| {
+            required.as_deref().is_none_or(|required| required == actual)
+        };
         is(&self.api_version, &resource.api_version())
             && (self.kinds.is_empty() || self.kinds.iter().any(|kind| *kind == resource.kind()))
             && is(&self.name, &resource.name())
@@ -110,17 +111,17 @@ impl ResourceList {
         self.items.iter().filter(move |it| it.kind() == kind)
     }
 
-    /// The resources of a kind, to be changed.
+    /// The resources of a kind, mutable.
     pub fn of_kind_mut<'a>(&'a mut self, kind: &'a str) -> impl Iterator<Item = &'a mut Resource> {
         self.items.iter_mut().filter(move |it| it.kind() == kind)
     }
 
-    /// The resources that a selector means.
+    /// The selected resources.
     pub fn select<'a>(&'a self, selector: &'a Selector) -> impl Iterator<Item = &'a Resource> {
         self.items.iter().filter(move |it| selector.matches(it))
     }
 
-    /// The resources that a selector means, to be changed.
+    /// The selected resources, mutable.
     pub fn select_mut<'a>(
         &'a mut self,
         selector: &'a Selector,
@@ -140,7 +141,7 @@ mod tests {
     use krm_core::PackagePath;
 
     #[test]
-    fn every_word_must_fit() {
+    fn every_condition_must_be_met() {
         let text = "apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: n, labels: {a.b/c: '1'}, annotations: {x: y}}\n";
         let mut list = ResourceList::default();
         list.items.push(Resource::parse(text).unwrap());

@@ -1,30 +1,30 @@
-//! Pods in resources: where their specification stands, whatever runs them, and their containers.
+//! Pod specs and containers of workloads.
 
 use krm_yaml::NodeRef;
 
 use crate::Resource;
 
-/// Lists of containers in a specification of a pod.
+/// The fields of a pod spec that list containers.
 const LISTS: [&str; 3] = ["initContainers", "containers", "ephemeralContainers"];
 
 /// A container of a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Container {
-    /// Its name; empty where it has none.
+    /// The name; empty if it has none.
     pub name: String,
-    /// Its path in the resource, for [`Resource::set`]: `spec.template.spec.containers[0]`.
+    /// The path in the resource, for [`Resource::set`]: `spec.template.spec.containers[0]`.
     pub path: String,
 }
 
 impl Container {
-    /// The path of a field of it.
+    /// The path of a field of the container, for [`Resource::set`].
     pub fn field(&self, path: &str) -> String {
         format!("{}.{path}", self.path)
     }
 }
 
 impl Resource {
-    /// The path of the specification of the pods that a resource runs; none where it runs none.
+    /// The path of the pod spec of a workload; none if the resource does not run pods.
     ///
     /// ```
     /// let resource = krm_sdk::Resource::parse("apiVersion: batch/v1\nkind: Job\n")?;
@@ -45,13 +45,13 @@ impl Resource {
         }
     }
 
-    /// All containers, those that run first among them, in order.
+    /// All containers, init containers first.
     pub fn containers(&self) -> Vec<Container> {
         let Some(spec) = self.pod_spec() else { return Vec::new() };
         LISTS.iter().flat_map(|list| self.containers_at(&format!("{spec}.{list}"))).collect()
     }
 
-    /// The containers of a list at a path.
+    /// The containers of the sequence at a path.
     pub fn containers_at(&self, path: &str) -> Vec<Container> {
         let list = self.get(path).and_then(|node| node.resolve().as_sequence());
         let items = list.into_iter().flat_map(|list| list.items()).map(NodeRef::resolve);

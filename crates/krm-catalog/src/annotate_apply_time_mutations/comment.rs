@@ -4,7 +4,8 @@ use krm_sdk::{Diagnostic, Error, FunctionResult, Resource, Severity};
 use krm_yaml::{CommentPosition, NodeRef, Segment};
 
 use super::{Reference, Substitution};
-use crate::changes::about;
+use crate::changes::in_resource;
+use crate::kinds::CatalogKind;
 
 const MARKER: &str = "# apply-time-mutation: ";
 
@@ -28,10 +29,10 @@ impl Mark {
 
     /// A result about the field.
     pub(super) fn result(&self, resource: &Resource, message: String) -> FunctionResult {
-        let finding = resource.result(Severity::Info, message);
+        let result = resource.result(Severity::Info, message);
         let mut result: FunctionResult = match self.find(resource) {
-            Some(node) => finding.at(node).into(),
-            None => finding.into(),
+            Some(node) => result.at(node).into(),
+            None => result.into(),
         };
         // Compat: the path is a JSONPath here.
         if let Some(field) = &mut result.field {
@@ -58,9 +59,11 @@ pub(super) fn marks(resource: &Resource) -> Result<Vec<Mark>, Error> {
         let path = json_path(node);
         let Some((value, substitutions)) = read(pattern, &path, &mut next) else {
             let message = "apply mutation comment found with no valid reference to source path";
-            let told = Diagnostic::untyped_error(message).at(resource.item().file(), comment.span);
-            let hint = "a reference is `${group/namespaces/namespace/kind/name:$.path.of.field}`";
-            return Err(about(resource, told.hint(hint)));
+            let kind = CatalogKind::Failed { message: message.into() };
+            let error = Diagnostic::error(kind).at(resource.item().file(), comment.span);
+            let hint =
+                "write a reference as `${group/namespaces/namespace/kind/name:$.path.of.field}`";
+            return Err(in_resource(resource, error.hint(hint)));
         };
         let comment = comment.text.to_owned();
         marks.push(Mark { node: node.index(), comment, value, substitutions, path });

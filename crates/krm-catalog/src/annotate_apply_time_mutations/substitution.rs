@@ -1,10 +1,11 @@
 //! Which field of which resource goes where: read from an `ApplyTimeMutation`, written as the text of an annotation.
 
+use krm_core::diagnostics::CommonKind;
 use krm_sdk::{Diagnostic, Error, Resource};
 use krm_yaml::{Edit, File, Value};
 use serde::Deserialize;
 
-use crate::changes::about;
+use crate::changes::in_resource;
 
 /// A resource by its names; of group and API version it has one.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
@@ -30,7 +31,7 @@ pub(super) struct Substitution {
 /// What an `ApplyTimeMutation` says.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Target {
+pub(super) struct Mutation {
     target_ref: Reference,
     #[serde(default)]
     pub(super) substitutions: Vec<Substitution>,
@@ -39,14 +40,14 @@ pub(super) struct Target {
     pub(super) item: usize,
 }
 
-impl Target {
+impl Mutation {
     pub(super) fn read(resource: &Resource, item: usize) -> Result<Self, Error> {
         let target = Self { item, ..resource.read_config()? };
         if target.substitutions.is_empty() {
             let node = resource.get("spec").unwrap_or_else(|| resource.root());
-            let message = "an ApplyTimeMutation without `substitutions` does nothing";
-            let told = Diagnostic::untyped_error(message).at(resource.item().file(), node.span());
-            return Err(about(resource, told.hint("list them in `spec.substitutions`")));
+            let (field, owner) = ("substitutions".to_owned(), "the ApplyTimeMutation".to_owned());
+            let error = Diagnostic::error(CommonKind::MissingField { field, owner });
+            return Err(in_resource(resource, error.at(resource.item().file(), node.span())));
         }
         Ok(target)
     }

@@ -3,7 +3,7 @@
 use krm_sdk::{Any, Error, ResourceList};
 use serde::Deserialize;
 
-use crate::config::{API_VERSION, given, is_custom, missing, wrong};
+use crate::config::{API_VERSION, function_config, invalid_field, is_custom, missing};
 
 const KIND: &str = "ApplyReplacements";
 
@@ -107,7 +107,7 @@ impl Source {
 
 /// Reads the functionConfig, which has one kind only.
 pub(super) fn read(list: &ResourceList) -> Result<Config, Error> {
-    let Some(config) = given(list) else {
+    let Some(config) = function_config(list) else {
         let words = "FunctionConfig is missing. Expect `ApplyReplacements`";
         return Err(missing::<Config>(list, "apply-replacements", words));
     };
@@ -122,5 +122,5 @@ pub(super) fn read(list: &ResourceList) -> Result<Config, Error> {
         true => ("apiVersion", format!("write `apiVersion: {API_VERSION}`")),
         false => ("kind", format!("write `kind: {KIND}` of `apiVersion: {API_VERSION}`")),
     };
-    Err(wrong(config, field, words).hint(hint).into())
+    Err(invalid_field(config, field, words).hint(hint).into())
 }

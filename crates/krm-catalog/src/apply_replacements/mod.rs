@@ -10,7 +10,7 @@ use krm_core::diagnostics::closest_name;
 use krm_sdk::{Diagnostic, Error, Resource, ResourceList, Severity};
 
 use crate::Builtin;
-use crate::config::wrong;
+use crate::config::{invalid_field, rejected};
 use config::{Replacement, Source, Target};
 use path::FieldPath;
 use select::{Chosen, is_source};
@@ -40,29 +40,29 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
 }
 
 /// An error at a field of the functionConfig.
-fn error(list: &ResourceList, field: &str, words: impl Into<String>) -> Diagnostic {
+fn error(list: &ResourceList, field: &str, message: impl Into<String>) -> Diagnostic {
     match &list.function_config {
-        Some(config) => wrong(config, field, words),
-        None => Diagnostic::untyped_error(words),
+        Some(config) => invalid_field(config, field, message),
+        None => rejected(message),
     }
 }
 
 /// The value that is to be put.
 fn take(list: &ResourceList, replacement: &Replacement, place: &str) -> Result<Taken, Error> {
     if replacement.targets.is_empty() {
-        let words = "replacements must specify a source and at least one target";
-        return Err(error(list, place, words).into());
+        let message = "replacements must specify a source and at least one target";
+        return Err(error(list, place, message).into());
     }
     match (&replacement.source, &replacement.source_value) {
         (Some(source), None) => from_resource(list, source, &format!("{place}.source")),
         (None, Some(value)) => Ok(Taken::of_value(value.0.clone())),
         (Some(_), Some(_)) => {
-            let words = "a replacement has a source or a sourceValue, not both";
-            Err(error(list, place, words).into())
+            let message = "a replacement has a source or a sourceValue, not both";
+            Err(error(list, place, message).into())
         }
         (None, None) => {
-            let words = "replacements must specify a source and at least one target";
-            Err(error(list, place, words)
+            let message = "replacements must specify a source and at least one target";
+            Err(error(list, place, message)
                 .hint("add `source` with the resource and `fieldPath`")
                 .into())
         }
@@ -76,27 +76,27 @@ fn from_resource(list: &ResourceList, source: &Source, place: &str) -> Result<Ta
         return Err(error.hint(like(list, source)).into());
     };
     if let Some(other) = found.next() {
-        let words = format!("multiple matches for selector {}", source.shown());
+        let message = format!("multiple matches for selector {}", source.shown());
         let hint = format!(
             "{} and {} are; say more of the one",
             item.view().label(),
             other.view().label()
         );
-        return Err(error(list, place, words).hint(hint).into());
+        return Err(error(list, place, message).hint(hint).into());
     }
     let field = format!("{place}.fieldPath");
     let path = FieldPath::new(source.path())
         .map_err(|why| error(list, &field, format!("`{}` is no path: {why}", source.path())))?;
     let node = path.find(item.root()).into_iter().next().filter(|node| value::is_filled(*node));
     let Some(node) = node else {
-        let words = format!(
+        let message = format!(
             "fieldPath `{}` is missing for replacement source {}",
             source.path(),
             source.id()
         );
-        return Err(error(list, &field, words).hint(format!("look at {}", shown(item))).into());
+        return Err(error(list, &field, message).hint(format!("look at {}", shown(item))).into());
     };
-    Taken::new(node, &source.options).map_err(|words| error(list, place, words).into())
+    Taken::new(node, &source.options).map_err(|message| error(list, place, message).into())
 }
 
 /// What was probably meant by a source that selects nothing.
@@ -136,9 +136,9 @@ fn put(list: &mut ResourceList, taken: &Taken, target: &Target, place: &str) -> 
         let path = FieldPath::new(text)
             .map_err(|why| error(list, &field, format!("`{text}` is no path: {why}")))?;
         if target.options.create && path.has_wildcard() {
-            let words = "cannot support create option in a multi-value target";
+            let message = "cannot support create option in a multi-value target";
             let hint = "name the item, or leave out `create`";
-            return Err(error(list, &field, words).hint(hint).into());
+            return Err(error(list, &field, message).hint(hint).into());
         }
         paths.push((text, field, path));
     }
@@ -152,20 +152,21 @@ fn put(list: &mut ResourceList, taken: &Taken, target: &Target, place: &str) -> 
             match value::put(&mut list.items[at], taken, path, &target.options) {
                 Ok(true) => {}
                 Ok(false) => {
-                    let words = format!("unable to find field \"{text}\" in replacement target");
+                    let message = format!("unable to find field \"{text}\" in replacement target");
                     let hint = format!(
                         "{} has none; `options: {{create: true}}` makes it",
                         shown(&list.items[at])
                     );
-                    return Err(error(list, field, words).hint(hint).into());
+                    return Err(error(list, field, message).hint(hint).into());
                 }
                 Err(why) => return Err(why),
             }
         }
     }
     if !any {
-        let words = format!("no resource is selected by `{place}.select`, so nothing is replaced");
-        list.say(Severity::Warning, words);
+        let message =
+            format!("no resource is selected by `{place}.select`, so nothing is replaced");
+        list.add_result(Severity::Warning, message);
     }
     Ok(())
 }

@@ -7,7 +7,9 @@ use krm_sdk::{Diagnostic, Error, Resource};
 
 use super::config::FieldOptions;
 use super::path::FieldPath;
+use crate::changes::in_resource;
 use crate::field_type;
+use crate::kinds::CatalogKind;
 
 /// A value on its way.
 #[derive(Clone, Debug)]
@@ -116,17 +118,15 @@ pub(super) fn put(
     path: &FieldPath,
     options: &FieldOptions,
 ) -> Result<bool, Error> {
-    let refused = |item: &Resource, node: NodeRef<'_>, words: String| -> Error {
-        let mut error = Diagnostic::untyped_error(words).at(item.item().file(), node.full_span());
-        error.file = item.path().map(|path| path.as_str().into());
-        error.resource = Some(item.view().label().into());
-        error.into()
+    let failed = |item: &Resource, node: NodeRef<'_>, message: String| -> Error {
+        let error = Diagnostic::error(CatalogKind::Failed { message: message.into() });
+        in_resource(item, error.at(item.item().file(), node.full_span()))
     };
     let found = path.find(item.root());
     let mut new = Vec::new();
     for node in &found {
         let value = taken.value(Some(*node), field_type::of(item, &node.path()), options);
-        let value = value.map_err(|words| refused(item, *node, words))?;
+        let value = value.map_err(|message| failed(item, *node, message))?;
         // A value that is there already is left as it is.
         new.push((node.path(), value));
     }
@@ -147,7 +147,7 @@ pub(super) fn put(
     let Some(path) = path.to_make(item.root()).filter(|_| options.create) else { return Ok(false) };
     let value = taken
         .value(None, field_type::of(item, &path), options)
-        .map_err(|words| refused(item, item.root(), words))?;
+        .map_err(|message| failed(item, item.root(), message))?;
     item.edit(|edit, root| edit.set_at(root.document(), &path, value))?;
     Ok(true)
 }

@@ -9,8 +9,10 @@ use krm_sdk::{Error, Resource, ResourceList};
 use serde::Deserialize;
 
 use crate::Builtin;
-use crate::changes::{Changes, Spot, change, text_of};
-use crate::config::{given, is_config_map, is_custom, missing, unknown, wrong};
+use crate::changes::{Changes, FieldSlot, change, text_of};
+use crate::config::{
+    function_config, invalid_field, is_config_map, is_custom, missing, unknown_kind,
+};
 use crate::depends_on::{Dependency, rewrite};
 use crate::field_spec::{FieldSpec, is_of};
 use crate::scope::Scopes;
@@ -77,7 +79,7 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
 }
 
 fn read(list: &ResourceList) -> Result<EnsureNameSubstring, Error> {
-    let Some(config) = given(list) else {
+    let Some(config) = function_config(list) else {
         let message = "failed to load the `functionConfig`: there is none";
         return Err(missing::<EnsureNameSubstring>(list, BUILTIN.name, message));
     };
@@ -92,7 +94,7 @@ fn read(list: &ResourceList) -> Result<EnsureNameSubstring, Error> {
                 config.api_version(),
                 config.kind()
             );
-            return Err(unknown(config, "EnsureNameSubstring", message));
+            return Err(unknown_kind(config, "EnsureNameSubstring", message));
         }
     };
     check(config, read)
@@ -106,7 +108,9 @@ fn from_config_map(config: &Resource) -> Result<EnsureNameSubstring, Error> {
         let message = format!(
             "failed to load the `functionConfig`: only 1 entry is allowed in the ConfigMap, but got: {count}"
         );
-        return Err(wrong(config, "data", message).hint("either `prepend` or `append`").into());
+        return Err(invalid_field(config, "data", message)
+            .hint("either `prepend` or `append`")
+            .into());
     };
     let edit_mode = match mode.as_str() {
         "prepend" => EditMode::Prepend,
@@ -115,7 +119,9 @@ fn from_config_map(config: &Resource) -> Result<EnsureNameSubstring, Error> {
             let message = format!(
                 "failed to load the `functionConfig`: unknown editMode: {mode}, only prepend and append are allowed"
             );
-            return Err(wrong(config, "data", message).hint("either `prepend` or `append`").into());
+            return Err(invalid_field(config, "data", message)
+                .hint("either `prepend` or `append`")
+                .into());
         }
     };
     Ok(EnsureNameSubstring { substring, edit_mode, ..EnsureNameSubstring::default() })
@@ -125,12 +131,14 @@ fn check(config: &Resource, mut read: EnsureNameSubstring) -> Result<EnsureNameS
     if read.substring.is_empty() {
         let field = if is_config_map(config) { "data" } else { "substring" };
         let message = "failed to load the `functionConfig`: substring must not be empty";
-        return Err(wrong(config, field, message).hint("say what names are to have").into());
+        return Err(invalid_field(config, field, message)
+            .hint("say what names are to have")
+            .into());
     }
     if let Some(fields) = read.field_specs.take() {
         if read.additional_name_fields.is_some() {
             let message = "failed to load the `functionConfig`: `fieldSpecs` has been deprecated, please rename it to `additionalNameFields`";
-            let told = wrong(config, "fieldSpecs", message);
+            let told = invalid_field(config, "fieldSpecs", message);
             return Err(told.hint("move its items to `additionalNameFields`").into());
         }
         read.additional_name_fields = Some(fields);
@@ -164,24 +172,24 @@ impl EnsureNameSubstring {
         if !is_free(resource) {
             return Ok(());
         }
-        if let Some(spot) = changes.follow(resource.root(), &["metadata", "name"]) {
-            self.set_name(changes, &spot, false);
+        if let Some(slot) = changes.follow(resource.root(), &["metadata", "name"]) {
+            self.set_name(changes, &slot, false);
         }
         for field in self.additional_name_fields.iter().flatten() {
-            for spot in field.find(resource, changes)? {
-                self.set_name(changes, &spot, true);
+            for slot in field.find(resource, changes)? {
+                self.set_name(changes, &slot, true);
             }
         }
         Ok(())
     }
 
-    fn set_name<'a>(&self, changes: &mut Changes<'a>, spot: &Spot<'a>, makes: bool) {
-        let old = match spot.node() {
+    fn set_name<'a>(&self, changes: &mut Changes<'a>, slot: &FieldSlot<'a>, makes: bool) {
+        let old = match slot.node() {
             Some(node) => text_of(node),
             None => makes.then(|| "".into()),
         };
         if let Some(new) = old.and_then(|old| self.renew(&old)) {
-            changes.set(spot, &new);
+            changes.set(slot, &new);
         }
     }
 }

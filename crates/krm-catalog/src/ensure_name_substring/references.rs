@@ -6,7 +6,7 @@ use krm_sdk::Resource;
 use krm_yaml::NodeRef;
 
 use super::renamed::{From, Renamed};
-use crate::changes::{Changes, Spot, text_of};
+use crate::changes::{Changes, FieldSlot, text_of};
 use crate::field_spec::FieldSpec;
 
 /// Kinds with the specification of a pod, and where it stands.
@@ -131,8 +131,8 @@ impl References {
         let namespace = resource.namespace();
         for (target, field) in fields {
             // Something else than a name at one of these paths is nothing to follow.
-            let spots = field.find(resource, changes).unwrap_or_default();
-            let names: Vec<Name<'_>> = spots.iter().flat_map(|it| names(changes, it)).collect();
+            let slots = field.find(resource, changes).unwrap_or_default();
+            let names: Vec<Name<'_>> = slots.iter().flat_map(|it| names(changes, it)).collect();
             for name in names {
                 if !name.may_mean(target) {
                     continue;
@@ -146,7 +146,7 @@ impl References {
                 if renamed.has(group(target), target, &old, &from)
                     && let Some(new) = renew(&old)
                 {
-                    changes.set(&Spot::There(name.node), &new);
+                    changes.set(&FieldSlot::Existing(name.node), &new);
                 }
             }
         }
@@ -162,8 +162,8 @@ struct Name<'a> {
 }
 
 /// The names at the end of a path: a text, a mapping with a `name`, or a list of such.
-fn names<'a>(changes: &mut Changes<'a>, spot: &Spot<'a>) -> Vec<Name<'a>> {
-    let Some(node) = spot.node() else { return Vec::new() };
+fn names<'a>(changes: &mut Changes<'a>, slot: &FieldSlot<'a>) -> Vec<Name<'a>> {
+    let Some(node) = slot.node() else { return Vec::new() };
     let nodes = match node.as_sequence() {
         Some(list) => list.items().collect(),
         None => vec![node],
@@ -173,8 +173,8 @@ fn names<'a>(changes: &mut Changes<'a>, spot: &Spot<'a>) -> Vec<Name<'a>> {
         if node.as_mapping().is_none() {
             return Some(Name { node, holder: holder(node), namespace: None });
         }
-        let name = changes.step(node, "name")??;
-        let namespace = changes.step(node, "namespace").flatten().and_then(text_of);
+        let name = changes.get(node, "name")??;
+        let namespace = changes.get(node, "namespace").flatten().and_then(text_of);
         let namespace = namespace.map(|text| text.into_owned());
         Some(Name { node: name, holder: Some(node), namespace })
     };

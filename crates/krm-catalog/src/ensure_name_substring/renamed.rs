@@ -10,10 +10,10 @@ use crate::depends_on::Dependency;
 #[derive(Default)]
 pub(super) struct Renamed {
     kinds: BTreeSet<String>,
-    places: BTreeMap<(String, String), Vec<Place>>,
+    places: BTreeMap<(String, String), Vec<KeyPosition>>,
 }
 
-struct Place {
+struct KeyPosition {
     group: String,
     namespace: Option<String>,
 }
@@ -33,7 +33,7 @@ impl Renamed {
         for (resource, is_namespaced) in resources {
             let (kind, name) = (resource.kind().into_owned(), resource.name().into_owned());
             let namespace = is_namespaced.then(|| or_default(&resource.namespace()).to_owned());
-            let place = Place { group: resource.view().group(), namespace };
+            let place = KeyPosition { group: resource.view().group(), namespace };
             renamed.kinds.insert(kind.clone());
             renamed.places.entry((kind, name)).or_default().push(place);
         }

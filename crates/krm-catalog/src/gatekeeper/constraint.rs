@@ -1,4 +1,4 @@
-//! Constraints: which resources a policy is for, with which parameters, and how bad it is to violate it.
+//! Constraints: the resources to which a policy applies, its parameters, and the severity of violations.
 
 use krm_sdk::{Error, FunctionResult, Resource, Severity};
 use krm_yaml::NodeRef;
@@ -6,11 +6,11 @@ use regorus::Value;
 
 use super::review::{self, Review};
 use super::template::Template;
-use crate::look::{below, items, text};
+use crate::lookup::{below, items, text};
 
 const GROUP: &str = "constraints.gatekeeper.sh";
-/// The name of a check outside of a cluster, among the points where a constraint may be enforced.
-const POINT: &str = "gator.gatekeeper.sh";
+/// The enforcement point of checks outside of a cluster.
+const ENFORCEMENT_POINT: &str = "gator.gatekeeper.sh";
 
 /// A constraint.
 pub(super) struct Constraint<'a> {
@@ -24,7 +24,7 @@ pub(super) struct Constraint<'a> {
 }
 
 impl<'a> Constraint<'a> {
-    /// The constraint that a resource is; none where it is something else.
+    /// The constraint of a resource; none if it is another kind.
     pub(super) fn of(resource: &'a Resource) -> Option<Self> {
         (resource.view().group() == GROUP).then(|| Self {
             resource,
@@ -34,7 +34,7 @@ impl<'a> Constraint<'a> {
         })
     }
 
-    /// The results for a resource that the constraint is for.
+    /// The violations of a matching resource.
     pub(super) fn check(
         &self,
         template: &mut Template<'_>,
@@ -52,11 +52,11 @@ impl<'a> Constraint<'a> {
     }
 }
 
-/// Compat: whatever is neither `dryrun` nor `warn` denies.
+/// Compat: any action other than `dryrun` and `warn` denies.
 fn severity(resource: &Resource) -> Severity {
     let action = resource.get_text("spec.enforcementAction").unwrap_or_default();
     let action = match &*action {
-        "scoped" => scoped(resource),
+        "scoped" => scoped_action(resource),
         action => action.to_owned(),
     };
     match action.as_str() {
@@ -66,12 +66,13 @@ fn severity(resource: &Resource) -> Severity {
     }
 }
 
-/// The action that is for a check such as this one.
-fn scoped(resource: &Resource) -> String {
+/// The action for [`ENFORCEMENT_POINT`].
+fn scoped_action(resource: &Resource) -> String {
     let Some(spec) = below(resource.root(), &["spec"]) else { return String::new() };
     let is_here = |action: &NodeRef<'_>| {
         let mut points = items(*action, "enforcementPoints");
-        points.any(|point| text(point, "name").is_some_and(|it| it == POINT || it == "*"))
+        points
+            .any(|point| text(point, "name").is_some_and(|it| it == ENFORCEMENT_POINT || it == "*"))
     };
     let action = items(spec, "scopedEnforcementActions").find(is_here);
     action.and_then(|it| text(it, "action")).unwrap_or_default().into_owned()

@@ -1,41 +1,42 @@
-//! Imported functions by their full names: the interpreter knows imported values, and not imported functions.
+//! Expanding imported functions to their full names: the interpreter supports imported values, but not imported functions.
 
-/// The policy with `data.lib.hosts.of(…)` where it says `hosts.of(…)` after `import data.lib.hosts`. Lines stay lines.
-pub(super) fn written_out(policy: &str) -> String {
+/// Replaces `hosts.of(…)` by `data.lib.hosts.of(…)` after `import data.lib.hosts`. The number of lines does not change, so that
+/// locations remain valid.
+pub(super) fn expand_imports(policy: &str) -> String {
     let imports: Vec<(&str, &str)> = policy.lines().filter_map(import).collect();
     policy
         .split_inclusive('\n')
         .map(|line| match line.trim() {
-            // It means nothing, and the interpreter would say so on stderr.
+            // It has no effect, and the interpreter would warn about it on stderr.
             "import input" => "\n".to_owned(),
             text if text.starts_with("import ") || imports.is_empty() => line.to_owned(),
-            _ => expanded(line, &imports),
+            _ => expand_line(line, &imports),
         })
         .collect()
 }
 
 /// The name and the path of an import.
 fn import(line: &str) -> Option<(&str, &str)> {
-    let mut words = line.split('#').next()?.split_whitespace();
-    let (word, path) = (words.next()?, words.next()?);
-    if word != "import" || !path.starts_with("data.") {
+    let mut tokens = line.split('#').next()?.split_whitespace();
+    let (keyword, path) = (tokens.next()?, tokens.next()?);
+    if keyword != "import" || !path.starts_with("data.") {
         return None;
     }
-    match (words.next(), words.next()) {
+    match (tokens.next(), tokens.next()) {
         (Some("as"), Some(name)) => Some((name, path)),
         _ => Some((path.rsplit('.').next()?, path)),
     }
 }
 
-/// A line with imported names written out where something is called or looked up by them.
-fn expanded(line: &str, imports: &[(&str, &str)]) -> String {
+/// Expands imported names that are followed by a call or a reference.
+fn expand_line(line: &str, imports: &[(&str, &str)]) -> String {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut out = String::new();
     let mut rest = line;
     while let Some(first) = rest.chars().next() {
         let length = match first {
             '#' => rest.len(),
-            '"' => quoted(rest),
+            '"' => quoted_length(rest),
             '`' => rest[1..].find('`').map_or(rest.len(), |at| at + 2),
             c if is_word(c) => rest.find(|c| !is_word(c)).unwrap_or(rest.len()),
             c => c.len_utf8(),
@@ -49,8 +50,8 @@ fn expanded(line: &str, imports: &[(&str, &str)]) -> String {
     out
 }
 
-/// How long the text in quotes is that begins here.
-fn quoted(text: &str) -> usize {
+/// The length of the quoted string at the beginning of the text.
+fn quoted_length(text: &str) -> usize {
     let mut is_escaped = false;
     let end = text[1..].find(|c: char| {
         let is_end = c == '"' && !is_escaped;
@@ -65,10 +66,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn imported_names_are_written_out_where_they_are_used() {
+    fn imported_names_are_expanded_where_they_are_used() {
         let policy = "package a\nimport input\nimport data.lib.hosts\nimport data.lib.exempt.is_exempt as free # x\n\nviolation[{\"msg\": \"hosts.of(\\\"free(\"}] {\n  not free(hosts.of(x)) # free(\n  y.hosts.free(`hosts.a`)\n  hosts := free\n}\n";
-        let wanted = "package a\n\nimport data.lib.hosts\nimport data.lib.exempt.is_exempt as free # x\n\nviolation[{\"msg\": \"hosts.of(\\\"free(\"}] {\n  not data.lib.exempt.is_exempt(data.lib.hosts.of(x)) # free(\n  y.hosts.free(`hosts.a`)\n  hosts := free\n}\n";
-        assert_eq!(written_out(policy), wanted);
-        assert_eq!(written_out("package a\nx { hosts.of(y) }"), "package a\nx { hosts.of(y) }");
+        let expected = "package a\n\nimport data.lib.hosts\nimport data.lib.exempt.is_exempt as free # x\n\nviolation[{\"msg\": \"hosts.of(\\\"free(\"}] {\n  not data.lib.exempt.is_exempt(data.lib.hosts.of(x)) # free(\n  y.hosts.free(`hosts.a`)\n  hosts := free\n}\n";
+        assert_eq!(expand_imports(policy), expected);
+        assert_eq!(expand_imports("package a\nx { hosts.of(y) }"), "package a\nx { hosts.of(y) }");
     }
 }

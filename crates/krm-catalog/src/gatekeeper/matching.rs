@@ -1,4 +1,4 @@
-//! Whether a constraint is for a resource: `spec.match` as Gatekeeper reads it.
+//! Whether a constraint applies to a resource: `spec.match`.
 
 use std::borrow::Cow;
 
@@ -7,28 +7,28 @@ use krm_yaml::NodeRef;
 
 use super::constraint::Constraint;
 use super::review::{Review, Reviews, is_namespace};
-use crate::look::{below, child, items, text, texts};
+use crate::lookup::{below, child, items, text, texts};
 
-/// Whether the constraint is for the resource.
+/// Whether the constraint applies to the resource.
 ///
 /// # Errors
-/// In words: what is not known, so that nobody can tell.
-pub(super) fn fits(
+/// The Namespace whose labels decide is not among the resources.
+pub(super) fn matches(
     constraint: &Constraint<'_>,
     review: &Review<'_>,
     reviews: &Reviews<'_>,
 ) -> Result<bool, String> {
     let Some(selection) = constraint.selection else { return Ok(true) };
     let resource = review.resource;
-    let plain = kinds(selection, resource)
+    let matches = kinds(selection, resource)
         && scope(selection, resource)
         && name(selection, resource)
         && namespaces(selection, resource)
         && source(selection)
         && child(selection, "labelSelector").is_none_or(|it| selects(it, resource));
     match child(selection, "namespaceSelector") {
-        Some(selector) if plain => by_namespace(selector, constraint, resource, reviews),
-        _ => Ok(plain),
+        Some(selector) if matches => by_namespace(selector, constraint, resource, reviews),
+        _ => Ok(matches),
     }
 }
 
@@ -37,14 +37,14 @@ fn kinds(selection: NodeRef<'_>, resource: &Resource) -> bool {
         return true;
     }
     let (group, kind) = (resource.view().group(), resource.kind());
-    let has = |list: Vec<Cow<'_, str>>, wanted: &str| {
-        list.is_empty() || list.iter().any(|it| *it == "*" || *it == wanted)
+    let allows = |list: Vec<Cow<'_, str>>, name: &str| {
+        list.is_empty() || list.iter().any(|it| *it == "*" || *it == name)
     };
     let mut all = items(selection, "kinds");
-    all.any(|it| has(texts(it, "apiGroups"), &group) && has(texts(it, "kinds"), &kind))
+    all.any(|it| allows(texts(it, "apiGroups"), &group) && allows(texts(it, "kinds"), &kind))
 }
 
-/// A resource without a namespace counts as one of the cluster.
+/// A resource without a namespace counts as cluster-scoped.
 fn scope(selection: NodeRef<'_>, resource: &Resource) -> bool {
     let is_cluster = resource.namespace().is_empty();
     match text(selection, "scope").as_deref() {
@@ -55,21 +55,21 @@ fn scope(selection: NodeRef<'_>, resource: &Resource) -> bool {
 }
 
 fn name(selection: NodeRef<'_>, resource: &Resource) -> bool {
-    text(selection, "name").is_none_or(|it| it.is_empty() || is_like(&it, &resource.name()))
+    text(selection, "name").is_none_or(|it| it.is_empty() || matches_pattern(&it, &resource.name()))
 }
 
-/// What the package holds is what people wrote; what controllers would make of it is not here.
+/// A package has only original resources, none that controllers generate.
 fn source(selection: NodeRef<'_>) -> bool {
     text(selection, "source").is_none_or(|it| it != "Generated")
 }
 
-/// A resource that has no namespace cannot be told apart by it.
+/// A resource without a namespace matches any.
 fn namespaces(selection: NodeRef<'_>, resource: &Resource) -> bool {
     let Some(namespace) = namespace(resource) else { return true };
-    let (wanted, unwanted) =
+    let (included, excluded) =
         (texts(selection, "namespaces"), texts(selection, "excludedNamespaces"));
-    let is_among = |all: &[Cow<'_, str>]| all.iter().any(|it| is_like(it, &namespace));
-    (wanted.is_empty() || is_among(&wanted)) && !is_among(&unwanted)
+    let is_among = |all: &[Cow<'_, str>]| all.iter().any(|it| matches_pattern(it, &namespace));
+    (included.is_empty() || is_among(&included)) && !is_among(&excluded)
 }
 
 fn namespace(resource: &Resource) -> Option<Cow<'_, str>> {
@@ -90,14 +90,14 @@ fn by_namespace(
     let found = reviews.namespace(&name);
     found.map(|it| selects(selector, it)).ok_or_else(|| {
         format!(
-            "the constraint {} goes by the labels of namespaces, and the Namespace {name} is not among the resources",
+            "the constraint {} selects by labels of namespaces, but the Namespace {name} is not among the resources",
             constraint.resource.name()
         )
     })
 }
 
-/// A name, or one with a `*` before or behind it.
-fn is_like(pattern: &str, name: &str) -> bool {
+/// Compares a name with a pattern, which may begin or end with `*`.
+fn matches_pattern(pattern: &str, name: &str) -> bool {
     match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
         (Some(_), Some(_)) => name.contains(pattern.trim_matches('*')),
         (Some(end), None) => name.ends_with(end),

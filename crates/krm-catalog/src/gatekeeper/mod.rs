@@ -1,4 +1,4 @@
-//! `gatekeeper`: policies in the package, as ConstraintTemplates in Rego and Constraints, are checked on its resources.
+//! `gatekeeper`: checks resources against the ConstraintTemplates (in Rego) and constraints of the package.
 
 mod constraint;
 mod imports;
@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use krm_sdk::{Diagnostic, Error, FunctionResult, ResourceList, Severity};
 
 use crate::Builtin;
+use crate::kinds::CatalogKind;
 use constraint::Constraint;
 use review::{Reviews, inventory};
 use template::Template;
@@ -25,7 +26,7 @@ pub const BUILTIN: Builtin = Builtin {
     run,
 };
 
-/// Checks every resource by every constraint; what is violated are results.
+/// Checks every resource against every constraint, and reports violations as results.
 pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     let templates = list.items.iter().filter(|it| template::is_template(it));
     let mut templates = templates
@@ -34,19 +35,19 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     let constraints: Vec<Constraint<'_>> = list.items.iter().filter_map(Constraint::of).collect();
     for constraint in &constraints {
         if !templates.contains_key(&constraint.kind) {
-            return Err(no_template(constraint, templates.keys()));
+            return Err(missing_template(constraint, templates.keys()));
         }
     }
     let reviews = Reviews::of(&list.items)?;
     let inventory = inventory(&list.items)?;
     for template in templates.values_mut() {
-        template.know(&inventory)?;
+        template.set_inventory(&inventory)?;
     }
     let mut results = Vec::new();
     for constraint in &constraints {
         let Some(template) = templates.get_mut(&constraint.kind) else { continue };
         for review in reviews.all() {
-            match matching::fits(constraint, review, &reviews) {
+            match matching::matches(constraint, review, &reviews) {
                 Ok(true) => results.extend(constraint.check(template, review)?),
                 Ok(false) => {}
                 Err(message) => {
@@ -55,28 +56,30 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
             }
         }
     }
-    results.sort_by_cached_key(order);
+    results.sort_by_cached_key(sort_key);
     list.results.append(&mut results);
     Ok(())
 }
 
-fn no_template<'n>(constraint: &Constraint<'_>, known: impl Iterator<Item = &'n String>) -> Error {
+fn missing_template<'n>(
+    constraint: &Constraint<'_>,
+    known: impl Iterator<Item = &'n String>,
+) -> Error {
     let kind = &constraint.kind;
-    let message = format!("there is no ConstraintTemplate for constraints of kind `{kind}`");
     let node = constraint.resource.get("kind").unwrap_or(constraint.resource.root());
-    let mut told =
-        Diagnostic::untyped_error(message).at(constraint.resource.item().file(), node.span());
-    told.file = constraint.resource.path().map(|path| path.as_str().into());
+    let mut error = Diagnostic::error(CatalogKind::MissingTemplate { kind: kind.clone() })
+        .at(constraint.resource.item().file(), node.span());
+    error.file = constraint.resource.path().map(|path| path.as_str().into());
     let known: Vec<&str> = known.map(String::as_str).collect();
     let hint = match krm_core::diagnostics::closest_name(known.iter().copied(), kind) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "add the template to the package".to_owned(),
     };
-    told.hint(hint).into()
+    error.hint(hint).into()
 }
 
-/// Compat: by file and place in it, then the worst first, then by the words.
-fn order(result: &FunctionResult) -> (String, u64, std::cmp::Reverse<Severity>, String) {
+/// Compat: results are sorted by file and index, then by descending severity, then by message.
+fn sort_key(result: &FunctionResult) -> (String, u64, std::cmp::Reverse<Severity>, String) {
     let (path, index) = match &result.file {
         Some(file) => (file.path.clone(), file.index),
         None => (String::new(), 0),

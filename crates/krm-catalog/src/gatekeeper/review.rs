@@ -1,13 +1,15 @@
-//! What a policy is shown: the resource as a request to create it, and all others as the inventory.
+//! The input of policies: an admission request for one resource, and the inventory of all resources.
 
 use std::collections::BTreeMap;
 
 use krm_core::print::json;
-use krm_sdk::{Error, Resource};
+use krm_sdk::{Diagnostic, Error, Resource};
 use krm_yaml::NodeRef;
 use regorus::Value;
 
-/// A resource that is to be checked.
+use crate::kinds::CatalogKind;
+
+/// A resource and its admission request.
 pub(super) struct Review<'a> {
     /// The resource.
     pub(super) resource: &'a Resource,
@@ -21,7 +23,7 @@ pub(super) struct Reviews<'a> {
 }
 
 impl<'a> Reviews<'a> {
-    /// The resources as they are to be checked.
+    /// Makes an admission request for every resource.
     pub(super) fn of(items: &'a [Resource]) -> Result<Self, Error> {
         let all = items.iter().map(Review::of).collect::<Result<_, Error>>()?;
         let namespaces = items.iter().filter(|it| is_namespace(it));
@@ -32,7 +34,7 @@ impl<'a> Reviews<'a> {
         &self.all
     }
 
-    /// The Namespace of this name, where the package has it.
+    /// The Namespace with this name.
     pub(super) fn namespace(&self, name: &str) -> Option<&'a Resource> {
         self.namespaces.get(name).copied()
     }
@@ -78,15 +80,18 @@ fn object_of(fields: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
     Value::from(entries.collect::<BTreeMap<Value, Value>>())
 }
 
-/// A node as Rego sees it.
+/// A node as a Rego value.
 pub(super) fn value(node: NodeRef<'_>) -> Result<Value, Error> {
     let value = Value::from_json_str(&json::write(&krm_yaml::Value::Node(node)));
-    value.map_err(|error| Error::new(format!("a value cannot be given to the policy: {error}")))
+    value.map_err(|error| {
+        let reason = error.to_string().into();
+        Diagnostic::error(CatalogKind::PolicyFailed { reason }).into()
+    })
 }
 
 /// `data.inventory`: resources by namespace, `apiVersion`, kind and name.
 pub(super) fn inventory(items: &[Resource]) -> Result<Value, Error> {
-    let mut places: Vec<(Vec<String>, Value)> = Vec::new();
+    let mut entries: Vec<(Vec<String>, Value)> = Vec::new();
     for item in items {
         let namespace = item.namespace();
         let scope = match &*namespace {
@@ -94,15 +99,15 @@ pub(super) fn inventory(items: &[Resource]) -> Result<Value, Error> {
             name => vec!["namespace".to_owned(), name.to_owned()],
         };
         let names = [item.api_version(), item.kind(), item.name()].map(|it| it.into_owned());
-        places.push(([scope, names.to_vec()].concat(), value(item.root())?));
+        entries.push(([scope, names.to_vec()].concat(), value(item.root())?));
     }
-    Ok(object_of([("inventory", tree(places))]))
+    Ok(object_of([("inventory", tree(entries))]))
 }
 
-/// Values at their paths; the later of two at one path counts.
-fn tree(places: Vec<(Vec<String>, Value)>) -> Value {
+/// Nests values by their paths; of two values at one path the first is used.
+fn tree(entries: Vec<(Vec<String>, Value)>) -> Value {
     let mut below: BTreeMap<String, Vec<(Vec<String>, Value)>> = BTreeMap::new();
-    for (mut path, value) in places {
+    for (mut path, value) in entries {
         if path.is_empty() {
             return value;
         }
@@ -110,6 +115,6 @@ fn tree(places: Vec<(Vec<String>, Value)>) -> Value {
         below.entry(first).or_default().push((path, value));
     }
     let entries =
-        below.into_iter().map(|(name, places)| (Value::from(name.as_str()), tree(places)));
+        below.into_iter().map(|(name, entries)| (Value::from(name.as_str()), tree(entries)));
     Value::from(entries.collect::<BTreeMap<Value, Value>>())
 }

@@ -1,4 +1,4 @@
-//! ConstraintTemplates: a policy in Rego that constraints of its kind give parameters.
+//! ConstraintTemplates: Rego policies, which constraints parameterize.
 
 use core::time::Duration;
 use std::num::NonZeroU32;
@@ -8,16 +8,17 @@ use krm_yaml::NodeRef;
 use regorus::utils::limits::ExecutionTimerConfig;
 use regorus::{Engine, Value};
 
-use super::imports::written_out;
-use crate::look::{below, items, text};
-use crate::script_place::{self, At};
+use super::imports::expand_imports;
+use crate::kinds::CatalogKind;
+use crate::lookup::{below, items, text};
+use crate::script_location::{self, ScriptPosition};
 
 const GROUP: &str = "templates.gatekeeper.sh";
-/// One evaluation of one policy on one resource takes no longer. The interpreter counts no steps: its clock is the only limit that it
-/// has, and the only way in which time reaches this room. It decides whether there is an answer, never which.
-const MOST_TIME: Duration = Duration::from_secs(10);
-/// How many steps of an evaluation go by between two looks at the clock.
-const STEPS: NonZeroU32 = NonZeroU32::new(4096).expect("it is more than zero");
+/// The time limit for evaluating one policy on one resource. The interpreter has no limit of steps, so this is the only use of the
+/// clock in this crate. It decides whether there is a result, never which.
+const TIME_LIMIT: Duration = Duration::from_secs(10);
+/// The number of evaluation steps between two checks of the clock.
+const CHECK_INTERVAL: NonZeroU32 = NonZeroU32::new(4096).expect("not zero");
 
 /// Whether a resource is a template.
 pub(super) fn is_template(resource: &Resource) -> bool {
@@ -27,11 +28,11 @@ pub(super) fn is_template(resource: &Resource) -> bool {
 /// The kind of the constraints of a template.
 pub(super) fn kind(resource: &Resource) -> Result<String, Error> {
     let kind = resource.get_text("spec.crd.spec.names.kind").filter(|kind| !kind.is_empty());
-    let told = || {
-        tell(resource, resource.root(), "a template needs `spec.crd.spec.names.kind`")
-            .hint("put the kind of its constraints there")
+    let missing = || {
+        invalid(resource, resource.root(), "missing field `spec.crd.spec.names.kind`")
+            .hint("set it to the kind of the constraints")
     };
-    Ok(kind.ok_or_else(told)?.into_owned())
+    Ok(kind.ok_or_else(missing)?.into_owned())
 }
 
 /// A template whose policy can be evaluated.
@@ -49,15 +50,15 @@ impl<'a> Template<'a> {
         let mut engine = Engine::new();
         engine.set_rego_v0(!policy.is_v1);
         engine.set_execution_timer_config(ExecutionTimerConfig {
-            limit: MOST_TIME,
-            check_interval: STEPS,
+            limit: TIME_LIMIT,
+            check_interval: CHECK_INTERVAL,
         });
         let scripts: Vec<NodeRef<'a>> = [policy.rego].into_iter().chain(policy.libs).collect();
         let mut template = Self { resource, scripts, engine, rule: String::new() };
         for at in 0..template.scripts.len() {
-            let script = template.scripts[at].as_scalar().map(|it| written_out(&it.value()));
+            let script = template.scripts[at].as_scalar().map(|it| expand_imports(&it.value()));
             let package = template.engine.add_policy(at.to_string(), script.unwrap_or_default());
-            let package = package.map_err(|error| template.explain(&error))?;
+            let package = package.map_err(|error| template.diagnostic(&error))?;
             if at == 0 {
                 template.rule = format!("{package}.violation");
             }
@@ -66,65 +67,64 @@ impl<'a> Template<'a> {
     }
 
     /// Tells the policy of the other resources, as `data.inventory`.
-    pub(super) fn know(&mut self, inventory: &Value) -> Result<(), Error> {
+    pub(super) fn set_inventory(&mut self, inventory: &Value) -> Result<(), Error> {
         let added = self.engine.add_data(inventory.clone());
-        added.map_err(|error| self.explain(&error).into())
+        added.map_err(|error| self.diagnostic(&error).into())
     }
 
-    /// What is violated: messages, sorted.
+    /// The messages of all violations, sorted.
     pub(super) fn violations(&mut self, input: Value) -> Result<Vec<String>, Error> {
         self.engine.set_input(input);
         let found = self.engine.eval_rule(self.rule.clone());
-        let found = found.map_err(|error| self.explain(&error))?;
+        let found = found.map_err(|error| self.diagnostic(&error))?;
         let found = found.as_set().cloned().unwrap_or_default();
         let message = |it: &Value| match &it["msg"] {
             Value::String(text) => Ok(text.to_string()),
             _ => {
-                let words = "a violation of the policy has no `msg` that is a text";
-                let hint = "write `violation[{\"msg\": msg}]`, and give `msg` a text";
-                Err(tell(self.resource, self.scripts[0], words).hint(hint).into())
+                let reason = "a violation has no string in `msg`";
+                let hint = "write `violation[{\"msg\": msg}]`, and set `msg` to a string";
+                Err(invalid(self.resource, self.scripts[0], reason).hint(hint).into())
             }
         };
         found.iter().map(message).collect()
     }
 
-    /// What Rego says, at the line of the file where it says so.
-    fn explain(&self, error: &anyhow::Error) -> Diagnostic {
-        let told = format!("{error:#}");
-        let words = told.lines().rev().map(str::trim).find(|line| !line.is_empty());
-        let words = words.unwrap_or_default().trim_start_matches("error: ");
-        let place = told.lines().find_map(|line| {
+    /// The diagnostic for an error of the interpreter, at the line of the policy. Regorus has no error type of its own, so location
+    /// and reason are taken from its report.
+    fn diagnostic(&self, error: &anyhow::Error) -> Diagnostic {
+        let report = format!("{error:#}");
+        let reason = report.lines().rev().map(str::trim).find(|line| !line.is_empty());
+        let reason = reason.unwrap_or_default().trim_start_matches("error: ");
+        let location = report.lines().find_map(|line| {
             let mut parts = line.trim().strip_prefix("--> ")?.rsplitn(3, ':');
             let (column, line) = (parts.next()?.parse::<usize>(), parts.next()?.parse::<usize>());
             let script: usize = parts.next()?.parse().ok()?;
-            let at =
-                At { line: line.ok()?.checked_sub(1)?, column: column.ok()?.saturating_sub(1) };
+            let at = ScriptPosition {
+                line: line.ok()?.checked_sub(1)?,
+                column: column.ok()?.saturating_sub(1),
+            };
             Some((*self.scripts.get(script)?, at))
         });
-        let hint = match words.contains("could not find function") {
+        let hint = match reason.contains("could not find function") {
             true => {
-                "a built-in function has no network, clock or chance; run the image itself, with `--no-builtin`"
+                "functions that use the network, the clock or randomness are not available; use `--no-builtin` to run the image"
             }
-            false => "look at the policy of the template here",
+            false => "correct the policy of the template",
         };
-        let message = format!("the policy cannot be evaluated: {words}");
-        match place {
+        let kind = CatalogKind::PolicyFailed { reason: reason.into() };
+        let error = Diagnostic::error(kind).hint(hint);
+        match location {
             Some((node, at)) => {
                 let text = node.as_scalar().map(|it| it.value()).unwrap_or_default();
-                let end = At { column: at.column + 1, ..at };
-                script_place::tell(
-                    Diagnostic::untyped_error(message).hint(hint),
-                    self.resource,
-                    node,
-                    (&text, at, end),
-                )
+                let end = ScriptPosition { column: at.column + 1, ..at };
+                script_location::locate(error, self.resource, node, (&text, at, end))
             }
-            None => tell(self.resource, self.scripts[0], &message).hint(hint),
+            None => located(error, self.resource, self.scripts[0]),
         }
     }
 }
 
-/// The texts of a policy.
+/// The source of a policy.
 struct Policy<'a> {
     rego: NodeRef<'a>,
     libs: Vec<NodeRef<'a>>,
@@ -136,9 +136,9 @@ impl<'a> Policy<'a> {
         let targets = below(resource.root(), &["spec", "targets"]);
         let target = targets.and_then(NodeRef::as_sequence).and_then(|it| it.items().next());
         let Some(target) = target.map(NodeRef::resolve) else {
-            let words = "a template needs `spec.targets` with a policy";
-            let hint = "add a target with the policy as `rego`";
-            return Err(tell(resource, resource.root(), words).hint(hint).into());
+            let hint = "add a target with the policy in `rego`";
+            let error = invalid(resource, resource.root(), "missing field `spec.targets`");
+            return Err(error.hint(hint).into());
         };
         let engines: Vec<NodeRef<'a>> = items(target, "code").collect();
         let is_rego = |code: &&NodeRef<'a>| text(**code, "engine").is_some_and(|it| it == "Rego");
@@ -147,9 +147,9 @@ impl<'a> Policy<'a> {
         let rego = below(holder, &["rego"]).filter(|it| it.as_scalar().is_some());
         let Some(rego) = rego else {
             return Err(match engines.first() {
-                Some(code) => refuse(resource, *code),
-                None => tell(resource, target, "a template needs `rego`, the policy")
-                    .hint("put the policy behind `rego: |`"),
+                Some(code) => unsupported_engine(resource, *code),
+                None => invalid(resource, target, "missing field `rego`")
+                    .hint("write the policy as a block scalar: `rego: |`"),
             }
             .into());
         };
@@ -158,24 +158,24 @@ impl<'a> Policy<'a> {
     }
 }
 
-/// Policies in other languages are not for us.
-fn refuse(resource: &Resource, code: NodeRef<'_>) -> Diagnostic {
+/// The diagnostic for a policy in another language.
+fn unsupported_engine(resource: &Resource, code: NodeRef<'_>) -> Diagnostic {
     let name = text(code, "engine").unwrap_or_default();
-    let words = match &*name {
-        "K8sNativeValidation" => {
-            "the policy is written in CEL, and only Rego is built in".to_owned()
-        }
-        name => format!("the policy is for the engine `{name}`, and only Rego is built in"),
+    let reason = match &*name {
+        "K8sNativeValidation" => "policies in CEL are not supported".to_owned(),
+        name => format!("policies for the engine `{name}` are not supported"),
     };
-    tell(resource, code, &words).hint(
-        "give the template a `rego` policy, too, or run the image itself, with `--no-builtin`",
-    )
+    invalid(resource, code, &reason)
+        .hint("add a policy in `rego`, or use `--no-builtin` to run the image")
 }
 
-fn tell(resource: &Resource, node: NodeRef<'_>, words: &str) -> Diagnostic {
-    let told =
-        Diagnostic::untyped_error(format!("ConstraintTemplate {}: {words}", resource.name()));
-    let mut told = told.at(resource.item().file(), node.span());
-    told.file = resource.path().map(|path| path.as_str().into());
-    told
+fn invalid(resource: &Resource, node: NodeRef<'_>, reason: &str) -> Diagnostic {
+    let (template, reason) = (resource.name().into_owned(), reason.to_owned());
+    located(Diagnostic::error(CatalogKind::InvalidTemplate { template, reason }), resource, node)
+}
+
+fn located(error: Diagnostic, resource: &Resource, node: NodeRef<'_>) -> Diagnostic {
+    let mut error = error.at(resource.item().file(), node.span());
+    error.file = resource.path().map(|path| path.as_str().into());
+    error
 }

@@ -7,7 +7,7 @@ use krm_core::print::json;
 use krm_yaml::{NodeRef, ScalarType, Value};
 use regex_lite::Regex;
 
-use crate::look::{items, text};
+use crate::lookup::{items, text};
 
 /// One such rule.
 #[derive(Clone, Debug)]

@@ -2,8 +2,8 @@
 
 mod check;
 mod limits;
+mod output_format;
 mod rules;
-mod voice;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,9 +15,10 @@ use krm_yaml::{NodeRef, Value};
 use serde::Deserialize;
 
 use crate::Builtin;
-use crate::look::{child, items, text};
+use crate::kinds::CatalogKind;
+use crate::lookup::{child, items, text};
+use output_format::OutputFormat;
 use rules::Rules;
-use voice::Voice;
 
 /// The function as it is listed.
 pub const BUILTIN: Builtin = Builtin {
@@ -41,12 +42,12 @@ pub const KUBEVAL: Builtin = Builtin {
 
 /// Checks all resources; what is wrong are results.
 pub fn run(list: &mut ResourceList) -> Result<(), Error> {
-    check_all(list, Voice::Kubeconform)
+    check_all(list, OutputFormat::Kubeconform)
 }
 
 /// The same in the words of the older function.
 pub fn kubeval(list: &mut ResourceList) -> Result<(), Error> {
-    check_all(list, Voice::Kubeval)
+    check_all(list, OutputFormat::Kubeval)
 }
 
 /// Compat: the keys of the catalog's functionConfig.
@@ -60,15 +61,17 @@ struct Config {
     strict: bool,
 }
 
-fn check_all(list: &mut ResourceList, voice: Voice) -> Result<(), Error> {
+fn check_all(list: &mut ResourceList, output_format: OutputFormat) -> Result<(), Error> {
     let config: Config = list.config_or_default()?;
-    config.refuse_locations(list.function_config.as_ref())?;
+    config.reject_locations(list.function_config.as_ref())?;
     let definitions = Definitions::of(&list.items);
     let mut results = Vec::new();
     for resource in list.items.iter().filter(|it| !config.skips(it)) {
         match definitions.rules(resource) {
-            Some(rules) => results.extend(faults(resource, rules, config.strict, voice)),
-            None if config.tells_missing(resource, voice) => results.push(missing(resource)),
+            Some(rules) => results.extend(faults(resource, rules, config.strict, output_format)),
+            None if config.reports_missing(resource, output_format) => {
+                results.push(missing(resource))
+            }
             None => {}
         }
     }
@@ -77,8 +80,8 @@ fn check_all(list: &mut ResourceList, voice: Voice) -> Result<(), Error> {
 }
 
 impl Config {
-    /// Schemas from elsewhere would need the disk or the network.
-    fn refuse_locations(&self, config: Option<&Resource>) -> Result<(), Error> {
+    /// Schemas from files or URLs would need the disk or the network.
+    fn reject_locations(&self, config: Option<&Resource>) -> Result<(), Error> {
         let locations = [
             ("schema_location", &self.schema_location),
             ("additional_schema_locations", &self.additional_schema_locations),
@@ -88,21 +91,20 @@ impl Config {
         else {
             return Ok(());
         };
-        let message = format!("`{name}`: the built-in function reads no schemas from elsewhere");
-        let mut told = Diagnostic::untyped_error(message)
+        let mut error = Diagnostic::error(CatalogKind::SchemaLocation { option: name.to_owned() })
             .hint(format!(
-                "it knows the kinds of Kubernetes {} and those of the CustomResourceDefinitions in the package: put the definitions there",
+                "add CustomResourceDefinitions to the package; the kinds of Kubernetes {} are built in",
                 kubernetes_version()
             ))
-            .hint("or run the image itself, with `--no-builtin`");
+            .hint("or use `--no-builtin` to run the image");
         if let Some(config) = config {
             let node = config.get(name).or_else(|| config.get(&format!("data.{name}")));
             if let Some(node) = node {
-                told = told.at(config.item().file(), node.span());
+                error = error.at(config.item().file(), node.span());
             }
-            told.file = config.path().map(|path| path.as_str().into());
+            error.file = config.path().map(|path| path.as_str().into());
         }
-        Err(told.into())
+        Err(error.into())
     }
 
     /// A kind is named alone or behind its `apiVersion`: `Pod`, `v1/Pod`.
@@ -112,12 +114,12 @@ impl Config {
         names.any(|name| name == resource.kind() || name == full)
     }
 
-    /// Compat: the newer function says nothing about kinds that it does not know; ours does where it is asked to. The
-    /// older one does unless it is asked not to. What never reaches a cluster needs no schema.
-    fn tells_missing(&self, resource: &Resource, voice: Voice) -> bool {
-        let is_asked = match voice {
-            Voice::Kubeconform => self.ignore_missing_schemas == Some(false),
-            Voice::Kubeval => self.ignore_missing_schemas != Some(true),
+    /// Compat: kubeconform ignores unknown kinds unless it is told not to, kubeval reports them unless it is told not to. Local
+    /// configuration never reaches a cluster and needs no schema.
+    fn reports_missing(&self, resource: &Resource, output_format: OutputFormat) -> bool {
+        let is_asked = match output_format {
+            OutputFormat::Kubeconform => self.ignore_missing_schemas == Some(false),
+            OutputFormat::Kubeval => self.ignore_missing_schemas != Some(true),
         };
         let is_package_file = matches!(&*resource.kind(), "Kptfile" | "Krmfile");
         is_asked && !is_package_file && !resource.view().is_local()
@@ -138,17 +140,17 @@ fn faults(
     resource: &Resource,
     rules: Rules<'_>,
     is_strict: bool,
-    voice: Voice,
+    output_format: OutputFormat,
 ) -> Vec<FunctionResult> {
     let root = resource.root();
     let has_aliases = root.document().aliases().next().is_some();
     if !has_aliases {
-        return voice.results(resource, check::check(root, rules, is_strict));
+        return output_format.results(resource, check::check(root, rules, is_strict));
     }
     match Resource::parse(json::write(&Value::Node(root))) {
         Ok(written_out) => {
             let found = check::check(written_out.root(), rules, is_strict);
-            voice.results(resource, found)
+            output_format.results(resource, found)
         }
         Err(error) => {
             let message = format!("cannot be checked: {error}");

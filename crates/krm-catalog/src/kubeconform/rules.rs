@@ -6,7 +6,7 @@ use krm_core::schema::{Schema, Type, ValueKind};
 use krm_yaml::NodeRef;
 
 use super::limits::Limit;
-use crate::look::{child, items, text};
+use crate::lookup::{child, items, text};
 
 /// The definition of every resource's `metadata`.
 const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";

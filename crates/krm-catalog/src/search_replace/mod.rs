@@ -10,8 +10,10 @@ use krm_core::setters::{can_have_line_comment, typed_value};
 use krm_sdk::yaml::{CommentPosition, NodeRef, Path, Value};
 use krm_sdk::{Diagnostic, Error, FunctionResult, Resource, ResourceList, Severity};
 
-use crate::config::failing;
-use crate::{Builtin, field_type, own_config, telling};
+use crate::changes::in_resource;
+use crate::config::map_diagnostics;
+use crate::kinds::CatalogKind;
+use crate::{Builtin, config, field_type, results};
 use search::Search;
 use visit::Found;
 
@@ -19,36 +21,44 @@ use visit::Found;
 pub const BUILTIN: Builtin = Builtin {
     name: "search-replace",
     aliases: &[],
-    summary: "find fields by path, value and file, and put values or comments there",
+    summary: "find fields by path, value and file, and set their values or comments",
     doc: include_str!("../../doc/search-replace.md"),
     tags: &["v0.1", "v0.1.0", "v0.2", "v0.2.0"],
     run,
 };
 
-/// Finds, and puts.
+/// Searches all resources, and replaces what was found.
 pub fn run(list: &mut ResourceList) -> Result<(), Error> {
-    let around = |words: &str| {
-        format!("failed to perform search-replace operation: {}", telling::quoted(words))
-    };
-    search_and_replace(list).map_err(|error| failing(error, around))
+    search_and_replace(list).map_err(|error| map_diagnostics(error, in_original_words))
+}
+
+/// Compat: the original wraps its errors in this message, quoted as Go's `%q` does.
+fn in_original_words(error: Diagnostic) -> Diagnostic {
+    let message = results::quoted(error.message());
+    let message = format!("failed to perform search-replace operation: {message}").into();
+    let mut reworded = Diagnostic::error(CatalogKind::Failed { message }).located_as(&error);
+    reworded.hints = error.hints;
+    reworded
 }
 
 fn search_and_replace(list: &mut ResourceList) -> Result<(), Error> {
     let search = Search::read(list)?;
     let mut results = Vec::new();
     let (mut errors, mut parts) = (Vec::new(), 0);
-    let own = own_config::text(list);
-    for item in list.items.iter_mut().filter(|it| !own_config::is_it(it, own.as_deref())) {
+    let config_text = config::config_text(list);
+    for item in
+        list.items.iter_mut().filter(|it| !config::is_function_config(it, config_text.as_deref()))
+    {
         let file = item.path().map(|path| path.as_str().to_owned()).unwrap_or_default();
         if !search.is_in(&file) {
             continue;
         }
-        let done = match search.target() {
+        let replaced = match search.target() {
             Some(names) => put_at(item, &search, &names),
             None => replace(item, &search, &mut parts),
         };
-        match done {
-            Ok(told) => results.extend(told),
+        match replaced {
+            Ok(replaced) => results.extend(replaced),
             Err(error) if search.missing_group.as_ref() == Some(&error) => return Err(error),
             Err(error) => errors.extend(error.diagnostics),
         }
@@ -57,19 +67,19 @@ fn search_and_replace(list: &mut ResourceList) -> Result<(), Error> {
         return Err(errors.into());
     }
     if results.is_empty() {
-        list.say(Severity::Info, "no matches");
+        list.add_result(Severity::Info, "no matches");
         if parts > 0 {
-            let words = format!(
-                "by-value-regex fits a part of {parts} values, and is held against whole ones; write `.*` for the rest"
+            let message = format!(
+                "by-value-regex matches a part of {parts} values, but must match whole values; add `.*` for the rest"
             );
-            list.say(Severity::Warning, words);
+            list.add_result(Severity::Warning, message);
         }
     }
     list.results.extend(results);
     Ok(())
 }
 
-/// Puts the value at a path of its own, which is made where it is missing.
+/// Sets the value at a path without wildcards, which is created if it is missing.
 fn put_at(
     item: &mut Resource,
     search: &Search,
@@ -77,34 +87,33 @@ fn put_at(
 ) -> Result<Vec<FunctionResult>, Error> {
     let path = path::resolve(item.root(), names);
     let put = search.put_value.as_deref().unwrap_or_default();
-    let there = item.root().document().find(&path);
-    if let Some(node) = there.filter(|node| node.resolve().as_scalar().is_none()) {
-        let words = format!("`{path}` leads to no value, and put-value is one");
-        return Err(refused(item, node, words));
+    let existing = item.root().document().find(&path);
+    if let Some(node) = existing.filter(|node| node.resolve().as_scalar().is_none()) {
+        let error = Diagnostic::error(CatalogKind::NotAScalar { field: path.to_string() });
+        return Err(in_resource(item, error.at(item.item().file(), node.full_span())));
     }
-    let value = match there.and_then(|node| node.resolve().as_scalar()) {
+    let value = match existing.and_then(|node| node.resolve().as_scalar()) {
         Some(scalar) => {
             typed_value(scalar.node(), put, field_type::of(item, &path).map(ValueKind::name))
         }
         None => new_value(put, field_type::of(item, &path)),
     };
-    item.edit(|edit, root| edit.set_at(root.document(), &path, value.clone())).map_err(
-        |mut error| {
-            let hint =
-                "name a field below mappings; items of lists are `[0]`, `[*]` or `[name=value]`";
-            error.diagnostics.iter_mut().for_each(|it| it.hints.push(hint.to_owned()));
-            error
-        },
-    )?;
+    let edited = item.edit(|edit, root| edit.set_at(root.document(), &path, value.clone()));
+    edited.map_err(|mut error| {
+        let hint =
+            "use a path through mappings; elements of sequences are `[0]`, `[*]` or `[name=value]`";
+        error.diagnostics.iter_mut().for_each(|it| it.hints.push(hint.to_owned()));
+        error
+    })?;
     if let Some(comment) = &search.put_comment {
         put_comment(item, &path, comment)?;
     }
     let field = names.join(".");
     let message = match item.root().document().find(&path) {
-        Some(node) => telling::value(item, node, put),
-        None => telling::quoted(put),
+        Some(node) => results::value(item, node, put),
+        None => results::quoted(put),
     };
-    Ok(vec![telling::of_field(item, field, format!("Mutated field value to {message}"))])
+    Ok(vec![results::of_field(item, field, format!("Mutated field value to {message}"))])
 }
 
 fn put_comment(item: &mut Resource, path: &Path, comment: &str) -> Result<(), Error> {
@@ -116,7 +125,7 @@ fn put_comment(item: &mut Resource, path: &Path, comment: &str) -> Result<(), Er
     })
 }
 
-/// Finds fields, and changes them where something is put.
+/// Searches a resource, and changes the matching fields.
 fn replace(
     item: &mut Resource,
     search: &Search,
@@ -129,10 +138,10 @@ fn replace(
     if let Some(error) = &search.missing_group {
         return Err(error.clone());
     }
-    let mut told = Vec::new();
+    let mut results = Vec::new();
     for it in found.iter().filter(|it| it.comment.is_some() && !it.can_have_line_comment) {
-        let words = format!("no comment can stand beside `{}`, so it gets none", it.path);
-        told.push(item.result(Severity::Warning, words).field(&it.path.to_string()).into());
+        let message = format!("cannot add a comment to `{}`", it.path);
+        results.push(item.result(Severity::Warning, message).field(&it.path.to_string()).into());
     }
     item.edit(|edit, root| {
         for it in &found {
@@ -150,16 +159,16 @@ fn replace(
     let comments = visit::comments(item);
     for it in &found {
         let Some(node) = item.root().document().find(&it.path) else { continue };
-        let value = telling::value(item, node, &shown(node, it, &comments));
-        told.push(telling::of_field(item, telling::path(node), format!("{action} {value}")));
+        let value = results::value(item, node, &source_with_comment(node, it, &comments));
+        results.push(results::of_field(item, results::path(node), format!("{action} {value}")));
     }
-    Ok(told)
+    Ok(results)
 }
 
-/// The value as it is written, with the comment beside it.
-fn shown(node: NodeRef<'_>, found: &Found, comments: &[(u32, String)]) -> String {
+/// The value as it is written, with its line comment.
+fn source_with_comment(node: NodeRef<'_>, found: &Found, comments: &[(u32, String)]) -> String {
     if found.is_list {
-        return in_brackets(node);
+        return flow_style(node);
     }
     let is_block = node.as_scalar().is_some_and(|it| it.style().is_block());
     let beside = comments.iter().find(|(at, _)| *at == node.start() && !is_block);
@@ -169,28 +178,21 @@ fn shown(node: NodeRef<'_>, found: &Found, comments: &[(u32, String)]) -> String
     }
 }
 
-/// A list on one line, as deep as the text is nested.
-fn in_brackets(node: NodeRef<'_>) -> String {
+/// A value in flow style.
+fn flow_style(node: NodeRef<'_>) -> String {
     if let Some(list) = node.as_sequence() {
-        let items: Vec<String> = list.items().map(in_brackets).collect();
+        let items: Vec<String> = list.items().map(flow_style).collect();
         return format!("[{}]", items.join(", "));
     }
     let Some(mapping) = node.as_mapping() else { return node.text().trim_end().to_owned() };
     let entry =
-        |it: krm_sdk::yaml::Entry<'_>| format!("{}: {}", it.key.text(), in_brackets(it.value));
+        |it: krm_sdk::yaml::Entry<'_>| format!("{}: {}", it.key.text(), flow_style(it.value));
     let entries: Vec<String> = mapping.entries().map(entry).collect();
     format!("{{{}}}", entries.join(", "))
 }
 
 fn line(comment: &str) -> String {
     if comment.starts_with('#') { comment.to_owned() } else { format!("# {comment}") }
-}
-
-fn refused(item: &Resource, node: NodeRef<'_>, words: String) -> Error {
-    let mut error = Diagnostic::untyped_error(words).at(item.item().file(), node.full_span());
-    error.file = item.path().map(|path| path.as_str().into());
-    error.resource = Some(item.view().label().into());
-    error.hint("name the field in it that is meant").into()
 }
 
 fn new_value(text: &str, shape: Option<ValueKind>) -> Value<'static> {

@@ -9,8 +9,9 @@ use serde::Deserialize;
 
 use super::glob::Glob;
 use super::path::{PathPattern, Way};
-use crate::config::unknown_fields;
-use crate::telling;
+use crate::config::reword_unknown_fields;
+use crate::kinds::CatalogKind;
+use crate::results;
 
 /// The functionConfig as it is written; an empty text is the same as none.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -29,34 +30,39 @@ struct Config {
 const MATCHERS: &str =
     r#"["by-value" "by-file-path" "by-value-regex" "by-path" "put-value" "put-comment"]"#;
 
-/// What is looked for, and what is put there.
+/// The search, and what is put into the matching fields.
 #[derive(Debug)]
 pub(super) struct Search {
     value: Option<String>,
-    /// The pattern for whole values, and for parts of them.
+    /// The pattern for whole values, and for parts of values.
     regex: Option<(Regex, Regex)>,
     path: Option<PathPattern>,
     files: Option<Glob>,
     not_files: Option<Glob>,
     pub(super) put_value: Option<String>,
     pub(super) put_comment: Option<String>,
-    /// A group that is put and that the pattern does not have; told once something is found.
+    /// The error for a capture group that the pattern does not have, reported if a field matches.
     pub(super) missing_group: Option<Error>,
 }
 
-fn given(text: String) -> Option<String> {
+fn pattern_error(syntax: &'static str, pattern: &str, reason: String) -> CatalogKind {
+    CatalogKind::InvalidPattern { syntax, pattern: pattern.into(), reason }
+}
+
+fn non_empty(text: String) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
 }
 
 impl Search {
     /// Reads the functionConfig.
     pub(super) fn read(list: &ResourceList) -> Result<Self, Error> {
-        let words = |name: &str| {
-            format!("invalid matcher {}, must be one of {MATCHERS}", telling::quoted(name))
+        let message = |name: &str| {
+            format!("invalid matcher {}, must be one of {MATCHERS}", results::quoted(name))
         };
-        let config: Config = list.config().map_err(|error| unknown_fields(error, words))?;
-        let wrong = |key: &str, message: String| -> Error {
-            let mut error = Diagnostic::untyped_error(message);
+        let config: Config =
+            list.config().map_err(|error| reword_unknown_fields(error, message))?;
+        let invalid = |key: &str, kind: CatalogKind| -> Error {
+            let mut error = Diagnostic::error(kind);
             let node = list.function_config.as_ref().and_then(|config| {
                 let node = config.get(&format!("data.{key}"))?;
                 Some((config, node))
@@ -65,49 +71,52 @@ impl Search {
                 error = error.at(config.item().file(), node.span());
                 error.file = config.path().map(|path| path.as_str().into());
             }
-            error.hint(format!("look at `{key}`")).into()
+            error.hint(format!("check `{key}`")).into()
         };
         if !config.by_value.is_empty() && !config.by_value_regex.is_empty() {
-            let words = r#"only one of ["by-value", "by-value-regex"] can be provided"#;
-            return Err(wrong("by-value-regex", words.to_owned()));
+            let message = r#"only one of ["by-value", "by-value-regex"] can be provided"#.into();
+            return Err(invalid("by-value-regex", CatalogKind::ConfigRejected { message }));
         }
         let regex = |text: String| {
             let whole = Regex::new(&format!("^(?:{text})$"));
             let both = Regex::new(&text).and_then(|part| Ok((whole?, part)));
             both.map_err(|error| {
-                wrong("by-value-regex", format!("`{text}` is no regular expression: {error}"))
+                let kind = pattern_error("regular expression", &text, error.to_string());
+                invalid("by-value-regex", kind)
             })
         };
         let glob = |key: &str, text: String| {
-            let no = |why| wrong(key, format!("`{text}` is no pattern for files: {why}"));
-            Glob::new(&text).map_err(no)
+            let error = |reason| invalid(key, pattern_error("file pattern", &text, reason));
+            Glob::new(&text).map_err(error)
         };
         let path = |text: String| {
-            let no = |why| wrong("by-path", format!("`{text}` is no pattern for fields: {why}"));
-            PathPattern::new(&text).map_err(no)
+            let error = |reason| invalid("by-path", pattern_error("path pattern", &text, reason));
+            PathPattern::new(&text).map_err(error)
         };
-        let regex = given(config.by_value_regex).map(regex).transpose()?;
+        let regex = non_empty(config.by_value_regex).map(regex).transpose()?;
         let groups = regex.as_ref().map(|(whole, _)| whole.captures_len());
         let puts = [("put-value", &config.put_value), ("put-comment", &config.put_comment)];
-        let lacking = puts.iter().find(|(_, text)| {
+        let with_missing_group = puts.iter().find(|(_, text)| {
             let is_missing = |number: &str| {
                 !number.parse().is_ok_and(|it| (1..groups.unwrap_or(0)).contains(&it))
             };
             groups.is_some() && numbers(text).iter().any(|(_, number)| is_missing(number))
         });
-        let missing_group =
-            lacking.map(|(key, _)| wrong(key, "unable to resolve capture groups".to_owned()));
+        let missing_group = with_missing_group.map(|(key, _)| {
+            let message = "unable to resolve capture groups".into();
+            invalid(key, CatalogKind::ConfigRejected { message })
+        });
         Ok(Self {
-            value: given(config.by_value),
+            value: non_empty(config.by_value),
             missing_group,
             regex,
-            path: given(config.by_path).map(path).transpose()?,
-            files: given(config.by_file_path).map(|it| glob("by-file-path", it)).transpose()?,
-            not_files: given(config.by_file_path_exclude)
+            path: non_empty(config.by_path).map(path).transpose()?,
+            files: non_empty(config.by_file_path).map(|it| glob("by-file-path", it)).transpose()?,
+            not_files: non_empty(config.by_file_path_exclude)
                 .map(|it| glob("by-file-path-exclude", it))
                 .transpose()?,
-            put_value: given(config.put_value),
-            put_comment: given(config.put_comment),
+            put_value: non_empty(config.put_value),
+            put_comment: non_empty(config.put_comment),
         })
     }
 

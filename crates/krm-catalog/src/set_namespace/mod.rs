@@ -1,6 +1,6 @@
 //! `set-namespace`: the namespace of resources, and of what names one in them.
 
-mod places;
+mod fields;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,10 +9,12 @@ use serde::Deserialize;
 
 use crate::Builtin;
 use crate::changes::{Changes, change, text_of};
-use crate::config::{given, is_config_map, is_custom, missing, unknown, wrong};
+use crate::config::{
+    function_config, invalid_field, is_config_map, is_custom, missing, unknown_kind,
+};
 use crate::depends_on::{Dependency, rewrite};
 use crate::scope::Scopes;
-use places::{Place, places};
+use fields::{NamespaceField, namespace_fields};
 
 /// The function as it is listed.
 pub const BUILTIN: Builtin = Builtin {
@@ -64,7 +66,7 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     let (mut tally, mut said) = (Tally::default(), Vec::new());
     let ours: Vec<usize> =
         (0..list.items.len()).filter(|at| !list.items[*at].view().is_local()).collect();
-    // The places of resources of the whole cluster are told first, as in the original.
+    // The fields of resources of the whole cluster are told first, as in the original.
     let (inside, outside): (Vec<usize>, Vec<usize>) =
         ours.iter().copied().partition(|at| scopes.is_namespaced(&list.items[*at]));
     for at in outside.into_iter().chain(inside.iter().copied()) {
@@ -72,13 +74,13 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
         let is_inside = scopes.is_namespaced(resource);
         let before = is_inside.then(|| dependency(resource));
         let is_moved = change(resource, |changes, resource| {
-            let places = places(changes, resource, is_inside);
-            Ok(config.set(changes, resource, places, &mut tally, &mut said))
+            let fields = namespace_fields(changes, resource, is_inside);
+            Ok(config.set(changes, resource, fields, &mut tally, &mut said))
         })?;
         moved.extend(before.map(|before| (before, is_moved)));
     }
     let depends = rewrite_dependencies(list, &ours, &config.namespace, &moved)?;
-    said.into_iter().for_each(|message| list.say(Severity::Info, message));
+    said.into_iter().for_each(|message| list.add_result(Severity::Info, message));
     summarize(list, &config.namespace, &tally, &depends);
     list.results.extend(no_match(list, &config, &tally));
     Ok(())
@@ -86,7 +88,7 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
 
 /// A warning where the matcher means nothing, and did not do so before either.
 fn no_match(list: &ResourceList, config: &SetNamespace, tally: &Tally) -> Option<FunctionResult> {
-    let (given, matcher) = (given(list)?, config.namespace_matcher.as_str());
+    let (given, matcher) = (function_config(list)?, config.namespace_matcher.as_str());
     let is_fine = matcher.is_empty() || tally.count > 0 || tally.seen.is_empty();
     if is_fine || [matcher, &config.namespace].iter().any(|it| tally.seen.contains(*it)) {
         return None;
@@ -98,7 +100,7 @@ fn no_match(list: &ResourceList, config: &SetNamespace, tally: &Tally) -> Option
 }
 
 fn read(list: &ResourceList) -> Result<SetNamespace, Error> {
-    let Some(config) = given(list) else {
+    let Some(config) = function_config(list) else {
         let message = "FunctionConfig is missing. Expect `ConfigMap.v1` or `SetNamespace.v1alpha1.fn.kpt.dev`";
         return Err(missing::<SetNamespace>(list, BUILTIN.name, message));
     };
@@ -114,7 +116,7 @@ fn read(list: &ResourceList) -> Result<SetNamespace, Error> {
                 config.kind(),
                 config.api_version()
             );
-            return Err(unknown(config, "SetNamespace", message));
+            return Err(unknown_kind(config, "SetNamespace", message));
         }
     };
     let read: SetNamespace = config.read_config()?;
@@ -135,7 +137,7 @@ fn read_context(config: &Resource) -> Result<SetNamespace, Error> {
 }
 
 fn empty(config: &Resource, field: &str) -> Error {
-    let told = wrong(config, field, format!("`{field}` should not be empty"));
+    let told = invalid_field(config, field, format!("`{field}` should not be empty"));
     told.hint(format!("put the new namespace into `{field}`")).into()
 }
 
@@ -145,13 +147,13 @@ impl SetNamespace {
         &self,
         changes: &mut Changes<'a>,
         resource: &'a Resource,
-        places: Vec<Place<'a>>,
+        fields: Vec<NamespaceField<'a>>,
         tally: &mut Tally,
         said: &mut Vec<String>,
     ) -> bool {
         let mut is_moved = false;
-        for place in places {
-            let current = place.spot.node().and_then(text_of).unwrap_or_default();
+        for field in fields {
+            let current = field.slot.node().and_then(text_of).unwrap_or_default();
             let is_default = current.is_empty();
             let current = if is_default { "default" } else { &*current };
             if !tally.seen.contains(current) {
@@ -159,16 +161,16 @@ impl SetNamespace {
             }
             if current == self.namespace {
                 if is_default && self.namespace_matcher.is_empty() {
-                    changes.set(&place.spot, &self.namespace);
+                    changes.set(&field.slot, &self.namespace);
                 }
                 continue;
             }
-            if !self.is_meant(current, place.origin.as_deref(), resource, said) {
+            if !self.is_meant(current, field.origin.as_deref(), resource, said) {
                 continue;
             }
             tally.add(current);
-            changes.set(&place.spot, &self.namespace);
-            is_moved |= place.is_own;
+            changes.set(&field.slot, &self.namespace);
+            is_moved |= field.is_own;
         }
         is_moved
     }
@@ -242,7 +244,7 @@ fn summarize(list: &mut ResourceList, new: &str, tally: &Tally, depends: &Tally)
             format!("namespace {} updated to {new:?}, {count} value(s) changed", tally.told())
         }
     };
-    list.say(Severity::Info, message);
+    list.add_result(Severity::Info, message);
     let message = match depends.count {
         0 => "all `depends-on` annotations are up-to-date. no `namespace` changed".to_owned(),
         count => format!(
@@ -250,5 +252,5 @@ fn summarize(list: &mut ResourceList, new: &str, tally: &Tally, depends: &Tally)
             depends.told()
         ),
     };
-    list.say(Severity::Info, message);
+    list.add_result(Severity::Info, message);
 }

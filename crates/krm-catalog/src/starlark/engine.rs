@@ -1,4 +1,4 @@
-//! One run of a script: what it is given, how much it may use, and what it leaves behind.
+//! Running a script within limits.
 
 use std::cell::RefCell;
 use std::sync::OnceLock;
@@ -12,26 +12,26 @@ use starlark::values::dict::AllocDict;
 use starlark::values::structs::{AllocStruct, StructRef};
 
 use super::native::natives;
-use super::values::{from_script, to_script};
+use super::values::{from_starlark, to_starlark};
 
-/// How much a script may use.
+/// The limits of a script.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// Calls and rounds of loops.
+    /// The number of calls and loop iterations.
     steps: u64,
-    /// Bytes.
+    /// The size of the heap in bytes.
     memory: usize,
-    /// Calls inside of calls.
+    /// The depth of the call stack.
     depth: usize,
 }
 
-/// Some seconds of work, and a stack that every thread has.
+/// A few seconds of work, and a call depth that fits the stack of any thread.
 pub(super) const LIMITS: Limits = Limits { steps: 50_000_000, memory: 512 << 20, depth: 200 };
 
-/// The name under which the context is kept where no script can reach it.
-const KEPT: &str = "the context";
+/// The global that holds the context. It is not an identifier, so a script cannot change it.
+const CONTEXT: &str = "the context";
 
-/// The libraries by the names that scripts load them by; all are in one module.
+/// The names by which scripts load libraries; all of them are in one module.
 const LIBRARIES: [&str; 15] = [
     "bsoup.star",
     "encoding/base64.star",
@@ -50,20 +50,20 @@ const LIBRARIES: [&str; 15] = [
     "zipfile.star",
 ];
 
-/// What a script left behind.
+/// The output of a script.
 #[derive(Debug)]
-pub(super) struct Outcome {
-    /// `ctx.resource_list`, or why it failed.
+pub(super) struct ScriptRun {
+    /// `ctx.resource_list` after the script, or its error.
     pub(super) list: starlark::Result<Value<'static>>,
-    /// What it printed, a line each.
+    /// The printed lines.
     pub(super) printed: Vec<String>,
 }
 
 /// Runs a script on a list of resources.
-pub(super) fn execute(name: &str, source: &str, list: &Value<'_>, limits: Limits) -> Outcome {
+pub(super) fn execute(name: &str, source: &str, list: &Value<'_>, limits: Limits) -> ScriptRun {
     let printed = Printed::default();
     let list = evaluate(name, source, list, (limits, &printed));
-    Outcome { list, printed: printed.0.into_inner() }
+    ScriptRun { list, printed: printed.0.into_inner() }
 }
 
 fn evaluate(
@@ -75,22 +75,23 @@ fn evaluate(
     let script = AstModule::parse(name, source.to_owned(), &dialect())?;
     Module::with_temp_heap(|module| {
         let heap = module.heap();
-        let nothing = || heap.alloc(AllocDict::EMPTY);
+        let empty = || heap.alloc(AllocDict::EMPTY);
         let context = heap.alloc(AllocStruct([
-            ("resource_list", to_script(list, heap)),
-            ("open_api", nothing()),
-            ("environment", nothing()),
+            ("resource_list", to_starlark(list, heap)),
+            ("open_api", empty()),
+            ("environment", empty()),
         ]));
         module.set("ctx", context);
-        module.set(KEPT, context);
+        module.set(CONTEXT, context);
         let mut evaluator = Evaluator::new(&module);
         evaluator.set_print_handler(printed);
         evaluator.set_loader(&Libraries);
         limit(&mut evaluator, limits).map_err(starlark::Error::new_other)?;
         evaluator.eval_module(script, globals())?;
-        let kept = module.get(KEPT).and_then(StructRef::from_value);
-        let list = kept.and_then(|it| it.iter().find(|(name, _)| name.as_str() == "resource_list"));
-        let list = list.map_or(Ok(Value::Null), |(_, value)| from_script(value, heap));
+        let context = module.get(CONTEXT).and_then(StructRef::from_value);
+        let list =
+            context.and_then(|it| it.iter().find(|(name, _)| name.as_str() == "resource_list"));
+        let list = list.map_or(Ok(Value::Null), |(_, value)| from_starlark(value, heap));
         list.map_err(|message| starlark::Error::new_other(anyhow::anyhow!(message)))
     })
 }
@@ -101,7 +102,7 @@ fn limit(evaluator: &mut Evaluator<'_, '_, '_>, limits: Limits) -> anyhow::Resul
     evaluator.set_max_tick_count(limits.steps)
 }
 
-/// Compat: what the catalog's interpreter allows.
+/// Compat: the language features of the interpreter of the kpt function.
 fn dialect() -> Dialect {
     Dialect { enable_top_level_stmt: true, enable_f_strings: false, ..Dialect::Extended }
 }
@@ -122,13 +123,14 @@ impl PrintHandler for Printed {
     }
 }
 
-/// Loads libraries that are built in, and nothing else.
+/// Loads built-in libraries only.
 struct Libraries;
 
 impl FileLoader for Libraries {
     fn load(&self, path: &str) -> starlark::Result<FrozenModule> {
         if !LIBRARIES.contains(&path) {
-            let message = format!("`{path}` is no library; known are {}", LIBRARIES.join(", "));
+            let message =
+                format!("unknown library `{path}`: expected one of {}", LIBRARIES.join(", "));
             return Err(starlark::Error::new_other(anyhow::anyhow!(message)));
         }
         libraries()
@@ -156,36 +158,37 @@ mod tests {
     use super::*;
 
     fn error(source: &str, limits: Limits) -> String {
-        let outcome = execute("test", source, &Value::Null, limits);
-        let told = outcome.list.unwrap_err().without_diagnostic().to_string();
-        told.lines().next().unwrap_or_default().to_owned()
+        let run = execute("test", source, &Value::Null, limits);
+        let message = run.list.unwrap_err().without_diagnostic().to_string();
+        message.lines().next().unwrap_or_default().to_owned()
     }
 
     #[test]
-    fn a_script_that_does_not_end_is_stopped() {
+    fn endless_loop_is_stopped() {
         let limits = Limits { steps: 10_000, ..LIMITS };
-        let told = error("x = [0]\nfor i in range(2147483647):\n  x[0] = i\n", limits);
-        assert_eq!(told, "Execution duration limit of 10000 ticks has been exceeded");
+        let message = error("x = [0]\nfor i in range(2147483647):\n  x[0] = i\n", limits);
+        assert_eq!(message, "Execution duration limit of 10000 ticks has been exceeded");
     }
 
     #[test]
-    fn a_script_that_takes_too_much_is_stopped() {
+    fn memory_is_limited() {
         let limits = Limits { memory: 10 << 20, ..LIMITS };
-        let told = error("x = []\nfor i in range(10000000):\n  x.append(str(i) * 100)\n", limits);
-        assert_eq!(told, "Heap memory limit of 10485760 bytes exceeded.");
+        let message =
+            error("x = []\nfor i in range(10000000):\n  x.append(str(i) * 100)\n", limits);
+        assert_eq!(message, "Heap memory limit of 10485760 bytes exceeded.");
     }
 
     #[test]
-    fn a_script_that_calls_itself_without_end_is_stopped() {
-        let told = error("def f(n):\n  return f(n + 1)\nf(0)\n", LIMITS);
-        assert_eq!(told, "Starlark call stack overflow");
+    fn endless_recursion_is_stopped() {
+        let message = error("def f(n):\n  return f(n + 1)\nf(0)\n", LIMITS);
+        assert_eq!(message, "Starlark call stack overflow");
     }
 
     #[test]
-    fn what_is_printed_is_kept() {
+    fn printed_lines_are_returned_on_failure() {
         let source = "x = set(['foo', 'bar'])\nprint(x)\nprint('a', 1)\nfail('b')\n";
-        let outcome = execute("test", source, &Value::Null, LIMITS);
-        assert!(outcome.list.is_err());
-        assert_eq!(outcome.printed, ["set([\"foo\", \"bar\"])", "a 1"]);
+        let run = execute("test", source, &Value::Null, LIMITS);
+        assert!(run.list.is_err());
+        assert_eq!(run.printed, ["set([\"foo\", \"bar\"])", "a 1"]);
     }
 }

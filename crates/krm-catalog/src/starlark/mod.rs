@@ -1,10 +1,10 @@
-//! `starlark`: a script of the package changes its resources, or says what is wrong with them.
+//! `starlark`: runs a Starlark script that changes or validates the resources.
 
 mod answer;
 mod engine;
+mod location;
 mod loops;
 mod native;
-mod place;
 mod render;
 mod values;
 
@@ -15,7 +15,8 @@ use krm_sdk::{Any, Diagnostic, Error, Resource, ResourceList};
 use serde::Deserialize;
 
 use crate::Builtin;
-use place::Source;
+use crate::config::rejected;
+use location::Script;
 
 /// The function as it is listed.
 pub const BUILTIN: Builtin = Builtin {
@@ -46,33 +47,30 @@ enum Config {
 pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     let config = list.function_config.clone();
     let Some(config) = config.filter(|config| config.root().as_mapping().is_some()) else {
-        return Err(Diagnostic::untyped_error(
-            "FunctionConfig is missing. Expect `ConfigMap` or `StarlarkRun`",
-        )
-        .hint(format!("make a `{KIND}` of `{API_VERSION}` with the script as `source`"))
-        .into());
+        let error = rejected("FunctionConfig is missing. Expect `ConfigMap` or `StarlarkRun`");
+        return Err(error.hint(kind_hint()).into());
     };
     let text = source(&config)?;
     let name = config.name();
     let name = if name.is_empty() { "starlark-function-run" } else { &name };
     let node = config.get("source").or_else(|| config.get("data.source"));
     let field = node.map(|node| (&config, node));
-    run_source(Source { name, text: &text, field }, list)
+    run_source(Script { name, text: &text, field }, list)
 }
 
-/// Runs a script that is a file of its own, as `krm fn eval --starlark FILE` does. The functionConfig may be anything.
+/// Runs a script file, as `krm fn eval --starlark FILE` does. Any functionConfig is passed to the script.
 pub fn run_file(name: &str, text: &str, list: &mut ResourceList) -> Result<(), Error> {
-    run_source(Source { name, text, field: None }, list)
+    run_source(Script { name, text, field: None }, list)
 }
 
-fn run_source(source: Source<'_>, list: &mut ResourceList) -> Result<(), Error> {
-    let sending = InputList::of(list.items.iter().map(Resource::item), &answer::options(list))?;
+fn run_source(source: Script<'_>, list: &mut ResourceList) -> Result<(), Error> {
+    let input = InputList::of(list.items.iter().map(Resource::item), &answer::options(list))?;
     let script = loops::without_while(source.text);
-    let given = answer::list_of(&sending)?;
-    let outcome = engine::execute(source.name, &script.text, &given, engine::LIMITS);
-    list.log.extend(outcome.printed);
-    let left = outcome.list.map_err(|error| source.explain(&error, &script))?;
-    list.items = answer::taken(&sending, left)?;
+    let context = answer::list_of(&input)?;
+    let run = engine::execute(source.name, &script.text, &context, engine::LIMITS);
+    list.log.extend(run.printed);
+    let output = run.list.map_err(|error| source.diagnostic(&error, &script))?;
+    list.items = answer::resources(&input, output)?;
     Ok(())
 }
 
@@ -90,29 +88,31 @@ fn source(config: &Resource) -> Result<String, Error> {
             named(API_VERSION, KIND),
             named(&api_version, &kind),
         );
-        let hint = format!("make a `{KIND}` of `{API_VERSION}` with the script as `source`");
-        return Err(at(Diagnostic::untyped_error(message).hint(hint), config, "kind").into());
+        return Err(locate(rejected(message).hint(kind_hint()), config, "kind").into());
     }
     let source = match config.read_config()? {
         Config::StarlarkRun { source, .. } => source,
         Config::ConfigMap(mut data) => data.remove("source").unwrap_or_default(),
     };
     if source.trim().is_empty() {
-        let told = Diagnostic::untyped_error("`source` must not be empty");
-        return Err(
-            at(told.hint("put the script there, behind `source: |`"), config, "source").into()
-        );
+        let error = rejected("`source` must not be empty");
+        let error = error.hint("write the script as a block scalar: `source: |`");
+        return Err(locate(error, config, "source").into());
     }
     Ok(source)
 }
 
-/// Names the place of a field, or of the resource where it has none.
-fn at(told: Diagnostic, config: &Resource, field: &str) -> Diagnostic {
+fn kind_hint() -> String {
+    format!("use a `{KIND}` of `{API_VERSION}` with the script in `source`")
+}
+
+/// Locates a diagnostic at a field of the functionConfig, or at its root if the field is missing.
+fn locate(diagnostic: Diagnostic, config: &Resource, field: &str) -> Diagnostic {
     let node = config.get(field).or_else(|| config.get(&format!("data.{field}")));
-    let told = told.at(config.item().file(), node.unwrap_or(config.root()).span());
+    let diagnostic = diagnostic.at(config.item().file(), node.unwrap_or(config.root()).span());
     match config.path() {
-        Some(path) => told.in_file(path.as_str()),
-        None => told,
+        Some(path) => diagnostic.in_file(path.as_str()),
+        None => diagnostic,
     }
 }
 
@@ -121,31 +121,32 @@ mod tests {
     use super::*;
 
     fn list() -> ResourceList {
-        let pod = Resource::parse("apiVersion: v1\nkind: Pod\nmetadata: {name: a} # it\n").unwrap();
+        let pod =
+            Resource::parse("apiVersion: v1\nkind: Pod\nmetadata: {name: a} # comment\n").unwrap();
         ResourceList { items: vec![pod], ..ResourceList::default() }
     }
 
     #[test]
-    fn a_script_can_be_a_file() {
+    fn script_can_be_a_file() {
         let mut list = list();
         let script = "print('hello')\nn = 3\nwhile n > 1:\n  n -= 1\nctx.resource_list['items'][0]['spec'] = {'count': n}\n";
         run_file("n.star", script, &mut list).unwrap();
         assert_eq!(
             list.items[0].text(),
-            "apiVersion: v1\nkind: Pod\nmetadata: {name: a} # it\nspec:\n  count: 1\n"
+            "apiVersion: v1\nkind: Pod\nmetadata: {name: a} # comment\nspec:\n  count: 1\n"
         );
         assert_eq!(list.log, ["hello"]);
     }
 
     #[test]
-    fn what_is_wrong_in_a_file_has_its_place_there() {
+    fn errors_of_a_script_file_are_located_in_it() {
         let script = "n = 0\nwhile n < 2:\n  n += 1\n  print(n)\n\nfail('no: [')\n";
         let mut list = list();
         let error = run_file("dir/n.star", script, &mut list).unwrap_err();
-        let told = &error.diagnostics[0];
-        let place = told.location.as_deref().unwrap();
-        assert_eq!((told.file.as_deref(), place.line, place.column), (Some("dir/n.star"), 6, 1));
-        assert_eq!((told.message(), place.text.as_str()), ("fail: no: [", "fail('no: [')"));
+        let diagnostic = &error.diagnostics[0];
+        let at = diagnostic.location.as_deref().unwrap();
+        assert_eq!((diagnostic.file.as_deref(), at.line, at.column), (Some("dir/n.star"), 6, 1));
+        assert_eq!((diagnostic.message(), at.text.as_str()), ("fail: no: [", "fail('no: [')"));
         assert_eq!(list.log, ["1", "2"]);
     }
 }

@@ -14,10 +14,10 @@ use starlark::values::float::UnpackFloat;
 use starlark::values::list::AllocList;
 use starlark::values::none::NoneType;
 use starlark::values::tuple::{AllocTuple, UnpackTuple};
-use starlark::values::{Heap, Value as Script};
+use starlark::values::{Heap, Value as StarlarkValue};
 
 use super::render;
-use super::values::{from_script, to_script};
+use super::values::{from_starlark, to_starlark};
 
 /// What a function of a library cannot do, in words for the person who called it.
 fn fault(message: impl std::fmt::Display) -> anyhow::Error {
@@ -28,11 +28,11 @@ fn fault(message: impl std::fmt::Display) -> anyhow::Error {
 #[starlark_module]
 pub(super) fn natives(builder: &mut GlobalsBuilder) {
     /// Entries are sorted by their names, as everywhere in JSON that is compared.
-    fn _json_encode<'v>(value: Script<'v>, heap: Heap<'v>) -> anyhow::Result<String> {
-        Ok(json::write(&sorted(from_script(value, heap).map_err(fault)?)))
+    fn _json_encode<'v>(value: StarlarkValue<'v>, heap: Heap<'v>) -> anyhow::Result<String> {
+        Ok(json::write(&sorted(from_starlark(value, heap).map_err(fault)?)))
     }
 
-    fn _json_decode<'v>(text: &str, heap: Heap<'v>) -> anyhow::Result<Script<'v>> {
+    fn _json_decode<'v>(text: &str, heap: Heap<'v>) -> anyhow::Result<StarlarkValue<'v>> {
         let first = text.trim_start().chars().next().unwrap_or_default();
         let is_json = matches!(first, '{' | '[' | '"' | '-' | '0'..='9' | 't' | 'f' | 'n');
         let text = is_json.then(|| text.to_owned());
@@ -47,12 +47,12 @@ pub(super) fn natives(builder: &mut GlobalsBuilder) {
         Ok(indented(text, prefix, indent))
     }
 
-    fn _yaml_loads<'v>(text: &str, heap: Heap<'v>) -> anyhow::Result<Script<'v>> {
+    fn _yaml_loads<'v>(text: &str, heap: Heap<'v>) -> anyhow::Result<StarlarkValue<'v>> {
         read(text.to_owned(), heap)
     }
 
-    fn _yaml_dumps<'v>(value: Script<'v>, heap: Heap<'v>) -> anyhow::Result<String> {
-        let value = sorted(from_script(value, heap).map_err(fault)?);
+    fn _yaml_dumps<'v>(value: StarlarkValue<'v>, heap: Heap<'v>) -> anyhow::Result<String> {
+        let value = sorted(from_starlark(value, heap).map_err(fault)?);
         render::block(&value).map_err(fault)
     }
 
@@ -85,7 +85,7 @@ pub(super) fn natives(builder: &mut GlobalsBuilder) {
         text: &str,
         #[starlark(default = 0)] flags: i32,
         heap: Heap<'v>,
-    ) -> anyhow::Result<Script<'v>> {
+    ) -> anyhow::Result<StarlarkValue<'v>> {
         no_flags(flags)?;
         let pattern = regex(pattern)?;
         Ok(heap.alloc(AllocTuple(pattern.find_iter(text).map(|it| it.as_str()))))
@@ -97,7 +97,7 @@ pub(super) fn natives(builder: &mut GlobalsBuilder) {
         text: &str,
         #[starlark(default = 0)] flags: i32,
         heap: Heap<'v>,
-    ) -> anyhow::Result<Script<'v>> {
+    ) -> anyhow::Result<StarlarkValue<'v>> {
         no_flags(flags)?;
         let pattern = regex(pattern)?;
         let groups = pattern.captures_iter(text).map(|found| {
@@ -113,7 +113,7 @@ pub(super) fn natives(builder: &mut GlobalsBuilder) {
         #[starlark(default = 0)] most: i32,
         #[starlark(default = 0)] flags: i32,
         heap: Heap<'v>,
-    ) -> anyhow::Result<Script<'v>> {
+    ) -> anyhow::Result<StarlarkValue<'v>> {
         no_flags(flags)?;
         let pattern = regex(pattern)?;
         let parts: Vec<&str> = match usize::try_from(most) {
@@ -146,7 +146,8 @@ pub(super) fn natives(builder: &mut GlobalsBuilder) {
     }
 
     fn _match_gvk(resource: DictRef<'_>, api_version: &str, kind: &str) -> anyhow::Result<bool> {
-        let is = |name, text| resource.get_str(name).and_then(Script::unpack_str) == Some(text);
+        let is =
+            |name, text| resource.get_str(name).and_then(StarlarkValue::unpack_str) == Some(text);
         Ok(is("apiVersion", api_version) && is("kind", kind))
     }
 
@@ -162,8 +163,8 @@ pub(super) fn natives(builder: &mut GlobalsBuilder) {
     fn _refused(
         name: &str,
         why: &str,
-        #[starlark(args)] _args: Script<'_>,
-        #[starlark(kwargs)] _kwargs: Script<'_>,
+        #[starlark(args)] _args: StarlarkValue<'_>,
+        #[starlark(kwargs)] _kwargs: StarlarkValue<'_>,
     ) -> anyhow::Result<NoneType> {
         Err(fault(format!("{name}: {why}; run the image itself, with `--no-builtin`")))
     }
@@ -260,14 +261,14 @@ fn calculate(name: &str, numbers: &[f64]) -> Option<f64> {
 }
 
 /// What a text of YAML or JSON means.
-fn read<'v>(text: String, heap: Heap<'v>) -> anyhow::Result<Script<'v>> {
+fn read<'v>(text: String, heap: Heap<'v>) -> anyhow::Result<StarlarkValue<'v>> {
     let file = File::parse(text).map_err(fault)?;
     if let Some(error) = file.errors().next() {
         return Err(fault(error));
     }
     let root = file.documents().find_map(|document| document.root());
     let value = root.map_or(Ok(Value::Null), NodeRef::to_value).map_err(fault)?;
-    Ok(to_script(&value, heap))
+    Ok(to_starlark(&value, heap))
 }
 
 fn base64(name: &str) -> anyhow::Result<Encoding> {

@@ -7,42 +7,43 @@ use num_bigint::BigInt;
 use starlark::values::dict::{AllocDict, DictRef};
 use starlark::values::float::StarlarkFloat;
 use starlark::values::list::AllocList;
-use starlark::values::{Heap, UnpackValue, Value as Script};
+use starlark::values::{Heap, UnpackValue, Value as StarlarkValue};
 
 /// How deep a value of a script may be; a list can hold itself.
 const MOST_DEPTH: usize = 1000;
 
 /// The value as a script sees it: dicts and lists that it may change.
-pub(super) fn to_script<'v>(value: &Value<'_>, heap: Heap<'v>) -> Script<'v> {
+pub(super) fn to_starlark<'v>(value: &Value<'_>, heap: Heap<'v>) -> StarlarkValue<'v> {
     match value {
-        Value::Null => Script::new_none(),
-        Value::Bool(value) => Script::new_bool(*value),
+        Value::Null => StarlarkValue::new_none(),
+        Value::Bool(value) => StarlarkValue::new_bool(*value),
         Value::Number(text) => number(text, heap),
         Value::String(text) => heap.alloc(&**text),
         Value::Sequence(items) => {
-            heap.alloc(AllocList(items.iter().map(|item| to_script(item, heap))))
+            heap.alloc(AllocList(items.iter().map(|item| to_starlark(item, heap))))
         }
         Value::Mapping(entries) => {
-            let entry =
-                |(name, value): &(Value<'_>, Value<'_>)| (key(name, heap), to_script(value, heap));
+            let entry = |(name, value): &(Value<'_>, Value<'_>)| {
+                (key(name, heap), to_starlark(value, heap))
+            };
             heap.alloc(AllocDict(entries.iter().map(entry)))
         }
         node @ (Value::Node(_) | Value::OwnedNode(_)) => match node.clone().into_owned() {
-            Ok(value) => to_script(&value, heap),
-            Err(_) => Script::new_none(),
+            Ok(value) => to_starlark(&value, heap),
+            Err(_) => StarlarkValue::new_none(),
         },
     }
 }
 
 /// A key that is a scalar is itself; any other is known by its JSON.
-fn key<'v>(key: &Value<'_>, heap: Heap<'v>) -> Script<'v> {
+fn key<'v>(key: &Value<'_>, heap: Heap<'v>) -> StarlarkValue<'v> {
     match key {
         Value::Sequence(_) | Value::Mapping(_) => heap.alloc(krm_core::print::json::write(key)),
-        scalar => to_script(scalar, heap),
+        scalar => to_starlark(scalar, heap),
     }
 }
 
-fn number<'v>(text: &str, heap: Heap<'v>) -> Script<'v> {
+fn number<'v>(text: &str, heap: Heap<'v>) -> StarlarkValue<'v> {
     match ScalarType::of_plain(text) {
         ScalarType::Int(Some(value)) => match i64::try_from(value) {
             Ok(value) => heap.alloc(value),
@@ -60,11 +61,18 @@ fn number<'v>(text: &str, heap: Heap<'v>) -> Script<'v> {
 ///
 /// # Errors
 /// What it is that has no place in a resource: a function, a value that holds itself.
-pub(super) fn from_script<'v>(value: Script<'v>, heap: Heap<'v>) -> Result<Value<'static>, String> {
+pub(super) fn from_starlark<'v>(
+    value: StarlarkValue<'v>,
+    heap: Heap<'v>,
+) -> Result<Value<'static>, String> {
     read(value, heap, MOST_DEPTH)
 }
 
-fn read<'v>(value: Script<'v>, heap: Heap<'v>, depth: usize) -> Result<Value<'static>, String> {
+fn read<'v>(
+    value: StarlarkValue<'v>,
+    heap: Heap<'v>,
+    depth: usize,
+) -> Result<Value<'static>, String> {
     let Some(depth) = depth.checked_sub(1) else {
         return Err(format!("a value holds itself, or is deeper than {MOST_DEPTH} levels"));
     };
@@ -97,7 +105,7 @@ fn read<'v>(value: Script<'v>, heap: Heap<'v>, depth: usize) -> Result<Value<'st
 }
 
 /// A number with a fraction as YAML spells it.
-fn float(value: Script<'_>) -> Value<'static> {
+fn float(value: StarlarkValue<'_>) -> Value<'static> {
     let text = match StarlarkFloat::unpack_value_opt(value).map(|it| it.0) {
         Some(number) if number.is_nan() => ".nan".to_owned(),
         Some(f64::INFINITY) => ".inf".to_owned(),

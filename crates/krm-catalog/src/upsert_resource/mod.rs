@@ -1,4 +1,4 @@
-//! `upsert-resource`: puts resources in, in the place of those of the same name.
+//! `upsert-resource`: adds resources, or replaces those with the same identity.
 
 mod align;
 
@@ -10,40 +10,40 @@ use krm_sdk::{Any, Diagnostic, Error, Resource, ResourceList};
 use krm_yaml::{EmptyParents, NodeRef};
 
 use crate::Builtin;
-use crate::changes::at;
 use crate::config::missing;
+use crate::kinds::CatalogKind;
 
 /// The function as it is listed.
 pub const BUILTIN: Builtin = Builtin {
     name: "upsert-resource",
     aliases: &[],
-    summary: "add a resource, or put it in the place of the one of its name",
+    summary: "add a resource, or replace the one with the same identity",
     doc: include_str!("../../doc/upsert-resource.md"),
     tags: &["v0.2", "v0.2.0"],
     run,
 };
 
-/// Says which file the resource is for.
+/// The file of the resource.
 const TARGET_PATH: &str = "config.kubernetes.io/target-path";
-/// Marks the configurations of functions of older tools, which are no resources of the package.
+/// Annotations of functionConfigs of older tools, which are not replaced.
 const FUNCTIONS: [&str; 2] = ["config.kubernetes.io/function", "config.k8s.io/function"];
 
-/// Puts in the functionConfig, or each item of it where it is a list.
+/// Adds the functionConfig, or each of its items if it is a list.
 pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     let Some(config) = list.function_config.clone() else {
         let message = "failed to upsert resource: there is no functionConfig";
         return Err(missing::<Any>(list, BUILTIN.name, message));
     };
-    let wanted = resources(&config)?;
-    let own = own_file(&list.items, &wanted).filter(|_| config.kind() == "List");
-    for Wanted { resource, path, .. } in wanted {
-        let mut is_there = false;
+    let upserts = resources(&config)?;
+    let own = own_file(&list.items, &upserts).filter(|_| config.kind() == "List");
+    for Upsert { resource, path, .. } in upserts {
+        let mut exists = false;
         let others = list.items.iter_mut().filter(|it| own.is_none() || it.path() != own.as_ref());
         for item in others.filter(|item| is_same(item, &resource, path.as_ref())) {
             align::align(item, &resource)?;
-            is_there = true;
+            exists = true;
         }
-        if !is_there {
+        if !exists {
             let mut resource = resource;
             path.into_iter().for_each(|path| resource.move_to(path));
             list.items.push(resource);
@@ -54,18 +54,18 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
 
 /// The file of the package that the functionConfig is, where that is a list: its items are resources of the package as well,
 /// and not those that are looked for.
-fn own_file(items: &[Resource], wanted: &[Wanted]) -> Option<PackagePath> {
+fn own_file(items: &[Resource], upserts: &[Upsert]) -> Option<PackagePath> {
     let mut files: BTreeMap<&PackagePath, Vec<&str>> = BTreeMap::new();
     for (path, item) in items.iter().filter_map(|item| Some((item.path()?, item))) {
         files.entry(path).or_default().push(item.text());
     }
-    let texts: Vec<&str> = wanted.iter().map(|it| it.text.as_str()).collect();
+    let texts: Vec<&str> = upserts.iter().map(|it| it.text.as_str()).collect();
     let found = files.into_iter().find(|(_, file)| *file == texts);
     found.map(|(path, _)| path.clone())
 }
 
 /// A resource to put in, and the file that it is for.
-struct Wanted {
+struct Upsert {
     resource: Resource,
     path: Option<PackagePath>,
     /// As the functionConfig has it.
@@ -73,22 +73,22 @@ struct Wanted {
 }
 
 /// What to put in, each as a document of its own.
-fn resources(config: &Resource) -> Result<Vec<Wanted>, Error> {
+fn resources(config: &Resource) -> Result<Vec<Upsert>, Error> {
     if config.kind() != "List" {
-        return Ok(vec![wanted(config, config.root(), config.text().to_owned())?]);
+        return Ok(vec![upsert(config, config.root(), config.text().to_owned())?]);
     }
     let items = config.get("items").and_then(|items| items.resolve().as_sequence());
     let items: Vec<NodeRef<'_>> = items.into_iter().flat_map(|items| items.items()).collect();
     let texts = source_text::texts(&items).into_iter().map(source_text::ensure_trailing_newline);
-    items.iter().zip(texts).map(|(item, text)| wanted(config, *item, text)).collect()
+    items.iter().zip(texts).map(|(item, text)| upsert(config, *item, text)).collect()
 }
 
-fn wanted(config: &Resource, node: NodeRef<'_>, text: String) -> Result<Wanted, Error> {
+fn upsert(config: &Resource, node: NodeRef<'_>, text: String) -> Result<Upsert, Error> {
     let mut resource = Resource::parse(text.clone())?;
     if resource.kind().is_empty() || resource.name().is_empty() {
-        let message = "failed to upsert resource: this has no kind or no name";
-        let hint = "give it `kind` and `metadata.name`, by which its like is found";
-        return Err(at(config, node, message, hint));
+        let message = "failed to upsert resource: it has no kind or no name";
+        let hint = "set `kind` and `metadata.name`, which identify the resource";
+        return Err(failed(config, node, message.to_owned()).hint(hint).into());
     }
     let path = match resource.annotation(TARGET_PATH).filter(|path| !path.is_empty()) {
         Some(path) => Some(parse_path(config, node, &path)?),
@@ -104,18 +104,24 @@ fn wanted(config: &Resource, node: NodeRef<'_>, text: String) -> Result<Wanted, 
         }
         Ok(())
     })?;
-    Ok(Wanted { resource, path, text })
+    Ok(Upsert { resource, path, text })
 }
 
 fn parse_path(config: &Resource, node: NodeRef<'_>, path: &str) -> Result<PackagePath, Error> {
     PackagePath::new(path).map_err(|error| {
         let message = format!("failed to upsert resource: `{TARGET_PATH}`: {error}");
-        let told = Diagnostic::untyped_error(message).at(config.item().file(), node.span());
-        told.hint("name a file inside the package, such as `dir/file.yaml`").into()
+        let hint = "use the path of a file inside the package, such as `dir/file.yaml`";
+        failed(config, node, message).hint(hint).into()
     })
 }
 
-/// Whether an item is the resource, and where the resource is for one file, in that file.
+/// A diagnostic at a resource of the functionConfig.
+fn failed(config: &Resource, node: NodeRef<'_>, message: String) -> Diagnostic {
+    let error = Diagnostic::error(CatalogKind::Failed { message: message.into() });
+    error.at(config.item().file(), node.span())
+}
+
+/// Whether an item has the identity of the resource, and is in its file if it names one.
 fn is_same(item: &Resource, resource: &Resource, path: Option<&PackagePath>) -> bool {
     let is_function = FUNCTIONS.iter().any(|name| item.annotation(name).is_some());
     let is_here = path.is_none_or(|path| item.path() == Some(path));

@@ -10,7 +10,7 @@ diagnostic_kinds! {
         /// A required field that is not there.
         MissingField { field: String, owner: String } = "missing-field": "missing field `{field}` in {owner}";
         /// A node of another type than expected.
-        WrongType { expected: String, found: String } = "wrong-type": "expected {expected}, found {found}";
+        WrongType { expected: String, found: Excerpt } = "wrong-type": "expected {expected}, found {found}";
         /// A scalar of the right type with a value that is not allowed.
         InvalidValue { value: Excerpt, expected: String } = "invalid-value": "invalid value `{value}`: expected {expected}";
         /// A symlink that leaves the package would be written through.
@@ -22,7 +22,7 @@ diagnostic_kinds! {
 impl CommonKind {
     /// A [`CommonKind::WrongType`] that names the type of a node.
     pub fn wrong_type(expected: impl Into<String>, found: NodeRef<'_>) -> Self {
-        Self::WrongType { expected: expected.into(), found: node_type(found).to_owned() }
+        Self::WrongType { expected: expected.into(), found: node_type(found).into() }
     }
 }
 

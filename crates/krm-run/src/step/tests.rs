@@ -204,7 +204,7 @@ fn panics_and_error_results_are_failures() {
     let panicked = run(&built_in(|_| panic!("{}", "oh")));
     assert_eq!(message(&panicked), "function `mine` failed: panicked: oh");
     let step = built_in(|list| {
-        list.say(Severity::Error, "bad");
+        list.add_result(Severity::Error, "bad");
         Ok(())
     });
     let failed = run(&step);

@@ -1,21 +1,21 @@
-//! `composed`: generation, injection and validation one after the other, as one function.
+//! `composed`: generation, injection and validation in one function.
 
 use krm_sdk::{Error, ResourceList, Severity};
 
 use crate::{inject, limits, nginx, pod_security, selectors, t_shirt, tweak};
 
-/// The page.
-pub(crate) const PAGE: &str = "# composed
+/// The documentation.
+pub(crate) const README: &str = "# composed
 
-Makes an nginx, lets it wait for its database, gives it a size and a side-car, and checks all of it.
+Generates an nginx Deployment that waits for its database, sets its size, injects a sidecar, and validates the result.
 
-The functionConfig is that of `nginx`.
+The functionConfig is the same as that of `nginx`.
 ";
 
-/// A step of the way.
+/// One of the composed functions.
 type Step = fn(&mut ResourceList) -> Result<(), Error>;
 
-/// Runs all steps; checks that find errors do not keep the others from looking.
+/// Runs all steps. Validators report errors as results, so that all of them run.
 pub(crate) fn run(list: &mut ResourceList) -> Result<(), Error> {
     nginx::run(list)?;
     let config = list.function_config.take();
@@ -29,11 +29,11 @@ pub(crate) fn run(list: &mut ResourceList) -> Result<(), Error> {
     tweak::wait_for(list, &name, "database")?;
     let steps: [Step; 5] =
         [inject::run, t_shirt::run, limits::run, selectors::run, pod_security::run];
-    let done = steps.into_iter().try_for_each(|step| step(list));
+    let outcome = steps.into_iter().try_for_each(|step| step(list));
     list.function_config = config;
     let errors = list.results.iter().filter(|result| result.severity == Severity::Error).count();
     if errors > 0 {
-        list.say(Severity::Info, format!("{errors} findings in what was made"));
+        list.add_result(Severity::Info, format!("{errors} errors in the generated resources"));
     }
-    done
+    outcome
 }

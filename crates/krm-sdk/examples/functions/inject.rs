@@ -1,22 +1,21 @@
-//! `inject`: init and side-car containers for what asks for them with an annotation.
+//! `inject`: init and sidecar containers for resources with an annotation.
 
 use krm_sdk::yaml::Value;
 use krm_sdk::{Any, Error, Resource, ResourceList};
 use serde::Deserialize;
 
-/// The page.
-pub(crate) const PAGE: &str = "# inject
+/// The documentation.
+pub(crate) const README: &str = "# inject
 
-Puts containers into resources with the annotation `example.com/inject: \"true\"`.
+Adds containers to resources with the annotation `example.com/inject: \"true\"`.
 
-`initContainers` and `containers` are lists of containers as Kubernetes has them. One of the same name that is there
-already stays as it is.
+`initContainers` and `containers` are lists of Kubernetes containers. An existing container of the same name is kept.
 ";
 
-/// The annotation.
-const WANTED: &str = "example.com/inject";
+/// The annotation that requests injection.
+const INJECT: &str = "example.com/inject";
 
-/// The functionConfig. Without one a side-car that ships logs is put in.
+/// The functionConfig. The default is a sidecar that ships logs.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Config {
@@ -39,12 +38,12 @@ impl Default for Config {
     }
 }
 
-/// Adds what is missing.
+/// Adds the missing containers.
 pub(crate) fn run(list: &mut ResourceList) -> Result<(), Error> {
     let config: Config = list.config_or_default()?;
     for resource in &mut list.items {
         let Some(spec) = resource.pod_spec() else { continue };
-        if resource.annotation(WANTED).as_deref() != Some("true") {
+        if resource.annotation(INJECT).as_deref() != Some("true") {
             continue;
         }
         for container in &config.init_containers {
@@ -58,8 +57,7 @@ pub(crate) fn run(list: &mut ResourceList) -> Result<(), Error> {
 }
 
 fn add(resource: &mut Resource, list: &str, container: &Any) -> Result<(), Error> {
-    let name =
-        name(container).ok_or_else(|| Error::new("a container to be injected has no name"))?;
+    let name = name(container).ok_or_else(|| Error::new("a container to inject has no name"))?;
     if resource.containers_at(list).iter().any(|it| it.name == name) {
         return Ok(());
     }

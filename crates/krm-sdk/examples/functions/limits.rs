@@ -1,24 +1,24 @@
-//! `limits`: every container says how much CPU and memory it may take at most.
+//! `limits`: every container must have limits for CPU and memory.
 
 use krm_sdk::{Error, ResourceList, Severity};
 use serde::Deserialize;
 
-/// The page.
-pub(crate) const PAGE: &str = "# limits
+/// The documentation.
+pub(crate) const README: &str = "# limits
 
-Fails where a container has no limit for CPU or memory.
+Fails if a container has no limit for CPU or memory.
 
-`exempt` names containers that need none.
+`exempt` names containers that need no limits.
 ";
 
-/// The functionConfig; all of it may be left out.
+/// The functionConfig, which is optional.
 #[derive(Debug, Default, Deserialize)]
 struct Config {
     #[serde(default)]
     exempt: Vec<String>,
 }
 
-/// Looks, and changes nothing.
+/// Validates all containers.
 pub(crate) fn run(list: &mut ResourceList) -> Result<(), Error> {
     let config: Config = list.config_or_default()?;
     for resource in &list.items {

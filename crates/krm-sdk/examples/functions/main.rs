@@ -1,4 +1,4 @@
-//! Functions for the use cases that the specification names, all in one program: `functions limits < list.yaml`.
+//! Functions for the use cases of the specification in one program: `functions limits < list.yaml`.
 
 mod composed;
 mod inject;
@@ -13,13 +13,13 @@ use krm_sdk::Function;
 
 fn main() {
     krm_sdk::run_many([
-        Function::new("composed", composed::run).page(composed::PAGE),
-        Function::new("inject", inject::run).page(inject::PAGE),
-        Function::new("limits", limits::run).page(limits::PAGE),
-        Function::new("nginx", nginx::run).page(nginx::PAGE),
-        Function::new("pod-security", pod_security::run).page(pod_security::PAGE),
-        Function::new("selectors", selectors::run).page(selectors::PAGE),
-        Function::new("t-shirt", t_shirt::run).page(t_shirt::PAGE),
-        Function::new("tweak", tweak::run).page(tweak::PAGE),
+        Function::new("composed", composed::run).readme(composed::README),
+        Function::new("inject", inject::run).readme(inject::README),
+        Function::new("limits", limits::run).readme(limits::README),
+        Function::new("nginx", nginx::run).readme(nginx::README),
+        Function::new("pod-security", pod_security::run).readme(pod_security::README),
+        Function::new("selectors", selectors::run).readme(selectors::README),
+        Function::new("t-shirt", t_shirt::run).readme(t_shirt::README),
+        Function::new("tweak", tweak::run).readme(tweak::README),
     ])
 }

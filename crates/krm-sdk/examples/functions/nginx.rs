@@ -1,17 +1,17 @@
-//! `nginx`: a client-side resource of its own kind, from which a Deployment and a Service are made.
+//! `nginx`: generates a Deployment and a Service from a client-side resource.
 
 use krm_sdk::{Error, Resource, ResourceList};
 use serde::Deserialize;
 
-/// The page.
-pub(crate) const PAGE: &str = "# nginx
+/// The documentation.
+pub(crate) const README: &str = "# nginx
 
-Makes a Deployment and a Service of an `Nginx` resource.
+Generates a Deployment and a Service from an `Nginx` resource.
 
-What people change in them stays when they are made again, unless the `Nginx` resource says something else.
+Changes of people are kept when the resources are generated again, unless the `Nginx` resource sets the same field.
 ";
 
-/// The functionConfig: only this kind will do.
+/// The functionConfig. The only accepted kind is `Nginx`.
 #[derive(Debug, Deserialize)]
 enum Config {
     Nginx {
@@ -25,7 +25,7 @@ fn default_image() -> String {
     "nginx:1.27".to_owned()
 }
 
-/// Makes both, or brings them up to date.
+/// Generates or updates both resources.
 pub(crate) fn run(list: &mut ResourceList) -> Result<(), Error> {
     let Config::Nginx { replicas, image } = list.config()?;
     let config = list.function_config.as_ref();
@@ -35,7 +35,7 @@ pub(crate) fn run(list: &mut ResourceList) -> Result<(), Error> {
 }
 
 fn deployment(name: &str, replicas: u32, image: &str) -> Result<Resource, Error> {
-    let mut made = Resource::parse(format!(
+    let mut deployment = Resource::parse(format!(
         "apiVersion: apps/v1
 kind: Deployment
 metadata:
@@ -62,10 +62,10 @@ spec:
           allowPrivilegeEscalation: false
 "
     ))?;
-    // Values are set and not written into the text: whatever they hold, they stay what they are.
-    made.set("spec.replicas", i64::from(replicas))?;
-    made.set("spec.template.spec.containers[0].image", image)?;
-    Ok(made)
+    // Set values instead of formatting them into the text, so that they are quoted if necessary.
+    deployment.set("spec.replicas", i64::from(replicas))?;
+    deployment.set("spec.template.spec.containers[0].image", image)?;
+    Ok(deployment)
 }
 
 fn service(name: &str) -> Result<Resource, Error> {

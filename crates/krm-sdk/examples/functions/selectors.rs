@@ -1,33 +1,35 @@
-//! `selectors`: a check over several resources: every Service finds the pods of a workload.
+//! `selectors`: a check across resources: every Service must select the pods of a workload.
 
 use krm_sdk::{Error, Resource, ResourceList, Severity};
 
-/// The page.
-pub(crate) const PAGE: &str = "# selectors
+/// The documentation.
+pub(crate) const README: &str = "# selectors
 
-Fails where the selector of a Service fits the labels of no workload in its namespace.
+Fails if the selector of a Service matches no workload in its namespace.
 
-Where one workload has all the labels under other values, those are proposed.
+If a workload has the name of the Service, its labels are proposed.
 ";
 
-/// Looks, and changes nothing.
+/// Validates all Services.
 pub(crate) fn run(list: &mut ResourceList) -> Result<(), Error> {
     for service in list.items.iter().filter(|it| it.kind() == "Service") {
-        let selector = service.texts("spec.selector");
-        let near = || list.items.iter().filter(|it| it.namespace() == service.namespace());
-        if selector.is_empty() || near().any(|workload| fits(workload, &selector)) {
+        let selector = service.string_map("spec.selector");
+        let in_namespace = || list.items.iter().filter(|it| it.namespace() == service.namespace());
+        if selector.is_empty() || in_namespace().any(|workload| matches(workload, &selector)) {
             continue;
         }
-        let mut finding = service
-            .result(Severity::Error, "the selector fits the pods of no workload")
+        let mut result = service
+            .result(Severity::Error, "the selector matches no workload")
             .field("spec.selector");
-        if let Some(workload) = near().find(|it| it.name() == service.name() && has_pods(it)) {
+        if let Some(workload) =
+            in_namespace().find(|it| it.name() == service.name() && has_pods(it))
+        {
             let labels = workload.get(&labels_of(workload));
             if let Some(labels) = labels {
-                finding = finding.propose(labels);
+                result = result.propose(labels);
             }
         }
-        list.results.push(finding.into());
+        list.results.push(result.into());
     }
     Ok(())
 }
@@ -42,8 +44,9 @@ fn labels_of(workload: &Resource) -> String {
     format!("{}metadata.labels", spec.strip_suffix("spec").unwrap_or_default())
 }
 
-fn fits<T: AsRef<str>>(workload: &Resource, selector: &[(T, T)]) -> bool {
-    let labels = if has_pods(workload) { workload.texts(&labels_of(workload)) } else { Vec::new() };
+fn matches<T: AsRef<str>>(workload: &Resource, selector: &[(T, T)]) -> bool {
+    let labels =
+        if has_pods(workload) { workload.string_map(&labels_of(workload)) } else { Vec::new() };
     selector.iter().all(|(name, value)| {
         labels.iter().any(|(key, label)| key == name.as_ref() && label == value.as_ref())
     })

@@ -1,22 +1,22 @@
-//! `t-shirt`: an annotation with a size becomes the resources of all containers.
+//! `t-shirt`: sets the resources of all containers by a size in an annotation.
 
 use std::collections::BTreeMap;
 
 use krm_sdk::{Error, ResourceList, Severity};
 use serde::Deserialize;
 
-/// The page.
-pub(crate) const PAGE: &str = "# t-shirt
+/// The documentation.
+pub(crate) const README: &str = "# t-shirt
 
-Gives containers the CPU and memory of the size in the annotation `example.com/t-shirt-size`.
+Sets the CPU and memory of containers by the size in the annotation `example.com/t-shirt-size`.
 
 `sizes` adds sizes to `small`, `medium` and `large`, or changes them.
 ";
 
-/// The annotation.
+/// The annotation with the size.
 const SIZE: &str = "example.com/t-shirt-size";
 
-/// The functionConfig; all of it may be left out.
+/// The functionConfig, which is optional.
 #[derive(Debug, Default, Deserialize)]
 struct Config {
     #[serde(default)]
@@ -29,7 +29,7 @@ struct Size {
     memory: String,
 }
 
-/// Sets the resources of containers in everything that has a size.
+/// Sets the resources of all containers in workloads with a size.
 pub(crate) fn run(list: &mut ResourceList) -> Result<(), Error> {
     let config: Config = list.config_or_default()?;
     let mut sizes = standard();
@@ -38,10 +38,10 @@ pub(crate) fn run(list: &mut ResourceList) -> Result<(), Error> {
         let Some(name) = resource.annotation(SIZE).map(|name| name.into_owned()) else { continue };
         let Some(size) = sizes.get(&name) else {
             let known: Vec<&str> = sizes.keys().map(String::as_str).collect();
-            let message = format!("`{name}` is no size; known are {}", known.join(", "));
-            let finding = resource.result(Severity::Error, message);
+            let message = format!("unknown size `{name}`: expected one of {}", known.join(", "));
+            let result = resource.result(Severity::Error, message);
             let field = format!("metadata.annotations.\"{SIZE}\"");
-            list.results.push(finding.field(&field).into());
+            list.results.push(result.field(&field).into());
             continue;
         };
         for container in resource.containers() {

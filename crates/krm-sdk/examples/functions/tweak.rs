@@ -1,11 +1,11 @@
-//! `tweak`: a small change to what another function made: an init container that waits for a database.
+//! `tweak`: changes a generated resource: adds an init container that waits for a database.
 
 use krm_sdk::yaml::Value;
 use krm_sdk::{Error, ResourceList, Selector};
 use serde::Deserialize;
 
-/// The page.
-pub(crate) const PAGE: &str = "# tweak
+/// The documentation.
+pub(crate) const README: &str = "# tweak
 
 Adds an init container to one Deployment that another function generates.
 ";
@@ -15,33 +15,33 @@ Adds an init container to one Deployment that another function generates.
 struct Config {
     /// The Deployment.
     target: String,
-    /// What is waited for.
+    /// The host to wait for.
     host: String,
 }
 
-/// Adds the init container where it is not there yet.
+/// Adds or updates the init container.
 pub(crate) fn run(list: &mut ResourceList) -> Result<(), Error> {
     let config: Config = list.config()?;
     wait_for(list, &config.target, &config.host)
 }
 
-/// Lets a Deployment wait for a host.
+/// Makes a Deployment wait for a host.
 pub(crate) fn wait_for(list: &mut ResourceList, target: &str, host: &str) -> Result<(), Error> {
     let selector = Selector::new().kind("Deployment").name(target);
     for deployment in list.select_mut(&selector) {
         let path = "spec.template.spec.initContainers";
-        let there = deployment.containers_at(path);
-        let at = there.iter().position(|it| it.name == "wait").unwrap_or(there.len());
-        let bare = Value::Mapping(vec![(Value::from("name"), Value::from("wait"))]);
-        if there.is_empty() {
-            deployment.set(path, Value::Sequence(vec![bare]))?;
-        } else if at == there.len() {
-            deployment.set(&format!("{path}[-]"), bare)?;
+        let existing = deployment.containers_at(path);
+        let at = existing.iter().position(|it| it.name == "wait").unwrap_or(existing.len());
+        let container = Value::Mapping(vec![(Value::from("name"), Value::from("wait"))]);
+        if existing.is_empty() {
+            deployment.set(path, Value::Sequence(vec![container]))?;
+        } else if at == existing.len() {
+            deployment.set(&format!("{path}[-]"), container)?;
         }
         deployment.set(&format!("{path}[{at}].image"), "busybox:1.36")?;
         let command =
             ["sh", "-c", &format!("until nc -z {host} 5432; do sleep 1; done")].map(str::to_owned);
-        let command = command.into_iter().map(|word| Value::String(word.into())).collect();
+        let command = command.into_iter().map(|argument| Value::String(argument.into())).collect();
         deployment.set(&format!("{path}[{at}].command"), Value::Sequence(command))?;
         let escalation = format!("{path}[{at}].securityContext.allowPrivilegeEscalation");
         deployment.set(&escalation, false)?;

@@ -26,7 +26,7 @@ use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 #[derive(Clone, Debug)]
 pub struct Any(pub Value<'static>);
 
-/// What [`Any`] is called among deserializers: ours gives its numbers as they are written, so that no digit is lost.
+/// The name by which our deserializer recognizes [`Any`]. It passes numbers as they are written, so that no digit is lost.
 pub(crate) const NAME: &str = "$krm::Any";
 
 impl<'de> Deserialize<'de> for Any {
@@ -48,7 +48,7 @@ impl<'de> Visitor<'de> for AnyVisitor {
         inner.deserialize_any(self)
     }
 
-    /// A number as it is written.
+    /// A number as it is written; see [`NAME`].
     fn visit_bytes<E>(self, number: &[u8]) -> Result<Any, E> {
         let number = String::from_utf8_lossy(number).into_owned();
         Ok(Any(Value::Number(number.into())))

@@ -1,30 +1,32 @@
-//! The functionConfig as a type: from a custom resource or the data of a ConfigMap, with every mistake told at its place.
+//! Reading a functionConfig into a type, from a custom resource or the data of a ConfigMap. Every error has a location.
 //!
-//! - A custom resource gives the fields beside `apiVersion`, `kind` and `metadata`, or those of its `spec` where it has nothing
-//!   else. A type that names `spec` or `metadata` itself gets those.
-//! - A ConfigMap gives its `data`. Its texts are read as numbers, booleans, lists and mappings where the type wants such.
-//! - An enum is read by the kind: each variant is one that the function knows.
-//! - A field that is null is one that is missing. One that the type does not know is refused, at any depth.
+//! - Of a custom resource the type gets the fields beside `apiVersion`, `kind` and `metadata`, or those of `spec` if there are
+//!   no others. A type that has a field `spec` or `metadata` gets that.
+//! - Of a ConfigMap the type gets `data`. Strings are read as numbers, booleans, sequences and mappings if the type needs that.
+//! - The variants of an enum are the kinds that the function accepts.
+//! - A null field counts as missing. An unknown field is an error, at any depth.
 
 mod access;
 mod any;
-mod body;
+mod describe;
+mod error;
 mod node;
-mod problem;
-mod words;
+mod root;
 
 use krm_core::Diagnostic;
 use serde::de::DeserializeOwned;
 
 pub use any::Any;
 pub(crate) use any::NAME as ANY;
-use body::Body;
-use node::Reading;
+use error::ConfigError;
+use node::ReadState;
+use root::RootDeserializer;
 
+use crate::kinds::ConfigKind;
 use crate::{Error, Resource, ResourceList, schema};
 
 impl ResourceList {
-    /// The functionConfig as a type; it is an error if there is none.
+    /// Reads the functionConfig into a type; an error if there is none.
     ///
     /// ```
     /// use krm_sdk::{Resource, ResourceList};
@@ -46,12 +48,12 @@ impl ResourceList {
     /// let text = "apiVersion: example.com/v1\nkind: SetReplicas\nreplica: 3\n";
     /// list.function_config = Some(Resource::parse(text)?);
     /// let error = list.config::<SetReplicas>().err().expect("the field is misspelled");
-    /// assert_eq!(error.diagnostics[0].message(), "`replica` is no field of the functionConfig");
+    /// assert_eq!(error.diagnostics[0].message(), "unknown field `replica` in the functionConfig");
     /// assert_eq!(error.diagnostics[0].hints, ["did you mean `replicas`?"]);
     /// # Ok::<(), krm_sdk::Error>(())
     /// ```
     ///
-    /// A function that knows several kinds has an enum of them.
+    /// A function that accepts several kinds reads an enum.
     ///
     /// ```
     /// # use krm_sdk::{Resource, ResourceList};
@@ -68,18 +70,16 @@ impl ResourceList {
     /// # Ok::<(), krm_sdk::Error>(())
     /// ```
     pub fn config<T: DeserializeOwned>(&self) -> Result<T, Error> {
-        schema::answer::<T>()?;
+        schema::capture::<T>()?;
         match &self.function_config {
             Some(config) => config.read_config(),
-            None => Err(Diagnostic::untyped_error("this function needs a functionConfig")
-                .hint("give it a custom resource, or a ConfigMap with its fields as `data`")
-                .into()),
+            None => Err(Diagnostic::error(ConfigKind::Missing).into()),
         }
     }
 
-    /// The functionConfig as a type, or the type's default where there is none.
+    /// Reads the functionConfig into a type, or returns the default if there is none.
     pub fn config_or_default<T: DeserializeOwned + Default>(&self) -> Result<T, Error> {
-        schema::answer::<T>()?;
+        schema::capture::<T>()?;
         match &self.function_config {
             Some(config) => config.read_config(),
             None => Ok(T::default()),
@@ -88,30 +88,29 @@ impl ResourceList {
 }
 
 impl Resource {
-    /// The resource as the configuration of a function: [`ResourceList::config`] is this of the functionConfig.
+    /// Reads this resource into a type, as [`ResourceList::config`] does with the functionConfig.
     pub fn read_config<T: DeserializeOwned>(&self) -> Result<T, Error> {
-        let reading = Reading::default();
-        let read = T::deserialize(Body { root: self.root(), reading: &reading });
-        let mut problems = reading.problems.into_inner();
-        let value = match read {
-            Ok(value) if problems.is_empty() => return Ok(value),
-            Ok(_) => None,
-            Err(problem) => Some(problem),
-        };
-        problems.extend(value);
-        let told = problems.into_iter().map(|problem| self.tell(problem));
-        Err(told.collect::<Vec<_>>().into())
+        let state = ReadState::default();
+        let read = T::deserialize(RootDeserializer { root: self.root(), state: &state });
+        let mut errors = state.errors.into_inner();
+        match read {
+            Ok(value) if errors.is_empty() => return Ok(value),
+            Ok(_) => {}
+            Err(error) => errors.push(error),
+        }
+        let diagnostics = errors.into_iter().map(|error| self.config_diagnostic(error));
+        Err(diagnostics.collect::<Vec<_>>().into())
     }
 
-    fn tell(&self, problem: problem::Problem) -> Diagnostic {
-        let mut told = Diagnostic::untyped_error(problem.message);
-        if let Some(span) = problem.span {
-            told = told.at(self.item().file(), span);
+    fn config_diagnostic(&self, error: ConfigError) -> Diagnostic {
+        let mut diagnostic = Diagnostic::error(error.kind(self.root()));
+        if let Some(span) = error.span {
+            diagnostic = diagnostic.at(self.item().file(), span);
         }
-        told.file = self.path().map(|path| path.as_str().into());
-        told.resource = Some(self.view().label().into());
-        told.field = problem.field.map(Into::into);
-        problem.hints.into_iter().fold(told, Diagnostic::hint)
+        diagnostic.file = self.path().map(|path| path.as_str().into());
+        diagnostic.resource = Some(self.view().label().into());
+        diagnostic.field = error.field.map(Into::into);
+        error.hints.into_iter().fold(diagnostic, Diagnostic::hint)
     }
 }
 

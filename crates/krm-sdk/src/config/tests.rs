@@ -1,4 +1,4 @@
-//! What a functionConfig is read as, and how mistakes in it are told.
+//! Reading functionConfigs, and the errors in them.
 
 use std::collections::BTreeMap;
 
@@ -44,21 +44,21 @@ fn custom(fields: &str) -> String {
     format!("apiVersion: fn.example.com/v1\nkind: SetLabels\nmetadata:\n  name: x\n{fields}")
 }
 
-fn told(fields: &str) -> String {
+fn errors(fields: &str) -> String {
     let error = read::<Config>(&custom(fields)).unwrap_err();
     let all = error.diagnostics.iter().map(|it| {
-        let place = it
+        let location = it
             .location
             .as_ref()
             .map_or_else(String::new, |it| format!("{}:{}", it.line, it.column));
         let field = it.field.as_deref().unwrap_or_default();
-        format!("{place} {field}: {} ({})", it.message(), it.hints.join("; "))
+        format!("{location} {field}: {} ({})", it.message(), it.hints.join("; "))
     });
     all.collect::<Vec<_>>().join("\n")
 }
 
 #[test]
-fn fields_stand_beside_the_kind_or_in_spec() {
+fn fields_are_read_from_the_root_or_from_spec() {
     let own: Config = read(&custom("labels: {a: b}\nreplicas: 3\nsize: large\n")).unwrap();
     let spec: Config =
         read(&custom("spec:\n  labels: {a: b}\n  replicas: 3\n  size: large\n")).unwrap();
@@ -67,7 +67,7 @@ fn fields_stand_beside_the_kind_or_in_spec() {
 }
 
 #[test]
-fn a_type_may_ask_for_spec_and_metadata_itself() {
+fn type_can_have_spec_and_metadata_fields() {
     #[derive(Deserialize)]
     struct Whole {
         metadata: Metadata,
@@ -82,7 +82,7 @@ fn a_type_may_ask_for_spec_and_metadata_itself() {
 }
 
 #[test]
-fn a_config_map_holds_texts_that_are_read_as_the_type_wants() {
+fn config_map_strings_are_read_as_the_type_of_the_field() {
     let text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata:\n  replicas: \"3\"\n  dryRun: 'true'\n  size: small\n  labels: |\n    a: 1\n  selectors: |\n    - kind: Pod\n";
     let config: Config = read(text).unwrap();
     assert_eq!((config.replicas, config.dry_run), (Some(3), true));
@@ -95,7 +95,7 @@ fn a_config_map_holds_texts_that_are_read_as_the_type_wants() {
 }
 
 #[test]
-fn null_is_missing_and_aliases_are_what_they_stand_for() {
+fn null_counts_as_missing_and_aliases_are_resolved() {
     let config: Config = read(&custom("labels:\nreplicas: ~\ndryRun: yes\n")).unwrap();
     assert!(config.labels.is_empty() && config.replicas.is_none() && config.dry_run);
     let text = custom("labels: &l {a: b}\nselectors:\n- &s {kind: Pod}\n- {<<: *s, name: x}\n");
@@ -107,55 +107,61 @@ fn null_is_missing_and_aliases_are_what_they_stand_for() {
 }
 
 #[test]
-fn every_unknown_field_is_told_with_the_one_that_was_meant() {
+fn every_unknown_field_is_reported_with_a_suggestion() {
     assert_eq!(
-        told("lables: {}\nselectors:\n- kind: Pod\n  nmae: x\nfoo: 1\n"),
-        "5:1 lables: `lables` is no field of the functionConfig (did you mean `labels`?)
-9:1 foo: `foo` is no field of the functionConfig (known are `labels`, `replicas`, `dryRun`, `size` and `selectors`)
-8:3 selectors[0].nmae: `nmae` is no field of the functionConfig (did you mean `name`?)"
+        errors("lables: {}\nselectors:\n- kind: Pod\n  nmae: x\nfoo: 1\n"),
+        "5:1 lables: unknown field `lables` in the functionConfig (did you mean `labels`?)
+9:1 foo: unknown field `foo` in the functionConfig (use one of `labels`, `replicas`, `dryRun`, `size`, `selectors`)
+8:3 selectors[0].nmae: unknown field `nmae` in the functionConfig (did you mean `name`?)"
     );
 }
 
 #[test]
-fn wrong_values_say_what_is_wanted_and_what_is_there() {
+fn errors_name_what_was_expected_and_found() {
     for (fields, expected) in [
         (
             "replicas: many\n",
-            "5:11 replicas: a whole number from 0 to 255 is wanted, and `many` is a string ()",
+            "5:11 replicas: expected an integer from 0 to 255, found string `many` ()",
         ),
         (
             "replicas: 300\n",
-            "5:11 replicas: `300` will not do: a whole number from 0 to 255 is wanted ()",
+            "5:11 replicas: invalid value `300`: expected an integer from 0 to 255 ()",
         ),
-        ("labels: [a]\n", "5:9 labels: a mapping is wanted, and this is a list ()"),
+        ("labels: [a]\n", "5:9 labels: expected a mapping, found a sequence ()"),
         (
             "labels: {a: 1.20}\n",
-            "5:13 labels.a: a string is wanted, and `1.20` is a number (write `\"1.20\"` to have it as text)",
+            "5:13 labels.a: expected a string, found number `1.20` (quote the value to make it a string)",
         ),
-        ("dryRun: 5\n", "5:9 dryRun: true or false is wanted, and `5` is an integer ()"),
+        ("dryRun: 5\n", "5:9 dryRun: expected a boolean, found integer `5` ()"),
         (
             "size: larg\n",
-            "5:7 size: `larg` is none of the values that are known (did you mean `large`?)",
+            "5:7 size: invalid value `larg`: expected one of `small`, `large` (did you mean `large`?)",
         ),
-        ("selectors:\n- name: x\n", "6:3 selectors[0].kind: `kind` is missing ()"),
-        ("selectors: {}\n", "5:12 selectors: a list is wanted, and this is a mapping ()"),
+        (
+            "selectors:\n- name: x\n",
+            "6:3 selectors[0].kind: missing field `kind` in the functionConfig ()",
+        ),
+        ("selectors: {}\n", "5:12 selectors: expected a sequence, found a mapping ()"),
     ] {
-        assert_eq!(told(fields), expected, "{fields}");
+        assert_eq!(errors(fields), expected, "{fields}");
     }
 }
 
 #[test]
-fn mistakes_inside_a_text_are_told_at_the_text() {
+fn errors_inside_a_string_are_located_at_the_string() {
     let text = "apiVersion: v1\nkind: ConfigMap\ndata:\n  selectors: |\n    - knd: Pod\n";
     let error = read::<Config>(text).unwrap_err();
-    assert_eq!(error.to_string(), "`knd` is no field of the functionConfig; `kind` is missing");
+    assert_eq!(
+        error.to_string(),
+        "unknown field `knd` in the functionConfig; missing field `kind` in the functionConfig"
+    );
     let first = &error.diagnostics[0];
     assert_eq!(first.location.as_ref().map(|it| it.line), Some(4));
     assert_eq!(first.field.as_deref(), Some("data.selectors[0].knd"));
 }
 
 #[test]
-fn a_kind_that_the_function_does_not_know_is_refused() {
+fn unknown_kind_is_an_error() {
     #[derive(Debug, Deserialize)]
     enum Kinds {
         #[serde(alias = "LabelTransformer")]
@@ -167,7 +173,7 @@ fn a_kind_that_the_function_does_not_know_is_refused() {
     let error = read::<Kinds>(text).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "`SetLabel` is no kind of functionConfig that this function knows"
+        "unknown functionConfig kind `SetLabel`: expected one of `LabelTransformer`, `SetLabels`"
     );
     assert_eq!(error.diagnostics[0].hints, ["did you mean `SetLabels`?"]);
     let text = "apiVersion: a/v1\nkind: LabelTransformer\nrepicas: 1\n";
@@ -175,7 +181,7 @@ fn a_kind_that_the_function_does_not_know_is_refused() {
 }
 
 #[test]
-fn a_functionconfig_without_end_ends() {
+fn endless_aliases_are_an_error() {
     let error = read::<Any>(&custom("a: &a\n  b: *a\n")).map(|_| ());
     assert!(error.is_err(), "{error:?}");
     let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
@@ -187,7 +193,7 @@ fn a_functionconfig_without_end_ends() {
 }
 
 #[test]
-fn any_value_keeps_its_digits() {
+fn any_keeps_all_digits_of_numbers() {
     let huge = "9".repeat(60);
     let Any(value) = read(&custom(&format!("a: 1.20\nb: {huge}\nc: '1'\n1: [~]\n"))).unwrap();
     let expected = format!(r#"{{"a":1.20,"b":{huge},"c":"1","1":[null]}}"#);
@@ -195,7 +201,7 @@ fn any_value_keeps_its_digits() {
 }
 
 #[test]
-fn no_functionconfig_is_an_error_or_the_default() {
+fn missing_function_config_is_an_error_or_the_default() {
     let list = ResourceList::default();
     let message = list.config::<Config>().unwrap_err().to_string();
     assert_eq!(message, "this function needs a functionConfig");

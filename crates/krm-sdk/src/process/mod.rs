@@ -1,30 +1,31 @@
-//! The process of a function: the only place that touches stdin, stdout, stderr, arguments and, on demand, files.
+//! The main program of a function: command line, stdin, stdout, stderr and files.
 //!
-//! Nothing else of the SDK does, so a function runs in a process, in a container, as a WASI module and inside krm alike.
+//! Nothing else in the SDK does I/O, so a function runs in a process, in a container, as a WASI module and inside krm alike.
 
 mod arguments;
 mod files;
-mod help;
+mod usage;
 
 use std::io::{IsTerminal as _, Read as _, Write as _};
 use std::path::Path;
 use std::sync::Mutex;
 
-use arguments::{Arguments, Question};
+use arguments::{Arguments, Request};
 
+use crate::kinds::FunctionKind;
 use crate::stream::Stream;
-use crate::{Error, Function, Resource, outcome};
+use crate::{Error, Function, Resource, output};
 
-/// The exit code where the arguments are wrong.
+/// The exit code for invalid arguments.
 const USAGE: i32 = 2;
 
-/// Runs a function as the whole of a program: stdin to stdout, or what the arguments ask for.
+/// Runs a function as the main program: from stdin to stdout, or as the arguments request.
 ///
 /// ```no_run
 /// use krm_sdk::{Error, ResourceList};
 ///
 /// fn my_function(list: &mut ResourceList) -> Result<(), Error> {
-///     list.of_kind_mut("Deployment").try_for_each(|it| it.set("spec.replicas", 3))
+///     list.of_kind_mut("Deployment").try_for_each(|deployment| deployment.set("spec.replicas", 3))
 /// }
 ///
 /// fn main() {
@@ -34,14 +35,14 @@ const USAGE: i32 = 2;
 pub fn run(function: impl Into<Function>) -> ! {
     let mut function = function.into();
     let mut arguments = std::env::args();
-    let program = name_of(&arguments.next().unwrap_or_default());
+    let program = program_name(&arguments.next().unwrap_or_default());
     if function.name.is_empty() {
         function.name = program;
     }
-    leave(start(&function, &arguments.collect::<Vec<_>>()))
+    exit(start(&function, &arguments.collect::<Vec<_>>()))
 }
 
-/// Runs one of several functions, by the name that the program is called by, or by its first argument.
+/// Runs one of several functions, selected by the name of the program or by its first argument.
 ///
 /// ```no_run
 /// use krm_sdk::{Error, Function, ResourceList};
@@ -56,36 +57,36 @@ pub fn run(function: impl Into<Function>) -> ! {
 pub fn run_many(functions: impl IntoIterator<Item = Function>) -> ! {
     let functions: Vec<Function> = functions.into_iter().collect();
     let mut arguments = std::env::args();
-    let program = name_of(&arguments.next().unwrap_or_default());
+    let program = program_name(&arguments.next().unwrap_or_default());
     let mut arguments: Vec<String> = arguments.collect();
     let find = |name: &str| functions.iter().find(|function| function.name == name);
     if let Some(function) = find(&program) {
-        leave(start(function, &arguments));
+        exit(start(function, &arguments));
     }
     let Some(first) = arguments.first().cloned() else {
-        say(&help::many(&program, &functions));
-        leave(USAGE);
+        write_stderr(&usage::program(&program, &functions));
+        exit(USAGE);
     };
     if matches!(first.as_str(), "--help" | "-h" | "help") {
-        leave(print(&help::many(&program, &functions)));
+        exit(write_stdout(&usage::program(&program, &functions)));
     }
     match find(&first) {
         Some(function) => {
             arguments.remove(0);
-            leave(start(function, &arguments))
+            exit(start(function, &arguments))
         }
         None => {
             let names = functions.iter().map(|function| function.name.as_str());
             let near = krm_core::diagnostics::closest_name(names, &first);
             let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-            say(&format!("error: there is no function `{first}`{hint}\n"));
-            say(&help::many(&program, &functions));
-            leave(USAGE)
+            write_stderr(&format!("error: unknown function `{first}`{hint}\n"));
+            write_stderr(&usage::program(&program, &functions));
+            exit(USAGE)
         }
     }
 }
 
-fn name_of(program: &str) -> String {
+fn program_name(program: &str) -> String {
     let stem = Path::new(program).file_stem().map(|stem| stem.to_string_lossy().into_owned());
     stem.unwrap_or_default()
 }
@@ -94,17 +95,17 @@ fn start(function: &Function, arguments: &[String]) -> i32 {
     let arguments = match Arguments::parse(arguments) {
         Ok(arguments) => arguments,
         Err(error) => {
-            say(&format!("error: {error}; `{} --help` tells more\n", function.name));
+            write_stderr(&format!("error: {error}; see `{} --help`\n", function.name));
             return USAGE;
         }
     };
-    keep_quiet();
-    match arguments.question {
-        Some(Question::Help) => return print(&help::one(function)),
-        Some(Question::Doc) => {
-            return print(&(krm_core::print::json::write(&function.doc()) + "\n"));
+    install_panic_hook();
+    match arguments.request {
+        Some(Request::Help) => return write_stdout(&usage::function(function)),
+        Some(Request::Doc) => {
+            return write_stdout(&(krm_core::print::json::write(&function.doc()) + "\n"));
         }
-        Some(Question::Schema) => return schema(function),
+        Some(Request::Schema) => return schema(function),
         None => {}
     }
     let config = match arguments.config() {
@@ -112,7 +113,7 @@ fn start(function: &Function, arguments: &[String]) -> i32 {
         Err(error) => return fail(&error),
     };
     if arguments.files.is_empty() {
-        return pipe(function, config);
+        return filter(function, config);
     }
     match files::run(function, config, &arguments) {
         Ok(code) => code,
@@ -122,25 +123,25 @@ fn start(function: &Function, arguments: &[String]) -> i32 {
 
 fn schema(function: &Function) -> i32 {
     match function.schema() {
-        Some(schema) => print(&(krm_core::print::json::write(&schema) + "\n")),
+        Some(schema) => write_stdout(&(krm_core::print::json::write(&schema) + "\n")),
         None => {
-            say("error: this function asks for no functionConfig of a type\n");
+            write_stderr("error: this function does not read its functionConfig into a type\n");
             1
         }
     }
 }
 
-/// Stdin to stdout.
-fn pipe(function: &Function, config: Option<Resource>) -> i32 {
+/// Runs a function from stdin to stdout.
+fn filter(function: &Function, config: Option<Resource>) -> i32 {
     let mut stdin = std::io::stdin();
     if stdin.is_terminal() {
-        say(&help::one(function));
-        say("\nerror: a ResourceList is wanted on stdin\n");
+        write_stderr(&usage::function(function));
+        write_stderr("\nerror: expected a ResourceList on stdin\n");
         return USAGE;
     }
     let mut bytes = Vec::new();
     if let Err(error) = stdin.read_to_end(&mut bytes) {
-        return fail(&Error::new(format!("stdin cannot be read: {error}")));
+        return fail(&file_error("read", "stdin", &error));
     }
     let input = match krm_yaml::decode(bytes) {
         Ok(input) => input,
@@ -149,53 +150,60 @@ fn pipe(function: &Function, config: Option<Resource>) -> i32 {
     if cfg!(panic = "abort") {
         *INPUT.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(input.clone());
     }
-    let outcome = function.process(input, config);
-    outcome.told.iter().for_each(|line| say(&format!("{line}\n")));
-    let written = print(&outcome.output);
-    written.max(i32::from(outcome.failed))
+    let output = function.process(input, config);
+    output.stderr.iter().for_each(|line| write_stderr(&format!("{line}\n")));
+    let written = write_stdout(&output.stdout);
+    written.max(i32::from(output.failed))
 }
 
-/// What came in, for the one case where a panic cannot be caught.
+/// The input, for the panic hook of programs that cannot unwind.
 static INPUT: Mutex<Option<String>> = Mutex::new(None);
 
-/// A panic is told as a result of the function and not by a trace. Where programs cannot unwind, as WASI modules, the
-/// output is written right here.
-fn keep_quiet() {
+/// Reports a panic as a result instead of a backtrace. WASI modules cannot unwind, so `catch_unwind` does not help there and
+/// the hook itself writes the output.
+fn install_panic_hook() {
     std::panic::set_hook(Box::new(|panic| {
-        let place = panic.location().map_or_else(String::new, |place| format!("at {place}\n"));
-        say(&place);
+        let location = panic.location().map_or_else(String::new, |at| format!("at {at}\n"));
+        write_stderr(&location);
         if cfg!(panic = "abort") {
-            let words = panic.payload_as_str().unwrap_or("without a word");
+            let message = panic.payload_as_str().unwrap_or(output::NO_PANIC_MESSAGE);
             let input = INPUT.lock().map(|mut input| input.take()).unwrap_or_default();
             if let Some(Ok((stream, list))) = input.map(Stream::read) {
-                let results = outcome::told(&outcome::panicked(words), &list);
-                print(&stream.write_failed(&results).unwrap_or_default());
+                let results = output::error_results(&output::panicked(message), &list);
+                write_stdout(&stream.write_failed(&results).unwrap_or_default());
             }
-            say(&format!("error: the function panicked: {words}\n"));
-            leave(1);
+            write_stderr(&format!("error: the function panicked: {message}\n"));
+            exit(1);
         }
     }));
 }
 
+/// The error of a file operation.
+pub(super) fn file_error(action: &'static str, file: &str, error: &dyn std::error::Error) -> Error {
+    let (file, reason) = (file.to_owned(), error.to_string());
+    krm_core::Diagnostic::error(FunctionKind::File { action, file, reason }).into()
+}
+
+/// Prints an error and returns the exit code.
 fn fail(error: &Error) -> i32 {
     let list = crate::ResourceList::default();
-    for result in outcome::told(error, &list) {
-        say(&format!("{}\n", outcome::line(&result)));
+    for result in output::error_results(error, &list) {
+        write_stderr(&format!("{}\n", output::line(&result)));
     }
     1
 }
 
-/// Writes to stdout; a reader that went away is a failure without words.
-fn print(text: &str) -> i32 {
+/// Writes to stdout and returns the exit code. A closed pipe fails silently, as in other filters.
+fn write_stdout(text: &str) -> i32 {
     let mut out = std::io::stdout().lock();
     i32::from(out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err())
 }
 
-/// Writes to stderr; there is nobody to tell where that fails.
-fn say(text: &str) {
+/// Writes to stderr. A failure cannot be reported anywhere.
+fn write_stderr(text: &str) {
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 
-fn leave(code: i32) -> ! {
+fn exit(code: i32) -> ! {
     std::process::exit(code)
 }

@@ -1,10 +1,15 @@
-//! The JSON schema of a functionConfig, from the type that a function asks for.
+//! The JSON Schema of a functionConfig, derived from the type as which a function reads it.
 //!
-//! `--schema` calls the function with nothing in its list; where it asks for its functionConfig, the type is looked at
-//! and the function ends. So there is nothing to derive, and nothing that could say something else than what is read.
+//! `--schema` calls the function with an empty list. Where it reads its functionConfig, the type is traced and the call ends. So
+//! the schema always agrees with what is read, and authors derive nothing but `Deserialize`.
+//!
+//! The alternative, `schemars`, needs a second derive on every type of a functionConfig and a `JsonSchema` bound on
+//! [`crate::ResourceList::config`], which types of other crates rarely meet; and it describes the type without the conventions
+//! of [`crate::ResourceList::config`] (`spec`, kinds as variants), which would have to be added here all the same.
 
-mod shape;
+mod json_schema;
 mod trace;
+mod tracer;
 
 use std::cell::RefCell;
 
@@ -14,11 +19,11 @@ use serde::de::DeserializeOwned;
 use crate::{Error, ResourceList};
 
 thread_local! {
-    /// Whether a schema is asked for, and the one that was given.
-    static ASKED: RefCell<Option<Option<Value<'static>>>> = const { RefCell::new(None) };
+    /// Whether a schema is requested, and the captured one.
+    static REQUEST: RefCell<Option<Option<Value<'static>>>> = const { RefCell::new(None) };
 }
 
-/// The schema of a type, as JSON Schema (2020-12) of a resource with its fields.
+/// The JSON Schema (2020-12) of a resource with the fields of a type.
 ///
 /// ```
 /// #[derive(serde::Deserialize)]
@@ -34,24 +39,24 @@ thread_local! {
 /// assert!(schema.contains(r#""required":["apiVersion","kind","replicas"]"#));
 /// ```
 pub fn of<T: DeserializeOwned>() -> Value<'static> {
-    shape::document(&trace::trace::<T>())
+    json_schema::document(&trace::trace::<T>())
 }
 
-/// The schema of the functionConfig that a function asks for; none where it asks for none.
+/// The schema of the functionConfig that a function reads; none if it reads none.
 pub(crate) fn of_function(run: impl FnOnce(&mut ResourceList)) -> Option<Value<'static>> {
-    ASKED.with(|asked| *asked.borrow_mut() = Some(None));
+    REQUEST.with(|request| *request.borrow_mut() = Some(None));
     run(&mut ResourceList::default());
-    ASKED.with(|asked| asked.borrow_mut().take()).flatten()
+    REQUEST.with(|request| request.borrow_mut().take()).flatten()
 }
 
-/// Answers the question for a schema, where there is one: the function ends with an error.
-pub(crate) fn answer<T: DeserializeOwned>() -> Result<(), Error> {
-    if ASKED.with(|asked| asked.borrow().is_none()) {
+/// Captures the schema if one is requested. The error ends the function, of which only the type is needed.
+pub(crate) fn capture<T: DeserializeOwned>() -> Result<(), Error> {
+    if REQUEST.with(|request| request.borrow().is_none()) {
         return Ok(());
     }
     let schema = of::<T>();
-    ASKED.with(|asked| *asked.borrow_mut() = Some(Some(schema)));
-    Err(Error::new("only the schema of the functionConfig was asked for"))
+    REQUEST.with(|request| *request.borrow_mut() = Some(Some(schema)));
+    Err(Error::new("stopped after the schema of the functionConfig was captured"))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Schemas of types of every kind.
+//! Schemas of all kinds of types.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ fn schema<T: DeserializeOwned>() -> String {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[expect(dead_code, reason = "only the type is looked at")]
+#[expect(dead_code, reason = "only the type is used")]
 struct Config {
     labels: BTreeMap<String, String>,
     #[serde(default, alias = "selector")]
@@ -28,7 +28,7 @@ struct Config {
 }
 
 #[derive(Deserialize)]
-#[expect(dead_code, reason = "only the type is looked at")]
+#[expect(dead_code, reason = "only the type is used")]
 struct Selector {
     kind: String,
     #[serde(default)]
@@ -37,7 +37,7 @@ struct Selector {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[expect(dead_code, reason = "only the type is looked at")]
+#[expect(dead_code, reason = "only the type is used")]
 enum Size {
     Small,
     Large,
@@ -45,7 +45,7 @@ enum Size {
 }
 
 #[test]
-fn every_part_of_a_type_is_in_its_schema() {
+fn schema_describes_every_field() {
     let schema = schema::<Config>();
     for part in [
         r#""labels":{"type":"object","additionalProperties":{"type":"string"}}"#,
@@ -64,9 +64,9 @@ fn every_part_of_a_type_is_in_its_schema() {
 }
 
 #[test]
-fn kinds_are_told_apart_and_maps_take_anything() {
+fn enum_variants_are_kinds_and_maps_allow_any_field() {
     #[derive(Deserialize)]
-    #[expect(dead_code, reason = "only the type is looked at")]
+    #[expect(dead_code, reason = "only the type is used")]
     enum Kinds {
         SetName { name: String },
         ConfigMap(BTreeMap<String, u8>),
@@ -78,7 +78,7 @@ fn kinds_are_told_apart_and_maps_take_anything() {
 }
 
 #[test]
-fn a_function_is_asked_for_the_type_that_it_reads() {
+fn function_schema_is_that_of_the_config_type() {
     let schema = of_function(|list| {
         let _ = list.config_or_default::<BTreeMap<String, bool>>();
     });

@@ -1,4 +1,4 @@
-//! Writing resources into a list: each item that changed in its own place, in the manner of the list.
+//! Writing a list: changed items are replaced in place, in the layout of the list.
 
 use std::borrow::Cow;
 
@@ -6,73 +6,80 @@ use krm_core::Diagnostic;
 use krm_core::print::json;
 use krm_yaml::{Edit, File, KeyPosition, NodeRef, Span, Value};
 
-use super::slot::{Manner, ended};
-use super::write::Piece;
-use super::{Slot, Stream, field, is_null};
+use super::layout::{Layout, ensure_trailing_newline};
+use super::write::OutputItem;
+use super::{ItemSlot, Stream, field, is_null};
 use crate::Error;
+use crate::kinds::StreamKind;
 
-/// What holds the place of items for a moment.
-const MARK: &str = "krm-sdk-items";
+/// The placeholder for new items.
+const PLACEHOLDER: &str = "krm-sdk-items";
 
 impl Stream {
-    pub(super) fn write_list(&self, pieces: &[Piece]) -> Result<String, Error> {
-        if pieces.len() == self.slots.len()
-            && pieces
+    pub(super) fn write_list(&self, output: &[OutputItem]) -> Result<String, Error> {
+        if output.len() == self.slots.len()
+            && output
                 .iter()
                 .enumerate()
-                .all(|(at, it)| matches!(it, Piece::Same(same) if *same == at))
+                .all(|(at, it)| matches!(it, OutputItem::Unchanged(same) if *same == at))
         {
             return Ok(self.text().to_owned());
         }
         let text = match (self.items(), &self.slots[..]) {
-            (Some(items), [first, .., last]) => self.splice(items, *first, *last, pieces),
-            (Some(items), [only]) => self.splice(items, *only, *only, pieces),
-            _ => self.fill(pieces)?,
+            (Some(items), [first, .., last]) => self.splice(items, *first, *last, output),
+            (Some(items), [only]) => self.splice(items, *only, *only, output),
+            _ => self.insert_first_items(output)?,
         };
-        self.check(&text, pieces)?;
+        self.check(&text, output)?;
         Ok(text)
     }
 
-    /// The list with its items as they are now, each in the manner of the list.
-    fn splice(&self, items: NodeRef<'_>, first: Slot, last: Slot, pieces: &[Piece]) -> String {
+    /// Replaces the bytes from the first to the last item.
+    fn splice(
+        &self,
+        items: NodeRef<'_>,
+        first: ItemSlot,
+        last: ItemSlot,
+        output: &[OutputItem],
+    ) -> String {
         let mut out = self.bytes(Span::new(0, first.span.start)).to_owned();
-        if pieces.is_empty() {
-            return self.emptied(items, last);
+        if output.is_empty() {
+            return self.without_items(items, last);
         }
         let is_block = items.is_block();
         let mut before: Option<usize> = None;
-        for (at, piece) in pieces.iter().enumerate() {
+        for (at, item) in output.iter().enumerate() {
             if at > 0 {
-                out.push_str(&self.between(before, piece.origin(), is_block, first));
+                out.push_str(&self.separator(before, item.origin(), is_block, first));
             }
             if is_block {
-                out = ended(out);
+                out = ensure_trailing_newline(out);
             }
-            out.push_str(&self.piece(piece, first));
-            before = piece.origin();
+            out.push_str(&self.item_text(item, first));
+            before = item.origin();
         }
         let rest = Span::new(last.span.end, self.text().len() as u32);
         if is_block && !self.bytes(rest).is_empty() {
-            out = ended(out);
+            out = ensure_trailing_newline(out);
         }
         out + self.bytes(rest)
     }
 
-    fn piece(&self, piece: &Piece, first: Slot) -> String {
-        match piece {
-            Piece::Same(origin) => self.bytes(self.slots[*origin].span).to_owned(),
-            Piece::Changed(origin, item) => self.slots[*origin].manner.write(item),
-            Piece::New(item) => first.manner.write(item),
+    fn item_text(&self, item: &OutputItem, first: ItemSlot) -> String {
+        match item {
+            OutputItem::Unchanged(origin) => self.bytes(self.slots[*origin].span).to_owned(),
+            OutputItem::Changed(origin, changed) => self.slots[*origin].layout.write(changed),
+            OutputItem::New(new) => first.layout.write(new),
         }
     }
 
-    /// What stands between two items: what stood there, or what stands between others.
-    fn between(
+    /// The bytes between two items: those of the input if they were neighbours, otherwise the usual ones of the list.
+    fn separator(
         &self,
         left: Option<usize>,
         right: Option<usize>,
         is_block: bool,
-        first: Slot,
+        first: ItemSlot,
     ) -> Cow<'_, str> {
         let gap = |at: usize| {
             self.bytes(Span::new(self.slots[at].span.end, self.slots[at + 1].span.start))
@@ -89,8 +96,8 @@ impl Stream {
         }
     }
 
-    /// The list without any items.
-    fn emptied(&self, items: NodeRef<'_>, last: Slot) -> String {
+    /// The list with `[]` in place of its items.
+    fn without_items(&self, items: NodeRef<'_>, last: ItemSlot) -> String {
         let start = items.as_sequence().and_then(|it| it.items().next()).map(|node| node.start());
         let text = self.text();
         if !items.is_block() {
@@ -103,30 +110,31 @@ impl Stream {
         format!("{head}{lead}[]\n{}", &text[last.span.end as usize..])
     }
 
-    /// A list that has none yet gets its first items.
-    fn fill(&self, pieces: &[Piece]) -> Result<String, Error> {
-        let told = |error| Diagnostic::from_edit(&error, &self.file);
+    /// Adds items to an empty list, or to one without `items`.
+    fn insert_first_items(&self, output: &[OutputItem]) -> Result<String, Error> {
+        let diagnostic = |error| Diagnostic::from_edit(&error, &self.file);
         let Some(root) = self.root() else { return Ok(self.text().to_owned()) };
         let is_json = !root.is_block();
-        let rendered = |piece: &Piece| match piece {
-            Piece::New(item) | Piece::Changed(_, item) if is_json => {
+        let rendered = |item: &OutputItem| match item {
+            OutputItem::New(item) | OutputItem::Changed(_, item) if is_json => {
                 json::write(&Value::Node(item.root()))
             }
-            Piece::New(item) => Manner::Dash(0, 2).write(item),
+            OutputItem::New(item) => Layout::Block(0, 2).write(item),
             _ => String::new(),
         };
-        let list: Vec<String> = pieces.iter().map(rendered).collect();
-        // One item of nothing marks the place, so that the text around it is the edit's work and the items stay as they are.
+        let list: Vec<String> = output.iter().map(rendered).collect();
+        // The edit inserts a placeholder element, so that it decides on indentation and separators while the items keep their
+        // own text, comments included.
         let mut edit = Edit::new(&self.file);
-        let mark = Value::Sequence(vec![Value::string(MARK)]);
+        let placeholder = Value::Sequence(vec![Value::string(PLACEHOLDER)]);
         match field(root, "items") {
-            Some(items) => edit.set(items, mark).map_err(told)?,
-            None => {
-                edit.insert_key(root, "items", mark, KeyPosition::After("kind")).map_err(told)?
-            }
+            Some(items) => edit.set(items, placeholder).map_err(diagnostic)?,
+            None => edit
+                .insert_key(root, "items", placeholder, KeyPosition::After("kind"))
+                .map_err(diagnostic)?,
         }
-        let text = edit.apply().map_err(told)?;
-        let Some(at) = text.find(MARK) else { return Ok(text) };
+        let text = edit.apply().map_err(diagnostic)?;
+        let Some(at) = text.find(PLACEHOLDER) else { return Ok(text) };
         if is_json {
             let start = text[..at].rfind('[').map_or(at, |at| at + 1);
             let end = text[at..].find(']').map_or(text.len(), |end| at + end);
@@ -137,24 +145,26 @@ impl Stream {
         Ok(format!("{}{}{}", &text[..start], list.concat(), &text[end..]))
     }
 
-    /// Every resource reads in the list as it does alone, or there is no list.
-    fn check(&self, text: &str, pieces: &[Piece]) -> Result<(), Error> {
-        let wrong = || Error::new("these resources cannot be put into one list");
-        let file = File::parse(text.to_owned()).map_err(|_| wrong())?;
-        let form_root = file.documents().filter_map(|it| it.root()).find(|root| !is_null(*root));
-        let root = form_root.ok_or_else(wrong)?;
+    /// Checks that every resource means the same in the list as alone.
+    fn check(&self, text: &str, output: &[OutputItem]) -> Result<(), Error> {
+        let unwritable = || Error::from(Diagnostic::error(StreamKind::UnwritableList));
+        let file = File::parse(text.to_owned()).map_err(|_| unwritable())?;
+        let root = file.documents().filter_map(|it| it.root()).find(|root| !is_null(*root));
+        let root = root.ok_or_else(unwritable)?;
         let items = if root.as_sequence().is_some() { Some(root) } else { field(root, "items") };
         let nodes: Vec<NodeRef<'_>> = items.into_iter().flat_map(NodeRef::children).collect();
         let meaning = |node: NodeRef<'_>| json::flow(&Value::Node(node));
         let old: Vec<NodeRef<'_>> = self.items().into_iter().flat_map(NodeRef::children).collect();
-        let is_same = nodes.len() == pieces.len()
-            && nodes.iter().zip(pieces).all(|(node, piece)| {
-                let wanted = match piece {
-                    Piece::Same(origin) => old.get(*origin).map(|node| meaning(*node)),
-                    Piece::Changed(_, item) | Piece::New(item) => Some(meaning(item.root())),
+        let is_same = nodes.len() == output.len()
+            && nodes.iter().zip(output).all(|(node, item)| {
+                let expected = match item {
+                    OutputItem::Unchanged(origin) => old.get(*origin).map(|node| meaning(*node)),
+                    OutputItem::Changed(_, item) | OutputItem::New(item) => {
+                        Some(meaning(item.root()))
+                    }
                 };
-                Some(meaning(*node)) == wanted
+                Some(meaning(*node)) == expected
             });
-        if is_same { Ok(()) } else { Err(wrong()) }
+        if is_same { Ok(()) } else { Err(unwritable()) }
     }
 }

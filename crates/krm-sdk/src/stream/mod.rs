@@ -1,4 +1,4 @@
-//! The text that a function reads and the text that it writes: what it did not touch is the same bytes.
+//! The input and output of a function as text. Resources that the function did not change keep their bytes.
 //!
 //! ```
 //! use krm_sdk::stream::Stream;
@@ -11,57 +11,57 @@
 //! ```
 
 mod documents;
+mod layout;
 mod list;
 mod read;
-mod slot;
 mod write;
 
 use krm_core::functions::resource_list::{Item, Version};
 use krm_yaml::{File, NodeRef, Span};
 
-pub(crate) use slot::Slot;
+pub(crate) use layout::ItemSlot;
 
-use crate::place::Annotation;
+use crate::wire_annotations::Annotation;
 
-/// What was read: the text, and where in it the resources stand.
+/// An input: its text, and the positions of the resources in it.
 #[derive(Debug)]
 pub struct Stream {
     file: File,
-    form: Form,
-    slots: Vec<Slot>,
-    before: Vec<Sent>,
+    format: InputFormat,
+    slots: Vec<ItemSlot>,
+    received: Vec<ReceivedItem>,
 }
 
-/// A resource as it came: without annotations of the wire, and those.
+/// A resource as it was received, and the transport annotations that were removed from it.
 #[derive(Debug)]
-struct Sent {
+struct ReceivedItem {
     item: Item,
-    taken: Vec<Annotation>,
+    removed: Vec<Annotation>,
 }
 
-/// What the text is.
+/// The format of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// A `ResourceList` of a version, with room for results.
+pub enum InputFormat {
+    /// A `ResourceList`, which can carry results.
     ResourceList(Version),
     /// Any other list of resources.
     List,
-    /// Resources as documents, one after the other.
+    /// A stream of documents.
     Documents,
 }
 
 impl Stream {
-    /// What the text is.
-    pub fn form(&self) -> Form {
-        self.form
+    /// The format of the input, and of the output.
+    pub fn format(&self) -> InputFormat {
+        self.format
     }
 
-    /// Whether results can be told in the output.
-    pub fn has_room_for_results(&self) -> bool {
-        matches!(self.form, Form::ResourceList(_))
+    /// Whether the output has a field for results.
+    pub fn can_carry_results(&self) -> bool {
+        matches!(self.format, InputFormat::ResourceList(_))
     }
 
-    /// The text as it was read.
+    /// The text of the input.
     pub fn text(&self) -> &str {
         self.file.text()
     }
@@ -70,9 +70,9 @@ impl Stream {
         self.file.documents().filter_map(|document| document.root()).find(|root| !is_null(*root))
     }
 
-    /// The list of resources; none where resources are documents, or where nothing holds them yet.
+    /// The sequence of resources; none for documents, and for a list without `items`.
     fn items(&self) -> Option<NodeRef<'_>> {
-        let root = self.root().filter(|_| self.form != Form::Documents)?;
+        let root = self.root().filter(|_| self.format != InputFormat::Documents)?;
         let items = if root.as_sequence().is_some() { Some(root) } else { field(root, "items") };
         items.filter(|items| items.as_sequence().is_some())
     }

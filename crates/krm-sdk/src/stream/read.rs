@@ -1,16 +1,18 @@
-//! Reading: a list or documents become resources, each a document of its own without annotations of the wire.
+//! Reading a list or documents into resources, each a document of its own without transport annotations.
 
+use krm_core::diagnostics::CommonKind;
 use krm_core::functions::resource_list::{Item, Version};
 use krm_core::model::resources;
 use krm_core::print::source_text;
 use krm_core::{Diagnostic, Resource as View};
 use krm_yaml::{File, NodeRef};
 
-use super::{Form, Sent, Slot, Stream, field, is_null};
-use crate::{Error, Resource, ResourceList, place};
+use super::{InputFormat, ItemSlot, ReceivedItem, Stream, field, is_null};
+use crate::kinds::StreamKind;
+use crate::{Error, Resource, ResourceList, wire_annotations};
 
 impl Stream {
-    /// Reads what a function is given: a `ResourceList` of any version, any other list, or documents; YAML or JSON.
+    /// Reads an input: a `ResourceList` of any version, any other list, or documents, as YAML or JSON.
     pub fn read(text: String) -> Result<(Self, ResourceList), Error> {
         let file = File::parse(text).map_err(|error| Diagnostic::from(&error))?;
         let errors: Vec<Diagnostic> =
@@ -18,24 +20,25 @@ impl Stream {
         if !errors.is_empty() {
             return Err(errors.into());
         }
-        let form = form(&file)?;
-        let (slots, items) = match form {
-            Form::Documents => documents(&file)?,
+        let format = format(&file)?;
+        let (slots, items) = match format {
+            InputFormat::Documents => documents(&file)?,
             _ => list(&file)?,
         };
-        let mut stream = Self { file, form, slots, before: Vec::with_capacity(items.len()) };
+        let mut stream = Self { file, format, slots, received: Vec::with_capacity(items.len()) };
         for (at, item) in items.into_iter().enumerate() {
-            let (mut item, taken) = place::strip(item)?;
+            let (mut item, removed) = wire_annotations::strip(item)?;
             item.origin = Some(at);
-            stream.before.push(Sent { item, taken });
+            stream.received.push(ReceivedItem { item, removed });
         }
-        let items = stream.before.iter().map(|sent| Resource::from(sent.item.clone())).collect();
+        let items =
+            stream.received.iter().map(|received| Resource::from(received.item.clone())).collect();
         let function_config = stream.config()?;
         Ok((stream, ResourceList { items, function_config, ..ResourceList::default() }))
     }
 
     fn config(&self) -> Result<Option<Resource>, Error> {
-        let is_list = matches!(self.form, Form::ResourceList(_));
+        let is_list = matches!(self.format, InputFormat::ResourceList(_));
         let root = self.root().filter(|_| is_list);
         let Some(node) = root.and_then(|root| field(root, "functionConfig")) else {
             return Ok(None);
@@ -44,39 +47,39 @@ impl Stream {
             return Ok(None);
         }
         if node.as_mapping().is_none() {
-            let message = "`functionConfig` is no resource: a mapping is wanted";
-            return Err(Diagnostic::untyped_error(message).at(&self.file, node.span()).into());
+            return Err(wrong_type("a resource in `functionConfig`", node, &self.file));
         }
         let item = Item::parse(source_text::ensure_trailing_newline(source_text::text(node)))?;
-        let (item, _) = place::strip(item)?;
+        let (item, _) = wire_annotations::strip(item)?;
         Ok(Some(item.into()))
     }
 }
 
-/// What the text is, by what stands in it.
-fn form(file: &File) -> Result<Form, Error> {
+/// The format of a file, by its content.
+fn format(file: &File) -> Result<InputFormat, Error> {
     let roots: Vec<NodeRef<'_>> =
         file.documents().filter_map(|it| it.root()).filter(|root| !is_null(*root)).collect();
     let lists: Vec<NodeRef<'_>> = roots.iter().copied().filter(|root| is_list(*root)).collect();
     match (&lists[..], roots.len()) {
-        ([], _) => Ok(Form::Documents),
+        ([], _) => Ok(InputFormat::Documents),
         ([list], 1) => {
-            let text = |name| field(*list, name).and_then(NodeRef::as_str);
-            let version = text("apiVersion").and_then(|version| Version::of(&version));
-            let is_resource_list = text("kind").as_deref() == Some("ResourceList");
+            let string = |name| field(*list, name).and_then(NodeRef::as_str);
+            let version = string("apiVersion").and_then(|version| Version::of(&version));
+            let is_resource_list = string("kind").as_deref() == Some("ResourceList");
             Ok(match is_resource_list {
-                true => Form::ResourceList(version.unwrap_or_default()),
-                false => Form::List,
+                true => InputFormat::ResourceList(version.unwrap_or_default()),
+                false => InputFormat::List,
             })
         }
         ([list, ..], _) => {
-            let message = "a list stands among other documents; one list is wanted, or resources as documents";
-            Err(Diagnostic::untyped_error(message).at(file, list.span()).into())
+            let error = Diagnostic::error(StreamKind::ListAmongDocuments);
+            Err(error.at(file, list.span()).into())
         }
     }
 }
 
-/// Spec: a list is what is called one and has items. A resource whose kind only ends so has none that are resources.
+/// Spec: a list has a kind that ends in `List`, and `items`. A custom resource whose kind happens to end so is recognized by
+/// items that are not resources.
 fn is_list(root: NodeRef<'_>) -> bool {
     if root.as_sequence().is_some() {
         return true;
@@ -90,11 +93,33 @@ fn is_list(root: NodeRef<'_>) -> bool {
 }
 
 fn is_resource(node: NodeRef<'_>) -> bool {
-    let text = |name| field(node, name).and_then(NodeRef::as_str);
-    ["apiVersion", "kind"].into_iter().all(|name| text(name).is_some_and(|text| !text.is_empty()))
+    missing_field(node).is_none()
 }
 
-fn list(file: &File) -> Result<(Vec<Slot>, Vec<Item>), Error> {
+/// The first field that a node lacks to be a resource.
+fn missing_field(node: NodeRef<'_>) -> Option<&'static str> {
+    let string = |name| field(node, name).and_then(NodeRef::as_str);
+    ["apiVersion", "kind"].into_iter().find(|name| string(name).is_none_or(|text| text.is_empty()))
+}
+
+fn wrong_type(expected: &str, node: NodeRef<'_>, file: &File) -> Error {
+    let kind = CommonKind::wrong_type(expected, node.resolve());
+    Diagnostic::error(kind).at(file, node.span()).into()
+}
+
+/// An item of a list that is not a resource.
+fn not_a_resource(index: usize, node: NodeRef<'_>, file: &File) -> Error {
+    match missing_field(node.resolve()).filter(|_| node.resolve().as_mapping().is_some()) {
+        Some(field) => {
+            let (field, owner) = (field.to_owned(), format!("item {index}"));
+            let kind = CommonKind::MissingField { field, owner };
+            Diagnostic::error(kind).at(file, node.span()).into()
+        }
+        None => wrong_type(&format!("a resource in item {index}"), node, file),
+    }
+}
+
+fn list(file: &File) -> Result<(Vec<ItemSlot>, Vec<Item>), Error> {
     let roots = file.documents().filter_map(|document| document.root());
     let Some(root) = roots.into_iter().find(|root| !is_null(*root)) else {
         return Ok((Vec::new(), Vec::new()));
@@ -104,33 +129,29 @@ fn list(file: &File) -> Result<(Vec<Slot>, Vec<Item>), Error> {
         return Ok((Vec::new(), Vec::new()));
     };
     let Some(sequence) = items.as_sequence() else {
-        return Err(Diagnostic::untyped_error("`items` is no list").at(file, items.span()).into());
+        return Err(wrong_type("a sequence in `items`", items, file));
     };
     let nodes: Vec<NodeRef<'_>> = sequence.items().collect();
     if let Some((at, node)) =
         nodes.iter().enumerate().find(|(_, node)| !is_resource(node.resolve()))
     {
-        let message = format!("item {at} is no resource: `apiVersion` and `kind` are wanted");
-        return Err(Diagnostic::untyped_error(message).at(file, node.span()).into());
+        return Err(not_a_resource(at, *node, file));
     }
     let comments = if items.is_block() { root.document().comments() } else { Vec::new() };
-    let slots: Option<Vec<Slot>> =
-        nodes.iter().map(|node| Slot::of_item(*node, &comments)).collect();
-    let slots = slots.ok_or_else(|| {
-        let message =
-            "an item of this list begins on the line below its dash, which cannot be written back";
-        Diagnostic::untyped_error(message).at(file, items.span())
-    })?;
+    let slots: Option<Vec<ItemSlot>> =
+        nodes.iter().map(|node| ItemSlot::of_item(*node, &comments)).collect();
+    let slots =
+        slots.ok_or_else(|| Diagnostic::error(StreamKind::ItemBelowDash).at(file, items.span()))?;
     let texts = source_text::texts(&nodes).into_iter().map(source_text::ensure_trailing_newline);
     Ok((slots, texts.map(Item::parse).collect::<Result<_, _>>()?))
 }
 
-fn documents(file: &File) -> Result<(Vec<Slot>, Vec<Item>), Error> {
+fn documents(file: &File) -> Result<(Vec<ItemSlot>, Vec<Item>), Error> {
     let found = file.documents().flat_map(resources).collect::<Vec<View<'_>>>();
     let mut slots = Vec::with_capacity(found.len());
     let mut items = Vec::with_capacity(found.len());
     for view in found {
-        let slot = Slot::of_document(view.node);
+        let slot = ItemSlot::of_document(view.node);
         items.push(Item::parse(slot.span.of(file.text()).to_owned())?);
         slots.push(slot);
     }

@@ -1,4 +1,4 @@
-//! What comes out of a stream that something was done to.
+//! Outputs of changed streams.
 
 use super::*;
 use crate::{FunctionResult, Resource, ResourceList, Severity};
@@ -6,9 +6,9 @@ use crate::{FunctionResult, Resource, ResourceList, Severity};
 const HEAD: &str = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\n";
 const ITEMS: &str = "items:\n# first\n- apiVersion: v1 # one\n  kind: Pod\n  metadata:\n    name: a\n    annotations:\n      internal.config.kubernetes.io/path: 'a.yaml'\n      internal.config.kubernetes.io/index: '0'\n      internal.config.kubernetes.io/id: '1'\n  # tail\n\n- apiVersion:   v1\n  kind: Job\n  metadata: {name: b}\n";
 
-fn done(text: &str, work: impl FnOnce(&mut ResourceList)) -> String {
+fn edited(text: &str, edit: impl FnOnce(&mut ResourceList)) -> String {
     let (stream, mut list) = Stream::read(text.to_owned()).unwrap();
-    work(&mut list);
+    edit(&mut list);
     stream.write(&list).unwrap()
 }
 
@@ -18,7 +18,7 @@ fn new(name: &str) -> Resource {
 }
 
 #[test]
-fn what_nobody_touched_is_the_same_bytes() {
+fn unchanged_items_keep_their_bytes() {
     for text in [
         format!("{HEAD}{ITEMS}functionConfig: {{kind: X}} # c\n"),
         "{\"apiVersion\": \"v1\",\n \"kind\":\"List\",\"items\":[ {\"apiVersion\":\"v1\",\"kind\":\"Pod\"} ]}".to_owned(),
@@ -29,15 +29,15 @@ fn what_nobody_touched_is_the_same_bytes() {
         HEAD.to_owned(),
         String::new(),
     ] {
-        assert_eq!(done(&text, |_| {}), text);
-        assert_eq!(done(&text, |list| list.items = list.items.clone()), text);
+        assert_eq!(edited(&text, |_| {}), text);
+        assert_eq!(edited(&text, |list| list.items = list.items.clone()), text);
     }
 }
 
 #[test]
-fn a_function_sees_no_annotations_of_the_wire_and_they_come_back() {
+fn transport_annotations_are_hidden_from_the_function_and_restored() {
     let text = format!("{HEAD}{ITEMS}");
-    let out = done(&text, |list| {
+    let out = edited(&text, |list| {
         assert_eq!(list.items[0].annotations(), []);
         assert_eq!(list.items[0].path().map(|it| it.as_str()), Some("a.yaml"));
         list.items[0].set("spec.x", 1).unwrap();
@@ -50,9 +50,9 @@ fn a_function_sees_no_annotations_of_the_wire_and_they_come_back() {
 }
 
 #[test]
-fn items_come_go_and_change_places() {
+fn items_are_inserted_removed_and_reordered() {
     let text = format!("{HEAD}{ITEMS}functionConfig: {{kind: X}}\n");
-    let out = done(&text, |list| list.items.insert(1, new("n")));
+    let out = edited(&text, |list| list.items.insert(1, new("n")));
     assert_eq!(
         out,
         text.replace(
@@ -60,17 +60,17 @@ fn items_come_go_and_change_places() {
             "  # tail\n# new\n- apiVersion: v1\n  kind: New\n  metadata:\n    name: n # it\n"
         )
     );
-    let out = done(&text, |list| list.items.clear());
+    let out = edited(&text, |list| list.items.clear());
     assert_eq!(out, format!("{HEAD}items: []\nfunctionConfig: {{kind: X}}\n"));
-    let out = done(&text, |list| drop(list.items.remove(0)));
+    let out = edited(&text, |list| drop(list.items.remove(0)));
     assert!(out.starts_with(&format!("{HEAD}items:\n- apiVersion:   v1\n  kind: Job\n")), "{out}");
-    let out = done(&text, |list| list.items.reverse());
+    let out = edited(&text, |list| list.items.reverse());
     let (job, pod) = (out.find("Job").unwrap(), out.find("# first").unwrap());
     assert!(job < pod && out.contains("id: '1'"), "{out}");
 }
 
 #[test]
-fn lists_without_items_get_their_first() {
+fn items_are_added_to_empty_lists() {
     for (text, expected) in [
         (HEAD.to_owned(), format!("{HEAD}items:\n# new\n- apiVersion: v1\n  kind: New\n  metadata:\n    name: n # it\n")),
         (format!("{HEAD}items: []\n"), format!("{HEAD}items:\n# new\n- apiVersion: v1\n  kind: New\n  metadata:\n    name: n # it\n")),
@@ -80,49 +80,49 @@ fn lists_without_items_get_their_first() {
         ),
         (String::new(), "# new\napiVersion: v1\nkind: New\nmetadata:\n  name: n # it\n".to_owned()),
     ] {
-        assert_eq!(done(&text, |list| list.items.push(new("n"))), expected, "{text}");
+        assert_eq!(edited(&text, |list| list.items.push(new("n"))), expected, "{text}");
     }
 }
 
 #[test]
-fn json_stays_json_and_keeps_its_lines() {
+fn json_keeps_its_formatting() {
     let text = "{\n  \"apiVersion\": \"v1\",\n  \"kind\": \"List\",\n  \"items\": [\n    {\n      \"apiVersion\": \"v1\",\n      \"kind\": \"A\",\n      \"x\": [1,  2]\n    },\n    {\"apiVersion\": \"v1\", \"kind\": \"B\"}\n  ]\n}\n";
-    let out = done(text, |list| list.items[0].set("x", 3).unwrap());
+    let out = edited(text, |list| list.items[0].set("x", 3).unwrap());
     assert_eq!(out, text.replace("[1,  2]", "3"));
-    let out = done(text, |list| list.items[0].set("metadata.name", "yes").unwrap());
+    let out = edited(text, |list| list.items[0].set("metadata.name", "yes").unwrap());
     let added = ",\n      \"metadata\": {\n        \"name\": \"yes\"\n      }\n    },";
     assert_eq!(out, text.replacen("\n    },", added, 1));
-    let out = done(text, |list| drop(list.items.remove(0)));
+    let out = edited(text, |list| drop(list.items.remove(0)));
     assert!(
         out.contains("\"items\": [\n    {\"apiVersion\": \"v1\", \"kind\": \"B\"}\n  ]"),
         "{out}"
     );
-    let out = done(text, |list| list.items.push(new("n")));
+    let out = edited(text, |list| list.items.push(new("n")));
     assert!(out.contains("\"B\"},\n    {\"apiVersion\":\"v1\",\"kind\":\"New\""), "{out}");
-    let out = done(text, |list| list.items.clear());
+    let out = edited(text, |list| list.items.clear());
     assert!(out.contains("\"items\": []\n"), "{out}");
 }
 
 #[test]
-fn documents_come_go_and_change() {
+fn documents_are_inserted_removed_and_changed() {
     let text =
         "# a\napiVersion: v1\nkind: A\n--- # second\napiVersion: v1\nkind: B\n---\nnot: one\n";
-    let out = done(text, |list| list.items[1].set("x", 1).unwrap());
+    let out = edited(text, |list| list.items[1].set("x", 1).unwrap());
     assert_eq!(out, text.replace("kind: B\n", "kind: B\nx: 1\n"));
-    assert_eq!(done(text, |list| drop(list.items.remove(0))), &text[text.find("---").unwrap()..]);
-    let out = done(text, |list| list.items.push(new("n")));
+    assert_eq!(edited(text, |list| drop(list.items.remove(0))), &text[text.find("---").unwrap()..]);
+    let out = edited(text, |list| list.items.push(new("n")));
     assert_eq!(
         out,
         format!("{text}---\n# new\napiVersion: v1\nkind: New\nmetadata:\n  name: n # it\n")
     );
-    let out = done(text, |list| list.items.reverse());
+    let out = edited(text, |list| list.items.reverse());
     assert!(out.find("kind: B") < out.find("kind: A"), "{out}");
     assert_eq!(Stream::read(out).unwrap().1.items.len(), 2);
 }
 
 #[test]
-fn results_are_written_by_version_and_only_where_there_is_room() {
-    let say = |list: &mut ResourceList| {
+fn results_are_written_by_version_and_only_to_resource_lists() {
+    let add_result = |list: &mut ResourceList| {
         let mut result = FunctionResult::new(Severity::Warning, "x");
         result.field = Some(crate::results::FieldRef {
             path: "a".to_owned(),
@@ -132,25 +132,25 @@ fn results_are_written_by_version_and_only_where_there_is_room() {
         list.results.push(result);
     };
     let text = format!("{HEAD}items: []\n");
-    let out = done(&text, say);
+    let out = edited(&text, add_result);
     assert_eq!(
         out,
         format!(
             "{text}results:\n- message: x\n  severity: warning\n  field:\n    path: a\n    proposedValue: 1\n"
         )
     );
-    let twice = done(&out, say);
+    let twice = edited(&out, add_result);
     assert_eq!(twice.matches("- message: x").count(), 2);
-    let out = done(&text.replace("/v1", "/v2alpha1"), say);
+    let out = edited(&text.replace("/v1", "/v2alpha1"), add_result);
     assert!(out.contains("proposedValues:\n"), "{out}");
     let list = "apiVersion: v1\nkind: List\nitems: []\n";
-    assert_eq!(done(list, say), list);
+    assert_eq!(edited(list, add_result), list);
 }
 
 #[test]
-fn of_two_copies_the_one_that_kept_its_identity_is_the_update() {
+fn copy_with_the_same_identity_is_the_update() {
     let text = format!("{HEAD}{ITEMS}");
-    let out = done(&text, |list| {
+    let out = edited(&text, |list| {
         let mut copy = list.items[0].clone();
         copy.set("metadata.name", "copy").unwrap();
         list.items.insert(0, copy);
@@ -162,18 +162,16 @@ fn of_two_copies_the_one_that_kept_its_identity_is_the_update() {
 }
 
 #[test]
-fn what_cannot_be_read_is_told() {
+fn unreadable_input_is_an_error() {
     for (text, message) in [
-        ("kind: List\nitems: 5\n", "`items` is no list"),
-        ("kind: List\nitems: [5]\n", "item 0 is no resource: `apiVersion` and `kind` are wanted"),
+        ("kind: List\nitems: 5\n", "expected a sequence in `items`, found an integer"),
+        ("kind: List\nitems: [5]\n", "expected a resource in item 0, found an integer"),
+        ("kind: List\nitems: [{kind: Pod}]\n", "missing field `apiVersion` in item 0"),
         (
             "kind: ResourceList\nfunctionConfig: 5\n",
-            "`functionConfig` is no resource: a mapping is wanted",
+            "expected a resource in `functionConfig`, found an integer",
         ),
-        (
-            "kind: List\n---\nkind: Pod\n",
-            "a list stands among other documents; one list is wanted, or resources as documents",
-        ),
+        ("kind: List\n---\nkind: Pod\n", "found a list among other documents"),
     ] {
         assert_eq!(Stream::read(text.to_owned()).unwrap_err().to_string(), message);
     }

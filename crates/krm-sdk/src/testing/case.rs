@@ -1,4 +1,4 @@
-//! One case of a function: a folder with what goes in and what should come out.
+//! One test case: a directory with the input and the expected output of a function.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,113 +8,113 @@ use crate::batch::{self, Batch};
 use crate::stream::Stream;
 use crate::{Function, Resource};
 
-/// What a list around results looks like without any.
+/// The list around the results of `results.yaml`.
 const EMPTY: &str = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: []\n";
 
-/// A folder with `in`, and perhaps `config.yaml`, `expected` and `results.yaml`.
+/// A directory with `in`, and optionally `config.yaml`, `expected` and `results.yaml`.
 #[derive(Clone, Debug)]
 pub struct Case {
-    folder: PathBuf,
+    directory: PathBuf,
 }
 
-type Texts = BTreeMap<String, String>;
+/// File contents by path.
+type Files = BTreeMap<String, String>;
 
 impl Case {
-    /// A case in a folder.
-    pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into() }
+    /// The case in a directory.
+    pub fn new(directory: impl Into<PathBuf>) -> Self {
+        Self { directory: directory.into() }
     }
 
-    /// All cases right inside a folder, by name.
-    pub fn all(folder: &Path) -> Vec<Self> {
-        let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
-        let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-        folders.sort();
-        folders.into_iter().filter(|it| it.join("in").is_dir()).map(Self::new).collect()
+    /// All cases in a directory, sorted by name.
+    pub fn all(directory: &Path) -> Vec<Self> {
+        let entries = fs::read_dir(directory).into_iter().flatten().filter_map(Result::ok);
+        let mut directories: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+        directories.sort();
+        directories.into_iter().filter(|it| it.join("in").is_dir()).map(Self::new).collect()
     }
 
-    /// Runs the function on the case, twice: the second time on what came out. What is wrong is told.
+    /// Runs the function twice, the second time on its own output, and returns the differences from what is expected.
     pub fn check(&self, function: &Function) -> Result<(), String> {
-        let tell = |message: String| format!("{}: {message}", self.folder.display());
-        let (before, after, results) = self.run(function).map_err(tell)?;
-        let expected = self.expected(&before).map_err(tell)?;
-        let wrong = differences(&expected, &after);
-        let said = self.read("results.yaml").map_err(tell)?.unwrap_or_default();
-        let mut wrong: Vec<String> = wrong.into_iter().collect();
-        if said != results {
-            wrong.push(format!("results.yaml:\n{}", difference(&said, &results)));
+        let in_case = |message: String| format!("{}: {message}", self.directory.display());
+        let (before, after, results) = self.run(function).map_err(in_case)?;
+        let expected = self.expected(&before).map_err(in_case)?;
+        let mut differences = differences(&expected, &after);
+        let expected_results = self.read("results.yaml").map_err(in_case)?.unwrap_or_default();
+        if expected_results != results {
+            differences.push(format!("results.yaml:\n{}", diff(&expected_results, &results)));
         }
-        if wrong.is_empty() { Ok(()) } else { Err(tell(wrong.join("\n"))) }
+        if differences.is_empty() { Ok(()) } else { Err(in_case(differences.join("\n"))) }
     }
 
-    /// Runs the function on the case, and writes down what comes out as what should.
+    /// Runs the function and stores its output as the expected one.
     pub fn update(&self, function: &Function) -> Result<(), String> {
-        let tell = |message: String| format!("{}: {message}", self.folder.display());
-        let (before, after, results) = self.run(function).map_err(tell)?;
-        self.write(&before, &after, &results).map_err(tell)
+        let in_case = |message: String| format!("{}: {message}", self.directory.display());
+        let (before, after, results) = self.run(function).map_err(in_case)?;
+        self.write(&before, &after, &results).map_err(in_case)
     }
 
     /// The files before and after, and the results.
-    fn run(&self, function: &Function) -> Result<(Texts, Texts, String), String> {
-        let before = files(&self.folder.join("in"))?;
-        let done = self.process(function, &before)?;
-        let after = applied(before.clone(), &done);
-        if !done.failed {
-            let again = applied(after.clone(), &self.process(function, &after)?);
-            let wrong = differences(&after, &again);
-            if !wrong.is_empty() {
-                return Err(format!("a second run changes something:\n{}", wrong.join("\n")));
+    fn run(&self, function: &Function) -> Result<(Files, Files, String), String> {
+        let before = files(&self.directory.join("in"))?;
+        let output = self.process(function, &before)?;
+        let after = apply(before.clone(), &output);
+        if !output.failed {
+            let again = apply(after.clone(), &self.process(function, &after)?);
+            let differences = differences(&after, &again);
+            if !differences.is_empty() {
+                return Err(format!("the second run changes files:\n{}", differences.join("\n")));
             }
         }
         let (stream, _) = Stream::read(EMPTY.to_owned()).map_err(|error| error.to_string())?;
-        let list = stream.write_failed(&done.results).map_err(|error| error.to_string())?;
+        let list = stream.write_failed(&output.results).map_err(|error| error.to_string())?;
         Ok((before, after, list[EMPTY.len()..].to_owned()))
     }
 
-    fn process(&self, function: &Function, files: &Texts) -> Result<Batch, String> {
+    fn process(&self, function: &Function, files: &Files) -> Result<Batch, String> {
         let config = self.read("config.yaml")?.map(Resource::parse).transpose();
         let config = config.map_err(|error| format!("config.yaml: {error}"))?;
         let files = files.iter().map(|(path, text)| (path.clone(), text.clone())).collect();
         batch::process(function, config, files).map_err(|error| error.to_string())
     }
 
-    fn expected(&self, before: &Texts) -> Result<Texts, String> {
-        let folder = self.folder.join("expected");
-        if folder.is_dir() { files(&folder) } else { Ok(before.clone()) }
+    fn expected(&self, before: &Files) -> Result<Files, String> {
+        let directory = self.directory.join("expected");
+        if directory.is_dir() { files(&directory) } else { Ok(before.clone()) }
     }
 
     fn read(&self, name: &str) -> Result<Option<String>, String> {
-        let path = self.folder.join(name);
+        let path = self.directory.join(name);
         if !path.exists() {
             return Ok(None);
         }
         fs::read_to_string(&path).map(Some).map_err(|error| format!("{name}: {error}"))
     }
 
-    fn write(&self, before: &Texts, after: &Texts, results: &str) -> Result<(), String> {
-        let failed = |error: std::io::Error| error.to_string();
-        let expected = self.folder.join("expected");
+    fn write(&self, before: &Files, after: &Files, results: &str) -> Result<(), String> {
+        let message = |error: std::io::Error| error.to_string();
+        let expected = self.directory.join("expected");
         if expected.exists() {
-            fs::remove_dir_all(&expected).map_err(failed)?;
+            fs::remove_dir_all(&expected).map_err(message)?;
         }
         if before != after {
             for (path, text) in after {
                 let path = expected.join(path);
-                fs::create_dir_all(path.parent().unwrap_or(&expected)).map_err(failed)?;
-                fs::write(path, text).map_err(failed)?;
+                fs::create_dir_all(path.parent().unwrap_or(&expected)).map_err(message)?;
+                fs::write(path, text).map_err(message)?;
             }
         }
-        let file = self.folder.join("results.yaml");
+        let file = self.directory.join("results.yaml");
         match results {
-            "" if file.exists() => fs::remove_file(file).map_err(failed),
+            "" if file.exists() => fs::remove_file(file).map_err(message),
             "" => Ok(()),
-            results => fs::write(file, results).map_err(failed),
+            results => fs::write(file, results).map_err(message),
         }
     }
 }
 
-fn applied(mut files: Texts, done: &Batch) -> Texts {
-    for (path, text) in &done.files {
+fn apply(mut files: Files, output: &Batch) -> Files {
+    for (path, text) in &output.files {
         match text {
             Some(text) => files.insert(path.clone(), text.clone()),
             None => files.remove(path),
@@ -123,44 +123,44 @@ fn applied(mut files: Texts, done: &Batch) -> Texts {
     files
 }
 
-/// All files below a folder, by their paths.
-fn files(folder: &Path) -> Result<Texts, String> {
-    let mut all = Texts::new();
-    let mut waiting = vec![folder.to_owned()];
-    while let Some(next) = waiting.pop() {
+/// All files below a directory.
+fn files(directory: &Path) -> Result<Files, String> {
+    let mut all = Files::new();
+    let mut pending = vec![directory.to_owned()];
+    while let Some(next) = pending.pop() {
         let entries =
             fs::read_dir(&next).map_err(|error| format!("{}: {error}", next.display()))?;
         for path in entries.filter_map(Result::ok).map(|entry| entry.path()) {
             if path.is_dir() {
-                waiting.push(path);
+                pending.push(path);
                 continue;
             }
             let text = fs::read_to_string(&path)
                 .map_err(|error| format!("{}: {error}", path.display()))?;
-            let inside = path.strip_prefix(folder).unwrap_or(&path);
-            let segments: Vec<_> = inside.iter().map(|part| part.to_string_lossy()).collect();
+            let relative = path.strip_prefix(directory).unwrap_or(&path);
+            let segments: Vec<_> = relative.iter().map(|part| part.to_string_lossy()).collect();
             all.insert(segments.join("/"), text);
         }
     }
     Ok(all)
 }
 
-fn differences(expected: &Texts, actual: &Texts) -> Vec<String> {
-    let mut wrong = Vec::new();
+fn differences(expected: &Files, actual: &Files) -> Vec<String> {
+    let mut differences = Vec::new();
     for (path, text) in expected {
         match actual.get(path) {
             Some(other) if other == text => {}
-            Some(other) => wrong.push(format!("{path}:\n{}", difference(text, other))),
-            None => wrong.push(format!("{path}: is gone")),
+            Some(other) => differences.push(format!("{path}:\n{}", diff(text, other))),
+            None => differences.push(format!("{path}: missing")),
         }
     }
     let new = actual.keys().filter(|path| !expected.contains_key(*path));
-    wrong.extend(new.map(|path| format!("{path}: nobody expects it\n{}", actual[path])));
-    wrong
+    differences.extend(new.map(|path| format!("{path}: unexpected file\n{}", actual[path])));
+    differences
 }
 
-/// The lines that differ, between those that do not.
-pub(super) fn difference(expected: &str, actual: &str) -> String {
+/// The lines between the common beginning and the common end.
+pub(super) fn diff(expected: &str, actual: &str) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (expected.lines().collect(), actual.lines().collect());
     let same = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
     let rest = old.len().min(new.len()) - same;

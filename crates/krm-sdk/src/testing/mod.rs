@@ -1,12 +1,12 @@
-//! A kit for tests of functions: folders of files that go in and come out, without a process.
+//! Tests of functions on directories of files, without starting a process.
 //!
 //! ```text
 //! tests/cases/
 //!   three-replicas/
-//!     in/…              files that the function gets
-//!     config.yaml       its functionConfig, where it has one
-//!     expected/…        the files afterwards; without it nothing may change
-//!     results.yaml      what it has to say; without it nothing
+//!     in/…              the input files
+//!     config.yaml       the functionConfig (optional)
+//!     expected/…        the output files; if missing, nothing may change
+//!     results.yaml      the results; if missing, there must be none
 //! ```
 //!
 //! ```no_run
@@ -18,7 +18,7 @@
 //! }
 //! ```
 //!
-//! With `UPDATE_CASES=1` in the environment `expected` and `results.yaml` are written anew; read the difference.
+//! With `UPDATE_CASES=1` in the environment, `expected` and `results.yaml` are rewritten; review the diff.
 
 mod case;
 
@@ -28,32 +28,32 @@ pub use case::Case;
 
 use crate::{Error, Function, Resource, ResourceList};
 
-/// Runs a function on every case in a folder, in order, and panics with all differences. Every case is run a second
-/// time on what came out of it, which must change nothing.
+/// Runs a function on every case in a directory. The function is run a second time on the output of each case, which must
+/// change nothing.
 ///
 /// # Panics
 ///
-/// Where a case does not come out as it should, or there is no case.
-pub fn golden(folder: impl AsRef<Path>, function: impl Into<Function>) {
+/// If the output of a case differs from what is expected, or if there is no case.
+pub fn golden(directory: impl AsRef<Path>, function: impl Into<Function>) {
     let function = function.into();
-    let cases = Case::all(folder.as_ref());
-    assert!(!cases.is_empty(), "there is no case in {}", folder.as_ref().display());
+    let cases = Case::all(directory.as_ref());
+    assert!(!cases.is_empty(), "no test cases in {}", directory.as_ref().display());
     let is_update = std::env::var_os("UPDATE_CASES").is_some();
-    let done = cases.iter().map(|case| match is_update {
+    let checked = cases.iter().map(|case| match is_update {
         true => case.update(&function),
         false => case.check(&function),
     });
-    let wrong: Vec<String> = done.filter_map(Result::err).collect();
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let failures: Vec<String> = checked.filter_map(Result::err).collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// A list of resources, each given by its text.
+/// Parses a list of resources.
 ///
 /// # Panics
 ///
-/// Where a text is no resource.
+/// If a text is not a resource.
 pub fn list(texts: &[&str]) -> ResourceList {
-    let resource = |text: &&str| Resource::parse(*text).expect("the text is a resource");
+    let resource = |text: &&str| Resource::parse(*text).expect("a valid resource");
     ResourceList { items: texts.iter().map(resource).collect(), ..ResourceList::default() }
 }
 
@@ -62,13 +62,13 @@ pub fn texts(list: &ResourceList) -> Vec<&str> {
     list.items.iter().map(Resource::text).collect()
 }
 
-/// Runs a function twice and panics where the second time changes anything.
+/// Runs a function twice and panics if the second run changes anything.
 ///
 /// ```
 /// use krm_sdk::{Error, ResourceList, testing};
 ///
 /// fn label(list: &mut ResourceList) -> Result<(), Error> {
-///     list.items.iter_mut().try_for_each(|it| it.set_label("a", "b"))
+///     list.items.iter_mut().try_for_each(|item| item.set_label("a", "b"))
 /// }
 ///
 /// testing::assert_idempotent(label, &mut testing::list(&["apiVersion: v1\nkind: Pod\n"]));
@@ -76,7 +76,7 @@ pub fn texts(list: &ResourceList) -> Vec<&str> {
 ///
 /// # Panics
 ///
-/// Where the function fails, or is not idempotent.
+/// If the function fails or is not idempotent.
 pub fn assert_idempotent(
     function: impl Fn(&mut ResourceList) -> Result<(), Error>,
     list: &mut ResourceList,
@@ -90,13 +90,9 @@ pub fn assert_idempotent(
     let once = run(list);
     let twice = run(list);
     for (at, (once, twice)) in once.iter().zip(&twice).enumerate() {
-        assert!(
-            once == twice,
-            "item {at} changes the second time:\n{}",
-            case::difference(once, twice)
-        );
+        assert!(once == twice, "the second run changes item {at}:\n{}", case::diff(once, twice));
     }
-    assert_eq!(once.len(), twice.len(), "the second time there are more or fewer resources");
+    assert_eq!(once.len(), twice.len(), "the second run changes the number of resources");
 }
 
 #[cfg(test)]

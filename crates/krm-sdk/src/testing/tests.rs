@@ -1,4 +1,4 @@
-//! The kit tells what is wrong.
+//! Reports of test cases.
 
 use super::*;
 
@@ -7,56 +7,56 @@ fn replicas(list: &mut ResourceList) -> Result<(), Error> {
 }
 
 fn case(files: &[(&str, &str)]) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     for (path, text) in files {
-        let path = folder.path().join("case").join(path);
+        let path = directory.path().join("case").join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
-    folder
+    directory
 }
 
 fn check(files: &[(&str, &str)], function: impl Into<Function>) -> Result<(), String> {
-    let folder = case(files);
-    Case::all(folder.path())[0].check(&function.into())
+    let directory = case(files);
+    Case::all(directory.path())[0].check(&function.into())
 }
 
 const BEFORE: &str = "apiVersion: apps/v1\nkind: Deployment\nspec:\n  replicas: 1 # c\n";
 const AFTER: &str = "apiVersion: apps/v1\nkind: Deployment\nspec:\n  replicas: 3 # c\n";
 
 #[test]
-fn a_case_that_comes_out_right_is_quiet() {
+fn matching_output_passes() {
     check(&[("in/a/b.yaml", BEFORE), ("expected/a/b.yaml", AFTER)], replicas).unwrap();
-    let folder = case(&[("in/a.yaml", BEFORE), ("expected/a.yaml", AFTER)]);
-    golden(folder.path(), replicas);
+    let directory = case(&[("in/a.yaml", BEFORE), ("expected/a.yaml", AFTER)]);
+    golden(directory.path(), replicas);
 }
 
 #[test]
-fn differences_are_told_line_by_line() {
-    let wrong = check(&[("in/a.yaml", BEFORE)], replicas).unwrap_err();
+fn differences_are_reported_line_by_line() {
+    let failure = check(&[("in/a.yaml", BEFORE)], replicas).unwrap_err();
     assert!(
-        wrong.ends_with("a.yaml:\nline 4:\n-   replicas: 1 # c\n+   replicas: 3 # c\n"),
-        "{wrong}"
+        failure.ends_with("a.yaml:\nline 4:\n-   replicas: 1 # c\n+   replicas: 3 # c\n"),
+        "{failure}"
     );
-    let wrong =
+    let failure =
         check(&[("in/a.yaml", AFTER), ("results.yaml", "results:\n- message: x\n")], replicas);
-    assert!(wrong.unwrap_err().contains("results.yaml:\nline 1:\n- results:\n- - message: x\n"));
-    let wrong = check(&[("in/a.yaml", AFTER), ("expected/b.yaml", AFTER)], replicas).unwrap_err();
-    assert!(wrong.contains("b.yaml: is gone") && wrong.contains("a.yaml: nobody expects it"));
+    assert!(failure.unwrap_err().contains("results.yaml:\nline 1:\n- results:\n- - message: x\n"));
+    let failure = check(&[("in/a.yaml", AFTER), ("expected/b.yaml", AFTER)], replicas).unwrap_err();
+    assert!(failure.contains("b.yaml: missing") && failure.contains("a.yaml: unexpected file"));
 }
 
 #[test]
-fn a_second_run_must_change_nothing() {
+fn second_run_must_change_nothing() {
     let grow = |list: &mut ResourceList| {
         let name = format!("{}x", list.items[0].name());
         list.items[0].set("metadata.name", name.as_str())
     };
-    let wrong = check(&[("in/a.yaml", AFTER)], grow).unwrap_err();
-    assert!(wrong.contains("a second run changes something"), "{wrong}");
+    let failure = check(&[("in/a.yaml", AFTER)], grow).unwrap_err();
+    assert!(failure.contains("the second run changes files"), "{failure}");
 }
 
 #[test]
-fn failures_and_results_are_expected_too() {
+fn cases_can_expect_a_failure() {
     let files =
         [("in/a.yaml", AFTER), ("results.yaml", "results:\n- message: never\n  severity: error\n")];
     check(&files, |_: &mut ResourceList| Err(Error::new("never"))).unwrap();

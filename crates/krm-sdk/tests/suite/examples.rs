@@ -1,51 +1,51 @@
-//! Every use case that the specification names, on files.
+//! The use cases of the specification, on files.
 
 use krm_sdk::{Error, Function, ResourceList, testing};
 
 use crate::{composed, inject, limits, nginx, pod_security, selectors, t_shirt, tweak};
 
-fn golden(name: &str, run: fn(&mut ResourceList) -> Result<(), Error>, page: &'static str) {
-    let function = Function::new(name, run).page(page);
-    assert!(page.starts_with(&format!("# {name}\n\n")) && !function.summary().is_empty());
+fn golden(name: &str, run: fn(&mut ResourceList) -> Result<(), Error>, readme: &'static str) {
+    let function = Function::new(name, run).readme(readme);
+    assert!(readme.starts_with(&format!("# {name}\n\n")) && !function.summary().is_empty());
     testing::golden(format!("{}/tests/cases/{name}", env!("CARGO_MANIFEST_DIR")), function);
 }
 
 #[test]
-fn containers_without_limits_are_found() {
-    golden("limits", limits::run, limits::PAGE);
+fn limits_reports_containers_without_limits() {
+    golden("limits", limits::run, limits::README);
 }
 
 #[test]
-fn pods_that_may_do_too_much_are_found() {
-    golden("pod-security", pod_security::run, pod_security::PAGE);
+fn pod_security_reports_privileged_pods() {
+    golden("pod-security", pod_security::run, pod_security::README);
 }
 
 #[test]
-fn a_client_side_kind_makes_resources_and_keeps_changes() {
-    golden("nginx", nginx::run, nginx::PAGE);
+fn nginx_generates_resources_and_keeps_changes() {
+    golden("nginx", nginx::run, nginx::README);
 }
 
 #[test]
-fn sizes_become_resources_of_containers() {
-    golden("t-shirt", t_shirt::run, t_shirt::PAGE);
+fn t_shirt_sets_container_resources() {
+    golden("t-shirt", t_shirt::run, t_shirt::README);
 }
 
 #[test]
-fn containers_are_injected_once() {
-    golden("inject", inject::run, inject::PAGE);
+fn inject_adds_containers_once() {
+    golden("inject", inject::run, inject::README);
 }
 
 #[test]
-fn selectors_and_labels_are_held_against_each_other() {
-    golden("selectors", selectors::run, selectors::PAGE);
+fn selectors_must_match_labels() {
+    golden("selectors", selectors::run, selectors::README);
 }
 
 #[test]
-fn what_was_generated_is_tweaked() {
-    golden("tweak", tweak::run, tweak::PAGE);
+fn tweak_changes_generated_resources() {
+    golden("tweak", tweak::run, tweak::README);
 }
 
 #[test]
-fn generation_injection_and_validation_are_composed() {
-    golden("composed", composed::run, composed::PAGE);
+fn composed_generates_injects_and_validates() {
+    golden("composed", composed::run, composed::README);
 }

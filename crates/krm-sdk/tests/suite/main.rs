@@ -1,14 +1,14 @@
-//! The examples of the SDK: each on folders of files, as a program, and under other orchestrators.
+//! The examples of the SDK: on directories of files, as a program, and under other orchestrators.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-#![allow(clippy::print_stdout, reason = "a test that is skipped says so")]
+#![allow(clippy::unwrap_used, reason = "tests may panic")]
+#![allow(clippy::print_stdout, reason = "skipped tests say so")]
 
 #[path = "../../examples/functions/composed.rs"]
 mod composed;
 mod examples;
 #[path = "../../examples/functions/inject.rs"]
 mod inject;
-mod laws;
+mod invariants;
 #[path = "../../examples/functions/limits.rs"]
 mod limits;
 #[path = "../../examples/functions/nginx.rs"]

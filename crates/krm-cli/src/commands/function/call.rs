@@ -33,7 +33,7 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     let (stream, mut list) = Stream::read(file.into_text()).map_err(stdin_failure)?;
     if let Err(error) = builtin.call(&mut list) {
         let results = error.results(list.results);
-        if stream.has_room_for_results() {
+        if stream.can_carry_results() {
             console.print(&stream.write_failed(&results).map_err(stdin_failure)?)?;
         }
         // Locations without a file are in the functionConfig.

@@ -3,7 +3,7 @@
 use krm_core::functions::resource_list::{Item, Items};
 use krm_core::{Diagnostic, Package, PackageFile};
 use krm_run::PipelineRun;
-use krm_sdk::stream::{Form, Stream};
+use krm_sdk::stream::{InputFormat, Stream};
 use krm_sdk::{Error, FunctionResult, Resource, ResourceList};
 use krm_yaml::ReadOptions;
 
@@ -50,7 +50,7 @@ impl PipedList {
 
     /// A diagnostic about documents that are not resources, where only resources are kept.
     pub(super) fn skipped_documents(&self, is_strict: bool) -> Option<Diagnostic> {
-        if self.stream.form() != Form::Documents {
+        if self.stream.format() != InputFormat::Documents {
             return None;
         }
         let mut file = PackageFile::from_text("stdin.yaml", self.stream.text().to_owned()).ok()?;
@@ -72,7 +72,7 @@ impl PipedList {
         let errors = run_report::errors(pipeline, &Package::default());
         let exit = run_report::exit(pipeline);
         if pipeline.is_stopped {
-            if is_list && self.stream.has_room_for_results() {
+            if is_list && self.stream.can_carry_results() {
                 console.print(&self.stream.write_failed(&results).map_err(stdin_failure)?)?;
             }
             return Err(Failure::Diagnostics(exit, errors));

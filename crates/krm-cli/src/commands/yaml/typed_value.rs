@@ -79,7 +79,7 @@ impl<'a> TypedValue<'a> {
         if count > 1 {
             return Err(Diagnostic::error(CommonKind::WrongType {
                 expected: ValueType::Yaml.expected().to_owned(),
-                found: format!("{count} documents"),
+                found: format!("{count} documents").into(),
             }));
         }
         match self.root().map(NodeRef::to_value) {

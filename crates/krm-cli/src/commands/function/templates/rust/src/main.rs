@@ -28,7 +28,7 @@ fn set_owner(list: &mut ResourceList) -> Result<(), Error> {
 }
 
 fn main() {
-    krm_sdk::run(Function::new("{{name}}", set_owner).page(include_str!("../README.md")))
+    krm_sdk::run(Function::new("{{name}}", set_owner).readme(include_str!("../README.md")))
 }
 
 #[cfg(test)]

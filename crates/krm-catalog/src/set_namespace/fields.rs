@@ -3,12 +3,12 @@
 use krm_sdk::Resource;
 use krm_yaml::NodeRef;
 
-use crate::changes::{Changes, Spot};
+use crate::changes::{Changes, FieldSlot};
 use crate::field_spec::is_of;
 
 /// A place for the name of a namespace.
-pub(super) struct Place<'a> {
-    pub(super) spot: Spot<'a>,
+pub(super) struct NamespaceField<'a> {
+    pub(super) slot: FieldSlot<'a>,
     /// The namespace that the resource had where it comes from.
     pub(super) origin: Option<String>,
     /// Whether it says where the resource itself lives.
@@ -21,13 +21,13 @@ const UPSTREAM: &str = "internal.kpt.dev/upstream-identifier";
 const NO_NAMESPACE: &str = "~C";
 
 /// All places of a resource.
-pub(super) fn places<'a>(
+pub(super) fn namespace_fields<'a>(
     changes: &mut Changes<'a>,
     resource: &'a Resource,
     is_namespaced: bool,
-) -> Vec<Place<'a>> {
+) -> Vec<NamespaceField<'a>> {
     let root = resource.root();
-    let mut places = Vec::new();
+    let mut fields = Vec::new();
     if is_namespaced {
         let origin = origin(resource, 2).unwrap_or_else(|| match resource.namespace() {
             namespace if namespace.is_empty() => "default".to_owned(),
@@ -35,15 +35,23 @@ pub(super) fn places<'a>(
         });
         // Compat: what its note says to be of the whole cluster is left alone.
         if origin != NO_NAMESPACE {
-            let spot = changes.follow(root, &["metadata", "namespace"]);
-            places.extend(spot.map(|spot| Place { spot, origin: Some(origin), is_own: true }));
+            let slot = changes.follow(root, &["metadata", "namespace"]);
+            fields.extend(slot.map(|slot| NamespaceField {
+                slot,
+                origin: Some(origin),
+                is_own: true,
+            }));
         }
     }
-    let spots = match () {
+    let slots = match () {
         () if is_of(resource, ["", "v1", "Namespace"]) && !is_namespaced => {
-            let spot = changes.follow(root, &["metadata", "name"]);
+            let slot = changes.follow(root, &["metadata", "name"]);
             let origin = origin(resource, 3).unwrap_or_else(|| resource.name().into_owned());
-            places.extend(spot.map(|spot| Place { spot, origin: Some(origin), is_own: false }));
+            fields.extend(slot.map(|slot| NamespaceField {
+                slot,
+                origin: Some(origin),
+                is_own: false,
+            }));
             Vec::new()
         }
         () if is_of(resource, ["apiextensions.k8s.io", "", "CustomResourceDefinition"]) => {
@@ -58,8 +66,12 @@ pub(super) fn places<'a>(
         }
         () => Vec::new(),
     };
-    places.extend(spots.into_iter().map(|spot| Place { spot, origin: None, is_own: false }));
-    places
+    fields.extend(slots.into_iter().map(|slot| NamespaceField {
+        slot,
+        origin: None,
+        is_own: false,
+    }));
+    fields
 }
 
 /// A part of the note about where the resource comes from.
@@ -74,8 +86,8 @@ fn service_namespace<'a>(
     changes: &mut Changes<'a>,
     root: NodeRef<'a>,
     keys: &[&str],
-) -> Vec<Spot<'a>> {
-    let service = changes.follow(root, keys).and_then(|spot| spot.node());
+) -> Vec<FieldSlot<'a>> {
+    let service = changes.follow(root, keys).and_then(|slot| slot.node());
     match service.filter(|service| service.as_mapping().is_some()) {
         Some(service) => changes.follow(service, &["namespace"]).into_iter().collect(),
         None => Vec::new(),
@@ -83,10 +95,10 @@ fn service_namespace<'a>(
 }
 
 /// The namespaces that subjects have.
-fn subjects<'a>(changes: &mut Changes<'a>, root: NodeRef<'a>) -> Vec<Spot<'a>> {
-    let list = changes.follow(root, &["subjects"]).and_then(|spot| spot.node());
+fn subjects<'a>(changes: &mut Changes<'a>, root: NodeRef<'a>) -> Vec<FieldSlot<'a>> {
+    let list = changes.follow(root, &["subjects"]).and_then(|slot| slot.node());
     let subjects =
         list.and_then(|list| list.as_sequence()).into_iter().flat_map(|list| list.items());
-    let spots = subjects.filter_map(|it| changes.follow(it, &["namespace"]));
-    spots.filter(|spot| spot.node().is_some()).collect()
+    let slots = subjects.filter_map(|it| changes.follow(it, &["namespace"]));
+    slots.filter(|slot| slot.node().is_some()).collect()
 }

@@ -7,15 +7,15 @@ use super::check::{Fault, What};
 
 /// Which of the two is speaking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Voice {
+pub(super) enum OutputFormat {
     /// The newer one.
     Kubeconform,
     /// Compat: the older one, in its words and its order.
     Kubeval,
 }
 
-impl Voice {
-    /// The results for the faults of a resource, in the order of this voice.
+impl OutputFormat {
+    /// The results for the faults of a resource, in the order of this output_format.
     pub(super) fn results(
         self,
         resource: &Resource,
@@ -43,8 +43,9 @@ impl Voice {
             (What::Unknown(names), Self::Kubeval) => {
                 by_name(names, |name| format!("Additional property {name} is not allowed"))
             }
-            (what, voice) => {
-                let finding = resource.result(Severity::Error, voice.words(what)).at(fault.node);
+            (what, output_format) => {
+                let finding =
+                    resource.result(Severity::Error, output_format.words(what)).at(fault.node);
                 let finding = match meant(fault) {
                     Some(value) => finding.propose(value),
                     None => finding,

@@ -1,4 +1,4 @@
-//! Laws of streams, on lists of odd resources that odd things are done to.
+//! Invariants of streams, tested with random lists and random changes.
 
 use krm_core::print::json;
 use krm_sdk::stream::Stream;
@@ -6,9 +6,9 @@ use krm_sdk::{Resource, ResourceList};
 use krm_yaml::Value;
 use proptest::prelude::*;
 
-/// Resources as people write them, at the left edge.
+/// Resources in many styles.
 const ITEMS: [&str; 9] = [
-    "apiVersion: v1\nkind: A\nmetadata:\n  name: a # it\n",
+    "apiVersion: v1\nkind: A\nmetadata:\n  name: a # comment\n",
     "# above\napiVersion: v1 # beside\nkind: B\nspec:\n    wide:\n    - x\n\n    # inside\n    - y\n# below\n",
     "apiVersion: v1\nkind: C\ndata:\n  text: |\n    one\n\n      two\n  # after\n  other: >-\n    folded\n    text\n",
     "{apiVersion: v1, kind: D, x: [1,  2]}\n",
@@ -27,7 +27,7 @@ enum Form {
 }
 
 #[derive(Clone, Debug)]
-enum Work {
+enum Change {
     Set(usize),
     Remove(usize),
     Insert(usize, usize),
@@ -70,16 +70,16 @@ fn text(form: &Form, items: &[usize]) -> String {
     }
 }
 
-fn done(list: &mut ResourceList, works: &[Work]) {
-    for work in works {
+fn apply(list: &mut ResourceList, changes: &[Change]) {
+    for change in changes {
         let count = list.items.len();
-        match *work {
-            Work::Set(at) if at < count => list.items[at].set("spec.set", 1).unwrap(),
-            Work::Remove(at) if at < count => drop(list.items.remove(at)),
-            Work::Insert(at, what) if at <= count => {
+        match *change {
+            Change::Set(at) if at < count => list.items[at].set("spec.set", 1).unwrap(),
+            Change::Remove(at) if at < count => drop(list.items.remove(at)),
+            Change::Insert(at, what) if at <= count => {
                 list.items.insert(at, Resource::parse(ITEMS[what].replace("krm-id", "x")).unwrap());
             }
-            Work::Swap(a, b) if a < count && b < count => list.items.swap(a, b),
+            Change::Swap(a, b) if a < count && b < count => list.items.swap(a, b),
             _ => {}
         }
     }
@@ -89,12 +89,12 @@ fn meanings(list: &ResourceList) -> Vec<String> {
     list.items.iter().map(|it| json::write(&Value::Node(it.root()))).collect()
 }
 
-fn work() -> impl Strategy<Value = Work> {
+fn change() -> impl Strategy<Value = Change> {
     prop_oneof![
-        (0..6_usize).prop_map(Work::Set),
-        (0..6_usize).prop_map(Work::Remove),
-        (0..6_usize, 0..ITEMS.len()).prop_map(|(at, what)| Work::Insert(at, what)),
-        (0..6_usize, 0..6_usize).prop_map(|(a, b)| Work::Swap(a, b)),
+        (0..6_usize).prop_map(Change::Set),
+        (0..6_usize).prop_map(Change::Remove),
+        (0..6_usize, 0..ITEMS.len()).prop_map(|(at, what)| Change::Insert(at, what)),
+        (0..6_usize, 0..6_usize).prop_map(|(a, b)| Change::Swap(a, b)),
     ]
 }
 
@@ -113,18 +113,18 @@ proptest! {
     }
 
     #[test]
-    fn what_is_written_is_read_back(
+    fn written_output_is_read_back(
         form in form(),
         items in prop::collection::vec(0..ITEMS.len(), 0..6),
-        works in prop::collection::vec(work(), 0..5),
+        changes in prop::collection::vec(change(), 0..5),
     ) {
         let text = text(&form, &items);
         let (stream, mut list) = Stream::read(text.clone()).unwrap();
-        done(&mut list, &works);
+        apply(&mut list, &changes);
         let out = stream.write(&list).unwrap();
         let (again, read) = Stream::read(out.clone()).unwrap();
-        // Documents without any hold none that could say what they are.
-        prop_assert_eq!(meanings(&read), meanings(&list), "{:?}\n{}\n=>\n{}", works, text, out);
+        // An empty output has no format, so only the resources are compared.
+        prop_assert_eq!(meanings(&read), meanings(&list), "{:?}\n{}\n=>\n{}", changes, text, out);
         prop_assert_eq!(again.write(&read).unwrap(), out);
     }
 }

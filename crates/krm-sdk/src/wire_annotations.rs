@@ -1,4 +1,5 @@
-//! Annotations of the wire: taken off resources before a function sees them, and put on again when they go out.
+//! The annotations that an orchestrator adds for transport: removed before a function sees a resource, and restored in
+//! the output.
 
 use krm_core::functions::resource_list::Item;
 use krm_core::functions::resource_list::annotations::{
@@ -8,66 +9,74 @@ use krm_core::{Diagnostic, PackagePath};
 use krm_yaml::{Edit, EditError, EmptyParents, NodeRef, Path, ScalarType, Value};
 
 use crate::Error;
+use crate::kinds::StreamKind;
+use crate::resource::package_path;
 
-/// An annotation: its name and its value.
+/// The name and value of an annotation.
 pub(crate) type Annotation = (String, String);
 
-/// The node of `metadata.annotations`, where it is a mapping of the resource's own.
+/// `metadata.annotations`, if it is a mapping.
 fn annotations(root: NodeRef<'_>) -> Option<NodeRef<'_>> {
     let metadata = root.as_mapping()?.get("metadata")?.as_mapping()?;
     metadata.get("annotations").filter(|node| node.as_mapping().is_some())
 }
 
-/// The annotations of the wire with their nodes.
-fn of_the_wire(root: NodeRef<'_>) -> Vec<(Annotation, NodeRef<'_>)> {
+/// The transport annotations with their nodes.
+fn wire_annotations(root: NodeRef<'_>) -> Vec<(Annotation, NodeRef<'_>)> {
     let mapping = annotations(root).and_then(NodeRef::as_mapping);
     let entries = mapping.into_iter().flat_map(|mapping| mapping.entries());
     let named = entries.filter_map(|entry| {
-        let text = |node: NodeRef<'_>| node.resolve().as_scalar().map(|it| it.value().into_owned());
-        Some(((text(entry.key)?, text(entry.value)?), entry.value))
+        let string =
+            |node: NodeRef<'_>| node.resolve().as_scalar().map(|it| it.value().into_owned());
+        Some(((string(entry.key)?, string(entry.value)?), entry.value))
     });
     named.filter(|((name, _), _)| is_wire_annotation(name)).collect()
 }
 
-/// Whether a text may have annotations of the wire at all.
-fn may_have(text: &str) -> bool {
+/// A cheap test that spares most resources the search.
+fn may_contain_any(text: &str) -> bool {
     text.contains("config.kubernetes.io/")
 }
 
 /// The item without some of its annotations.
-fn without(item: &Item, gone: &[NodeRef<'_>]) -> Result<Item, Diagnostic> {
-    let told = |error: EditError| Diagnostic::from_edit(&error, item.file());
+fn without(item: &Item, removed: &[NodeRef<'_>]) -> Result<Item, Diagnostic> {
+    let diagnostic = |error: EditError| Diagnostic::from_edit(&error, item.file());
     let mut edit = Edit::new(item.file());
-    for node in gone {
-        edit.remove(*node, EmptyParents::Remove).map_err(told)?;
+    for node in removed {
+        edit.remove(*node, EmptyParents::Remove).map_err(diagnostic)?;
     }
-    item.with_text(edit.apply().map_err(told)?)
+    item.with_text(edit.apply().map_err(diagnostic)?)
 }
 
-/// Takes off what an orchestrator put on; its place becomes the item's.
+/// Removes the transport annotations, and sets the path and index of the item from them.
 pub(crate) fn strip(item: Item) -> Result<(Item, Vec<Annotation>), Diagnostic> {
-    if !may_have(item.text()) {
+    if !may_contain_any(item.text()) {
         return Ok((item, Vec::new()));
     }
     let (taken, nodes): (Vec<Annotation>, Vec<NodeRef<'_>>) =
-        of_the_wire(item.root()).into_iter().unzip();
+        wire_annotations(item.root()).into_iter().unzip();
     if taken.is_empty() {
         return Ok((item, taken));
     }
     let mut bare = without(&item, &nodes)?;
-    agree(&item, &taken)?;
-    (bare.path, bare.index) = place(&taken);
+    check_legacy_names(&item, &taken)?;
+    (bare.path, bare.index) = path_and_index(&taken);
     Ok((bare, taken))
 }
 
-/// Spec: the older names are the same thing, and say the same.
-fn agree(item: &Item, taken: &[Annotation]) -> Result<(), Diagnostic> {
+/// Spec: the legacy names mean the same as the new ones, so both must have the same value.
+fn check_legacy_names(item: &Item, taken: &[Annotation]) -> Result<(), Diagnostic> {
     for (name, legacy) in [(PATH, LEGACY_PATH), (INDEX, LEGACY_INDEX)] {
         if let (Some(new), Some(old)) = (value(taken, name), value(taken, legacy))
             && new != old
         {
-            let message = format!("`{legacy}` is `{old}`, and `{name}` is `{new}`");
-            return Err(Diagnostic::untyped_error(message).at(item.file(), item.root().span()));
+            let kind = StreamKind::ConflictingAnnotations {
+                legacy: legacy.to_owned(),
+                legacy_value: old.into(),
+                name: name.to_owned(),
+                value: new.into(),
+            };
+            return Err(Diagnostic::error(kind).at(item.file(), item.root().span()));
         }
     }
     Ok(())
@@ -77,18 +86,23 @@ fn value<'t>(taken: &'t [Annotation], name: &str) -> Option<&'t str> {
     taken.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
 }
 
-fn place(taken: &[Annotation]) -> (Option<PackagePath>, Option<usize>) {
+fn path_and_index(taken: &[Annotation]) -> (Option<PackagePath>, Option<usize>) {
     let either = |name, legacy| value(taken, name).or_else(|| value(taken, legacy));
     let path = either(PATH, LEGACY_PATH).and_then(|path| PackagePath::new(path).ok());
     (path, either(INDEX, LEGACY_INDEX).and_then(|index| index.parse().ok()))
 }
 
-/// Puts annotations on an item: those that were taken off, with the place that it has now.
-pub(crate) fn dress(item: &Item, taken: &[Annotation], is_same: bool) -> Result<Item, Diagnostic> {
-    let annotations = if is_same && place(taken) == (item.path.clone(), item.index) {
+/// Restores the annotations that were removed, with the path and index that the item has now. `is_same` is false for a new
+/// item, which gets only path and index.
+pub(crate) fn restore(
+    item: &Item,
+    taken: &[Annotation],
+    is_same: bool,
+) -> Result<Item, Diagnostic> {
+    let annotations = if is_same && path_and_index(taken) == (item.path.clone(), item.index) {
         taken.to_vec()
     } else {
-        moved(item, taken, is_same)
+        updated(item, taken, is_same)
     };
     if annotations.is_empty() {
         return Ok(item.clone());
@@ -96,8 +110,8 @@ pub(crate) fn dress(item: &Item, taken: &[Annotation], is_same: bool) -> Result<
     set(item, &annotations)
 }
 
-/// The annotations of an item that is new, or stands elsewhere.
-fn moved(item: &Item, taken: &[Annotation], is_same: bool) -> Vec<Annotation> {
+/// The annotations of an item that is new or was moved. Legacy names are updated if they were present.
+fn updated(item: &Item, taken: &[Annotation], is_same: bool) -> Vec<Annotation> {
     let own = [PATH, INDEX, LEGACY_PATH, LEGACY_INDEX];
     let has_legacy = |name| is_same && value(taken, name).is_some();
     let others = taken.iter().filter(|(name, _)| is_same && !own.contains(&name.as_str()));
@@ -118,67 +132,64 @@ fn moved(item: &Item, taken: &[Annotation], is_same: bool) -> Vec<Annotation> {
 fn set(item: &Item, all: &[Annotation]) -> Result<Item, Diagnostic> {
     let mut edit = Edit::new(item.file());
     let document = item.root().document();
-    let path: Path = "metadata.annotations".parse().expect("it is a path");
-    let told = |error| Diagnostic::from_edit(&error, item.file());
-    let is_there = document.find(&path).is_some_and(|node| {
+    let path: Path = "metadata.annotations".parse().expect("a valid path");
+    let diagnostic = |error| Diagnostic::from_edit(&error, item.file());
+    let exists = document.find(&path).is_some_and(|node| {
         node.as_scalar().is_none_or(|scalar| scalar.resolve() != ScalarType::Null)
     });
-    let text = |text: &str| Value::string(text.to_owned());
-    if is_there {
+    let string = |text: &str| Value::string(text.to_owned());
+    if exists {
         for (name, value) in all {
-            edit.set_at(document, &path.join(name), text(value)).map_err(told)?;
+            edit.set_at(document, &path.join(name), string(value)).map_err(diagnostic)?;
         }
     } else {
-        let entries = all.iter().map(|(name, value)| (text(name), text(value)));
-        edit.set_at(document, &path, Value::Mapping(entries.collect())).map_err(told)?;
+        let entries = all.iter().map(|(name, value)| (string(name), string(value)));
+        edit.set_at(document, &path, Value::Mapping(entries.collect())).map_err(diagnostic)?;
     }
     let new = edit.apply().map_err(|error| Diagnostic::from_edit(&error, item.file()))?;
     item.with_text(new)
 }
 
-/// What a function changed, with its annotations of the wire understood: path and index are the item's new place, and
-/// others are not a function's to set.
-pub(crate) fn settle(before: Option<&Item>, after: Item) -> Result<Item, Error> {
-    if !may_have(after.text()) {
+/// Moves transport annotations that a function set into the item: path and index become the item's own, and any other is an
+/// error, because it belongs to the orchestrator.
+pub(crate) fn extract(before: Option<&Item>, after: Item) -> Result<Item, Error> {
+    if !may_contain_any(after.text()) {
         return Ok(after);
     }
-    let known: Vec<Annotation> = before.map(known).unwrap_or_default();
-    let new = of_the_wire(after.root());
+    let known: Vec<Annotation> = before.map(existing).unwrap_or_default();
+    let new = wire_annotations(after.root());
     let new: Vec<_> = new.into_iter().filter(|(it, _)| !known.contains(it)).collect();
-    if let Some(((name, _), node)) = new.iter().find(|((name, _), _)| is_foreign(name)) {
-        let message = format!("`{name}` is the orchestrator's own, and not a function's to set");
-        let told = Diagnostic::untyped_error(message).at(after.file(), node.span());
-        return Err(told
-            .hint(format!("of `{INTERNAL}…` only `path` and `index` may change"))
-            .into());
+    if let Some(((name, _), node)) = new.iter().find(|((name, _), _)| is_reserved(name)) {
+        let kind = StreamKind::ReservedAnnotation { name: name.clone() };
+        return Err(Diagnostic::error(kind).at(after.file(), node.span()).into());
     }
     if new.is_empty() {
         return Ok(after);
     }
     let (taken, nodes): (Vec<Annotation>, Vec<NodeRef<'_>>) = new.into_iter().unzip();
     let mut bare = without(&after, &nodes)?;
-    agree(&after, &taken)?;
+    check_legacy_names(&after, &taken)?;
     for name in [PATH, LEGACY_PATH] {
         if let Some(path) = value(&taken, name) {
-            let path = PackagePath::new(path).map_err(|error| Error::new(error.to_string()))?;
+            let path = package_path(path)?;
             bare.index = bare.index.filter(|_| bare.path.as_ref() == Some(&path));
             bare.path = Some(path);
         }
     }
-    if let (_, Some(index)) = place(&taken) {
+    if let (_, Some(index)) = path_and_index(&taken) {
         bare.index = Some(index);
     }
     Ok(bare)
 }
 
-fn known(item: &Item) -> Vec<Annotation> {
-    if !may_have(item.text()) {
+fn existing(item: &Item) -> Vec<Annotation> {
+    if !may_contain_any(item.text()) {
         return Vec::new();
     }
-    of_the_wire(item.root()).into_iter().map(|(annotation, _)| annotation).collect()
+    wire_annotations(item.root()).into_iter().map(|(annotation, _)| annotation).collect()
 }
 
-fn is_foreign(name: &str) -> bool {
+fn is_reserved(name: &str) -> bool {
     name.starts_with(INTERNAL) && ![PATH, INDEX].contains(&name)
 }
 
@@ -187,64 +198,61 @@ mod tests {
     use super::*;
     use crate::Resource;
 
-    fn sent(annotations: &str) -> Item {
+    fn received(annotations: &str) -> Item {
         let text = format!(
-            "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a # it\n  annotations:\n{annotations}"
+            "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a # comment\n  annotations:\n{annotations}"
         );
         Item::parse(text).unwrap()
     }
 
     #[test]
-    fn what_is_taken_off_is_put_on_again() {
+    fn removed_annotations_are_restored() {
         let text = "    internal.config.kubernetes.io/path: 'a.yaml'\n    internal.config.kubernetes.io/index: '2'\n    internal.config.kubernetes.io/krm-id: '7'\n    config.kubernetes.io/path: 'a.yaml'\n";
-        let (item, taken) = strip(sent(text)).unwrap();
-        assert_eq!(item.text(), "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a # it\n");
+        let (item, taken) = strip(received(text)).unwrap();
+        assert_eq!(item.text(), "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a # comment\n");
         assert_eq!(
             (item.path.as_ref().map(PackagePath::as_str), item.index),
             (Some("a.yaml"), Some(2))
         );
-        let back = dress(&item, &taken, true).unwrap();
+        let back = restore(&item, &taken, true).unwrap();
         assert_eq!(
             back.text(),
-            sent(&text.replace("'a.yaml'", "a.yaml").replace('\'', "\"")).text()
+            received(&text.replace("'a.yaml'", "a.yaml").replace('\'', "\"")).text()
         );
-        let new = dress(&item, &taken, false).unwrap();
+        let new = restore(&item, &taken, false).unwrap();
         assert!(!new.text().contains("krm-id") && !new.text().contains(" config.kubernetes.io"));
     }
 
     #[test]
-    fn a_move_is_said_in_every_name_that_was_there() {
-        let (mut item, taken) = strip(sent(
+    fn moving_updates_legacy_annotations() {
+        let (mut item, taken) = strip(received(
             "    x: y\n    config.kubernetes.io/path: a.yaml\n    internal.config.kubernetes.io/id: '1'\n",
         ))
         .unwrap();
         item.path = Some(PackagePath::new("b.yaml").unwrap());
-        let text = dress(&item, &taken, true).unwrap().text().to_owned();
+        let text = restore(&item, &taken, true).unwrap().text().to_owned();
         assert!(text.ends_with("    x: y\n    internal.config.kubernetes.io/path: b.yaml\n    config.kubernetes.io/path: b.yaml\n    internal.config.kubernetes.io/id: \"1\"\n"), "{text}");
     }
 
     #[test]
-    fn names_that_disagree_are_refused() {
+    fn conflicting_legacy_annotations_are_an_error() {
         let text = "    internal.config.kubernetes.io/path: a\n    config.kubernetes.io/path: b\n";
-        let message = strip(sent(text)).unwrap_err().message().to_owned();
+        let message = strip(received(text)).unwrap_err().message().to_owned();
         assert_eq!(
             message,
-            "`config.kubernetes.io/path` is `b`, and `internal.config.kubernetes.io/path` is `a`"
+            "annotation `config.kubernetes.io/path` is `b`, but `internal.config.kubernetes.io/path` is `a`"
         );
     }
 
     #[test]
-    fn a_function_moves_by_annotation_and_touches_no_other() {
+    fn function_may_set_path_but_no_reserved_annotation() {
         let mut pod = Resource::parse("apiVersion: v1\nkind: Pod\n").unwrap();
         pod.set(r#"metadata.annotations."internal.config.kubernetes.io/path""#, "b.yaml").unwrap();
         assert_eq!(pod.path().map(PackagePath::as_str), Some("b.yaml"));
         assert_eq!(pod.text(), "apiVersion: v1\nkind: Pod\n");
         for name in ["internal.config.kubernetes.io/krm-id", "internal.config.kubernetes.io/x"] {
             let error = pod.set_annotation(name, "1").unwrap_err().to_string();
-            assert_eq!(
-                error,
-                format!("`{name}` is the orchestrator's own, and not a function's to set")
-            );
+            assert_eq!(error, format!("annotation `{name}` is reserved for the orchestrator"));
         }
         let error = pod.set_annotation("config.kubernetes.io/path", "../x").unwrap_err();
         assert_eq!(error.to_string(), "`../x` leaves the package with `..`");

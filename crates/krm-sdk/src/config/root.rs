@@ -1,7 +1,8 @@
-//! The functionConfig as a whole: which of its fields are the function's, by its kind and by what the type knows.
+//! The root of a functionConfig: which fields are passed to the type depends on the kind and on the fields of the type.
 
 use std::borrow::Cow;
 
+use krm_core::diagnostics::CommonKind;
 use krm_yaml::NodeRef;
 use serde::de::value::CowStrDeserializer;
 use serde::de::{
@@ -9,44 +10,46 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 
-use super::node::{Field, MOST_DEPTH, Node, Reading, fields};
-use super::problem::{Problem, unknown};
+use super::describe::{OWNER, one_of};
+use super::error::ConfigError;
+use super::node::{ConfigField, MAX_DEPTH, NodeDeserializer, ReadState, fields};
+use crate::kinds::ConfigKind;
 
-/// Fields of a resource that are not the function's.
-const FRAME: [&str; 3] = ["apiVersion", "kind", "metadata"];
+/// Fields of every resource, which a type gets only if it has them.
+const RESOURCE_FIELDS: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
-/// The functionConfig itself: what its type gets depends on the type.
+/// Deserializes the functionConfig itself.
 #[derive(Clone, Copy)]
-pub(super) struct Body<'a> {
+pub(super) struct RootDeserializer<'a> {
     pub(super) root: NodeRef<'a>,
-    pub(super) reading: &'a Reading,
+    pub(super) state: &'a ReadState,
 }
 
-impl<'a> Body<'a> {
-    fn node(self, node: NodeRef<'a>, loose: bool) -> Node<'a> {
-        Node { node, reading: self.reading, loose, depth: MOST_DEPTH }
+impl<'a> RootDeserializer<'a> {
+    fn node(self, node: NodeRef<'a>, from_string: bool) -> NodeDeserializer<'a> {
+        NodeDeserializer { node, state: self.state, from_string, depth: MAX_DEPTH }
     }
 
     fn kind(self) -> Option<NodeRef<'a>> {
         self.root.as_mapping()?.get("kind").map(NodeRef::resolve)
     }
 
-    /// The fields of the function's own, and the node that holds them.
-    fn fields(self, known: &[&str]) -> (Node<'a>, Vec<Field<'a>>) {
+    /// The fields for the type, and the node that holds them.
+    fn fields(self, known: &[&str]) -> (NodeDeserializer<'a>, Vec<ConfigField<'a>>) {
         let kind = self.kind().and_then(NodeRef::as_str);
-        let all = fields(self.root, MOST_DEPTH);
+        let all = fields(self.root, MAX_DEPTH);
         let own = |name: &str| all.iter().find(|field| field.name == name).map(|field| field.value);
         if kind.as_deref() == Some("ConfigMap") && !known.contains(&"data") {
             let data = own("data").map(NodeRef::resolve);
             let node = data.filter(|data| data.as_mapping().is_some()).unwrap_or(self.root);
-            let fields = data.map(|data| fields(data, MOST_DEPTH)).unwrap_or_default();
+            let fields = data.map(|data| fields(data, MAX_DEPTH)).unwrap_or_default();
             return (self.node(node, true), fields);
         }
-        let is_own = |name: &str| known.contains(&name) || !FRAME.contains(&name);
+        let is_own = |name: &str| known.contains(&name) || !RESOURCE_FIELDS.contains(&name);
         let spec = own("spec").map(NodeRef::resolve).filter(|spec| spec.as_mapping().is_some());
         let count = all.iter().filter(|field| is_own(&field.name)).count();
         match spec.filter(|_| count == 1 && !known.contains(&"spec")) {
-            Some(spec) => (self.node(spec, false), fields(spec, MOST_DEPTH)),
+            Some(spec) => (self.node(spec, false), fields(spec, MAX_DEPTH)),
             None => {
                 let kept = all.into_iter().filter(|field| is_own(&field.name)).collect();
                 (self.node(self.root, false), kept)
@@ -58,16 +61,16 @@ impl<'a> Body<'a> {
         self,
         known: Option<&[&str]>,
         visitor: V,
-    ) -> Result<V::Value, Problem> {
+    ) -> Result<V::Value, ConfigError> {
         let (node, fields) = self.fields(known.unwrap_or_default());
         node.visit_fields(fields, known, visitor)
     }
 }
 
-impl<'de> Deserializer<'de> for Body<'_> {
-    type Error = Problem;
+impl<'de> Deserializer<'de> for RootDeserializer<'_> {
+    type Error = ConfigError;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ConfigError> {
         self.visit(None, visitor)
     }
 
@@ -76,11 +79,11 @@ impl<'de> Deserializer<'de> for Body<'_> {
         _: &'static str,
         known: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Problem> {
+    ) -> Result<V::Value, ConfigError> {
         self.visit(Some(known), visitor)
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ConfigError> {
         visitor.visit_some(self)
     }
 
@@ -88,26 +91,30 @@ impl<'de> Deserializer<'de> for Body<'_> {
         self,
         _: &'static str,
         visitor: V,
-    ) -> Result<V::Value, Problem> {
+    ) -> Result<V::Value, ConfigError> {
         visitor.visit_newtype_struct(self)
     }
 
-    /// The kind says which variant it is.
+    /// The kind selects the variant.
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _: &'static str,
         known: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Problem> {
+    ) -> Result<V::Value, ConfigError> {
         let kind = self.kind().and_then(|kind| Some((kind, kind.as_str()?)));
         let Some((node, kind)) = kind else {
-            return Err(Problem::told("a functionConfig with a `kind` is wanted").at(self.root));
+            let (field, owner) = ("kind".to_owned(), OWNER.to_owned());
+            let kind = CommonKind::MissingField { field, owner };
+            return Err(ConfigError::new(kind).at(self.root));
         };
         if !known.contains(&&*kind) {
-            let message = format!("`{kind}` is no kind of functionConfig that this function knows");
-            return Err(unknown(message, &kind, known).at(node));
+            let expected = one_of(known);
+            let error =
+                ConfigError::new(ConfigKind::UnknownKind { kind: kind.to_string(), expected });
+            return Err(error.suggest(&kind, known).at(node));
         }
-        visitor.visit_enum(KindAccess { kind, body: self }).map_err(|problem| problem.at(self.root))
+        visitor.visit_enum(KindAccess { kind, body: self }).map_err(|error| error.at(self.root))
     }
 
     forward_to_deserialize_any! {
@@ -118,34 +125,37 @@ impl<'de> Deserializer<'de> for Body<'_> {
 
 struct KindAccess<'a> {
     kind: Cow<'a, str>,
-    body: Body<'a>,
+    body: RootDeserializer<'a>,
 }
 
 impl<'de, 'a> EnumAccess<'de> for KindAccess<'a> {
-    type Error = Problem;
-    type Variant = Body<'a>;
+    type Error = ConfigError;
+    type Variant = RootDeserializer<'a>;
 
     fn variant_seed<S: DeserializeSeed<'de>>(
         self,
         seed: S,
-    ) -> Result<(S::Value, Body<'a>), Problem> {
-        let name: CowStrDeserializer<'_, Problem> = self.kind.into_deserializer();
+    ) -> Result<(S::Value, RootDeserializer<'a>), ConfigError> {
+        let name: CowStrDeserializer<'_, ConfigError> = self.kind.into_deserializer();
         Ok((seed.deserialize(name)?, self.body))
     }
 }
 
-impl<'de> VariantAccess<'de> for Body<'_> {
-    type Error = Problem;
+impl<'de> VariantAccess<'de> for RootDeserializer<'_> {
+    type Error = ConfigError;
 
-    fn unit_variant(self) -> Result<(), Problem> {
+    fn unit_variant(self) -> Result<(), ConfigError> {
         Ok(())
     }
 
-    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, Problem> {
+    fn newtype_variant_seed<S: DeserializeSeed<'de>>(
+        self,
+        seed: S,
+    ) -> Result<S::Value, ConfigError> {
         seed.deserialize(self)
     }
 
-    fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Problem> {
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, ConfigError> {
         self.deserialize_any(visitor)
     }
 
@@ -153,7 +163,7 @@ impl<'de> VariantAccess<'de> for Body<'_> {
         self,
         known: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Problem> {
+    ) -> Result<V::Value, ConfigError> {
         self.visit(Some(known), visitor)
     }
 }

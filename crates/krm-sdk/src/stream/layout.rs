@@ -1,40 +1,40 @@
-//! Where in the text a resource stands, and how a new text is written there.
+//! The position of a resource in the input, and the layout in which new text is written there.
 
 use krm_core::functions::resource_list::Item;
 use krm_core::print::json;
 use krm_yaml::{Comment, NodeRef, Span, Value};
 
-/// The bytes of a resource, with the comments that are its own.
+/// The bytes of a resource, including its comments.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Slot {
-    /// What is replaced: whole lines in a block list, the brackets in a flow list, what follows the marker of a document.
+pub(crate) struct ItemSlot {
+    /// The bytes that are replaced: whole lines in block style, the collection in flow style, or a document after its marker.
     pub(super) span: Span,
-    /// All bytes of the document that holds it.
+    /// The document that contains the resource.
     pub(super) document: Span,
-    /// How far the text stands from the left.
-    pub(super) manner: Manner,
+    /// How new text is written.
+    pub(super) layout: Layout,
 }
 
-/// How the text of a resource is put into its place.
+/// How the text of a resource is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Manner {
-    /// Behind a dash at a column, with its lines at another.
-    Dash(usize, usize),
-    /// In brackets, with lines after the first one moved to a column.
-    Brackets(usize),
+pub(super) enum Layout {
+    /// An element in block style: the columns of the dash and of the content.
+    Block(usize, usize),
+    /// An element in flow style, with its lines after the first indented to a column.
+    Flow(usize),
     /// A document.
     Document,
 }
 
-impl Slot {
-    /// The place of an item of a list; `comments` are those of its document.
+impl ItemSlot {
+    /// The slot of an item of a list; `comments` are those of its document. None if the item begins below its dash.
     pub(super) fn of_item(node: NodeRef<'_>, comments: &[Comment<'_>]) -> Option<Self> {
         let source = node.document().file().text();
         let document = node.document().span();
         if !node.parent()?.is_block() {
             let line = node.document().file().line_at(node.start());
-            let manner = Manner::Brackets(indentation(line.of(source)));
-            return Some(Self { span: node.full_span(), document, manner });
+            let layout = Layout::Flow(indentation(line.of(source)));
+            return Some(Self { span: node.full_span(), document, layout });
         }
         let inside = |owner: NodeRef<'_>| node.subtree().contains(&owner.index());
         let own = comments.iter().filter(|comment| comment.owner.is_some_and(inside));
@@ -50,11 +50,11 @@ impl Slot {
         let start = node.document().file().line_at(start).start;
         let end = line_end(source, end);
         let end = if keeps_line_breaks(node) { past_blank_lines(source, end) } else { end };
-        let manner = Manner::Dash(columns?, column as usize);
-        Some(Self { span: Span::new(start, end), document, manner })
+        let layout = Layout::Block(columns?, column as usize);
+        Some(Self { span: Span::new(start, end), document, layout })
     }
 
-    /// The place of a document: all that follows its marker.
+    /// The slot of a document: everything after its marker.
     pub(super) fn of_document(root: NodeRef<'_>) -> Self {
         let document = root.document();
         let text = document.file().text();
@@ -64,12 +64,12 @@ impl Slot {
         let skip = if rest.starts_with("\r\n") { 2 } else { u32::from(rest.starts_with('\n')) };
         let skip = if marker.is_some() { skip } else { 0 };
         let end = document.end_marker().map_or(document.span().end, |marker| marker.start);
-        let (span, manner) = (Span::new(start + skip, end), Manner::Document);
-        Self { span, document: document.span(), manner }
+        let (span, layout) = (Span::new(start + skip, end), Layout::Document);
+        Self { span, document: document.span(), layout }
     }
 }
 
-/// Whether the last value is a `|+` or `>+` text: blank lines behind it are its own.
+/// Whether the last value is a block scalar with `+`, to which the blank lines after it belong.
 fn keeps_line_breaks(node: NodeRef<'_>) -> bool {
     let last = node.descendants().last().and_then(NodeRef::as_scalar);
     let block = last.filter(|scalar| scalar.style().is_block());
@@ -83,7 +83,7 @@ fn past_blank_lines(text: &str, at: u32) -> u32 {
     at + blank.map(str::len).sum::<usize>() as u32
 }
 
-/// After the line break that ends the line of `at`.
+/// The end of the line of `at`, after its line break.
 fn line_end(text: &str, at: u32) -> u32 {
     let before = at as usize;
     if text[..before].ends_with('\n') {
@@ -96,42 +96,45 @@ pub(super) fn indentation(line: &str) -> usize {
     line.len() - line.trim_start_matches(' ').len()
 }
 
-impl Manner {
-    /// The text of an item as it stands in this place. Comments that have no room in brackets are left out.
+impl Layout {
+    /// The text of an item in this layout. In flow style a block-style item is written as JSON, which has no comments.
     pub(super) fn write(self, item: &Item) -> String {
         match self {
-            Self::Dash(dash, column) => behind_dash(&text_of(item), dash, column),
-            Self::Brackets(column) => match item.root().is_block() {
+            Self::Block(dash, column) => as_element(&text_of(item), dash, column),
+            Self::Flow(column) => match item.root().is_block() {
                 true => json::write(&Value::Node(item.root())),
-                false => moved(item.root().text(), column),
+                false => indented(item.root().text(), column),
             },
-            Self::Document => ended(item.text().to_owned()),
+            Self::Document => ensure_trailing_newline(item.text().to_owned()),
         }
     }
 }
 
-/// The text without markers; one with directives is written out.
+/// The text without document markers. A document with directives is written in flow style, where tag handles are resolved.
 fn text_of(item: &Item) -> String {
     let document = item.root().document();
     if !document.directives().is_empty() {
-        return ended(json::flow(&Value::Node(item.root())));
+        return ensure_trailing_newline(json::flow(&Value::Node(item.root())));
     }
-    let slot = Slot::of_document(item.root()).span;
+    let slot = ItemSlot::of_document(item.root()).span;
     let above = Span::new(document.span().start, slot.start).of(item.text());
     let above: String =
         above.lines().filter(|it| it.starts_with('#')).map(|it| format!("{it}\n")).collect();
-    above + &ended(slot.of(item.text()).trim_start_matches(['\u{feff}', '\n']).to_owned())
+    above
+        + &ensure_trailing_newline(
+            slot.of(item.text()).trim_start_matches(['\u{feff}', '\n']).to_owned(),
+        )
 }
 
-pub(super) fn ended(mut text: String) -> String {
+pub(super) fn ensure_trailing_newline(mut text: String) -> String {
     if !text.is_empty() && !text.ends_with('\n') {
         text.push_str(if text.contains("\r\n") { "\r\n" } else { "\n" });
     }
     text
 }
 
-/// Comments above stay above the dash; the first line gets it, and the others stand below its text.
-fn behind_dash(text: &str, dash: usize, column: usize) -> String {
+/// Indents the text: leading comments to the dash, the first line after the dash, and the rest to the content column.
+fn as_element(text: &str, dash: usize, column: usize) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 4);
     let mut is_above = true;
     for line in text.split_inclusive('\n') {
@@ -152,7 +155,7 @@ fn behind_dash(text: &str, dash: usize, column: usize) -> String {
     out
 }
 
-fn moved(text: &str, column: usize) -> String {
+fn indented(text: &str, column: usize) -> String {
     let lead = " ".repeat(column);
     let line = |(at, line): (usize, &str)| {
         if at == 0 || line.trim().is_empty() { line.to_owned() } else { format!("{lead}{line}") }

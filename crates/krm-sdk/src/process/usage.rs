@@ -1,29 +1,31 @@
-//! What `--help` prints.
+//! The text of `--help`.
 
 use krm_yaml::Value;
 
 use crate::Function;
 
-/// The help of one function: its page, how it is called, and the fields of its functionConfig.
-pub(super) fn one(function: &Function) -> String {
+/// The help of one function: its documentation, its usage and the fields of its functionConfig.
+pub(super) fn function(function: &Function) -> String {
     let name = &function.name;
-    let page =
-        if function.page.is_empty() { format!("# {name}\n") } else { function.page.to_owned() };
+    let readme = match function.readme {
+        "" => format!("# {name}\n"),
+        readme => readme.to_owned(),
+    };
     let fields = fields(function);
     format!(
         "{}\nUsage:
-  {name} < resource-list.yaml         a ResourceList, any other list, or documents; the same comes out
+  {name} < resource-list.yaml         read a ResourceList, any other list, or documents
   {name} [--config FILE | -d KEY=VALUE…] [--dry-run] FILE|DIR…
-                                      edits files in place, or prints what they would become
-  {name} --schema                     the JSON schema of the functionConfig
-  {name} --doc                        this page and the schema as JSON
+                                      edit files in place, or print the changed files
+  {name} --schema                     print the JSON Schema of the functionConfig
+  {name} --doc                        print this documentation and the schema as JSON
 {fields}",
-        page.trim_end().to_owned() + "\n"
+        readme.trim_end().to_owned() + "\n"
     )
 }
 
-/// The functions that a program holds.
-pub(super) fn many(program: &str, functions: &[Function]) -> String {
+/// The help of a program with several functions.
+pub(super) fn program(program: &str, functions: &[Function]) -> String {
     let mut help = format!("Usage: {program} FUNCTION [ARGUMENT…]\n\nFunctions:\n");
     let width = functions.iter().map(|it| it.name.len()).max().unwrap_or(0);
     for function in functions {
@@ -34,7 +36,7 @@ pub(super) fn many(program: &str, functions: &[Function]) -> String {
     help
 }
 
-/// The fields of the functionConfig with their types, one on each line.
+/// The fields of the functionConfig and their types, one per line.
 fn fields(function: &Function) -> String {
     let schema = function.schema();
     let Some(properties) = schema.as_ref().and_then(|schema| entry(schema, "properties")) else {
@@ -52,11 +54,11 @@ fn fields(function: &Function) -> String {
             Some(Value::String(kind)) => kind.to_string(),
             _ => "any".to_owned(),
         };
-        let needed = match required {
+        let requirement = match required {
             Some(Value::Sequence(names)) if names.iter().any(|it| is(it, name)) => ", required",
             _ => "",
         };
-        lines.push_str(&format!("  {name}: {kind}{needed}\n"));
+        lines.push_str(&format!("  {name}: {kind}{requirement}\n"));
     }
     if lines.is_empty() { lines } else { format!("\nFields of the functionConfig:\n{lines}") }
 }

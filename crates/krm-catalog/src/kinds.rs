@@ -1,0 +1,36 @@
+//! The diagnostics of built-in functions.
+//!
+//! Compat: functions of the kpt catalog are compared by their messages, in tests and by tools. Where a built-in function repeats the
+//! wording of the original, its message is a parameter of [`CatalogKind::ConfigRejected`] or [`CatalogKind::Failed`].
+
+use krm_yaml::{Excerpt, diagnostic_kinds};
+
+diagnostic_kinds! {
+    /// What built-in functions report.
+    pub enum CatalogKind {
+        /// A functionConfig that the function does not accept, in the words of the original function.
+        ConfigRejected { message: Excerpt } = "config-rejected": "{message}";
+        /// A resource that the function cannot handle, in the words of the original function.
+        Failed { message: Excerpt } = "builtin-function-failed": "{message}";
+        /// A field cannot be set, because its parent is a scalar or a sequence.
+        NotAMapping { field: String } = "parent-not-a-mapping": "cannot set `{field}`: expected a mapping here",
+            hint "make it a mapping, or remove it";
+        /// A field that holds a collection where a scalar is to be set.
+        NotAScalar { field: String } = "field-not-a-scalar": "cannot set `{field}`: it is a mapping or a sequence",
+            hint "give the path of a scalar inside it";
+        /// A regular expression, glob or path that cannot be parsed.
+        InvalidPattern { syntax: &'static str, pattern: Excerpt, reason: String } = "invalid-pattern": "invalid {syntax} `{pattern}`: {reason}";
+        /// Schemas from files or URLs.
+        SchemaLocation { option: String } = "schema-location-unsupported": "`{option}` is not supported: the built-in function reads no files or URLs";
+        /// A constraint without its template.
+        MissingTemplate { kind: String } = "missing-constraint-template": "no ConstraintTemplate defines the constraint kind `{kind}`";
+        /// A template without a policy that can be evaluated.
+        InvalidTemplate { template: String, reason: String } = "invalid-constraint-template": "ConstraintTemplate {template}: {reason}";
+        /// A policy that fails.
+        PolicyFailed { reason: Excerpt } = "policy-evaluation-failed": "cannot evaluate the policy: {reason}";
+        /// A Starlark script that fails.
+        ScriptFailed { message: Excerpt } = "starlark-error": "{message}";
+        /// A Starlark script that leaves no list of resources.
+        ScriptResult { found: &'static str } = "invalid-starlark-result": "expected a list in `ctx.resource_list[\"items\"]` after the script, found {found}";
+    }
+}
