@@ -5,8 +5,8 @@
 //! of them say so, the choices that a generated document is made from.
 
 #[allow(dead_code, reason = "the property tests use more of it")]
-#[path = "../../crates/krm-yaml/tests/suite/laws/mod.rs"]
-mod laws;
+#[path = "../../crates/krm-yaml/tests/suite/properties/mod.rs"]
+mod properties;
 #[allow(dead_code, reason = "the property tests use more of it")]
 #[path = "../../crates/krm-core/tests/suite/schemas.rs"]
 mod schemas;
@@ -25,9 +25,9 @@ use krm_core::PackageFile;
 use krm_core::merge::{OnConflict, MergeOptions};
 use krm_core::setters::{ParsedComment, Pattern, find_setter_fields, parse_reference};
 use krm_yaml::{Path, Segment};
-use laws::draw::Draw;
-use laws::editing::{self, Answer, Edited, Scope};
-use laws::{Verdict, emit, ordinary, reading};
+use properties::draw::Draw;
+use properties::editing::{self, EditResult, Edited, Scope};
+use properties::{Verdict, emit, common_lines, reading};
 
 /// How many bytes choose the edit.
 pub const EDIT: usize = 16;
@@ -59,18 +59,18 @@ pub fn same_meaning(data: &[u8]) {
         return holds(reading::known_meaning(&emit::sample(&mut Draw::new(choices))));
     }
     if let Some(text) = text_of(data) {
-        holds(reading::as_the_front_end(text));
+        holds(reading::same_as_parser(text));
     }
 }
 
 /// What is read without the front end is what the front end says.
 pub fn quick_is_thorough(data: &[u8]) {
     if let Some(choices) = data.strip_prefix(&[0xff]) {
-        return holds(reading::quick_is_thorough(&ordinary::lines(&mut Draw::new(choices))));
+        return holds(reading::quick_is_thorough(&common_lines::lines(&mut Draw::new(choices))));
     }
     if let Some(text) = text_of(data) {
         holds(reading::quick_is_thorough(text));
-        holds(reading::alone_is_read_again(text));
+        holds(reading::document_as_file_equals_its_parsed_text(text));
     }
 }
 
@@ -89,7 +89,7 @@ fn edited(data: &[u8], law: impl Fn(&Edited) -> Verdict) {
         0xe0..=0xef => Scope::Few,
         _ => Scope::Format,
     };
-    if let Answer::Done(edited) = editing::edit(&mut Draw::new(&choices[2..]), text, scope, false) {
+    if let EditResult::Edited(edited) = editing::edit(&mut Draw::new(&choices[2..]), text, scope, false) {
         holds(law(&edited));
     }
 }

@@ -8,11 +8,11 @@ use krm_core::print::json;
 use krm_yaml::{File, NodeRef, Value};
 
 use crate::answering;
-use crate::laws::draw::Draw;
 use crate::merge_laws::{holds, holds_but_for};
 use crate::merging::checks::{self, Checked};
 use crate::merging::model::{self, Model};
 use crate::merging::{change, emit};
+use crate::properties::draw::Draw;
 
 /// How a function writes its answer.
 #[derive(Clone, Copy)]
@@ -140,7 +140,8 @@ fn answer_means_what_was_returned_for_any_documents() {
             let text = format!("apiVersion: v1\nkind: Any\nmetadata:\n  name: a\nspec:\n{body}\n");
             is_plain.then_some(text).filter(|text| checks::is_readable(text))
         };
-        let (one, other) = (crate::laws::emit::sample(draw), crate::laws::emit::sample(style));
+        let (one, other) =
+            (crate::properties::emit::sample(draw), crate::properties::emit::sample(style));
         let (Some(text), Some(returned)) = (wrap(&one.text), wrap(&other.text)) else {
             return Ok(None);
         };
@@ -210,7 +211,7 @@ fn untouched_stays() {
 #[test]
 fn same_meaning_same_bytes() {
     holds_but_for(0, |draw, style| {
-        let Some(text) = answering::resource(&crate::laws::emit::sample(draw).text) else {
+        let Some(text) = answering::resource(&crate::properties::emit::sample(draw).text) else {
             return Ok(None);
         };
         answering::same_meaning_same_bytes(&text, style).map(|()| None)
@@ -221,7 +222,7 @@ fn same_meaning_same_bytes() {
 #[test]
 fn one_field_one_place() {
     holds_but_for(0, |draw, style| {
-        let Some(text) = answering::resource(&crate::laws::emit::sample(draw).text) else {
+        let Some(text) = answering::resource(&crate::properties::emit::sample(draw).text) else {
             return Ok(None);
         };
         answering::one_field_one_place(&text, style).map(|()| None)

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use krm_core::functions::resource_list::{InputList, InputOptions, Item};
 use krm_yaml::{File, NodeKind, NodeRef, Scalar, ScalarStyle, ScalarType};
 
-use crate::laws::draw::Draw;
-use crate::laws::{Verdict, ensure};
+use crate::properties::draw::Draw;
+use crate::properties::{Verdict, ensure};
 
 /// What a function read: it knows nothing of how it was written.
 #[derive(Clone, Debug)]

@@ -1,10 +1,10 @@
 //! The laws of formatting as properties: each holds for thousands of generated resources.
 
 use crate::formatting::{self, Choice};
-use crate::laws::draw::Draw;
+use crate::properties::draw::Draw;
 use crate::runner::holds;
 
-fn try_all(law: impl Fn(&Choice) -> crate::laws::Verdict) {
+fn try_all(law: impl Fn(&Choice) -> crate::properties::Verdict) {
     holds(|bytes| match formatting::choose(&mut Draw::new(bytes)) {
         Some(choice) => law(&choice),
         None => Ok(()),

@@ -8,9 +8,9 @@ use krm_yaml::{
     SequenceIndent,
 };
 
-use crate::laws::draw::Draw;
-use crate::laws::model::{Shape, Tree};
-use crate::laws::{Verdict, emit, ensure};
+use crate::properties::draw::Draw;
+use crate::properties::model::{Shape, Tree};
+use crate::properties::{Verdict, emit, ensure};
 
 /// A file, and how it is to be formatted.
 pub(crate) struct Choice {

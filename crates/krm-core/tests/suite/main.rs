@@ -7,11 +7,11 @@ mod answers;
 mod corpora;
 mod format;
 mod formatting;
-#[allow(dead_code, reason = "the tests of krm-yaml use more of it")]
-#[path = "../../../krm-yaml/tests/suite/laws/mod.rs"]
-mod laws;
 mod merge_laws;
 mod merging;
+#[allow(dead_code, reason = "the tests of krm-yaml use more of it")]
+#[path = "../../../krm-yaml/tests/suite/properties/mod.rs"]
+mod properties;
 #[allow(dead_code, reason = "the tests of krm-yaml use more of it")]
 #[path = "../../../krm-yaml/tests/suite/runner.rs"]
 mod runner;

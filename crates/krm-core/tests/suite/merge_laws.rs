@@ -7,10 +7,10 @@ use krm_core::merge::{MergeOptions, NewItems, OnConflict};
 use proptest::prelude::any;
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
 
-use crate::laws::draw::Draw;
 use crate::merging::checks::{self, Answer, Checked};
 use crate::merging::model::{self, Model};
 use crate::merging::{change, emit, three_texts};
+use crate::properties::draw::Draw;
 
 /// How many cases a law is tried with; `PROPTEST_CASES` may say otherwise.
 const CASES: u32 = 4_000;
@@ -59,7 +59,8 @@ pub(crate) fn holds_but_for(percent: u32, law: impl Fn(&mut Draw<'_>, &mut Draw<
 #[test]
 fn merge_identity_of_any_documents() {
     holds_but_for(8, |draw, style| {
-        let (base, other) = (crate::laws::emit::sample(draw), crate::laws::emit::sample(style));
+        let (base, other) =
+            (crate::properties::emit::sample(draw), crate::properties::emit::sample(style));
         let texts = [&base.text, &other.text];
         if !texts.iter().all(|text| checks::is_readable(text) && !checks::has_null(text)) {
             return Ok(None);
@@ -71,7 +72,8 @@ fn merge_identity_of_any_documents() {
 #[test]
 fn merge_is_stable_for_any_documents() {
     holds_but_for(8, |draw, style| {
-        let (one, other) = (crate::laws::emit::sample(draw), crate::laws::emit::sample(style));
+        let (one, other) =
+            (crate::properties::emit::sample(draw), crate::properties::emit::sample(style));
         let texts = [&one.text, &other.text];
         if !texts.iter().all(|text| checks::is_readable(text)) {
             return Ok(None);

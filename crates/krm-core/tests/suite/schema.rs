@@ -1,7 +1,7 @@
 //! Schemas that nobody would write are read, and asking them anything ends.
 
-use crate::laws::draw::Draw;
-use crate::laws::{emit, mutate};
+use crate::properties::draw::Draw;
+use crate::properties::{emit, mutate};
 use crate::runner::holds;
 use crate::schemas::{sample, survives};
 

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use krm_core::schema::{ListStrategy, Schema, Type, schema_from_comment};
 use krm_yaml::File;
 
-use crate::laws::draw::Draw;
-use crate::laws::{Verdict, ensure};
+use crate::properties::draw::Draw;
+use crate::properties::{Verdict, ensure};
 
 /// How many types of a schema are asked.
 const MOST_ASKED: usize = 300;

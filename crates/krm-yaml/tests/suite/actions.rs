@@ -16,7 +16,7 @@ pub(crate) fn edit(
     let (verb, rest) = action.split_once(' ').unwrap_or((action, ""));
     let document = file.document(document).ok_or("there is no such document")?;
     if verb == "indent" {
-        return indent(document, rest).map_err(|error| with_place(file, &error.into()));
+        return indent(document, rest).map_err(|error| with_position(file, &error.into()));
     }
     let (path, rest) = split_path(rest);
     let target: Path = path.parse().map_err(|error| format!("{error}"))?;
@@ -27,25 +27,25 @@ pub(crate) fn edit(
     let value_text = rest.split(" at ").next().unwrap_or(rest).to_owned();
     let other = File::parse(other.unwrap_or(value_text)).map_err(|error| error.to_string())?;
     let mut edit = Edit::new(file).json(json);
-    let job = Job { document, target: &target, rest, other: &other };
-    job.run(verb, &mut edit).map_err(|error| with_place(file, &error))?;
-    edit.apply().map_err(|error| with_place(file, &error))
+    let job = Action { document, target: &target, rest, other: &other };
+    job.run(verb, &mut edit).map_err(|error| with_position(file, &error))?;
+    edit.apply().map_err(|error| with_position(file, &error))
 }
 
-/// Indents a document by the numbers and words given; `-` leaves mappings as they are.
-fn indent(document: DocumentRef<'_>, words: &str) -> Result<String, EditError> {
-    let sequence = match words.split_whitespace().nth(1) {
+/// Indents a document by the numbers and text given; `-` leaves mappings as they are.
+fn indent(document: DocumentRef<'_>, text: &str) -> Result<String, EditError> {
+    let sequence = match text.split_whitespace().nth(1) {
         Some("wide") => Some(SequenceIndent::Wide),
         Some("compact") => Some(SequenceIndent::Compact),
         _ => None,
     };
-    let mapping = words.split_whitespace().next().and_then(|number| number.parse().ok());
+    let mapping = text.split_whitespace().next().and_then(|number| number.parse().ok());
     let (text, span) = (document.file().text(), document.span());
     let new = document.reindent(Indentation { mapping, sequence })?;
     Ok(format!("{}{new}{}", &text[..span.start as usize], &text[span.end as usize..]))
 }
 
-fn with_place(file: &File, error: &EditError) -> String {
+fn with_position(file: &File, error: &EditError) -> String {
     if matches!(error.kind, EditErrorKind::PathNotFound { .. } | EditErrorKind::NoDocument) {
         return error.to_string();
     }
@@ -71,7 +71,7 @@ fn split_path(text: &str) -> (&str, &str) {
     (text, "")
 }
 
-struct Job<'a, 'j> {
+struct Action<'a, 'j> {
     document: DocumentRef<'a>,
     target: &'j Path,
     rest: &'j str,
@@ -79,7 +79,7 @@ struct Job<'a, 'j> {
     other: &'a File,
 }
 
-impl<'a> Job<'a, '_> {
+impl<'a> Action<'a, '_> {
     fn run(&self, verb: &str, edit: &mut Edit<'a>) -> Result<(), EditError> {
         match verb {
             "set" | "replace" => self.put(edit, self.value()),

@@ -6,7 +6,7 @@ use krm_yaml::{Comment, CommentPosition, DocumentRef, File, NodeRef, Path, Scala
 use crate::actions;
 
 #[test]
-fn cases() {
+fn cases_give_their_expected_output() {
     run_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases"), act);
 }
 

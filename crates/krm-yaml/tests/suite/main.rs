@@ -1,15 +1,15 @@
-//! The one test binary of `krm-yaml`.
+//! The test binary of `krm-yaml`.
 
 mod actions;
 mod cases;
-mod certain;
+mod combined_changes;
 mod conformance;
-mod grafts;
+mod fast_parser;
 mod hostile;
-mod laws;
+mod owned_nodes;
+mod plain_swap;
 mod properties;
-mod quick;
+mod property_tests;
 mod refusals;
 mod runner;
-mod together;
-mod written;
+mod same_text;

@@ -3,11 +3,11 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-/// How often edits were refused, and with which words.
+/// How often edits were refused, and with which text.
 #[derive(Default)]
 pub(crate) struct Refusals {
     tries: RefCell<u32>,
-    words: RefCell<BTreeMap<String, (u32, String)>>,
+    text: RefCell<BTreeMap<String, (u32, String)>>,
 }
 
 impl Refusals {
@@ -16,8 +16,8 @@ impl Refusals {
         *self.tries.borrow_mut() += 1;
         if let Some((why, case)) = refusal {
             let why: String = why.chars().filter(|c| !c.is_ascii_digit()).take(80).collect();
-            let mut words = self.words.borrow_mut();
-            let entry = words.entry(why).or_insert_with(|| (0, case.clone()));
+            let mut text = self.text.borrow_mut();
+            let entry = text.entry(why).or_insert_with(|| (0, case.clone()));
             entry.0 += 1;
             if case.len() < entry.1.len() {
                 entry.1 = case;
@@ -26,11 +26,11 @@ impl Refusals {
     }
 
     /// What was refused, and the share of all tries.
-    pub(crate) fn told(&self) -> (String, f64) {
-        let words = self.words.borrow();
-        let refused: u32 = words.values().map(|(count, _)| count).sum();
+    pub(crate) fn report(&self) -> (String, f64) {
+        let text = self.text.borrow();
+        let refused: u32 = text.values().map(|(count, _)| count).sum();
         let share = f64::from(refused) / f64::from((*self.tries.borrow()).max(1));
-        let lines: Vec<String> = words
+        let lines: Vec<String> = text
             .iter()
             .map(|(why, (count, case))| format!("{count} times: {why}\n{case}"))
             .collect();

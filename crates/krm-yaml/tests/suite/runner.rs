@@ -9,7 +9,7 @@ use proptest::prelude::any;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
 
-use crate::laws::Verdict;
+use crate::properties::Verdict;
 
 /// How many cases a law is tried with; `PROPTEST_CASES` may say otherwise.
 const CASES: u32 = 20_000;
@@ -43,20 +43,20 @@ pub(crate) fn holds(law: impl Fn(&[u8]) -> Verdict) {
         survey(&law, &choices, &mut runner, cases);
         return;
     }
-    match runner.run(&choices, |bytes| judged(&law, &bytes).map_err(TestCaseError::fail)) {
+    match runner.run(&choices, |bytes| run_check(&law, &bytes).map_err(TestCaseError::fail)) {
         Ok(()) => {}
         Err(TestError::Fail(why, bytes)) => panic!("{why}\nchoices: {bytes:?}"),
         Err(TestError::Abort(why)) => panic!("{why}"),
     }
 }
 
-/// Whether all kinds of broken cases are to be told, refused edits among them.
+/// Whether all kinds of broken cases are to be report, refused edits among them.
 pub(crate) fn is_survey() -> bool {
     std::env::var_os("LAWS_SURVEY").is_some()
 }
 
 /// The verdict of a law, a panic being one, too.
-fn judged(law: impl Fn(&[u8]) -> Verdict, bytes: &[u8]) -> Verdict {
+fn run_check(law: impl Fn(&[u8]) -> Verdict, bytes: &[u8]) -> Verdict {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let before = std::panic::take_hook();
@@ -75,7 +75,7 @@ fn judged(law: impl Fn(&[u8]) -> Verdict, bytes: &[u8]) -> Verdict {
 }
 
 #[expect(clippy::print_stdout, reason = "a survey is there to be read")]
-/// The smallest broken case of every kind; two are of a kind when their reasons begin alike but for numbers and quotes.
+/// The smallest broken case of every kind; two are of a kind when their reasons begin same_text but for numbers and quotes.
 fn survey(
     law: &impl Fn(&[u8]) -> Verdict,
     choices: &impl Strategy<Value = Vec<u8>>,
@@ -86,7 +86,7 @@ fn survey(
     for _ in 0..cases {
         let tree = choices.new_tree(runner).expect("bytes can be made");
         let bytes = tree.current();
-        let Err(why) = judged(law, &bytes) else { continue };
+        let Err(why) = run_check(law, &bytes) else { continue };
         let kind = kind_of(&why);
         let entry = kinds.entry(kind).or_insert_with(|| (0, bytes.clone(), why.clone()));
         entry.0 += 1;
@@ -115,7 +115,7 @@ fn kind_of(why: &str) -> String {
 
 /// Fewer and smaller bytes that break the law in the same way.
 fn shrunk(law: &impl Fn(&[u8]) -> Verdict, mut bytes: Vec<u8>, kind: &str) -> (Vec<u8>, String) {
-    let breaks = |bytes: &[u8]| judged(law, bytes).err().filter(|why| kind_of(why) == kind);
+    let breaks = |bytes: &[u8]| run_check(law, bytes).err().filter(|why| kind_of(why) == kind);
     let mut why = breaks(&bytes).unwrap_or_default();
     let mut step = bytes.len().max(1);
     while step > 0 {

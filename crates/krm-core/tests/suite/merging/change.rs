@@ -1,7 +1,7 @@
 //! Changes of models: what a person does to one side.
 
 use super::model::{self, Model};
-use crate::laws::draw::Draw;
+use crate::properties::draw::Draw;
 
 /// Changes something, a few times.
 pub(crate) fn some(model: &Model, draw: &mut Draw<'_>, most: usize) -> Model {

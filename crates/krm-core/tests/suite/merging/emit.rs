@@ -1,7 +1,7 @@
 //! Models as text, in one of many ways to write them.
 
 use super::model::{Entry, Item, Model};
-use crate::laws::draw::Draw;
+use crate::properties::draw::Draw;
 
 /// Writes a model; the choices are about style only.
 pub(crate) fn text(model: &Model, draw: &mut Draw<'_>) -> String {

@@ -5,7 +5,7 @@ pub(crate) mod checks;
 pub(crate) mod emit;
 pub(crate) mod model;
 
-use crate::laws::draw::Draw;
+use crate::properties::draw::Draw;
 
 /// What a law says of one case: it holds, or why it does not.
 pub(crate) type Verdict = Result<(), String>;

@@ -1,6 +1,6 @@
 //! Made-up resources: what they mean, before they are written in one way or another.
 
-use crate::laws::draw::Draw;
+use crate::properties::draw::Draw;
 
 /// A value.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,12 +3,12 @@
 use krm_yaml::{CollectionStyle, ScalarStyle};
 
 use super::super::model::{Kind, Shape, Tag, Tree};
-use super::scalar::{Spot, spell};
+use super::scalar::{ScalarContext, spell};
 use super::{Emitter, Tail};
 
 /// What stands before a value on its line.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Behind {
+pub(super) enum Indicator {
     /// `key:`
     Key,
     /// `-`, `?` or the `:` of a `?` key: a collection may begin on the line.
@@ -21,7 +21,7 @@ pub(super) enum Behind {
 
 impl Emitter<'_, '_> {
     pub(super) fn root(&mut self, tree: &mut Tree, marked: bool) {
-        let behind = if marked { Behind::Marker } else { Behind::Nothing };
+        let behind = if marked { Indicator::Marker } else { Indicator::Nothing };
         // A bare document of nothing is no document.
         if !marked && tree.as_text() == Some("") {
             *tree = Tree::text("text");
@@ -30,7 +30,13 @@ impl Emitter<'_, '_> {
     }
 
     /// Writes a value up to and with the end of its last line. `parent` is the column of the entry that holds it.
-    pub(super) fn value(&mut self, tree: &mut Tree, parent: i32, behind: Behind, may_share: bool) {
+    pub(super) fn value(
+        &mut self,
+        tree: &mut Tree,
+        parent: i32,
+        behind: Indicator,
+        may_share: bool,
+    ) {
         if may_share && self.alias(tree) {
             self.gap(behind);
             let Shape::Alias(name) = &tree.shape else { return };
@@ -40,7 +46,7 @@ impl Emitter<'_, '_> {
             self.tail = Tail::Any;
             return;
         }
-        let in_flow = !tree.is_filled() || self.draw.percent(self.manner.flow);
+        let in_flow = !tree.is_filled() || self.draw.percent(self.style.flow);
         match &tree.shape {
             Shape::Scalar { .. } => self.scalar_value(tree, parent, behind),
             _ if in_flow => {
@@ -58,17 +64,17 @@ impl Emitter<'_, '_> {
     }
 
     /// Spaces between an indicator and what it holds.
-    fn gap(&mut self, behind: Behind) {
+    fn gap(&mut self, behind: Indicator) {
         match behind {
-            Behind::Nothing => {}
-            _ if self.draw.percent(self.manner.odd) => self.spaces(3),
+            Indicator::Nothing => {}
+            _ if self.draw.percent(self.style.odd) => self.spaces(3),
             _ => self.out.push(' '),
         }
     }
 
     /// The same, or now and then the next line.
-    fn gap_or_line(&mut self, behind: Behind, parent: i32) {
-        if behind != Behind::Nothing && self.draw.percent(self.manner.odd) {
+    fn gap_or_line(&mut self, behind: Indicator, parent: i32) {
+        if behind != Indicator::Nothing && self.draw.percent(self.style.odd) {
             self.beside();
             let deeper = self.draw.below(3);
             self.spaces((parent + 1).max(0) as usize + deeper + usize::from(parent < 0));
@@ -77,12 +83,12 @@ impl Emitter<'_, '_> {
         }
     }
 
-    fn scalar_value(&mut self, tree: &mut Tree, parent: i32, behind: Behind) {
+    fn scalar_value(&mut self, tree: &mut Tree, parent: i32, behind: Indicator) {
         let Shape::Scalar { text, kind, .. } = &tree.shape else { return };
         let (text, kind) = (text.clone(), *kind);
         if text.is_empty() && kind == Kind::Null {
             self.tail = Tail::Any;
-            let has = behind != Behind::Nothing && self.draw.percent(self.manner.odd);
+            let has = behind != Indicator::Nothing && self.draw.percent(self.style.odd);
             if has {
                 self.out.push(' ');
                 self.properties(tree, false);
@@ -92,8 +98,8 @@ impl Emitter<'_, '_> {
             return;
         }
         self.gap_or_line(behind, parent);
-        let spot = Spot { flow: false, key: false, block: true, parent };
-        let spelled = spell(self.draw, &text, kind, spot);
+        let context = ScalarContext { flow: false, key: false, block: true, parent };
+        let spelled = spell(self.draw, &text, kind, context);
         set_style(tree, spelled.style);
         if self.properties(tree, spelled.style == ScalarStyle::Plain && kind == Kind::Text) {
             self.out.push(' ');
@@ -115,18 +121,18 @@ impl Emitter<'_, '_> {
         self.tail = Tail::Any;
     }
 
-    fn collection(&mut self, tree: &mut Tree, parent: i32, behind: Behind) {
+    fn collection(&mut self, tree: &mut Tree, parent: i32, behind: Indicator) {
         let is_list = matches!(tree.shape, Shape::Sequence { .. });
         let mut column = match behind {
-            Behind::Nothing | Behind::Marker => 0,
-            Behind::Key if is_list && self.manner.compact => parent as usize,
-            _ => (parent + 1) as usize + self.manner.width - 1,
+            Indicator::Nothing | Indicator::Marker => 0,
+            Indicator::Key if is_list && self.style.compact => parent as usize,
+            _ => (parent + 1) as usize + self.style.width - 1,
         };
-        let odd = self.draw.percent(self.manner.odd);
-        if odd && !(is_list && self.manner.compact) && behind != Behind::Nothing {
+        let odd = self.draw.percent(self.style.odd);
+        if odd && !(is_list && self.style.compact) && behind != Indicator::Nothing {
             column += 1;
         }
-        let has_properties = behind != Behind::Nothing && {
+        let has_properties = behind != Indicator::Nothing && {
             let length = self.out.len();
             self.out.push(' ');
             let wrote = self.properties(tree, true);
@@ -135,14 +141,14 @@ impl Emitter<'_, '_> {
             }
             wrote
         };
-        let mut on_line = behind == Behind::Nothing
+        let mut on_line = behind == Indicator::Nothing
             && self.out.chars().next_back().is_none_or(|c| c == '\n' || c == '\u{feff}');
-        if behind == Behind::Indicator && !has_properties && !odd {
-            let gap = 1 + if self.draw.once_in(4) { self.manner.width } else { 0 };
+        if behind == Indicator::Indicator && !has_properties && !odd {
+            let gap = 1 + if self.draw.once_in(4) { self.style.width } else { 0 };
             self.spaces(gap);
             column = parent as usize + 1 + gap;
             on_line = true;
-        } else if behind != Behind::Nothing {
+        } else if behind != Indicator::Nothing {
             self.beside();
         }
         self.tail = Tail::Any;
@@ -168,7 +174,7 @@ impl Emitter<'_, '_> {
                 self.spaces(column);
             }
             self.out.push('-');
-            self.value(item, column as i32, Behind::Indicator, true);
+            self.value(item, column as i32, Indicator::Indicator, true);
             self.path.pop();
         }
     }
@@ -190,19 +196,19 @@ impl Emitter<'_, '_> {
                 self.out.push_str(&text);
                 self.beside();
                 self.tail = Tail::Any;
-            } else if !simple || self.draw.percent(self.manner.odd / 2) {
+            } else if !simple || self.draw.percent(self.style.odd / 2) {
                 self.out.push('?');
                 // Inside the key no path of the value leads: its comments are the entry's.
                 self.path.push(usize::MAX);
-                self.value(key, column as i32, Behind::Indicator, false);
+                self.value(key, column as i32, Indicator::Indicator, false);
                 self.path.pop();
                 self.spaces(column);
                 self.out.push(':');
-                self.value(value, column as i32, Behind::Indicator, true);
+                self.value(value, column as i32, Indicator::Indicator, true);
             } else {
                 self.implicit_key(key, false);
                 self.out.push(':');
-                self.value(value, column as i32, Behind::Key, true);
+                self.value(value, column as i32, Indicator::Key, true);
             }
             self.path.pop();
         }
@@ -214,44 +220,48 @@ impl Emitter<'_, '_> {
         let (text, kind) = (text.clone(), *kind);
         // Nothing at all before a colon is a key, too; here the word is written out.
         let text = if text.is_empty() && kind == Kind::Null { "~".to_owned() } else { text };
-        let spelled =
-            spell(self.draw, &text, kind, Spot { flow, key: true, block: false, parent: 0 });
+        let spelled = spell(
+            self.draw,
+            &text,
+            kind,
+            ScalarContext { flow, key: true, block: false, parent: 0 },
+        );
         key.shape = Shape::Scalar { text, kind, style: Some(spelled.style) };
-        if self.draw.percent(self.manner.odd / 3) && self.properties(key, true) {
+        if self.draw.percent(self.style.odd / 3) && self.properties(key, true) {
             self.out.push(' ');
         }
         self.out.push_str(&spelled.head);
         self.finish_anchor(key);
-        if self.draw.percent(self.manner.odd / 3) {
+        if self.draw.percent(self.style.odd / 3) {
             self.out.push(' ');
         }
     }
 
     /// Now and then an anchor and a tag; whether any was written.
     pub(super) fn properties(&mut self, tree: &mut Tree, _full: bool) -> bool {
-        if !self.draw.percent(self.manner.odd) {
+        if !self.draw.percent(self.style.odd) {
             return false;
         }
-        let mut words: Vec<String> = Vec::new();
+        let mut text: Vec<String> = Vec::new();
         if self.draw.once_in(2) {
             let name = format!(
                 "{}{}",
                 self.draw.pick(&["a", "base", "x-y", "é"]),
-                self.remarks.len() + self.out.len()
+                self.comments.len() + self.out.len()
             );
-            words.push(format!("&{name}"));
+            text.push(format!("&{name}"));
             tree.anchor = Some(name);
             self.has_anchors = true;
         }
-        if self.draw.once_in(2) || words.is_empty() {
+        if self.draw.once_in(2) || text.is_empty() {
             let tag = self.tag(tree);
             tree.tag = Tag::Written(tag.to_owned());
-            words.push(tag.to_owned());
+            text.push(tag.to_owned());
         }
         if self.draw.once_in(3) {
-            words.reverse();
+            text.reverse();
         }
-        self.out.push_str(&words.join(" "));
+        self.out.push_str(&text.join(" "));
         true
     }
 

@@ -53,16 +53,16 @@ pub(crate) fn known_meaning(sample: &Sample) -> Verdict {
         .flat_map(|document| document.comments())
         .map(|comment| comment.text)
         .collect();
-    let written: Vec<&str> = sample.remarks.iter().map(|remark| remark.text.as_str()).collect();
+    let written: Vec<&str> = sample.comments.iter().map(|remark| remark.text.as_str()).collect();
     ensure!(found == written, "comments {found:?}, written {written:?} in\n{text}\n{text:?}");
     Ok(())
 }
 
 /// Law `same_meaning` for any text: the engine accepts what the front end accepts, and hands on what it says.
-pub(crate) fn as_the_front_end(text: &str) -> Verdict {
+pub(crate) fn same_as_parser(text: &str) -> Verdict {
     let file = File::parse(text.to_owned()).map_err(|error| format!("not read: {error}"))?;
     let error = file.errors().next().map(|error| error.to_string());
-    match (front_events(text), error) {
+    match (parser_events(text), error) {
         (Err(_), Some(_)) => Ok(()),
         (Err(theirs), None) => {
             Err(format!("accepted, but the front end says {theirs} in {text:?}"))
@@ -106,8 +106,8 @@ pub(crate) fn quick_is_thorough(text: &str) -> Verdict {
     Ok(())
 }
 
-/// Law `alone_is_read_again`: a document that is taken out of its file is what reading its text gives.
-pub(crate) fn alone_is_read_again(text: &str) -> Verdict {
+/// Law `document_as_file_equals_its_parsed_text`: a document that is taken out of its file is what reading its text gives.
+pub(crate) fn document_as_file_equals_its_parsed_text(text: &str) -> Verdict {
     let file = File::parse(text.to_owned()).map_err(|error| format!("not read: {error}"))?;
     for document in file.documents() {
         let content = document.content_span();
@@ -129,15 +129,16 @@ pub(crate) fn alone_is_read_again(text: &str) -> Verdict {
 }
 
 fn tables(file: &File) -> String {
-    let told = format!("{file:#?}");
+    let report = format!("{file:#?}");
     // The rows of the table are short lines.
-    told.split_whitespace().collect::<Vec<_>>().join(" ").replace("Node {", "\nNode {")
+    report.split_whitespace().collect::<Vec<_>>().join(" ").replace("Node {", "\nNode {")
 }
 
 /// Spec: a last line of a block scalar that ends the file without a line break has none to keep
 /// (8.1.1.2), and readers of the Kubernetes world agree; the front end adds one.
-fn is_last_line_without_break(text: &str, own: &Seen, their: &Seen) -> bool {
-    let (Seen::Scalar(own, style), Seen::Scalar(their, their_style)) = (own, their) else {
+fn is_last_line_without_break(text: &str, own: &PlainEvent, their: &PlainEvent) -> bool {
+    let (PlainEvent::Scalar(own, style), PlainEvent::Scalar(their, their_style)) = (own, their)
+    else {
         return false;
     };
     let is_open = style.is_block() && style == their_style && !text.ends_with(['\n', '\r']);
@@ -146,7 +147,7 @@ fn is_last_line_without_break(text: &str, own: &Seen, their: &Seen) -> bool {
 
 /// One event without its place.
 #[derive(Debug, PartialEq)]
-enum Seen {
+enum PlainEvent {
     Scalar(String, ScalarStyle),
     Alias,
     Mapping { flow: bool },
@@ -154,28 +155,28 @@ enum Seen {
     End,
 }
 
-fn walk(node: NodeRef<'_>, out: &mut Vec<Seen>) {
+fn walk(node: NodeRef<'_>, out: &mut Vec<PlainEvent>) {
     let flow = node.collection_style() != CollectionStyle::Block;
     match node.kind() {
         NodeKind::Scalar(style) => {
             let value = node.as_scalar().map(|scalar| scalar.value().into_owned());
-            out.push(Seen::Scalar(value.unwrap_or_default(), style));
+            out.push(PlainEvent::Scalar(value.unwrap_or_default(), style));
             return;
         }
         NodeKind::Alias => {
-            out.push(Seen::Alias);
+            out.push(PlainEvent::Alias);
             return;
         }
-        NodeKind::Mapping => out.push(Seen::Mapping { flow }),
-        NodeKind::Sequence => out.push(Seen::Sequence { flow }),
+        NodeKind::Mapping => out.push(PlainEvent::Mapping { flow }),
+        NodeKind::Sequence => out.push(PlainEvent::Sequence { flow }),
     }
     for child in node.children() {
         walk(child, out);
     }
-    out.push(Seen::End);
+    out.push(PlainEvent::End);
 }
 
-fn front_events(text: &str) -> Result<Vec<Seen>, String> {
+fn parser_events(text: &str) -> Result<Vec<PlainEvent>, String> {
     let depth = usize::from(ReadOptions::default().max_depth);
     let options = granit_parser::options! {
         strict_indentation: false,
@@ -189,20 +190,20 @@ fn front_events(text: &str) -> Result<Vec<Seen>, String> {
         let (event, span) = next.map_err(|error| error.to_string())?;
         match event {
             Event::Scalar(value, style, ..) => {
-                // Nothing at all is told as `~`.
+                // Nothing at all is report as `~`.
                 let is_nothing =
                     span.start.byte_offset() == span.end.byte_offset() && style == Style::Plain;
                 let value = if is_nothing { String::new() } else { value.into_owned() };
-                out.push(Seen::Scalar(value, style_of(style)));
+                out.push(PlainEvent::Scalar(value, style_of(style)));
             }
-            Event::Alias(_) => out.push(Seen::Alias),
+            Event::Alias(_) => out.push(PlainEvent::Alias),
             Event::MappingStart(style, ..) => {
-                out.push(Seen::Mapping { flow: style == StructureStyle::Flow });
+                out.push(PlainEvent::Mapping { flow: style == StructureStyle::Flow });
             }
             Event::SequenceStart(style, ..) => {
-                out.push(Seen::Sequence { flow: style == StructureStyle::Flow });
+                out.push(PlainEvent::Sequence { flow: style == StructureStyle::Flow });
             }
-            Event::MappingEnd | Event::SequenceEnd => out.push(Seen::End),
+            Event::MappingEnd | Event::SequenceEnd => out.push(PlainEvent::End),
             _ => {}
         }
     }

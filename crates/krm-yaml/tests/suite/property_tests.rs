@@ -2,11 +2,11 @@
 
 use std::cell::Cell;
 
-use crate::laws::change::What;
-use crate::laws::draw::Draw;
-use crate::laws::editing::{self, Answer, Edited, Scope};
-use crate::laws::emit::{self, Sample};
-use crate::laws::{Verdict, indentation, mutate, ordinary, reading};
+use crate::properties::change::What;
+use crate::properties::draw::Draw;
+use crate::properties::editing::{self, EditResult, Edited, Scope};
+use crate::properties::emit::{self, Sample};
+use crate::properties::{Verdict, common_lines, indentation, mutate, reading};
 use crate::refusals::Refusals;
 use crate::runner::{holds, is_survey};
 
@@ -29,12 +29,14 @@ fn round_trip() {
 }
 
 #[test]
-fn alone_is_read_again() {
+fn document_as_file_equals_its_parsed_text() {
     holds(|bytes| {
         let text = sample(bytes).text;
         let again = mutate::mutated(&mut Draw::new(bytes), &text);
-        reading::alone_is_read_again(&format!("{text}\n---\n{again}"))?;
-        reading::alone_is_read_again(&ordinary::lines(&mut Draw::new(bytes)))
+        reading::document_as_file_equals_its_parsed_text(&format!("{text}\n---\n{again}"))?;
+        reading::document_as_file_equals_its_parsed_text(&common_lines::lines(&mut Draw::new(
+            bytes,
+        )))
     });
 }
 
@@ -43,16 +45,16 @@ fn same_meaning() {
     holds(|bytes| {
         let sample = sample(bytes);
         reading::known_meaning(&sample)?;
-        reading::as_the_front_end(&sample.text)
+        reading::same_as_parser(&sample.text)
     });
 }
 
 #[test]
-fn same_meaning_of_broken_text() {
+fn same_meaning_of_damaged_text() {
     holds(|bytes| {
         let sample = sample(bytes);
         let (tail, _) = bytes.split_at(bytes.len().min(64));
-        reading::as_the_front_end(&mutate::mutated(&mut Draw::new(tail), &sample.text))
+        reading::same_as_parser(&mutate::mutated(&mut Draw::new(tail), &sample.text))
     });
 }
 
@@ -64,33 +66,33 @@ fn edits(scope: Scope, law: impl Fn(&Edited, &Sample) -> Verdict) {
         let (choices, document) = bytes.split_at(bytes.len().min(EDIT_CHOICES));
         let sample = sample(document);
         match editing::edit(&mut Draw::new(choices), &sample.text, scope, sample.json) {
-            Answer::Nothing => Ok(()),
-            Answer::Done(edited) => {
+            EditResult::Nothing => Ok(()),
+            EditResult::Edited(edited) => {
                 refusals.count(None);
                 law(&edited, &sample)
             }
-            Answer::Refused { changes, brief, why } => {
-                // Aliases share their ground, and some places have no room for a comment.
+            EditResult::Refused { changes, brief, why } => {
+                // Aliases share their range, and some places have no room for a comment.
                 let has_comment =
                     changes.iter().any(|change| matches!(change.what, What::Comment { .. }));
                 if sample.has_anchors || has_comment {
                     return Ok(());
                 }
-                let told = format!(
+                let report = format!(
                     "refused to {brief}: {why}\n{changes:?}\n{}\n{:?}",
                     sample.text, sample.text
                 );
                 if is_survey() {
-                    return Err(told);
+                    return Err(report);
                 }
-                refusals.count(Some((&why, told)));
+                refusals.count(Some((&why, report)));
                 Ok(())
             }
         }
     });
-    let (told, share) = refusals.told();
-    println!("{:.2} % refused\n{told}", share * 100.0);
-    assert!(share < 0.02, "too many edits were refused: {:.2} %\n{told}", share * 100.0);
+    let (report, share) = refusals.report();
+    println!("{:.2} % refused\n{report}", share * 100.0);
+    assert!(share < 0.02, "too many edits were refused: {:.2} %\n{report}", share * 100.0);
 }
 
 #[test]
@@ -107,12 +109,12 @@ fn edit_is_read_back() {
 fn unknown_survives() {
     edits(Scope::One, |edited, sample| {
         edited.unknown_survives()?;
-        edited.comments_go_with_their_owner(&sample.remarks)
+        edited.comments_move_with_their_owner(&sample.comments)
     });
 }
 
 #[test]
-fn several_changes_at_once() {
+fn several_changes_keep_all_properties() {
     edits(Scope::Few, |edited, _| {
         edited.edit_is_read_back()?;
         edited.untouched_stays()?;
@@ -122,16 +124,16 @@ fn several_changes_at_once() {
 
 /// Values of YAML come into JSON: they mean the same there, and none is spelled as only YAML does.
 #[test]
-fn json_gets_words_of_json() {
+fn values_in_json_are_spelled_as_json() {
     let tried = Cell::new(0_u32);
     holds(|bytes| {
         let (choices, document) = bytes.split_at(bytes.len().min(EDIT_CHOICES));
         let sample = emit::json(&mut Draw::new(document));
         match editing::edit(&mut Draw::new(choices), &sample.text, Scope::Few, false) {
-            Answer::Done(edited) => {
+            EditResult::Edited(edited) => {
                 tried.set(tried.get() + 1);
                 edited.edit_is_read_back()?;
-                edited.has_words_of_json()
+                edited.has_only_json_scalars()
             }
             _ => Ok(()),
         }
@@ -140,7 +142,7 @@ fn json_gets_words_of_json() {
 }
 
 #[test]
-fn what_is_certain_is_read_back() {
+fn unverified_edits_would_verify() {
     let (certain, all) = (Cell::new(0_u32), Cell::new(0_u32));
     edits(Scope::Swap, |edited, _| {
         all.set(all.get() + 1);
@@ -156,7 +158,7 @@ fn what_is_certain_is_read_back() {
 }
 
 #[test]
-fn every_mapping_in_a_new_order() {
+fn all_mappings_can_be_reordered() {
     edits(Scope::Format, |edited, _| {
         edited.edit_is_read_back()?;
         edited.untouched_stays()?;
@@ -165,7 +167,7 @@ fn every_mapping_in_a_new_order() {
 }
 
 #[test]
-fn any_indentation() {
+fn reindenting_keeps_meaning_and_comments() {
     let refusals = Refusals::default();
     holds(|bytes| {
         let (choices, document) = bytes.split_at(bytes.len().min(EDIT_CHOICES));
@@ -177,7 +179,7 @@ fn any_indentation() {
         }
         Ok(())
     });
-    let (told, share) = refusals.told();
-    println!("{:.2} % refused\n{told}", share * 100.0);
-    assert!(share < 0.02, "too many documents were refused: {:.2} %\n{told}", share * 100.0);
+    let (report, share) = refusals.report();
+    println!("{:.2} % refused\n{report}", share * 100.0);
+    assert!(share < 0.02, "too many documents were refused: {:.2} %\n{report}", share * 100.0);
 }

@@ -31,7 +31,7 @@ fn text(text: &'static str) -> Value<'static> {
 }
 
 #[test]
-fn simple_scalars_in_blocks_are_certain() {
+fn simple_scalars_in_block_collections_need_no_verification() {
     let cases = [
         ("a: old\n", "a", text("new"), "a: new\n"),
         (
@@ -67,7 +67,7 @@ fn simple_scalars_in_blocks_are_certain() {
 }
 
 #[test]
-fn a_value_may_be_longer_than_a_key() {
+fn long_values_need_no_verification() {
     let long = "x".repeat(3000);
     for old in ["a: y\nb: 1\n", "- y\n- b\n", "? a\n: y\n"] {
         let (is_certain, new) = edited(old, |edit, at| {
@@ -79,7 +79,7 @@ fn a_value_may_be_longer_than_a_key() {
 }
 
 #[test]
-fn all_else_is_read_back() {
+fn other_edits_are_verified() {
     let cases = [
         // The root, brackets, JSON.
         ("old\n", ".", text("new")),
@@ -126,7 +126,7 @@ fn all_else_is_read_back() {
 }
 
 #[test]
-fn one_change_of_another_kind_has_all_of_its_document_read_back() {
+fn one_other_change_verifies_the_whole_document() {
     let old = "a: old\nb: 1\nc: [x]\n";
     let (swaps, _) = edited(old, |edit, at| {
         edit.set(at("a"), "new").unwrap();
@@ -149,7 +149,7 @@ fn one_change_of_another_kind_has_all_of_its_document_read_back() {
 }
 
 #[test]
-fn a_node_that_is_taken_over_is_read_back() {
+fn copied_nodes_are_verified() {
     let other = File::parse("x: &y new # why\n".to_owned()).unwrap();
     let new = other.document(0).unwrap().find(&"x".parse::<Path>().unwrap()).unwrap();
     let file = File::parse("a: old\n".to_owned()).unwrap();
@@ -160,7 +160,7 @@ fn a_node_that_is_taken_over_is_read_back() {
 }
 
 #[test]
-fn what_is_shared_is_refused_as_before() {
+fn shared_values_are_refused() {
     let file = File::parse("a: &x\n  b: old\nc: *x\n".to_owned()).unwrap();
     let old = file.document(0).unwrap().find(&"a.b".parse::<Path>().unwrap()).unwrap();
     for (allowed, wanted) in [(false, None), (true, Some("a: &x\n  b: new\nc: *x\n"))] {

@@ -3,10 +3,10 @@
 use krm_yaml::{CollectionStyle, ScalarStyle};
 
 use super::super::draw::Draw;
-use super::super::generate::{self, Taste};
+use super::super::generate::{self, TreeOptions};
 use super::super::model::{Kind, Shape, Tree};
 use super::block::set_style;
-use super::scalar::{Spot, spell};
+use super::scalar::{ScalarContext, spell};
 use super::{Emitter, Sample, Written};
 
 impl Emitter<'_, '_> {
@@ -51,7 +51,7 @@ impl Emitter<'_, '_> {
     fn flow_entry(&mut self, key: &mut Tree, value: &mut Tree, parent: i32, tight: bool) {
         let is_empty =
             matches!(&value.shape, Shape::Scalar { text, kind: Kind::Null, .. } if text.is_empty());
-        let explicit = !tight && self.draw.percent(self.manner.odd / 3);
+        let explicit = !tight && self.draw.percent(self.style.odd / 3);
         if explicit {
             self.out.push_str("? ");
         }
@@ -75,7 +75,7 @@ impl Emitter<'_, '_> {
         }
         // A plain key may end with a quote, too.
         let quoted = self.out[key_start..].starts_with('"') && self.out.ends_with('"');
-        self.out.push_str(if quoted && self.draw.percent(self.manner.odd) { ":" } else { ": " });
+        self.out.push_str(if quoted && self.draw.percent(self.style.odd) { ":" } else { ": " });
         self.flow_node(value, parent, tight, true);
     }
 
@@ -109,8 +109,12 @@ impl Emitter<'_, '_> {
         let kind = *kind;
         let text =
             if text.is_empty() && kind == Kind::Null { "null".to_owned() } else { text.clone() };
-        let spelled =
-            spell(self.draw, &text, kind, Spot { flow: true, key: tight, block: false, parent });
+        let spelled = spell(
+            self.draw,
+            &text,
+            kind,
+            ScalarContext { flow: true, key: tight, block: false, parent },
+        );
         tree.shape = Shape::Scalar { text, kind, style: Some(spelled.style) };
         if self.properties(tree, true) {
             self.out.push(' ');
@@ -132,13 +136,13 @@ impl Emitter<'_, '_> {
     }
 
     fn comma(&mut self, parent: i32, many: bool, last: bool) {
-        if self.draw.percent(self.manner.odd / 2) {
+        if self.draw.percent(self.style.odd / 2) {
             self.out.push(' ');
         }
-        if last && many && self.draw.percent(self.manner.odd) {
+        if last && many && self.draw.percent(self.style.odd) {
             self.flow_break(parent);
         }
-        if !last || self.draw.percent(self.manner.odd) {
+        if !last || self.draw.percent(self.style.odd) {
             self.out.push(',');
         }
     }
@@ -152,13 +156,13 @@ impl Emitter<'_, '_> {
 
     /// A new line inside brackets, now and then with a comment at its end or on a line of its own.
     fn flow_break(&mut self, parent: i32) {
-        let column = (parent + 1).max(0) as usize + self.manner.width;
-        if self.draw.percent(self.manner.comments / 2) {
+        let column = (parent + 1).max(0) as usize + self.style.width;
+        if self.draw.percent(self.style.comments / 2) {
             self.out.push(' ');
             self.comment(Written::Loose);
         }
         self.end_line();
-        if self.draw.percent(self.manner.comments / 3) {
+        if self.draw.percent(self.style.comments / 3) {
             self.spaces(column);
             self.comment(Written::Loose);
             self.end_line();
@@ -174,7 +178,7 @@ fn is_pair(tree: &Tree) -> bool {
 
 /// A JSON file: compact, spaced or indented with spaces or tabs.
 pub(super) fn json(draw: &mut Draw<'_>) -> Sample {
-    let mut tree = generate::tree(draw, Taste { json: true, nodes: 24 });
+    let mut tree = generate::tree(draw, TreeOptions { json: true, nodes: 24 });
     let indent = draw.pick(&["", "  ", "    ", "\t"]);
     let eol = draw.pick(&["\n", "\n", "\r\n"]);
     let mut text = String::new();
@@ -182,7 +186,7 @@ pub(super) fn json(draw: &mut Draw<'_>) -> Sample {
     if !draw.once_in(4) {
         text.push_str(eol);
     }
-    Sample { text, documents: vec![tree], remarks: Vec::new(), has_anchors: false, json: true }
+    Sample { text, documents: vec![tree], comments: Vec::new(), has_anchors: false, json: true }
 }
 
 fn json_node(

@@ -17,7 +17,7 @@ fn edited(
 }
 
 #[test]
-fn lines_come_behind_an_entry_whose_last_line_goes() {
+fn lines_are_inserted_after_an_entry_whose_last_line_is_removed() {
     let text = edited("b:\n  c: 1\n  d: 2\nz: 1\n", |edit, at| {
         edit.remove(at("b.d"), EmptyParents::Keep).unwrap();
         edit.insert_key(at("."), "k", 1, KeyPosition::After("b")).unwrap();
@@ -32,7 +32,7 @@ fn lines_come_behind_an_entry_whose_last_line_goes() {
 }
 
 #[test]
-fn items_come_among_others_that_change_places() {
+fn elements_are_inserted_between_reordered_ones() {
     let text = "l:\n# one\n- a: 1\n- b: 2 # two\n- c: 3\nz: 1\n";
     let turned = |before: usize| {
         edited(text, |edit, at| {
@@ -54,7 +54,7 @@ fn items_come_among_others_that_change_places() {
 }
 
 #[test]
-fn a_comment_stands_beside_the_new_value() {
+fn line_comment_is_written_after_the_new_value() {
     let beside = CommentPosition::Line;
     let text = edited("a: {}\nb: 1 # old\nc:\n  d: 1\ne:\n  f: 1\n", |edit, at| {
         edit.insert_key(at("a"), "x", 1, KeyPosition::Last).unwrap();
@@ -70,7 +70,7 @@ fn a_comment_stands_beside_the_new_value() {
 }
 
 #[test]
-fn a_comment_stands_before_the_entries_that_come_behind_it() {
+fn line_comment_precedes_entries_inserted_after_it() {
     let text = edited("a: 1\nb: 1\n", |edit, at| {
         edit.set_comment(at("a"), CommentPosition::Line, Some("of a")).unwrap();
         edit.set_comment(at("b"), CommentPosition::Head, Some("of b")).unwrap();
@@ -80,7 +80,7 @@ fn a_comment_stands_before_the_entries_that_come_behind_it() {
 }
 
 #[test]
-fn a_comment_on_its_own_line_becomes_several() {
+fn comment_line_is_replaced_by_several_lines() {
     let file = File::parse("# head\na: 1 # x\n".to_owned()).unwrap();
     let comments = file.document(0).unwrap().comments();
     let mut edit = Edit::new(&file);
@@ -90,7 +90,7 @@ fn a_comment_on_its_own_line_becomes_several() {
 }
 
 #[test]
-fn keys_of_any_kind_are_inserted() {
+fn keys_of_any_type_are_inserted() {
     let source = File::parse("? [a, b]\n: 1\n2: x\n".to_owned()).unwrap();
     let keys: Vec<NodeRef<'_>> = source.document(0).unwrap().root().unwrap().children().collect();
     let file = File::parse("a: 1\n".to_owned()).unwrap();
@@ -102,7 +102,7 @@ fn keys_of_any_kind_are_inserted() {
 }
 
 #[test]
-fn what_is_left_out_of_a_graft_leaves_the_rest_as_it_stands() {
+fn document_copy_keeps_the_text_of_the_rest() {
     let text = "list:\n# one\n- name: a # first\n  drop: 1\n- drop\n# two\n- {name: b, drop: 1}\n";
     let source = File::parse(text.to_owned()).unwrap();
     let at = |path: &str| source.document(0).unwrap().find(&path.parse().unwrap()).unwrap();

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use krm_yaml::{DocumentRef, Edit, File, KeyPosition, NodeKind, NodeRef, Value};
 
-use crate::laws::draw::Draw;
-use crate::laws::{Verdict, emit, ensure};
+use crate::properties::draw::Draw;
+use crate::properties::{Verdict, emit, ensure};
 use crate::refusals::Refusals;
 use crate::runner::{holds, is_survey};
 
 #[test]
-fn a_graft_keeps_its_comments() {
+fn copied_node_keeps_its_comments() {
     let refusals = Refusals::default();
     holds(|bytes| {
         let (choices, rest) = bytes.split_at(bytes.len().min(8));
@@ -21,7 +21,7 @@ fn a_graft_keeps_its_comments() {
         if target.has_anchors || source.has_anchors || target.json {
             return Ok(());
         }
-        // Comments of the two must be told apart.
+        // Comments of the two must be report apart.
         let source = parse(&source.text.replace("# c", "# s"))?;
         let target = parse(&target.text)?;
         let root = target.document(0).and_then(DocumentRef::root);
@@ -31,8 +31,8 @@ fn a_graft_keeps_its_comments() {
         }
         graft(&mut Draw::new(choices), &target, &source, &refusals)
     });
-    let (told, share) = refusals.told();
-    assert!(share < 0.02, "too many grafts were refused: {:.2} %\n{told}", share * 100.0);
+    let (report, share) = refusals.report();
+    assert!(share < 0.02, "too many grafts were refused: {:.2} %\n{report}", share * 100.0);
 }
 
 fn parse(text: &str) -> Result<File, String> {
@@ -57,14 +57,14 @@ fn graft(draw: &mut Draw<'_>, target: &File, source: &File, refusals: &Refusals)
         ),
         _ => edit.insert_element(place, draw.below(place.children().count() + 1), value),
     };
-    let told = format!("{node:?}\ninto {place:?}\nof {:?}", target.text());
+    let report = format!("{node:?}\ninto {place:?}\nof {:?}", target.text());
     match asked.and_then(|()| edit.apply()) {
         Err(error) => {
-            let told = format!("refused: {error}\n{told}");
+            let report = format!("refused: {error}\n{report}");
             if is_survey() {
-                return Err(told);
+                return Err(report);
             }
-            refusals.count(Some((&error.to_string(), told)));
+            refusals.count(Some((&error.to_string(), report)));
             Ok(())
         }
         Ok(text) => {
@@ -72,7 +72,7 @@ fn graft(draw: &mut Draw<'_>, target: &File, source: &File, refusals: &Refusals)
             let after = comments(&parse(&text)?);
             for (comment, count) in comments(target).into_iter().chain(inside(node)) {
                 let found = after.get(&comment).copied().unwrap_or(0);
-                ensure!(found >= count, "lost {comment:?} of\n{told}\n--- new\n{text}");
+                ensure!(found >= count, "lost {comment:?} of\n{report}\n--- new\n{text}");
             }
             Ok(())
         }

@@ -189,7 +189,7 @@ const WORDS: &[&str] = &[
     "v1",
     "apps/v1",
     "ClusterIP",
-    "some longer text of words",
+    "some longer text of text",
     "a-b_c",
     "x.y",
     "IfNotPresent",
@@ -223,7 +223,7 @@ const JSON_NUMBERS: &[&str] =
 
 /// What a generated tree may hold.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Taste {
+pub(crate) struct TreeOptions {
     /// Only what JSON has.
     pub(crate) json: bool,
     /// How many nodes at most; bounds the size of a case.
@@ -231,12 +231,12 @@ pub(crate) struct Taste {
 }
 
 /// A document's tree.
-pub(crate) fn tree(draw: &mut Draw<'_>, taste: Taste) -> Tree {
-    let mut left = taste.nodes;
+pub(crate) fn tree(draw: &mut Draw<'_>, options: TreeOptions) -> Tree {
+    let mut left = options.nodes;
     match draw.below(12) {
-        0..=8 => mapping(draw, taste, 0, &mut left),
-        9 | 10 => sequence(draw, taste, 0, &mut left),
-        _ => scalar(draw, taste),
+        0..=8 => mapping(draw, options, 0, &mut left),
+        9 | 10 => sequence(draw, options, 0, &mut left),
+        _ => scalar(draw, options),
     }
 }
 
@@ -297,23 +297,23 @@ pub(crate) fn swapped(draw: &mut Draw<'_>, json: bool) -> Tree {
 
 /// A value for an edit: small.
 pub(crate) fn value(draw: &mut Draw<'_>, json: bool) -> Tree {
-    let taste = Taste { json, nodes: 6 };
-    let mut left = taste.nodes;
+    let options = TreeOptions { json, nodes: 6 };
+    let mut left = options.nodes;
     match draw.below(8) {
-        0..=4 => scalar(draw, taste),
-        5 => mapping(draw, taste, 3, &mut left),
-        6 => sequence(draw, taste, 3, &mut left),
-        _ => node(draw, taste, 2, &mut left),
+        0..=4 => scalar(draw, options),
+        5 => mapping(draw, options, 3, &mut left),
+        6 => sequence(draw, options, 3, &mut left),
+        _ => node(draw, options, 2, &mut left),
     }
 }
 
-fn node(draw: &mut Draw<'_>, taste: Taste, depth: usize, left: &mut usize) -> Tree {
+fn node(draw: &mut Draw<'_>, options: TreeOptions, depth: usize, left: &mut usize) -> Tree {
     *left = left.saturating_sub(1);
     let deep = depth > 5 || *left == 0 || draw.is_spent();
     match draw.below(10) {
-        5..=7 if !deep => mapping(draw, taste, depth, left),
-        8 | 9 if !deep => sequence(draw, taste, depth, left),
-        _ => scalar(draw, taste),
+        5..=7 if !deep => mapping(draw, options, depth, left),
+        8 | 9 if !deep => sequence(draw, options, depth, left),
+        _ => scalar(draw, options),
     }
 }
 
@@ -323,17 +323,17 @@ fn entry_count(draw: &mut Draw<'_>) -> usize {
     if count == 0 && !draw.is_spent() && !draw.once_in(4) { 2 } else { count }
 }
 
-fn sequence(draw: &mut Draw<'_>, taste: Taste, depth: usize, left: &mut usize) -> Tree {
+fn sequence(draw: &mut Draw<'_>, options: TreeOptions, depth: usize, left: &mut usize) -> Tree {
     let count = entry_count(draw);
-    Tree::sequence((0..count).map(|_| node(draw, taste, depth + 1, left)).collect())
+    Tree::sequence((0..count).map(|_| node(draw, options, depth + 1, left)).collect())
 }
 
-fn mapping(draw: &mut Draw<'_>, taste: Taste, depth: usize, left: &mut usize) -> Tree {
+fn mapping(draw: &mut Draw<'_>, options: TreeOptions, depth: usize, left: &mut usize) -> Tree {
     let count = entry_count(draw);
     let mut entries: Vec<(Tree, Tree)> = Vec::new();
     for _ in 0..count {
-        let key = key(draw, taste, entries.len(), left);
-        let value = node(draw, taste, depth + 1, left);
+        let key = key(draw, options, entries.len(), left);
+        let value = node(draw, options, depth + 1, left);
         let text = key.as_text();
         if text.is_none() || entries.iter().all(|(other, _)| other.as_text() != text) {
             entries.push((key, value));
@@ -342,24 +342,24 @@ fn mapping(draw: &mut Draw<'_>, taste: Taste, depth: usize, left: &mut usize) ->
     Tree::mapping(entries)
 }
 
-fn key(draw: &mut Draw<'_>, taste: Taste, at: usize, left: &mut usize) -> Tree {
+fn key(draw: &mut Draw<'_>, options: TreeOptions, at: usize, left: &mut usize) -> Tree {
     match draw.below(24) {
         0..=17 => Tree::text(WORDS[(at + draw.below(WORDS.len())) % WORDS.len()]),
         18..=20 => Tree::text(&string(draw)),
-        21 if !taste.json => Tree::plain(draw.pick(NUMBERS)),
-        22 if !taste.json => Tree::plain(draw.pick(&["true", "~", "null", "False"])),
-        23 if !taste.json && draw.once_in(3) => sequence(draw, taste, 5, left),
+        21 if !options.json => Tree::plain(draw.pick(NUMBERS)),
+        22 if !options.json => Tree::plain(draw.pick(&["true", "~", "null", "False"])),
+        23 if !options.json && draw.once_in(3) => sequence(draw, options, 5, left),
         _ => Tree::text(&format!("k{}", draw.below(100))),
     }
 }
 
-fn scalar(draw: &mut Draw<'_>, taste: Taste) -> Tree {
+fn scalar(draw: &mut Draw<'_>, options: TreeOptions) -> Tree {
     match draw.below(10) {
         0..=6 => Tree::text(&string(draw)),
-        7 if taste.json => Tree::plain(draw.pick(JSON_NUMBERS)),
+        7 if options.json => Tree::plain(draw.pick(JSON_NUMBERS)),
         7 => Tree::plain(draw.pick(NUMBERS)),
         8 => Tree::plain(draw.pick(&["true", "false"])),
-        _ if taste.json => Tree::plain("null"),
+        _ if options.json => Tree::plain("null"),
         _ => Tree::plain(draw.pick(&["null", "~", "", "Null", "TRUE"])),
     }
 }

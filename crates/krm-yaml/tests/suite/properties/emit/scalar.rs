@@ -7,7 +7,7 @@ use super::super::model::{Kind, kind_of_plain};
 
 /// Where a scalar stands.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Spot {
+pub(crate) struct ScalarContext {
     /// Inside brackets.
     pub(crate) flow: bool,
     /// It is a key before its colon: one line.
@@ -20,7 +20,7 @@ pub(crate) struct Spot {
 
 /// A text in its style.
 #[derive(Debug)]
-pub(crate) struct Spelled {
+pub(crate) struct ScalarText {
     pub(crate) style: ScalarStyle,
     /// On the line where the scalar begins.
     pub(crate) head: String,
@@ -36,11 +36,11 @@ fn is_printable(c: char) -> bool {
 }
 
 /// Whether a text of one line can stand plain and reads as text.
-fn plain(text: &str, spot: Spot) -> bool {
+fn plain(text: &str, context: ScalarContext) -> bool {
     let mut chars = text.chars();
     let Some(first) = chars.next() else { return false };
     let second = chars.next();
-    let flow_mark = |c: char| spot.flow && ",[]{}".contains(c);
+    let flow_mark = |c: char| context.flow && ",[]{}".contains(c);
     let safe_first = match first {
         '-' | '?' | ':' => second.is_some_and(|c| !c.is_whitespace() && !flow_mark(c)),
         c => !",[]{}#&*!|>'\"%@`".contains(c),
@@ -54,7 +54,7 @@ fn plain(text: &str, spot: Spot) -> bool {
         && !text.starts_with("---")
         && !text.starts_with("...")
         && kind_of_plain(text) == Kind::Text
-        && !(spot.key && text == "<<")
+        && !(context.key && text == "<<")
 }
 
 /// Whether a text can be folded over lines in quotes or plain: no blanks at its line breaks.
@@ -68,15 +68,20 @@ fn foldable(text: &str) -> bool {
 }
 
 /// Chooses a style that can hold the text, and writes it.
-pub(crate) fn spell(draw: &mut Draw<'_>, text: &str, kind: Kind, spot: Spot) -> Spelled {
+pub(crate) fn spell(
+    draw: &mut Draw<'_>,
+    text: &str,
+    kind: Kind,
+    context: ScalarContext,
+) -> ScalarText {
     if kind != Kind::Text {
         return one_line(ScalarStyle::Plain, text.to_owned());
     }
     let printable = text.chars().all(|c| c == '\n' || is_printable(c));
-    let many = !spot.key;
+    let many = !context.key;
     let mut ways: Vec<ScalarStyle> = Vec::new();
-    if plain(text, spot)
-        || many && !text.contains('\t') && text.contains('\n') && plain_lines(text, spot)
+    if plain(text, context)
+        || many && !text.contains('\t') && text.contains('\n') && plain_lines(text, context)
     {
         ways.extend([ScalarStyle::Plain; 4]);
     }
@@ -84,7 +89,7 @@ pub(crate) fn spell(draw: &mut Draw<'_>, text: &str, kind: Kind, spot: Spot) -> 
     if printable && (!text.contains('\n') || many && foldable(text)) {
         ways.push(ScalarStyle::SingleQuoted);
     }
-    if spot.block && printable {
+    if context.block && printable {
         let many = text.contains('\n');
         ways.extend([ScalarStyle::Literal].repeat(if many { 6 } else { 1 }));
         let deep = text.split('\n').any(|line| line.starts_with([' ', '\t']));
@@ -92,8 +97,9 @@ pub(crate) fn spell(draw: &mut Draw<'_>, text: &str, kind: Kind, spot: Spot) -> 
             ways.extend([ScalarStyle::Folded].repeat(if many { 3 } else { 1 }));
         }
     }
-    let indent = " "
-        .repeat((spot.parent + 1).max(0) as usize + draw.below(3) + usize::from(spot.parent < 0));
+    let indent = " ".repeat(
+        (context.parent + 1).max(0) as usize + draw.below(3) + usize::from(context.parent < 0),
+    );
     match draw.pick(&ways) {
         ScalarStyle::Plain => folded_lines(
             draw,
@@ -101,41 +107,44 @@ pub(crate) fn spell(draw: &mut Draw<'_>, text: &str, kind: Kind, spot: Spot) -> 
             text,
             "",
             &indent,
-            many && spot_allows_fold(text, spot),
+            many && spot_allows_fold(text, context),
         ),
         ScalarStyle::SingleQuoted => {
             let escaped = text.replace('\'', "''");
             folded_lines(draw, ScalarStyle::SingleQuoted, &escaped, "'", &indent, many)
         }
         ScalarStyle::DoubleQuoted => double_quoted(draw, text, &indent, many),
-        ScalarStyle::Literal => block(draw, text, spot, false),
-        ScalarStyle::Folded => block(draw, text, spot, true),
+        ScalarStyle::Literal => block(draw, text, context, false),
+        ScalarStyle::Folded => block(draw, text, context, true),
     }
 }
 
 /// Words of a plain text go to a new line only where none of them means something there.
-fn spot_allows_fold(text: &str, spot: Spot) -> bool {
-    text.split([' ', '\n']).filter(|word| !word.is_empty()).all(|word| plain_word(word, spot))
+fn spot_allows_fold(text: &str, context: ScalarContext) -> bool {
+    text.split([' ', '\n']).filter(|word| !word.is_empty()).all(|word| plain_word(word, context))
 }
 
-fn plain_word(word: &str, spot: Spot) -> bool {
-    let marks = if spot.flow { ",[]{}#:" } else { "#:" };
+fn plain_word(word: &str, context: ScalarContext) -> bool {
+    let marks = if context.flow { ",[]{}#:" } else { "#:" };
     word.chars().all(is_printable)
         && !word.contains(|c| marks.contains(c))
         && !word.starts_with(['-', '?', '.', '%'])
 }
 
-fn plain_lines(text: &str, spot: Spot) -> bool {
+fn plain_lines(text: &str, context: ScalarContext) -> bool {
     foldable(text)
         && !text.starts_with('\n')
         && !text.ends_with('\n')
-        && spot_allows_fold(text, spot)
-        && plain(text.split('\n').next().unwrap_or_default(), Spot { key: true, ..spot })
+        && spot_allows_fold(text, context)
+        && plain(
+            text.split('\n').next().unwrap_or_default(),
+            ScalarContext { key: true, ..context },
+        )
         && text.trim() == text
 }
 
-fn one_line(style: ScalarStyle, head: String) -> Spelled {
-    Spelled { style, head, lines: Vec::new(), content: None }
+fn one_line(style: ScalarStyle, head: String) -> ScalarText {
+    ScalarText { style, head, lines: Vec::new(), content: None }
 }
 
 /// Plain and single-quoted: a break in the text is an empty line, a space may become a break.
@@ -146,7 +155,7 @@ fn folded_lines(
     quote: &str,
     indent: &str,
     fold: bool,
-) -> Spelled {
+) -> ScalarText {
     let mut lines = vec![quote.to_owned()];
     let chars: Vec<char> = text.chars().collect();
     for (at, &c) in chars.iter().enumerate() {
@@ -174,10 +183,10 @@ fn folded_lines(
         }
     }
     let head = lines.remove(0);
-    Spelled { style, head, lines, content: None }
+    ScalarText { style, head, lines, content: None }
 }
 
-fn double_quoted(draw: &mut Draw<'_>, text: &str, indent: &str, many: bool) -> Spelled {
+fn double_quoted(draw: &mut Draw<'_>, text: &str, indent: &str, many: bool) -> ScalarText {
     let mut lines = vec!["\"".to_owned()];
     for c in text.chars() {
         let line = lines.last_mut().expect("there is a line");
@@ -211,11 +220,11 @@ fn double_quoted(draw: &mut Draw<'_>, text: &str, indent: &str, many: bool) -> S
     }
     lines.last_mut().expect("there is a line").push('"');
     let head = lines.remove(0);
-    Spelled { style: ScalarStyle::DoubleQuoted, head, lines, content: None }
+    ScalarText { style: ScalarStyle::DoubleQuoted, head, lines, content: None }
 }
 
 /// `|` and `>` with the indicators that the text needs, and now and then those that it does not.
-fn block(draw: &mut Draw<'_>, text: &str, spot: Spot, fold: bool) -> Spelled {
+fn block(draw: &mut Draw<'_>, text: &str, context: ScalarContext, fold: bool) -> ScalarText {
     let body = text.trim_end_matches('\n');
     let breaks = text.len() - body.len();
     let chomp = match (body.is_empty(), breaks) {
@@ -228,8 +237,8 @@ fn block(draw: &mut Draw<'_>, text: &str, spot: Spot, fold: bool) -> Spelled {
     let needed = first.starts_with([' ', '\t'])
         || text.split('\n').next().is_some_and(|line| line.trim().is_empty() && !line.is_empty());
     let width = 1 + draw.below(4);
-    let parent = spot.parent.max(0) as usize;
-    let column = if spot.parent < 0 { width } else { parent + width };
+    let parent = context.parent.max(0) as usize;
+    let column = if context.parent < 0 { width } else { parent + width };
     let digit = if needed || draw.once_in(8) { width.to_string() } else { String::new() };
     let mut head = String::from(if fold { ">" } else { "|" });
     if draw.once_in(2) {
@@ -268,7 +277,7 @@ fn block(draw: &mut Draw<'_>, text: &str, spot: Spot, fold: bool) -> Spelled {
         }
     }
     let style = if fold { ScalarStyle::Folded } else { ScalarStyle::Literal };
-    Spelled { style, head, lines, content: Some((column, chomp == "+")) }
+    ScalarText { style, head, lines, content: Some((column, chomp == "+")) }
 }
 
 /// One line of a folded text, over several lines where single spaces allow it.

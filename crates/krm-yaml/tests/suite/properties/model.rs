@@ -148,8 +148,9 @@ impl Tree {
 
     fn differs(&self, found: &Tree) -> Option<(String, String)> {
         let wrong = |what: &str| {
-            let told = format!("{what} differs: wanted {}, found {}", self.brief(), found.brief());
-            Some((told, String::new()))
+            let report =
+                format!("{what} differs: wanted {}, found {}", self.brief(), found.brief());
+            Some((report, String::new()))
         };
         let below = |step: String, inner: Option<(String, String)>| {
             inner.map(|(what, way)| (what, format!("{step}{way}")))

@@ -21,15 +21,15 @@ pub(crate) fn change(draw: &mut Draw<'_>, text: &str) -> Result<Option<String>, 
             }
         }
     }
-    let told = format!("\n{how:?}\n--- from\n{text}\n--- to\n{new}\n---\n{text:?}");
-    let after = File::parse(new.clone()).map_err(|error| format!("{error:?}{told}"))?;
-    ensure!(file.documents().len() == after.documents().len(), "documents{told}");
+    let report = format!("\n{how:?}\n--- from\n{text}\n--- to\n{new}\n---\n{text:?}");
+    let after = File::parse(new.clone()).map_err(|error| format!("{error:?}{report}"))?;
+    ensure!(file.documents().len() == after.documents().len(), "documents{report}");
     for (old, new) in file.documents().zip(after.documents()) {
         let [was, is] = [comments(old), comments(new)];
         let differs = was.iter().zip(&is).find(|(was, is)| was != is);
-        ensure!(was.len() == is.len() && differs.is_none(), "comments {differs:?}{told}");
-        let again = new.reindent(how).map_err(|error| format!("again {error}{told}"))?;
-        ensure!(again == new.text(), "twice is not once{told}\n--- again\n{again}");
+        ensure!(was.len() == is.len() && differs.is_none(), "comments {differs:?}{report}");
+        let again = new.reindent(how).map_err(|error| format!("again {error}{report}"))?;
+        ensure!(again == new.text(), "twice is not once{report}\n--- again\n{again}");
     }
     Ok(None)
 }

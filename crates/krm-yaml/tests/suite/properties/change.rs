@@ -16,7 +16,7 @@ pub(crate) struct Change {
 #[derive(Clone, Debug)]
 pub(crate) enum What {
     Set(Tree),
-    InsertKey { key: String, value: Tree, at: usize, place: Spoken },
+    InsertKey { key: String, value: Tree, at: usize, place: PositionArgument },
     InsertItem { value: Tree, at: usize, last: bool },
     Remove { prune: bool },
     Move { from: usize, to: usize },
@@ -27,7 +27,7 @@ pub(crate) enum What {
 
 /// A place as the caller names it; where that is stands beside it.
 #[derive(Clone, Debug)]
-pub(crate) enum Spoken {
+pub(crate) enum PositionArgument {
     Last,
     First,
     Before(String),
@@ -37,7 +37,7 @@ pub(crate) enum Spoken {
 
 /// What a choice of a change goes by.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wish {
+pub(crate) struct ChangeOptions {
     /// How many changes were chosen before this one: each brings a key of its own.
     pub(crate) number: usize,
     /// Only values that JSON has.
@@ -46,7 +46,7 @@ pub(crate) struct Wish {
 
 impl Change {
     /// A change of some node of the document; none where the choice does not fit it.
-    pub(crate) fn choose(draw: &mut Draw<'_>, tree: &Tree, wish: Wish) -> Option<Self> {
+    pub(crate) fn choose(draw: &mut Draw<'_>, tree: &Tree, options: ChangeOptions) -> Option<Self> {
         let mut targets = Vec::new();
         collect(tree, &mut Vec::new(), &mut targets);
         let path = targets[draw.below(targets.len())].clone();
@@ -54,10 +54,10 @@ impl Change {
         let is_key = parent_is_mapping(tree, &path) && path.last().is_some_and(|at| at % 2 == 0);
         let what = if is_key {
             let old = node.as_text()?;
-            let name = fresh_key(draw, tree, wish);
+            let name = fresh_key(draw, tree, options);
             if old == "<<" { return None } else { What::Rename(name) }
         } else {
-            choose_for(draw, tree, node, path.is_empty(), wish)?
+            choose_for(draw, tree, node, path.is_empty(), options)?
         };
         Some(Self { path, what })
     }
@@ -106,15 +106,15 @@ impl Change {
             What::Set(value) => edit.set(node, value.to_value()),
             What::InsertKey { key, value, place, .. } => {
                 let order: Vec<&str> = match place {
-                    Spoken::InOrder(order) => order.iter().map(String::as_str).collect(),
+                    PositionArgument::InOrder(order) => order.iter().map(String::as_str).collect(),
                     _ => Vec::new(),
                 };
                 let place = match place {
-                    Spoken::Last => KeyPosition::Last,
-                    Spoken::First => KeyPosition::First,
-                    Spoken::Before(name) => KeyPosition::Before(name),
-                    Spoken::After(name) => KeyPosition::After(name),
-                    Spoken::InOrder(_) => KeyPosition::InOrder(&order),
+                    PositionArgument::Last => KeyPosition::Last,
+                    PositionArgument::First => KeyPosition::First,
+                    PositionArgument::Before(name) => KeyPosition::Before(name),
+                    PositionArgument::After(name) => KeyPosition::After(name),
+                    PositionArgument::InOrder(_) => KeyPosition::InOrder(&order),
                 };
                 edit.insert_key(node, key, value.to_value(), place)
             }
@@ -130,7 +130,7 @@ impl Change {
         }
     }
 
-    /// The kind of the change and of what it meets, in a few words.
+    /// The kind of the change and of what it meets, in a few text.
     pub(crate) fn brief(&self, tree: &Tree) -> String {
         let of = |tree: &Tree| match &tree.shape {
             Shape::Scalar { text, style, .. } if text.contains('\n') => format!("lines {style:?}"),
@@ -220,15 +220,15 @@ fn collect(tree: &Tree, path: &mut Vec<usize>, out: &mut Vec<Vec<usize>>) {
 }
 
 /// A key that nothing in the document is called.
-fn fresh_key(draw: &mut Draw<'_>, tree: &Tree, wish: Wish) -> String {
+fn fresh_key(draw: &mut Draw<'_>, tree: &Tree, options: ChangeOptions) -> String {
     let mut taken = Vec::new();
     generate::texts(tree, &mut taken);
     let mut key = if draw.once_in(3) { generate::string(draw) } else { "fresh".to_owned() };
     while taken.contains(&key)
         || key == "<<"
-        || wish.number > 0 && !key.ends_with(&wish.number.to_string())
+        || options.number > 0 && !key.ends_with(&options.number.to_string())
     {
-        key.push_str(&format!("-{}", wish.number));
+        key.push_str(&format!("-{}", options.number));
     }
     key
 }
@@ -238,25 +238,25 @@ fn choose_for(
     tree: &Tree,
     node: &Tree,
     is_root: bool,
-    wish: Wish,
+    options: ChangeOptions,
 ) -> Option<What> {
     let which = draw.below(12);
-    // One removal in an edit, and no comments beside other changes: their ground is another's.
-    let quiet = wish.number > 0;
+    // One removal in an edit, and no comments beside other changes: their range is another's.
+    let quiet = options.number > 0;
     Some(match (&node.shape, which) {
         (_, 10 | 11) if !is_root && !quiet => What::Remove { prune: draw.once_in(3) },
         (_, 9) if !is_root && !quiet => {
             let place = draw.pick(&[CommentPosition::Head, CommentPosition::Line]);
             What::Comment { place, text: format!("note {}", draw.pick(&["one", "two: [", "# x"])) }
         }
-        (Shape::Mapping { entries, .. }, 0..=4) => insert_key(draw, tree, entries, wish),
+        (Shape::Mapping { entries, .. }, 0..=4) => insert_key(draw, tree, entries, options),
         (Shape::Mapping { entries, .. }, 5 | 6) if entries.len() > 1 => {
             What::Reorder(shuffled(draw, entries.len()))
         }
         (Shape::Sequence { items, .. }, 0..=4) => {
             let last = draw.once_in(2);
             let at = if last { items.len() } else { draw.below(items.len() + 1) };
-            What::InsertItem { value: generate::value(draw, wish.json), at, last }
+            What::InsertItem { value: generate::value(draw, options.json), at, last }
         }
         (Shape::Sequence { items, .. }, 5) if items.len() > 1 => {
             What::Move { from: draw.below(items.len()), to: draw.below(items.len()) }
@@ -264,12 +264,17 @@ fn choose_for(
         (Shape::Sequence { items, .. }, 6) if items.len() > 1 => {
             What::Reorder(shuffled(draw, items.len()))
         }
-        _ => What::Set(generate::value(draw, wish.json)),
+        _ => What::Set(generate::value(draw, options.json)),
     })
 }
 
-fn insert_key(draw: &mut Draw<'_>, tree: &Tree, entries: &[(Tree, Tree)], wish: Wish) -> What {
-    let key = fresh_key(draw, tree, wish);
+fn insert_key(
+    draw: &mut Draw<'_>,
+    tree: &Tree,
+    entries: &[(Tree, Tree)],
+    options: ChangeOptions,
+) -> What {
+    let key = fresh_key(draw, tree, options);
     let count = entries.len();
     // Only a key that is there once, and is a text, can be named for certain.
     let named: Vec<usize> = (0..count)
@@ -281,20 +286,20 @@ fn insert_key(draw: &mut Draw<'_>, tree: &Tree, entries: &[(Tree, Tree)], wish: 
         .collect();
     let has_alias = entries.iter().any(|(key, _)| matches!(key.shape, Shape::Alias(_)));
     let (place, at) = match draw.below(6) {
-        0 | 1 => (Spoken::Last, count),
-        2 => (Spoken::First, 0),
-        _ if named.is_empty() || has_alias => (Spoken::Last, count),
+        0 | 1 => (PositionArgument::Last, count),
+        2 => (PositionArgument::First, 0),
+        _ if named.is_empty() || has_alias => (PositionArgument::Last, count),
         way => {
             let at = named[draw.below(named.len())];
             let name = entries[at].0.as_text().unwrap_or_default().to_owned();
             match way {
-                3 => (Spoken::Before(name), at),
-                4 => (Spoken::After(name), at + 1),
-                _ => (Spoken::InOrder(vec![name, key.clone()]), at + 1),
+                3 => (PositionArgument::Before(name), at),
+                4 => (PositionArgument::After(name), at + 1),
+                _ => (PositionArgument::InOrder(vec![name, key.clone()]), at + 1),
             }
         }
     };
-    What::InsertKey { key, value: generate::value(draw, wish.json), at, place }
+    What::InsertKey { key, value: generate::value(draw, options.json), at, place }
 }
 
 fn shuffled(draw: &mut Draw<'_>, count: usize) -> Vec<usize> {

@@ -42,11 +42,13 @@ pub(crate) fn spelled_as_json(tree: &Tree) -> Tree {
 }
 
 /// The first value that JSON spells otherwise.
-pub(crate) fn word_of_yaml(tree: &Tree) -> Option<String> {
+pub(crate) fn yaml_only_scalar(tree: &Tree) -> Option<String> {
     match &tree.shape {
         Shape::Scalar { text, kind, .. } => (spelled(text, *kind) != *text).then(|| text.clone()),
-        Shape::Sequence { items, .. } => items.iter().find_map(word_of_yaml),
-        Shape::Mapping { entries, .. } => entries.iter().find_map(|(_, value)| word_of_yaml(value)),
+        Shape::Sequence { items, .. } => items.iter().find_map(yaml_only_scalar),
+        Shape::Mapping { entries, .. } => {
+            entries.iter().find_map(|(_, value)| yaml_only_scalar(value))
+        }
         Shape::Alias(_) => None,
     }
 }

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use krm_testkit::Case;
 use krm_yaml::parse_fast;
 
-use crate::laws::draw::Draw;
-use crate::laws::{Verdict, emit, mutate, ordinary, reading};
+use crate::properties::draw::Draw;
+use crate::properties::{Verdict, common_lines, emit, mutate, reading};
 use crate::runner::holds;
 
 #[expect(clippy::print_stdout, reason = "a test says how much was read without the front end")]
@@ -39,13 +39,13 @@ fn quick_is_thorough() {
 }
 
 #[test]
-fn quick_is_thorough_after_accidents() {
+fn quick_is_thorough_for_damaged_text() {
     holds_for(1, |bytes| damaged(bytes, &emit::sample(&mut Draw::new(bytes)).text));
 }
 
 #[test]
-fn quick_is_thorough_for_any_ordinary_lines() {
-    holds_for(1, |bytes| ordinary::lines(&mut Draw::new(bytes)));
+fn quick_is_thorough_for_common_lines() {
+    holds_for(1, |bytes| common_lines::lines(&mut Draw::new(bytes)));
 }
 
 /// Documents as they are in packages: the cases of this crate without those that are broken.
@@ -57,7 +57,7 @@ fn documents() -> Vec<String> {
 }
 
 #[test]
-fn quick_is_thorough_for_cases_after_accidents() {
+fn quick_is_thorough_for_damaged_cases() {
     let documents = documents();
     assert!(documents.len() > 50, "only {} cases are ordinary", documents.len());
     holds_for(20, |bytes| {
@@ -89,7 +89,7 @@ fn quick_is_thorough_for_the_suite() {
 }
 
 #[test]
-fn packages_are_read_without_the_front_end() {
+fn fast_parser_handles_packages() {
     let Some(folder) = std::env::var_os("KRM_CORPORA") else {
         println!("skipped: KRM_CORPORA does not name a folder of packages");
         return;
@@ -112,7 +112,7 @@ fn packages_are_read_without_the_front_end() {
 
 /// What is read without the front end, and what is not certain, one document each.
 #[test]
-fn ordinary_documents_are_certain_and_odd_ones_are_not() {
+fn fast_parser_handles_common_documents_only() {
     let certain = [
         "a: 1\n",
         "a:\n- b\n- c: d\n  e: f\ng:\n    - h\n",
@@ -153,11 +153,11 @@ fn ordinary_documents_are_certain_and_odd_ones_are_not() {
 }
 
 #[test]
-fn an_odd_document_leaves_the_others_quick() {
+fn fast_parser_handles_documents_around_an_uncommon_one() {
     let odd = "a: 1\n---\nb: &x 2\nc: *x\n---\nd: 3\n---\n--- text\n--- # e\nf: 4\n";
     assert_eq!(parse_fast(odd), (4, 6));
     reading::quick_is_thorough(odd).expect("it is read as the front end reads it");
-    // Behind `...` there may be anything; the front end goes on to the next bare `---`.
+    // Indicator `...` there may be anything; the front end goes on to the next bare `---`.
     let ended = "a: 1\n...\n%YAML 1.2\n---\nb: 2\n---\nc: 3\n";
     assert_eq!(parse_fast(ended), (1, 3));
     reading::quick_is_thorough(ended).expect("it is read as the front end reads it");

@@ -1,4 +1,4 @@
-//! The ground that a change may disturb, found from the old text and nothing else.
+//! The range that a change may disturb, found from the old text and nothing else.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use super::model::{Shape, Tree};
 
 /// A stretch of the old text that a change may touch.
 #[derive(Clone, Debug)]
-pub(crate) struct Ground {
+pub(crate) struct AllowedRange {
     pub(crate) range: Range<usize>,
     /// Whether old bytes may go; otherwise new ones may only come between.
     pub(crate) may_go: bool,
@@ -17,7 +17,7 @@ pub(crate) struct Ground {
     pub(crate) lost: Range<usize>,
 }
 
-impl Ground {
+impl AllowedRange {
     fn whole(range: Range<usize>) -> Self {
         Self { lost: range.clone(), range, may_go: true }
     }
@@ -36,17 +36,17 @@ struct Slot {
     end: usize,
 }
 
-pub(crate) fn of(document: DocumentRef<'_>, change: &Change) -> Ground {
+pub(crate) fn of(document: DocumentRef<'_>, change: &Change) -> AllowedRange {
     let text = document.file().text();
     let node = node_at(document, &change.path).expect("the path was taken from this document");
-    let ground = match &change.what {
+    let range = match &change.what {
         What::Set(value) => set(text, node, value),
         What::Rename(_) => renamed(text, node),
         What::Remove { prune } => removed(text, node, *prune),
         What::InsertKey { at, .. } | What::InsertItem { at, .. } => inserted(text, node, *at),
         What::Move { .. } | What::Reorder(_) => {
             let range = reordered(text, node);
-            Ground { range, may_go: true, lost: 0..0 }
+            AllowedRange { range, may_go: true, lost: 0..0 }
         }
         What::Comment { .. } => {
             let (slots, at) = around(node);
@@ -56,18 +56,18 @@ pub(crate) fn of(document: DocumentRef<'_>, change: &Change) -> Ground {
                 node.parent().map_or(0, |parent| floor(text, parent))
             };
             let column = column(text, slots[at].head);
-            Ground::whole(floor..next_line(text, tail(text, slots[at].end, column)))
+            AllowedRange::whole(floor..next_line(text, tail(text, slots[at].end, column)))
         }
     };
-    without_final_break(document, ground)
+    without_final_break(document, range)
 }
 
 /// Spec: what a block scalar at the very end of a file without a line break means hangs on the break
 /// that follows it (8.1.1.2). A change behind it, or one that makes it the last, has to mend its header.
-fn without_final_break(document: DocumentRef<'_>, mut ground: Ground) -> Ground {
+fn without_final_break(document: DocumentRef<'_>, mut range: AllowedRange) -> AllowedRange {
     let text = document.file().text();
     if text.ends_with(['\n', '\r']) {
-        return ground;
+        return range;
     }
     let mut leaves = Vec::new();
     if let Some(root) = document.root() {
@@ -76,21 +76,19 @@ fn without_final_break(document: DocumentRef<'_>, mut ground: Ground) -> Ground 
     let is_block =
         |leaf: &NodeRef<'_>| leaf.as_scalar().is_some_and(|scalar| scalar.style().is_block());
     let last =
-        leaves.last().filter(|leaf| is_block(leaf) && ground.range.end >= leaf.start() as usize);
+        leaves.last().filter(|leaf| is_block(leaf) && range.range.end >= leaf.start() as usize);
     let before = leaves.iter().rfind(|leaf| {
-        is_block(leaf)
-            && leaf.end() as usize <= ground.range.start
-            && ground.range.end >= text.len()
+        is_block(leaf) && leaf.end() as usize <= range.range.start && range.range.end >= text.len()
     });
     for leaf in last.into_iter().chain(before) {
         let start = leaf.full_span().start as usize;
-        if start < ground.range.start || ground.range.end >= text.len() {
-            ground.range.start = ground.range.start.min(start);
-            ground.range.end = ground.range.end.max(leaf.end() as usize);
-            ground.may_go = true;
+        if start < range.range.start || range.range.end >= text.len() {
+            range.range.start = range.range.start.min(start);
+            range.range.end = range.range.end.max(leaf.end() as usize);
+            range.may_go = true;
         }
     }
-    ground
+    range
 }
 
 fn collect_leaves<'a>(node: NodeRef<'a>, out: &mut Vec<NodeRef<'a>>) {
@@ -112,40 +110,40 @@ fn in_brackets(node: NodeRef<'_>) -> bool {
         .any(|up| up.collection_style() != CollectionStyle::Block)
 }
 
-fn set(text: &str, node: NodeRef<'_>, value: &Tree) -> Ground {
+fn set(text: &str, node: NodeRef<'_>, value: &Tree) -> AllowedRange {
     let full = node.full_span();
     let own = full.start as usize..full.end as usize;
     let is_block_text =
         matches!(node.kind(), NodeKind::Scalar(ScalarStyle::Literal | ScalarStyle::Folded));
     let inline = !node.is_block() && !is_block_text;
     if inline && !own.is_empty() && (is_one_line(value) || in_brackets(node)) && node.text() != "" {
-        return Ground::whole(own);
+        return AllowedRange::whole(own);
     }
     let floor = floor(text, node);
     if inline && (is_one_line(value) || in_brackets(node)) {
         // Nothing stands here yet: up to a comment, or to the next mark of the brackets.
         let end = skip_blanks(text, own.end.max(floor));
-        // Behind `--- # comment` a root has only the next line.
+        // Indicator `--- # comment` a root has only the next line.
         let end = if node.parent().is_none() { next_line(text, end) } else { end };
-        return Ground::whole(floor.min(own.start)..end);
+        return AllowedRange::whole(floor.min(own.start)..end);
     }
     let column = node.parent().map_or(0, |_| {
         let (slots, at) = around(node);
         column(text, slots[at].head)
     });
     let end = next_line(text, tail(text, own.end, column));
-    Ground { range: floor.min(own.start)..end, may_go: true, lost: floor.min(own.start)..end }
+    AllowedRange { range: floor.min(own.start)..end, may_go: true, lost: floor.min(own.start)..end }
 }
 
-fn renamed(text: &str, key: NodeRef<'_>) -> Ground {
+fn renamed(text: &str, key: NodeRef<'_>) -> AllowedRange {
     let full = key.full_span();
     let is_block = key.as_scalar().is_some_and(|scalar| scalar.style().is_block());
     let end = if is_block { next_line(text, full.end as usize) } else { full.end as usize };
-    Ground::whole(full.start as usize..end)
+    AllowedRange::whole(full.start as usize..end)
 }
 
-fn removed(text: &str, node: NodeRef<'_>, prune: bool) -> Ground {
-    let Some(parent) = node.parent() else { return Ground::whole(0..text.len()) };
+fn removed(text: &str, node: NodeRef<'_>, prune: bool) -> AllowedRange {
+    let Some(parent) = node.parent() else { return AllowedRange::whole(0..text.len()) };
     let (slots, at) = around(node);
     let slot = slots[at];
     let only = slots.len() == 1;
@@ -157,7 +155,7 @@ fn removed(text: &str, node: NodeRef<'_>, prune: bool) -> Ground {
         let start = if at > 0 { slots[at - 1].end } else { parent.start() as usize + 1 };
         let end = slots.get(at + 1).map_or(full.end as usize - 1, |next| next.head);
         if parent.collection_style() == CollectionStyle::Pair {
-            return Ground::whole(full.start as usize..full.end as usize);
+            return AllowedRange::whole(full.start as usize..full.end as usize);
         }
         let comma = skip_trivia(text, slot.end);
         let behind =
@@ -167,7 +165,7 @@ fn removed(text: &str, node: NodeRef<'_>, prune: bool) -> Ground {
                 slot.end
             };
         let lost = above(text, slot.head, start)..behind_on_line(text, behind).max(slot.end);
-        return Ground { range: start..end, may_go: true, lost };
+        return AllowedRange { range: start..end, may_go: true, lost };
     }
     let column = column(text, slot.head);
     let own_line = is_first(text, slot.head);
@@ -187,26 +185,29 @@ fn removed(text: &str, node: NodeRef<'_>, prune: bool) -> Ground {
     }
     if only {
         let range = floor(text, parent).min(parent.full_span().start as usize).min(start)..end;
-        return Ground { range, may_go: true, lost };
+        return AllowedRange { range, may_go: true, lost };
     }
     let start = if end == text.len() && !text.ends_with(['\n', '\r']) {
         before_break(text, start)
     } else {
         start
     };
-    Ground { range: start..end, may_go: true, lost }
+    AllowedRange { range: start..end, may_go: true, lost }
 }
 
-fn inserted(text: &str, node: NodeRef<'_>, at: usize) -> Ground {
+fn inserted(text: &str, node: NodeRef<'_>, at: usize) -> AllowedRange {
     let slots = slots(node);
     let full = node.full_span();
     if slots.is_empty() || node.collection_style() == CollectionStyle::Pair {
         if in_brackets(node) {
-            return Ground { lost: 0..0, ..Ground::whole(full.start as usize..full.end as usize) };
+            return AllowedRange {
+                lost: 0..0,
+                ..AllowedRange::whole(full.start as usize..full.end as usize)
+            };
         }
         // `{}` becomes lines below; comments beside and inside stay.
         let range = floor(text, node).min(full.start as usize)..next_line(text, full.end as usize);
-        return Ground { range, may_go: true, lost: 0..0 };
+        return AllowedRange { range, may_go: true, lost: 0..0 };
     }
     let is_block = node.collection_style() == CollectionStyle::Block;
     let start = match at {
@@ -222,7 +223,7 @@ fn inserted(text: &str, node: NodeRef<'_>, at: usize) -> Ground {
         }
         None => full.end as usize,
     };
-    Ground::grows(start..end)
+    AllowedRange::grows(start..end)
 }
 
 fn reordered(text: &str, node: NodeRef<'_>) -> Range<usize> {

@@ -13,7 +13,7 @@ const CONTENTS: &[&str] = &[
     "text: >-",
     "text: |+",
     "text: |2-",
-    "words of a text",
+    "text of a text",
     "# a comment",
     "",
     "key: value # beside",

@@ -8,7 +8,7 @@ mod flow;
 mod scalar;
 
 use super::draw::Draw;
-use super::generate::{self, Taste};
+use super::generate::{self, TreeOptions};
 use super::model::Tree;
 
 /// Whose a comment is, by where it was written.
@@ -16,7 +16,7 @@ use super::model::Tree;
 pub(crate) enum Written {
     /// Directly above an entry, at its column.
     Above,
-    /// Behind a value.
+    /// Indicator a value.
     Beside,
     /// Between blank lines, of nobody in particular.
     Free,
@@ -26,7 +26,7 @@ pub(crate) enum Written {
 
 /// A comment that was written; its text is unique in the file.
 #[derive(Clone, Debug)]
-pub(crate) struct Remark {
+pub(crate) struct WrittenComment {
     pub(crate) text: String,
     pub(crate) place: Written,
     pub(crate) document: usize,
@@ -39,7 +39,7 @@ pub(crate) struct Remark {
 pub(crate) struct Sample {
     pub(crate) text: String,
     pub(crate) documents: Vec<Tree>,
-    pub(crate) remarks: Vec<Remark>,
+    pub(crate) comments: Vec<WrittenComment>,
     /// Whether the file is JSON.
     pub(crate) json: bool,
     /// Whether some node has an anchor.
@@ -48,7 +48,7 @@ pub(crate) struct Sample {
 
 /// How one document is written.
 #[derive(Clone, Copy, Debug)]
-struct Manner {
+struct EmitStyle {
     /// Chances in a hundred.
     comments: usize,
     blanks: usize,
@@ -75,9 +75,9 @@ struct Emitter<'d, 'b> {
     draw: &'d mut Draw<'b>,
     out: String,
     eol: &'static str,
-    manner: Manner,
+    style: EmitStyle,
     tail: Tail,
-    remarks: Vec<Remark>,
+    comments: Vec<WrittenComment>,
     /// Names of finished anchors, and whether they name a mapping.
     anchors: Vec<(String, bool)>,
     has_anchors: bool,
@@ -99,10 +99,10 @@ pub(crate) fn sample(draw: &mut Draw<'_>) -> Sample {
     }
     let mut emitter = Emitter {
         eol: if draw.once_in(5) { "\r\n" } else { "\n" },
-        manner: Manner { comments: 0, blanks: 0, flow: 0, odd: 0, width: 2, compact: false },
+        style: EmitStyle { comments: 0, blanks: 0, flow: 0, odd: 0, width: 2, compact: false },
         out: String::new(),
         tail: Tail::Any,
-        remarks: Vec::new(),
+        comments: Vec::new(),
         anchors: Vec::new(),
         has_anchors: false,
         document: 0,
@@ -118,7 +118,7 @@ pub(crate) fn sample(draw: &mut Draw<'_>) -> Sample {
     let mut open = true;
     for at in 0..count {
         emitter.document = at;
-        let mut tree = generate::tree(emitter.draw, Taste { json: false, nodes: 24 });
+        let mut tree = generate::tree(emitter.draw, TreeOptions { json: false, nodes: 24 });
         open = emitter.document(&mut tree, at == 0, open);
         documents.push(tree);
     }
@@ -130,7 +130,7 @@ pub(crate) fn sample(draw: &mut Draw<'_>) -> Sample {
     Sample {
         text: emitter.out,
         documents,
-        remarks: emitter.remarks,
+        comments: emitter.comments,
         has_anchors: emitter.has_anchors,
         json: false,
     }
@@ -143,7 +143,7 @@ impl Emitter<'_, '_> {
         self.anchors.clear();
         self.path.clear();
         self.handle = false;
-        self.manner = Manner {
+        self.style = EmitStyle {
             comments: self.draw.pick(&[0, 10, 30, 50]),
             blanks: self.draw.pick(&[0, 5, 20]),
             flow: self.draw.pick(&[0, 10, 30, 100]),
@@ -198,12 +198,12 @@ impl Emitter<'_, '_> {
 
     /// A comment with a text that nothing else has.
     fn comment(&mut self, place: Written) {
-        let number = self.remarks.len();
+        let number = self.comments.len();
         let lead = self.draw.pick(&["# ", "# ", "#", "#  ", "#\t", "## ", "# - ", "# a: "]);
         let end = self.draw.pick(&["", "", "", ": {x", " 'q", " é", " # b", " |", "  ", "\t"]);
         let text = format!("{lead}c{number}{end}");
         self.out.push_str(&text);
-        self.remarks.push(Remark {
+        self.comments.push(WrittenComment {
             text,
             place,
             document: self.document,
@@ -213,18 +213,18 @@ impl Emitter<'_, '_> {
 
     /// Ends the line of a value, now and then with a comment or blanks.
     fn beside(&mut self) {
-        if self.draw.percent(self.manner.comments) {
+        if self.draw.percent(self.style.comments) {
             let gap = 1 + self.draw.below(3);
             self.spaces(gap);
             self.comment(Written::Beside);
-        } else if self.draw.percent(self.manner.odd) {
+        } else if self.draw.percent(self.style.odd) {
             self.spaces(2);
         }
         self.end_line();
     }
 
     fn blank_line(&mut self) {
-        if self.tail == Tail::Any && self.draw.percent(self.manner.odd) {
+        if self.tail == Tail::Any && self.draw.percent(self.style.odd) {
             self.spaces(3);
         }
         self.end_line();
@@ -236,10 +236,10 @@ impl Emitter<'_, '_> {
             Tail::Any => true,
             Tail::Block { column: content, keep } => column < content && !keep,
         };
-        if self.draw.percent(self.manner.blanks) && fits(self.tail) {
+        if self.draw.percent(self.style.blanks) && fits(self.tail) {
             self.blank_line();
         }
-        if self.draw.percent(self.manner.comments / 3) && fits(self.tail) {
+        if self.draw.percent(self.style.comments / 3) && fits(self.tail) {
             self.blank_line();
             let count = 1 + self.draw.below(2);
             for _ in 0..count {
@@ -259,7 +259,7 @@ impl Emitter<'_, '_> {
             Tail::Any => true,
             Tail::Block { column: content, .. } => column < content,
         };
-        if fits && self.draw.percent(self.manner.comments) {
+        if fits && self.draw.percent(self.style.comments) {
             let count = 1 + usize::from(self.draw.once_in(4));
             for _ in 0..count {
                 self.spaces(column);

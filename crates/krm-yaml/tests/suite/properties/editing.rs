@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use krm_yaml::{DocumentRef, Edit, File, ScalarType};
 
-use super::change::{Change, What, Wish, at_path};
+use super::allowed_ranges::{self, AllowedRange};
+use super::change::{Change, ChangeOptions, What, at_path};
 use super::draw::Draw;
-use super::emit::{Remark, Written};
-use super::ground::{self, Ground};
-use super::json_words::{spelled_as_json, word_of_yaml};
+use super::emit::{Written, WrittenComment};
+use super::expected::expected;
+use super::json_scalars::{spelled_as_json, yaml_only_scalar};
 use super::model::{Shape, Tree};
-use super::outcome::expected;
 use super::{Verdict, ensure, reading};
 
 /// A text, the changes asked for, and the text that came of them.
@@ -24,8 +24,8 @@ pub(crate) struct Edited {
 }
 
 /// How an edit was answered.
-pub(crate) enum Answer {
-    Done(Box<Edited>),
+pub(crate) enum EditResult {
+    Edited(Box<Edited>),
     Refused {
         changes: Vec<Change>,
         brief: String,
@@ -49,8 +49,8 @@ pub(crate) enum Scope {
 }
 
 /// Makes changes that the choices pick. `json`: with values that JSON has.
-pub(crate) fn edit(draw: &mut Draw<'_>, text: &str, scope: Scope, json: bool) -> Answer {
-    let Ok(old) = File::parse(text.to_owned()) else { return Answer::Nothing };
+pub(crate) fn edit(draw: &mut Draw<'_>, text: &str, scope: Scope, json: bool) -> EditResult {
+    let Ok(old) = File::parse(text.to_owned()) else { return EditResult::Nothing };
     let count = old.documents().len();
     // Where text breaks off without a marker, nobody can say which document its comments are in.
     let runs_on = old
@@ -58,13 +58,13 @@ pub(crate) fn edit(draw: &mut Draw<'_>, text: &str, scope: Scope, json: bool) ->
         .skip(1)
         .any(|document| document.error().is_some() && document.start_marker().is_none());
     if count == 0 || runs_on {
-        return Answer::Nothing;
+        return EditResult::Nothing;
     }
     let index = draw.below(count);
     let Some(document) = old.document(index).filter(|document| document.error().is_none()) else {
-        return Answer::Nothing;
+        return EditResult::Nothing;
     };
-    let Some(root) = document.root() else { return Answer::Nothing };
+    let Some(root) = document.root() else { return EditResult::Nothing };
     let tree = Tree::read(root);
     let mut changes =
         if scope == Scope::Format { Change::sort_all(draw, &tree) } else { Vec::new() };
@@ -77,7 +77,7 @@ pub(crate) fn edit(draw: &mut Draw<'_>, text: &str, scope: Scope, json: bool) ->
     for number in first..most {
         let chosen = match scope {
             Scope::Swap => Change::swap(draw, &tree, json),
-            _ => Change::choose(draw, &tree, Wish { number, json }),
+            _ => Change::choose(draw, &tree, ChangeOptions { number, json }),
         };
         let Some(change) = chosen else { continue };
         if !changes.iter().any(|other| other.covers(&change) || change.covers(other)) {
@@ -91,14 +91,14 @@ pub(crate) fn edit(draw: &mut Draw<'_>, text: &str, scope: Scope, json: bool) ->
         asked.and_then(|()| edit.apply()).map(|new| (new, is_certain))
     };
     match applied {
-        _ if changes.is_empty() => Answer::Nothing,
+        _ if changes.is_empty() => EditResult::Nothing,
         Ok((new, is_certain)) => {
-            Answer::Done(Box::new(Edited { document: index, changes, new, is_certain, old }))
+            EditResult::Edited(Box::new(Edited { document: index, changes, new, is_certain, old }))
         }
         Err(error) => {
             let brief =
                 changes.iter().map(|change| change.brief(&tree)).collect::<Vec<_>>().join(", ");
-            Answer::Refused { changes, brief, why: error.to_string() }
+            EditResult::Refused { changes, brief, why: error.to_string() }
         }
     }
 }
@@ -112,8 +112,8 @@ impl Edited {
         Tree::read(self.document().root().expect("it was there to be edited"))
     }
 
-    /// The case in words, for a verdict.
-    fn told(&self) -> String {
+    /// The case in text, for a verdict.
+    fn report(&self) -> String {
         let changes: Vec<String> =
             self.changes.iter().map(|change| format!("{change:?}")).collect();
         format!(
@@ -127,62 +127,62 @@ impl Edited {
         )
     }
 
-    fn grounds(&self) -> Vec<Ground> {
+    fn allowed_ranges(&self) -> Vec<AllowedRange> {
         let document = self.document();
-        self.changes.iter().map(|change| ground::of(document, change)).collect()
+        self.changes.iter().map(|change| allowed_ranges::of(document, change)).collect()
     }
 
     /// Law `untouched_stays`: no byte changes outside the entries that are named and the gaps that they own.
     pub(crate) fn untouched_stays(&self) -> Verdict {
         let text = self.old.text();
-        let mut grounds = self.grounds();
-        grounds.sort_by_key(|ground| ground.range.start);
-        let mut merged: Vec<Ground> = Vec::new();
-        for ground in grounds {
+        let mut allowed_ranges = self.allowed_ranges();
+        allowed_ranges.sort_by_key(|range| range.range.start);
+        let mut merged: Vec<AllowedRange> = Vec::new();
+        for range in allowed_ranges {
             match merged.last_mut() {
-                Some(last) if ground.range.start <= last.range.end => {
-                    last.range.end = last.range.end.max(ground.range.end);
-                    last.may_go |= ground.may_go;
+                Some(last) if range.range.start <= last.range.end => {
+                    last.range.end = last.range.end.max(range.range.end);
+                    last.may_go |= range.may_go;
                 }
-                _ => merged.push(ground),
+                _ => merged.push(range),
             }
         }
         let mut at = 0;
         let mut rest = self.new.as_str();
-        for (number, ground) in merged.iter().enumerate() {
-            let kept = &text[at..ground.range.start];
+        for (number, range) in merged.iter().enumerate() {
+            let kept = &text[at..range.range.start];
             let found =
                 if number == 0 { rest.starts_with(kept).then_some(0) } else { rest.find(kept) };
             let Some(found) = found else {
-                return Err(format!("changed before the ground {:?}{}", ground.range, self.told()));
+                return Err(format!("changed before the range {:?}{}", range.range, self.report()));
             };
             rest = &rest[found + kept.len()..];
-            at = ground.range.end;
+            at = range.range.end;
         }
         let kept = &text[at..];
         ensure!(
             rest.ends_with(kept),
-            "changed behind the ground {:?}{}",
+            "changed behind the range {:?}{}",
             merged.last().map(|g| g.range.clone()),
-            self.told()
+            self.report()
         );
-        if let [ground] = merged.as_slice()
-            && !ground.may_go
+        if let [range] = merged.as_slice()
+            && !range.may_go
         {
             let inner = &rest[..rest.len() - kept.len()];
-            let old = &text[ground.range.clone()];
+            let old = &text[range.range.clone()];
             ensure!(
-                is_spread_over(old, inner),
-                "bytes went from the ground {:?} of an insertion{}",
-                ground.range,
-                self.told()
+                is_subsequence(old, inner),
+                "bytes went from the range {:?} of an insertion{}",
+                range.range,
+                self.report()
             );
         }
-        self.reordered_lines_stay()
+        self.reordering_keeps_lines()
     }
 
     /// A new order moves lines and changes none; brackets, commas, dashes and blanks aside.
-    fn reordered_lines_stay(&self) -> Verdict {
+    fn reordering_keeps_lines(&self) -> Verdict {
         let [change] = self.changes.as_slice() else { return Ok(()) };
         if !matches!(change.what, What::Move { .. } | What::Reorder(_)) {
             return Ok(());
@@ -196,7 +196,7 @@ impl Edited {
         ensure!(
             bare(self.old.text()) == bare(&self.new),
             "a new order changed more than places{}",
-            self.told()
+            self.report()
         );
         Ok(())
     }
@@ -204,56 +204,56 @@ impl Edited {
     /// Law `edit_is_read_back`: the document means what the model says, every other one what it meant.
     pub(crate) fn edit_is_read_back(&self) -> Verdict {
         let file = File::parse(self.new.clone())
-            .map_err(|error| format!("not read: {error}{}", self.told()))?;
+            .map_err(|error| format!("not read: {error}{}", self.report()))?;
         let error = file.document(self.document).and_then(|document| document.error());
         ensure!(
             error.is_none(),
             "the result is broken: {}{}",
             error.map(ToString::to_string).unwrap_or_default(),
-            self.told()
+            self.report()
         );
         let (old, new) = (self.old.documents().len(), file.documents().len());
-        ensure!(old == new, "{old} documents became {new}{}", self.told());
+        ensure!(old == new, "{old} documents became {new}{}", self.report());
         for (before, after) in self.old.documents().zip(file.documents()) {
             if before.index() != self.document {
                 ensure!(
                     before.text() == after.text(),
                     "document {} changed{}",
                     before.index(),
-                    self.told()
+                    self.report()
                 );
                 continue;
             }
-            let Some(root) = after.root() else { return Err(format!("no root{}", self.told())) };
+            let Some(root) = after.root() else { return Err(format!("no root{}", self.report())) };
             let (old, found) = (self.tree(), Tree::read(root));
             let wanted = expected(&old, &self.changes);
             let difference = wanted.difference(&found).filter(|_| {
                 !old.is_json() || spelled_as_json(&wanted).difference(&found).is_some()
             });
-            ensure!(difference.is_none(), "{}{}", difference.unwrap_or_default(), self.told());
+            ensure!(difference.is_none(), "{}{}", difference.unwrap_or_default(), self.report());
         }
-        self.texts_are_texts_for_all(&file)?;
+        self.strings_are_strings_in_yaml_1_1(&file)?;
         if self.old.errors().next().is_none() {
-            reading::as_the_front_end(&self.new).map_err(|why| format!("{why}{}", self.told()))?;
+            reading::same_as_parser(&self.new).map_err(|why| format!("{why}{}", self.report()))?;
         }
         reading::round_trip(&self.new)
     }
 
     /// Where a JSON text was edited, no value is spelled as only YAML does, unless JSON has no word for it.
-    pub(crate) fn has_words_of_json(&self) -> Verdict {
+    pub(crate) fn has_only_json_scalars(&self) -> Verdict {
         let file = File::parse(self.new.clone()).map_err(|error| error.to_string())?;
         let found = file.document(self.document).and_then(|document| document.root());
         // Where no text is in quotes, nothing tells that it is JSON.
         let tells = self.tree().is_json() && self.old.text().contains('"') && {
             self.document().root().is_some_and(|root| root.is_collection())
         };
-        let odd = found.filter(|_| tells).and_then(|root| word_of_yaml(&Tree::read(root)));
-        ensure!(odd.is_none(), "`{}` in JSON{}", odd.unwrap_or_default(), self.told());
+        let odd = found.filter(|_| tells).and_then(|root| yaml_only_scalar(&Tree::read(root)));
+        ensure!(odd.is_none(), "`{}` in JSON{}", odd.unwrap_or_default(), self.report());
         Ok(())
     }
 
     /// A new text is a text for YAML 1.1 as well, unless it was one before.
-    fn texts_are_texts_for_all(&self, file: &File) -> Verdict {
+    fn strings_are_strings_in_yaml_1_1(&self, file: &File) -> Verdict {
         let mut old = Vec::new();
         each_scalar(self.document(), &mut old);
         let mut new = Vec::new();
@@ -263,7 +263,7 @@ impl Edited {
             ensure!(
                 !as_text || *for_all || was_there,
                 "YAML 1.1 reads the new {value:?} as something else{}",
-                self.told()
+                self.report()
             );
         }
         Ok(())
@@ -273,11 +273,11 @@ impl Edited {
     pub(crate) fn unknown_survives(&self) -> Verdict {
         let Ok(file) = File::parse(self.new.clone()) else { return Err("not read".to_owned()) };
         let (Some(new), old) = (file.document(self.document), self.document()) else {
-            return Err(format!("the document is gone{}", self.told()));
+            return Err(format!("the document is gone{}", self.report()));
         };
-        ensure!(old.directives() == new.directives(), "directives changed{}", self.told());
-        let grounds = self.grounds();
-        let may_go = |at: usize| grounds.iter().any(|ground| ground.lost.contains(&at));
+        ensure!(old.directives() == new.directives(), "directives changed{}", self.report());
+        let allowed_ranges = self.allowed_ranges();
+        let may_go = |at: usize| allowed_ranges.iter().any(|range| range.lost.contains(&at));
         let mut there: BTreeMap<&str, i32> = BTreeMap::new();
         for comment in new.comments() {
             *there.entry(comment.text).or_default() += 1;
@@ -289,7 +289,7 @@ impl Edited {
             if is_lost && may_go(comment.span.start as usize) {
                 *count += 1;
             } else {
-                ensure!(!is_lost, "lost the comment {:?}{}", comment.text, self.told());
+                ensure!(!is_lost, "lost the comment {:?}{}", comment.text, self.report());
             }
         }
         let asked: Vec<&str> = self
@@ -302,20 +302,24 @@ impl Edited {
             .collect();
         for (text, count) in there {
             let wanted = asked.iter().any(|asked| text.ends_with(asked));
-            ensure!(count <= 0 || wanted, "the comment {text:?} came from nowhere{}", self.told());
+            ensure!(
+                count <= 0 || wanted,
+                "the comment {text:?} came from nowhere{}",
+                self.report()
+            );
         }
         for text in asked {
             ensure!(
                 new.comments().iter().any(|comment| comment.text.ends_with(text)),
                 "no comment {text:?}{}",
-                self.told()
+                self.report()
             );
         }
         Ok(())
     }
 
     /// The rules of ownership, where it is known whose a comment is: a removed entry takes its own comments and no other's.
-    pub(crate) fn comments_go_with_their_owner(&self, remarks: &[Remark]) -> Verdict {
+    pub(crate) fn comments_move_with_their_owner(&self, comments: &[WrittenComment]) -> Verdict {
         let [Change { path, what: What::Remove { prune } }] = self.changes.as_slice() else {
             return Ok(());
         };
@@ -332,7 +336,7 @@ impl Edited {
             .collect();
         // The comment at the head of a document is the document's, also directly above the first entry.
         let first = |owner: &[usize]| owner.len() == 1 && owner[0] < 2;
-        for remark in remarks.iter().filter(|remark| remark.document == self.document) {
+        for remark in comments.iter().filter(|remark| remark.document == self.document) {
             let owner = match remark.place {
                 Written::Free => &remark.owner[..remark.owner.len().saturating_sub(1)],
                 _ => &remark.owner[..],
@@ -350,7 +354,7 @@ impl Edited {
                 if goes { "kept" } else { "lost" },
                 remark.place,
                 remark.text,
-                self.told()
+                self.report()
             );
         }
         Ok(())
@@ -390,7 +394,7 @@ fn is_only(tree: &Tree, path: &[usize]) -> bool {
 }
 
 /// Whether all bytes of `old` stand in `new` in their order.
-fn is_spread_over(old: &str, new: &str) -> bool {
+fn is_subsequence(old: &str, new: &str) -> bool {
     let mut rest = new.bytes();
     old.bytes().all(|byte| rest.any(|other| other == byte))
 }

@@ -10,7 +10,7 @@ const OLD: &str =
     "# head\n\na: 1 # one\n# two\nb:   'x'\n\nc: [p, q] # three\nd:\n- &k yes\n- *k # four\n";
 
 /// Sets `b` to `new`, and says whether some law objects to `new`.
-fn is_seen(new: &str) -> bool {
+fn is_detected(new: &str) -> bool {
     let changes = vec![Change { path: vec![3], what: What::Set(Tree::text("new")) }];
     let old = File::parse(OLD.to_owned()).expect("it is small");
     let edited = Edited { old, document: 0, changes, new: new.to_owned(), is_certain: false };
@@ -20,13 +20,13 @@ fn is_seen(new: &str) -> bool {
 }
 
 #[test]
-fn a_right_result_is_let_through() {
-    assert!(!is_seen(&OLD.replace("'x'", "'new'")));
-    assert!(!is_seen(&OLD.replace("'x'", "new")));
+fn correct_result_is_accepted() {
+    assert!(!is_detected(&OLD.replace("'x'", "'new'")));
+    assert!(!is_detected(&OLD.replace("'x'", "new")));
 }
 
 #[test]
-fn damage_is_seen() {
+fn every_kind_of_damage_is_detected() {
     let right = OLD.replace("'x'", "'new'");
     let wrongs = [
         OLD.to_owned(),
@@ -48,6 +48,6 @@ fn damage_is_seen() {
         format!("\u{feff}{right}"),
     ];
     for wrong in &wrongs {
-        assert!(is_seen(wrong), "not seen: {wrong}");
+        assert!(is_detected(wrong), "not seen: {wrong}");
     }
 }
