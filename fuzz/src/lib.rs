@@ -212,7 +212,7 @@ pub fn reference(data: &[u8]) {
         let ParsedComment::Reference(again) = parse_reference(alone) else {
             panic!("{alone:?} of {text:?}")
         };
-        assert_eq!((again.form, again.target), (found.form, found.target), "{text:?}");
+        assert_eq!((again.syntax, again.target), (found.syntax, found.target), "{text:?}");
     }
     if let Ok(file) = PackageFile::from_text("a.yaml", text) {
         for field in find_setter_fields(&file).fields {

@@ -59,7 +59,7 @@ fn set(
     for field in &marked.fields {
         let value = match &field.value {
             SetterValue::List(items) => format!("[{}]", items.join(" ")),
-            other => other.shown(),
+            other => other.to_string(),
         };
         let message = format!(
             "Added line comment {} for field with value {}",

@@ -62,7 +62,7 @@ fn line(listed: &ListedSetter<'_, '_>) -> String {
     let of_function = matches!(setter.source, SetterSource::FunctionConfig { .. });
     let (value, kind) = match &setter.value {
         SetterValue::List(items) => (shown(items, of_function), "array"),
-        SetterValue::Text(text) => match items_of(text).filter(|_| of_function) {
+        SetterValue::Scalar(text) => match items_of(text).filter(|_| of_function) {
             Some(items) => (shown(&items, true), "array"),
             None => (text.clone(), kind(listed)),
         },

@@ -1,23 +1,24 @@
-//! New setters: a definition, and references in the fields that hold the value already.
+//! `CreateSetter`: defines a setter and adds references to the fields that have its value.
 
-use krm_yaml::{NodeRef, Path, Value};
+use krm_yaml::{Path, Value};
 
 use super::add_references::{AddReferences, AddReferencesResult};
-use super::definition::{NodeLocation, Setter, SetterSource, SetterValue, known_type, texts};
+use super::definition::{NodeLocation, Setter, SetterSource, SetterValue, openapi_type};
 use super::field_filter::{self, FieldFilter};
-use super::new_definition::{self, Entries, NewSetter};
-use super::{Changes, ReferenceSyntax, Setters, validate};
+use super::kinds::SetterKind;
+use super::new_definition::{self, Entries, NewSetter, entry, string};
+use super::{Changes, ReferenceSyntax, Setters, mapping_entries, root, validate};
 use crate::model::resource::{field, scalar_text};
 use crate::{Diagnostic, PackageFile};
 
-/// A setter to be made.
+/// A new setter.
 #[derive(Clone, Debug)]
 pub struct CreateSetter<'a> {
     /// Its name.
     pub name: String,
-    /// Its value; without one, what stands in the fields.
+    /// Its value; without one, the value of the fields.
     pub value: Option<String>,
-    /// Which fields; all that hold the value where there is none.
+    /// The end of the path of its fields; without one, all fields that have the value.
     pub field: Option<Path>,
     /// Who set it.
     pub set_by: Option<String>,
@@ -25,81 +26,78 @@ pub struct CreateSetter<'a> {
     pub description: Option<String>,
     /// The type of its values; `array` for a list.
     pub schema_type: Option<String>,
-    /// More rules for its values: an OpenAPI schema.
+    /// An OpenAPI schema with further rules for its values.
     pub schema: Option<&'a PackageFile>,
-    /// Whether somebody must set it.
+    /// Whether it must be set before the package is used.
     pub required: bool,
-    /// How references are written.
-    pub form: ReferenceSyntax,
+    /// The syntax of the references.
+    pub syntax: ReferenceSyntax,
 }
 
-/// What creating comes to.
+/// The result of [`CreateSetter`] or [`CreateSubstitution`](super::CreateSubstitution).
 #[derive(Debug, Default)]
 pub struct CreateResult<'a> {
-    /// What changes.
+    /// The edits.
     pub changes: Changes<'a>,
-    /// The fields that follow it.
+    /// The fields that get a reference.
     pub fields: Vec<NodeLocation<'a>>,
-    /// Setters that were made along with a substitution, and their values.
+    /// Setters that were created together with a substitution, and their values.
     pub setters: Vec<(String, String)>,
-    /// Fields that cannot follow it.
+    /// Fields that cannot get a reference.
     pub warnings: Vec<Diagnostic>,
 }
 
-impl<'a> CreateResult<'a> {
-    pub(super) fn of(added: AddReferencesResult<'a>) -> Self {
+impl<'a> From<AddReferencesResult<'a>> for CreateResult<'a> {
+    fn from(added: AddReferencesResult<'a>) -> Self {
         let AddReferencesResult { changes, fields, warnings } = added;
         Self { changes, fields, setters: Vec::new(), warnings }
     }
 }
 
-/// A name that is free, and that every form of reference can hold.
+/// Checks that a name is not defined yet, and that every reference syntax can contain it.
 pub(super) fn check_name(name: &str, setters: &Setters<'_>) -> Result<(), Diagnostic> {
     let definitions = setters.definitions();
-    let there =
-        definitions.setter(name).and_then(|it| it.location).map(|location| ("setter", location));
-    let other = || definitions.substitution(name).map(|it| ("substitution", it.location));
-    if let Some((what, location)) = there.or_else(other) {
-        return Err(location.error(format!("a {what} `{name}` exists already")));
+    let setter = definitions.setter(name).and_then(|it| it.location).map(|at| ("setter", at));
+    let substitution = || definitions.substitution(name).map(|it| ("substitution", it.location));
+    if let Some((kind, location)) = setter.or_else(substitution) {
+        let target = format!("{kind} `{name}`");
+        return Err(location.error(SetterKind::AlreadyDefined { target }));
     }
-    let odd = |c: char| c.is_whitespace() || c.is_control() || "\"'\\{}$#,".contains(c);
-    if name.is_empty() || name.contains(odd) {
-        let words = format!("`{name}` cannot be a name");
-        return Err(Diagnostic::untyped_error(words).hint("letters, digits and -, _, . will do"));
+    let is_special = |c: char| c.is_whitespace() || c.is_control() || "\"'\\{}$#,".contains(c);
+    if name.is_empty() || name.contains(is_special) {
+        return Err(Diagnostic::error(SetterKind::InvalidName { name: name.to_owned() }));
     }
     Ok(())
 }
 
 impl<'a> CreateSetter<'a> {
-    /// Whether a package has a field that would follow it.
+    /// Whether a package has a field that would get a reference.
     pub fn matches(&self, setters: &Setters<'a>) -> bool {
         let Ok(schema) = self.schema() else { return true };
-        let wanted = self.wanted(is_array(&schema), self.value.clone());
-        setters.files().iter().any(|file| !field_filter::find(file, &wanted).is_empty())
+        let filter = self.filter(is_array(&schema), self.value.clone());
+        setters.files().iter().any(|file| !field_filter::find(file, &filter).is_empty())
     }
 
-    fn wanted(&self, lists: bool, value: Option<String>) -> FieldFilter {
-        FieldFilter { field: self.field.clone(), value: value.filter(|_| !lists), lists }
+    fn filter(&self, lists: bool, value: Option<String>) -> FieldFilter {
+        FieldFilter { path: self.field.clone(), value: value.filter(|_| !lists), lists }
     }
 
-    /// What it comes to in a package.
+    /// Computes the changes in a package.
     pub fn compute(&self, setters: &Setters<'a>) -> Result<CreateResult<'a>, Vec<Diagnostic>> {
+        setters.check()?;
         let one = |error: Diagnostic| vec![error];
-        if !setters.errors().is_empty() {
-            return Err(setters.errors().to_vec());
-        }
         check_name(&self.name, setters).map_err(one)?;
         let schema = self.schema().map_err(one)?;
         let is_list = is_array(&schema);
         let value = self.value(setters, is_list).map_err(one)?;
-        let wanted = self.wanted(is_list, self.value.clone());
-        self.check(&value)?;
-        let added = AddReferences::setter(&self.name, wanted).form(self.form).compute(setters);
-        let mut created = CreateResult::of(added);
-        if self.form == ReferenceSyntax::Pattern {
+        self.validate(&value)?;
+        let filter = self.filter(is_list, self.value.clone());
+        let add = AddReferences::setter(&self.name, filter, self.syntax);
+        let mut result = CreateResult::from(add.compute(setters));
+        if self.syntax == ReferenceSyntax::Pattern {
             let new = [(self.name.clone(), value)];
-            new_definition::define_in_function(setters, &new, &mut created.changes).map_err(one)?;
-            return Ok(created);
+            new_definition::define_in_function(setters, &new, &mut result.changes).map_err(one)?;
+            return Ok(result);
         }
         let new = NewSetter {
             name: self.name.clone(),
@@ -108,99 +106,67 @@ impl<'a> CreateSetter<'a> {
             required: self.required,
             schema,
         };
-        let home = new_definition::definition_file(setters).map_err(one)?;
-        new_definition::define(home, vec![new.definition()], &mut created.changes);
-        Ok(created)
+        let file = new_definition::definition_file(setters).map_err(one)?;
+        new_definition::define(file, vec![new.definition()], &mut result.changes);
+        Ok(result)
     }
 
-    /// The type, the description, and the rules of the schema.
+    /// The type, the description, and the rules of the schema file.
     fn schema(&self) -> Result<Entries<'a>, Diagnostic> {
-        let kind = self.schema_type.as_deref().map(known).transpose()?;
-        let root = self.schema.and_then(|file| file.file()?.document(0)?.root());
-        let there = root.and_then(|root| scalar_text(field(root, "type")?));
-        if let (Some(kind), Some(there), Some(file)) = (kind, &there, self.schema)
-            && known_type(there) != Some(kind)
+        let flag = self.schema_type.as_deref().map(parse_type).transpose()?;
+        let root = self.schema.and_then(root);
+        let type_node = root.and_then(|root| field(root, "type"));
+        let in_file = type_node.and_then(scalar_text);
+        if let (Some(flag), Some(in_file), Some(file)) = (flag, &in_file, self.schema)
+            && openapi_type(in_file) != Some(flag)
         {
-            let words = format!("--type says {kind}, and the schema says {there}");
-            return Err(Diagnostic::untyped_error(words).in_file(&*file.display_path));
+            let schema = in_file.to_string().into();
+            let kind = SetterKind::TypeConflict { flag, schema };
+            return Err(Diagnostic::error(kind).in_file(&*file.display_path));
         }
-        let entry = |key: &str, value: &str| {
-            (Value::string(key.to_owned()), Value::string(value.to_owned()))
-        };
         let mut schema: Entries<'a> = Vec::new();
-        schema.extend(kind.filter(|_| there.is_none()).map(|kind| entry("type", kind)));
-        schema.extend(self.description.as_deref().map(|words| entry("description", words)));
-        let rules = root.and_then(|root| root.as_mapping());
-        for rule in rules.into_iter().flat_map(|it| it.entries().collect::<Vec<_>>()) {
-            let value = rule
-                .value
-                .to_value()
-                .map_err(|error| Diagnostic::untyped_error(error.to_string()))?;
-            let key = scalar_text(rule.key).unwrap_or_default().into_owned();
-            if !schema.iter().any(|(other, _)| is_text(other, &key)) {
-                schema.push((Value::string(key), value));
+        schema.extend(flag.filter(|_| in_file.is_none()).map(|it| entry("type", string(it))));
+        schema.extend(self.description.as_deref().map(|it| entry("description", string(it))));
+        for rule in root.into_iter().flat_map(mapping_entries) {
+            let key = scalar_text(rule.key).unwrap_or_default();
+            if schema.iter().any(|(other, _)| is_string(other, &key)) {
+                continue;
             }
+            let value = rule.value.to_value();
+            let too_large = |_| Diagnostic::error(SetterKind::SchemaTooLarge);
+            schema.push(entry(&key, value.map_err(too_large)?));
         }
         Ok(schema)
     }
 
-    /// The value that was given, or the one that all fields hold.
+    /// The given value, or the one that all selected fields have.
     fn value(&self, setters: &Setters<'a>, lists: bool) -> Result<SetterValue, Diagnostic> {
         if let (Some(value), false) = (&self.value, lists) {
-            return Ok(SetterValue::Text(value.clone()));
+            return Ok(SetterValue::Scalar(value.clone()));
         }
         if self.field.is_none() {
-            let words = "a value or a field is wanted, to know which fields are meant";
-            return Err(Diagnostic::untyped_error(words).hint("add VALUE, or --field"));
+            return Err(Diagnostic::error(SetterKind::NoSelection));
         }
-        let wanted = FieldFilter { field: self.field.clone(), value: None, lists };
-        let mut first: Option<(NodeLocation<'a>, SetterValue)> = None;
-        for file in setters.files() {
-            for node in field_filter::find(file, &wanted) {
-                let value = value_of(node);
-                match &first {
-                    None => first = Some((NodeLocation { file, node }, value)),
-                    Some((_, other)) if *other == value => {}
-                    Some((location, other)) => {
-                        let words = format!(
-                            "the fields hold different values: `{}` here, and `{}` in {}",
-                            value.shown(),
-                            other.shown(),
-                            location
-                        );
-                        return Err(NodeLocation { file, node }
-                            .error(words)
-                            .hint("narrow --field, or give VALUE"));
-                    }
-                }
-            }
-        }
-        match first {
-            Some((_, value)) => Ok(value),
+        match common_value(setters, &self.filter(lists, None))? {
+            Some(value) => Ok(value),
             None if lists => Ok(SetterValue::List(self.value.clone().into_iter().collect())),
-            None => Err(Diagnostic::untyped_error(
-                "no field matches, so that there is no value to begin with",
-            )
-            .hint("give VALUE, or another --field")),
+            None => Err(Diagnostic::error(SetterKind::NoMatchingField)),
         }
     }
 
-    /// Holds the value against the rules that it brings along.
-    fn check(&self, value: &SetterValue) -> Result<(), Vec<Diagnostic>> {
-        let text =
-            self.schema_type.as_deref().and_then(known_type).map(|kind| format!("type: {kind}\n"));
-        let made = text.and_then(|text| PackageFile::from_text("schema", text).ok());
-        for (file, is_made) in [(self.schema, false), (made.as_ref(), true)] {
-            let root = file.and_then(|file| file.file()?.document(0)?.root());
-            let (Some(file), Some(node)) = (file, root) else { continue };
-            let mut setter = Setter::new(
-                self.name.clone(),
-                SetterSource::OpenApi { definition: node, setter: node },
-            );
+    /// Validates the value against the schema file and the type.
+    fn validate(&self, value: &SetterValue) -> Result<(), Vec<Diagnostic>> {
+        let flag = self.schema_type.as_deref().and_then(openapi_type);
+        let flag = flag.map(|schema_type| format!("type: {schema_type}\n"));
+        let flag = flag.and_then(|text| PackageFile::from_text("schema", text).ok());
+        for (file, is_flag) in [(self.schema, false), (flag.as_ref(), true)] {
+            let (Some(file), Some(node)) = (file, file.and_then(root)) else { continue };
+            let source = SetterSource::OpenApi { definition: node, setter: node };
+            let mut setter = Setter::new(self.name.clone(), source);
             setter.location = Some(NodeLocation { file, node });
             let mut errors = validate::check(&setter, value).errors;
-            if is_made {
-                // The rule stands on the command line.
+            if is_flag {
+                // The rule is a flag of the command line and has no location.
                 errors.iter_mut().for_each(|it| (it.file, it.location) = (None, None));
             }
             if !errors.is_empty() {
@@ -211,25 +177,40 @@ impl<'a> CreateSetter<'a> {
     }
 }
 
-fn known(text: &str) -> Result<&'static str, Diagnostic> {
-    known_type(text).ok_or_else(|| {
-        Diagnostic::untyped_error(format!("the type `{text}` is not known"))
-            .hint("string, integer, number, boolean or array")
-    })
+/// The value that all selected fields have; none if no field is selected.
+fn common_value(
+    setters: &Setters<'_>,
+    filter: &FieldFilter,
+) -> Result<Option<SetterValue>, Diagnostic> {
+    let mut first: Option<(NodeLocation<'_>, SetterValue)> = None;
+    for file in setters.files() {
+        for node in field_filter::find(file, filter) {
+            let value = SetterValue::of_node(node);
+            match &first {
+                None => first = Some((NodeLocation { file, node }, value)),
+                Some((_, other)) if *other == value => {}
+                Some((location, other)) => {
+                    let (value, other) = (value.to_string().into(), other.to_string().into());
+                    let location = location.to_string();
+                    let kind = SetterKind::DifferentValues { value, other, location };
+                    return Err(NodeLocation { file, node }.error(kind));
+                }
+            }
+        }
+    }
+    Ok(first.map(|(_, value)| value))
+}
+
+fn parse_type(name: &str) -> Result<&'static str, Diagnostic> {
+    let unknown = || Diagnostic::error(SetterKind::UnknownType { found: name.into() });
+    openapi_type(name).ok_or_else(unknown)
 }
 
 /// Whether a schema is that of a list.
 fn is_array(schema: &Entries<'_>) -> bool {
-    schema.iter().any(|(key, value)| is_text(key, "type") && is_text(value, "array"))
+    schema.iter().any(|(key, value)| is_string(key, "type") && is_string(value, "array"))
 }
 
-fn is_text(value: &Value<'_>, wanted: &str) -> bool {
-    matches!(value, Value::String(text) if text == wanted)
-}
-
-fn value_of(node: NodeRef<'_>) -> SetterValue {
-    match node.as_scalar() {
-        Some(scalar) => SetterValue::Text(scalar.value().into_owned()),
-        None => SetterValue::List(texts(node)),
-    }
+fn is_string(value: &Value<'_>, expected: &str) -> bool {
+    matches!(value, Value::String(text) if text == expected)
 }

@@ -1,4 +1,4 @@
-//! New substitutions: a pattern, the setters that it names, and references in the fields that hold the value.
+//! `CreateSubstitution`: defines a substitution and the setters that it needs, and adds references to its fields.
 
 use krm_yaml::Path;
 
@@ -7,139 +7,120 @@ use super::create_setter::{CreateResult, check_name};
 use super::definition::SetterValue;
 use super::definitions::Definition;
 use super::field_filter::{self, FieldFilter};
+use super::kinds::SetterKind;
 use super::new_definition::{self, Entries, NewSetter};
-use super::pattern::Pattern;
-use super::reference::{ReferenceTarget, SETTER_PREFIX, SUBSTITUTION_PREFIX};
-use super::{ReferenceSyntax, Setters};
+use super::pattern::{Pattern, PatternError};
+use super::reference::ReferenceTarget;
+use super::{ReferenceSyntax, Setters, resolve};
 use crate::Diagnostic;
 
-/// A substitution to be made.
+/// A new substitution.
 #[derive(Clone, Debug)]
 pub struct CreateSubstitution {
     /// Its name.
     pub name: String,
-    /// The value of the fields that follow it.
+    /// The value of its fields.
     pub field_value: String,
     /// The pattern, with `${name}` for setters and substitutions.
     pub pattern: String,
-    /// Which fields; all that hold the value where there is none.
+    /// The end of the path of its fields; without one, all fields that have the value.
     pub field: Option<Path>,
-    /// How references are written.
-    pub form: ReferenceSyntax,
+    /// The syntax of the references.
+    pub syntax: ReferenceSyntax,
 }
 
 impl CreateSubstitution {
-    /// Whether a package has a field that would follow it.
+    /// Whether a package has a field that would get a reference.
     pub fn matches(&self, setters: &Setters<'_>) -> bool {
-        setters.files().iter().any(|file| !field_filter::find(file, &self.wanted()).is_empty())
+        setters.files().iter().any(|file| !field_filter::find(file, &self.filter()).is_empty())
     }
 
-    fn wanted(&self) -> FieldFilter {
-        FieldFilter {
-            field: self.field.clone(),
-            value: Some(self.field_value.clone()),
-            lists: false,
-        }
+    fn filter(&self) -> FieldFilter {
+        let (path, value) = (self.field.clone(), Some(self.field_value.clone()));
+        FieldFilter { path, value, lists: false }
     }
 
-    /// What it comes to in a package.
+    /// Computes the changes in a package.
     pub fn compute<'a>(&self, setters: &Setters<'a>) -> Result<CreateResult<'a>, Vec<Diagnostic>> {
-        if !setters.errors().is_empty() {
-            return Err(setters.errors().to_vec());
-        }
-        self.make(setters).map_err(|error| vec![error])
+        setters.check()?;
+        self.create(setters).map_err(|error| vec![error])
     }
 
-    fn make<'a>(&self, setters: &Setters<'a>) -> Result<CreateResult<'a>, Diagnostic> {
+    fn create<'a>(&self, setters: &Setters<'a>) -> Result<CreateResult<'a>, Diagnostic> {
         check_name(&self.name, setters)?;
-        let pattern = Pattern::with_names(&self.pattern).map_err(|error| {
-            Diagnostic::untyped_error(format!("the pattern `{}`: {error}", self.pattern))
-        })?;
+        let pattern = self.parse_pattern()?;
+        let new = self.new_setters(&pattern, setters)?;
+        let filter = self.filter();
+        let add = AddReferences::substitution(&self.name, &self.pattern, filter, self.syntax);
+        let mut result = CreateResult::from(add.compute(setters));
+        let values = new.iter().map(|(name, it)| (name.clone(), SetterValue::Scalar(it.clone())));
+        if self.syntax == ReferenceSyntax::Pattern {
+            let values: Vec<(String, SetterValue)> = values.collect();
+            new_definition::define_in_function(setters, &values, &mut result.changes)?;
+        } else {
+            let setter = |(name, value)| NewSetter { name, value, ..NewSetter::default() };
+            let mut entries: Entries<'a> = values.map(|it| setter(it).definition()).collect();
+            let (markers, definitions) = (pattern.markers(), setters.definitions());
+            entries.push(new_definition::substitution(
+                &self.name,
+                &self.pattern,
+                &markers,
+                definitions,
+            ));
+            let file = new_definition::definition_file(setters)?;
+            new_definition::define(file, entries, &mut result.changes);
+        }
+        result.setters = new;
+        Ok(result)
+    }
+
+    fn parse_pattern(&self) -> Result<Pattern, Diagnostic> {
+        let invalid = |error: PatternError| {
+            Diagnostic::error(error).context(format!("invalid pattern `{}`", self.pattern))
+        };
+        let pattern = Pattern::with_names(&self.pattern).map_err(invalid)?;
         if pattern.markers().is_empty() {
-            let words = format!("the pattern `{}` has no marker", self.pattern);
-            return Err(Diagnostic::untyped_error(words)
-                .hint("write ${name} where the value of a setter goes"));
+            return Err(invalid(PatternError::NoMarker));
         }
         if pattern.markers().contains(&self.name.as_str()) {
-            let words = format!("substitutions go round in a circle: {0} → {0}", self.name);
-            return Err(Diagnostic::untyped_error(words));
+            let cycle = format!("{0} → {0}", self.name);
+            return Err(Diagnostic::error(SetterKind::SubstitutionCycle { cycle }));
         }
-        let new = self.new_setters(&pattern, setters)?;
-        let add =
-            AddReferences::substitution(&self.name, &self.pattern, self.wanted()).form(self.form);
-        let mut created = CreateResult::of(add.compute(setters));
-        if self.form == ReferenceSyntax::Pattern {
-            let values: Vec<_> = new
-                .iter()
-                .map(|(name, value)| (name.clone(), SetterValue::Text(value.clone())))
-                .collect();
-            new_definition::define_in_function(setters, &values, &mut created.changes)?;
-        } else {
-            let mut entries: Entries<'a> = Vec::new();
-            for (name, value) in &new {
-                let value = SetterValue::Text(value.clone());
-                entries.push(
-                    NewSetter { name: name.clone(), value, ..NewSetter::default() }.definition(),
-                );
-            }
-            let markers: Vec<(String, String)> =
-                pattern.markers().into_iter().map(|name| key_of(name, setters)).collect();
-            entries.push(new_definition::substitution(&self.name, &self.pattern, &markers));
-            new_definition::define(
-                new_definition::definition_file(setters)?,
-                entries,
-                &mut created.changes,
-            );
-        }
-        created.setters = new;
-        Ok(created)
+        Ok(pattern)
     }
 
-    /// Setters that the pattern names and nobody defined, with the values that the fields tell.
+    /// The markers that are not defined yet, with the values that follow from the value of the fields.
     fn new_setters(
         &self,
         pattern: &Pattern,
         setters: &Setters<'_>,
     ) -> Result<Vec<(String, String)>, Diagnostic> {
         let definitions = setters.definitions();
-        let known = |name: &str| match definitions.get(&ReferenceTarget::Named(name.to_owned())) {
-            Some(Definition::Setter(setter)) => match &setter.value {
-                SetterValue::Text(text) => Some(setter.meaning(text).to_owned()),
+        let get = |name: &str| definitions.get(&ReferenceTarget::Named(name.to_owned()));
+        let known = |name: &str| match get(name)? {
+            Definition::Setter(setter) => match setter.expand_enum(&setter.value) {
+                SetterValue::Scalar(value) => Some(value),
                 _ => None,
             },
-            Some(Definition::Substitution(it)) => {
-                super::resolve::value_of_substitution(definitions, &it.name)
-            }
-            None => None,
+            Definition::Substitution(it) => resolve::substitution_value(definitions, &it.name),
         };
-        let is_new = |name: &str| {
-            let there = definitions.get(&ReferenceTarget::Named(name.to_owned()));
-            !matches!(there, Some(Definition::Substitution(_)))
-                && !matches!(there, Some(Definition::Setter(it)) if it.location.is_some())
+        let is_new = |name: &&str| match get(name) {
+            Some(Definition::Substitution(_)) => false,
+            Some(Definition::Setter(setter)) => setter.location.is_none(),
+            None => true,
         };
-        let reading = pattern.derive(&self.field_value, known).map_err(|problem| {
-            let words =
-                format!("the value `{}` and the pattern `{pattern}`: {problem}", self.field_value);
-            Diagnostic::untyped_error(words)
+        let values = pattern.derive(&self.field_value, known).map_err(|problem| {
+            Diagnostic::error(problem)
+                .context(format!("cannot derive setters from `{}`", self.field_value))
                 .hint("create setters for all markers first, and then the substitution")
         })?;
         let mut new = Vec::new();
-        for name in pattern.markers().into_iter().filter(|name| is_new(name)) {
+        for name in pattern.markers().into_iter().filter(is_new) {
             if definitions.setter(name).is_none() {
                 check_name(name, setters)?;
             }
-            new.push((name.to_owned(), reading.get(name).cloned().unwrap_or_default()));
+            new.push((name.to_owned(), values.get(name).cloned().unwrap_or_default()));
         }
         Ok(new)
     }
-}
-
-/// The marker of a name, and the key of what it stands for.
-fn key_of(name: &str, setters: &Setters<'_>) -> (String, String) {
-    let is_substitution = matches!(
-        setters.definitions().get(&ReferenceTarget::Named(name.to_owned())),
-        Some(Definition::Substitution(_))
-    );
-    let prefix = if is_substitution { SUBSTITUTION_PREFIX } else { SETTER_PREFIX };
-    (format!("${{{name}}}"), format!("{prefix}{name}"))
 }

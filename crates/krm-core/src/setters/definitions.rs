@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use krm_yaml::NodeRef;
 
-use super::definition::{
-    self, DefinitionEntry, NodeLocation, Setter, SetterSource, SetterValue, Substitution,
-};
+use super::definition::{NodeLocation, Setter, SetterSource, SetterValue, Substitution, error_at};
+use super::kinds::SetterKind;
+use super::parse_definition::{self, DefinitionEntry};
 use super::reference::{Reference, ReferenceTarget};
+use super::{function_config, mapping_entries, root};
 use crate::model::resource::field;
 use crate::{Diagnostic, PackageFile};
 
@@ -20,27 +21,20 @@ pub struct Definitions<'a> {
     pub(super) errors: Vec<Diagnostic>,
 }
 
-/// What a reference leads to.
+/// What a reference resolves to.
 #[derive(Clone, Copy, Debug)]
-pub enum Definition<'d, 'a> {
-    /// A setter.
+pub(super) enum Definition<'d, 'a> {
     Setter(&'d Setter<'a>),
-    /// A substitution.
     Substitution(&'d Substitution<'a>),
 }
 
 impl<'a> Definitions<'a> {
     /// Adds what an OpenAPI document, a Krmfile or a Kptfile defines.
     pub(super) fn read(&mut self, file: &'a PackageFile) {
-        let Some(definitions) = definitions_node(file) else { return };
-        let entries =
-            definitions.as_mapping().into_iter().flat_map(|it| it.entries().collect::<Vec<_>>());
-        for entry in entries {
-            match definition::read(file, entry) {
+        for entry in definitions_node(file).into_iter().flat_map(mapping_entries) {
+            match parse_definition::parse(file, entry) {
                 Ok(DefinitionEntry::Setter(setter)) => self.add(*setter),
-                Ok(DefinitionEntry::Substitution(substitution)) => {
-                    self.add_substitution(substitution);
-                }
+                Ok(DefinitionEntry::Substitution(new)) => self.add_substitution(new),
                 Ok(DefinitionEntry::Other) => {}
                 Err(error) => self.errors.push(error),
             }
@@ -54,9 +48,9 @@ impl<'a> Definitions<'a> {
             return;
         };
         if let (Some(first), Some(second)) = (first.location, setter.location) {
-            self.errors.push(twice("setter", &setter.name, first, second));
+            self.errors.push(defined_twice("setter", &setter.name, first, second));
         }
-        // Functions of a pipeline run one after the other, and the last one counts.
+        // Functions of a pipeline run in order, so the value of the last one remains.
         if matches!(
             (first.source, setter.source),
             (SetterSource::FunctionConfig { .. }, SetterSource::FunctionConfig { .. })
@@ -68,7 +62,8 @@ impl<'a> Definitions<'a> {
     fn add_substitution(&mut self, new: Substitution<'a>) {
         match self.substitutions.get(&new.name) {
             Some(first) => {
-                self.errors.push(twice("substitution", &new.name, first.location, new.location));
+                let (first, second) = (first.location, new.location);
+                self.errors.push(defined_twice("substitution", &new.name, first, second));
             }
             None => {
                 self.substitutions.insert(new.name.clone(), new);
@@ -76,14 +71,14 @@ impl<'a> Definitions<'a> {
         }
     }
 
-    /// Adds a setter that stands in fields only, unless it is known.
-    pub(super) fn mention(&mut self, name: &str) {
+    /// Adds a setter that only a `kpt-set` comment names, unless it is defined.
+    pub(super) fn add_from_field(&mut self, name: &str) {
         let new = || Setter::new(name.to_owned(), SetterSource::FieldsOnly);
         self.setters.entry(name.to_owned()).or_insert_with(new);
     }
 
-    /// Gives a setter without a value the one that its fields tell.
-    pub(super) fn learn(&mut self, name: &str, value: SetterValue) {
+    /// Gives a setter without a value the one that was derived from its fields.
+    pub(super) fn set_derived_value(&mut self, name: &str, value: SetterValue) {
         if let Some(setter) = self.setters.get_mut(name)
             && setter.value == SetterValue::Unset
         {
@@ -91,24 +86,26 @@ impl<'a> Definitions<'a> {
         }
     }
 
-    /// A value of kpt that lists follow is a list, though it is written as a text.
-    pub(super) fn is_followed_by_list(&mut self, name: &str) {
+    /// Reads the string value of a setter as a list, because a sequence follows it.
+    ///
+    /// Compat: a ConfigMap holds strings only, so kpt writes a list as a string of YAML.
+    pub(super) fn treat_as_list(&mut self, name: &str) {
         if let Some(setter) = self.setters.get_mut(name)
-            && let (SetterSource::FunctionConfig { .. }, SetterValue::Text(text)) =
+            && let (SetterSource::FunctionConfig { .. }, SetterValue::Scalar(text)) =
                 (setter.source, &setter.value)
-            && let Some(items) = super::function_config::list(text)
+            && let Some(items) = function_config::parse_scalar_list(text)
         {
             setter.value = SetterValue::List(items);
         }
     }
 
-    /// The setters in the order of their names.
+    /// The setters, sorted by name.
     pub fn setters(&self) -> impl Iterator<Item = &Setter<'a>> {
         self.setters.values()
     }
 
-    /// The substitutions in the order of their names.
-    pub fn substitutions(&self) -> impl Iterator<Item = &Substitution<'a>> {
+    /// The substitutions, sorted by name.
+    pub(super) fn substitutions(&self) -> impl Iterator<Item = &Substitution<'a>> {
         self.substitutions.values()
     }
 
@@ -122,8 +119,8 @@ impl<'a> Definitions<'a> {
         self.substitutions.get(name)
     }
 
-    /// What a target names; none where nothing of this name is defined.
-    pub fn get(&self, target: &ReferenceTarget) -> Option<Definition<'_, 'a>> {
+    /// What a target names, if it is defined.
+    pub(super) fn get(&self, target: &ReferenceTarget) -> Option<Definition<'_, 'a>> {
         let setter = |name: &str| self.setter(name).map(Definition::Setter);
         let substitution = |name: &str| self.substitution(name).map(Definition::Substitution);
         match target {
@@ -134,15 +131,21 @@ impl<'a> Definitions<'a> {
         }
     }
 
-    /// The names of the setters that a field with this reference follows.
-    pub fn followed(&self, reference: &Reference) -> BTreeSet<String> {
-        let mut names = BTreeSet::new();
-        if let ReferenceTarget::Pattern(pattern) = &reference.target {
-            names.extend(pattern.markers().into_iter().map(str::to_owned));
+    /// The names of all setters that determine the value of a field with this reference.
+    pub(super) fn setters_of(&self, reference: &Reference) -> BTreeSet<String> {
+        match &reference.target {
+            ReferenceTarget::Pattern(pattern) => {
+                pattern.markers().into_iter().map(str::to_owned).collect()
+            }
+            target => self.setters_of_target(target),
         }
-        // Each substitution is entered once, however many ways lead to it.
+    }
+
+    pub(super) fn setters_of_target(&self, target: &ReferenceTarget) -> BTreeSet<String> {
+        let mut names = BTreeSet::new();
+        // Each substitution is visited once: they can share parts, and a cycle must end.
         let mut seen = BTreeSet::new();
-        let mut waiting = vec![&reference.target];
+        let mut waiting = vec![target];
         while let Some(target) = waiting.pop() {
             match self.get(target) {
                 Some(Definition::Setter(setter)) => {
@@ -157,20 +160,17 @@ impl<'a> Definitions<'a> {
         names
     }
 
-    /// Adds what is wrong among substitutions: references to nothing, and cycles.
+    /// Reports references of substitutions that are not defined, and cycles.
     pub(super) fn check(&mut self) {
         let mut errors = Vec::new();
         for substitution in self.substitutions.values() {
             for value in &substitution.values {
                 if self.get(&value.target).is_none() {
-                    let words = format!(
-                        "the marker `{}` of the substitution `{}` refers to {}, which is not defined",
-                        value.marker,
-                        substitution.name,
-                        target_words(&value.target)
-                    );
-                    let span = value.node.full_span();
-                    errors.push(definition::error_at(substitution.location.file, span, words));
+                    let kind = SetterKind::NotDefined { target: value.target.to_string() };
+                    let (marker, name) = (&value.marker, &substitution.name);
+                    let error = error_at(substitution.location.file, value.node.full_span(), kind);
+                    errors
+                        .push(error.context(format!("marker `{marker}` of substitution `{name}`")));
                 }
             }
         }
@@ -178,29 +178,30 @@ impl<'a> Definitions<'a> {
         self.errors.extend(errors);
     }
 
-    /// The first cycle among substitutions, with all of it in the message.
+    /// The first cycle among substitutions.
+    ///
+    /// A depth-first search with a stack of its own: definitions may refer to each other deeper than the call stack.
     fn cycle(&self) -> Option<Diagnostic> {
         let mut done: BTreeSet<&str> = BTreeSet::new();
         for start in self.substitutions.values() {
-            // Depth first without recursion: each step of the way with the values not yet looked at.
-            let mut way: Vec<(&Substitution<'a>, usize)> = vec![(start, 0)];
-            while let Some((at, next)) = way.last_mut() {
+            // Each substitution on the path, with the index of its next value.
+            let mut path: Vec<(&Substitution<'a>, usize)> = vec![(start, 0)];
+            while let Some((at, next)) = path.last_mut() {
                 let Some(value) = at.values.get(*next) else {
                     done.insert(&at.name);
-                    way.pop();
+                    path.pop();
                     continue;
                 };
                 *next += 1;
                 let Some(Definition::Substitution(to)) = self.get(&value.target) else { continue };
-                if let Some(from) = way.iter().position(|(step, _)| step.name == to.name) {
-                    let names = way[from..].iter().map(|(step, _)| step.name.as_str());
+                if let Some(from) = path.iter().position(|(step, _)| step.name == to.name) {
+                    let names = path[from..].iter().map(|(step, _)| step.name.as_str());
                     let names: Vec<&str> = names.chain([to.name.as_str()]).collect();
-                    let words =
-                        format!("substitutions go round in a circle: {}", names.join(" → "));
-                    return Some(to.location.error(words));
+                    let kind = SetterKind::SubstitutionCycle { cycle: names.join(" → ") };
+                    return Some(to.location.error(kind));
                 }
                 if !done.contains(to.name.as_str()) {
-                    way.push((to, 0));
+                    path.push((to, 0));
                 }
             }
         }
@@ -208,24 +209,19 @@ impl<'a> Definitions<'a> {
     }
 }
 
-/// `the setter x`
-pub(super) fn target_words(target: &ReferenceTarget) -> String {
-    match target {
-        ReferenceTarget::Setter(name) => format!("the setter `{name}`"),
-        ReferenceTarget::Substitution(name) => format!("the substitution `{name}`"),
-        ReferenceTarget::Named(name) | ReferenceTarget::Foreign(name) => format!("`{name}`"),
-        ReferenceTarget::Pattern(pattern) => format!("`{pattern}`"),
-    }
-}
-
-fn twice(what: &str, name: &str, first: NodeLocation<'_>, second: NodeLocation<'_>) -> Diagnostic {
-    let words = format!("the {what} `{name}` is defined twice, first in {first}");
-    second.error(words).hint("remove one of the two")
+fn defined_twice(
+    kind: &str,
+    name: &str,
+    first: NodeLocation<'_>,
+    second: NodeLocation<'_>,
+) -> Diagnostic {
+    let target = format!("{kind} `{name}`");
+    second.error(SetterKind::DefinedTwice { target, first: first.to_string() })
 }
 
 /// `openAPI.definitions` of a package file, or `definitions` of an OpenAPI document.
 pub(super) fn definitions_node(file: &PackageFile) -> Option<NodeRef<'_>> {
-    let root = file.file()?.document(0)?.root()?;
+    let root = root(file)?;
     let inside = field(root, "openAPI").and_then(|it| field(it, "definitions"));
     inside.or_else(|| field(root, "definitions").filter(|_| !file.path.is_package_file()))
 }

@@ -1,13 +1,13 @@
-//! `Delete`: a definition goes, and the references to it; the words around them stay.
+//! `DeleteDefinition`: removes a definition and the references to it. Other text in the comments is kept.
 
 use krm_yaml::NodeRef;
 
-use super::changes::{Changes, Op};
+use super::changes::{Changes, EditOp};
 use super::definitions::Definition;
 use super::fields::SetterField;
-use super::new_definition;
+use super::kinds::SetterKind;
 use super::reference::{self, ReferenceTarget};
-use super::{NodeLocation, Setters};
+use super::{NodeLocation, Setters, new_definition};
 use crate::Diagnostic;
 
 /// Deletes a setter or a substitution.
@@ -21,7 +21,7 @@ use crate::Diagnostic;
 ///       "kind: Krmfile\nopenAPI:\n  definitions:\n    io.k8s.cli.setters.replicas: {x-k8s-cli: {setter: {name: replicas, value: '4'}}}\n")?,
 ///     PackageFile::from_text("a.yaml", "replicas: 4 # for now {\"$openapi\":\"replicas\"}\n")?,
 /// ]);
-/// let deleted = DeleteDefinition::setter("replicas").compute(&Setters::read(&package)).expect("it can be deleted");
+/// let deleted = DeleteDefinition::setter("replicas").compute(&Setters::read(&package)).expect("nothing uses it");
 /// let texts = deleted.changes.texts().expect("the files can be edited");
 /// assert_eq!((texts[0].1.as_str(), texts[1].1.as_str()), ("kind: Krmfile\n", "replicas: 4 # for now\n"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -29,123 +29,130 @@ use crate::Diagnostic;
 #[derive(Clone, Debug)]
 pub struct DeleteDefinition {
     name: String,
-    what: What,
+    kind: DefinitionKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum What {
+enum DefinitionKind {
     Setter,
     Substitution,
 }
 
-/// What deleting comes to.
+/// The result of [`DeleteDefinition`].
 #[derive(Debug, Default)]
 pub struct DeleteResult<'a> {
-    /// What changes.
+    /// The edits.
     pub changes: Changes<'a>,
-    /// The fields that lose their reference.
+    /// The fields whose reference is removed.
     pub fields: Vec<NodeLocation<'a>>,
 }
 
 impl DeleteDefinition {
-    /// Deletes a setter. One that a substitution needs is not deleted.
+    /// Deletes a setter. A setter that a substitution uses cannot be deleted.
     pub fn setter(name: impl Into<String>) -> Self {
-        Self { name: name.into(), what: What::Setter }
+        Self { name: name.into(), kind: DefinitionKind::Setter }
     }
 
-    /// Deletes a substitution; its setters stay.
+    /// Deletes a substitution, but not its setters.
     pub fn substitution(name: impl Into<String>) -> Self {
-        Self { name: name.into(), what: What::Substitution }
+        Self { name: name.into(), kind: DefinitionKind::Substitution }
     }
 
-    /// What it comes to in a package.
+    /// Computes the changes in a package.
     pub fn compute<'a>(&self, setters: &Setters<'a>) -> Result<DeleteResult<'a>, Vec<Diagnostic>> {
         let definitions = setters.definitions();
-        let mut deleted = DeleteResult::default();
-        let entry: Option<(NodeLocation<'a>, NodeRef<'a>)> = match self.what {
-            What::Setter => definitions
-                .setter(&self.name)
-                .and_then(|it| Some((it.location?, new_definition::definition_of(it.source)?))),
-            What::Substitution => {
+        let mut result = DeleteResult::default();
+        let setter = definitions.setter(&self.name).filter(|_| self.kind == DefinitionKind::Setter);
+        let entry: Option<(NodeLocation<'a>, NodeRef<'a>)> = match self.kind {
+            DefinitionKind::Setter => setter
+                .and_then(|it| Some((it.location?, new_definition::definition_node(it.source)?))),
+            DefinitionKind::Substitution => {
                 definitions.substitution(&self.name).map(|it| (it.location, it.location.node))
             }
         };
-        let in_fields = definitions.setter(&self.name).filter(|_| self.what == What::Setter);
         match entry {
-            Some((location, node)) => deleted.changes.at(location.file, node, Op::Remove(node)),
-            None if in_fields.is_some() => {}
-            None => return Err(vec![self.missing(setters)]),
+            Some((location, node)) => {
+                result.changes.add_at(location.file, node, EditOp::Remove(node));
+            }
+            // A setter that only fields name has no definition.
+            None if setter.is_some() => {}
+            None => return Err(vec![self.not_defined(setters)]),
         }
         let users = self.users(setters);
         if !users.is_empty() {
             return Err(users);
         }
         for field in setters.fields().iter().filter(|field| self.is_named_by(field, setters)) {
-            let words = reference::without(field.comment.text, &field.reference.range);
-            deleted.changes.at(field.file, field.node, Op::Comment(field.comment, words));
-            deleted.fields.push(field.location());
+            let rest = reference::remove(field.comment.text, &field.reference.range);
+            result.changes.add_at(field.file, field.node, EditOp::SetComment(field.comment, rest));
+            result.fields.push(field.location());
         }
-        Ok(deleted)
+        Ok(result)
     }
 
-    /// Whether a field's reference goes with the definition.
+    fn is(&self, definition: Definition<'_, '_>) -> bool {
+        match definition {
+            Definition::Setter(it) => self.kind == DefinitionKind::Setter && it.name == self.name,
+            Definition::Substitution(it) => {
+                self.kind == DefinitionKind::Substitution && it.name == self.name
+            }
+        }
+    }
+
+    /// Whether a field's reference is removed with the definition.
     fn is_named_by(&self, field: &SetterField<'_>, setters: &Setters<'_>) -> bool {
         let target = &field.reference.target;
         match (setters.definitions().get(target), target) {
-            (Some(Definition::Setter(it)), _) => self.what == What::Setter && it.name == self.name,
-            (Some(Definition::Substitution(it)), _) => {
-                self.what == What::Substitution && it.name == self.name
-            }
+            (Some(definition), _) => self.is(definition),
             (None, ReferenceTarget::Pattern(pattern)) => {
-                self.what == What::Setter && pattern.only_marker() == Some(&self.name)
+                self.kind == DefinitionKind::Setter && pattern.only_marker() == Some(&self.name)
             }
             _ => false,
         }
     }
 
-    /// What cannot do without it: substitutions, and patterns that name others beside it.
+    /// Errors for what still needs the definition: substitutions, and patterns with other markers.
     fn users(&self, setters: &Setters<'_>) -> Vec<Diagnostic> {
+        let in_use = |user: String| SetterKind::InUse { name: self.name.clone(), user };
         let mut errors = Vec::new();
-        let (name, definitions) = (&self.name, setters.definitions());
+        let definitions = setters.definitions();
         for substitution in definitions.substitutions() {
-            let uses =
-                substitution.values.iter().find(|value| match definitions.get(&value.target) {
-                    Some(Definition::Setter(it)) => self.what == What::Setter && it.name == *name,
-                    Some(Definition::Substitution(it)) => {
-                        self.what == What::Substitution && it.name == *name
-                    }
-                    None => false,
-                });
+            let uses = substitution
+                .values
+                .iter()
+                .find(|value| definitions.get(&value.target).is_some_and(|it| self.is(it)));
             if let Some(value) = uses {
-                let words = format!("`{name}` is used in the substitution `{}`", substitution.name);
-                let location = NodeLocation { file: substitution.location.file, node: value.node };
-                errors.push(location.error(words).hint("delete that substitution first"));
+                let location = NodeLocation { node: value.node, ..substitution.location };
+                let kind = in_use(format!("substitution `{}`", substitution.name));
+                errors.push(location.error(kind).hint("delete the substitution first"));
             }
         }
-        for field in setters.fields() {
+        for field in setters.fields().iter().filter(|_| self.kind == DefinitionKind::Setter) {
             let ReferenceTarget::Pattern(pattern) = &field.reference.target else { continue };
-            let among =
-                pattern.markers().contains(&name.as_str()) && pattern.only_marker().is_none();
-            if among && self.what == What::Setter {
-                let words = format!("`{name}` is used in the pattern `{pattern}`");
-                errors.push(field.location().error(words).hint("change that reference first"));
+            let is_marker = pattern.markers().contains(&self.name.as_str());
+            if is_marker && pattern.only_marker().is_none() {
+                let error = field.location().error(in_use(format!("pattern `{pattern}`")));
+                errors.push(error.hint("change the reference first"));
             }
         }
         errors
     }
 
-    fn missing(&self, setters: &Setters<'_>) -> Diagnostic {
+    fn not_defined(&self, setters: &Setters<'_>) -> Diagnostic {
         let (name, definitions) = (&self.name, setters.definitions());
-        let (what, other) = match self.what {
-            What::Setter => ("setter", definitions.substitution(name).map(|_| "delete-subst")),
-            What::Substitution => {
+        let (kind, other) = match self.kind {
+            DefinitionKind::Setter => {
+                ("setter", definitions.substitution(name).map(|_| "delete-subst"))
+            }
+            DefinitionKind::Substitution => {
                 ("substitution", definitions.setter(name).map(|_| "delete-setter"))
             }
         };
-        let error = Diagnostic::untyped_error(format!("the {what} `{name}` does not exist"));
+        let target = format!("{kind} `{name}`");
+        let error = Diagnostic::error(SetterKind::NotDefined { target });
         match other {
-            Some(command) => error.hint(format!("`krm cfg {command}` deletes what has this name")),
-            None => error.hint("`krm cfg list-setters --include-subst` shows which there are"),
+            Some(command) => error.hint(format!("use `krm cfg {command}` to delete `{name}`")),
+            None => error.hint("list all names with `krm cfg list-setters --include-subst`"),
         }
     }
 }

@@ -1,104 +1,106 @@
-//! Which fields of resources are meant: by the end of their path, and by their value.
+//! Selecting fields of resources by the end of their path and by their value.
 
 use krm_yaml::{NodeKind, NodeRef, Path, Segment};
 
 use super::fields::is_settable;
 use crate::PackageFile;
 
-/// What is looked for.
+/// Selects fields of resources.
 #[derive(Clone, Debug, Default)]
-pub struct FieldFilter {
-    /// The end of the path, by whole steps: `image`, `containers.image`, `containers[name=web].image`.
-    pub field: Option<Path>,
-    /// The value; any where there is none.
-    pub value: Option<String>,
-    /// Lists of values instead of single ones.
-    pub lists: bool,
+pub(super) struct FieldFilter {
+    /// The last segments of the path: `image`, `containers.image`, `containers[name=web].image`.
+    pub(super) path: Option<Path>,
+    /// The value; any value if there is none.
+    pub(super) value: Option<String>,
+    /// Whether sequences of scalars are selected instead of scalars.
+    pub(super) lists: bool,
 }
 
-/// One step from the root to a field.
+/// A step from a node to a child.
 #[derive(Clone, Copy)]
-enum Step<'a> {
+enum PathStep<'a> {
     Key(NodeRef<'a>),
     Item(usize, NodeRef<'a>),
 }
 
-/// The fields of a file's resources that are meant. Files that say what a package is hold none.
-pub(super) fn find<'a>(file: &'a PackageFile, wanted: &FieldFilter) -> Vec<NodeRef<'a>> {
+/// The selected fields of a file. Krmfiles and Kptfiles have none.
+pub(super) fn find<'a>(file: &'a PackageFile, filter: &FieldFilter) -> Vec<NodeRef<'a>> {
     let mut found = Vec::new();
     if file.path.is_package_file() {
         return found;
     }
     for resource in file.resources() {
-        visit(resource.node, &mut Vec::new(), wanted, &mut found);
+        visit(resource.node, &mut Vec::new(), filter, &mut found);
     }
     found
 }
 
-/// As deep as the text is nested, which the reader bounds.
+/// Recursion is bounded: the parser limits how deep a document can nest.
 fn visit<'a>(
     node: NodeRef<'a>,
-    way: &mut Vec<Step<'a>>,
-    wanted: &FieldFilter,
+    path: &mut Vec<PathStep<'a>>,
+    filter: &FieldFilter,
     found: &mut Vec<NodeRef<'a>>,
 ) {
-    if is_meant(node, way, wanted) {
+    if is_selected(node, path, filter) {
         found.push(node);
     }
     if let Some(mapping) = node.as_mapping() {
         for entry in mapping.entries() {
-            way.push(Step::Key(entry.key));
-            visit(entry.value, way, wanted, found);
-            way.pop();
+            path.push(PathStep::Key(entry.key));
+            visit(entry.value, path, filter, found);
+            path.pop();
         }
     } else if node.kind() == NodeKind::Sequence {
         for (at, item) in node.children().enumerate() {
-            way.push(Step::Item(at, item));
-            visit(item, way, wanted, found);
-            way.pop();
+            path.push(PathStep::Item(at, item));
+            visit(item, path, filter, found);
+            path.pop();
         }
     }
 }
 
-fn is_meant(node: NodeRef<'_>, way: &[Step<'_>], wanted: &FieldFilter) -> bool {
+fn is_selected(node: NodeRef<'_>, path: &[PathStep<'_>], filter: &FieldFilter) -> bool {
     let is_list = node.kind() == NodeKind::Sequence;
-    if is_list != wanted.lists || !is_settable(node) || way.is_empty() {
+    if is_list != filter.lists || !is_settable(node) || path.is_empty() {
         return false;
     }
-    let names = |step: &Step<'_>| match step {
-        Step::Key(key) => key.as_scalar().is_some_and(|key| key.is("apiVersion") || key.is("kind")),
-        Step::Item(..) => false,
+    let names = |step: &PathStep<'_>| match step {
+        PathStep::Key(key) => {
+            key.as_scalar().is_some_and(|key| key.is("apiVersion") || key.is("kind"))
+        }
+        PathStep::Item(..) => false,
     };
-    // What a resource is, is no setting.
-    if way.len() == 1 && names(&way[0]) {
+    // `apiVersion` and `kind` identify the resource type and are never set.
+    if path.len() == 1 && names(&path[0]) {
         return false;
     }
-    let by_value = match &wanted.value {
+    let by_value = match &filter.value {
         Some(value) => node.as_scalar().is_some_and(|scalar| scalar.is(value)),
         None => true,
     };
-    by_value && wanted.field.as_ref().is_none_or(|field| ends_with(way, field.segments()))
+    by_value && filter.path.as_ref().is_none_or(|end| ends_with(path, end.segments()))
 }
 
-/// Whether a way ends with these steps; items of lists need not be named.
-fn ends_with(way: &[Step<'_>], steps: &[Segment]) -> bool {
-    let mut way = way.iter().rev().peekable();
-    for step in steps.iter().rev() {
-        if matches!(step, Segment::Key(_)) {
-            while way.next_if(|step| matches!(step, Step::Item(..))).is_some() {}
+/// Whether a path ends with these segments. Indices of sequences may be left out.
+fn ends_with(path: &[PathStep<'_>], end: &[Segment]) -> bool {
+    let mut path = path.iter().rev().peekable();
+    for segment in end.iter().rev() {
+        if matches!(segment, Segment::Key(_)) {
+            while path.next_if(|step| matches!(step, PathStep::Item(..))).is_some() {}
         }
-        let fits = match (way.next(), step) {
-            (Some(Step::Key(key)), Segment::Key(name)) => {
+        let matches = match (path.next(), segment) {
+            (Some(PathStep::Key(key)), Segment::Key(name)) => {
                 key.as_scalar().is_some_and(|key| key.is(name))
             }
-            (Some(Step::Item(at, _)), Segment::Index(index)) => at == index,
-            (Some(Step::Item(_, item)), Segment::Match { key, value }) => {
+            (Some(PathStep::Item(at, _)), Segment::Index(index)) => at == index,
+            (Some(PathStep::Item(_, item)), Segment::Match { key, value }) => {
                 let field = item.step(&Segment::Key(key.clone()));
                 field.and_then(|it| it.as_scalar()).is_some_and(|it| it.is(value))
             }
             _ => false,
         };
-        if !fits {
+        if !matches {
             return false;
         }
     }

@@ -1,8 +1,9 @@
-//! Fields with references: found by their comments, file by file.
+//! Finding the fields of a file whose comments refer to setters.
 
 use krm_yaml::{Comment, CommentPosition, DocumentRef, NodeKind, NodeRef};
 
 use super::definition::{NodeLocation, warning_at};
+use super::kinds::SetterKind;
 use super::reference::{self, ParsedComment, Reference};
 use crate::{Diagnostic, PackageFile};
 
@@ -11,7 +12,7 @@ use crate::{Diagnostic, PackageFile};
 pub struct SetterField<'a> {
     /// The file.
     pub file: &'a PackageFile,
-    /// The value: a scalar, a list, or (which cannot be set) a mapping.
+    /// The value. A mapping can have a reference, too, although it cannot be set.
     pub node: NodeRef<'a>,
     /// The comment with the reference.
     pub comment: Comment<'a>,
@@ -20,78 +21,76 @@ pub struct SetterField<'a> {
 }
 
 impl<'a> SetterField<'a> {
-    /// Where it stands.
+    /// The location of the value.
     pub fn location(&self) -> NodeLocation<'a> {
         NodeLocation { file: self.file, node: self.node }
     }
 }
 
-/// What the comments of a file hold.
+/// The references in the comments of a file.
 #[derive(Clone, Debug, Default)]
 pub struct FieldScan<'a> {
-    /// The fields with references, in order.
+    /// The fields with references, in document order.
     pub fields: Vec<SetterField<'a>>,
-    /// Comments that look like references and are none, and references without a field.
+    /// Invalid references, and references without a field.
     pub warnings: Vec<Diagnostic>,
 }
 
 /// Finds the fields of a file that have references.
 pub fn find(file: &PackageFile) -> FieldScan<'_> {
-    let mut found = FieldScan::default();
-    let Some(text) = file.file().filter(|text| reference::may_hold(text.text())) else {
-        return found;
+    let mut scan = FieldScan::default();
+    let Some(text) = file.file().filter(|text| reference::may_contain(text.text())) else {
+        return scan;
     };
-    for document in text.documents().filter(|it| reference::may_hold(it.text())) {
-        find_in(file, document, &mut found);
+    for document in text.documents().filter(|it| reference::may_contain(it.text())) {
+        scan_document(file, document, &mut scan);
     }
-    found
+    scan
 }
 
-fn find_in<'a>(file: &'a PackageFile, document: DocumentRef<'a>, found: &mut FieldScan<'a>) {
-    let first = found.fields.len();
+fn scan_document<'a>(file: &'a PackageFile, document: DocumentRef<'a>, scan: &mut FieldScan<'a>) {
+    let first = scan.fields.len();
     for comment in document.comments() {
         let reference = match reference::parse(comment.text) {
             ParsedComment::None => continue,
             ParsedComment::Reference(reference) => reference,
-            ParsedComment::Invalid(reason) => {
-                found.warnings.push(warning_at(file, comment.span, reason));
+            ParsedComment::Invalid(kind) => {
+                scan.warnings.push(warning_at(file, comment.span, kind));
                 continue;
             }
         };
-        if is_left_out(&comment, &reference) {
+        if is_commented_out(&comment, &reference) {
             continue;
         }
         let Some(node) = field_of(&comment) else {
-            let words = "this reference belongs to no field";
-            let warning = warning_at(file, comment.span, words);
-            found.warnings.push(warning.hint("put it beside the value that it means"));
+            let warning = warning_at(file, comment.span, SetterKind::ReferenceWithoutField);
+            scan.warnings.push(warning);
             continue;
         };
         let field = SetterField { file, node, comment, reference };
-        // Comments of one field follow one another.
-        match found.fields[first..].last_mut().filter(|other| other.node == node) {
-            None => found.fields.push(field),
+        // The comments of one field are adjacent, so only the last field can be the same one.
+        match scan.fields[first..].last_mut().filter(|other| other.node == node) {
+            None => scan.fields.push(field),
             Some(other) => {
-                // The one beside counts, as it did in kustomize.
-                let words = "the field has a second reference, which does not count";
-                let (kept, left) = match comment.position {
+                // Compat: kustomize uses the line comment.
+                let (kept, ignored) = match comment.position {
                     CommentPosition::Line => (field, other.comment.span),
                     _ => (other.clone(), comment.span),
                 };
                 *other = kept;
-                found.warnings.push(warning_at(file, left, words));
+                scan.warnings.push(warning_at(file, ignored, SetterKind::ReferenceIgnored));
             }
         }
     }
 }
 
-/// Whether a line that somebody made a comment of holds the reference: `# image: web # kpt-set: ${image}` is about nothing.
-fn is_left_out(comment: &Comment<'_>, reference: &Reference) -> bool {
+/// Whether the reference belongs to a field that is commented out: `# image: web # kpt-set: ${image}`.
+fn is_commented_out(comment: &Comment<'_>, reference: &Reference) -> bool {
     let before = comment.text.get(1..reference.range.start).unwrap_or_default();
     comment.position != CommentPosition::Line && before.contains('#')
 }
 
-/// The value that a comment is about.
+/// The value that a comment belongs to.
 pub(super) fn field_of<'a>(comment: &Comment<'a>) -> Option<NodeRef<'a>> {
     let owner = comment.owner?;
     if !matches!(comment.position, CommentPosition::Head | CommentPosition::Line) {
@@ -100,7 +99,7 @@ pub(super) fn field_of<'a>(comment: &Comment<'a>) -> Option<NodeRef<'a>> {
     Some(owner.value_of_key().unwrap_or(owner))
 }
 
-/// Whether a value can be set: a scalar, or a list of scalars.
+/// Whether a value can be set: a scalar, or a sequence of scalars.
 pub(super) fn is_settable(node: NodeRef<'_>) -> bool {
     match node.kind() {
         NodeKind::Scalar(_) => true,
@@ -116,12 +115,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_field_that_is_left_out_keeps_its_reference_to_itself() {
+    fn references_of_commented_out_fields_are_ignored() {
         let text = "# image: old # kpt-set: ${image}\nname: a\n# kpt-set: ${port}\nport: 80\n# kind: b # {\"$openapi\":\"x\"}\n";
         let file = PackageFile::from_text("a.yaml", text).unwrap();
-        let found = find(&file);
-        let texts: Vec<&str> = found.fields.iter().map(|field| field.node.text()).collect();
-        assert_eq!(texts, ["80"]);
-        assert!(found.warnings.is_empty());
+        let scan = find(&file);
+        let values: Vec<&str> = scan.fields.iter().map(|field| field.node.text()).collect();
+        assert_eq!(values, ["80"]);
+        assert!(scan.warnings.is_empty());
     }
 }

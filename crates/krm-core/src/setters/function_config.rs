@@ -1,42 +1,49 @@
-//! The functionConfig of apply-setters: where packages of kpt keep the values of their setters.
+//! The functionConfig of apply-setters, where packages of kpt keep the values of their setters.
 
 use krm_yaml::{File, NodeKind, NodeRef, Value};
 
-use super::definition::{NodeLocation, Setter, SetterSource, SetterValue, texts};
+use super::definition::{NodeLocation, Setter, SetterSource, SetterValue, scalar_elements};
+use super::{mapping_entries, root};
 use crate::PackageFile;
 use crate::model::package_path::PackagePath;
 use crate::model::resource::{field, scalar_text};
 
-/// A call of apply-setters in the pipeline of a package.
+/// A call of apply-setters in the pipeline of a Kptfile.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Function<'a> {
+pub(super) struct ApplySettersCall<'a> {
     /// The file with the pipeline.
     pub(super) kptfile: &'a PackageFile,
     /// The file with the values: the Kptfile, or the one that `configPath` names.
     pub(super) file: &'a PackageFile,
     /// The function in the pipeline.
     pub(super) node: NodeRef<'a>,
-    /// The mapping from names to values, where there is one.
+    /// The mapping from names to values, if there is one.
     pub(super) data: Option<NodeRef<'a>>,
 }
 
-/// The calls of apply-setters in the pipelines of these files.
-pub(super) fn functions<'a>(files: &[&'a PackageFile]) -> Vec<Function<'a>> {
-    let kptfiles = files.iter().filter(|file| file.path.name() == "Kptfile");
-    kptfiles.flat_map(|file| in_pipeline(file, files)).collect()
+impl<'a> ApplySettersCall<'a> {
+    /// The setters that the call has values for.
+    pub(super) fn setters(&self) -> Vec<Setter<'a>> {
+        self.data.map(|data| setters_of_data(self.file, data)).unwrap_or_default()
+    }
 }
 
-fn in_pipeline<'a>(file: &'a PackageFile, files: &[&'a PackageFile]) -> Vec<Function<'a>> {
-    let root = file.file().and_then(|text| text.document(0)?.root());
-    let pipeline = root.and_then(|root| field(root, "pipeline"));
+/// The calls of apply-setters in the pipelines of these files.
+pub(super) fn find_calls<'a>(files: &[&'a PackageFile]) -> Vec<ApplySettersCall<'a>> {
+    let kptfiles = files.iter().filter(|file| file.path.name() == "Kptfile");
+    kptfiles.flat_map(|file| calls_in(file, files)).collect()
+}
+
+fn calls_in<'a>(kptfile: &'a PackageFile, files: &[&'a PackageFile]) -> Vec<ApplySettersCall<'a>> {
+    let pipeline = root(kptfile).and_then(|root| field(root, "pipeline"));
     let list = pipeline.and_then(|it| field(it, "mutators")).and_then(|it| it.as_sequence());
     let calls = list.into_iter().flat_map(|list| list.items()).filter(|it| is_apply_setters(*it));
-    calls.map(|call| values(file, call, files)).collect()
+    calls.map(|node| with_config(kptfile, node, files)).collect()
 }
 
-/// By the last part of its image or program, without tag and digest.
-fn is_apply_setters(call: NodeRef<'_>) -> bool {
-    let named = ["image", "exec"].iter().find_map(|name| scalar_text(field(call, name)?));
+/// Compares the last part of the image or program, without tag and digest.
+fn is_apply_setters(function: NodeRef<'_>) -> bool {
+    let named = ["image", "exec"].iter().find_map(|name| scalar_text(field(function, name)?));
     named.is_some_and(|name| {
         let program = name.split_whitespace().next().unwrap_or_default();
         let last = program.rsplit('/').next().unwrap_or_default();
@@ -44,82 +51,82 @@ fn is_apply_setters(call: NodeRef<'_>) -> bool {
     })
 }
 
-fn values<'a>(file: &'a PackageFile, call: NodeRef<'a>, files: &[&'a PackageFile]) -> Function<'a> {
-    let inline = field(call, "configMap");
-    let path = field(call, "configPath").and_then(scalar_text);
+fn with_config<'a>(
+    kptfile: &'a PackageFile,
+    node: NodeRef<'a>,
+    files: &[&'a PackageFile],
+) -> ApplySettersCall<'a> {
+    let is_mapping = |node: &NodeRef<'_>| node.as_mapping().is_some();
+    let inline = field(node, "configMap");
+    let path = field(node, "configPath").and_then(scalar_text);
     let Some(path) = path.filter(|_| inline.is_none()) else {
-        return Function {
-            kptfile: file,
-            file,
-            node: call,
-            data: inline.filter(|it| it.as_mapping().is_some()),
-        };
+        let data = inline.filter(is_mapping);
+        return ApplySettersCall { kptfile, file: kptfile, node, data };
     };
-    let folder = file.path.directory();
-    let path = PackagePath::new(format!("{folder}/{path}").trim_start_matches('/')).ok();
-    let other = path.and_then(|path| files.iter().find(|file| file.path == path));
-    let data = other.and_then(|file| {
-        let root = file.file()?.document(0)?.root()?;
-        Some((*file, field(root, "data").filter(|it| it.as_mapping().is_some())?))
-    });
+    let directory = kptfile.path.directory();
+    let path = PackagePath::new(format!("{directory}/{path}").trim_start_matches('/')).ok();
+    let config = path.and_then(|path| files.iter().find(|file| file.path == path));
+    let data =
+        config.and_then(|file| Some((*file, field(root(file)?, "data").filter(is_mapping)?)));
     match data {
-        Some((other, data)) => {
-            Function { kptfile: file, file: other, node: call, data: Some(data) }
-        }
-        None => Function { kptfile: file, file, node: call, data: None },
+        Some((file, data)) => ApplySettersCall { kptfile, file, node, data: Some(data) },
+        None => ApplySettersCall { kptfile, file: kptfile, node, data: None },
     }
 }
 
-/// The setters that a call of apply-setters has values for.
-pub(super) fn setters<'a>(function: &Function<'a>) -> Vec<Setter<'a>> {
-    function.data.map(|data| of_data(function.file, data)).unwrap_or_default()
-}
-
 /// The setters that the `data` of a functionConfig has values for.
-pub(super) fn of_data<'a>(file: &'a PackageFile, data: NodeRef<'a>) -> Vec<Setter<'a>> {
-    let entries = data.as_mapping().into_iter().flat_map(|data| data.entries().collect::<Vec<_>>());
+pub(super) fn setters_of_data<'a>(file: &'a PackageFile, data: NodeRef<'a>) -> Vec<Setter<'a>> {
     let setter = |entry: krm_yaml::Entry<'a>| {
         let name = scalar_text(entry.key)?.into_owned();
         let mut setter = Setter::new(name, SetterSource::FunctionConfig { value: entry.value });
         setter.location = Some(NodeLocation { file, node: entry.key });
-        setter.value = match entry.value.resolve().as_scalar() {
-            Some(scalar) => SetterValue::Text(scalar.value().into_owned()),
-            None => SetterValue::List(texts(entry.value.resolve())),
-        };
+        setter.value = SetterValue::of_node(entry.value.resolve());
         Some(setter)
     };
-    entries.filter_map(setter).collect()
+    mapping_entries(data).filter_map(setter).collect()
 }
 
-/// A list that is written as a text of YAML; an empty text is an empty list.
-pub(super) fn list(text: &str) -> Option<Vec<String>> {
+/// The elements of a sequence of scalars that is written as a string of YAML. An empty string is an empty list.
+pub(super) fn parse_scalar_list(text: &str) -> Option<Vec<String>> {
     if text.trim().is_empty() {
         return Some(Vec::new());
     }
     let file = File::parse(text.to_owned()).ok()?;
-    let root = sequence(&file)?;
-    root.children().all(|it| it.as_scalar().is_some()).then(|| texts(root))
+    let root = root_sequence(&file)?;
+    root.children().all(|it| it.as_scalar().is_some()).then(|| scalar_elements(root))
 }
 
-/// The items of such a list, of any kind and with the types that they are written with.
-pub(super) fn items(text: &str) -> Option<Vec<Value<'static>>> {
+/// The elements of a sequence that is written as a string of YAML, of any type.
+pub(super) fn parse_list(text: &str) -> Option<Vec<Value<'static>>> {
     if text.trim().is_empty() {
         return Some(Vec::new());
     }
-    let file = File::parse(text.to_owned()).ok()?;
-    let items = sequence(&file)?.children().map(|item| item.to_value()?.into_owned());
+    list_values(root_sequence(&File::parse(text.to_owned()).ok()?)?)
+}
+
+/// The elements of a sequence as values.
+pub(super) fn list_values(list: NodeRef<'_>) -> Option<Vec<Value<'static>>> {
+    let items = list.as_sequence()?.items().map(|item| item.to_value()?.into_owned());
     items.collect::<Result<_, _>>().ok()
 }
 
-fn sequence(file: &File) -> Option<NodeRef<'_>> {
-    let is_whole = file.errors().next().is_none() && file.documents().len() == 1;
-    file.document(0)?.root().filter(|root| is_whole && root.kind() == NodeKind::Sequence)
+fn root_sequence(file: &File) -> Option<NodeRef<'_>> {
+    let is_valid = file.errors().next().is_none() && file.documents().len() == 1;
+    file.document(0)?.root().filter(|root| is_valid && root.kind() == NodeKind::Sequence)
 }
 
-/// A list as a text of YAML: in brackets, or in lines where the old text has lines.
-pub(super) fn list_text(items: &[String], old: &str) -> String {
+/// A setter value as a string for a ConfigMap.
+pub(super) fn config_string(value: &SetterValue) -> String {
+    match value {
+        SetterValue::List(items) => format_list(items, ""),
+        other => other.to_string(),
+    }
+}
+
+/// A list as a string of YAML: in block style if the old string has block style, otherwise in flow style.
+pub(super) fn format_list(items: &[String], old: &str) -> String {
     let item = |item: &String| match Value::plain(item.clone()) {
-        Value::String(_) if is_simple(item) => item.clone(),
+        Value::String(_) if needs_no_quotes(item) => item.clone(),
         Value::Number(_) => item.clone(),
         _ => crate::print::json::write(&Value::string(item.clone())),
     };
@@ -131,9 +138,9 @@ pub(super) fn list_text(items: &[String], old: &str) -> String {
     format!("- {}{end}", items.join("\n- "))
 }
 
-fn is_simple(text: &str) -> bool {
-    let ends = |c: char| c.is_ascii_alphanumeric();
-    text.starts_with(ends)
+fn needs_no_quotes(text: &str) -> bool {
+    let is_alphanumeric = |c: char| c.is_ascii_alphanumeric();
+    text.starts_with(is_alphanumeric)
         && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:".contains(c))
-        && text.ends_with(ends)
+        && text.ends_with(is_alphanumeric)
 }

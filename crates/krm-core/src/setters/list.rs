@@ -1,17 +1,17 @@
-//! `List`: setters and substitutions with every field that they reach.
+//! `ListSetters`: lists setters and substitutions, with the fields that follow them.
 
 use std::collections::BTreeMap;
 
 use krm_yaml::Value;
 
+use super::Setters;
 use super::definition::{Setter, SetterSource, SetterValue, Substitution};
 use super::definitions::Definition;
 use super::fields::SetterField;
-use super::reference::{Reference, ReferenceTarget};
-use super::{ReferenceSyntax, Setters};
+use super::reference::ReferenceTarget;
 use crate::print::Record;
 
-/// Lists what a package has.
+/// Lists the setters and substitutions of a package.
 ///
 /// ```
 /// use krm_core::setters::{ListSetters, Setters};
@@ -35,42 +35,42 @@ pub struct ListSetters {
     pub unused: bool,
 }
 
-/// What a package has.
+/// The result of [`ListSetters`].
 #[derive(Debug, Default)]
 pub struct SetterList<'s, 'a> {
-    /// The setters in the order of their names.
+    /// The setters, sorted by name.
     pub setters: Vec<ListedSetter<'s, 'a>>,
-    /// The substitutions in the order of their names.
+    /// The substitutions, sorted by name.
     pub substitutions: Vec<&'s Substitution<'a>>,
-    /// What other tools set, by what they call it.
+    /// The fields that other tools set, by the name that those use.
     pub foreign: BTreeMap<String, Vec<&'s SetterField<'a>>>,
 }
 
-/// A setter and the fields that a `set` would write.
+/// A setter with the fields that setting it would change.
 #[derive(Debug)]
 pub struct ListedSetter<'s, 'a> {
     /// The setter.
     pub setter: &'s Setter<'a>,
-    /// The fields that follow it, through substitutions, too.
+    /// The fields that follow it, directly or through substitutions.
     pub fields: Vec<&'s SetterField<'a>>,
 }
 
 impl ListSetters {
-    /// What a package has.
+    /// Lists the setters of a package.
     pub fn compute<'s, 'a>(&self, setters: &'s Setters<'a>) -> SetterList<'s, 'a> {
-        let mut reached: BTreeMap<String, Vec<&'s SetterField<'a>>> = BTreeMap::new();
+        let mut fields_by_setter: BTreeMap<String, Vec<&'s SetterField<'a>>> = BTreeMap::new();
         let mut listed = SetterList::default();
         for field in setters.fields() {
             if let ReferenceTarget::Foreign(name) = &field.reference.target {
                 listed.foreign.entry(name.clone()).or_default().push(field);
             }
-            for name in setters.definitions().followed(&field.reference) {
-                reached.entry(name).or_default().push(field);
+            for name in setters.definitions().setters_of(&field.reference) {
+                fields_by_setter.entry(name).or_default().push(field);
             }
         }
-        let is_meant = |name: &str| self.name.as_deref().is_none_or(|wanted| wanted == name);
-        for setter in setters.definitions().setters().filter(|setter| is_meant(&setter.name)) {
-            let fields = reached.remove(&setter.name).unwrap_or_default();
+        let is_selected = |name: &str| self.name.as_deref().is_none_or(|selected| selected == name);
+        for setter in setters.definitions().setters().filter(|setter| is_selected(&setter.name)) {
+            let fields = fields_by_setter.remove(&setter.name).unwrap_or_default();
             if !self.unused || fields.is_empty() {
                 listed.setters.push(ListedSetter { setter, fields });
             }
@@ -82,31 +82,30 @@ impl ListSetters {
             self.name.as_deref().is_none_or(|name| it.name == name || uses(setters, it, name))
         };
         listed.substitutions = setters.definitions().substitutions().filter(follows).collect();
-        listed.foreign.retain(|name, _| is_meant(name));
+        listed.foreign.retain(|name, _| is_selected(name));
         listed
     }
 }
 
-/// Whether a substitution changes with a setter.
+/// Whether a substitution depends on a setter.
 fn uses(setters: &Setters<'_>, substitution: &Substitution<'_>, name: &str) -> bool {
     let target = ReferenceTarget::Substitution(substitution.name.clone());
-    let reference = Reference { form: ReferenceSyntax::Ref, target, range: 0..0 };
-    setters.definitions().followed(&reference).contains(name)
+    setters.definitions().setters_of_target(&target).contains(name)
 }
 
 impl ListedSetter<'_, '_> {
-    /// The setter as data, with every place that it touches.
+    /// The setter as a record for machine-readable output, with the location of every field.
     pub fn record(&self) -> Record<'static> {
         let setter = self.setter;
-        let text = |text: &Option<String>| Value::string(text.clone().unwrap_or_default());
+        let string = |text: &Option<String>| Value::string(text.clone().unwrap_or_default());
         let value = match &setter.value {
             SetterValue::Unset => Value::Null,
-            SetterValue::Text(text) => Value::string(text.clone()),
+            SetterValue::Scalar(text) => Value::string(text.clone()),
             SetterValue::List(items) => {
                 Value::Sequence(items.iter().map(|item| Value::string(item.clone())).collect())
             }
         };
-        let home = match setter.source {
+        let source = match setter.source {
             SetterSource::OpenApi { .. } => "openapi",
             SetterSource::FunctionConfig { .. } => "function",
             SetterSource::FieldsOnly => "fields",
@@ -115,12 +114,12 @@ impl ListedSetter<'_, '_> {
             ("name", Value::string(setter.name.clone())),
             ("value", value),
             ("type", Value::from(setter.schema_type().unwrap_or_default())),
-            ("setBy", text(&setter.set_by)),
-            ("description", text(&setter.description)),
+            ("setBy", string(&setter.set_by)),
+            ("description", string(&setter.description)),
             ("count", count(self.fields.len())),
             ("required", Value::Bool(setter.required)),
             ("isSet", Value::Bool(setter.is_set)),
-            ("home", Value::from(home)),
+            ("home", Value::from(source)),
             (
                 "defined",
                 setter.location.map_or(Value::Null, |location| Value::string(location.to_string())),
@@ -130,15 +129,14 @@ impl ListedSetter<'_, '_> {
     }
 }
 
-/// A number of things.
 fn count(count: usize) -> Value<'static> {
     Value::int(i64::try_from(count).unwrap_or(i64::MAX))
 }
 
-/// Fields as data: where they stand, and what.
+/// Fields as data for machine-readable output: location, path and reference.
 pub fn fields_to_value(fields: &[&SetterField<'_>]) -> Value<'static> {
     let entry = |name: &'static str, value: Value<'static>| (Value::from(name), value);
-    let location = |field: &&SetterField<'_>| {
+    let value = |field: &&SetterField<'_>| {
         let at = field.node.position();
         Value::Mapping(vec![
             entry("file", Value::string(field.file.display_path.clone())),
@@ -151,10 +149,10 @@ pub fn fields_to_value(fields: &[&SetterField<'_>]) -> Value<'static> {
             ),
         ])
     };
-    Value::Sequence(fields.iter().map(location).collect())
+    Value::Sequence(fields.iter().map(value).collect())
 }
 
-/// The names that a substitution is made of, in order.
+/// The names of the setters and substitutions that a substitution uses, in order.
 pub fn referenced_names(substitution: &Substitution<'_>, setters: &Setters<'_>) -> Vec<String> {
     let name = |target: &ReferenceTarget| match setters.definitions().get(target) {
         Some(Definition::Setter(setter)) => setter.name.clone(),

@@ -1,81 +1,94 @@
-//! `Migrate`: setters go from one dialect to the other, and what the other cannot hold is told.
+//! `MigrateSetters`: converts setters between the OpenAPI and the kpt-set dialect, and reports what gets lost.
 
 use std::collections::BTreeMap;
 
 use krm_yaml::{NodeKind, NodeRef, Span};
 
-use super::changes::{Changes, Op};
+use super::changes::{Changes, EditOp};
 use super::definition::{Setter, SetterSource, SetterValue, warning_at};
 use super::definitions::Definition;
 use super::fields::SetterField;
-use super::new_definition::{self, APPLY_SETTERS, Entries, NewSetter};
+use super::function_config::{ApplySettersCall, parse_scalar_list};
+use super::kinds::SetterKind;
+use super::new_definition::{self, APPLY_SETTERS, Entries, NewSetter, entry, string};
 use super::pattern::Pattern;
-use super::reference::{self, ReferenceTarget, SETTER_PREFIX, SUBSTITUTION_PREFIX};
+use super::reference::{self, ReferenceTarget};
 use super::resolve::{FieldResolver, Values};
-use super::{NodeLocation, ReferenceSyntax, Setters, function_config};
+use super::{NodeLocation, ReferenceSyntax, Setters, mapping_entries};
 use crate::{Diagnostic, PackageFile};
 
-/// How a package keeps its setters.
+/// How a package stores its setters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
-    /// Definitions in OpenAPI, references `{"$openapi":"x"}`.
+    /// OpenAPI definitions, and references `{"$openapi":"x"}`.
     OpenApi,
-    /// Values in the functionConfig of apply-setters, references `kpt-set: ${x}`.
+    /// Values in the functionConfig of apply-setters, and references `kpt-set: ${x}`.
     KptSet,
 }
 
-/// Takes setters from one dialect to the other.
+impl Dialect {
+    fn name(self) -> &'static str {
+        match self {
+            Self::OpenApi => "OpenAPI",
+            Self::KptSet => "kpt-set",
+        }
+    }
+
+    /// Something of the other dialect that this one cannot express.
+    fn loss(self, what: impl Into<String>) -> SetterKind {
+        SetterKind::MigrationLoss { dialect: self.name(), what: what.into() }
+    }
+}
+
+/// Converts the setters of a package to another dialect.
 #[derive(Clone, Copy, Debug)]
 pub struct MigrateSetters {
-    /// Where to.
+    /// The new dialect.
     pub to: Dialect,
 }
 
-/// What migrating comes to.
+/// The result of [`MigrateSetters`].
 #[derive(Debug, Default)]
 pub struct MigrateResult<'a> {
-    /// What changes.
+    /// The edits.
     pub changes: Changes<'a>,
-    /// The setters that move.
+    /// The setters that are converted.
     pub setters: Vec<String>,
     /// The fields whose references change.
     pub fields: Vec<NodeLocation<'a>>,
-    /// What the new dialect cannot hold.
+    /// What the new dialect cannot represent.
     pub losses: Vec<Diagnostic>,
 }
 
 impl MigrateSetters {
-    /// What it comes to in a package.
+    /// Computes the changes in a package.
     pub fn compute<'a>(&self, setters: &Setters<'a>) -> Result<MigrateResult<'a>, Vec<Diagnostic>> {
-        if !setters.errors().is_empty() {
-            return Err(setters.errors().to_vec());
-        }
-        let outcome = match self.to {
+        setters.check()?;
+        let result = match self.to {
             Dialect::KptSet => to_kpt_set(setters),
             Dialect::OpenApi => to_openapi(setters),
         };
-        outcome.map_err(|error| vec![error])
+        result.map_err(|error| vec![error])
     }
 }
 
-/// Setters of one home in the order in which they are written.
-fn in_order<'s, 'a>(
+/// The selected setters in the order in which they are written.
+fn in_file_order<'s, 'a>(
     setters: &'s Setters<'a>,
-    is_meant: impl Fn(&Setter<'a>) -> bool,
+    is_selected: impl Fn(&Setter<'a>) -> bool,
 ) -> Vec<&'s Setter<'a>> {
     let mut found: Vec<&Setter<'a>> =
-        setters.definitions().setters().filter(|it| is_meant(it)).collect();
-    found.sort_by_key(|it| {
-        it.location
-            .map(|location| (location.file.path.clone(), location.node.start()))
-            .map_or((None, 0), |(path, at)| (Some(path), at))
+        setters.definitions().setters().filter(|it| is_selected(it)).collect();
+    found.sort_by_key(|it| match it.location {
+        Some(location) => (Some(location.file.path.clone()), location.node.start()),
+        None => (None, 0),
     });
     found
 }
 
 fn to_kpt_set<'a>(setters: &Setters<'a>) -> Result<MigrateResult<'a>, Diagnostic> {
-    let mut done = MigrateResult::default();
-    let own = in_order(setters, |it| matches!(it.source, SetterSource::OpenApi { .. }));
+    let mut result = MigrateResult::default();
+    let own = in_file_order(setters, |it| matches!(it.source, SetterSource::OpenApi { .. }));
     let mut values = Vec::new();
     for setter in &own {
         let (Some(location), SetterSource::OpenApi { definition, .. }) =
@@ -83,159 +96,154 @@ fn to_kpt_set<'a>(setters: &Setters<'a>) -> Result<MigrateResult<'a>, Diagnostic
         else {
             continue;
         };
-        lose_extras(setter, location, definition, &mut done.losses);
-        let value = match &setter.value {
-            SetterValue::Text(text) => SetterValue::Text(setter.meaning(text).to_owned()),
-            other => other.clone(),
-        };
-        values.push((setter.name.clone(), value));
-        done.changes.at(location.file, definition, Op::Remove(definition));
-        done.setters.push(setter.name.clone());
+        report_extra_fields(setter, location, definition, &mut result.losses);
+        values.push((setter.name.clone(), setter.expand_enum(&setter.value)));
+        result.changes.add_at(location.file, definition, EditOp::Remove(definition));
+        result.setters.push(setter.name.clone());
     }
     for substitution in setters.definitions().substitutions() {
         let NodeLocation { file, node } = substitution.location;
-        let words = format!(
-            "kpt-set has no name for the substitution `{}`: its pattern goes into each reference",
-            substitution.name
-        );
-        done.losses.push(warning_at(file, node.full_span(), words));
-        done.changes.at(file, node, Op::Remove(node));
+        let loss =
+            Dialect::KptSet.loss(format!("the name of substitution `{}`", substitution.name));
+        let loss = warning_at(file, node.full_span(), loss);
+        result.losses.push(loss.note("its pattern is written to every reference"));
+        result.changes.add_at(file, node, EditOp::Remove(node));
     }
-    let names: Values = own
+    // With each setter set to its own marker, the value of a substitution is its expanded pattern.
+    let markers: Values = own
         .iter()
-        .map(|it| (it.name.clone(), SetterValue::Text(format!("${{{}}}", it.name))))
+        .map(|it| (it.name.clone(), SetterValue::Scalar(format!("${{{}}}", it.name))))
         .collect();
-    let mut filler = FieldResolver::new(setters.definitions(), &names);
+    let mut resolver = FieldResolver::new(setters.definitions(), &markers);
     for field in setters.fields() {
         let pattern = match setters.definitions().get(&field.reference.target) {
             Some(Definition::Setter(setter)) => format!("${{{}}}", setter.name),
             Some(Definition::Substitution(it)) => {
-                filler.substitution(&it.name).map_err(|words| field.location().error(words))?
+                resolver.substitution(&it.name).map_err(|kind| field.location().error(kind))?
             }
             None => continue,
         };
         if Pattern::with_names(&pattern).is_err() {
-            return Err(field
-                .location()
-                .error(format!("kpt-set cannot hold the pattern `{pattern}`")));
+            let loss = Dialect::KptSet.loss(format!("the pattern `{pattern}`"));
+            return Err(field.location().error(loss));
         }
-        replace(field, &reference::write(ReferenceSyntax::Pattern, "", "", &pattern), &mut done);
+        let reference = reference::write(ReferenceSyntax::Pattern, "", "", &pattern);
+        replace_reference(field, &reference, Dialect::KptSet, &mut result);
     }
-    new_definition::define_in_function(setters, &values, &mut done.changes)?;
-    Ok(done)
+    new_definition::define_in_function(setters, &values, &mut result.changes)?;
+    Ok(result)
 }
 
-/// What stands in a definition beside name and value.
-fn lose_extras(
+/// Reports the fields of a definition that are neither name nor value, and its comments.
+fn report_extra_fields(
     setter: &Setter<'_>,
     location: NodeLocation<'_>,
     definition: NodeRef<'_>,
     losses: &mut Vec<Diagnostic>,
 ) {
-    let mut lose = |node: NodeRef<'_>, what: &str| {
-        let words = format!("kpt-set cannot hold {what} of the setter `{}`", setter.name);
-        losses.push(warning_at(location.file, node.full_span(), words));
-    };
     let SetterSource::OpenApi { setter: inside, .. } = setter.source else { return };
     let is_array = setter.schema_type() == Some("array");
-    for entry in definition.as_mapping().into_iter().flat_map(|it| it.entries().collect::<Vec<_>>())
-    {
-        if !(entry.is("x-k8s-cli") || is_array && entry.is("type")) {
-            lose(entry.key, &format!("`{}`", entry.key.text()));
-        }
+    let schema =
+        mapping_entries(definition).filter(|it| !(it.is("x-k8s-cli") || is_array && it.is("type")));
+    let extension = mapping_entries(inside)
+        .filter(|it| !["name", "value", "listValues"].iter().any(|known| it.is(known)));
+    for entry in schema.chain(extension) {
+        let what = format!("`{}` of setter `{}`", entry.key.text(), setter.name);
+        losses.push(warning_at(location.file, entry.key.full_span(), Dialect::KptSet.loss(what)));
     }
-    for entry in inside.as_mapping().into_iter().flat_map(|it| it.entries().collect::<Vec<_>>()) {
-        if !["name", "value", "listValues"].iter().any(|known| entry.is(known)) {
-            lose(entry.key, &format!("`{}`", entry.key.text()));
-        }
-    }
-    lose_comments(location.file, location.node.start(), definition, losses);
+    report_comments(location.file, location.node.start(), definition, Dialect::KptSet, losses);
 }
 
-/// Comments that go with what is removed.
-fn lose_comments(file: &PackageFile, start: u32, node: NodeRef<'_>, losses: &mut Vec<Diagnostic>) {
+/// Reports comments that are removed together with a node.
+fn report_comments(
+    file: &PackageFile,
+    start: u32,
+    node: NodeRef<'_>,
+    to: Dialect,
+    losses: &mut Vec<Diagnostic>,
+) {
     let source = node.document().file();
     let removed = Span::new(start, source.line_at(node.end()).end.max(node.end()));
-    for comment in node.document().comments() {
-        if removed.contains(comment.span) {
-            losses.push(warning_at(
-                file,
-                comment.span,
-                "this comment has no place in the other dialect",
-            ));
-        }
+    let comments = node.document().comments().into_iter();
+    for comment in comments.filter(|comment| removed.contains(comment.span)) {
+        losses.push(warning_at(file, comment.span, to.loss("this comment")));
     }
 }
 
-/// Another reference in place of a field's own. A pattern goes to the end of its comment.
-fn replace<'a>(field: &SetterField<'a>, new: &str, done: &mut MigrateResult<'a>) {
-    let words = reference::without(field.comment.text, &field.reference.range);
-    if let Some(words) = &words
-        && new.starts_with("kpt-set")
-    {
-        let warning =
-            format!("kpt itself reads no reference behind other words, as in `{words}`; krm does");
-        done.losses.push(warning_at(field.file, field.comment.span, warning));
+/// Replaces the reference of a field. The new one is written at the end of the comment.
+fn replace_reference<'a>(
+    field: &SetterField<'a>,
+    new: &str,
+    to: Dialect,
+    result: &mut MigrateResult<'a>,
+) {
+    let text = reference::remove(field.comment.text, &field.reference.range);
+    if let Some(text) = text.clone().filter(|_| to == Dialect::KptSet) {
+        let kind = SetterKind::ReferenceAfterText { text: text.into() };
+        result.losses.push(warning_at(field.file, field.comment.span, kind));
     }
-    let comment = reference::join(words.as_deref(), new);
-    done.changes.at(field.file, field.node, Op::Comment(field.comment, Some(comment)));
-    done.fields.push(field.location());
+    let comment = reference::append(text.as_deref(), new);
+    let op = EditOp::SetComment(field.comment, Some(comment));
+    result.changes.add_at(field.file, field.node, op);
+    result.fields.push(field.location());
 }
 
 fn to_openapi<'a>(setters: &Setters<'a>) -> Result<MigrateResult<'a>, Diagnostic> {
-    let mut done = MigrateResult::default();
+    let mut result = MigrateResult::default();
     let mut new: Entries<'a> = Vec::new();
-    for setter in in_order(setters, |it| !matches!(it.source, SetterSource::OpenApi { .. })) {
-        let value = value_in_openapi(setter, setters)?;
+    for setter in in_file_order(setters, |it| !matches!(it.source, SetterSource::OpenApi { .. })) {
+        let value = openapi_value(setter, setters)?;
         let is_list = matches!(value, SetterValue::List(_));
-        let text = |text: &str| krm_yaml::Value::string(text.to_owned());
-        let schema = if is_list { vec![(text("type"), text("array"))] } else { Vec::new() };
-        let made = NewSetter { name: setter.name.clone(), value, schema, ..NewSetter::default() };
-        new.push(made.definition());
-        done.setters.push(setter.name.clone());
+        let schema = if is_list { vec![entry("type", string("array"))] } else { Vec::new() };
+        let name = setter.name.clone();
+        new.push(NewSetter { name, value, schema, ..NewSetter::default() }.definition());
+        result.setters.push(setter.name.clone());
     }
-    let mut named: BTreeMap<String, String> = BTreeMap::new();
+    let mut substitutions: BTreeMap<String, String> = BTreeMap::new();
     for field in setters.fields() {
         let ReferenceTarget::Pattern(pattern) = &field.reference.target else { continue };
         let name = match pattern.only_marker() {
             Some(name) => name.to_owned(),
-            None => substitution(pattern, setters, &mut named, &mut new),
+            None => substitution_for(pattern, setters, &mut substitutions, &mut new),
         };
-        replace(field, &reference::write(ReferenceSyntax::OpenApi, "", &name, ""), &mut done);
+        let reference = reference::write(ReferenceSyntax::OpenApi, "", &name, "");
+        replace_reference(field, &reference, Dialect::OpenApi, &mut result);
     }
-    for function in &setters.functions {
-        remove_function(function, &mut done);
+    for call in &setters.functions {
+        remove_function(call, &mut result);
     }
     if !new.is_empty() {
-        new_definition::define(new_definition::definition_file(setters)?, new, &mut done.changes);
+        let file = new_definition::definition_file(setters)?;
+        new_definition::define(file, new, &mut result.changes);
     }
-    Ok(done)
+    Ok(result)
 }
 
-/// The value of a setter of kpt; a list where a list follows it.
-fn value_in_openapi(setter: &Setter<'_>, setters: &Setters<'_>) -> Result<SetterValue, Diagnostic> {
-    let is_list = |it: &&SetterField<'_>| it.node.kind() == NodeKind::Sequence;
+/// The value of a setter of the kpt dialect; a list if a sequence follows it.
+fn openapi_value(setter: &Setter<'_>, setters: &Setters<'_>) -> Result<SetterValue, Diagnostic> {
+    let is_sequence = |it: &&SetterField<'_>| it.node.kind() == NodeKind::Sequence;
     match &setter.value {
         SetterValue::Unset => {
-            let words =
-                format!("the setter `{}` has no value, and its fields do not tell it", setter.name);
-            Err(Diagnostic::untyped_error(words).hint("give it one with `krm cfg set`"))
+            let kind = SetterKind::NoValue { name: setter.name.clone() };
+            Err(Diagnostic::error(kind)
+                .note("its fields do not determine the value")
+                .hint("set it with `krm cfg set`"))
         }
-        SetterValue::Text(text) if setters.reached_by(&setter.name).iter().any(is_list) => {
-            Ok(function_config::list(text).map_or_else(|| setter.value.clone(), SetterValue::List))
+        SetterValue::Scalar(text) if setters.fields_of(&setter.name).iter().any(is_sequence) => {
+            Ok(parse_scalar_list(text).map_or_else(|| setter.value.clone(), SetterValue::List))
         }
         other => Ok(other.clone()),
     }
 }
 
-/// The substitution for a pattern, made once.
-fn substitution<'a>(
+/// The name of the substitution for a pattern, which is defined once.
+fn substitution_for<'a>(
     pattern: &Pattern,
     setters: &Setters<'a>,
-    named: &mut BTreeMap<String, String>,
+    substitutions: &mut BTreeMap<String, String>,
     new: &mut Entries<'a>,
 ) -> String {
-    if let Some(name) = named.get(pattern.as_str()) {
+    if let Some(name) = substitutions.get(pattern.as_str()) {
         return name.clone();
     }
     let base = slug(pattern.as_str());
@@ -243,49 +251,37 @@ fn substitution<'a>(
     let is_free = |name: &String| {
         definitions.setter(name).is_none()
             && definitions.substitution(name).is_none()
-            && !named.values().any(|other| other == name)
+            && !substitutions.values().any(|other| other == name)
     };
     let numbered = (2_usize..).map(|at| format!("{base}-{at}"));
     let name = std::iter::once(base.clone()).chain(numbered).find(is_free).unwrap_or(base.clone());
-    let key = |name: &str| {
-        let is_substitution =
-            definitions.setter(name).is_none() && definitions.substitution(name).is_some();
-        let prefix = if is_substitution { SUBSTITUTION_PREFIX } else { SETTER_PREFIX };
-        (format!("${{{name}}}"), format!("{prefix}{name}"))
-    };
-    let values: Vec<(String, String)> = pattern.markers().into_iter().map(key).collect();
-    new.push(new_definition::substitution(&name, pattern.as_str(), &values));
-    named.insert(pattern.as_str().to_owned(), name.clone());
+    let (text, markers) = (pattern.as_str(), pattern.markers());
+    new.push(new_definition::substitution(&name, text, &markers, definitions));
+    substitutions.insert(pattern.as_str().to_owned(), name.clone());
     name
 }
 
-/// `image-tag` for `${image}:${tag}`: letters, digits and dots, and one dash for whatever stands between them.
+/// `image-tag` for `${image}:${tag}`: the letters, digits and dots of a pattern, joined by dashes.
 fn slug(pattern: &str) -> String {
     let parts = pattern.split(|c: char| !c.is_alphanumeric() && c != '.');
     parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-")
 }
 
-/// The call of apply-setters goes: its values are in the definitions.
-fn remove_function<'a>(function: &function_config::Function<'a>, done: &mut MigrateResult<'a>) {
-    let (file, node) = (function.kptfile, function.node);
-    for entry in node.as_mapping().into_iter().flat_map(|it| it.entries().collect::<Vec<_>>()) {
-        let is_usual = entry.is("image") && entry.value.as_str().as_deref() == Some(APPLY_SETTERS);
-        if !is_usual && !["configMap", "configPath"].iter().any(|known| entry.is(known)) {
-            let words = format!("OpenAPI cannot hold `{}` of the function", entry.key.text());
-            done.losses.push(warning_at(file, entry.key.full_span(), words));
+/// Removes a call of apply-setters, whose values are in the definitions now.
+fn remove_function<'a>(call: &ApplySettersCall<'a>, result: &mut MigrateResult<'a>) {
+    let (file, node) = (call.kptfile, call.node);
+    for entry in mapping_entries(node) {
+        let is_default =
+            entry.is("image") && entry.value.as_str().as_deref() == Some(APPLY_SETTERS);
+        if !is_default && !["configMap", "configPath"].iter().any(|known| entry.is(known)) {
+            let loss = Dialect::OpenApi.loss(format!("`{}` of the function", entry.key.text()));
+            result.losses.push(warning_at(file, entry.key.full_span(), loss));
         }
         if entry.is("configPath") {
-            let words = "the file with the values stays, and nothing reads it any more";
-            done.losses.push(warning_at(file, entry.value.full_span(), words));
+            let span = entry.value.full_span();
+            result.losses.push(warning_at(file, span, SetterKind::ValuesFileUnused));
         }
     }
-    lose_comments(file, node.start(), node, &mut done.losses);
-    done.changes.at(file, node, Op::Remove(node));
-}
-
-impl Changes<'_> {
-    /// Whether nothing changes.
-    pub fn is_empty(&self) -> bool {
-        self.files().next().is_none()
-    }
+    report_comments(file, node.start(), node, Dialect::OpenApi, &mut result.losses);
+    result.changes.add_at(file, node, EditOp::Remove(node));
 }

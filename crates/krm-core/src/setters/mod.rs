@@ -1,8 +1,11 @@
-//! Setters and substitutions: one value, set everywhere, kept as the author wrote it.
+//! Setters and substitutions: named values that are written to every field that refers to them.
 //!
-//! A setter is defined in OpenAPI, under `io.k8s.cli.setters.NAME`, and fields refer to it in comments. [`Set`] gives
-//! it a value and writes it into every field that follows it; a substitution puts the values of several setters into a
-//! pattern, and is calculated anew whenever one of them is set.
+//! A setter is defined in OpenAPI, under `io.k8s.cli.setters.NAME`, and fields refer to it in comments. [`SetValues`]
+//! changes its value and all fields that follow it. A substitution inserts the values of several setters into a pattern,
+//! and is evaluated again whenever one of them is set. Packages of kpt keep the values in the functionConfig of
+//! apply-setters instead, and refer to them with `kpt-set: ${NAME}`; all operations support both dialects.
+//!
+//! Operations compute [`Changes`], which are edits of the original files. Nothing here writes a file.
 //!
 //! ```
 //! use krm_core::setters::{SetValues, Setters};
@@ -29,7 +32,7 @@
 //! "##)?,
 //! ]);
 //! let setters = Setters::read(&package);
-//! let done = SetValues::new("replicas").to("5").compute(&setters).expect("it can be set");
+//! let done = SetValues::new("replicas").to("5").compute(&setters).expect("the value is valid");
 //! assert_eq!(done.fields(), 1);
 //! let texts = done.changes.texts().expect("the files can be edited");
 //! assert!(texts[0].1.contains(r#"value: "5""#));
@@ -50,9 +53,11 @@ mod field_filter;
 mod fields;
 mod function_config;
 mod json_object;
+mod kinds;
 mod list;
 mod migrate;
 mod new_definition;
+mod parse_definition;
 mod pattern;
 #[cfg(test)]
 mod properties;
@@ -66,7 +71,7 @@ mod validate;
 mod values_file;
 
 pub use add_comments::{AddSetterComments, AddSetterCommentsResult, CommentedField};
-pub use add_references::{AddReferences, AddReferencesResult, can_have_line_comment};
+pub use add_references::can_have_line_comment;
 pub use apply::{AppliedField, ApplyResult, ApplySetters};
 pub use changes::Changes;
 pub use create_setter::{CreateResult, CreateSetter};
@@ -74,35 +79,42 @@ pub use create_substitution::CreateSubstitution;
 pub use definition::{
     NodeLocation, Setter, SetterSource, SetterValue, Substitution, SubstitutionValue,
 };
-pub use definitions::{Definition, Definitions};
+pub use definitions::Definitions;
 pub use delete::{DeleteDefinition, DeleteResult};
-pub use field_filter::FieldFilter;
 pub use fields::{FieldScan, SetterField, find as find_setter_fields};
+pub use kinds::{ReferenceKind, SetterKind};
 pub use list::{ListSetters, ListedSetter, SetterList, fields_to_value, referenced_names};
 pub use migrate::{Dialect, MigrateResult, MigrateSetters};
-pub use pattern::{DeriveError, MarkerValues, Pattern, PatternError};
+pub use pattern::{Candidate, DeriveError, MarkerValues, Pattern, PatternError};
 pub use reference::{
-    ParsedComment, Reference, ReferenceSyntax, ReferenceTarget, SETTER_PREFIX, SUBSTITUTION_PREFIX,
-    parse as parse_reference,
+    ParsedComment, Reference, ReferenceSyntax, ReferenceTarget, parse as parse_reference,
 };
 pub use rename::{RenameResult, RenameSetter};
 pub use set::{SetResult, SetValues};
 pub use typed_value::typed_value;
 pub use values_file::{NamedValues, read_values};
 
-use krm_yaml::NodeKind;
+use krm_yaml::{Entry, NodeKind, NodeRef};
 
+use crate::diagnostics::explain::Area;
 use crate::{Diagnostic, Package, PackageFile};
 
-/// The setters of one package, without those of its sub-packages: what is defined, and which fields follow it.
+/// The kinds of diagnostics about setters.
+pub(crate) const AREA: Area = Area {
+    title: "Setters and substitutions",
+    ids: &[SetterKind::IDS, ReferenceKind::IDS, PatternError::IDS, DeriveError::IDS],
+    text: include_str!("../../explain/setters.md"),
+};
+
+/// The setters of one package without its subpackages: what is defined, and which fields refer to it.
 #[derive(Debug)]
 pub struct Setters<'a> {
     files: Vec<&'a PackageFile>,
-    /// Where new definitions can go.
+    /// The files that definitions can be added to.
     definition_files: Vec<&'a PackageFile>,
     definitions: Definitions<'a>,
     fields: Vec<SetterField<'a>>,
-    functions: Vec<function_config::Function<'a>>,
+    functions: Vec<function_config::ApplySettersCall<'a>>,
     warnings: Vec<Diagnostic>,
 }
 
@@ -112,7 +124,7 @@ impl<'a> Setters<'a> {
         Self::read_with(package, &[])
     }
 
-    /// The setters of a package, with definitions of OpenAPI documents that are registered beside its own.
+    /// The setters of a package, with the definitions of further OpenAPI documents.
     ///
     /// ```
     /// use krm_core::setters::{SetValues, Setters};
@@ -123,8 +135,8 @@ impl<'a> Setters<'a> {
     /// let package = Package::new(vec![PackageFile::from_text("a.yaml",
     ///   "spec:\n  replicas: 4 # {\"$ref\": \"#/definitions/io.k8s.cli.setters.replicas\"}\n")?]);
     /// let setters = Setters::read_with(&package, &[&openapi]);
-    /// // The value that stands in the definition is applied.
-    /// let done = SetValues::new("replicas").compute(&setters).expect("it can be set");
+    /// // Without a new value, the one of the definition is applied.
+    /// let done = SetValues::new("replicas").compute(&setters).expect("the value is valid");
     /// let texts = done.changes.texts().expect("the files can be edited");
     /// assert_eq!(texts[0].1, "spec:\n  replicas: 5 # {\"$ref\": \"#/definitions/io.k8s.cli.setters.replicas\"}\n");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -132,69 +144,60 @@ impl<'a> Setters<'a> {
     pub fn read_with(package: &'a Package, openapi: &[&'a PackageFile]) -> Self {
         let files = package.by_root().into_iter().next().map(|(_, files)| files);
         let files = files.unwrap_or_default();
-        let found = files.iter().map(|file| fields::find(file)).collect();
-        Self::new(files, openapi, found)
+        let scans = files.iter().map(|file| fields::find(file)).collect();
+        Self::new(files, openapi, scans)
     }
 
-    /// The setters of files whose fields were found already, one [`FieldScan`] for each file.
+    /// The setters of files whose fields were already found, with one [`FieldScan`] per file.
     pub fn new(
         files: Vec<&'a PackageFile>,
         openapi: &[&'a PackageFile],
-        found: Vec<FieldScan<'a>>,
+        scans: Vec<FieldScan<'a>>,
     ) -> Self {
         let mut definitions = Definitions::default();
-        // A file that is given by name may be one of the package.
+        // An OpenAPI document that is given by name may also be a file of the package.
         let own = files.iter().filter(|file| file.path.is_package_file());
         let own =
             own.filter(|file| !openapi.iter().any(|other| other.display_path == file.display_path));
         let definition_files: Vec<&PackageFile> = own.chain(openapi).copied().collect();
         definition_files.iter().for_each(|file| definitions.read(file));
-        let functions = function_config::functions(&files);
-        functions
-            .iter()
-            .flat_map(function_config::setters)
-            .for_each(|setter| definitions.add(setter));
+        let functions = function_config::find_calls(&files);
+        functions.iter().flat_map(|call| call.setters()).for_each(|it| definitions.add(it));
         definitions.check();
-        let mut all = Self {
-            files,
-            definition_files,
-            definitions,
-            fields: Vec::new(),
-            functions,
-            warnings: Vec::new(),
-        };
-        for part in found {
-            all.fields.extend(part.fields);
-            all.warnings.extend(part.warnings);
+        let (fields, warnings) = (Vec::new(), Vec::new());
+        let mut setters =
+            Self { files, definition_files, definitions, fields, functions, warnings };
+        for scan in scans {
+            setters.fields.extend(scan.fields);
+            setters.warnings.extend(scan.warnings);
         }
-        all.learn_from_fields();
-        all.warnings.extend(all.undefined().into_iter().map(|field| resolve::undefined(&field)));
-        all
+        setters.add_setters_of_fields();
+        setters.warnings.extend(setters.undefined().iter().map(resolve::undefined));
+        setters
     }
 
-    /// Setters that only fields name are known by what stands there.
-    fn learn_from_fields(&mut self) {
+    /// Adds the setters that only `kpt-set` comments name, with the values that the fields imply.
+    fn add_setters_of_fields(&mut self) {
         for field in &self.fields {
             let ReferenceTarget::Pattern(pattern) = &field.reference.target else { continue };
-            pattern.markers().iter().for_each(|name| self.definitions.mention(name));
+            pattern.markers().iter().for_each(|name| self.definitions.add_from_field(name));
             if let (NodeKind::Sequence, Some(name)) = (field.node.kind(), pattern.only_marker()) {
-                self.definitions.is_followed_by_list(name);
+                self.definitions.treat_as_list(name);
             }
         }
-        let told: Vec<(String, SetterValue)> = self
-            .fields
-            .iter()
-            .flat_map(|field| resolve::told_by(field, &self.definitions))
-            .collect();
-        told.into_iter().for_each(|(name, value)| self.definitions.learn(&name, value));
+        let derived = |field| resolve::derived_values(field, &self.definitions);
+        let derived: Vec<(String, SetterValue)> = self.fields.iter().flat_map(derived).collect();
+        for (name, value) in derived {
+            self.definitions.set_derived_value(&name, value);
+        }
     }
 
     /// The files of the package.
-    pub fn files(&self) -> &[&'a PackageFile] {
+    pub(crate) fn files(&self) -> &[&'a PackageFile] {
         &self.files
     }
 
-    /// What is defined.
+    /// The setters and substitutions.
     pub fn definitions(&self) -> &Definitions<'a> {
         &self.definitions
     }
@@ -204,20 +207,24 @@ impl<'a> Setters<'a> {
         &self.fields
     }
 
-    /// What is wrong with the definitions; while there is something nothing is set.
+    /// What is wrong with the definitions. While there are errors, no operation changes anything.
     pub fn errors(&self) -> &[Diagnostic] {
         &self.definitions.errors
     }
 
-    /// Comments that look like references and are none, and references that lead nowhere.
+    fn check(&self) -> Result<(), Vec<Diagnostic>> {
+        if self.errors().is_empty() { Ok(()) } else { Err(self.errors().to_vec()) }
+    }
+
+    /// Comments that look like references but are invalid, and references to undefined names.
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.warnings
     }
 
-    /// The fields that a setter reaches, through substitutions, too.
-    pub fn reached_by(&self, name: &str) -> Vec<&SetterField<'a>> {
+    /// The fields that follow a setter, directly or through substitutions.
+    pub fn fields_of(&self, name: &str) -> Vec<&SetterField<'a>> {
         let fields = self.fields.iter();
-        fields.filter(|it| self.definitions.followed(&it.reference).contains(name)).collect()
+        fields.filter(|it| self.definitions.setters_of(&it.reference).contains(name)).collect()
     }
 
     /// The fields whose reference names nothing that is defined.
@@ -228,4 +235,14 @@ impl<'a> Setters<'a> {
         };
         self.fields.iter().filter(is_undefined).cloned().collect()
     }
+}
+
+/// The root of a file's first document.
+fn root(file: &PackageFile) -> Option<NodeRef<'_>> {
+    file.file()?.document(0)?.root()
+}
+
+/// The entries of a mapping; none for any other node.
+fn mapping_entries(node: NodeRef<'_>) -> impl Iterator<Item = Entry<'_>> {
+    node.as_mapping().into_iter().flat_map(|mapping| mapping.entries())
 }

@@ -1,53 +1,55 @@
-//! New definitions: what they look like, and where they go.
+//! New definitions: their YAML, and the file that they are added to.
 
 use krm_yaml::{NodeRef, Path, Segment, Value};
 
-use super::changes::{Changes, Op};
+use super::changes::{Changes, EditOp};
 use super::definition::{SetterSource, SetterValue};
-use super::definitions::definitions_node;
-use super::reference::{self, SETTER_PREFIX, SUBSTITUTION_PREFIX};
-use super::{Setters, function_config};
+use super::definitions::{Definition, Definitions, definitions_node};
+use super::function_config::config_string;
+use super::kinds::SetterKind;
+use super::reference::{self, ReferenceTarget, SETTER_PREFIX, SUBSTITUTION_PREFIX};
+use super::{Setters, root};
 use crate::model::resource::field;
 use crate::{Diagnostic, PackageFile};
 
-/// The function that a pipeline gets where it has none.
+/// The function that is added to a pipeline without apply-setters.
 pub(super) const APPLY_SETTERS: &str = "ghcr.io/kptdev/krm-functions-catalog/apply-setters:v0.2";
 
-/// Entries of a mapping that is to be written.
+/// Entries of a new mapping.
 pub(super) type Entries<'a> = Vec<(Value<'a>, Value<'a>)>;
 
-fn entry<'a>(key: &str, value: Value<'a>) -> (Value<'a>, Value<'a>) {
-    (Value::string(key.to_owned()), value)
+pub(super) fn entry<'a>(key: &str, value: Value<'a>) -> (Value<'a>, Value<'a>) {
+    (string(key), value)
 }
 
-fn text<'a>(text: &str) -> Value<'a> {
+pub(super) fn string<'a>(text: &str) -> Value<'a> {
     Value::string(text.to_owned())
 }
 
-/// What is known about a new setter.
+/// A setter to be defined in OpenAPI.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NewSetter<'a> {
     pub(super) name: String,
     pub(super) value: SetterValue,
     pub(super) set_by: Option<String>,
     pub(super) required: bool,
-    /// Type, description and rules, beside the extension.
+    /// Type, description and validation rules: the entries beside `x-k8s-cli`.
     pub(super) schema: Entries<'a>,
 }
 
 impl<'a> NewSetter<'a> {
     /// The definition with its key.
     pub(super) fn definition(&self) -> (Value<'a>, Value<'a>) {
-        let mut setter = vec![entry("name", text(&self.name))];
+        let mut setter = vec![entry("name", string(&self.name))];
         match &self.value {
             SetterValue::Unset => {}
-            SetterValue::Text(value) => setter.push(entry("value", text(value))),
+            SetterValue::Scalar(value) => setter.push(entry("value", string(value))),
             SetterValue::List(items) => {
-                let items = items.iter().map(|item| text(item)).collect();
+                let items = items.iter().map(|item| string(item)).collect();
                 setter.push(entry("listValues", Value::Sequence(items)));
             }
         }
-        setter.extend(self.set_by.as_deref().map(|who| entry("setBy", text(who))));
+        setter.extend(self.set_by.as_deref().map(|who| entry("setBy", string(who))));
         setter.extend(self.required.then(|| entry("required", Value::Bool(true))));
         let extension = Value::Mapping(vec![entry("setter", Value::Mapping(setter))]);
         let mut definition = self.schema.clone();
@@ -56,52 +58,55 @@ impl<'a> NewSetter<'a> {
     }
 }
 
-/// The definition of a substitution, with its key. Values are markers with the keys of definitions.
+/// The definition of a substitution with its key. The markers are the `${name}`s of the pattern.
 pub(super) fn substitution<'a>(
     name: &str,
     pattern: &str,
-    values: &[(String, String)],
+    markers: &[&str],
+    definitions: &Definitions<'_>,
 ) -> (Value<'a>, Value<'a>) {
-    let value = |(marker, key): &(String, String)| {
+    let value = |marker: &&str| {
+        let target = ReferenceTarget::Named((*marker).to_owned());
+        let prefix = match definitions.get(&target) {
+            Some(Definition::Substitution(_)) => SUBSTITUTION_PREFIX,
+            _ => SETTER_PREFIX,
+        };
         Value::Mapping(vec![
-            entry("marker", text(marker)),
-            entry("ref", text(&reference::pointer(key))),
+            entry("marker", string(&format!("${{{marker}}}"))),
+            entry("ref", string(&reference::pointer(&format!("{prefix}{marker}")))),
         ])
     };
-    let inside = vec![
-        entry("name", text(name)),
-        entry("pattern", text(pattern)),
-        entry("values", Value::Sequence(values.iter().map(value).collect())),
+    let substitution = vec![
+        entry("name", string(name)),
+        entry("pattern", string(pattern)),
+        entry("values", Value::Sequence(markers.iter().map(value).collect())),
     ];
-    let extension = Value::Mapping(vec![entry("substitution", Value::Mapping(inside))]);
+    let extension = Value::Mapping(vec![entry("substitution", Value::Mapping(substitution))]);
     let definition = Value::Mapping(vec![entry("x-k8s-cli", extension)]);
     entry(&format!("{SUBSTITUTION_PREFIX}{name}"), definition)
 }
 
-fn path(steps: &[&str]) -> Path {
+fn path(keys: &[&str]) -> Path {
     let mut path = Path::default();
-    steps.iter().for_each(|step| path.push(Segment::Key((*step).to_owned())));
+    keys.iter().for_each(|key| path.push(Segment::Key((*key).to_owned())));
     path
 }
 
-/// The file that new definitions go to: one that has some, else the package's own. kpt refuses definitions in its Kptfile
-/// since version 1, so a Krmfile is preferred.
+/// The file that new definitions are added to: one that already has definitions, or else the package file.
+///
+/// Compat: kpt v1 rejects definitions in a Kptfile, so a Krmfile is preferred.
 pub(super) fn definition_file<'a>(setters: &Setters<'a>) -> Result<&'a PackageFile, Diagnostic> {
-    let has_some = |file: &&&'a PackageFile| definitions_node(file).is_some();
-    let definition_files = &setters.definition_files;
-    let krmfile = || definition_files.iter().find(|file| file.path.name() == "Krmfile");
-    let home = definition_files.iter().find(has_some).or_else(krmfile).or(definition_files.first());
-    let Some(home) = home.copied() else {
-        let words = "the package has no Krmfile or Kptfile to define setters in";
-        return Err(Diagnostic::untyped_error(words).hint("make one with `krm cfg init`"));
+    let has_definitions = |file: &&&'a PackageFile| definitions_node(file).is_some();
+    let files = &setters.definition_files;
+    let krmfile = || files.iter().find(|file| file.path.name() == "Krmfile");
+    let file = files.iter().find(has_definitions).or_else(krmfile).or(files.first());
+    let Some(file) = file.copied() else {
+        return Err(Diagnostic::error(SetterKind::NoPackageFile));
     };
-    let root = home.file().and_then(|text| text.document(0)?.root());
-    if root.is_none_or(|root| root.as_mapping().is_none()) {
-        let words = "this file holds no mapping that definitions could go to";
-        let hint = "begin it with apiVersion and kind, as `krm cfg init` does";
-        return Err(Diagnostic::untyped_error(words).hint(hint).in_file(&*home.display_path));
+    if root(file).is_none_or(|root| root.as_mapping().is_none()) {
+        return Err(Diagnostic::error(SetterKind::InvalidPackageFile).in_file(&*file.display_path));
     }
-    Ok(home)
+    Ok(file)
 }
 
 /// Adds definitions to a file.
@@ -109,25 +114,24 @@ pub(super) fn define<'a>(file: &'a PackageFile, new: Entries<'a>, changes: &mut 
     if new.is_empty() {
         return;
     }
-    let root = file.file().and_then(|text| text.document(0)?.root());
-    let steps: &[&str] = match root.and_then(|root| field(root, "openAPI")) {
+    let keys: &[&str] = match root(file).and_then(|root| field(root, "openAPI")) {
         _ if !file.path.is_package_file() => &["definitions"],
         Some(_) => &["openAPI", "definitions"],
         None => {
             let all = Value::Mapping(vec![entry("definitions", Value::Mapping(new))]);
-            return changes.add(file, 0, Op::Make(path(&["openAPI"]), all));
+            return changes.add(file, 0, EditOp::SetPath(path(&["openAPI"]), all));
         }
     };
     if definitions_node(file).is_none_or(|node| node.as_mapping().is_none()) {
-        return changes.add(file, 0, Op::Make(path(steps), Value::Mapping(new)));
+        return changes.add(file, 0, EditOp::SetPath(path(keys), Value::Mapping(new)));
     }
     for (key, value) in new {
         let Value::String(key) = key else { continue };
-        changes.add(file, 0, Op::Make(path(&[steps, &[&key]].concat()), value));
+        changes.add(file, 0, EditOp::SetPath(path(&[keys, &[&key]].concat()), value));
     }
 }
 
-/// Gives setters values in the functionConfig of apply-setters; the function is added where the pipeline has none.
+/// Adds values to the functionConfig of apply-setters, and the function to the pipeline if it is missing.
 pub(super) fn define_in_function<'a>(
     setters: &Setters<'a>,
     new: &[(String, SetterValue)],
@@ -136,17 +140,15 @@ pub(super) fn define_in_function<'a>(
     if new.is_empty() {
         return Ok(());
     }
-    let value = |value: &SetterValue| match value {
-        SetterValue::List(items) => text(&function_config::list_text(items, "")),
-        other => text(&other.shown()),
-    };
+    let value = |value: &SetterValue| string(&config_string(value));
     let entries: Entries<'a> = new.iter().map(|(name, it)| entry(name, value(it))).collect();
-    if let Some((file, data)) = setters.functions.iter().find_map(|it| Some((it.file, it.data?))) {
+    let with_data = setters.functions.iter().find_map(|it| Some((it.file, it.data?)));
+    if let Some((file, data)) = with_data {
         for (key, value) in entries {
             let Value::String(key) = key else { continue };
             let mut to = data.path();
             to.push(Segment::Key(key.into_owned()));
-            changes.at(file, data, Op::Make(to, value));
+            changes.add_at(file, data, EditOp::SetPath(to, value));
         }
         return Ok(());
     }
@@ -154,40 +156,34 @@ pub(super) fn define_in_function<'a>(
     if let Some(function) = setters.functions.first() {
         let mut to = function.node.path();
         to.push(Segment::Key("configMap".to_owned()));
-        changes.at(function.file, function.node, Op::Make(to, config));
+        changes.add_at(function.file, function.node, EditOp::SetPath(to, config));
         return Ok(());
     }
     let kptfile = setters.files().iter().find(|file| file.path.name() == "Kptfile");
-    let Some(file) = kptfile else {
-        let words = "the package has no Kptfile, whose pipeline would hold the values";
-        return Err(
-            Diagnostic::untyped_error(words).hint("kpt-set is the dialect of kpt's packages")
-        );
-    };
+    let Some(file) = kptfile else { return Err(Diagnostic::error(SetterKind::NoKptfile)) };
     let call =
-        Value::Mapping(vec![entry("image", text(APPLY_SETTERS)), entry("configMap", config)]);
+        Value::Mapping(vec![entry("image", string(APPLY_SETTERS)), entry("configMap", config)]);
     changes.add(file, 0, first_mutator(file, call));
     Ok(())
 }
 
-/// apply-setters comes before all other functions, which see the values then.
-fn first_mutator<'a>(file: &'a PackageFile, call: Value<'a>) -> Op<'a> {
-    let root = file.file().and_then(|text| text.document(0)?.root());
-    let pipeline = root.and_then(|root| field(root, "pipeline"));
+/// Adds a function before all others, so that they see the values that it sets.
+fn first_mutator<'a>(file: &'a PackageFile, call: Value<'a>) -> EditOp<'a> {
+    let pipeline = root(file).and_then(|root| field(root, "pipeline"));
     let mutators = pipeline.and_then(|it| field(it, "mutators"));
     let list = |call| Value::Sequence(vec![call]);
     match (pipeline, mutators.filter(|it| it.as_sequence().is_some())) {
-        (_, Some(list)) => Op::First(list, call),
-        (Some(_), None) => Op::Make(path(&["pipeline", "mutators"]), list(call)),
+        (_, Some(list)) => EditOp::Prepend(list, call),
+        (Some(_), None) => EditOp::SetPath(path(&["pipeline", "mutators"]), list(call)),
         (None, None) => {
             let pipeline = Value::Mapping(vec![entry("mutators", list(call))]);
-            Op::Make(path(&["pipeline"]), pipeline)
+            EditOp::SetPath(path(&["pipeline"]), pipeline)
         }
     }
 }
 
-/// The entry of a definition that is removed or renamed: its key, and the value that goes with it.
-pub(super) fn definition_of<'a>(source: SetterSource<'a>) -> Option<NodeRef<'a>> {
+/// The node of a definition, to be removed or renamed.
+pub(super) fn definition_node<'a>(source: SetterSource<'a>) -> Option<NodeRef<'a>> {
     match source {
         SetterSource::OpenApi { definition, .. } => Some(definition),
         SetterSource::FunctionConfig { value } => Some(value),

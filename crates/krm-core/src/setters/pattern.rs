@@ -1,9 +1,11 @@
-//! Patterns with markers: filled in one pass, and read backward where there is one reading only.
+//! Patterns with markers: filled with values, and matched against strings to derive the values.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// A text with places for values.
+use krm_yaml::{KindParameter, diagnostic_kinds};
+
+/// A string with markers that are replaced by values.
 ///
 /// ```
 /// use krm_core::setters::Pattern;
@@ -11,11 +13,11 @@ use std::fmt;
 /// let pattern = Pattern::new("IMAGE_NAME:IMAGE_TAG", &["IMAGE_NAME", "IMAGE_TAG"])?;
 /// let values = [("IMAGE_NAME", "IMAGE_TAG"), ("IMAGE_TAG", "1.8.2")];
 /// let value = |marker: &str| values.iter().find(|(name, _)| *name == marker).map(|(_, value)| (*value).to_owned());
-/// // A value that holds another marker is not replaced again.
+/// // Markers inside a value are not replaced.
 /// assert_eq!(pattern.fill(value), Ok("IMAGE_TAG:1.8.2".to_owned()));
 ///
-/// let read = pattern.derive("nginx:1.8.1", |_| None)?;
-/// assert_eq!((read["IMAGE_NAME"].as_str(), read["IMAGE_TAG"].as_str()), ("nginx", "1.8.1"));
+/// let values = pattern.derive("nginx:1.8.1", |_| None)?;
+/// assert_eq!((values["IMAGE_NAME"].as_str(), values["IMAGE_TAG"].as_str()), ("nginx", "1.8.1"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,74 +28,70 @@ pub struct Pattern {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Part {
-    Text(String),
+    Literal(String),
     Marker(String),
 }
 
-/// Why a pattern cannot be used as it is written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PatternError {
-    /// A marker without a letter.
-    EmptyMarker,
-    /// A marker that does not occur.
-    MissingMarker(String),
-    /// `${` without its `}`, or without a name inside.
-    Unclosed,
-}
-
-impl fmt::Display for PatternError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::EmptyMarker => f.write_str("a marker is empty"),
-            Self::MissingMarker(marker) => {
-                write!(f, "the marker `{marker}` is not in the pattern")
-            }
-            Self::Unclosed => f.write_str("a `${` has no name and `}` behind it"),
-        }
+diagnostic_kinds! {
+    /// Why the text of a pattern cannot be used.
+    pub enum PatternError {
+        /// A marker without characters.
+        EmptyMarker = "pattern-empty-marker": "empty marker";
+        /// A marker that does not occur in the pattern.
+        MissingMarker { marker: String } = "pattern-missing-marker": "marker `{marker}` does not occur in the pattern";
+        /// `${` without a name or without its `}`.
+        UnclosedMarker = "pattern-unclosed-marker": "expected a name and `}}` after `${{`";
+        /// A pattern that would be the same for all values.
+        NoMarker = "pattern-no-marker": "pattern has no marker", hint "write ${{name}} where the value of a setter belongs";
     }
 }
 
-impl std::error::Error for PatternError {}
-
-/// What each marker stands for.
+/// The value of each marker.
 pub type MarkerValues = BTreeMap<String, String>;
 
-/// Why the values cannot be told from a text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum DeriveError {
-    /// The text does not fit the pattern.
-    NoMatch,
-    /// It fits in more than one way; these are two of them.
-    Ambiguous(MarkerValues, MarkerValues),
-    /// There are too many ways to try.
-    TooManyCandidates,
-}
-
-impl fmt::Display for DeriveError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoMatch => f.write_str("it does not fit the pattern"),
-            Self::Ambiguous(first, second) => {
-                write!(f, "it fits the pattern in two ways: {}, or {}", words(first), words(second))
-            }
-            Self::TooManyCandidates => {
-                f.write_str("there are too many ways to fit it to the pattern")
-            }
-        }
+diagnostic_kinds! {
+    /// Why the values of the markers cannot be derived from a string.
+    pub enum DeriveError {
+        /// The string does not match.
+        NoMatch = "pattern-no-match": "value does not match the pattern";
+        /// The string matches in more than one way; these are two of them.
+        Ambiguous { first: Candidate, second: Candidate } = "pattern-ambiguous": "value matches the pattern in two ways: {first}, or {second}";
+        /// Trying all ways would take too long.
+        TooManyCandidates = "pattern-too-complex": "value matches the pattern in too many ways to try";
     }
 }
 
-impl std::error::Error for DeriveError {}
+impl KindParameter for DeriveError {
+    fn masked(&self, hides: &dyn Fn(&str) -> bool) -> Option<Self> {
+        let Self::Ambiguous { first, second } = self else { return None };
+        let (first, second) = (first.masked(hides)?, second.masked(hides)?);
+        Some(Self::Ambiguous { first, second })
+    }
+}
 
-/// `NAME=nginx, TAG=1.8.1`
-fn words(reading: &MarkerValues) -> String {
-    let words: Vec<String> =
-        reading.iter().map(|(marker, value)| format!("{marker}=`{value}`")).collect();
-    words.join(" and ")
+/// One of several possible values of the markers, shown as ``a=`nginx` and b=`1.8.1` ``.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidate(MarkerValues);
+
+impl fmt::Display for Candidate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, (marker, value)) in self.0.iter().enumerate() {
+            write!(f, "{}{marker}=`{value}`", if at > 0 { " and " } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+impl KindParameter for Candidate {
+    // Each value is a part of what is written in the field, so all are masked if one is.
+    fn masked(&self, hides: &dyn Fn(&str) -> bool) -> Option<Self> {
+        let mask = |(name, _): (&String, &String)| (name.clone(), "***".to_owned());
+        self.0.values().any(|value| hides(value)).then(|| Self(self.0.iter().map(mask).collect()))
+    }
 }
 
 impl Pattern {
-    /// A pattern with these markers. Where two of them fit at one place, the longer one counts.
+    /// A pattern with these markers. Of two markers that match at the same position, the longer one is used.
     pub fn new(text: &str, markers: &[&str]) -> Result<Self, PatternError> {
         if markers.contains(&"") {
             return Err(PatternError::EmptyMarker);
@@ -114,21 +112,23 @@ impl Pattern {
             }
         }
         let missing = markers.iter().find(|marker| !found.markers().contains(*marker));
-        missing.map_or(Ok(found), |marker| Err(PatternError::MissingMarker((*marker).to_owned())))
+        missing.map_or(Ok(found), |marker| {
+            Err(PatternError::MissingMarker { marker: (*marker).to_owned() })
+        })
     }
 
-    /// A pattern whose markers are written `${name}`; each is known by its name.
+    /// A pattern whose markers are written `${name}`. [`Pattern::markers`] lists the names.
     pub fn with_names(text: &str) -> Result<Self, PatternError> {
         let mut found = Self { text: text.to_owned(), parts: Vec::new() };
         let mut rest = text;
         while let Some((before, after)) = rest.split_once("${") {
             before.chars().for_each(|c| found.push_char(c));
-            let (name, behind) = after.split_once('}').ok_or(PatternError::Unclosed)?;
+            let (name, remaining) = after.split_once('}').ok_or(PatternError::UnclosedMarker)?;
             if name.is_empty() || name.contains("${") {
-                return Err(PatternError::Unclosed);
+                return Err(PatternError::UnclosedMarker);
             }
             found.parts.push(Part::Marker(name.to_owned()));
-            rest = behind;
+            rest = remaining;
         }
         rest.chars().for_each(|c| found.push_char(c));
         Ok(found)
@@ -136,27 +136,27 @@ impl Pattern {
 
     fn push_char(&mut self, c: char) {
         match self.parts.last_mut() {
-            Some(Part::Text(text)) => text.push(c),
-            _ => self.parts.push(Part::Text(c.into())),
+            Some(Part::Literal(text)) => text.push(c),
+            _ => self.parts.push(Part::Literal(c.into())),
         }
     }
 
-    /// The pattern as it is written.
+    /// The pattern as written.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The markers in order, each once.
+    /// The markers in order, without duplicates.
     pub fn markers(&self) -> Vec<&str> {
         let mut seen = BTreeSet::new();
         let markers = self.parts.iter().filter_map(|part| match part {
             Part::Marker(marker) => Some(marker.as_str()),
-            Part::Text(_) => None,
+            Part::Literal(_) => None,
         });
         markers.filter(|marker| seen.insert(*marker)).collect()
     }
 
-    /// The marker that is all of the pattern, where one is.
+    /// The marker, if the pattern is nothing but that marker.
     pub fn only_marker(&self) -> Option<&str> {
         match &self.parts[..] {
             [Part::Marker(marker)] => Some(marker),
@@ -164,28 +164,28 @@ impl Pattern {
         }
     }
 
-    /// The pattern with other texts between its markers.
-    pub(super) fn with_texts(&self, change: impl Fn(&str) -> String) -> String {
+    /// The pattern with the literal parts between its markers replaced.
+    pub(super) fn map_literals(&self, change: impl Fn(&str) -> String) -> String {
         let part = |part: &Part| match part {
-            Part::Text(text) => change(text),
+            Part::Literal(text) => change(text),
             Part::Marker(marker) => format!("${{{marker}}}"),
         };
         self.parts.iter().map(part).collect()
     }
 
-    /// The text with values in place of the markers, in one pass; the marker that has no value is the error.
+    /// Replaces the markers by values in one pass. The error is a marker without a value.
     pub fn fill(&self, value: impl Fn(&str) -> Option<String>) -> Result<String, String> {
         let mut out = String::new();
         for part in &self.parts {
             match part {
-                Part::Text(text) => out.push_str(text),
+                Part::Literal(text) => out.push_str(text),
                 Part::Marker(marker) => out.push_str(&value(marker).ok_or_else(|| marker.clone())?),
             }
         }
         Ok(out)
     }
 
-    /// What the markers stand for in a text that was made from the pattern. Values that are known narrow it down.
+    /// The values of the markers in a string that matches the pattern. Known values reduce ambiguity.
     pub fn derive(
         &self,
         text: &str,
@@ -202,7 +202,9 @@ impl Pattern {
         let complete = search.from(0, 0);
         let mut found = search.found.into_iter();
         match (found.next(), found.next()) {
-            (Some(first), Some(second)) => Err(DeriveError::Ambiguous(first, second)),
+            (Some(first), Some(second)) => {
+                Err(DeriveError::Ambiguous { first: Candidate(first), second: Candidate(second) })
+            }
             _ if !complete => Err(DeriveError::TooManyCandidates),
             (Some(only), None) => Ok(only),
             (None, _) => Err(DeriveError::NoMatch),
@@ -216,10 +218,10 @@ impl fmt::Display for Pattern {
     }
 }
 
-/// How many places are tried: a text of a few thousand letters with two unknown markers is far below.
-const MOST_STEPS: usize = 100_000;
+/// The maximum number of positions to try. A string of a few thousand characters with two unknown markers needs far less.
+const MAX_STEPS: usize = 100_000;
 
-/// Tries all ways to fit a text to a pattern until two are found.
+/// Tries all ways to match a string until two are found.
 struct Search<'a> {
     parts: &'a [Part],
     text: &'a str,
@@ -229,10 +231,10 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Whether all ways from here on were tried, or two were found. It goes as deep as the pattern has parts.
+    /// Returns whether all ways from here were tried or two were found. The recursion is as deep as the pattern has parts.
     fn from(&mut self, part: usize, at: usize) -> bool {
         self.steps += 1;
-        if self.steps > MOST_STEPS {
+        if self.steps > MAX_STEPS {
             return false;
         }
         let rest = &self.text[at..];
@@ -243,7 +245,7 @@ impl Search<'_> {
                 }
                 return true;
             }
-            Some(Part::Text(text)) => text.clone(),
+            Some(Part::Literal(text)) => text.clone(),
             Some(Part::Marker(marker)) => match self.bound.get(marker) {
                 Some(value) => value.clone(),
                 None => return self.unknown(part, marker, at),
@@ -252,10 +254,10 @@ impl Search<'_> {
         !rest.starts_with(&fixed) || self.from(part + 1, at + fixed.len())
     }
 
-    /// Every end of an unknown value: all that the text behind it allows.
+    /// Tries every end of an unknown value that the following literal allows.
     fn unknown(&mut self, part: usize, marker: &str, at: usize) -> bool {
-        let behind = match self.parts.get(part + 1) {
-            Some(Part::Text(text)) => text.as_str(),
+        let next_literal = match self.parts.get(part + 1) {
+            Some(Part::Literal(text)) => text.as_str(),
             _ => "",
         };
         let is_last = part + 1 == self.parts.len();
@@ -265,7 +267,7 @@ impl Search<'_> {
             if self.found.len() > 1 {
                 return true;
             }
-            if is_last && end < text.len() || !text[end..].starts_with(behind) {
+            if is_last && end < text.len() || !text[end..].starts_with(next_literal) {
                 continue;
             }
             self.bound.insert(marker.to_owned(), text[at..end].to_owned());
@@ -284,11 +286,14 @@ mod tests {
     use super::*;
 
     fn read(pattern: &str, text: &str) -> Result<String, DeriveError> {
-        Pattern::with_names(pattern).unwrap().derive(text, |_| None).map(|it| words(&it))
+        Pattern::with_names(pattern)
+            .unwrap()
+            .derive(text, |_| None)
+            .map(|values| Candidate(values).to_string())
     }
 
     #[test]
-    fn one_reading_is_a_value_and_two_are_an_error_that_shows_both() {
+    fn ambiguous_match_is_an_error_with_two_candidates() {
         assert_eq!(read("${a}:${b}", "nginx:1.8.1").unwrap(), "a=`nginx` and b=`1.8.1`");
         assert_eq!(read("x-${a}-x-${a}", "x-1-x-1").unwrap(), "a=`1`");
         assert_eq!(read("${a}", "").unwrap(), "a=``");
@@ -297,14 +302,14 @@ mod tests {
         let error = read("${a}:${b}", "host:5000/nginx:1").unwrap_err().to_string();
         assert_eq!(
             error,
-            "it fits the pattern in two ways: a=`host` and b=`5000/nginx:1`, or a=`host:5000/nginx` and b=`1`"
+            "value matches the pattern in two ways: a=`host` and b=`5000/nginx:1`, or a=`host:5000/nginx` and b=`1`"
         );
-        assert!(matches!(read("${a}${b}", "xy"), Err(DeriveError::Ambiguous(..))));
+        assert!(matches!(read("${a}${b}", "xy"), Err(DeriveError::Ambiguous { .. })));
         assert!(read("${a}-${a}${b}", "é-éé").is_ok());
     }
 
     #[test]
-    fn known_values_narrow_the_readings() {
+    fn known_values_resolve_ambiguity() {
         let pattern = Pattern::with_names("${a}:${b}").unwrap();
         let known = |marker: &str| (marker == "b").then(|| "1".to_owned());
         let read = pattern.derive("host:5000/nginx:1", known).unwrap();
@@ -313,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn hopeless_texts_are_given_up() {
+    fn matching_is_bounded() {
         let pattern = Pattern::with_names(&format!("{}x", "${a}-${b}-${c}-${d}-${e}-")).unwrap();
         assert_eq!(
             pattern.derive(&"-".repeat(2000), |_| None),
@@ -322,13 +327,16 @@ mod tests {
     }
 
     #[test]
-    fn of_overlapping_markers_the_longer_counts() {
+    fn longest_marker_is_used() {
         let pattern = Pattern::new("IMAGE/IMAGE_TAG", &["IMAGE", "IMAGE_TAG"]).unwrap();
         assert_eq!(pattern.markers(), ["IMAGE", "IMAGE_TAG"]);
-        assert_eq!(Pattern::new("a", &["b"]), Err(PatternError::MissingMarker("b".to_owned())));
+        assert_eq!(
+            Pattern::new("a", &["b"]),
+            Err(PatternError::MissingMarker { marker: "b".to_owned() })
+        );
         assert_eq!(Pattern::new("a", &[""]), Err(PatternError::EmptyMarker));
         for text in ["${", "${}", "${a", "${a${b}"] {
-            assert_eq!(Pattern::with_names(text), Err(PatternError::Unclosed), "{text}");
+            assert_eq!(Pattern::with_names(text), Err(PatternError::UnclosedMarker), "{text}");
         }
     }
 }

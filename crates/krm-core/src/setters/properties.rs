@@ -1,13 +1,14 @@
-//! The laws of setters as properties: generated packages, set, created, deleted and taken to the other dialect.
+//! Property tests of setters: generated packages whose setters are set, created, deleted and migrated.
 
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
+use super::reference::{SETTER_PREFIX, SUBSTITUTION_PREFIX};
 use super::*;
 use crate::Package;
 
-/// Values that are easily taken for something else.
+/// Values that could be mistaken for other types or for syntax.
 const VALUES: [&str; 22] = [
     "1",
     "web",
@@ -33,7 +34,7 @@ const VALUES: [&str; 22] = [
     "a #b",
 ];
 
-/// What references are made of.
+/// Parts of references.
 const PARTS: [&str; 14] = [
     "{",
     "}",
@@ -53,21 +54,18 @@ const PARTS: [&str; 14] = [
 
 const NAMES: [&str; 3] = ["a", "b", "c"];
 
-/// A field: which setter it follows, in which form, and how its value is written.
+/// A generated field: the setter it follows, the syntax of its reference, and the style of its value.
 #[derive(Clone, Debug)]
-struct Sketch {
+struct FieldSpec {
     name: usize,
-    form: usize,
+    syntax: usize,
     style: usize,
 }
 
-fn sketches() -> impl Strategy<Value = Vec<Sketch>> {
-    let sketch = (0..NAMES.len(), 0..7_usize, 0..4_usize).prop_map(|(name, form, style)| Sketch {
-        name,
-        form,
-        style,
-    });
-    prop::collection::vec(sketch, 1..12)
+fn field_specs() -> impl Strategy<Value = Vec<FieldSpec>> {
+    let spec = (0..NAMES.len(), 0..7_usize, 0..4_usize)
+        .prop_map(|(name, syntax, style)| FieldSpec { name, syntax, style });
+    prop::collection::vec(spec, 1..12)
 }
 
 fn value() -> impl Strategy<Value = String> {
@@ -89,17 +87,17 @@ fn quoted(text: &str, style: usize) -> String {
     }
 }
 
-/// The field's line; the old value is one of many, as people edit by hand.
-fn line(at: usize, it: &Sketch) -> String {
+/// The line of a field. Its old value need not be that of the setter, because people edit fields by hand.
+fn line(at: usize, it: &FieldSpec) -> String {
     let name = NAMES[it.name];
-    let reference = match it.form {
+    let reference = match it.syntax {
         0 => format!("{{\"$openapi\":\"{name}\"}}"),
         1 => format!("{{\"$ref\":\"#/definitions/{SETTER_PREFIX}{name}\"}}"),
         2 => format!("{{ \"$kpt-set\" : \"{name}\" }}"),
-        3 => format!("words {{\"$openapi\":\"{name}\"}} behind"),
+        3 => format!("text {{\"$openapi\":\"{name}\"}} more text"),
         4 => "{\"$openapi\":\"all\"}".to_owned(),
         5 => "{\"$imagepolicy\": \"x:y\"}".to_owned(),
-        _ => "only words".to_owned(),
+        _ => "only text".to_owned(),
     };
     let value = match it.style {
         0 => "'1'".to_owned(),
@@ -129,7 +127,7 @@ fn krmfile(values: &[String]) -> String {
     text
 }
 
-fn package(values: &[String], fields: &[Sketch], crlf: bool) -> Package {
+fn package(values: &[String], fields: &[FieldSpec], crlf: bool) -> Package {
     let lines: String = fields.iter().enumerate().map(|(at, it)| line(at, it)).collect();
     let text = format!("apiVersion: v1\nkind: Config\nspec:\n{lines}");
     let ends = |text: String| if crlf { text.replace('\n', "\r\n") } else { text };
@@ -142,7 +140,7 @@ fn of_texts(texts: &[(String, String)]) -> Package {
     Package::new(texts.iter().map(file).collect())
 }
 
-/// The files of a package after changes.
+/// The texts of a package after changes.
 fn after(package: &Package, changes: &Changes<'_>) -> Vec<(String, String)> {
     let new = changes.texts().unwrap();
     let text = |file: &PackageFile| {
@@ -160,17 +158,17 @@ fn texts(package: &Package) -> Vec<(String, String)> {
     after(package, &Changes::default())
 }
 
-/// What a field of the sketch must hold.
-fn expected(it: &Sketch, values: &[String]) -> Option<String> {
-    match it.form {
+/// The value that a field must have.
+fn expected(it: &FieldSpec, values: &[String]) -> Option<String> {
+    match it.syntax {
         0..=3 => Some(values[it.name].clone()),
         4 => Some(format!("{}-{}", values[0], values[1])),
         _ => None,
     }
 }
 
-fn follows(it: &Sketch, name: usize) -> bool {
-    match it.form {
+fn follows(it: &FieldSpec, name: usize) -> bool {
+    match it.syntax {
         0..=3 => it.name == name,
         4 => name < 2,
         _ => false,
@@ -181,7 +179,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn set_twice_is_set_once(mut old in values(), fields in sketches(), name in 0..NAMES.len(), new in value(), crlf: bool) {
+    fn set_twice_is_set_once(mut old in values(), fields in field_specs(), name in 0..NAMES.len(), new in value(), crlf: bool) {
         let package = package(&old, &fields, crlf);
         let set = SetValues::new(NAMES[name]).to(new.clone());
         let done = set.compute(&Setters::read(&package)).unwrap();
@@ -190,7 +188,7 @@ proptest! {
         let setters = Setters::read(&once);
         let again = set.compute(&setters).unwrap();
         prop_assert_eq!(after(&once, &again.changes), texts(&once));
-        // And every field holds what its setters say.
+        // Every field has the value of its setters.
         old[name] = new;
         for (at, it) in fields.iter().enumerate().filter(|(_, it)| follows(it, name)) {
             let path = format!("spec.f{at}").parse().unwrap();
@@ -201,7 +199,7 @@ proptest! {
     }
 
     #[test]
-    fn untouched_stays(old in values(), fields in sketches(), name in 0..NAMES.len(), new in value(), crlf: bool) {
+    fn untouched_stays(old in values(), fields in field_specs(), name in 0..NAMES.len(), new in value(), crlf: bool) {
         let package = package(&old, &fields, crlf);
         let setters = Setters::read(&package);
         let listed = ListSetters { name: Some(NAMES[name].to_owned()), unused: false }.compute(&setters);
@@ -210,9 +208,9 @@ proptest! {
             .iter()
             .map(|it| (it.file.display_path.clone(), it.node.position().line as usize))
             .collect();
-        let home = listed.setters[0].setter.location.unwrap();
-        // The value of a definition stands four lines below its key.
-        allowed.insert((home.file.display_path.clone(), home.node.position().line as usize + 4));
+        let location = listed.setters[0].setter.location.unwrap();
+        // The value of a definition is four lines below its key.
+        allowed.insert((location.file.display_path.clone(), location.node.position().line as usize + 4));
         let done = SetValues::new(NAMES[name]).to(new).compute(&setters).unwrap();
         for ((path, before), (_, after)) in texts(&package).iter().zip(after(&package, &done.changes)) {
             let (before, after): (Vec<&str>, Vec<&str>) = (before.split('\n').collect(), after.split('\n').collect());
@@ -220,7 +218,7 @@ proptest! {
             for (at, (before, after)) in before.iter().zip(&after).enumerate() {
                 if before != after {
                     prop_assert!(allowed.contains(&(path.clone(), at + 1)), "{path}:{}: {after}", at + 1);
-                    let comment = |line: &str| line.rsplit_once(" # ").map(|(_, words)| words.to_owned());
+                    let comment = |line: &str| line.rsplit_once(" # ").map(|(_, comment)| comment.to_owned());
                     prop_assert_eq!(comment(before), comment(after));
                 }
             }
@@ -228,24 +226,24 @@ proptest! {
     }
 
     #[test]
-    fn created_and_deleted_is_as_before(old in values(), fields in sketches(), form in 0..2_usize, crlf: bool) {
+    fn deleting_a_created_setter_restores_the_package(old in values(), fields in field_specs(), syntax in 0..2_usize, crlf: bool) {
         let package = package(&old, &fields, crlf);
-        let form = [ReferenceSyntax::OpenApi, ReferenceSyntax::Ref][form];
+        let syntax = [ReferenceSyntax::OpenApi, ReferenceSyntax::Ref][syntax];
         let create = CreateSetter {
             name: "new".to_owned(), value: Some("word".to_owned()), field: None, set_by: None,
-            description: Some("what: it is".to_owned()), schema_type: Some("string".to_owned()), schema: None,
-            required: true, form,
+            description: Some("a: b".to_owned()), schema_type: Some("string".to_owned()), schema: None,
+            required: true, syntax,
         };
         let created = create.compute(&Setters::read(&package)).unwrap();
-        let there = of_texts(&after(&package, &created.changes));
-        let setters = Setters::read(&there);
-        prop_assert_eq!(setters.reached_by("new").len(), created.fields.len());
+        let created_package = of_texts(&after(&package, &created.changes));
+        let setters = Setters::read(&created_package);
+        prop_assert_eq!(setters.fields_of("new").len(), created.fields.len());
         let deleted = DeleteDefinition::setter("new").compute(&setters).unwrap();
-        prop_assert_eq!(after(&there, &deleted.changes), texts(&package));
+        prop_assert_eq!(after(&created_package, &deleted.changes), texts(&package));
     }
 
     #[test]
-    fn there_and_back_is_as_before(fields in sketches(), given in values()) {
+    fn migrating_there_and_back_restores_the_package(fields in field_specs(), given in values()) {
         let lines: String = (0..fields.len()).map(|at| {
             let style = if at % 2 == 0 { 0 } else { 1 };
             format!("  f{at}: {}\n", quoted(&format!("v{at}"), style))
@@ -256,25 +254,25 @@ proptest! {
         for (at, value) in given.iter().enumerate() {
             let create = CreateSetter {
                 name: NAMES[at].to_owned(), value: Some(format!("v{at}")), field: None, set_by: None,
-                description: None, schema_type: None, schema: None, required: false, form: ReferenceSyntax::OpenApi,
+                description: None, schema_type: None, schema: None, required: false, syntax: ReferenceSyntax::OpenApi,
             };
             let made = after(&package, &create.compute(&Setters::read(&package)).unwrap().changes);
             package = of_texts(&made);
             let set = SetValues::new(NAMES[at]).to(value.clone());
             package = of_texts(&after(&package, &set.compute(&Setters::read(&package)).unwrap().changes));
         }
-        let go = |package: &Package, to| {
+        let migrate = |package: &Package, to| {
             let done = MigrateSetters { to }.compute(&Setters::read(package)).unwrap();
             prop_assert!(done.losses.is_empty(), "{:?}", done.losses);
             Ok(of_texts(&after(package, &done.changes)))
         };
-        let there = go(&package, Dialect::KptSet)?;
-        let back = go(&there, Dialect::OpenApi)?;
+        let migrated = migrate(&package, Dialect::KptSet)?;
+        let back = migrate(&migrated, Dialect::OpenApi)?;
         prop_assert_eq!(texts(&back), texts(&package));
     }
 
     #[test]
-    fn a_reference_reads_the_same_without_the_words_around_it(
+    fn text_around_a_reference_does_not_change_it(
         parts in prop::collection::vec(prop::sample::select(&PARTS[..]), 0..14),
         rest in "\\PC{0,12}",
     ) {
@@ -283,12 +281,12 @@ proptest! {
             let ParsedComment::Reference(alone) = parse_reference(&comment[found.range.clone()]) else {
                 return Err(TestCaseError::fail(format!("{comment:?} lost its reference")));
             };
-            prop_assert_eq!((alone.form, alone.target), (found.form, found.target), "{:?}", comment);
+            prop_assert_eq!((alone.syntax, alone.target), (found.syntax, found.target), "{:?}", comment);
         }
     }
 
     #[test]
-    fn what_a_pattern_was_filled_with_is_read_back(
+    fn derive_returns_the_values_that_filled_the_pattern(
         text in "[a-c${}:-]{0,12}", values in prop::collection::vec("[a-c:-]{0,4}", 3),
     ) {
         if let Ok(pattern) = Pattern::with_names(&text) {
@@ -299,7 +297,7 @@ proptest! {
                     let all = read.iter().all(|(name, read)| value(name).as_ref() == Some(read));
                     prop_assert!(all, "{:?} of {}", read, filled);
                 }
-                Err(DeriveError::NoMatch) => return Err(TestCaseError::fail("it was made from it")),
+                Err(DeriveError::NoMatch) => return Err(TestCaseError::fail("the filled pattern must match")),
                 Err(_) => {}
             }
         }

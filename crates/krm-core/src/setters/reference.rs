@@ -1,19 +1,22 @@
-//! References in comments: which setter or substitution a field follows, in the form that its author chose.
+//! References in comments: which setter or substitution a field follows, in one of several syntaxes.
 
+use std::fmt;
 use std::ops::Range;
 
 use super::json_object::members;
-use super::pattern::Pattern;
+use super::kinds::ReferenceKind;
+use super::pattern::{Pattern, PatternError};
+use crate::diagnostics::Kind;
 
-/// What the definition of a setter is called, before its name.
-pub const SETTER_PREFIX: &str = "io.k8s.cli.setters.";
-/// What the definition of a substitution is called, before its name.
-pub const SUBSTITUTION_PREFIX: &str = "io.k8s.cli.substitutions.";
-/// What a reference to a definition begins with.
-const POINTER: &str = "#/definitions/";
-const PATTERN_WORD: &str = "kpt-set:";
+/// The key of a setter's definition is this prefix and the name.
+pub(super) const SETTER_PREFIX: &str = "io.k8s.cli.setters.";
+/// The key of a substitution's definition is this prefix and the name.
+pub(super) const SUBSTITUTION_PREFIX: &str = "io.k8s.cli.substitutions.";
+/// A JSON pointer to a definition is this prefix and its key.
+const DEFINITIONS_POINTER: &str = "#/definitions/";
+const KPT_SET: &str = "kpt-set:";
 
-/// How a reference is written.
+/// The syntax of a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReferenceSyntax {
     /// `{"$ref":"#/definitions/io.k8s.cli.setters.x"}`
@@ -24,7 +27,7 @@ pub enum ReferenceSyntax {
     KptSet,
     /// `kpt-set: ${x}-suffix`
     Pattern,
-    /// `{"$imagepolicy": "namespace:name:tag"}`: another tool sets it.
+    /// `{"$imagepolicy": "namespace:name:tag"}`, which Flux reads.
     ImagePolicy,
 }
 
@@ -35,134 +38,144 @@ pub enum ReferenceTarget {
     Setter(String),
     /// A substitution.
     Substitution(String),
-    /// A setter, or where there is none of this name a substitution.
+    /// A setter of this name, or else a substitution.
     Named(String),
-    /// Setters, by a pattern of its own.
+    /// The setters that are the markers of a pattern.
     Pattern(Pattern),
-    /// What another tool knows.
+    /// Something that another tool sets.
     Foreign(String),
+}
+
+impl fmt::Display for ReferenceTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Setter(name) => write!(f, "setter `{name}`"),
+            Self::Substitution(name) => write!(f, "substitution `{name}`"),
+            Self::Named(name) | Self::Foreign(name) => write!(f, "`{name}`"),
+            Self::Pattern(pattern) => write!(f, "`{pattern}`"),
+        }
+    }
 }
 
 /// A reference in a comment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reference {
-    /// How it is written.
-    pub form: ReferenceSyntax,
+    /// Its syntax.
+    pub syntax: ReferenceSyntax,
     /// What it names.
     pub target: ReferenceTarget,
-    /// The bytes of the comment that are the reference; what stands around them is a person's words.
+    /// The bytes of the comment that are the reference; the text around them is for people.
     pub range: Range<usize>,
 }
 
-/// What a comment holds.
+/// What a comment contains.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ParsedComment {
     /// No reference.
     None,
-    /// One.
+    /// A reference.
     Reference(Reference),
-    /// What looks like one and is none, and why.
-    Invalid(String),
+    /// Something that looks like a reference but is invalid: a [`ReferenceKind`] or a [`PatternError`].
+    Invalid(Kind),
 }
 
-/// Whether a text can hold references at all; most texts hold none, and this is quick.
-pub(super) fn may_hold(text: &str) -> bool {
-    text.contains("\"$") || text.contains("{$") || text.contains(PATTERN_WORD)
+/// Whether a text can contain references at all. Most files contain none, and this check is fast.
+pub(super) fn may_contain(text: &str) -> bool {
+    text.contains("\"$") || text.contains("{$") || text.contains(KPT_SET)
 }
 
-/// Reads a comment, with or without its `#`.
+/// Parses a comment, with or without its `#`.
 ///
 /// ```
-/// use krm_core::setters::{ReferenceSyntax, ParsedComment, ReferenceTarget, parse_reference};
+/// use krm_core::setters::{ParsedComment, ReferenceSyntax, ReferenceTarget, parse_reference};
 ///
-/// let ParsedComment::Reference(found) = parse_reference(r##"# {"$ref": "#/definitions/io.k8s.cli.setters.replicas"}"##) else {
-///     panic!("it is one");
-/// };
-/// assert_eq!((found.form, found.target), (ReferenceSyntax::Ref, ReferenceTarget::Setter("replicas".to_owned())));
+/// let comment = r##"# {"$ref": "#/definitions/io.k8s.cli.setters.replicas"}"##;
+/// let ParsedComment::Reference(found) = parse_reference(comment) else { panic!("a reference") };
+/// assert_eq!(found.syntax, ReferenceSyntax::Ref);
+/// assert_eq!(found.target, ReferenceTarget::Setter("replicas".to_owned()));
 /// ```
 pub fn parse(comment: &str) -> ParsedComment {
-    if !may_hold(comment) {
+    if !may_contain(comment) {
         return ParsedComment::None;
     }
+    match find(comment) {
+        Ok(Some(reference)) => ParsedComment::Reference(reference),
+        Ok(None) => ParsedComment::None,
+        Err(kind) => ParsedComment::Invalid(kind),
+    }
+}
+
+fn find(comment: &str) -> Result<Option<Reference>, Kind> {
     let mut own = Vec::new();
     let mut foreign = None;
     let mut at = 0;
     while let Some(start) = comment[at..].find('{').map(|found| at + found) {
         at = start + 1;
+        // `${name}` is a marker of a pattern.
         if comment[..start].ends_with('$') {
             continue;
         }
-        match object(comment, start) {
-            Ok(None) => {}
-            Ok(Some(reference)) => {
-                at = reference.range.end;
-                match reference.target {
-                    ReferenceTarget::Foreign(_) => foreign = Some(reference),
-                    _ => own.push(reference),
-                }
+        if let Some(reference) = parse_object(comment, start)? {
+            at = reference.range.end;
+            match reference.target {
+                ReferenceTarget::Foreign(_) => foreign = Some(reference),
+                _ => own.push(reference),
             }
-            Err(reason) => return ParsedComment::Invalid(reason),
         }
     }
-    match pattern(comment) {
-        Ok(found) => own.extend(found),
-        Err(reason) => return ParsedComment::Invalid(reason),
-    }
+    own.extend(parse_pattern(comment)?);
     if own.len() > 1 {
-        return ParsedComment::Invalid(
-            "the comment holds two references, and a field can follow one".into(),
-        );
+        return Err(ReferenceKind::Multiple.into());
     }
-    own.pop().or(foreign).map_or(ParsedComment::None, ParsedComment::Reference)
+    Ok(own.pop().or(foreign))
 }
 
 /// `kpt-set: …`, to the end of the comment.
-fn pattern(comment: &str) -> Result<Option<Reference>, String> {
-    let Some(start) = comment.find(PATTERN_WORD) else { return Ok(None) };
+fn parse_pattern(comment: &str) -> Result<Option<Reference>, PatternError> {
+    let Some(start) = comment.find(KPT_SET) else { return Ok(None) };
     let before = comment[..start].chars().next_back();
     if before.is_some_and(|c| c != '#' && !c.is_whitespace()) {
         return Ok(None);
     }
-    let text = comment[start + PATTERN_WORD.len()..].trim();
-    let pattern = Pattern::with_names(text).map_err(|error| error.to_string())?;
+    let pattern = Pattern::with_names(comment[start + KPT_SET.len()..].trim())?;
     if pattern.markers().is_empty() {
-        return Err("`kpt-set:` names no setter: write it as ${name}".to_owned());
+        return Err(PatternError::NoMarker);
     }
-    let range = start..comment.trim_end().len();
-    Ok(Some(Reference {
-        form: ReferenceSyntax::Pattern,
-        target: ReferenceTarget::Pattern(pattern),
-        range,
-    }))
+    let (syntax, target) = (ReferenceSyntax::Pattern, ReferenceTarget::Pattern(pattern));
+    Ok(Some(Reference { syntax, target, range: start..comment.trim_end().len() }))
 }
 
-/// The reference that a JSON object at `start` is; none where it is no reference.
-fn object(comment: &str, start: usize) -> Result<Option<Reference>, String> {
-    let inside = comment[start + 1..].trim_start();
-    let looks = ["$openapi", "$kpt-set", "$imagepolicy", "$ref"];
-    let looks =
-        looks.iter().find(|word| inside.trim_start_matches(['"', '\'']).starts_with(**word));
-    let members = members(comment, start);
-    let (members, end) = match (members, looks) {
-        (Some(members), _) => members,
-        (None, Some(word)) => {
-            return Err(format!(
-                "this looks like a reference, but is no JSON: write {{\"{word}\":\"…\"}}"
-            ));
-        }
-        (None, None) => return Ok(None),
+/// The JSON object at `start`, if it is a reference.
+fn parse_object(comment: &str, start: usize) -> Result<Option<Reference>, ReferenceKind> {
+    let Some((members, end)) = members(comment, start) else {
+        let inside = comment[start + 1..].trim_start().trim_start_matches(['"', '\'']);
+        let keys = ["$openapi", "$kpt-set", "$imagepolicy", "$ref"];
+        return match keys.into_iter().find(|key| inside.starts_with(key)) {
+            Some(key) => Err(ReferenceKind::NotJson { key }),
+            None => Ok(None),
+        };
     };
-    let named = members.iter().find_map(|(key, value)| Some((form(key)?, key, value)));
-    let Some((form, key, value)) = named else { return Ok(None) };
-    let Some(value) = value else { return Err(format!("`{key}` wants a name in quotes")) };
-    if value.is_empty() {
-        return Err(format!("`{key}` names nothing"));
-    }
-    let Some(target) = target(form, value)? else { return Ok(None) };
-    Ok(Some(Reference { form, target, range: start..end }))
+    let found = members.iter().find_map(|(key, value)| Some((syntax_of(key)?, key, value)));
+    let Some((syntax, key, value)) = found else { return Ok(None) };
+    let Some(name) = value.as_ref().filter(|name| !name.is_empty()) else {
+        return Err(ReferenceKind::MissingName { key: key.to_string() });
+    };
+    let target = match syntax {
+        ReferenceSyntax::ImagePolicy => ReferenceTarget::Foreign(name.to_string()),
+        ReferenceSyntax::Ref => match parse_pointer(name) {
+            Some(target) => target,
+            None if name.contains("io.k8s.cli.") => {
+                return Err(ReferenceKind::UnknownDefinition { pointer: name.to_string() });
+            }
+            // A reference to the schema of a resource type.
+            None => return Ok(None),
+        },
+        _ => ReferenceTarget::Named(name.to_string()),
+    };
+    Ok(Some(Reference { syntax, target, range: start..end }))
 }
 
-fn form(key: &str) -> Option<ReferenceSyntax> {
+fn syntax_of(key: &str) -> Option<ReferenceSyntax> {
     match key {
         "$ref" => Some(ReferenceSyntax::Ref),
         "$openapi" => Some(ReferenceSyntax::OpenApi),
@@ -172,26 +185,9 @@ fn form(key: &str) -> Option<ReferenceSyntax> {
     }
 }
 
-/// What a name in this form means; none for the schema of something else.
-fn target(form: ReferenceSyntax, name: &str) -> Result<Option<ReferenceTarget>, String> {
-    Ok(Some(match form {
-        ReferenceSyntax::ImagePolicy => ReferenceTarget::Foreign(name.to_owned()),
-        ReferenceSyntax::Ref => match definition(name) {
-            Some(target) => target,
-            None if name.contains("io.k8s.cli.") => {
-                return Err(format!(
-                    "`{name}` names no definition: it begins with {POINTER}{SETTER_PREFIX} or {POINTER}{SUBSTITUTION_PREFIX}"
-                ));
-            }
-            None => return Ok(None),
-        },
-        _ => ReferenceTarget::Named(name.to_owned()),
-    }))
-}
-
-/// What `#/definitions/io.k8s.cli.setters.x` names.
-pub(super) fn definition(pointer: &str) -> Option<ReferenceTarget> {
-    let key = pointer.strip_prefix(POINTER)?;
+/// The target of `#/definitions/io.k8s.cli.setters.x`.
+pub(super) fn parse_pointer(pointer: &str) -> Option<ReferenceTarget> {
+    let key = pointer.strip_prefix(DEFINITIONS_POINTER)?;
     let name = |prefix: &str| key.strip_prefix(prefix).filter(|name| !name.is_empty());
     let setter = name(SETTER_PREFIX).map(|name| ReferenceTarget::Setter(name.to_owned()));
     setter.or_else(|| {
@@ -199,13 +195,13 @@ pub(super) fn definition(pointer: &str) -> Option<ReferenceTarget> {
     })
 }
 
-/// `#/definitions/` and the key of a definition.
+/// The JSON pointer to the definition with this key.
 pub(super) fn pointer(key: &str) -> String {
-    format!("{POINTER}{key}")
+    format!("{DEFINITIONS_POINTER}{key}")
 }
 
 impl Reference {
-    /// The setter or substitution that is named, where there is one name.
+    /// The name of the setter or substitution, if there is exactly one.
     pub fn name(&self) -> Option<&str> {
         match &self.target {
             ReferenceTarget::Setter(name)
@@ -216,78 +212,78 @@ impl Reference {
         }
     }
 
-    /// The reference with another name in place of this one, in the same form; none where it is not named.
+    /// The reference with a setter renamed, in the same syntax; none if it does not name the setter.
     pub(super) fn renamed(&self, comment: &str, from: &str, to: &str) -> Option<String> {
         let old = &comment[self.range.clone()];
-        let (old_word, new_word) = match (&self.target, self.form) {
-            (ReferenceTarget::Pattern(pattern), _) if pattern.markers().contains(&from) => {
+        let (old_name, new_name) = match &self.target {
+            ReferenceTarget::Pattern(pattern) if pattern.markers().contains(&from) => {
                 (format!("${{{from}}}"), format!("${{{to}}}"))
             }
-            (ReferenceTarget::Setter(name), _) if name == from => {
+            ReferenceTarget::Setter(name) if name == from => {
                 (format!("{SETTER_PREFIX}{from}\""), format!("{SETTER_PREFIX}{to}\""))
             }
-            (ReferenceTarget::Named(name), _) if name == from => {
+            ReferenceTarget::Named(name) if name == from => {
                 (format!("\"{from}\""), format!("\"{to}\""))
             }
             _ => return None,
         };
-        let new = old.replace(&old_word, &new_word);
-        // A name that is written with escapes is not found as it stands.
+        let new = old.replace(&old_name, &new_name);
+        // A name that is written with JSON escapes is not found literally.
         if new == old {
-            Some(write(self.form, &format!("{SETTER_PREFIX}{to}"), to, ""))
+            Some(write(self.syntax, &format!("{SETTER_PREFIX}{to}"), to, ""))
         } else {
             Some(new)
         }
     }
 }
 
-/// How a new reference to a setter or substitution is written; a pattern where the form is one.
-pub(super) fn write(form: ReferenceSyntax, key: &str, name: &str, pattern: &str) -> String {
-    match form {
+/// A new reference. `key` is the key of the definition; `pattern` is used by [`ReferenceSyntax::Pattern`] only.
+pub(super) fn write(syntax: ReferenceSyntax, key: &str, name: &str, pattern: &str) -> String {
+    match syntax {
         ReferenceSyntax::Ref => format!("{{\"$ref\":\"{}\"}}", pointer(key)),
         ReferenceSyntax::OpenApi => format!("{{\"$openapi\":\"{name}\"}}"),
         ReferenceSyntax::KptSet => format!("{{\"$kpt-set\":\"{name}\"}}"),
-        ReferenceSyntax::Pattern => format!("{PATTERN_WORD} {pattern}"),
+        ReferenceSyntax::Pattern => format!("{KPT_SET} {pattern}"),
         ReferenceSyntax::ImagePolicy => format!("{{\"$imagepolicy\": \"{name}\"}}"),
     }
 }
 
-/// The comment with a reference behind the words that stand there.
-pub(super) fn join(comment: Option<&str>, reference: &str) -> String {
+/// Appends a reference to a comment.
+pub(super) fn append(comment: Option<&str>, reference: &str) -> String {
     match comment.map(str::trim_end) {
         None | Some("" | "#") => format!("# {reference}"),
-        Some(words) => format!("{words} {reference}"),
+        Some(text) => format!("{text} {reference}"),
     }
 }
 
-/// The comment without the reference; none where nothing is left.
-pub(super) fn without(comment: &str, range: &Range<usize>) -> Option<String> {
+/// The comment without its reference; none if nothing else is in it.
+pub(super) fn remove(comment: &str, range: &Range<usize>) -> Option<String> {
     let before = comment[..range.start].trim_end();
-    let behind = comment[range.end..].trim_end();
-    let words = match before {
-        "" | "#" if behind.trim().is_empty() => return None,
-        "" | "#" => format!("#{behind}"),
-        _ => format!("{before}{behind}"),
-    };
-    Some(words)
+    let after = comment[range.end..].trim_end();
+    match before {
+        "" | "#" if after.trim().is_empty() => None,
+        "" | "#" => Some(format!("#{after}")),
+        _ => Some(format!("{before}{after}")),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Diagnostic;
 
     fn read(comment: &str) -> String {
         match parse(comment) {
             ParsedComment::None => "nothing".to_owned(),
-            ParsedComment::Invalid(reason) => format!("broken: {reason}"),
+            ParsedComment::Invalid(kind) => format!("invalid: {}", Diagnostic::error(kind).id()),
             ParsedComment::Reference(it) => {
-                format!("{:?} {:?} {}", it.form, it.target, &comment[it.range])
+                format!("{:?} {:?} {}", it.syntax, it.target, &comment[it.range])
             }
         }
     }
 
     #[test]
-    fn every_form_is_read_with_its_place() {
+    fn every_syntax_is_parsed_with_its_range() {
         for (comment, expected) in [
             (r#"# {"$openapi":"x"}"#, r#"OpenApi Named("x") {"$openapi":"x"}"#),
             (r#"#{ "$kpt-set" : "x" }"#, r#"KptSet Named("x") { "$kpt-set" : "x" }"#),
@@ -315,29 +311,29 @@ mod tests {
     }
 
     #[test]
-    fn what_looks_like_a_reference_and_is_none_is_told() {
-        for comment in [
-            r#"# {"$openapi":"x""#,
-            r#"# {"$openapi":x}"#,
-            r#"# {$openapi: x}"#,
-            r#"# {"$openapi":""}"#,
-            r#"# {"$openapi":5}"#,
-            r#"# {"$openapi":"x"} {"$openapi":"y"}"#,
-            r##"# {"$ref":"#/definition/io.k8s.cli.setters.x"}"##,
-            "# kpt-set: ${x",
-            "# kpt-set: x",
-            "# kpt-set:",
+    fn invalid_references_are_reported() {
+        for (comment, id) in [
+            (r#"# {"$openapi":"x""#, "reference-not-json"),
+            (r#"# {"$openapi":x}"#, "reference-missing-name"),
+            (r#"# {$openapi: x}"#, "reference-not-json"),
+            (r#"# {"$openapi":""}"#, "reference-missing-name"),
+            (r#"# {"$openapi":5}"#, "reference-missing-name"),
+            (r#"# {"$openapi":"x"} {"$openapi":"y"}"#, "reference-multiple"),
+            (r##"# {"$ref":"#/definition/io.k8s.cli.setters.x"}"##, "reference-unknown-definition"),
+            ("# kpt-set: ${x", "pattern-unclosed-marker"),
+            ("# kpt-set: x", "pattern-no-marker"),
+            ("# kpt-set:", "pattern-no-marker"),
         ] {
-            assert!(read(comment).starts_with("broken: "), "{comment}: {}", read(comment));
+            assert_eq!(read(comment), format!("invalid: {id}"), "{comment}");
         }
     }
 
     #[test]
-    fn a_reference_joins_and_leaves_the_words_of_a_person() {
-        for words in [None, Some("# at most"), Some("#no blank")] {
-            let joined = join(words, r#"{"$openapi":"x"}"#);
-            let ParsedComment::Reference(it) = parse(&joined) else { panic!("{joined}") };
-            assert_eq!(without(&joined, &it.range).as_deref(), words);
+    fn appending_and_removing_a_reference_keeps_other_text() {
+        for text in [None, Some("# at most"), Some("#no space")] {
+            let comment = append(text, r#"{"$openapi":"x"}"#);
+            let ParsedComment::Reference(it) = parse(&comment) else { panic!("{comment}") };
+            assert_eq!(remove(&comment, &it.range).as_deref(), text);
         }
     }
 }

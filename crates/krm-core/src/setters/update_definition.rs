@@ -1,95 +1,79 @@
-//! What changes in a definition whose setter gets a value.
+//! Edits of an OpenAPI definition whose setter gets a value.
 
 use krm_yaml::{NodeRef, Value};
 
-use super::changes::Op;
+use super::changes::EditOp;
 use super::definition::{Setter, SetterValue};
-use super::{function_config, typed_value};
+use super::typed_value::{typed_item, typed_value};
 use crate::model::resource::field;
 
-/// The order in which the parts of a setter are written.
-const ORDER: &[&str] =
+/// The order of the fields of a setter, as kpt writes them.
+const FIELD_ORDER: &[&str] =
     &["name", "value", "listValues", "setBy", "count", "enumValues", "required", "isSet"];
 
-pub(super) fn text(value: &SetterValue) -> String {
-    match value {
-        SetterValue::Unset => String::new(),
-        SetterValue::Text(text) => text.clone(),
-        SetterValue::List(items) => function_config::list_text(items, ""),
-    }
-}
-
-/// What changes in the `setter` mapping of a definition: the value, and who set it.
-///
-/// `isSet` is noted where it means something: for setters that somebody must set.
-pub(super) fn definition_ops<'a>(
+/// The edits of the `setter` mapping of a definition: the value, who set it, and `isSet` if the setter is required.
+pub(super) fn update_setter<'a>(
     node: NodeRef<'a>,
     setter: &Setter<'_>,
     value: &SetterValue,
     set_by: Option<&str>,
-) -> Vec<Op<'a>> {
+) -> Vec<EditOp<'a>> {
     let mut ops = Vec::new();
     match value {
         SetterValue::List(items) => {
-            let there = field(node, "listValues");
-            ops.push(match there.filter(|it| it.as_sequence().is_some()) {
-                Some(list) => Op::List(
-                    list,
-                    items
-                        .iter()
-                        .map(|item| typed_value::typed_item(list, item, Some("string")))
-                        .collect(),
-                ),
+            let old = field(node, "listValues");
+            ops.push(match old.filter(|it| it.as_sequence().is_some()) {
+                Some(list) => {
+                    let items = items.iter().map(|item| typed_item(list, item, Some("string")));
+                    EditOp::SetItems(list, items.collect())
+                }
                 None => {
                     let items = items.iter().map(|item| Value::string(item.clone())).collect();
-                    value_op(node, "listValues", Value::Sequence(items), there)
+                    set_or_insert(node, "listValues", Value::Sequence(items), old)
                 }
             });
-            // Compat: a list is in listValues alone.
-            ops.extend(field(node, "value").map(Op::Remove));
+            // Compat: a setter with `listValues` has no `value`.
+            ops.extend(field(node, "value").map(EditOp::Remove));
         }
-        other => ops.push(text_op(node, "value", &text(other), ORDER)),
+        other => ops.push(set_string(node, "value", &other.to_string(), FIELD_ORDER)),
     }
-    ops.extend(set_by.map(|who| text_op(node, "setBy", who, ORDER)));
+    ops.extend(set_by.map(|who| set_string(node, "setBy", who, FIELD_ORDER)));
     let is_set = field(node, "isSet");
     if (setter.required || is_set.is_some()) && !setter.is_set {
-        ops.push(value_op(node, "isSet", Value::Bool(true), is_set));
+        ops.push(set_or_insert(node, "isSet", Value::Bool(true), is_set));
     }
     ops
 }
 
-/// Sets a text, or adds it.
-pub(super) fn text_op<'a>(
+/// Sets a string field, or inserts it in its order.
+pub(super) fn set_string<'a>(
     mapping: NodeRef<'a>,
     key: &'static str,
-    words: &str,
+    text: &str,
     order: &'static [&'static str],
-) -> Op<'a> {
+) -> EditOp<'a> {
     match field(mapping, key) {
-        Some(node) => Op::Set(node, typed_value(node, words, None)),
-        None => Op::Insert {
-            mapping,
-            key,
-            value: Value::string(words.to_owned()),
-            after: before(order, key),
-            before: "x-k8s-cli",
-        },
+        Some(node) => EditOp::Set(node, typed_value(node, text, None)),
+        None => {
+            let value = Value::string(text.to_owned());
+            EditOp::Insert { mapping, key, value, after: before(order, key), before: "x-k8s-cli" }
+        }
     }
 }
 
-fn value_op<'a>(
+fn set_or_insert<'a>(
     mapping: NodeRef<'a>,
     key: &'static str,
     value: Value<'a>,
-    there: Option<NodeRef<'a>>,
-) -> Op<'a> {
-    match there {
-        Some(node) => Op::Set(node, value),
-        None => Op::Insert { mapping, key, value, after: before(ORDER, key), before: "" },
+    old: Option<NodeRef<'a>>,
+) -> EditOp<'a> {
+    match old {
+        Some(node) => EditOp::Set(node, value),
+        None => EditOp::Insert { mapping, key, value, after: before(FIELD_ORDER, key), before: "" },
     }
 }
 
-/// The names that come before a key.
+/// The fields that are written before a key.
 fn before(order: &'static [&'static str], key: &str) -> &'static [&'static str] {
     let at = order.iter().position(|name| *name == key).unwrap_or(order.len());
     &order[..at]

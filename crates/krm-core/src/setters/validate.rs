@@ -1,112 +1,112 @@
-//! The rules of a setter's own OpenAPI schema, held against a value before anything is written.
+//! Validation of a value against the OpenAPI schema of its setter.
 
 use std::cmp::Ordering;
 
 use krm_yaml::{NodeRef, ScalarType, Value};
 use regex_lite::Regex;
 
-use super::definition::{Setter, SetterValue, error_at, known_type, texts, warning_at};
+use super::definition::{Setter, SetterValue, error_at, openapi_type, scalar_elements, warning_at};
+use super::kinds::SetterKind;
 use crate::model::resource::{field, scalar_text};
 use crate::{Diagnostic, PackageFile};
 
-/// Rules of OpenAPI that are not checked, and are said not to be.
-const NOT_CHECKED: [&str; 6] = ["allOf", "anyOf", "oneOf", "not", "$ref", "properties"];
+/// Keywords that are not evaluated, which is reported.
+const UNCHECKED: [&str; 6] = ["allOf", "anyOf", "oneOf", "not", "$ref", "properties"];
 
-/// What became of a check.
+/// The result of a validation.
 #[derive(Debug, Default)]
 pub(super) struct ValidationResult {
     pub(super) errors: Vec<Diagnostic>,
     pub(super) warnings: Vec<Diagnostic>,
 }
 
-/// Holds a value against the words and the schema of its setter.
+/// Validates a value against `enumValues` and the schema of its setter.
 pub(super) fn check(setter: &Setter<'_>, value: &SetterValue) -> ValidationResult {
-    let mut checked = ValidationResult::default();
-    let (Some(location), Some(schema)) = (setter.location, setter.schema()) else { return checked };
-    let mut check = Check { name: &setter.name, file: location.file, out: &mut checked };
-    if let Some(written) = field(schema, "type")
-        && scalar_text(written).is_none_or(|text| known_type(&text).is_none())
+    let mut result = ValidationResult::default();
+    let (Some(location), Some(schema)) = (setter.location, setter.schema()) else { return result };
+    let mut validator = Validator { name: &setter.name, file: location.file, errors: Vec::new() };
+    if let Some(rule) = field(schema, "type")
+        && scalar_text(rule).is_none_or(|text| openapi_type(&text).is_none())
     {
-        let words = format!("`{}` is no type that a setter can have", written.text());
-        check.refuse(written, words, "string, integer, number, boolean, array");
-        return checked;
+        validator.report(rule, SetterKind::UnknownType { found: rule.text().into() });
+        return ValidationResult { errors: validator.errors, ..result };
     }
     match value {
         SetterValue::Unset => {}
-        SetterValue::Text(text) if setter.schema_type() == Some("array") => {
-            check.list(schema, std::slice::from_ref(text));
+        SetterValue::Scalar(text) if setter.schema_type() == Some("array") => {
+            validator.list(schema, std::slice::from_ref(text));
         }
-        SetterValue::Text(text) if !setter.enum_values.is_empty() => check.word(setter, text),
-        SetterValue::Text(text) => check.scalar(schema, text),
-        SetterValue::List(items) => check.list(schema, items),
+        SetterValue::Scalar(text) if !setter.enum_values.is_empty() => {
+            validator.enum_alias(setter, text);
+        }
+        SetterValue::Scalar(text) => validator.scalar(schema, text),
+        SetterValue::List(items) => validator.list(schema, items),
     }
-    for rule in NOT_CHECKED {
-        if let Some(node) = field(schema, rule) {
-            let words = format!("`{rule}` of the setter `{}` is not checked", setter.name);
-            checked.warnings.push(warning_at(location.file, node.full_span(), words));
+    result.errors = validator.errors;
+    for keyword in UNCHECKED {
+        if let Some(node) = field(schema, keyword) {
+            let kind = SetterKind::UncheckedKeyword { keyword, setter: setter.name.clone() };
+            result.warnings.push(warning_at(location.file, node.full_span(), kind));
         }
     }
-    checked
+    result
 }
 
-struct Check<'c> {
+struct Validator<'c> {
     name: &'c str,
     file: &'c PackageFile,
-    out: &'c mut ValidationResult,
+    errors: Vec<Diagnostic>,
 }
 
-impl Check<'_> {
-    /// An error at the rule, with what would be allowed.
-    fn refuse(&mut self, rule: NodeRef<'_>, words: String, allowed: &str) {
-        let error = error_at(self.file, rule.full_span(), words);
-        self.out.errors.push(error.hint(format!("allowed: {allowed}")));
+impl Validator<'_> {
+    /// Reports an error at the rule that is violated.
+    fn report(&mut self, rule: NodeRef<'_>, kind: SetterKind) {
+        self.errors.push(error_at(self.file, rule.full_span(), kind));
     }
 
-    /// A word that stands for a value; the value is held against the rest of the schema.
-    fn word(&mut self, setter: &Setter<'_>, text: &str) {
+    fn invalid(
+        &mut self,
+        rule: NodeRef<'_>,
+        value: impl Into<String>,
+        expected: impl Into<String>,
+    ) {
+        let (value, setter) = (value.into().into(), self.name.to_owned());
+        self.report(rule, SetterKind::InvalidValue { value, setter, expected: expected.into() });
+    }
+
+    /// Checks that a value is one of `enumValues`, and what it stands for against the rest of the schema.
+    fn enum_alias(&mut self, setter: &Setter<'_>, text: &str) {
         let schema = setter.schema();
         let rule =
             schema.and_then(|it| field(field(field(it, "x-k8s-cli")?, "setter")?, "enumValues"));
         let (Some(schema), Some(rule)) = (schema, rule) else { return };
-        if !setter.enum_values.iter().any(|(word, _)| word == text) {
-            let words: Vec<&str> = setter.enum_values.iter().map(|(word, _)| &**word).collect();
-            let message = format!("`{text}` is none of the values of the setter `{}`", self.name);
-            return self.refuse(rule, message, &words.join(", "));
+        match setter.enum_values.iter().find(|(alias, _)| alias == text) {
+            Some((_, value)) => self.scalar(schema, value),
+            None => {
+                let aliases = setter.enum_values.iter().map(|(alias, _)| &**alias);
+                self.invalid(rule, text, one_of(aliases));
+            }
         }
-        self.scalar(schema, setter.meaning(text));
     }
 
     fn list(&mut self, schema: NodeRef<'_>, items: &[String]) {
-        let name = self.name;
         if let Some(rule) = field(schema, "type")
-            && scalar_text(rule).and_then(|text| known_type(&text)) != Some("array")
+            && scalar_text(rule).and_then(|text| openapi_type(&text)) != Some("array")
         {
-            let words = format!(
-                "the setter `{name}` holds one value, and a list of {} is given",
-                items.len()
-            );
-            return self.refuse(rule, words, "one value");
+            let (name, count) = (self.name.to_owned(), items.len());
+            return self.report(rule, SetterKind::SingleValue { name, count });
         }
         let count = items.len().to_string();
-        if let Some((rule, bound)) = broken(schema, "minItems", &count, Ordering::Less) {
-            self.refuse(
-                rule,
-                format!("{count} items are too few for the setter `{name}`"),
-                &format!("{bound} or more"),
-            );
+        let list = || format!("[{}]", items.join(","));
+        if let Some((rule, bound)) = violated(schema, "minItems", &count, Ordering::Less) {
+            self.invalid(rule, list(), format!("at least {bound} items, found {count}"));
         }
-        if let Some((rule, bound)) = broken(schema, "maxItems", &count, Ordering::Greater) {
-            self.refuse(
-                rule,
-                format!("{count} items are too many for the setter `{name}`"),
-                &format!("{bound} at most"),
-            );
+        if let Some((rule, bound)) = violated(schema, "maxItems", &count, Ordering::Greater) {
+            self.invalid(rule, list(), format!("at most {bound} items, found {count}"));
         }
-        let again = (1..items.len()).find(|&at| items[..at].contains(&items[at]));
-        if let (Some(at), Some(rule)) = (again, is_true(schema, "uniqueItems")) {
-            let words =
-                format!("`{}` is there twice in the list of the setter `{name}`", items[at]);
-            self.refuse(rule, words, "each item once");
+        let duplicate = (1..items.len()).find(|&at| items[..at].contains(&items[at]));
+        if let (Some(at), Some(rule)) = (duplicate, is_true(schema, "uniqueItems")) {
+            self.invalid(rule, list(), format!("unique items, found `{}` twice", items[at]));
         }
         if let Some(each) = field(schema, "items").filter(|each| each.as_mapping().is_some()) {
             items.iter().for_each(|item| self.scalar(each, item));
@@ -114,115 +114,98 @@ impl Check<'_> {
     }
 
     fn scalar(&mut self, schema: NodeRef<'_>, text: &str) {
-        let name = self.name;
-        let kind = field(schema, "type");
-        let kind = kind.and_then(|rule| Some((rule, known_type(&scalar_text(rule)?)?)));
-        if let Some((rule, kind)) = kind
-            && let Some(allowed) = misfit(kind, text)
+        let rule = field(schema, "type");
+        let rule = rule.and_then(|rule| Some((rule, openapi_type(&scalar_text(rule)?)?)));
+        if let Some((rule, schema_type)) = rule
+            && let Some(expected) = type_mismatch(schema_type, text)
         {
-            let words =
-                format!("`{text}` is not of the type {kind}, which the setter `{name}` has");
-            return self.refuse(rule, words, allowed);
+            return self.invalid(rule, text, expected);
         }
         if let Some(rule) = field(schema, "enum").filter(|rule| rule.as_sequence().is_some()) {
-            let allowed = texts(rule);
-            if !allowed.iter().any(|one| one == text || compare(one, text) == Some(Ordering::Equal))
-            {
-                let words = format!("`{text}` is none of the values of the setter `{name}`");
-                self.refuse(rule, words, &allowed.join(", "));
+            let allowed = scalar_elements(rule);
+            let is_same = |one: &String| one == text || compare(one, text) == Some(Ordering::Equal);
+            if !allowed.iter().any(is_same) {
+                self.invalid(rule, text, one_of(allowed.iter().map(|one| &**one)));
             }
         }
-        if kind.is_none_or(|(_, kind)| kind == "string") {
-            self.text(schema, text);
+        if rule.is_none_or(|(_, schema_type)| schema_type == "string") {
+            self.string(schema, text);
         }
-        if kind.is_none_or(|(_, kind)| matches!(kind, "integer" | "number")) {
+        if rule.is_none_or(|(_, schema_type)| matches!(schema_type, "integer" | "number")) {
             self.number(schema, text);
         }
     }
 
-    fn text(&mut self, schema: NodeRef<'_>, text: &str) {
-        let name = self.name;
+    fn string(&mut self, schema: NodeRef<'_>, text: &str) {
         let length = text.chars().count().to_string();
-        if let Some((rule, bound)) = broken(schema, "minLength", &length, Ordering::Less) {
-            let words =
-                format!("`{text}` is too short for the setter `{name}`: {length} characters");
-            self.refuse(rule, words, &format!("{bound} characters or more"));
+        if let Some((rule, bound)) = violated(schema, "minLength", &length, Ordering::Less) {
+            self.invalid(rule, text, format!("at least {bound} characters, found {length}"));
         }
-        if let Some((rule, bound)) = broken(schema, "maxLength", &length, Ordering::Greater) {
-            let words =
-                format!("`{text}` is too long for the setter `{name}`: {length} characters");
-            self.refuse(rule, words, &format!("{bound} characters at most"));
+        if let Some((rule, bound)) = violated(schema, "maxLength", &length, Ordering::Greater) {
+            self.invalid(rule, text, format!("at most {bound} characters, found {length}"));
         }
         let Some(rule) = field(schema, "pattern") else { return };
         let pattern = scalar_text(rule).unwrap_or_default();
         match Regex::new(&pattern) {
             Ok(regex) if regex.is_match(text) => {}
-            Ok(_) => {
-                let words = format!("`{text}` does not match the pattern of the setter `{name}`");
-                self.refuse(rule, words, &format!("what matches {pattern}"));
-            }
+            Ok(_) => self.invalid(rule, text, format!("a match of {pattern}")),
             Err(error) => {
-                let words = format!("the pattern of the setter `{name}` cannot be read: {error}");
-                self.refuse(
-                    rule,
-                    words,
-                    "regular expressions without look-around, back-references and \\p classes",
-                );
+                let (setter, reason) = (self.name.to_owned(), error.to_string());
+                self.report(rule, SetterKind::InvalidRegex { setter, reason });
             }
         }
     }
 
     fn number(&mut self, schema: NodeRef<'_>, text: &str) {
-        let name = self.name;
         let bounds = [
-            ("minimum", "exclusiveMinimum", Ordering::Less, "less", "more"),
-            ("maximum", "exclusiveMaximum", Ordering::Greater, "more", "less"),
+            ("minimum", "exclusiveMinimum", Ordering::Less, "at least", "more than"),
+            ("maximum", "exclusiveMaximum", Ordering::Greater, "at most", "less than"),
         ];
-        for (rule, exclusive, wrong, than, or) in bounds {
-            let strict = is_true(schema, exclusive).is_some();
-            let found = broken(schema, rule, text, wrong)
-                .map(|(rule, bound)| (rule, format!("{bound} or {or}")))
+        for (keyword, exclusive, wrong, inclusive_words, exclusive_words) in bounds {
+            let is_exclusive = is_true(schema, exclusive).is_some();
+            let found = violated(schema, keyword, text, wrong)
+                .map(|(rule, bound)| (rule, format!("{inclusive_words} {bound}")))
                 .or_else(|| {
-                    let (rule, bound) =
-                        broken(schema, rule, text, Ordering::Equal).filter(|_| strict)?;
-                    Some((rule, format!("{or} than {bound}")))
+                    let equal = violated(schema, keyword, text, Ordering::Equal);
+                    let (rule, bound) = equal.filter(|_| is_exclusive)?;
+                    Some((rule, format!("{exclusive_words} {bound}")))
                 })
                 .or_else(|| {
-                    // JSON Schema since draft 6 has the bound itself there.
-                    let at = |order| broken(schema, exclusive, text, order);
+                    // Since draft 6 of JSON Schema, exclusiveMinimum and exclusiveMaximum are numbers.
+                    let at = |order| violated(schema, exclusive, text, order);
                     let (rule, bound) = at(wrong).or_else(|| at(Ordering::Equal))?;
-                    Some((rule, format!("{or} than {bound}")))
+                    Some((rule, format!("{exclusive_words} {bound}")))
                 });
-            if let Some((node, allowed)) = found {
-                let words =
-                    format!("`{text}` is {than} than the {rule} of the setter `{name}` allows");
-                self.refuse(node, words, &allowed);
+            if let Some((rule, expected)) = found {
+                self.invalid(rule, text, expected);
             }
         }
         if let Some(rule) = field(schema, "multipleOf")
             && let Some(step) = scalar_text(rule)
             && !is_multiple(text, &step)
         {
-            let words =
-                format!("`{text}` is no multiple of {step}, as the setter `{name}` wants it");
-            self.refuse(rule, words, &format!("multiples of {step}"));
+            self.invalid(rule, text, format!("a multiple of {step}"));
         }
     }
 }
 
-/// What would fit, where a text is not of a type.
-fn misfit(kind: &str, text: &str) -> Option<&'static str> {
+fn one_of<'t>(values: impl Iterator<Item = &'t str>) -> String {
+    format!("one of {}", values.collect::<Vec<_>>().join(", "))
+}
+
+/// What a type expects, if the value is of another one.
+fn type_mismatch(schema_type: &str, text: &str) -> Option<&'static str> {
     let value = Value::plain(text.to_owned());
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
-    let is_whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    match kind {
-        "integer" if !is_whole => Some("whole numbers, such as 3"),
+    let is_integer = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    match schema_type {
+        "integer" if !is_integer => Some("an integer, such as 3"),
         "number" if !matches!(value, Value::Number(_)) || !is_finite(text) => {
-            Some("numbers, such as 3 or 0.5")
+            Some("a number, such as 3 or 0.5")
         }
-        "boolean" if !matches!(value, Value::Bool(_)) => Some("true, false"),
+        "boolean" if !matches!(value, Value::Bool(_)) => Some("true or false"),
         "null" if !matches!(value, Value::Null) => Some("null"),
-        "object" | "file" => Some("nothing: a setter holds one value, or a list of them"),
+        "object" | "file" => Some("a schema type that a setter can have"),
         _ => None,
     }
 }
@@ -233,19 +216,19 @@ fn is_finite(text: &str) -> bool {
         && !text.contains(".nan")
 }
 
-/// A rule with a bound, where the number stands to it like this.
-fn broken<'a>(
+/// The rule and its bound, if the number compares to the bound as it must not.
+fn violated<'a>(
     schema: NodeRef<'a>,
-    rule: &str,
+    keyword: &str,
     number: &str,
     wrong: Ordering,
 ) -> Option<(NodeRef<'a>, String)> {
-    let rule = field(schema, rule)?;
+    let rule = field(schema, keyword)?;
     let bound = scalar_text(rule)?.into_owned();
     (compare(number, &bound)? == wrong).then_some((rule, bound))
 }
 
-/// Compares two numbers: whole ones to the last digit.
+/// Compares two numbers. Integers are not converted to floats, which would lose digits.
 fn compare(a: &str, b: &str) -> Option<Ordering> {
     if let (Ok(a), Ok(b)) = (a.parse::<i128>(), b.parse::<i128>()) {
         return Some(a.cmp(&b));
@@ -253,7 +236,7 @@ fn compare(a: &str, b: &str) -> Option<Ordering> {
     a.parse::<f64>().ok()?.partial_cmp(&b.parse::<f64>().ok()?)
 }
 
-/// What is no number is no matter of multiples.
+/// Whether a number is a multiple. Spec: `multipleOf` is valid for everything that is not a number.
 fn is_multiple(text: &str, step: &str) -> bool {
     if let (Ok(number), Ok(step)) = (text.parse::<i128>(), step.parse::<i128>()) {
         return step == 0 || number % step == 0;
@@ -263,8 +246,8 @@ fn is_multiple(text: &str, step: &str) -> bool {
     step == 0.0 || (times - times.round()).abs() < 1e-9
 }
 
-fn is_true<'a>(schema: NodeRef<'a>, rule: &str) -> Option<NodeRef<'a>> {
-    let node = field(schema, rule)?;
-    let holds = node.as_scalar().is_some_and(|it| it.resolve() == ScalarType::Bool(true));
-    holds.then_some(node)
+fn is_true<'a>(schema: NodeRef<'a>, keyword: &str) -> Option<NodeRef<'a>> {
+    let node = field(schema, keyword)?;
+    let is_true = node.as_scalar().is_some_and(|it| it.resolve() == ScalarType::Bool(true));
+    is_true.then_some(node)
 }

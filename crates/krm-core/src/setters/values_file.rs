@@ -1,12 +1,15 @@
-//! Many values at once: a mapping from names to values, or lines `NAME=VALUE`.
+//! Reading the values of many setters from a file: a mapping from names to values, or lines `NAME=VALUE`.
 
 use krm_yaml::{File, NodeRef};
 
-use super::definition::texts;
+use super::definition::scalar_elements;
+use super::kinds::SetterKind;
+use super::mapping_entries;
 use crate::Diagnostic;
+use crate::diagnostics::CommonKind;
 use crate::model::resource::{field, scalar_text};
 
-/// Names with their values, in the order of the file.
+/// Names and values, in the order of the file.
 pub type NamedValues = Vec<(String, Vec<String>)>;
 
 /// Reads values from YAML or JSON (a mapping, or the `data` of a ConfigMap), or from lines of environment variables.
@@ -16,11 +19,11 @@ pub type NamedValues = Vec<(String, Vec<String>)>;
 /// use krm_yaml::File;
 ///
 /// let yaml = File::parse("replicas: 5\nargs: [a, b]\n".to_owned())?;
-/// let read = read_values(&yaml, false).expect("it is a mapping");
+/// let read = read_values(&yaml, false).expect("a mapping");
 /// assert_eq!(read, [("replicas".to_owned(), vec!["5".to_owned()]), ("args".to_owned(), vec!["a".to_owned(), "b".to_owned()])]);
 ///
-/// let env = File::parse("# of the release\nreplicas=5\nexport tag='1.0'\n".to_owned())?;
-/// assert_eq!(read_values(&env, false).expect("these are lines")[1].1, ["1.0"]);
+/// let env = File::parse("# release\nreplicas=5\nexport tag='1.0'\n".to_owned())?;
+/// assert_eq!(read_values(&env, false).expect("lines NAME=VALUE")[1].1, ["1.0"]);
 /// # Ok::<(), krm_yaml::ReadError>(())
 /// ```
 pub fn read_values(file: &File, is_env: bool) -> Result<NamedValues, Diagnostic> {
@@ -30,9 +33,7 @@ pub fn read_values(file: &File, is_env: bool) -> Result<NamedValues, Diagnostic>
         Some(root) => from_mapping(file, root),
         None => from_lines(file.text()).ok_or_else(|| match file.errors().next() {
             Some(error) if !is_env => Diagnostic::from_syntax(error, file),
-            _ => Diagnostic::untyped_error(
-                "names and values are wanted: a mapping, or lines NAME=VALUE",
-            ),
+            _ => Diagnostic::error(SetterKind::ValuesFileFormat),
         }),
     }
 }
@@ -40,9 +41,8 @@ pub fn read_values(file: &File, is_env: bool) -> Result<NamedValues, Diagnostic>
 fn from_mapping(file: &File, root: NodeRef<'_>) -> Result<NamedValues, Diagnostic> {
     let is_map = field(root, "kind").and_then(scalar_text).is_some_and(|kind| kind == "ConfigMap");
     let data = if is_map { field(root, "data").unwrap_or(root) } else { root };
-    let entries = data.as_mapping().into_iter().flat_map(|it| it.entries().collect::<Vec<_>>());
     let mut values = Vec::new();
-    for entry in entries {
+    for entry in mapping_entries(data) {
         let name = scalar_text(entry.key).unwrap_or_default().into_owned();
         let value = entry.value.resolve();
         let is_flat = value.children().all(|item| item.resolve().as_scalar().is_some());
@@ -50,10 +50,11 @@ fn from_mapping(file: &File, root: NodeRef<'_>) -> Result<NamedValues, Diagnosti
             name.clone(),
             match (value.as_scalar(), value.as_sequence()) {
                 (Some(scalar), _) => vec![scalar.value().into_owned()],
-                (None, Some(list)) if is_flat => texts(list.node()),
+                (None, Some(list)) if is_flat => scalar_elements(list.node()),
                 _ => {
-                    let words = format!("`{name}` is no value that a setter can hold");
-                    return Err(Diagnostic::untyped_error(words).at(file, entry.value.full_span()));
+                    let expected = format!("a scalar or a sequence of scalars for `{name}`");
+                    let kind = CommonKind::wrong_type(expected, value);
+                    return Err(Diagnostic::error(kind).at(file, entry.value.full_span()));
                 }
             },
         ));
@@ -61,7 +62,7 @@ fn from_mapping(file: &File, root: NodeRef<'_>) -> Result<NamedValues, Diagnosti
     Ok(values)
 }
 
-/// `NAME=VALUE`; comments and blank lines do not count, and quotes around a value are not part of it.
+/// Lines `NAME=VALUE`. Comments and empty lines are skipped, and quotes around a value are removed.
 fn from_lines(text: &str) -> Option<NamedValues> {
     let mut values = Vec::new();
     for line in

@@ -90,7 +90,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         schema_type: args.kind.clone(),
         schema: schema.as_ref(),
         required: args.required,
-        form: args.ref_style.syntax(),
+        syntax: args.ref_style.syntax(),
     };
     let done = setters::each(&packages, |it| create.matches(it), |it| create.compute(it))?;
     let (mut changes, mut status) = (Changes::default(), Vec::new());

@@ -55,7 +55,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         field_value: args.field_value.clone(),
         pattern: args.pattern.clone(),
         field: args.field.clone(),
-        form: args.ref_style.syntax(),
+        syntax: args.ref_style.syntax(),
     };
     let done = setters::each(&packages, |it| create.matches(it), |it| create.compute(it))?;
     let (mut changes, mut status) = (Changes::default(), Vec::new());

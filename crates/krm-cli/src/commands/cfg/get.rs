@@ -47,7 +47,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     };
     match &setter.value {
         SetterValue::Unset => return missing(CommandKind::SetterWithoutValue { name }),
-        SetterValue::Text(text) => {
+        SetterValue::Scalar(text) => {
             console.print(&source_text::ensure_trailing_newline(text.clone()))?;
         }
         SetterValue::List(items) => {

@@ -144,7 +144,7 @@ fn tables(args: &Args, listed: &SetterList<'_, '_>, setters: &Setters<'_>) -> Ve
         let setter = it.setter;
         table.row(vec![
             setter.name.clone(),
-            setter.value.shown(),
+            setter.value.to_string(),
             setter.set_by.clone().unwrap_or_default(),
             setter.description.clone().unwrap_or_default(),
             it.fields.len().to_string(),

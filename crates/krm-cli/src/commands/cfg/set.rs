@@ -153,7 +153,7 @@ fn operation(args: &Args, names: &Assignments) -> SetValues {
             set = set.to_all(values.clone());
         }
     }
-    set.by(args.set_by.clone()).described(args.description.clone()).allow_shared(args.shared)
+    set.set_by(args.set_by.clone()).description(args.description.clone()).allow_shared(args.shared)
 }
 
 /// Compat: the status line of kustomize.
@@ -172,7 +172,7 @@ fn status_line(
             .setters
             .definitions()
             .setter(name)
-            .map(|it| it.value.shown())
+            .map(|it| it.value.to_string())
             .unwrap_or_default(),
     };
     format!("set {count} field(s) of setter \"{name}\" to value \"{value}\"")
@@ -180,6 +180,6 @@ fn status_line(
 
 /// Whether a setter is used in a Secret, so that its value must be masked.
 fn is_secret(name: &str, package: &PackageSetters<'_>) -> bool {
-    let fields = package.setters.reached_by(name);
+    let fields = package.setters.fields_of(name);
     fields.iter().any(|field| contains_secret(field.node.document()))
 }
