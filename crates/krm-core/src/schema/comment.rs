@@ -1,4 +1,4 @@
-//! A schema in a comment beside a field: `# {"type":"array","x-kubernetes-patch-strategy":"merge",…}`.
+//! Schemas in the line comments of fields: `# {"type":"array","x-kubernetes-patch-strategy":"merge",…}`.
 
 use krm_yaml::File;
 
@@ -9,22 +9,22 @@ use crate::Severity;
 /// The name of the one definition.
 const NAME: &str = "comment";
 
-/// The schema that a comment holds.
+/// A schema that was read from a comment.
 #[derive(Clone, Debug)]
 pub struct CommentSchema(Schema);
 
 impl CommentSchema {
-    /// The type of the field that the comment stands beside.
+    /// The type of the field that has the comment.
     pub fn get(&self) -> Type<'_> {
         let id = self.0.own.definitions[NAME];
         Type::new(&self.0, self.0.own_handle(id))
     }
 }
 
-/// The schema in the text of a comment, with or without its `#`.
+/// Reads the schema in a comment, with or without its `#`.
 ///
-/// References to setters (`{"$openapi":"replicas"}`, `{"$ref":"#/definitions/io.k8s.cli.setters.replicas"}`) are none, nor is
-/// anything that says nothing about structure.
+/// Returns none for references to setters (`{"$openapi":"replicas"}`, `{"$ref":"#/definitions/io.k8s.cli.setters.replicas"}`)
+/// and for schemas without keywords about structure.
 pub fn schema_from_comment(text: &str) -> Option<CommentSchema> {
     let text = text.trim_start_matches('#').trim();
     if !(text.starts_with('{') && text.ends_with('}')) {
@@ -37,12 +37,12 @@ pub fn schema_from_comment(text: &str) -> Option<CommentSchema> {
         .root()?;
     let mut schema = Schema::empty();
     let mut reader = Reader::new(&mut schema.own, root, Severity::Warning);
-    let words = reader.entries(root);
-    let is_structure = |word: &str| {
-        matches!(word, "type" | "items" | "properties") || word.starts_with("x-kubernetes-")
+    let keywords = reader.entries(root);
+    let is_structure = |keyword: &str| {
+        matches!(keyword, "type" | "items" | "properties") || keyword.starts_with("x-kubernetes-")
     };
-    if words.iter().any(|(word, _)| word.starts_with('$'))
-        || !words.iter().any(|(word, _)| is_structure(word))
+    if keywords.iter().any(|(keyword, _)| keyword.starts_with('$'))
+        || !keywords.iter().any(|(keyword, _)| is_structure(keyword))
     {
         return None;
     }

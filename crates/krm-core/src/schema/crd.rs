@@ -1,4 +1,4 @@
-//! CustomResourceDefinitions: the kinds that a package brings along.
+//! Reading CustomResourceDefinitions.
 
 use krm_yaml::NodeRef;
 
@@ -6,6 +6,7 @@ use super::Schema;
 use super::json_schema::Reader;
 use super::node::{Field, Node, NodeId, ValueKind};
 use super::openapi::api_version;
+use crate::diagnostics::CommonKind;
 use crate::model::resource::{Resource, field, scalar_text};
 use crate::{Diagnostic, Package, Severity};
 
@@ -13,24 +14,24 @@ const GROUP: &str = "apiextensions.k8s.io";
 const LIST_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta";
 
 impl Schema {
-    /// Adds the kinds of a CustomResourceDefinition, of `v1` or `v1beta1`. What is wrong in it is a warning with its place, and
-    /// the rest is added: lists can still be merged without their schema.
+    /// Adds the kinds of a CustomResourceDefinition of `v1` or `v1beta1`. Problems are warnings and the rest is added, because
+    /// resources can still be merged without a schema.
     pub fn add_crd(&mut self, crd: NodeRef<'_>) -> Vec<Diagnostic> {
         let mut reader = Reader::new(&mut self.own, crd, Severity::Warning);
         reader.crd(crd);
         reader.into_diagnostics()
     }
 
-    /// Adds every CustomResourceDefinition of a package. The later of two for one kind counts.
+    /// Adds all CustomResourceDefinitions of a package. A later definition of a kind replaces an earlier one.
     pub fn add_crds(&mut self, package: &Package) -> Vec<Diagnostic> {
-        let mut faults = Vec::new();
+        let mut diagnostics = Vec::new();
         for placed in package.resources().filter(|placed| is_crd(placed.resource)) {
             let label = placed.resource.label();
             let found = self.add_crd(placed.resource.node).into_iter();
-            let found = found.map(|fault| fault.in_file(&*placed.file.display_path));
-            faults.extend(found.map(|fault| fault.resource(label.as_str())));
+            let found = found.map(|it| it.in_file(&*placed.file.display_path));
+            diagnostics.extend(found.map(|it| it.resource(label.as_str())));
         }
-        faults
+        diagnostics
     }
 }
 
@@ -40,23 +41,20 @@ fn is_crd(resource: Resource<'_>) -> bool {
 
 impl Reader<'_> {
     fn crd(&mut self, crd: NodeRef<'_>) {
-        // A patch of a definition, as kustomize has them, says nothing about types.
-        let says = |word| field(crd, "spec").filter(|spec| field(*spec, word).is_some());
-        let Some(spec) = says("versions").or_else(|| says("validation")) else { return };
+        // A kustomize patch of a definition has neither and is ignored.
+        let with = |name| field(crd, "spec").filter(|spec| field(*spec, name).is_some());
+        let Some(spec) = with("versions").or_else(|| with("validation")) else { return };
         let group = field(spec, "group").and_then(scalar_text).unwrap_or_default();
         if group.is_empty() {
-            return self.report(spec, "a CustomResourceDefinition needs `spec.group`");
+            return self.report(spec, missing("spec.group"));
         }
         let names = field(spec, "names");
-        let name = |word| names.and_then(|it| field(it, word)).and_then(scalar_text);
+        let name = |key| names.and_then(|it| field(it, key)).and_then(scalar_text);
         let Some(kind) = name("kind").filter(|kind| !kind.is_empty()) else {
-            return self.report(
-                names.unwrap_or(spec),
-                "a CustomResourceDefinition needs `spec.names.kind`",
-            );
+            return self.report(names.unwrap_or(spec), missing("spec.names.kind"));
         };
         let list = name("listKind").map_or_else(|| format!("{kind}List"), |name| name.into_owned());
-        // Spec: v1beta1 may have one schema for all versions, and its one version's name beside the group.
+        // Spec: v1beta1 may have one schema for all versions, and a single version as `spec.version`.
         let common = field(spec, "validation").and_then(|it| field(it, "openAPIV3Schema"));
         for (version, schema) in self.versions(spec) {
             let Some(schema) = schema.or(common) else { continue };
@@ -77,7 +75,7 @@ impl Reader<'_> {
                 match field(item, "name").and_then(scalar_text).filter(|name| !name.is_empty()) {
                     Some(name) => versions.push((name.into_owned(), schema_of(item))),
                     None => {
-                        self.report(item, "a version of a CustomResourceDefinition needs a `name`");
+                        self.report(item, missing("spec.versions[].name"));
                     }
                 }
             }
@@ -85,12 +83,12 @@ impl Reader<'_> {
             versions.push((name.into_owned(), None));
         } else {
             let at = field(spec, "versions").unwrap_or(spec);
-            self.report(at, "a CustomResourceDefinition needs a list of `spec.versions`");
+            self.report(at, missing("spec.versions"));
         }
         versions
     }
 
-    /// The type at the root of a custom resource has metadata, whatever its schema says.
+    /// The root type of a custom resource always has metadata.
     fn as_resource(&mut self, id: NodeId) -> NodeId {
         let mut node = self.tables.nodes.get(id).clone();
         node.attributes.get_or_insert_default().is_resource = true;
@@ -100,11 +98,11 @@ impl Reader<'_> {
     fn list_of(&mut self, item: NodeId) -> NodeId {
         let metadata = Node { reference: Some(LIST_META.into()), ..Node::default() };
         let items = Node { value_kind: ValueKind::Array, child: Some(item), ..Node::default() };
-        let text = ValueKind::String as NodeId;
+        let string = ValueKind::String as NodeId;
         let fields = [
-            ("apiVersion", text, false),
+            ("apiVersion", string, false),
             ("items", self.tables.nodes.add(items), true),
-            ("kind", text, false),
+            ("kind", string, false),
             ("metadata", self.tables.nodes.add(metadata), false),
         ];
         let fields =
@@ -115,6 +113,11 @@ impl Reader<'_> {
             ..Node::default()
         })
     }
+}
+
+fn missing(field: &str) -> CommonKind {
+    let owner = "the CustomResourceDefinition".to_owned();
+    CommonKind::MissingField { field: field.to_owned(), owner }
 }
 
 fn schema_of(version: NodeRef<'_>) -> Option<NodeRef<'_>> {

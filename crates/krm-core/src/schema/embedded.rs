@@ -1,4 +1,4 @@
-//! The table of Kubernetes' own kinds that comes with the program: types are read when they are first asked for.
+//! The embedded table of the built-in Kubernetes kinds. Types are parsed when they are first used.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -9,13 +9,13 @@ use super::type_ref::NodeHandle;
 
 pub(super) const TEXT: &str = include_str!("kubernetes.txt");
 
-/// An index of a table, and what was read of it so far. Reading changes no answer, so one is enough for a process.
+/// An index of a table, and the types that were parsed so far.
 pub(super) struct Embedded {
     /// Sorted by name.
     pub(super) types: Vec<Definition>,
     /// Indices of types, by `apiVersion` and `kind`.
     kinds: BTreeMap<(&'static str, &'static str), usize>,
-    /// Short names of packages by their full ones.
+    /// Short names of Go packages by their full names.
     pub(super) packages: BTreeMap<&'static str, &'static str>,
 }
 
@@ -31,7 +31,7 @@ impl std::fmt::Debug for Embedded {
 }
 
 impl Embedded {
-    /// The committed table. Commands that ask for no type never pay for it.
+    /// The committed table. It is indexed on first use, so that commands without schemas do not pay for it.
     pub(super) fn get() -> &'static Self {
         static EMBEDDED: OnceLock<Embedded> = OnceLock::new();
         EMBEDDED.get_or_init(|| Self::new(TEXT))
@@ -61,7 +61,7 @@ impl Embedded {
         Some(self.types[at].handle())
     }
 
-    /// The definition that other documents call so.
+    /// The definition with this full name.
     pub(super) fn by_full_name(&self, name: &str) -> Option<NodeHandle<'_>> {
         let (package, name) = name.rsplit_once('.')?;
         self.definition(&format!("{}.{name}", self.packages.get(package)?))
@@ -70,13 +70,13 @@ impl Embedded {
 
 impl Definition {
     pub(super) fn handle(&self) -> NodeHandle<'_> {
-        let read = || self.entry.read().expect("a test reads every type of the committed table");
-        let (nodes, id) = self.nodes.get_or_init(read);
+        let parse = || self.entry.parse().expect("a test parses every type of the committed table");
+        let (nodes, id) = self.nodes.get_or_init(parse);
         NodeHandle { nodes, id: *id, is_embedded: true }
     }
 }
 
-/// The version of Kubernetes whose kinds are known.
+/// The version of Kubernetes whose kinds are built in.
 pub fn kubernetes_version() -> &'static str {
     let line = TEXT.lines().find_map(|line| line.strip_prefix("kubernetes "));
     line.expect("a test reads the head of the committed table")

@@ -1,4 +1,4 @@
-//! Reading one schema of an OpenAPI document or a CustomResourceDefinition into nodes, whatever it holds.
+//! Reading the schemas of OpenAPI documents and CustomResourceDefinitions into nodes.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,28 +6,30 @@ use std::collections::{BTreeMap, BTreeSet};
 use krm_yaml::{NodeRef, ScalarType};
 
 use super::keywords::{either, is_true, owned};
+use super::kinds::SchemaKind;
 use super::node::{Attributes, Field, ListType, Node, NodeId, TypeTables, ValueKind};
+use crate::diagnostics::{CommonKind, Kind};
 use crate::model::resource::scalar_text;
 use crate::{Diagnostic, Severity};
 
-/// How deep schemas may nest once their aliases are expanded; text by itself does not nest deeper.
-const MOST_DEPTH: usize = 256;
+/// The maximum depth of schemas with expanded aliases. Documents without aliases cannot nest deeper.
+const MAX_DEPTH: usize = 256;
 
-/// How many faults are told; one mistake is often made a thousand times.
-const MOST_FAULTS: usize = 20;
+/// The maximum number of diagnostics; generated schemas repeat the same mistake.
+const MAX_DIAGNOSTICS: usize = 20;
 
-/// Reads schemas into tables. What is wrong is told, and read as if it said nothing.
+/// Reads schemas into tables. Invalid keywords are reported and ignored.
 pub(super) struct Reader<'t> {
     pub(super) tables: &'t mut TypeTables,
     severity: Severity,
-    faults: Vec<Diagnostic>,
-    /// How many entries may still be read: aliases make a large schema of a small text.
+    diagnostics: Vec<Diagnostic>,
+    /// The number of entries that may still be read, because aliases can expand a small document to a huge schema.
     budget: usize,
 }
 
-/// A schema while it is read.
+/// A schema whose keywords are being read.
 #[derive(Default)]
-struct Draft<'a> {
+struct SchemaDraft<'a> {
     node: Node,
     attributes: Attributes,
     items: Option<NodeId>,
@@ -35,38 +37,37 @@ struct Draft<'a> {
     required: BTreeSet<Cow<'a, str>>,
     /// The types of the alternatives.
     alternatives: Vec<ValueKind>,
-    /// Where the list attributes stand.
+    /// The first keyword for lists.
     list_at: Option<NodeRef<'a>>,
 }
 
 impl<'t> Reader<'t> {
-    /// A reader of this document's schemas, which tells faults with this severity.
+    /// A reader for the schemas of a document, which reports with this severity.
     pub(super) fn new(
         tables: &'t mut TypeTables,
         document: NodeRef<'_>,
         severity: Severity,
     ) -> Self {
         let budget = document.document().node_count().saturating_mul(10).saturating_add(10_000);
-        Self { tables, severity, faults: Vec::new(), budget }
+        Self { tables, severity, diagnostics: Vec::new(), budget }
     }
 
-    /// What was wrong.
+    /// What was reported.
     pub(super) fn into_diagnostics(self) -> Vec<Diagnostic> {
-        self.faults
+        self.diagnostics
     }
 
-    /// Tells a fault.
-    pub(super) fn report(&mut self, at: NodeRef<'_>, message: impl Into<String>) {
-        if self.faults.len() < MOST_FAULTS {
-            let fault = Diagnostic::untyped(self.severity, message);
-            self.faults.push(fault.at(at.document().file(), at.full_span()));
+    pub(super) fn report(&mut self, at: NodeRef<'_>, kind: impl Into<Kind>) {
+        if self.diagnostics.len() < MAX_DIAGNOSTICS {
+            let diagnostic = Diagnostic::new(self.severity, kind);
+            self.diagnostics.push(diagnostic.at(at.document().file(), at.full_span()));
         }
     }
 
-    /// The entries of a mapping, those of its `<<` keys first, so that of two with one name the last counts.
+    /// The entries of a mapping. Those of its `<<` keys come first, so that the last entry of a name is the effective one.
     pub(super) fn entries<'a>(&mut self, node: NodeRef<'a>) -> Vec<(Cow<'a, str>, NodeRef<'a>)> {
         let mut all = Vec::new();
-        self.collect(node, &mut all, MOST_DEPTH);
+        self.collect(node, &mut all, MAX_DEPTH);
         all
     }
 
@@ -96,11 +97,11 @@ impl<'t> Reader<'t> {
         all.append(&mut own);
     }
 
-    /// Pays for one entry or item; nothing is left after a text whose aliases expand to too much.
+    /// Uses one entry of the budget. Returns false if none is left.
     pub(super) fn consume_budget(&mut self, at: NodeRef<'_>) -> bool {
         match self.budget {
             0 => return false,
-            1 => self.report(at, "the aliases of this document expand to too much to be a schema"),
+            1 => self.report(at, SchemaKind::TooLarge),
             _ => {}
         }
         self.budget -= 1;
@@ -109,34 +110,40 @@ impl<'t> Reader<'t> {
 
     /// Reads a schema.
     pub(super) fn read(&mut self, node: NodeRef<'_>) -> NodeId {
-        self.read_below(node, MOST_DEPTH)
+        self.read_below(node, MAX_DEPTH)
     }
 
     fn read_below(&mut self, node: NodeRef<'_>, depth: usize) -> NodeId {
         let node = node.resolve();
         if depth == 0 {
-            self.report(node, "this schema is nested too deeply");
+            self.report(node, SchemaKind::TooDeep);
             return ValueKind::Any as NodeId;
         }
         if node.as_mapping().is_none() {
             let is_boolean =
                 node.as_scalar().is_some_and(|it| matches!(it.resolve(), ScalarType::Bool(_)));
             if !is_boolean {
-                self.report(node, "a schema must be a mapping");
+                self.report(node, CommonKind::wrong_type("a schema", node));
             }
             return ValueKind::Any as NodeId;
         }
-        let mut draft = Draft::default();
-        for (word, value) in self.entries(node) {
-            self.keyword(&mut draft, &word, value, depth - 1);
+        let mut draft = SchemaDraft::default();
+        for (keyword, value) in self.entries(node) {
+            self.keyword(&mut draft, &keyword, value, depth - 1);
         }
         self.finish(draft)
     }
 
-    /// Takes one keyword of a schema. Words that say nothing about structure are passed over.
-    fn keyword<'a>(&mut self, draft: &mut Draft<'a>, word: &str, at: NodeRef<'a>, depth: usize) {
+    /// Reads one keyword of a schema. Keywords that do not affect structure are ignored.
+    fn keyword<'a>(
+        &mut self,
+        draft: &mut SchemaDraft<'a>,
+        keyword: &str,
+        at: NodeRef<'a>,
+        depth: usize,
+    ) {
         let attributes = &mut draft.attributes;
-        match word {
+        match keyword {
             "$ref" => draft.node.reference = self.reference(at),
             "type" => {
                 let (value_kind, nullable) = self.value_kind(at);
@@ -151,7 +158,7 @@ impl<'t> Reader<'t> {
                     self.enum_values(at, attributes.is_nullable);
             }
             "properties" => draft.node.fields = self.fields(at, depth),
-            "required" => draft.required = self.texts(at, "`required`").into_iter().collect(),
+            "required" => draft.required = self.strings(at, "required").into_iter().collect(),
             "items" => draft.items = Some(self.read_below(at, depth)),
             "additionalProperties" if at.as_mapping().is_some() => {
                 draft.values = Some(self.read_below(at, depth));
@@ -171,7 +178,7 @@ impl<'t> Reader<'t> {
                 (attributes.list_type, draft.list_at) = (self.list_type(at), Some(at));
             }
             "x-kubernetes-list-map-keys" => {
-                let keys = self.texts(at, "`x-kubernetes-list-map-keys`");
+                let keys = self.strings(at, "x-kubernetes-list-map-keys");
                 attributes.keys = keys.into_iter().map(|key| key.into_owned().into()).collect();
                 draft.list_at = draft.list_at.or(Some(at));
             }
@@ -181,9 +188,16 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn finish(&mut self, draft: Draft<'_>) -> NodeId {
-        let Draft { mut node, mut attributes, items, values, required, alternatives, list_at } =
-            draft;
+    fn finish(&mut self, draft: SchemaDraft<'_>) -> NodeId {
+        let SchemaDraft {
+            mut node,
+            mut attributes,
+            items,
+            values,
+            required,
+            alternatives,
+            list_at,
+        } = draft;
         if attributes.format.as_deref() == Some("int-or-string") {
             node.value_kind = ValueKind::IntOrString;
         }
@@ -205,31 +219,32 @@ impl<'t> Reader<'t> {
         self.tables.nodes.add(node)
     }
 
-    /// A list whose items cannot be told apart by what it says is one that says nothing.
+    /// Reports list keywords that cannot be used, and ignores them.
     fn check_list(&mut self, node: &Node, attributes: &mut Attributes, at: NodeRef<'_>) {
         let is_list = matches!(node.value_kind, ValueKind::Array | ValueKind::Any);
         if !is_list && attributes.list_type == Some(ListType::Atomic) {
-            // Compat: Kubernetes' own API says this of bytes, which are a list only in Go.
+            // Compat: the Kubernetes API has this for []byte, which is a string in JSON.
             attributes.list_type = None;
             return;
         }
-        let fault = if !is_list {
-            Some(format!("this is for lists, and the type is {}", node.value_kind.name()))
+        let problem: Option<Kind> = if !is_list {
+            Some(SchemaKind::ListKeyword { found: node.value_kind.name() }.into())
         } else if attributes.list_type == Some(ListType::Map) && attributes.keys.is_empty() {
-            Some("a list of type map needs `x-kubernetes-list-map-keys`".to_owned())
+            let (field, owner) =
+                ("x-kubernetes-list-map-keys".to_owned(), "a list of type map".to_owned());
+            Some(CommonKind::MissingField { field, owner }.into())
         } else {
-            self.undeclared(node, attributes).map(|key| {
-                format!("the items of this list have no field `{key}` to be told apart by")
-            })
+            let key = self.undeclared_key(node, attributes);
+            key.map(|key| SchemaKind::UndeclaredKey { key: key.to_owned() }.into())
         };
-        if let Some(fault) = fault {
-            self.report(at, fault);
+        if let Some(kind) = problem {
+            self.report(at, kind);
             (attributes.list_type, attributes.keys) = (None, Vec::new());
         }
     }
 
-    /// A key that the items do not declare, where what they declare is known.
-    fn undeclared<'f>(&self, node: &Node, attributes: &'f Attributes) -> Option<&'f str> {
+    /// A key that the elements do not declare, if their fields are known.
+    fn undeclared_key<'f>(&self, node: &Node, attributes: &'f Attributes) -> Option<&'f str> {
         let item = self.tables.nodes.get(node.child?);
         let is_open =
             item.attributes.as_ref().is_some_and(|attributes| attributes.preserves_unknown_fields);
@@ -241,7 +256,10 @@ impl<'t> Reader<'t> {
 
     fn fields(&mut self, at: NodeRef<'_>, depth: usize) -> Vec<Field> {
         if at.as_mapping().is_none() {
-            self.report(at, "`properties` must be a mapping of names to schemas");
+            self.report(
+                at,
+                CommonKind::wrong_type("a mapping of names to schemas for `properties`", at),
+            );
         }
         let mut fields = BTreeMap::new();
         for (name, value) in self.entries(at) {
@@ -257,15 +275,15 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Whether the attributes are those of a list.
+/// Whether the attributes can only be those of a list.
 fn is_for_lists(attributes: &Attributes) -> bool {
     attributes.list_type.is_some() || attributes.merge_key.is_some()
 }
 
-/// The mappings that a `<<` key names.
+/// The mappings that a `<<` key merges.
 fn merge_sources(value: NodeRef<'_>) -> Vec<NodeRef<'_>> {
     match value.as_sequence() {
-        // Of several the first counts, so it comes last.
+        // The first source takes precedence, so it is read last.
         Some(list) => list.items().collect::<Vec<_>>().into_iter().rev().collect(),
         None => vec![value],
     }

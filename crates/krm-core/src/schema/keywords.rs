@@ -1,44 +1,47 @@
-//! What single keywords of a schema say: types, references, lists of names, strategies.
+//! Reading single schema keywords: types, references, lists of names, strategies.
 
 use std::borrow::Cow;
 
 use krm_yaml::{NodeRef, ScalarType};
 
 use super::json_schema::Reader;
+use super::kinds::SchemaKind;
 use super::node::{ListType, PatchStrategy, Text, ValueKind};
+use crate::diagnostics::CommonKind;
 use crate::model::resource::scalar_text;
 
-/// How many types a value may have; there are only seven.
-const MOST_TYPES: usize = 8;
+/// The maximum number of types of a value; JSON Schema has only seven.
+const MAX_TYPES: usize = 8;
 
 impl Reader<'_> {
-    /// The texts of a list.
-    pub(super) fn texts<'a>(&mut self, at: NodeRef<'a>, what: &str) -> Vec<Cow<'a, str>> {
-        let mut texts = Vec::new();
+    /// The strings of a sequence.
+    pub(super) fn strings<'a>(&mut self, at: NodeRef<'a>, keyword: &str) -> Vec<Cow<'a, str>> {
+        let mut strings = Vec::new();
+        let expected = || format!("a sequence of strings for `{keyword}`");
         let Some(list) = at.as_sequence() else {
-            // Compat: some old definitions say `required: true` beside the field.
-            if !is_true(at) || what != "`required`" {
-                self.report(at, format!("{what} must be a list of names"));
+            // Compat: some old definitions have `required: true` next to a field.
+            if !is_true(at) || keyword != "required" {
+                self.report(at, CommonKind::wrong_type(expected(), at));
             }
-            return texts;
+            return strings;
         };
         for item in list.items() {
             if !self.consume_budget(at) {
                 break;
             }
             match scalar_text(item) {
-                Some(text) => texts.push(text),
-                None => self.report(item, format!("{what} must be a list of names")),
+                Some(text) => strings.push(text),
+                None => self.report(item, CommonKind::wrong_type(expected(), item)),
             }
         }
-        texts
+        strings
     }
 
-    /// The values of an enum_values, and whether null is one; one of mappings or lists is taken for none.
+    /// The values of an `enum`, and whether null is one of them. An `enum` with mappings or sequences is ignored.
     pub(super) fn enum_values(&mut self, at: NodeRef<'_>, mut nullable: bool) -> (Vec<Text>, bool) {
         let mut values = Vec::new();
         let Some(list) = at.as_sequence() else {
-            self.report(at, "`enum` must be a list of values");
+            self.report(at, CommonKind::wrong_type("a sequence of values for `enum`", at));
             return (values, nullable);
         };
         for item in list.items().map(NodeRef::resolve) {
@@ -52,27 +55,29 @@ impl Reader<'_> {
         (values, nullable)
     }
 
-    /// Spec: `allOf` around one reference is how OpenAPI writes attributes beside it; what else stands there restricts values only.
+    /// The reference of an `allOf`.
+    ///
+    /// Spec: in OpenAPI 3.0, `allOf` with a single reference is the way to write other keywords next to a `$ref`.
     pub(super) fn all_of(&mut self, at: NodeRef<'_>) -> Option<Text> {
         let mut references = self.parts(at, "$ref");
         let only = references.pop().filter(|_| references.is_empty())?;
         self.reference(only)
     }
 
-    /// The value_kinds of alternatives.
+    /// The types of the alternatives of `oneOf` and `anyOf`.
     pub(super) fn alternatives(&mut self, at: NodeRef<'_>) -> Vec<ValueKind> {
         let types = self.parts(at, "type");
         types.into_iter().map(|at| self.value_kind(at).0).collect()
     }
 
-    /// What the schemas of a list have under a keyword.
+    /// The values of a keyword in each schema of a sequence.
     fn parts<'a>(&mut self, at: NodeRef<'a>, keyword: &str) -> Vec<NodeRef<'a>> {
         let mut parts = Vec::new();
         for item in at.as_sequence().into_iter().flat_map(|list| list.items()) {
             if !self.consume_budget(at) {
                 break;
             }
-            let entries = self.entries(item).into_iter().filter(|(word, _)| word == keyword);
+            let entries = self.entries(item).into_iter().filter(|(name, _)| name == keyword);
             parts.extend(entries.map(|(_, value)| value));
         }
         parts
@@ -81,32 +86,29 @@ impl Reader<'_> {
     /// The definition that a reference names.
     pub(super) fn reference(&mut self, at: NodeRef<'_>) -> Option<Text> {
         let text = scalar_text(at).unwrap_or_default();
-        let homes = ["#/definitions/", "#/components/schemas/"];
-        let name = homes.iter().find_map(|home| text.strip_prefix(home));
+        let prefixes = ["#/definitions/", "#/components/schemas/"];
+        let name = prefixes.iter().find_map(|prefix| text.strip_prefix(prefix));
         let name = name.filter(|name| !name.is_empty()).map(unescape);
         if name.is_none() {
-            self.report(
-                at,
-                "only references to `#/definitions/…` and `#/components/schemas/…` are understood",
-            );
+            self.report(at, SchemaKind::UnsupportedRef { pointer: at.text().into() });
         }
         name
     }
 
-    /// The value_kind of a `type`, and whether null is one of it. Spec: OpenAPI 3.1 writes a nullable type as a list.
+    /// The value of `type`, and whether null is allowed. Spec: OpenAPI 3.1 writes a nullable type as a sequence.
     pub(super) fn value_kind(&mut self, at: NodeRef<'_>) -> (ValueKind, bool) {
         let mut value_kinds = Vec::new();
         let mut nullable = false;
         let list = at.as_sequence();
-        let words = list.into_iter().flat_map(|list| list.items().take(MOST_TYPES));
-        for word in words.map(NodeRef::resolve).chain(list.is_none().then_some(at)) {
-            let text = word.as_scalar().map(|scalar| scalar.value()).unwrap_or_default();
+        let types = list.into_iter().flat_map(|list| list.items().take(MAX_TYPES));
+        for node in types.map(NodeRef::resolve).chain(list.is_none().then_some(at)) {
+            let text = node.as_scalar().map(|scalar| scalar.value()).unwrap_or_default();
             match ValueKind::of_type(&text) {
                 Some(value_kind) => value_kinds.push(value_kind),
                 None if text == "null" => nullable = true,
                 None => {
-                    let known = "array, boolean, integer, number, object or string";
-                    self.report(word, format!("a type is one of {known}"));
+                    let expected = "array, boolean, integer, number, object or string";
+                    self.report_value(node, expected);
                 }
             }
         }
@@ -119,7 +121,7 @@ impl Reader<'_> {
             Some("set") => Some(ListType::Set),
             Some("map") => Some(ListType::Map),
             _ => {
-                self.report(at, "a list type is one of atomic, map or set");
+                self.report_value(at, "atomic, map or set");
                 None
             }
         }
@@ -130,22 +132,27 @@ impl Reader<'_> {
             Some("atomic") => true,
             Some("granular") => false,
             _ => {
-                self.report(at, "a map type is atomic or granular");
+                self.report_value(at, "atomic or granular");
                 false
             }
         }
     }
 
     pub(super) fn strategy(&mut self, at: NodeRef<'_>) -> PatchStrategy {
-        let strategy = scalar_text(at).and_then(|words| PatchStrategy::parse(&words));
+        let strategy = scalar_text(at).and_then(|text| PatchStrategy::parse(&text));
         if strategy.is_none() {
-            self.report(at, "a patch strategy is made of merge, replace and retainKeys");
+            self.report_value(at, "merge, replace or retainKeys, separated by commas");
         }
         strategy.unwrap_or_default()
     }
+
+    fn report_value(&mut self, at: NodeRef<'_>, expected: &str) {
+        let (value, expected) = (at.text().into(), expected.to_owned());
+        self.report(at, CommonKind::InvalidValue { value, expected });
+    }
 }
 
-/// What a value is that may be one of several.
+/// The type of a value that has one of several types.
 pub(super) fn either(value_kinds: &[ValueKind]) -> ValueKind {
     let only =
         |other: ValueKind| value_kinds.iter().all(|it| *it == other || *it == ValueKind::String);

@@ -1,12 +1,12 @@
-//! How a list or a mapping is merged, as its schema says.
+//! Merge strategies of lists and mappings.
 
 use super::node::{Attributes, ListType, Text, ValueKind};
 
 /// How a list is merged.
 ///
-/// Two families of attributes say so, and they mostly agree: the patch strategy (`x-kubernetes-patch-strategy` with
-/// `x-kubernetes-patch-merge-key`), which patches and kustomize go by, and the list type (`x-kubernetes-list-type` with
-/// `x-kubernetes-list-map-keys`), which the server goes by. In this order:
+/// Two families of keywords define it, and they mostly agree: the patch strategy (`x-kubernetes-patch-strategy` with
+/// `x-kubernetes-patch-merge-key`), which strategic merge patches and kustomize use, and the list type (`x-kubernetes-list-type`
+/// with `x-kubernetes-list-map-keys`), which server-side apply uses. In this order:
 ///
 /// 1. strategy `replace`: [`ListStrategy::Atomic`];
 /// 2. strategy `merge`: [`ListStrategy::Associative`] by the list-map-keys, which name all the keys (`containerPort` and `protocol`), or
@@ -14,25 +14,25 @@ use super::node::{Attributes, ListType, Text, ValueKind};
 /// 3. list type `map`: [`ListStrategy::Associative`]; `set`: [`ListStrategy::Set`]; `atomic`: [`ListStrategy::Atomic`];
 /// 4. nothing: [`ListStrategy::Unknown`].
 ///
-/// So a list that is `atomic` for the server and `merge` for patches (two lists in the status of Kubernetes' own kinds) is merged.
+/// A list that is `atomic` for the server and `merge` for patches is merged; two lists in the status of built-in kinds are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListStrategy<'a> {
-    /// The schema does not say.
+    /// The schema does not define it.
     Unknown,
-    /// Taken whole from one side: `atomic` and `replace`.
+    /// One side replaces the other as a whole: `atomic` and `replace`.
     Atomic,
-    /// A union of scalars.
+    /// A set of scalars, merged as a union.
     Set,
-    /// Items with the same keys are one item.
+    /// An associative list: elements with the same keys are merged.
     Associative(MergeKeys<'a>),
 }
 
-/// The keys that tell the items of a list apart: one or more.
+/// The merge keys of an associative list: one or more.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct MergeKeys<'a>(&'a [Text]);
 
 impl<'a> MergeKeys<'a> {
-    /// The keys in the schema's order; the first is the one that patches go by.
+    /// The keys in the order of the schema. Patches use the first one only.
     pub fn iter(self) -> impl ExactSizeIterator<Item = &'a str> + Clone {
         self.0.iter().map(|key| &**key)
     }
@@ -46,21 +46,21 @@ impl std::fmt::Debug for MergeKeys<'_> {
 
 /// How a mapping is merged.
 ///
-/// The patch strategy counts before `x-kubernetes-map-type`, and what is said where a type is used counts before what its
-/// definition says.
+/// The patch strategy takes precedence over `x-kubernetes-map-type`, and keywords next to a reference over those of the
+/// definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MappingStrategy {
     /// Field by field.
     Merge,
     /// One value for the server (`x-kubernetes-map-type: atomic`): it has one owner. Patches still merge it field by field.
     Atomic,
-    /// Taken whole (strategy `replace`).
+    /// One side replaces the other as a whole (strategy `replace`).
     Replace,
-    /// Fields that the source does not have go away (strategy `retainKeys`): of a union only one member is meant.
+    /// Fields that the patch does not have are removed (strategy `retainKeys`), because only one member of a union may be set.
     RetainKeys,
 }
 
-/// The rule of a list whose items have this value_kind.
+/// The strategy of a list whose elements have this type.
 pub(super) fn list_strategy<'a>(attributes: &'a Attributes, items: ValueKind) -> ListStrategy<'a> {
     let strategy = attributes.strategy;
     if strategy.replace {
@@ -82,7 +82,7 @@ pub(super) fn list_strategy<'a>(attributes: &'a Attributes, items: ValueKind) ->
     }
 }
 
-/// The rule that the attributes of one use or one definition give.
+/// The strategy that the attributes of a reference or a definition give.
 pub(super) fn mapping_strategy(attributes: &Attributes) -> Option<MappingStrategy> {
     match attributes {
         Attributes { strategy, .. } if strategy.replace => Some(MappingStrategy::Replace),

@@ -1,12 +1,14 @@
-//! Schemas: what Kubernetes' own kinds, custom resources and OpenAPI documents say about lists, fields and values.
+//! Schemas of the built-in Kubernetes kinds, of custom resources and of OpenAPI documents.
 //!
-//! A [`Schema`] is a value. Every merge gets the one that it goes by; nothing is remembered between two of them.
+//! They answer which fields a type has, what their types are, and how lists and mappings are merged. A [`Schema`] is a value that
+//! is passed to each operation; there is no global state.
 
 mod comment;
 mod crd;
 mod embedded;
 mod json_schema;
 mod keywords;
+mod kinds;
 mod merge_strategy;
 mod node;
 mod openapi;
@@ -19,18 +21,27 @@ mod tests;
 
 pub use comment::{CommentSchema, schema_from_comment};
 pub use embedded::kubernetes_version;
+pub use kinds::SchemaKind;
 pub use merge_strategy::{ListStrategy, MappingStrategy, MergeKeys};
 pub use node::ValueKind;
 pub use table::TableError;
 pub use type_ref::Type;
 
+use crate::diagnostics::explain::Area;
 use embedded::Embedded;
 use node::{NodeId, TypeTables};
 use type_ref::NodeHandle;
 
-/// What is known about types: Kubernetes' own, and those that were added.
+/// The kinds of diagnostics about schemas.
+pub(crate) const AREA: Area = Area {
+    title: "Schemas",
+    ids: &[SchemaKind::IDS],
+    text: include_str!("../../explain/schema.md"),
+};
+
+/// The known types: those of Kubernetes, and those that were added.
 ///
-/// What was added counts before Kubernetes' own, and later before earlier.
+/// Added types take precedence over those of Kubernetes, and later ones over earlier ones.
 #[derive(Clone, Debug)]
 pub struct Schema {
     kubernetes: Option<&'static Embedded>,
@@ -38,24 +49,24 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// Knows Kubernetes' own kinds, of the version that [`kubernetes_version`] names.
+    /// A schema with the built-in kinds of the Kubernetes version [`kubernetes_version`].
     pub fn kubernetes() -> Self {
         Self { kubernetes: Some(Embedded::get()), own: TypeTables::new() }
     }
 
-    /// Knows nothing.
+    /// A schema without types.
     pub fn empty() -> Self {
         Self { kubernetes: None, own: TypeTables::new() }
     }
 
-    /// The type of a resource; none where nobody has said what it is.
+    /// The type of a resource, if it is known.
     pub fn resource_type(&self, api_version: &str, kind: &str) -> Option<Type<'_>> {
         let own = self.own.kind(api_version, kind).map(|id| self.own_handle(id));
         let handle = own.or_else(|| self.kubernetes?.kind(api_version, kind));
         handle.map(|handle| Type::new(self, handle))
     }
 
-    /// The kinds that are known, as `apiVersion` and `kind`: first those that were added, each part sorted.
+    /// The known kinds as `apiVersion` and `kind`: first the added ones, then those of Kubernetes, each sorted.
     pub fn kinds(&self) -> impl Iterator<Item = (&str, &str)> {
         let own = self.own.kinds.iter().flat_map(|(api_version, kinds)| {
             kinds.keys().map(|kind| (api_version.as_str(), kind.as_str()))
@@ -63,7 +74,7 @@ impl Schema {
         own.chain(self.kubernetes.into_iter().flat_map(Embedded::kinds))
     }
 
-    /// The type that a definition has, by its full name: `io.k8s.api.core.v1.Container`.
+    /// The type of the definition with this full name, such as `io.k8s.api.core.v1.Container`.
     pub fn definition(&self, name: &str) -> Option<Type<'_>> {
         self.lookup(false, name).map(|handle| Type::new(self, handle))
     }
@@ -72,7 +83,7 @@ impl Schema {
         NodeHandle { nodes: &self.own.nodes, id, is_embedded: false }
     }
 
-    /// The definition that is meant by a name; those of the embedded table name only each other, and in short.
+    /// The definition that a reference names. Types of the embedded table refer only to each other, by short names.
     fn lookup(&self, from_embedded: bool, name: &str) -> Option<NodeHandle<'_>> {
         if from_embedded {
             return self.kubernetes?.definition(name);

@@ -1,39 +1,39 @@
-//! The tables behind a schema: nodes for types, and the names and kinds that lead to them.
+//! The data of a schema: nodes for types, indexed by definition name and by kind.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Text of a schema: borrowed from the embedded table, or owned.
+/// A string of a schema: borrowed from the embedded table, or owned.
 pub(super) type Text = Cow<'static, str>;
 
 /// The index of a node in its tables.
 pub(super) type NodeId = u32;
 
-/// What kind of value a type holds.
+/// The type of a value, as OpenAPI has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ValueKind {
-    /// The schema does not say, or allows anything.
+    /// Unknown, or anything is allowed.
     #[default]
     Any,
-    /// Text.
+    /// A string.
     String,
-    /// A whole number.
+    /// An integer.
     Integer,
     /// A number.
     Number,
-    /// True or false.
+    /// A boolean.
     Boolean,
-    /// A whole number or text, as in `80` and `http`.
+    /// An integer or a string, such as `80` and `http`.
     IntOrString,
-    /// A number or text, as quantities are: `0.5` and `500m`.
+    /// A number or a string, such as the quantities `0.5` and `500m`.
     NumberOrString,
-    /// A mapping, with fields or with values of one type.
+    /// A mapping, with declared fields or with values of one type.
     Object,
-    /// A list.
+    /// A sequence.
     Array,
 }
 
-/// Every value_kind with its name in the table, plain ones as OpenAPI spells them.
+/// All variants with their names in the table; those that OpenAPI has are spelled as there.
 pub(super) const VALUE_KINDS: [(ValueKind, &str); 9] = [
     (ValueKind::Any, "any"),
     (ValueKind::String, "string"),
@@ -47,20 +47,20 @@ pub(super) const VALUE_KINDS: [(ValueKind, &str); 9] = [
 ];
 
 impl ValueKind {
-    /// The word for it.
+    /// The name, as in OpenAPI.
     pub fn name(self) -> &'static str {
         VALUE_KINDS[self as usize].1
     }
 
-    /// The value_kind of an OpenAPI `type`.
-    pub(super) fn of_type(word: &str) -> Option<Self> {
-        let is_plain = !matches!(word, "any" | "int-or-string" | "number-or-string");
-        Self::named(word).filter(|_| is_plain)
+    /// The variant for the value of `type`.
+    pub(super) fn of_type(name: &str) -> Option<Self> {
+        let is_plain = !matches!(name, "any" | "int-or-string" | "number-or-string");
+        Self::named(name).filter(|_| is_plain)
     }
 
-    /// The value_kind of this name.
-    pub(super) fn named(word: &str) -> Option<Self> {
-        VALUE_KINDS.iter().find(|(_, name)| *name == word).map(|(value_kind, _)| *value_kind)
+    /// The variant with this name.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        VALUE_KINDS.iter().find(|(_, other)| *other == name).map(|(value_kind, _)| *value_kind)
     }
 }
 
@@ -72,7 +72,7 @@ pub(super) enum ListType {
     Map,
 }
 
-/// `x-kubernetes-patch-strategy`: a list of words.
+/// `x-kubernetes-patch-strategy`: names separated by commas.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct PatchStrategy {
     pub(super) merge: bool,
@@ -81,10 +81,10 @@ pub(super) struct PatchStrategy {
 }
 
 impl PatchStrategy {
-    /// Reads the words; none where one of them is unknown.
-    pub(super) fn parse(words: &str) -> Option<Self> {
-        words.split(',').try_fold(Self::default(), |mut strategy, word| {
-            match word.trim() {
+    /// Parses the names; none if one of them is unknown.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        text.split(',').try_fold(Self::default(), |mut strategy, name| {
+            match name.trim() {
                 "merge" => strategy.merge = true,
                 "replace" => strategy.replace = true,
                 "retainKeys" => strategy.retain_keys = true,
@@ -95,7 +95,7 @@ impl PatchStrategy {
     }
 }
 
-/// What a schema says about a value beside its value_kind. Most types say nothing of it.
+/// What a schema defines about a value besides its type. Most types have none of it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Attributes {
     pub(super) list_type: Option<ListType>,
@@ -107,25 +107,25 @@ pub(super) struct Attributes {
     /// `x-kubernetes-map-type` is `atomic`.
     pub(super) is_atomic_map: bool,
     pub(super) format: Option<Text>,
-    /// The default, where it is a scalar.
+    /// The default, if it is a scalar.
     pub(super) default: Option<Text>,
     pub(super) enum_values: Vec<Text>,
     pub(super) is_nullable: bool,
     /// `x-kubernetes-preserve-unknown-fields`, or `additionalProperties: true`.
     pub(super) preserves_unknown_fields: bool,
-    /// A whole resource stands here: it has `apiVersion`, `kind` and `metadata`.
+    /// The value is a resource: it has `apiVersion`, `kind` and `metadata`.
     pub(super) is_resource: bool,
 }
 
-/// One type, or one use of a type.
+/// A type, or a reference to one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Node {
     pub(super) value_kind: ValueKind,
-    /// The definition that it stands for; looked up when somebody asks, so that definitions may name each other in a circle.
+    /// The referenced definition. It is looked up on demand, so that definitions may be recursive.
     pub(super) reference: Option<Text>,
     /// Sorted by name.
     pub(super) fields: Vec<Field>,
-    /// The type of a list's items, or of a mapping's values.
+    /// The type of a sequence's elements, or of a mapping's values.
     pub(super) child: Option<NodeId>,
     pub(super) attributes: Option<Box<Attributes>>,
 }
@@ -145,7 +145,7 @@ pub(super) struct Field {
     pub(super) is_required: bool,
 }
 
-/// Types that name each other by number: first one for every value_kind, at the value_kind's own number.
+/// Types that refer to each other by index. The first ones are the plain types, at the index of their [`ValueKind`].
 #[derive(Clone, Debug)]
 pub(super) struct Nodes(Vec<Node>);
 
@@ -158,7 +158,7 @@ impl Nodes {
         &self.0[id as usize]
     }
 
-    /// Adds a node; all that say nothing but their value_kind are one.
+    /// Adds a node. Nodes that have only a type are shared.
     pub(super) fn add(&mut self, node: Node) -> NodeId {
         let is_bare = node.reference.is_none()
             && node.fields.is_empty()
@@ -172,7 +172,7 @@ impl Nodes {
     }
 }
 
-/// Types that were added, with the names and kinds that lead to them.
+/// Types, indexed by definition name and by kind.
 #[derive(Clone, Debug)]
 pub(super) struct TypeTables {
     pub(super) nodes: Nodes,

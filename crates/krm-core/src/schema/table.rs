@@ -1,4 +1,4 @@
-//! The text of the embedded table: one line for a type, one for each of its fields, made to be read in differences.
+//! The text format of the embedded table: one line per type and one per field, so that diffs are readable.
 //!
 //! ```text
 //! package core.v1 io.k8s.api.core.v1
@@ -9,14 +9,14 @@
 //!  spec @core.v1.PodSpec
 //! ```
 //!
-//! A `!` marks a field that must be there, `@` a reference, `[]` a list of what follows and `{}` a mapping to it. A type without a
-//! word for it is an object.
+//! `!` marks a required field, `@` is a reference, `[]` a list and `{}` a map of what follows. A type without a type name is an
+//! object.
 
 use super::node::{
     Attributes, Field, ListType, Node, NodeId, Nodes, PatchStrategy, Text, ValueKind,
 };
 
-/// Why something is no table, or cannot be written as one.
+/// Why a table cannot be read, or a schema cannot be written as a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableError(pub(super) String);
 
@@ -28,16 +28,16 @@ impl std::fmt::Display for TableError {
 
 impl std::error::Error for TableError {}
 
-/// A type as it stands in the table.
+/// The unparsed text of a type.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     /// The short name.
     pub(super) name: &'static str,
-    /// What is said of it, and its fields.
+    /// Its attributes and fields.
     text: &'static str,
 }
 
-/// The types of a table, in its order. What they say is read by [`Entry::read`] once somebody asks.
+/// The types of a table in order, unparsed.
 pub(super) fn entries(table: &'static str) -> impl Iterator<Item = Entry> {
     table.split("\ntype ").skip(1).map(|text| {
         let (name, text) = text.split_at(text.find([' ', '\n']).unwrap_or(text.len()));
@@ -45,51 +45,51 @@ pub(super) fn entries(table: &'static str) -> impl Iterator<Item = Entry> {
     })
 }
 
-/// The full names of packages, which stand above the types, and their short ones.
+/// The full names of Go packages and their short names, which precede the types.
 pub(super) fn packages(table: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
     let lines = table.lines().take_while(|line| !line.starts_with("type "));
-    let words = lines.filter_map(|line| line.strip_prefix("package ")?.split_once(' '));
-    words.map(|(short, full)| (full, short))
+    let packages = lines.filter_map(|line| line.strip_prefix("package ")?.split_once(' '));
+    packages.map(|(short, full)| (full, short))
 }
 
 impl Entry {
-    /// The kind, where the type is one: definitions are named by their kinds.
+    /// The kind: a definition is named by its kind.
     pub(super) fn kind(&self) -> &'static str {
         self.name.rsplit('.').next().unwrap_or(self.name)
     }
 
-    /// The `apiVersion`s that the type is a kind of.
+    /// The `apiVersion`s of the kind; none for types that are not kinds.
     pub(super) fn api_versions(&self) -> impl Iterator<Item = &'static str> {
         let line = self.text.lines().next().unwrap_or_default();
-        line.split(' ').filter_map(|word| word.strip_prefix("kind="))
+        line.split(' ').filter_map(|token| token.strip_prefix("kind="))
     }
 
-    /// Reads the type: its nodes, and which of them it is.
-    pub(super) fn read(&self) -> Result<(Nodes, NodeId), TableError> {
-        let fault =
+    /// Parses the type. Returns its nodes and the id of its root.
+    pub(super) fn parse(&self) -> Result<(Nodes, NodeId), TableError> {
+        let error =
             |line: &str| TableError(format!("{}: cannot read `{}`", self.name, line.trim()));
         let mut nodes = Nodes::new();
         let mut lines = self.text.lines();
         let head = lines.next().unwrap_or_default();
-        let mut draft = draft(&mut nodes, head).ok_or_else(|| fault(head))?;
+        let mut draft = draft(&mut nodes, head).ok_or_else(|| error(head))?;
         if !draft.has_type {
             draft.node.value_kind = ValueKind::Object;
         }
         for line in lines {
             let field = field(&mut nodes, line.trim_start());
-            draft.node.fields.push(field.ok_or_else(|| fault(line))?);
+            draft.node.fields.push(field.ok_or_else(|| error(line))?);
         }
         let id = add(&mut nodes, draft);
         Ok((nodes, id))
     }
 }
 
-/// What a line says about a type or a field.
+/// A parsed line: a type or a field.
 #[derive(Default)]
 struct Draft {
     node: Node,
     attributes: Attributes,
-    /// Whether a word for the type was there.
+    /// Whether the line has a type.
     has_type: bool,
 }
 
@@ -99,27 +99,27 @@ fn add(nodes: &mut Nodes, draft: Draft) -> NodeId {
     nodes.add(node)
 }
 
-fn field(nodes: &mut Nodes, words: &'static str) -> Option<Field> {
-    let (name, rest) = words.split_once(' ')?;
+fn field(nodes: &mut Nodes, line: &'static str) -> Option<Field> {
+    let (name, rest) = line.split_once(' ')?;
     let (name, is_required) = name.strip_suffix('!').map_or((name, false), |name| (name, true));
     let draft = draft(nodes, rest)?;
     let node = add(nodes, draft);
     Some(Field { name: name.into(), node, is_required })
 }
 
-fn draft(nodes: &mut Nodes, words: &'static str) -> Option<Draft> {
+fn draft(nodes: &mut Nodes, line: &'static str) -> Option<Draft> {
     let mut draft = Draft::default();
-    for word in words.split(' ').filter(|word| !word.is_empty()) {
-        match word.split_once('=') {
-            Some((name, value)) => draft.fact(name, value)?,
-            None => draft.word(nodes, word)?,
+    for token in line.split(' ').filter(|token| !token.is_empty()) {
+        match token.split_once('=') {
+            Some((name, value)) => draft.attribute(name, value)?,
+            None => draft.flag_or_type(nodes, token)?,
         }
     }
     Some(draft)
 }
 
 impl Draft {
-    fn fact(&mut self, name: &str, value: &'static str) -> Option<()> {
+    fn attribute(&mut self, name: &str, value: &'static str) -> Option<()> {
         let attributes = &mut self.attributes;
         match name {
             "keys" => {
@@ -130,32 +130,32 @@ impl Draft {
             "by" => attributes.merge_key = Some(value.into()),
             "default" => attributes.default = Some(value.into()),
             "enum" => attributes.enum_values = value.split(',').map(Text::from).collect(),
-            // The line's end says which kinds the type is; that is read before.
+            // Read by `Entry::api_versions`.
             "kind" => {}
             _ => return None,
         }
         Some(())
     }
 
-    fn word(&mut self, nodes: &mut Nodes, word: &'static str) -> Option<()> {
+    fn flag_or_type(&mut self, nodes: &mut Nodes, token: &'static str) -> Option<()> {
         let attributes = &mut self.attributes;
-        match word {
+        match token {
             "atomic" => attributes.list_type = Some(ListType::Atomic),
             "set" => attributes.list_type = Some(ListType::Set),
             "whole" => attributes.is_atomic_map = true,
             "nullable" => attributes.is_nullable = true,
             "open" => attributes.preserves_unknown_fields = true,
             "resource" => attributes.is_resource = true,
-            _ => return self.value_kind(nodes, word),
+            _ => return self.value_kind(nodes, token),
         }
         Some(())
     }
 
-    fn value_kind(&mut self, nodes: &mut Nodes, word: &'static str) -> Option<()> {
+    fn value_kind(&mut self, nodes: &mut Nodes, token: &'static str) -> Option<()> {
         self.has_type = true;
         let nested = [("[]", ValueKind::Array), ("{}", ValueKind::Object)];
-        for (mark, value_kind) in nested {
-            if let Some(inner) = word.strip_prefix(mark) {
+        for (prefix, value_kind) in nested {
+            if let Some(inner) = token.strip_prefix(prefix) {
                 let mut draft = Draft::default();
                 draft.value_kind(nodes, inner)?;
                 let child = Some(add(nodes, draft));
@@ -163,11 +163,12 @@ impl Draft {
                 return Some(());
             }
         }
-        if let Some(name) = word.strip_prefix('@') {
+        if let Some(name) = token.strip_prefix('@') {
             self.node.reference = Some(name.into());
             return Some(());
         }
-        let (value_kind, format) = word.split_once(':').map_or((word, None), |(s, f)| (s, Some(f)));
+        let (value_kind, format) =
+            token.split_once(':').map_or((token, None), |(s, f)| (s, Some(f)));
         self.node.value_kind = ValueKind::named(value_kind)?;
         self.attributes.format = format.map(Text::from);
         Some(())

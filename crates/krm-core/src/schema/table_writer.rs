@@ -1,4 +1,4 @@
-//! Writing tables: the same schema gives the same bytes.
+//! Writing the embedded table. The same schema always gives the same bytes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -9,16 +9,16 @@ use super::node::{
 };
 use super::table::TableError;
 
-/// What stands above every table.
+/// The header of every table.
 const HEAD: &str = "\
 # The types of Kubernetes' own kinds. Made by `cargo xtask schema` from the OpenAPI documents of Kubernetes, which are
 # Copyright The Kubernetes Authors and under the Apache License, version 2.0. See NOTICE. Do not edit.
 ";
 
-/// What is to be written.
+/// Writes a table.
 #[derive(Default)]
 pub(super) struct TableWriter<'a> {
-    /// Short names of packages by their full ones.
+    /// Short names of Go packages by their full names.
     pub(super) packages: BTreeMap<&'a str, &'a str>,
     /// Types by their short names.
     pub(super) types: BTreeMap<String, TypeEntry<'a>>,
@@ -34,8 +34,8 @@ pub(super) struct TypeEntry<'a> {
 impl Schema {
     /// The definitions that were added, as a table to be embedded.
     ///
-    /// Defaults that only say what an absent value of the type is anyway (`""`, `0`, `false`) are left out: they come with every
-    /// field that is no pointer in Go, and would make items without a key equal.
+    /// The defaults `""`, `0` and `false` are left out: the generated OpenAPI has them for every field that is not a pointer in Go,
+    /// and as defaults of merge keys they would make elements without the key equal.
     pub fn to_table(&self, version: &str) -> Result<String, TableError> {
         TableWriter::of(&self.own)?.write(version)
     }
@@ -56,7 +56,7 @@ impl<'a> TableWriter<'a> {
         Ok(writer)
     }
 
-    /// Notes a kind. Those without metadata are requests and answers, which nobody keeps in files.
+    /// Registers a kind. Kinds without metadata are requests and responses, which are never stored in files.
     fn add_kind(
         &mut self,
         api_version: &'a str,
@@ -65,13 +65,13 @@ impl<'a> TableWriter<'a> {
     ) -> Result<(), TableError> {
         let short = definition.map(|name| self.short(name)).unwrap_or_default();
         let Some(entry) = self.types.get_mut(&short) else {
-            return Err(fault(format!("{api_version} {kind} has no definition")));
+            return Err(error(format!("{api_version} {kind} has no definition")));
         };
         if entry.nodes.get(entry.id).field("metadata").is_none() {
             return Ok(());
         }
         if short.rsplit('.').next() != Some(kind) {
-            return Err(fault(format!("{short} is not named by its kind, {kind}")));
+            return Err(error(format!("{short} is not named by its kind, {kind}")));
         }
         entry.api_versions.insert(api_version);
         Ok(())
@@ -94,25 +94,25 @@ impl<'a> TableWriter<'a> {
     }
 }
 
-/// A fingerprint that shows an edit by hand (64-bit FNV-1a).
+/// A checksum that detects manual edits (64-bit FNV-1a).
 pub(super) fn digest(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })
 }
 
-fn fault(message: String) -> TableError {
+fn error(message: String) -> TableError {
     TableError(message)
 }
 
-/// Short names for the packages: the last word of the full name, and the one before it where that is a version.
+/// Short names for the packages: the last component of the full name, with the one before it if the last is a version.
 fn short_names(tables: &TypeTables) -> Result<BTreeMap<&str, &str>, TableError> {
     let packages = tables.definitions.keys().filter_map(|name| name.rsplit_once('.'));
     let packages: BTreeSet<&str> = packages.map(|(package, _)| package).collect();
     let short: BTreeMap<&str, &str> = packages.iter().map(|full| (*full, short(full))).collect();
     let unique: BTreeSet<&&str> = short.values().collect();
     if unique.len() < short.len() {
-        return Err(fault("two packages have the same short name".to_owned()));
+        return Err(error("two packages have the same short name".to_owned()));
     }
     Ok(short)
 }
@@ -120,15 +120,17 @@ fn short_names(tables: &TypeTables) -> Result<BTreeMap<&str, &str>, TableError> 
 fn short(package: &str) -> &str {
     let mut dots = package.rmatch_indices('.').map(|(at, _)| at + 1);
     let last = dots.next().unwrap_or(0);
-    let is_version = |word: &str| {
-        word.strip_prefix('v').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    let is_version = |component: &str| {
+        component
+            .strip_prefix('v')
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
     };
     let start = if is_version(&package[last..]) { dots.next().unwrap_or(0) } else { last };
     &package[start..]
 }
 
 impl TableWriter<'_> {
-    /// The short name of a definition; one that is short already stays.
+    /// The short name of a definition; a name without a known package is kept.
     fn short(&self, name: &str) -> String {
         let parts = name.rsplit_once('.');
         match parts.and_then(|(package, last)| Some((self.packages.get(package)?, last))) {
@@ -160,7 +162,7 @@ impl TableWriter<'_> {
             let mark = if field.is_required { "!" } else { "" };
             let node = nodes.get(field.node);
             if !node.fields.is_empty() {
-                return Err(fault(format!(
+                return Err(error(format!(
                     "{name}.{} has fields without a definition",
                     field.name
                 )));
@@ -171,7 +173,7 @@ impl TableWriter<'_> {
         Ok(())
     }
 
-    /// The word for a type.
+    /// The name of a type.
     fn value_kind(&self, nodes: &Nodes, node: &Node) -> Result<String, TableError> {
         if let Some(name) = &node.reference {
             return Ok(format!("@{}", self.short(name)));
@@ -188,27 +190,27 @@ impl TableWriter<'_> {
         let mark = if node.value_kind == ValueKind::Array { "[]" } else { "{}" };
         let child = nodes.get(child);
         if !attributes(child).is_empty() || !child.fields.is_empty() {
-            return Err(fault("a list or map of a type that is not defined by name".to_owned()));
+            return Err(error("a list or map of a type that is not defined by name".to_owned()));
         }
         Ok(format!("{mark}{}", self.value_kind(nodes, child)?))
     }
 }
 
-/// The words for the attributes of a node.
+/// The attributes of a node as tokens.
 fn attributes(node: &Node) -> Vec<String> {
     let Some(attributes) = node.attributes.as_deref() else { return Vec::new() };
-    let mut words = Vec::new();
+    let mut tokens = Vec::new();
     match attributes.list_type {
-        Some(ListType::Atomic) => words.push("atomic".to_owned()),
-        Some(ListType::Set) => words.push("set".to_owned()),
-        Some(ListType::Map) => words.push(format!("keys={}", attributes.keys.join(","))),
+        Some(ListType::Atomic) => tokens.push("atomic".to_owned()),
+        Some(ListType::Set) => tokens.push("set".to_owned()),
+        Some(ListType::Map) => tokens.push(format!("keys={}", attributes.keys.join(","))),
         None => {}
     }
-    words.extend(strategy(attributes.strategy));
-    words.extend(attributes.merge_key.as_ref().map(|key| format!("by={key}")));
-    words.extend(telling_default(attributes).map(|value| format!("default={value}")));
+    tokens.extend(strategy(attributes.strategy));
+    tokens.extend(attributes.merge_key.as_ref().map(|key| format!("by={key}")));
+    tokens.extend(significant_default(attributes).map(|value| format!("default={value}")));
     if !attributes.enum_values.is_empty() {
-        words.push(format!("enum={}", attributes.enum_values.join(",")));
+        tokens.push(format!("enum={}", attributes.enum_values.join(",")));
     }
     let flags = [
         (attributes.is_atomic_map, "whole"),
@@ -216,11 +218,11 @@ fn attributes(node: &Node) -> Vec<String> {
         (attributes.preserves_unknown_fields, "open"),
         (attributes.is_resource, "resource"),
     ];
-    words.extend(flags.iter().filter(|(is_set, _)| *is_set).map(|(_, word)| (*word).to_owned()));
-    words
+    tokens.extend(flags.iter().filter(|(is_set, _)| *is_set).map(|(_, token)| (*token).to_owned()));
+    tokens
 }
 
-fn telling_default(attributes: &Attributes) -> Option<&str> {
+fn significant_default(attributes: &Attributes) -> Option<&str> {
     attributes.default.as_deref().filter(|value| !matches!(*value, "" | "0" | "false"))
 }
 
@@ -230,18 +232,18 @@ fn strategy(strategy: PatchStrategy) -> Option<String> {
         (strategy.replace, "replace"),
         (strategy.retain_keys, "retainKeys"),
     ];
-    let words: Vec<&str> =
-        all.iter().filter(|(is_set, _)| *is_set).map(|(_, word)| *word).collect();
-    (!words.is_empty()).then(|| format!("patch={}", words.join(",")))
+    let names: Vec<&str> =
+        all.iter().filter(|(is_set, _)| *is_set).map(|(_, name)| *name).collect();
+    (!names.is_empty()).then(|| format!("patch={}", names.join(",")))
 }
 
-/// Ends the line that began at `start`. A word with a space in it would be read as two.
-fn finish_line(text: &mut String, start: usize, words: &[String]) -> Result<(), TableError> {
-    if let Some(word) = words.iter().find(|word| word.contains(char::is_whitespace)) {
-        return Err(fault(format!("`{word}` cannot be written: {}", &text[start..])));
+/// Ends the line that begins at `start`. A token with a space in it would be parsed as two.
+fn finish_line(text: &mut String, start: usize, tokens: &[String]) -> Result<(), TableError> {
+    if let Some(token) = tokens.iter().find(|token| token.contains(char::is_whitespace)) {
+        return Err(error(format!("cannot write `{token}`: {}", &text[start..])));
     }
-    for word in words {
-        let _ = write!(text, " {word}");
+    for token in tokens {
+        let _ = write!(text, " {token}");
     }
     text.push('\n');
     Ok(())

@@ -1,21 +1,21 @@
-//! Types as they are asked: what stands below, how it is merged, what it may hold.
+//! `Type`: a view of the type of a value.
 
 use super::Schema;
 use super::merge_strategy::{ListStrategy, MappingStrategy, list_strategy, mapping_strategy};
 use super::node::{Attributes, Field, Node, NodeId, Nodes, ValueKind};
 
-/// The definition of every resource's `metadata`.
+/// The definition of the `metadata` of resources.
 pub(super) const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 
-/// How many references are followed from one type to the next; definitions can name each other in a circle.
-const MOST_REFERENCES: usize = 32;
+/// The maximum number of references that are followed, because definitions can refer to each other in a cycle.
+const MAX_REFERENCES: usize = 32;
 
-/// A node with its neighbours.
+/// A node and the table that it belongs to.
 #[derive(Clone, Copy)]
 pub(super) struct NodeHandle<'a> {
     pub(super) nodes: &'a Nodes,
     pub(super) id: NodeId,
-    /// Whether it is of the embedded table, whose types name only each other.
+    /// Whether it belongs to the embedded table, whose types refer only to each other.
     pub(super) is_embedded: bool,
 }
 
@@ -35,27 +35,27 @@ impl<'a> NodeHandle<'a> {
 
 /// The type of a value: a view that is cheap to copy.
 ///
-/// A type knows where it is used as well as how it is defined: the list `volumes` is merged by name because the field says so, and
-/// its items have fields because the definition of a volume says so.
+/// It combines the keywords next to a reference with those of the definition: `volumes` is merged by name because of the keywords
+/// of the field, and its elements have fields because of the definition of a volume.
 ///
 /// ```
 /// use krm_core::schema::{ListStrategy, Schema};
 ///
 /// let schema = Schema::kubernetes();
-/// let service = schema.resource_type("v1", "Service").expect("it is Kubernetes' own");
+/// let service = schema.resource_type("v1", "Service").expect("a built-in kind");
 /// let ports = service.field("spec").and_then(|spec| spec.field("ports")).expect("a service has ports");
-/// let Some(ListStrategy::Associative(keys)) = ports.list_strategy() else { panic!("ports are merged by key") };
+/// let Some(ListStrategy::Associative(keys)) = ports.list_strategy() else { panic!("an associative list") };
 /// assert_eq!(keys.iter().collect::<Vec<_>>(), ["port", "protocol"]);
 /// assert_eq!(ports.key_default("protocol"), Some("TCP"));
 /// ```
 #[derive(Clone, Copy)]
 pub struct Type<'a> {
     schema: &'a Schema,
-    /// Where the type is used.
+    /// The node that refers to the type.
     used: NodeHandle<'a>,
-    /// Where it is defined: the same, or where the references lead.
+    /// The definition: the same node, or the target of its references.
     defined: NodeHandle<'a>,
-    /// Whether this is an item of a list whose strategy says `retainKeys`.
+    /// Whether this is the element of a list with the strategy `retainKeys`.
     retains_keys: bool,
 }
 
@@ -78,21 +78,21 @@ impl<'a> Type<'a> {
         [self.used, self.defined]
     }
 
-    /// A fact of the use, or else of the definition.
-    fn fact<T>(self, find: impl Fn(&'a Attributes) -> Option<T>) -> Option<T> {
+    /// An attribute of the reference, or else of the definition.
+    fn attribute<T>(self, find: impl Fn(&'a Attributes) -> Option<T>) -> Option<T> {
         self.handles().into_iter().find_map(|handle| find(handle.attributes()?))
     }
 
-    /// What kind of value this is.
+    /// The type of the value.
     pub fn value_kind(self) -> ValueKind {
         let value_kinds = self.handles().map(|handle| handle.node().value_kind);
         value_kinds.into_iter().find(|value_kind| *value_kind != ValueKind::Any).unwrap_or_default()
     }
 
-    /// The type under this name: of the field, or of a map's values. None where the schema knows of nothing there.
+    /// The type of a field, or of the values of a map. None if the schema has no such field.
     pub fn field(self, name: &str) -> Option<Type<'a>> {
         if self.is_resource() && name == "metadata" {
-            // Spec: a custom resource's schema may restrict its metadata, but never say what it is.
+            // Spec: the schema of a custom resource may restrict `metadata`, but not define its fields.
             let metadata = self.schema.definition(OBJECT_META);
             if metadata.is_some() {
                 return metadata;
@@ -105,7 +105,7 @@ impl<'a> Type<'a> {
         declared.or_else(|| self.implied(name)).or_else(|| self.values())
     }
 
-    /// Fields that every resource has, declared or not.
+    /// The fields that every resource has, even if they are not declared.
     fn implied(self, name: &str) -> Option<Type<'a>> {
         let is_implied = self.is_resource() && matches!(name, "apiVersion" | "kind");
         is_implied.then(|| Type::new(self.schema, self.used.to(ValueKind::String as NodeId)))
@@ -119,7 +119,7 @@ impl<'a> Type<'a> {
             .map(move |field| (&*field.name, Type::new(self.schema, handle.to(field.node))))
     }
 
-    /// The names of the fields that must be there, sorted.
+    /// The names of the required fields, sorted.
     pub fn required(self) -> impl Iterator<Item = &'a str> {
         let required = self.declared().1.iter().filter(|field| field.is_required);
         required.map(|field| &*field.name)
@@ -131,7 +131,7 @@ impl<'a> Type<'a> {
         (handle, &handle.node().fields)
     }
 
-    /// The type of a list's items.
+    /// The type of the elements of a list.
     pub fn item(self) -> Option<Type<'a>> {
         let item = self.child(ValueKind::Array)?;
         let retains_keys =
@@ -139,7 +139,7 @@ impl<'a> Type<'a> {
         Some(Type { retains_keys, ..item })
     }
 
-    /// The type of the values of a mapping whose keys are free, such as labels.
+    /// The type of the values of a map with arbitrary keys, such as labels.
     pub fn values(self) -> Option<Type<'a>> {
         self.child(ValueKind::Object)
     }
@@ -150,7 +150,7 @@ impl<'a> Type<'a> {
         Some(Type::new(self.schema, handle.to(id)))
     }
 
-    /// How it is merged, if it is a list.
+    /// The merge strategy, if this is a list.
     pub fn list_strategy(self) -> Option<ListStrategy<'a>> {
         if self.value_kind() != ValueKind::Array {
             return None;
@@ -164,56 +164,56 @@ impl<'a> Type<'a> {
         Some(rules.into_iter().find(|rule| *rule != ListStrategy::Unknown).unwrap_or(rules[0]))
     }
 
-    /// How it is merged, if it is a mapping.
+    /// The merge strategy, if this is a mapping.
     pub fn mapping_strategy(self) -> MappingStrategy {
         if self.retains_keys {
             return MappingStrategy::RetainKeys;
         }
-        self.fact(mapping_strategy).unwrap_or(MappingStrategy::Merge)
+        self.attribute(mapping_strategy).unwrap_or(MappingStrategy::Merge)
     }
 
-    /// For a list: what counts where an item does not have this key.
+    /// For a list: the default of a merge key that an element does not have.
     pub fn key_default(self, key: &str) -> Option<&'a str> {
         self.item()?.field(key)?.default()
     }
 
-    /// The default, where it is a scalar; [`Type::value_kind`] says of which kind.
+    /// The default, if it is a scalar; [`Type::value_kind`] is its type.
     pub fn default(self) -> Option<&'a str> {
-        self.fact(|attributes| attributes.default.as_deref())
+        self.attribute(|attributes| attributes.default.as_deref())
     }
 
-    /// The only values allowed; none where all are.
+    /// The values of `enum`.
     pub fn enum_values(self) -> Option<impl ExactSizeIterator<Item = &'a str>> {
-        let values =
-            self.fact(|attributes| Some(&attributes.enum_values).filter(|all| !all.is_empty()))?;
+        let values = self
+            .attribute(|attributes| Some(&attributes.enum_values).filter(|all| !all.is_empty()))?;
         Some(values.iter().map(|value| &**value))
     }
 
-    /// The format: `int32`, `int64`, `double`, `byte`, `date-time`, and whatever else a schema names.
+    /// The `format`, such as `int32`, `byte` or `date-time`.
     pub fn format(self) -> Option<&'a str> {
-        self.fact(|attributes| attributes.format.as_deref())
+        self.attribute(|attributes| attributes.format.as_deref())
     }
 
-    /// Whether `null` is a value of it.
+    /// Whether `null` is allowed.
     pub fn is_nullable(self) -> bool {
-        self.fact(|attributes| attributes.is_nullable.then_some(())).is_some()
+        self.attribute(|attributes| attributes.is_nullable.then_some(())).is_some()
     }
 
-    /// Whether fields that the schema does not name are kept by the server.
+    /// Whether the server keeps fields that are not declared.
     pub fn preserves_unknown_fields(self) -> bool {
-        self.fact(|attributes| attributes.preserves_unknown_fields.then_some(())).is_some()
+        self.attribute(|attributes| attributes.preserves_unknown_fields.then_some(())).is_some()
     }
 
-    /// Whether a whole resource stands here: a custom resource, or one embedded in another.
+    /// Whether the value is a resource: a custom resource, or one that is embedded in another.
     pub fn is_resource(self) -> bool {
-        self.fact(|attributes| attributes.is_resource.then_some(())).is_some()
+        self.attribute(|attributes| attributes.is_resource.then_some(())).is_some()
     }
 }
 
-/// Where the references of a node lead; the node itself where they lead nowhere or in a circle.
+/// The target of the references of a node; the node itself if they are undefined or form a cycle.
 fn follow<'a>(schema: &'a Schema, start: NodeHandle<'a>) -> NodeHandle<'a> {
     let mut at = start;
-    for _ in 0..MOST_REFERENCES {
+    for _ in 0..MAX_REFERENCES {
         let Some(name) = at.node().reference.as_deref() else { return at };
         match schema.lookup(at.is_embedded, name) {
             Some(next) => at = next,

@@ -1,9 +1,9 @@
-//! Schemas that people bring along: custom resources, OpenAPI documents, comments.
+//! Schemas from custom resources, OpenAPI documents and comments.
 
 use krm_yaml::File;
 
 use super::super::*;
-use super::{at, rule};
+use super::{at, strategy};
 use crate::Diagnostic;
 
 fn add(
@@ -12,12 +12,12 @@ fn add(
     how: fn(&mut Schema, krm_yaml::NodeRef<'_>) -> Vec<Diagnostic>,
 ) -> Vec<String> {
     let file = File::parse(text.to_owned()).unwrap();
-    let faults = how(schema, file.document(0).unwrap().root().unwrap());
-    let shown = |fault: Diagnostic| {
-        let place = fault.location.as_ref().unwrap();
-        format!("{}:{}: {}: {}", place.line, place.column, fault.severity.name(), fault.message())
+    let diagnostics = how(schema, file.document(0).unwrap().root().unwrap());
+    let line = |it: Diagnostic| {
+        let at = it.location.as_ref().unwrap();
+        format!("{}:{}: {}: {}", at.line, at.column, it.severity.name(), it.message())
     };
-    faults.into_iter().map(shown).collect()
+    diagnostics.into_iter().map(line).collect()
 }
 
 /// A custom resource whose root has these properties.
@@ -40,7 +40,7 @@ spec:
     )
 }
 
-fn faults_of(properties: &str) -> Vec<String> {
+fn warnings_of(properties: &str) -> Vec<String> {
     add(&mut Schema::kubernetes(), &crd(properties), Schema::add_crd)
 }
 
@@ -70,20 +70,20 @@ spec:
     template: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}";
 
 #[test]
-fn custom_resources_merge_by_their_own_keys() {
+fn custom_resources_have_merge_strategies() {
     let mut schema = Schema::kubernetes();
     assert_eq!(add(&mut schema, &crd(FLEET), Schema::add_crd), [""; 0]);
     let attributes = [
         ("spec.ships", "name+port"),
         ("spec.tags", "set"),
-        ("spec.crew", "whole"),
+        ("spec.crew", "atomic"),
         ("spec.cargo", "unknown"),
-        ("spec.size", "no list"),
+        ("spec.size", "not a list"),
         ("metadata.ownerReferences", "uid"),
         ("spec.template.metadata.finalizers", "set"),
     ];
     for (path, expected) in attributes {
-        assert_eq!(rule(at(&schema, "example.com/v1 Fleet", path)), expected, "{path}");
+        assert_eq!(strategy(at(&schema, "example.com/v1 Fleet", path)), expected, "{path}");
     }
     let ships = at(&schema, "example.com/v1 FleetList", "items.[].spec.ships");
     assert_eq!((ships.key_default("port"), ships.key_default("name")), (Some("80"), None));
@@ -93,7 +93,7 @@ fn custom_resources_merge_by_their_own_keys() {
 }
 
 #[test]
-fn custom_resources_say_what_their_fields_are() {
+fn custom_resources_have_field_types() {
     let mut schema = Schema::kubernetes();
     add(&mut schema, &crd(FLEET), Schema::add_crd);
     let of = |path| at(&schema, "example.com/v1 Fleet", path);
@@ -109,7 +109,7 @@ fn custom_resources_say_what_their_fields_are() {
 }
 
 #[test]
-fn an_old_definition_has_one_schema_for_all_versions() {
+fn v1beta1_definition_has_one_schema_for_all_versions() {
     let text = |versions: &str| {
         format!(
             "apiVersion: apiextensions.k8s.io/v1beta1
@@ -129,13 +129,13 @@ spec:
     for versions in ["version: v1", "versions: [{name: v1}, {name: v2}]", both] {
         let mut schema = Schema::empty();
         assert_eq!(add(&mut schema, &text(versions), Schema::add_crd), [""; 0]);
-        assert_eq!(rule(at(&schema, "example.com/v1 Fleet", "ships")), "set");
-        assert_eq!(rule(at(&schema, "example.com/v1 Armada", "items.[].ships")), "set");
+        assert_eq!(strategy(at(&schema, "example.com/v1 Fleet", "ships")), "set");
+        assert_eq!(strategy(at(&schema, "example.com/v1 Armada", "items.[].ships")), "set");
     }
 }
 
 #[test]
-fn alternatives_give_one_shape_or_any() {
+fn alternatives_are_one_type_or_any() {
     let value_kinds = [
         ("{type: [string, null]}", ValueKind::String, true),
         ("{type: ['null', integer]}", ValueKind::Integer, true),
@@ -159,91 +159,97 @@ fn alternatives_give_one_shape_or_any() {
 }
 
 #[test]
-fn a_broken_definition_is_told_with_its_place() {
-    let faults = [
-        ("a: 5", "12:14: warning: a schema must be a mapping"),
+fn invalid_keywords_are_reported_with_their_location() {
+    let expectations = [
+        ("a: 5", "12:14: warning: expected a schema, found an integer"),
         (
             "a: {type: strin}",
-            "12:21: warning: a type is one of array, boolean, integer, number, object or string",
+            "12:21: warning: invalid value `strin`: expected array, boolean, integer, number, object or string",
         ),
         (
             "a: {type: array, x-kubernetes-list-type: map, items: {type: object}}",
-            "12:52: warning: a list of type map needs `x-kubernetes-list-map-keys`",
+            "12:52: warning: missing field `x-kubernetes-list-map-keys` in a list of type map",
         ),
         (
             "a: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: id, items: {}}",
-            "12:85: warning: `x-kubernetes-list-map-keys` must be a list of names",
+            "12:85: warning: expected a sequence of strings for `x-kubernetes-list-map-keys`, found a string",
         ),
         (
             "a: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [id], items: {properties: {name: {}}}}",
-            "12:52: warning: the items of this list have no field `id` to be told apart by",
+            "12:52: warning: list map key `id` is not a field of the elements",
         ),
         (
             "a: {type: string, x-kubernetes-list-type: set}",
-            "12:53: warning: this is for lists, and the type is string",
+            "12:53: warning: keyword for lists, but the type is string",
         ),
         (
             "a: {type: array, x-kubernetes-list-type: bag}",
-            "12:52: warning: a list type is one of atomic, map or set",
+            "12:52: warning: invalid value `bag`: expected atomic, map or set",
         ),
-        ("a: {x-kubernetes-map-type: bag}", "12:38: warning: a map type is atomic or granular"),
+        (
+            "a: {x-kubernetes-map-type: bag}",
+            "12:38: warning: invalid value `bag`: expected atomic or granular",
+        ),
         (
             "a: {x-kubernetes-patch-strategy: bag}",
-            "12:44: warning: a patch strategy is made of merge, replace and retainKeys",
+            "12:44: warning: invalid value `bag`: expected merge, replace or retainKeys, separated by commas",
         ),
         (
             "a: {properties: [b]}",
-            "12:27: warning: `properties` must be a mapping of names to schemas",
+            "12:27: warning: expected a mapping of names to schemas for `properties`, found a sequence",
         ),
-        ("a: {enum: b}", "12:21: warning: `enum` must be a list of values"),
-        ("a: {required: {b: 1}}", "12:25: warning: `required` must be a list of names"),
         (
-            "a: {$ref: other.yaml}",
-            "12:21: warning: only references to `#/definitions/…` and `#/components/schemas/…` are understood",
+            "a: {enum: b}",
+            "12:21: warning: expected a sequence of values for `enum`, found a string",
         ),
+        (
+            "a: {required: {b: 1}}",
+            "12:25: warning: expected a sequence of strings for `required`, found a mapping",
+        ),
+        ("a: {$ref: other.yaml}", "12:21: warning: unsupported reference `other.yaml`"),
     ];
-    for (properties, expected) in faults {
-        assert_eq!(faults_of(properties)[0], expected, "{properties}");
+    for (properties, expected) in expectations {
+        assert_eq!(warnings_of(properties)[0], expected, "{properties}");
     }
-    assert_eq!(faults_of("a: 5\nb: 6\nc: {type: string}").len(), 2, "the rest is read");
+    assert_eq!(warnings_of("a: 5\nb: 6\nc: {type: string}").len(), 2, "the rest is added");
 }
 
 #[test]
-fn a_definition_without_its_frame_is_told_with_its_place() {
-    let faults = [
+fn incomplete_crd_is_reported_with_its_location() {
+    let expectations = [
         (
             "names: {kind: A}\n  versions: []",
-            "2:3: warning: a CustomResourceDefinition needs `spec.group`",
+            "2:3: warning: missing field `spec.group` in the CustomResourceDefinition",
         ),
         (
             "group: a\n  versions: []",
-            "2:3: warning: a CustomResourceDefinition needs `spec.names.kind`",
+            "2:3: warning: missing field `spec.names.kind` in the CustomResourceDefinition",
         ),
         (
             "group: a\n  names: {plural: as}\n  versions: []",
-            "3:10: warning: a CustomResourceDefinition needs `spec.names.kind`",
+            "3:10: warning: missing field `spec.names.kind` in the CustomResourceDefinition",
         ),
         (
             "group: a\n  names: {kind: A}\n  validation: {}",
-            "2:3: warning: a CustomResourceDefinition needs a list of `spec.versions`",
+            "2:3: warning: missing field `spec.versions` in the CustomResourceDefinition",
         ),
         (
             "group: a\n  names: {kind: A}\n  versions: v1",
-            "4:13: warning: a CustomResourceDefinition needs a list of `spec.versions`",
+            "4:13: warning: missing field `spec.versions` in the CustomResourceDefinition",
         ),
         (
             "group: a\n  names: {kind: A}\n  versions: [{schema: {}}]",
-            "4:14: warning: a version of a CustomResourceDefinition needs a `name`",
+            "4:14: warning: missing field `spec.versions[].name` in the CustomResourceDefinition",
         ),
     ];
-    for (spec, expected) in faults {
+    for (spec, expected) in expectations {
         let text = format!("spec:\n  {spec}\n");
         assert_eq!(add(&mut Schema::empty(), &text, Schema::add_crd), [expected], "{text}");
     }
 }
 
 #[test]
-fn a_patch_of_a_definition_says_nothing() {
+fn patch_of_a_crd_is_ignored() {
     for text in
         ["metadata: {name: a}", "spec: {conversion: {strategy: Webhook}}", "spec: {group: a}", "[]"]
     {
@@ -252,7 +258,7 @@ fn a_patch_of_a_definition_says_nothing() {
 }
 
 #[test]
-fn a_package_brings_its_definitions() {
+fn schemas_of_a_package_are_added() {
     let krmfile = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions:\n    io.k8s.cli.setters.replicas:\n      x-k8s-cli: {setter: {name: replicas, value: 3}}\n    com.example.Box:\n      x-kubernetes-group-version-kind: [{group: example.com, version: v1, kind: Box}]\n      properties:\n        lids: {type: array, items: {type: string}, x-kubernetes-patch-strategy: merge}\n        key: {type: iron}\n";
     let broken = crd("a: 5");
     let package = crate::model::package::tests::package(&[
@@ -260,17 +266,17 @@ fn a_package_brings_its_definitions() {
         ("crds/fleet.yaml", &broken),
     ]);
     let mut schema = Schema::kubernetes();
-    let faults = schema.add_package(&package);
-    let names: Vec<_> = faults.iter().map(|fault| fault.file.as_deref().unwrap()).collect();
+    let warnings = schema.add_package(&package);
+    let names: Vec<_> = warnings.iter().map(|it| it.file.as_deref().unwrap()).collect();
     assert_eq!(names, ["Krmfile", "crds/fleet.yaml"]);
-    assert!(faults.iter().all(|fault| !fault.is_error()), "nobody named these schemas");
-    assert_eq!(rule(at(&schema, "example.com/v1 Box", "lids")), "set");
+    assert!(warnings.iter().all(|it| !it.is_error()));
+    assert_eq!(strategy(at(&schema, "example.com/v1 Box", "lids")), "set");
     assert!(schema.resource_type("example.com/v1", "Fleet").is_some());
     assert!(schema.definition("io.k8s.cli.setters.replicas").is_none());
 }
 
 #[test]
-fn openapi_of_both_versions_is_added_over_what_is_known() {
+fn openapi_v2_and_v3_take_precedence_over_built_in_types() {
     let v2 = r##"{"definitions":{"com.example.Box":{"x-kubernetes-group-version-kind":[{"group":"","version":"v1","kind":"Pod"}],
         "properties":{"lids":{"type":"array","x-kubernetes-patch-merge-key":"size","x-kubernetes-patch-strategy":"merge,retainKeys",
         "items":{"$ref":"#/definitions/com.example.Lid"}},"meta":{"$ref":"#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"}}},
@@ -283,31 +289,34 @@ fn openapi_of_both_versions_is_added_over_what_is_known() {
         let mut schema = Schema::kubernetes();
         assert_eq!(add(&mut schema, text, Schema::add_openapi), [""; 0]);
         let lids = at(&schema, "v1 Pod", "lids");
-        assert_eq!(rule(lids), "size");
+        assert_eq!(strategy(lids), "size");
         assert_eq!(lids.item().unwrap().mapping_strategy(), MappingStrategy::RetainKeys);
         assert_eq!(lids.item().unwrap().field("size").unwrap().value_kind(), ValueKind::Integer);
-        assert_eq!(rule(at(&schema, "v1 Pod", "meta.ownerReferences")), "uid");
-        assert_eq!(rule(at(&schema, "v1 PodList", "items.[].spec.containers")), "name");
+        assert_eq!(strategy(at(&schema, "v1 Pod", "meta.ownerReferences")), "uid");
+        assert_eq!(strategy(at(&schema, "v1 PodList", "items.[].spec.containers")), "name");
     }
 }
 
 #[test]
-fn a_document_without_definitions_is_an_error() {
-    let faults = [
-        ("a: 1\n", "1:1: error: there are no `definitions` and no `components.schemas` here"),
-        ("definitions: [a]\n", "1:14: error: definitions must be a mapping of names to schemas"),
+fn document_without_definitions_is_an_error() {
+    let expectations = [
+        ("a: 1\n", "1:1: error: no `definitions` or `components.schemas` found"),
+        (
+            "definitions: [a]\n",
+            "1:14: error: expected a mapping of names to schemas for `definitions`, found a sequence",
+        ),
         (
             "definitions: {a: {x-kubernetes-group-version-kind: [{kind: A}]}}\n",
-            "1:53: error: a kind needs `group`, `version` and `kind`",
+            "1:53: error: missing field `version` in `x-kubernetes-group-version-kind`",
         ),
     ];
-    for (text, expected) in faults {
+    for (text, expected) in expectations {
         assert_eq!(add(&mut Schema::empty(), text, Schema::add_openapi), [expected], "{text}");
     }
 }
 
 #[test]
-fn a_later_definition_takes_the_place_of_an_earlier_one() {
+fn later_definition_replaces_an_earlier_one() {
     let mut schema = Schema::empty();
     let old = "definitions: {a.A: {x-kubernetes-group-version-kind: [{group: a, version: v1, kind: A}], properties: {old: {}}}}";
     let new = "definitions: {a.A: {properties: {new: {}}}}";
@@ -318,38 +327,38 @@ fn a_later_definition_takes_the_place_of_an_earlier_one() {
 }
 
 #[test]
-fn merge_keys_and_aliases_are_read_through() {
+fn yaml_merge_keys_and_aliases_are_expanded() {
     let text = "base: &base {type: array, items: {type: string}}\ndefinitions:\n  a:\n    properties:\n      b: {<<: *base, x-kubernetes-list-type: set}\n      c: *base\n";
     let mut schema = Schema::empty();
     assert_eq!(add(&mut schema, text, Schema::add_openapi), [""; 0]);
     let a = schema.definition("a").unwrap();
-    assert_eq!(rule(a.field("b").unwrap()), "set");
-    assert_eq!(rule(a.field("c").unwrap()), "unknown");
+    assert_eq!(strategy(a.field("b").unwrap()), "set");
+    assert_eq!(strategy(a.field("c").unwrap()), "unknown");
 }
 
 #[test]
-fn a_comment_can_hold_a_schema() {
+fn schema_is_read_from_a_comment() {
     let texts = [
         (
             r#"# {"type":"array","x-kubernetes-patch-strategy":"merge","x-kubernetes-patch-merge-key":"id"}"#,
             "id",
         ),
         (r#"{"x-kubernetes-patch-strategy":"merge","x-kubernetes-patch-merge-key":"id"}"#, "id"),
-        (r#"# {"type":"array","x-kubernetes-list-type":"atomic"}"#, "whole"),
+        (r#"# {"type":"array","x-kubernetes-list-type":"atomic"}"#, "atomic"),
         (
             r#"# {"type":"array","items":{"type":"string"},"x-kubernetes-patch-strategy":"merge"}"#,
             "set",
         ),
         (r#"# {"items":{"type":"string"}}"#, "unknown"),
-        (r#"# {"type":"integer"}"#, "no list"),
+        (r#"# {"type":"integer"}"#, "not a list"),
     ];
     for (text, expected) in texts {
-        assert_eq!(rule(schema_from_comment(text).expect(text).get()), expected, "{text}");
+        assert_eq!(strategy(schema_from_comment(text).expect(text).get()), expected, "{text}");
     }
 }
 
 #[test]
-fn other_comments_hold_none() {
+fn comments_without_a_schema_are_ignored() {
     let texts = [
         "",
         "# for now",

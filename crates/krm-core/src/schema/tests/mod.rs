@@ -1,8 +1,8 @@
-//! What the embedded table says, and that it is the one that was made.
+//! The content of the embedded table, and its integrity.
 
 use super::*;
 
-/// The type at a path of fields; `[]` steps to the items of a list.
+/// The type at a path of fields; `[]` is the element of a list.
 pub(super) fn at<'a>(schema: &'a Schema, kind: &str, path: &str) -> Type<'a> {
     let (api_version, kind) = kind.split_once(' ').unwrap();
     let root = schema.resource_type(api_version, kind).unwrap();
@@ -12,17 +12,17 @@ pub(super) fn at<'a>(schema: &'a Schema, kind: &str, path: &str) -> Type<'a> {
     })
 }
 
-/// How a list is merged, in a word.
-pub(super) fn rule(of: Type<'_>) -> String {
+/// The merge strategy of a list: its name, or the merge keys.
+pub(super) fn strategy(of: Type<'_>) -> String {
     match of.list_strategy() {
-        None => "no list".to_owned(),
+        None => "not a list".to_owned(),
         Some(ListStrategy::Associative(keys)) => keys.iter().collect::<Vec<_>>().join("+"),
-        Some(rule) => format!("{rule:?}").to_lowercase(),
+        Some(other) => format!("{other:?}").to_lowercase(),
     }
 }
 
 #[test]
-fn lists_of_kubernetes_are_merged_as_its_schema_says() {
+fn built_in_lists_have_the_merge_strategy_of_their_schema() {
     let schema = Schema::kubernetes();
     let attributes = [
         ("apps/v1 Deployment", "spec.template.spec.containers", "name"),
@@ -31,35 +31,35 @@ fn lists_of_kubernetes_are_merged_as_its_schema_says() {
         ("v1 Pod", "spec.ephemeralContainers.[].ports", "containerPort+protocol"),
         ("v1 Pod", "spec.containers.[].ports", "containerPort+protocol"),
         ("v1 Pod", "spec.containers.[].env", "name"),
-        ("v1 Pod", "spec.containers.[].envFrom", "whole"),
-        ("v1 Pod", "spec.containers.[].args", "whole"),
+        ("v1 Pod", "spec.containers.[].envFrom", "atomic"),
+        ("v1 Pod", "spec.containers.[].args", "atomic"),
         ("v1 Pod", "spec.containers.[].volumeMounts", "mountPath"),
         ("v1 Pod", "spec.containers.[].volumeDevices", "devicePath"),
         ("v1 Pod", "spec.volumes", "name"),
         ("v1 Pod", "spec.hostAliases", "ip"),
         ("v1 Pod", "spec.imagePullSecrets", "name"),
-        ("v1 Pod", "spec.tolerations", "whole"),
+        ("v1 Pod", "spec.tolerations", "atomic"),
         ("v1 Pod", "spec.topologySpreadConstraints", "topologyKey+whenUnsatisfiable"),
         ("v1 Pod", "metadata.finalizers", "set"),
         ("v1 Pod", "metadata.ownerReferences", "uid"),
-        ("v1 Pod", "spec", "no list"),
+        ("v1 Pod", "spec", "not a list"),
         ("v1 Service", "spec.ports", "port+protocol"),
-        ("v1 Service", "spec.externalIPs", "whole"),
+        ("v1 Service", "spec.externalIPs", "atomic"),
         ("v1 Node", "spec.podCIDRs", "set"),
         ("v1 Node", "status.addresses", "type"),
         ("v1 PodList", "items.[].spec.containers", "name"),
         ("v1 PodList", "items", "unknown"),
-        ("networking.k8s.io/v1 Ingress", "spec.rules", "whole"),
-        ("rbac.authorization.k8s.io/v1 ClusterRole", "rules", "whole"),
+        ("networking.k8s.io/v1 Ingress", "spec.rules", "atomic"),
+        ("rbac.authorization.k8s.io/v1 ClusterRole", "rules", "atomic"),
         ("batch/v1 CronJob", "spec.jobTemplate.spec.template.spec.containers", "name"),
     ];
     for (kind, path, expected) in attributes {
-        assert_eq!(rule(at(&schema, kind, path)), expected, "{path} of {kind}");
+        assert_eq!(strategy(at(&schema, kind, path)), expected, "{path} of {kind}");
     }
 }
 
 #[test]
-fn mappings_of_kubernetes_are_merged_as_its_schema_says() {
+fn built_in_mappings_have_the_merge_strategy_of_their_schema() {
     let schema = Schema::kubernetes();
     let attributes = [
         ("apps/v1 Deployment", "spec.strategy", MappingStrategy::RetainKeys),
@@ -77,7 +77,7 @@ fn mappings_of_kubernetes_are_merged_as_its_schema_says() {
 }
 
 #[test]
-fn keys_have_the_defaults_of_their_fields() {
+fn merge_keys_have_the_defaults_of_their_fields() {
     let schema = Schema::kubernetes();
     let service = at(&schema, "v1 Service", "spec.ports");
     assert_eq!((service.key_default("protocol"), service.key_default("port")), (Some("TCP"), None));
@@ -89,7 +89,7 @@ fn keys_have_the_defaults_of_their_fields() {
 }
 
 #[test]
-fn fields_have_shapes_formats_and_requirements() {
+fn fields_have_types_formats_and_requirements() {
     let schema = Schema::kubernetes();
     let attributes = [
         ("v1 Pod", "spec.containers.[].image", ValueKind::String, None),
@@ -135,7 +135,7 @@ fn definitions_are_found_by_their_full_names() {
 }
 
 #[test]
-fn types_that_hold_themselves_are_followed_as_far_as_asked() {
+fn recursive_types_can_be_followed_to_any_depth() {
     let schema = Schema::kubernetes();
     let path = "spec.versions.[].schema.openAPIV3Schema.properties.a.properties.b.items";
     let found = at(&schema, "apiextensions.k8s.io/v1 CustomResourceDefinition", path);
@@ -146,7 +146,7 @@ fn types_that_hold_themselves_are_followed_as_far_as_asked() {
 }
 
 #[test]
-fn the_committed_table_is_what_its_head_says() {
+fn header_of_the_committed_table_matches_its_content() {
     let text = embedded::TEXT;
     let head = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).unwrap();
     let body = &text[text.find("package ").unwrap()..];
@@ -159,7 +159,7 @@ fn the_committed_table_is_what_its_head_says() {
 }
 
 #[test]
-fn the_committed_table_is_written_as_it_was_read() {
+fn committed_table_round_trips() {
     let embedded = Embedded::get();
     let types = embedded.types.iter().map(|it| {
         let NodeHandle { nodes, id, .. } = it.handle();
@@ -173,21 +173,21 @@ fn the_committed_table_is_written_as_it_was_read() {
 }
 
 #[test]
-fn every_reference_of_the_committed_table_leads_somewhere() {
-    let words = embedded::TEXT.split_whitespace().filter_map(|word| word.split_once('@'));
-    for (_, name) in words {
+fn references_of_the_committed_table_are_defined() {
+    let references = embedded::TEXT.split_whitespace().filter_map(|token| token.split_once('@'));
+    for (_, name) in references {
         assert!(Embedded::get().definition(name).is_some(), "{name}");
     }
 }
 
 #[test]
-fn a_line_that_is_no_part_of_a_table_is_named() {
-    let fault = |text| table::entries(text).find_map(|entry| entry.read().err());
-    let told = |text| fault(text).expect("it is wrong").to_string();
-    assert_eq!(told("# x\ntype a\n b string\n c strin\n"), "a: cannot read `c strin`");
-    assert_eq!(told("\ntype a bold\n"), "a: cannot read `bold`");
-    assert_eq!(told("\ntype a\ntype b\n c\n"), "b: cannot read `c`");
-    assert_eq!(fault("\ntype a\n b string\n"), None);
+fn invalid_table_line_is_an_error() {
+    let parse_error = |text| table::entries(text).find_map(|entry| entry.parse().err());
+    let message = |text| parse_error(text).expect("invalid").to_string();
+    assert_eq!(message("# x\ntype a\n b string\n c strin\n"), "a: cannot read `c strin`");
+    assert_eq!(message("\ntype a bold\n"), "a: cannot read `bold`");
+    assert_eq!(message("\ntype a\ntype b\n c\n"), "b: cannot read `c`");
+    assert_eq!(parse_error("\ntype a\n b string\n"), None);
 }
 
 mod added;
