@@ -210,6 +210,6 @@ fn in_rounds(
 }
 
 fn warning(file: &File, node: NodeRef<'_>, why: &str) -> Diagnostic {
-    let message = format!("the fields here stay in their order: {}", why);
+    let message = format!("the fields here stay in their order: {why}");
     Diagnostic::untyped_warning(message).at(file, node.full_span())
 }
