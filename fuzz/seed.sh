@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Seeds the corpora from the inputs of the nasty cases: the text itself for the laws of reading, and for
-# those of editing behind every one of a few edits. Run it once before a long fuzzing; it may be repeated.
+# Seeds the corpora from the inputs of the case files: the text itself for targets about parsing, and the text after each of
+# a few edits for targets about edits. Run it once before a long fuzzing run; running it again is harmless.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
@@ -11,7 +11,7 @@ done
 
 for file in "$cases"/*.case; do
     name=$(basename "$file" .case)
-    # The inputs are the sections whose heading names a file.
+    # The inputs are the sections whose title is a file name.
     awk -v out="corpus/round_trip/$name" '
         /^-- / { close(path); path = ($2 ~ /\.(yaml|yml|json)$/) ? out "-" ++number : ""; next }
         path != "" { print > path }
@@ -28,7 +28,7 @@ for input in corpus/round_trip/*-[0-9]*; do
     cp "$input" "corpus/quick_is_thorough/$name"
     { printf 'kind: A\napiVersion: v1\nspec:\n'; sed 's/^/  /' "$input"; } >"corpus/format/$name"
     for manner in 0 1; do
-        # Sixteen bytes that choose how the function prints, and which field it changes.
+        # Sixteen bytes that choose how the function serializes, and which field it changes.
         { printf '\%03o\%03o\%03o\%03o\%03o0123456789a' $manner 0 $((1 - manner)) 1 $manner; cat "$input"; } >"corpus/answer/$name-$manner"
     done
     for edit in 0 1 2 3; do
@@ -39,7 +39,7 @@ for input in corpus/round_trip/*-[0-9]*; do
     done
 done
 
-# The versions that the cases of merging merge, with a zero between them.
+# The versions in the merge cases, separated by a zero byte.
 section() { awk -v name="$2" '/^-- / { on = ($2 == name && NF == 3); next } on' "$1"; }
 joined() { # CASE TARGET FILE...
     local file=$1 target=$2 between=''
@@ -60,11 +60,11 @@ for file in ../crates/krm-cli/tests/cases/*merge*.case; do
     joined "$file" merge3 base.yaml local.yaml upstream.yaml
     joined "$file" merge3 base/a.yaml mine/a.yaml up/a.yaml
 done
-# Made-up resources: a mark, and bytes that choose.
+# Generated resources: a marker, and bytes that are choices.
 for length in 64 256 1024; do
     { printf '\377'; awk -v n=$length 'BEGIN { for (i = 1; i <= n; i++) printf "%c", 33 + (i * i * 7 + i * 31) % 90 }'; } >"corpus/merge3/made-$length"
 done
-# The comments of setters, and the files around them.
+# Setter comments, and the files that contain them.
 for file in ../crates/krm-cli/tests/cases/*set*.case; do
     name=$(basename "$file" .case)
     awk -v out="corpus/reference/$name" '

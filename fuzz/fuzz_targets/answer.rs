@@ -1,4 +1,4 @@
-//! Fuzz target: a function that prints a resource anew changes nothing of it, and one that changes a field only that field.
+//! Fuzz target: a function that serializes a resource again changes nothing, and one that changes a field only that field.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Fuzz target: an edit is read back as it was asked for.
+//! Fuzz target: an edit has the requested result.
 
 #![no_main]
 

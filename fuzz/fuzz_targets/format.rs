@@ -1,4 +1,4 @@
-//! Fuzz target: formatting keeps everything but the order, and twice is once.
+//! Fuzz target: formatting keeps everything but the order, and is idempotent.
 
 #![no_main]
 

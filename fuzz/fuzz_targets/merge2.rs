@@ -1,4 +1,4 @@
-//! Fuzz target: a two-way merge is stable, and its result can be read.
+//! Fuzz target: a two-way merge is valid and stable.
 
 #![no_main]
 

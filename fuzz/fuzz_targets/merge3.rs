@@ -1,4 +1,4 @@
-//! Fuzz target: the laws of three-way merges hold.
+//! Fuzz target: three-way merges have the properties of merges.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Fuzz target: paths parse and print.
+//! Fuzz target: paths can be parsed and printed.
 
 #![no_main]
 

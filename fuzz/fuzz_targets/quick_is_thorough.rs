@@ -1,4 +1,4 @@
-//! Fuzz target: what is read without the front end is what the front end says.
+//! Fuzz target: the fast parser agrees with the complete parser.
 
 #![no_main]
 

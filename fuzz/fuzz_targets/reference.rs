@@ -1,4 +1,4 @@
-//! Fuzz target: references in comments, the fields that have them, and patterns.
+//! Fuzz target: setter references in comments, their fields, and patterns.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Fuzz target: bytes come back.
+//! Fuzz target: parsing and writing keeps all bytes.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Fuzz target: reading agrees with the front end.
+//! Fuzz target: parsing agrees with the underlying parser.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Fuzz target: any document can be read as a schema and asked.
+//! Fuzz target: any document can be read and queried as a schema.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Fuzz target: an edit keeps what it does not understand.
+//! Fuzz target: an edit keeps comments, anchors, tags and directives.
 
 #![no_main]
 

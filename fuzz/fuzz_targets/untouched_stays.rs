@@ -1,4 +1,4 @@
-//! Fuzz target: an edit leaves the bytes of others alone.
+//! Fuzz target: an edit keeps the bytes of other entries.
 
 #![no_main]
 

@@ -1,8 +1,7 @@
-//! What the fuzz targets do with their bytes: the laws are the property tests' own.
+//! The bodies of the fuzz targets, which check the same properties as the property tests.
 //!
-//! An input is text for the targets of reading. For those of editing its first
-//! [`EDIT`] bytes choose the edit, and the rest is the text, or, should the first
-//! of them say so, the choices that a generated document is made from.
+//! For the targets about parsing, an input is a text. For the targets about edits, the first [`EDIT`] bytes choose the
+//! edit, and the rest is a text or, depending on the first byte, the choices from which a document is generated.
 
 #[allow(dead_code, reason = "the property tests use more of it")]
 #[path = "../../crates/krm-yaml/tests/suite/properties/mod.rs"]
@@ -29,10 +28,10 @@ use properties::draw::Draw;
 use properties::editing::{self, EditResult, Edited, Scope};
 use properties::{Verdict, emit, common_lines, reading};
 
-/// How many bytes choose the edit.
+/// The number of bytes that choose the edit.
 pub const EDIT: usize = 16;
 
-/// Beyond this a run says nothing that a shorter one does not say faster.
+/// Longer inputs are slower and find nothing more.
 const LONGEST: usize = 4096;
 
 #[track_caller]
@@ -46,14 +45,14 @@ fn text_of(data: &[u8]) -> Option<&str> {
     std::str::from_utf8(data).ok().filter(|text| text.len() <= LONGEST)
 }
 
-/// Any text comes back to the byte.
+/// A text that is parsed and written is the same bytes.
 pub fn round_trip(data: &[u8]) {
     if let Some(text) = text_of(data) {
         holds(reading::round_trip(text));
     }
 }
 
-/// Any text is read as the front end reads it; a generated one as it was meant.
+/// Parsing agrees with the underlying parser, and with the meaning of generated documents.
 pub fn same_meaning(data: &[u8]) {
     if let Some(choices) = data.strip_prefix(&[0xff]) {
         return holds(reading::known_meaning(&emit::sample(&mut Draw::new(choices))));
@@ -63,7 +62,7 @@ pub fn same_meaning(data: &[u8]) {
     }
 }
 
-/// What is read without the front end is what the front end says.
+/// The fast parser agrees with the complete parser.
 pub fn quick_is_thorough(data: &[u8]) {
     if let Some(choices) = data.strip_prefix(&[0xff]) {
         return holds(reading::quick_is_thorough(&common_lines::lines(&mut Draw::new(choices))));
@@ -94,22 +93,22 @@ fn edited(data: &[u8], law: impl Fn(&Edited) -> Verdict) {
     }
 }
 
-/// No byte changes outside the entry that an edit names.
+/// An edit changes no byte outside the named entry.
 pub fn untouched_stays(data: &[u8]) {
     edited(data, Edited::untouched_stays);
 }
 
-/// After an edit the file means what was asked for.
+/// After an edit the file has the requested meaning.
 pub fn edit_is_read_back(data: &[u8]) {
     edited(data, Edited::edit_is_read_back);
 }
 
-/// After an edit the comments, tags, anchors and directives of others are there.
+/// An edit keeps the comments, tags, anchors and directives of other entries.
 pub fn unknown_survives(data: &[u8]) {
     edited(data, Edited::unknown_survives);
 }
 
-/// A formatted file means the same, has all its comments, and is formatted.
+/// Formatting keeps the meaning and all comments, and formatting again changes nothing.
 pub fn format(data: &[u8]) {
     let choice = match data.strip_prefix(&[0xff]) {
         Some(choices) => formatting::choose(&mut Draw::new(choices)),
@@ -122,8 +121,8 @@ pub fn format(data: &[u8]) {
     holds(choice.unknown_survives());
 }
 
-/// A resource that a function prints anew keeps its bytes; where one field changed, only its lines do. The first [`EDIT`] bytes
-/// choose the function.
+/// A function that serializes a resource again changes no byte, and one that changes a field only the lines of that field. The
+/// first [`EDIT`] bytes choose the function.
 pub fn answer(data: &[u8]) {
     let Some((choices, rest)) = data.split_at_checked(EDIT) else { return };
     let text = match rest.strip_prefix(&[0xff]) {
@@ -135,7 +134,7 @@ pub fn answer(data: &[u8]) {
     holds(answering::one_field_one_place(&text, &mut Draw::new(choices)));
 }
 
-/// A path is printed as it was parsed, and one that is built from its steps parses to the same steps.
+/// A path round-trips through its text and through its segments.
 pub fn path(data: &[u8]) {
     let Some(text) = text_of(data) else { return };
     let Ok(path) = text.parse::<Path>() else { return };
@@ -154,7 +153,7 @@ pub fn path(data: &[u8]) {
     }
 }
 
-/// Any text, or a generated schema where the first byte says so, is read as a schema, and asking it anything ends.
+/// Any text, or a generated schema depending on the first byte, can be read as a schema, and all queries terminate.
 pub fn schema(data: &[u8]) {
     if let Some(choices) = data.strip_prefix(&[0xff]) {
         return holds(schemas::survives(&schemas::sample(&mut Draw::new(choices))));
@@ -164,7 +163,7 @@ pub fn schema(data: &[u8]) {
     }
 }
 
-/// The texts that an input holds, one behind the other with a zero between them.
+/// The texts in an input, separated by zero bytes.
 fn texts(data: &[u8], count: usize) -> Option<Vec<&str>> {
     let texts: Vec<&str> = data.split(|byte| *byte == 0).map(text_of).collect::<Option<_>>()?;
     (texts.len() == count).then_some(texts)
@@ -177,7 +176,7 @@ fn merges(checked: merging::checks::Checked) {
     }
 }
 
-/// A two-way merge of any texts can be read, and the same merge again changes nothing.
+/// The result of a two-way merge is valid, and the same merge again changes nothing.
 pub fn merge2(data: &[u8]) {
     let Some(texts) = texts(data, 2) else { return };
     if texts.iter().all(|text| merging::checks::is_readable(text)) {
@@ -185,7 +184,7 @@ pub fn merge2(data: &[u8]) {
     }
 }
 
-/// A three-way merge of any texts, or of made-up resources, keeps its laws.
+/// A three-way merge of any texts or of generated resources has the properties of merges.
 pub fn merge3(data: &[u8]) {
     if let Some(choices) = data.strip_prefix(&[0xff]) {
         let (style, content) = choices.split_at(choices.len() / 4);
@@ -195,7 +194,7 @@ pub fn merge3(data: &[u8]) {
     }
     let Some(texts) = texts(data, 3) else { return };
     let fits = |text: &&str| merging::checks::is_readable(text) && !merging::checks::has_null(text);
-    // Null clears what is there, and what is not there may come again.
+    // Null clears a field, and a missing field may be added again.
     if !texts.iter().all(fits) {
         return;
     }
@@ -204,7 +203,7 @@ pub fn merge3(data: &[u8]) {
     merges(merging::checks::merge_identity(texts[0], texts[1]));
 }
 
-/// A reference reads the same without the words around it; a value that a pattern was filled with is read back from it.
+/// A reference is parsed the same without the text around it, and a value is extracted from a pattern that it filled.
 pub fn reference(data: &[u8]) {
     let Some(text) = text_of(data) else { return };
     if let ParsedComment::Reference(found) = parse_reference(text) {
