@@ -105,7 +105,7 @@ fn signal_stops_the_function_and_leaves_files_unchanged() {
         let mut stderr = String::new();
         std::io::Read::read_to_string(child.stderr.as_mut().unwrap(), &mut stderr).unwrap();
         assert_eq!(status.code(), Some(4), "{signal}: {stderr}");
-        assert!(stderr.contains("was interrupted"), "{signal}: {stderr}");
+        assert!(stderr.contains("error[function-interrupted]"), "{signal}: {stderr}");
         wait_for(|| (!fs::exists(format!("/proc/{pid}")).unwrap_or(false)).then_some(()));
         let mut after = sandbox.files();
         after.remove("child");

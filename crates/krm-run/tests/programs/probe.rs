@@ -41,14 +41,14 @@ fn look() {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     for name in ["Uid", "Gid", "CapEff", "CapPrm", "CapBnd", "NoNewPrivs"] {
         let line = status.lines().find_map(|line| line.strip_prefix(&format!("{name}:")));
-        let words: Vec<&str> = line.unwrap_or("unknown").split_whitespace().collect();
-        println!("{name}: {}", words.join(" "));
+        let parts: Vec<&str> = line.unwrap_or("unknown").split_whitespace().collect();
+        println!("{name}: {}", parts.join(" "));
     }
     let devices = fs::read_to_string("/proc/net/dev").unwrap_or_default();
     let devices = devices.lines().skip(2).filter_map(|line| line.split(':').next());
     println!("devices: {}", devices.map(str::trim).collect::<Vec<_>>().join(" "));
-    for folder in ["/open", "/local", "/tmp"] {
-        println!("write {folder}/: {}", attempt(&format!("{folder}/probe")));
+    for directory in ["/open", "/local", "/tmp"] {
+        println!("write {directory}/: {}", attempt(&format!("{directory}/probe")));
     }
     println!("local: {}", fs::read_to_string("/local/config.yaml").unwrap_or_default().trim());
     let mut names: Vec<String> = env::vars().map(|(name, value)| format!("{name}={value}")).collect();
@@ -69,7 +69,7 @@ fn spam(mebibytes: u64) {
     for _ in 0..mebibytes {
         io::stderr().write_all(chunk.as_bytes()).expect("standard error can be written");
     }
-    eprintln!("the last words");
+    eprintln!("the last line");
     write(b"kind: ResourceList\n");
 }
 

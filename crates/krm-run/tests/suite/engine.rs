@@ -28,7 +28,7 @@ fn environment(scripts: &Scripts, more: &[(&str, &str)]) -> Environment {
 /// An environment in which only the engines of the test are installed.
 fn only(scripts: &Scripts, more: &[(&str, &str)]) -> Environment {
     for tool in ["sh", "cat", "basename", "grep", "touch", "sleep"] {
-        let there = ["/bin", "/usr/bin"].map(|folder| format!("{folder}/{tool}"));
+        let there = ["/bin", "/usr/bin"].map(|dir| format!("{dir}/{tool}"));
         let there = there.iter().find(|path| fs::exists(path).unwrap()).unwrap();
         let _ = std::os::unix::fs::symlink(there, scripts.path().join("bin").join(tool));
     }
@@ -170,7 +170,7 @@ fn run_arguments(name: &str, settings: ContainerSettings, limits: &Limits) -> Ve
 
 #[test]
 fn everything_is_denied_by_default() {
-    let words = run_arguments("docker", ContainerSettings::default(), &Limits::default());
+    let arguments = run_arguments("docker", ContainerSettings::default(), &Limits::default());
     let expected = [
         "docker",
         "run",
@@ -189,7 +189,7 @@ fn everything_is_denied_by_default() {
         "--log-driver=none",
         IMAGE,
     ];
-    assert_eq!(words, expected);
+    assert_eq!(arguments, expected);
 }
 
 #[test]
@@ -231,14 +231,17 @@ fn permissions_are_passed_as_flags() {
 #[test]
 fn podman_stops_containers_after_krm_was_killed() {
     let limits = Limits { time: std::time::Duration::from_millis(1500), ..Limits::default() };
-    let words = run_arguments("podman", ContainerSettings::default(), &limits);
-    assert!(words.contains(&"--timeout=11".to_owned()), "{words:?}");
+    let arguments = run_arguments("podman", ContainerSettings::default(), &limits);
+    assert!(arguments.contains(&"--timeout=11".to_owned()), "{arguments:?}");
 }
 
 #[test]
 fn nerdctl_receives_no_unsupported_flags() {
-    let words = run_arguments("nerdctl", ContainerSettings::default(), &Limits::default());
-    assert!(!words.iter().any(|word| word.starts_with("--log-driver")), "{words:?}");
+    let arguments = run_arguments("nerdctl", ContainerSettings::default(), &Limits::default());
+    assert!(
+        !arguments.iter().any(|argument| argument.starts_with("--log-driver")),
+        "{arguments:?}"
+    );
 }
 
 #[test]
@@ -351,7 +354,7 @@ fn timed_out_container_is_removed_by_name() {
     assert_eq!(failure.error(), RunKind::Timeout { limit: limits.time });
     let notes = notes(&scripts);
     let run = notes.iter().find(|line| line.starts_with("run ")).unwrap();
-    let name = run.split(' ').find_map(|word| word.strip_prefix("--name=")).unwrap();
+    let name = run.split(' ').find_map(|argument| argument.strip_prefix("--name=")).unwrap();
     // A container that appears late is removed by the second attempt.
     let removals = notes.iter().filter(|line| **line == format!("rm --force {name}")).count();
     assert_eq!(removals, 2, "{notes:?}");

@@ -14,10 +14,10 @@ fn stdout(function: &Exec) -> String {
 #[test]
 fn command_line_is_split_like_a_shell() {
     let scripts = Scripts::new();
-    scripts.write("words", r#"for word in "$@"; do echo "[$word]"; done"#);
-    let function = scripts.exec(r#"./words a 'b c' "d \" e" f\ g '' $HOME * # no"#).unwrap();
+    scripts.write("print-args", r#"for arg in "$@"; do echo "[$arg]"; done"#);
+    let function = scripts.exec(r#"./print-args a 'b c' "d \" e" f\ g '' $HOME * # no"#).unwrap();
     assert_eq!(stdout(&function), "[a]\n[b c]\n[d \" e]\n[f g]\n[]\n[$HOME]\n[*]\n");
-    assert_eq!(function.name(), r#"./words a 'b c' "d \" e" f\ g '' $HOME * # no"#);
+    assert_eq!(function.name(), r#"./print-args a 'b c' "d \" e" f\ g '' $HOME * # no"#);
 }
 
 #[test]

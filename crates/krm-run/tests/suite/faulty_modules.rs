@@ -75,8 +75,8 @@ fn endless_start_function_is_stopped() {
     let text =
         format!("(module {FRAME} (func $f (loop (br 0))) (start $f) (func (export \"_start\")))");
     let failure = run(&module(&text).unwrap(), &Limits::default()).failed();
-    let words = "its start function does not return";
-    assert_eq!(failure.error(), RunKind::Crashed { reason: words.into() });
+    let expected = "its start function does not return";
+    assert_eq!(failure.error(), RunKind::Crashed { reason: expected.into() });
 }
 
 #[test]
@@ -126,13 +126,13 @@ fn long_run_resumes_after_each_slice() {
 #[test]
 fn crashes_name_the_trap() {
     let limits = Limits::default();
-    for (body, words) in [
+    for (body, expected) in [
         ("unreachable", "unreachable"),
         ("(drop (i32.load (i32.const 70000)))", "out of bounds"),
         ("(drop (i32.div_s (i32.const 1) (i32.const 0)))", "divide by zero"),
     ] {
-        let RunKind::Crashed { reason: said } = reason(body, &limits) else { panic!("{body}") };
-        assert!(said.contains(words), "{body}: {said}");
+        let RunKind::Crashed { reason: actual } = reason(body, &limits) else { panic!("{body}") };
+        assert!(actual.contains(expected), "{body}: {actual}");
     }
     let deep = format!("(module {FRAME} (func $f (call $f)) (func (export \"_start\") (call $f)))");
     let failure = run(&module(&deep).unwrap(), &limits).failed();

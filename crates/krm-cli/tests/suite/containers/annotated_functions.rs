@@ -15,7 +15,7 @@ fn annotated_function_gets_the_network_only_if_allowed() {
     };
     let refused = run("");
     let wanted = format!(
-        "error: function `{SHELL}` wants the network, which is not allowed here\n --> look/look.yaml:6:5\n  |\n6 |     config.kubernetes.io/function: |\n  |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n  |\n  = help: allow it with `--network`, if you trust this function\n"
+        "error[network-not-allowed]: cannot run function `{SHELL}`: network access is not allowed\n --> look/look.yaml:6:5\n  |\n6 |     config.kubernetes.io/function: |\n  |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n  |\n  = help: use --allow-network if you trust this function\n"
     );
     assert_eq!((refused.exit, refused.stderr), (4, wanted));
     for flag in ["--network", "--allow-network"] {
@@ -76,8 +76,12 @@ fn annotated_mount_must_be_in_the_package_or_allowed_by_a_flag() {
         declare(&mount);
         let ran = run("");
         assert_eq!(ran.exit, 4, "{mount}: {}", ran.stderr);
-        assert!(ran.stderr.contains(" wants to mount `"), "{mount}: {}", ran.stderr);
-        assert!(ran.stderr.contains("help: name the same mount with `--mount`"), "{}", ran.stderr);
+        assert!(
+            ran.stderr.contains("error[mount-not-allowed]: cannot run function `"),
+            "{mount}: {}",
+            ran.stderr
+        );
+        assert!(ran.stderr.contains("help: pass the same mount with --mount"), "{}", ran.stderr);
     }
     declare(&format!("type: bind, src: {outside}"));
     let allowed = run("--mount type=bind,src=folder,dst=/mine");
@@ -92,7 +96,7 @@ fn failed_function_is_reported_at_its_annotation() {
     shop.sandbox.write("look/look.yaml", declared.as_bytes());
     let ran = shop.run("", "krm fn run look -q --image-pull-policy never");
     let wanted = format!(
-        "error: function `{SHELL}` ended with exit code 9\n --> look/look.yaml:6:5\n  |\n6 |     config.kubernetes.io/function: |\n  |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
+        "error[function-exit-code]: function `{SHELL}` failed: exited with code 9\n --> look/look.yaml:6:5\n  |\n6 |     config.kubernetes.io/function: |\n  |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
     );
     assert_eq!((ran.exit, ran.stderr), (4, wanted));
 }
