@@ -35,7 +35,7 @@ pub struct FunctionRun {
     pub output: Option<Vec<Item>>,
     /// What it changed; filled in by the pipeline.
     pub changes: Vec<ItemChange>,
-    /// How many results at the beginning of the record the function reported itself. Those after them repeat `errors`.
+    /// How many results at the beginning of the record say something else than `errors`.
     pub reported_results: usize,
     /// Why it failed, without the name of the function. Files are relative to the root package.
     pub errors: Vec<Diagnostic>,
@@ -74,7 +74,7 @@ impl FunctionRun {
         self.status != RunStatus::Succeeded
     }
 
-    /// The results that the function reported itself. Its other results repeat why it failed.
+    /// The results to print. The other results of the record repeat why the function failed.
     pub fn reported(&self) -> &[FunctionResult] {
         &self.record.results[..self.reported_results.min(self.record.results.len())]
     }

@@ -113,7 +113,7 @@ diagnostic_kinds! {
         /// The name of an image is invalid.
         InvalidImage { reason: Excerpt } = "invalid-image": "{reason}";
         /// Only built-in functions may run, and this one is not.
-        NotBuiltIn { function: String } = "function-not-built-in": "`{function}` is not built in, and --only-builtin allows no other functions";
+        NotBuiltIn { function: String } = "function-not-built-in": "not a built-in function, and only built-in functions are allowed";
         /// The configuration maps an image to a built-in function that does not exist.
         UnknownBuiltin { name: String, image: String } = "unknown-builtin": "no built-in function `{name}`, to which the configuration maps `{image}`", hint "run `krm fn list` for the built-in functions";
         /// No known release satisfies the version constraint.

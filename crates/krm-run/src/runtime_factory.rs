@@ -92,7 +92,12 @@ impl RuntimeFactory {
             Program::Exec(command) => self.exec(command, None, request),
             Program::Wasm(file) => {
                 let runner = self.wasm(file, &request.package_directory.join(file), request);
-                runner.map_err(|error| error.hint("the path is relative to the package directory"))
+                runner.map_err(|error| match error.kind() {
+                    Some(RunKind::CannotReadFile { .. }) => {
+                        error.hint("the path is relative to the package directory")
+                    }
+                    _ => error,
+                })
             }
         }
     }

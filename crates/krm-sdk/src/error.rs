@@ -36,6 +36,11 @@ impl Error {
         self
     }
 
+    /// Whether the function has added results that say the same.
+    pub fn is_reported(&self) -> bool {
+        self.is_reported
+    }
+
     /// Names the file of every diagnostic.
     pub(crate) fn in_file(mut self, name: &str) -> Self {
         let located = self.diagnostics.into_iter().map(|diagnostic| diagnostic.in_file(name));

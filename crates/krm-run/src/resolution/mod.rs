@@ -297,7 +297,7 @@ mod tests {
         let only = Resolution { builtin: BuiltinPolicy::Only, ..Resolution::default() };
         assert_eq!(
             resolve(&only, "example.com/x", None),
-            "error: `example.com/x` is not built in, and --only-builtin allows no other functions"
+            "error: not a built-in function, and only built-in functions are allowed"
         );
         let mapping = [
             ("example.com/x", ImageTarget::Builtin(Some("no-op".to_owned()))),

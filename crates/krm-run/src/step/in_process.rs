@@ -66,6 +66,9 @@ pub(super) fn run(
         Err(error) => {
             // The record has the errors as results, as that of a process that reports its own error.
             run.record.results = error.results(list.results);
+            if error.is_reported() {
+                run.reported_results = 0;
+            }
             let quote =
                 |error: Diagnostic| quote_stderr(&stderr).into_iter().fold(error, Diagnostic::note);
             let errors = error.diagnostics.into_iter();
