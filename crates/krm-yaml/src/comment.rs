@@ -4,7 +4,7 @@
 //!
 //! 1. A comment line directly above an entry belongs to the entry. It must not be indented deeper than the entry; a deeper one
 //!    belongs to the nested collection above. Above the first entry of a nested collection, any depth counts.
-//! 2. A comment that a blank line separates from the entry below belongs to nobody, and stays where it is.
+//! 2. A comment that a blank line separates from the entry below has no owner, and stays where it is.
 //! 3. A comment beside a value belongs to the value; beside a key whose value starts on the next line, to the key.
 //! 4. The first block of comments belongs to the document, even directly above the first key: usually it is a license header or
 //!    a description of the file, which must survive the removal of that key.

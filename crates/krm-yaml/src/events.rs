@@ -89,8 +89,8 @@ fn write_properties(node: NodeRef<'_>, handles: &[(&str, &str)], out: &mut Strin
 /// The `%TAG` handles of a document with their prefixes.
 fn tag_handles(document: DocumentRef<'_>) -> Vec<(&str, &str)> {
     let tags = document.directives().into_iter().filter_map(|line| {
-        let mut words = line.strip_prefix("%TAG")?.split_whitespace();
-        Some((words.next()?, words.next()?))
+        let mut parts = line.strip_prefix("%TAG")?.split_whitespace();
+        Some((parts.next()?, parts.next()?))
     });
     tags.collect()
 }

@@ -39,7 +39,7 @@ fn unrepresentable(value: &Value<'_>) -> Option<String> {
 fn unrepresentable_in(node: NodeRef<'_>) -> Option<String> {
     let is_value = |it: &NodeRef<'_>| *it == node || !it.node().is_key();
     let scalars = node.descendants().filter(is_value).filter_map(NodeRef::as_scalar);
-    let mut words =
+    let mut numbers =
         scalars.filter(|it| it.style() == ScalarStyle::Plain && it.resolve() != ScalarType::String);
-    words.find(|it| json_scalar(&it.value()).is_none()).map(|it| it.value().into_owned())
+    numbers.find(|it| json_scalar(&it.value()).is_none()).map(|it| it.value().into_owned())
 }

@@ -4,7 +4,7 @@
 //! directives, multi-line scalars, tabs before content, and on whatever could be an error: everywhere in this module `None` means "not
 //! certain". The complete parser then reads the document, so only one parser has to know all of YAML and all errors. A document starts at its
 //! `---` and does not depend on what precedes it, so the other documents of the file are still parsed fast. The property
-//! `fast_parser_equals_parser` compares the results of both.
+//! `quick_is_thorough` compares the results of both.
 
 mod block_scalar;
 mod bytes;

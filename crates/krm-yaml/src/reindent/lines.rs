@@ -148,9 +148,9 @@ impl<'a> Lines<'a> {
 
     /// Corrects the indentation indicator of a block scalar, and returns the column of its lines.
     fn mark(&mut self, header: Span, kept: u32, wanted: u32) -> u32 {
-        let words = header.of(self.text);
+        let indicators = header.of(self.text);
         let Some((at, digit)) =
-            words.char_indices().find_map(|(at, c)| Some((at as u32, c.to_digit(10)?)))
+            indicators.char_indices().find_map(|(at, c)| Some((at as u32, c.to_digit(10)?)))
         else {
             return wanted;
         };

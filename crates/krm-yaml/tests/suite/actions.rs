@@ -1,4 +1,4 @@
-//! The action language of the cases, on the public interface of the engine.
+//! The actions of the cases, implemented on the public API.
 
 use krm_testkit::Case;
 use krm_yaml::{
@@ -6,7 +6,7 @@ use krm_yaml::{
     KeyPosition, NodeRef, Path, PathLookup, Segment, SequenceIndent, Value,
 };
 
-/// Makes the edit that an action tells: the new text, or why not.
+/// Applies the edit of an action: the new text, or the error.
 pub(crate) fn edit(
     case: &Case,
     file: &File,
@@ -32,7 +32,7 @@ pub(crate) fn edit(
     edit.apply().map_err(|error| with_position(file, &error))
 }
 
-/// Indents a document by the numbers and text given; `-` leaves mappings as they are.
+/// Reindents a document by the given arguments; `-` leaves mappings as they are.
 fn indent(document: DocumentRef<'_>, text: &str) -> Result<String, EditError> {
     let sequence = match text.split_whitespace().nth(1) {
         Some("wide") => Some(SequenceIndent::Wide),
@@ -53,7 +53,7 @@ fn with_position(file: &File, error: &EditError) -> String {
     format!("{}:{} {error}", position.line, position.column)
 }
 
-/// Splits the path off the rest of an action; brackets and quotes may hold blanks.
+/// Splits the path from the rest of an action; brackets and quotes may contain spaces.
 fn split_path(text: &str) -> (&str, &str) {
     let mut quote = None;
     let mut depth = 0;
@@ -75,7 +75,7 @@ struct Action<'a, 'j> {
     document: DocumentRef<'a>,
     target: &'j Path,
     rest: &'j str,
-    /// The file that the value comes from: the action's own text, or another input.
+    /// The file that contains the value: the action's own text, or another input.
     other: &'a File,
 }
 
@@ -190,7 +190,7 @@ fn not_found(at: NodeRef<'_>) -> EditError {
     EditError::at(at, EditErrorKind::PathNotFound { found: at.path().to_string() })
 }
 
-/// A name as YAML reads it.
+/// The value of a scalar.
 fn text_of(text: &str) -> String {
     let file = File::parse(text.to_owned()).expect("names are short");
     let root = file.document(0).and_then(DocumentRef::root).and_then(NodeRef::as_scalar);

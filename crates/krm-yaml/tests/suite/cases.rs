@@ -1,4 +1,4 @@
-//! The nasty corpus: every case's actions give the outcome that its file tells.
+//! The corpus of edge cases: the actions of each case give the expected output.
 
 use krm_testkit::{Case, Section, diff_from_input, run_dir};
 use krm_yaml::{Comment, CommentPosition, DocumentRef, File, NodeRef, Path, ScalarType, Value};
@@ -29,7 +29,7 @@ fn act(case: &Case, section: &Section) -> String {
     }
 }
 
-/// Splits `doc N:` off an action.
+/// Splits `doc N:` from an action.
 fn split_document(title: &str) -> (usize, &str) {
     let Some((number, action)) = title.strip_prefix("doc ").and_then(|rest| rest.split_once(':'))
     else {
@@ -53,7 +53,7 @@ fn check(file: &File) -> String {
     for (again, first) in documents.flat_map(duplicates) {
         let (place, before) = (again.position(), first.position());
         let message = format!(
-            "warning: {}:{} `{}` stands twice, first at {}:{}: the last counts",
+            "warning: {}:{} `{}` is a duplicate key, first at {}:{}: the last counts",
             place.line,
             place.column,
             again.path(),
@@ -66,7 +66,7 @@ fn check(file: &File) -> String {
     out.into_iter().map(|(_, line)| line + "\n").collect()
 }
 
-/// Keys that repeat one before them in the same mapping.
+/// Duplicate keys, each with the previous one.
 fn duplicates<'a>(node: NodeRef<'a>) -> Vec<(NodeRef<'a>, NodeRef<'a>)> {
     let mut found = Vec::new();
     if let Some(mapping) = node.as_mapping() {
@@ -141,7 +141,7 @@ pub(crate) fn json(value: &Value<'_>) -> String {
     }
 }
 
-/// A number as JSON spells it.
+/// The JSON spelling of a number.
 fn number(text: &str) -> String {
     let file = File::parse(text.to_owned()).expect("numbers are short");
     let scalar = file.document(0).and_then(DocumentRef::root).and_then(NodeRef::as_scalar);

@@ -1,4 +1,4 @@
-//! Changes of one edit that meet: cases of one action each cannot hold them.
+//! Edits with several changes that depend on each other, which cases of one action cannot express.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use krm_yaml::{

@@ -1,10 +1,10 @@
-//! Law `same_meaning`: reading agrees with the yaml-test-suite's events.
+//! Property `same_meaning`: events are those of the yaml-test-suite.
 
 use std::path::Path;
 
 use krm_yaml::{File, events};
 
-/// Cases that are not read as the suite says, with the reason. The list may only shrink.
+/// Cases that differ from the suite, with the reason. The list may only shrink.
 const KNOWN: &[(&str, &str)] = &[(
     "9C9N",
     "a flow collection further left than its parent: Kubernetes' own reader takes it, \
@@ -14,20 +14,20 @@ const KNOWN: &[(&str, &str)] = &[(
 struct SuiteCase {
     name: String,
     input: String,
-    /// The suite's events; none where the input must be refused.
+    /// The suite's events; `None` if the input is invalid.
     events: Option<String>,
 }
 
 #[test]
 fn same_meaning() {
-    let Some(folder) = std::env::var_os("KRM_YAML_TEST_SUITE") else {
-        println!("skipped: KRM_YAML_TEST_SUITE does not name the yaml-test-suite's folder");
+    let Some(directory) = std::env::var_os("KRM_YAML_TEST_SUITE") else {
+        println!("skipped: KRM_YAML_TEST_SUITE does not name the yaml-test-suite's directory");
         return;
     };
     let mut cases = Vec::new();
-    collect(Path::new(&folder), &mut cases);
+    collect(Path::new(&directory), &mut cases);
     cases.sort_by(|a, b| a.name.cmp(&b.name));
-    assert!(cases.len() >= 400, "only {} cases in the suite's folder", cases.len());
+    assert!(cases.len() >= 400, "only {} cases in the suite's directory", cases.len());
 
     let wrong: Vec<&SuiteCase> = cases.iter().filter(|case| !agrees(case)).collect();
     let names: Vec<&str> = wrong.iter().map(|case| case.name.as_str()).collect();
@@ -56,15 +56,15 @@ fn describe(case: &SuiteCase) -> String {
     format!("{:?}\nexpected:\n{:?}\ngot:\n{}\n{errors:?}", case.input, case.events, events(&file))
 }
 
-fn collect(folder: &Path, cases: &mut Vec<SuiteCase>) {
-    let input = folder.join("in.yaml");
+fn collect(directory: &Path, cases: &mut Vec<SuiteCase>) {
+    let input = directory.join("in.yaml");
     if input.exists() {
-        cases.push(read_case(folder, &input));
+        cases.push(read_case(directory, &input));
         return;
     }
-    let entries = std::fs::read_dir(folder).expect("the suite's folder can be read");
+    let entries = std::fs::read_dir(directory).expect("the suite's directory can be read");
     for entry in entries {
-        let path = entry.expect("the suite's folder can be read").path();
+        let path = entry.expect("the suite's directory can be read").path();
         // `name` and `tags` repeat the cases under other headings.
         let repeats = path.file_name().is_some_and(|name| name == "name" || name == "tags");
         if path.is_dir() && !repeats {
@@ -73,16 +73,16 @@ fn collect(folder: &Path, cases: &mut Vec<SuiteCase>) {
     }
 }
 
-fn read_case(folder: &Path, input: &Path) -> SuiteCase {
+fn read_case(directory: &Path, input: &Path) -> SuiteCase {
     let read =
         |path: &Path| std::fs::read_to_string(path).expect("a file of the suite can be read");
-    let refused = folder.join("error").exists();
+    let refused = directory.join("error").exists();
     let parts: Vec<String> =
-        folder.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+        directory.iter().map(|part| part.to_string_lossy().into_owned()).collect();
     let numbered = parts.last().is_some_and(|part| part.len() < 4);
     SuiteCase {
         name: parts[parts.len() - if numbered { 2 } else { 1 }..].join("/"),
         input: read(input),
-        events: (!refused).then(|| read(&folder.join("test.event"))),
+        events: (!refused).then(|| read(&directory.join("test.event"))),
     }
 }

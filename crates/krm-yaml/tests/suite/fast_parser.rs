@@ -1,4 +1,4 @@
-//! Law `quick_is_thorough`: ordinary documents are read without the front end, and exactly as it reads them.
+//! Property `quick_is_thorough`: the fast parser handles common documents, with the same result as the complete parser.
 
 use std::cell::Cell;
 use std::fs;
@@ -11,9 +11,9 @@ use crate::properties::draw::Draw;
 use crate::properties::{Verdict, common_lines, emit, mutate, reading};
 use crate::runner::holds;
 
-#[expect(clippy::print_stdout, reason = "a test says how much was read without the front end")]
-/// Tries the law with texts that are made from choices; a floor says how many documents of a
-/// hundred must be read without the front end, because the law says nothing of others.
+#[expect(clippy::print_stdout, reason = "a test says how much was read by the fast parser")]
+/// Checks the property for generated texts. `floor` is the percentage of documents that the fast parser must handle, because the property
+/// says nothing about the others.
 fn holds_for(floor: usize, made: impl Fn(&[u8]) -> String) {
     let (quick, all) = (Cell::new(0), Cell::new(0));
     holds(|bytes| {
@@ -24,11 +24,11 @@ fn holds_for(floor: usize, made: impl Fn(&[u8]) -> String) {
         reading::quick_is_thorough(&text)
     });
     let (quick, all) = (quick.get(), all.get());
-    println!("{quick} of {all} documents were read without the front end");
+    println!("{quick} of {all} documents were read by the fast parser");
     assert!(quick * 100 >= all * floor, "only {quick} of {all} documents");
 }
 
-/// The text after a few accidents, chosen by the first choices.
+/// The text after a few random mutations.
 fn damaged(bytes: &[u8], text: &str) -> String {
     mutate::mutated(&mut Draw::new(&bytes[..bytes.len().min(64)]), text)
 }
@@ -48,10 +48,10 @@ fn quick_is_thorough_for_common_lines() {
     holds_for(1, |bytes| common_lines::lines(&mut Draw::new(bytes)));
 }
 
-/// Documents as they are in packages: the cases of this crate without those that are broken.
+/// Common documents: the valid cases of this crate.
 fn documents() -> Vec<String> {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases");
-    let cases = files(Path::new(folder)).into_iter().filter(|path| is_named(path, &["case"]));
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases");
+    let cases = files(Path::new(directory)).into_iter().filter(|path| is_named(path, &["case"]));
     let texts = cases.map(|path| Case::load(path).expect("it is a case").input().input_text());
     texts.filter(|text| parse_fast(text).0 > 0).collect()
 }
@@ -69,8 +69,8 @@ fn quick_is_thorough_for_damaged_cases() {
 
 #[test]
 fn quick_is_thorough_for_all_cases() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases");
-    for path in files(Path::new(folder)).iter().filter(|path| is_named(path, &["case"])) {
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases");
+    for path in files(Path::new(directory)).iter().filter(|path| is_named(path, &["case"])) {
         let case = Case::load(path).expect("it is a case");
         let mut inputs = case.sections().iter().filter(|section| section.is_input());
         agree(path, inputs.try_for_each(|input| reading::quick_is_thorough(&input.input_text())));
@@ -79,23 +79,23 @@ fn quick_is_thorough_for_all_cases() {
 
 #[test]
 fn quick_is_thorough_for_the_suite() {
-    let Some(folder) = std::env::var_os("KRM_YAML_TEST_SUITE") else {
-        println!("skipped: KRM_YAML_TEST_SUITE does not name the yaml-test-suite's folder");
+    let Some(directory) = std::env::var_os("KRM_YAML_TEST_SUITE") else {
+        println!("skipped: KRM_YAML_TEST_SUITE does not name the yaml-test-suite's directory");
         return;
     };
-    for path in files(Path::new(&folder)).iter().filter(|path| is_named(path, &["yaml"])) {
+    for path in files(Path::new(&directory)).iter().filter(|path| is_named(path, &["yaml"])) {
         agree(path, reading::quick_is_thorough(&read(path)));
     }
 }
 
 #[test]
 fn fast_parser_handles_packages() {
-    let Some(folder) = std::env::var_os("KRM_CORPORA") else {
-        println!("skipped: KRM_CORPORA does not name a folder of packages");
+    let Some(directory) = std::env::var_os("KRM_CORPORA") else {
+        println!("skipped: KRM_CORPORA does not name a directory of packages");
         return;
     };
     let (mut quick, mut all) = (0, 0);
-    for path in &files(Path::new(&folder)) {
+    for path in &files(Path::new(&directory)) {
         let is_suite = path.iter().any(|part| part == "yaml-test-suite");
         if is_suite || !is_named(path, &["yaml", "yml", "json"]) {
             continue;
@@ -106,11 +106,11 @@ fn fast_parser_handles_packages() {
         quick += some;
         all += of;
     }
-    println!("{quick} of {all} documents were read without the front end");
+    println!("{quick} of {all} documents were read by the fast parser");
     assert!(quick * 100 >= all * 97, "only {quick} of {all} documents");
 }
 
-/// What is read without the front end, and what is not certain, one document each.
+/// Documents that the fast parser handles, and documents that it gives up on.
 #[test]
 fn fast_parser_handles_common_documents_only() {
     let certain = [
@@ -156,15 +156,15 @@ fn fast_parser_handles_common_documents_only() {
 fn fast_parser_handles_documents_around_an_uncommon_one() {
     let odd = "a: 1\n---\nb: &x 2\nc: *x\n---\nd: 3\n---\n--- text\n--- # e\nf: 4\n";
     assert_eq!(parse_fast(odd), (4, 6));
-    reading::quick_is_thorough(odd).expect("it is read as the front end reads it");
-    // Indicator `...` there may be anything; the front end goes on to the next bare `---`.
+    reading::quick_is_thorough(odd).expect("both parsers agree");
+    // Anything may follow `...`; the complete parser continues at the next bare `---`.
     let ended = "a: 1\n...\n%YAML 1.2\n---\nb: 2\n---\nc: 3\n";
     assert_eq!(parse_fast(ended), (1, 3));
-    reading::quick_is_thorough(ended).expect("it is read as the front end reads it");
-    // All errors, and what is read after them, are the front end's.
+    reading::quick_is_thorough(ended).expect("both parsers agree");
+    // The complete parser handles errors and what follows them.
     let broken = "a: 1\n---\nb: [\n---\nc: 3\n";
     assert_eq!(parse_fast(broken), (0, 3));
-    reading::quick_is_thorough(broken).expect("it is read as the front end reads it");
+    reading::quick_is_thorough(broken).expect("both parsers agree");
 }
 
 fn agree(path: &Path, verdict: Verdict) {
@@ -182,12 +182,12 @@ fn is_named(path: &Path, extensions: &[&str]) -> bool {
     path.extension().is_some_and(|found| extensions.iter().any(|extension| found == *extension))
 }
 
-/// The files of a folder and of those below it, sorted.
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let (mut found, mut open) = (Vec::new(), vec![folder.to_owned()]);
-    while let Some(folder) = open.pop() {
-        for entry in fs::read_dir(&folder).expect("the folder can be read") {
-            let path = entry.expect("the folder can be read").path();
+/// All files below a directory, sorted.
+fn files(directory: &Path) -> Vec<PathBuf> {
+    let (mut found, mut open) = (Vec::new(), vec![directory.to_owned()]);
+    while let Some(directory) = open.pop() {
+        for entry in fs::read_dir(&directory).expect("the directory can be read") {
+            let path = entry.expect("the directory can be read").path();
             match (path.is_symlink(), path.is_dir()) {
                 (true, _) => {}
                 (_, true) => open.push(path),

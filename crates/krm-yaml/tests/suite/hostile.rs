@@ -1,10 +1,10 @@
-//! Hostile input: no panic, no overflow of the stack, no time that grows faster than the text.
+//! Hostile input: no panic, no stack overflow, no more than linear time.
 //!
-//! Nothing is timed. What takes more than linear time on these sizes does not end.
+//! Nothing is timed: what takes more than linear time on these sizes does not terminate.
 
 use krm_yaml::{Edit, EmptyParents, File, KeyPosition, Path};
 
-/// Reads a text, looks at everything in it, and tries to edit it.
+/// Parses a text, visits everything in it, and tries to edit it.
 fn survives(text: impl Into<String>) {
     let text = text.into();
     let file = File::parse(text.clone()).expect("the text is small enough");
@@ -22,7 +22,7 @@ fn survives(text: impl Into<String>) {
             document.directives().len(),
         );
         let _ = root.to_value();
-        // Every edit writes the whole file: one in the first document and one in the last are enough.
+        // Every edit writes the whole file, so one edit in the first document and one in the last are enough.
         if (1..file.documents().len() - 1).contains(&document.index()) {
             continue;
         }
@@ -66,7 +66,7 @@ fn maximum_depth_is_accepted() {
     survives(stairs);
 }
 
-/// Ten aliases of ten aliases, and so on: a few lines that mean a billion nodes.
+/// Ten aliases of ten aliases, and so on: a few lines that expand to a billion nodes.
 fn bomb(levels: usize) -> String {
     let mut text = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
     for level in 1..levels {

@@ -1,4 +1,4 @@
-//! Grafts: a subtree of one document in another keeps its meaning and its comments, and disturbs nobody's.
+//! Nodes that are copied into another document keep their meaning and comments, and do not affect other comments.
 
 use std::collections::BTreeMap;
 
@@ -17,16 +17,16 @@ fn copied_node_keeps_its_comments() {
         let (ours, theirs) = rest.split_at(rest.len() / 2);
         let (target, source) =
             (emit::sample(&mut Draw::new(ours)), emit::sample(&mut Draw::new(theirs)));
-        // An alias means something only where its anchor is.
+        // An alias is only valid in the document of its anchor.
         if target.has_anchors || source.has_anchors || target.json {
             return Ok(());
         }
-        // Comments of the two must be report apart.
+        // Comments of both files must be distinguishable.
         let source = parse(&source.text.replace("# c", "# s"))?;
         let target = parse(&target.text)?;
         let root = target.document(0).and_then(DocumentRef::root);
         if root.is_some_and(|root| !root.is_block() && root.text().contains('"')) {
-            // It may be JSON, which has no comments.
+            // The target may be JSON, which has no comments.
             return Ok(());
         }
         graft(&mut Draw::new(choices), &target, &source, &refusals)
@@ -83,7 +83,7 @@ fn is_key(parent: NodeRef<'_>, node: NodeRef<'_>) -> bool {
     parent.as_mapping().is_some_and(|mapping| mapping.entries().any(|entry| entry.key == node))
 }
 
-/// Some node of the first document that fits.
+/// A random node of the first document that fits.
 fn pick<'a>(
     draw: &mut Draw<'_>,
     file: &'a File,
@@ -99,7 +99,7 @@ fn pick<'a>(
     (!all.is_empty()).then(|| all[draw.below(all.len())])
 }
 
-/// How often each comment stands in a file.
+/// The number of occurrences of each comment in a file.
 fn comments(file: &File) -> BTreeMap<String, usize> {
     let mut count = BTreeMap::new();
     for comment in file.documents().flat_map(DocumentRef::comments) {
@@ -108,7 +108,7 @@ fn comments(file: &File) -> BTreeMap<String, usize> {
     count
 }
 
-/// The comments inside a node, each once.
+/// The comments inside a node.
 fn inside(node: NodeRef<'_>) -> BTreeMap<String, usize> {
     let span = node.span();
     let all = node.document().comments().into_iter();

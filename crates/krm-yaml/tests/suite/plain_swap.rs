@@ -1,10 +1,10 @@
-//! Which edits are certain without being read back, and which never are.
+//! Which edits need no verification.
 
 use krm_yaml::{CommentPosition, Edit, File, KeyPosition, NodeRef, Path, Value};
 
-/// Makes changes to a first document; whether they were certain, and the new text.
+/// Edits the first document. Returns whether the edit needed no verification, and the new text.
 ///
-/// Edits that are certain are read back all the same in builds with debug assertions.
+/// In builds with debug assertions, such edits are verified all the same.
 fn edited(
     text: &str,
     change: impl for<'a> Fn(&mut Edit<'a>, &dyn Fn(&str) -> NodeRef<'a>),
@@ -19,7 +19,7 @@ fn edited(
     (edit.is_certain(), edit.apply().expect("it can be made"))
 }
 
-/// One more change of an edit; nodes are found by their paths.
+/// Adds one change to an edit; nodes are found by their paths.
 type More = for<'a> fn(&mut Edit<'a>, &dyn Fn(&str) -> NodeRef<'a>);
 
 fn set(text: &str, path: &str, value: &Value<'static>) -> (bool, String) {
@@ -81,14 +81,14 @@ fn long_values_need_no_verification() {
 #[test]
 fn other_edits_are_verified() {
     let cases = [
-        // The root, brackets, JSON.
+        // The root, flow collections, JSON.
         ("old\n", ".", text("new")),
         ("--- old\n", ".", text("new")),
         ("a: [old]\n", "a[0]", text("new")),
         ("a: {b: old}\n", "a.b", text("new")),
         ("[a: old]\n", "[0].a", text("new")),
         ("{\"a\": \"old\"}\n", "a", text("new")),
-        // Anchors, tags, block scalars, nothing, several lines.
+        // Anchors, tags, block scalars, empty values, several lines.
         ("a: &x old\n", "a", text("new")),
         ("a: !!str old\n", "a", text("new")),
         ("a: !own old\n", "a", text("new")),
@@ -102,7 +102,7 @@ fn other_edits_are_verified() {
         ("a: old\n", "a", text("a: b")),
         ("a: 'old'\n", "a", Value::int(1)),
         ("a: \"1\"\n", "a", Value::Bool(true)),
-        // What is no simple text, before or after.
+        // Scalars that are not simple, before or after.
         ("a: old\n", "a", text("new text")),
         ("a: old text\n", "a", text("new")),
         ("a: old\n", "a", text("-new")),
@@ -116,7 +116,7 @@ fn other_edits_are_verified() {
         ("a: \"old\"\n", "a", text("n\nw")),
         ("a: \"é\"\n", "a", text("new")),
         ("a: old\n", "a", text("né")),
-        // More than scalars.
+        // Other changes than scalars.
         ("a: old\n", "a", Value::Sequence(vec![text("new")])),
         ("a: old\n", "a", Value::Mapping(Vec::new())),
     ];

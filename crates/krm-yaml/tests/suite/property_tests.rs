@@ -1,4 +1,4 @@
-//! The laws as properties: each holds for thousands of generated documents and edits.
+//! Property tests: each property holds for thousands of generated documents and edits.
 
 use std::cell::Cell;
 
@@ -10,7 +10,7 @@ use crate::properties::{Verdict, common_lines, indentation, mutate, reading};
 use crate::refusals::Refusals;
 use crate::runner::{holds, is_survey};
 
-/// How many of a case's choices pick the edit; the document comes from the others.
+/// The number of choices for the edit; the others make the document.
 const EDIT_CHOICES: usize = 40;
 
 fn sample(bytes: &[u8]) -> Sample {
@@ -59,8 +59,8 @@ fn same_meaning_of_damaged_text() {
 }
 
 #[expect(clippy::print_stdout, reason = "a test says how much was refused")]
-/// Edits a generated document, and asks a law about what came of it.
-fn edits(scope: Scope, law: impl Fn(&Edited, &Sample) -> Verdict) {
+/// Edits a generated document and checks the result.
+fn edits(scope: Scope, check: impl Fn(&Edited, &Sample) -> Verdict) {
     let refusals = Refusals::default();
     holds(|bytes| {
         let (choices, document) = bytes.split_at(bytes.len().min(EDIT_CHOICES));
@@ -69,10 +69,10 @@ fn edits(scope: Scope, law: impl Fn(&Edited, &Sample) -> Verdict) {
             EditResult::Nothing => Ok(()),
             EditResult::Edited(edited) => {
                 refusals.count(None);
-                law(&edited, &sample)
+                check(&edited, &sample)
             }
             EditResult::Refused { changes, brief, why } => {
-                // Aliases share their range, and some places have no room for a comment.
+                // Aliases share their values, and some positions cannot have a comment.
                 let has_comment =
                     changes.iter().any(|change| matches!(change.what, What::Comment { .. }));
                 if sample.has_anchors || has_comment {
@@ -122,7 +122,7 @@ fn several_changes_keep_all_properties() {
     });
 }
 
-/// Values of YAML come into JSON: they mean the same there, and none is spelled as only YAML does.
+/// YAML values that are inserted into JSON keep their meaning and are spelled as in JSON.
 #[test]
 fn values_in_json_are_spelled_as_json() {
     let tried = Cell::new(0_u32);
@@ -153,7 +153,7 @@ fn unverified_edits_would_verify() {
     });
     let (certain, all) = (certain.get(), all.get());
     println!("{certain} of {all} were certain");
-    // Both kinds are tried.
+    // Both kinds of edits are tested.
     assert!(certain > all / 10 && certain < all / 10 * 9, "{certain} of {all} were certain");
 }
 

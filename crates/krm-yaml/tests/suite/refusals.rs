@@ -1,9 +1,9 @@
-//! Edits that the engine does not dare: how many, and why.
+//! Statistics of refused edits.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-/// How often edits were refused, and with which text.
+/// The number of refused edits by message.
 #[derive(Default)]
 pub(crate) struct Refusals {
     tries: RefCell<u32>,
@@ -11,7 +11,7 @@ pub(crate) struct Refusals {
 }
 
 impl Refusals {
-    /// Counts a refusal or, without one, a try.
+    /// Counts an edit, and its refusal if there is one.
     pub(crate) fn count(&self, refusal: Option<(&str, String)>) {
         *self.tries.borrow_mut() += 1;
         if let Some((why, case)) = refusal {
@@ -25,7 +25,7 @@ impl Refusals {
         }
     }
 
-    /// What was refused, and the share of all tries.
+    /// The refusals, and their share of all edits.
     pub(crate) fn report(&self) -> (String, f64) {
         let text = self.text.borrow();
         let refused: u32 = text.values().map(|(count, _)| count).sum();

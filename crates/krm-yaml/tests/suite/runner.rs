@@ -1,4 +1,4 @@
-//! Tries laws with thousands of choices, shrinks those that break one, and says what they were.
+//! Runs checks with thousands of random inputs, shrinks failures, and prints them.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -11,23 +11,23 @@ use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunne
 
 use crate::properties::Verdict;
 
-/// How many cases a law is tried with; `PROPTEST_CASES` may say otherwise.
+/// The number of cases per property; `PROPTEST_CASES` overrides it.
 const CASES: u32 = 20_000;
 
-/// How many choices a case has at most.
+/// The maximum number of choices per case.
 const CHOICES: usize = 800;
 
 thread_local! {
-    /// Where the panic of a case happened, which is a verdict and not printed for every case of a shrinking.
+    /// Where the panic of a case happened. A panic is a failure, and not printed for every step of the shrinking.
     static PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
     static TRYING: RefCell<bool> = const { RefCell::new(false) };
 }
 
-/// Tries a law with many choices.
+/// Runs a check with many inputs.
 ///
-/// The seed is fixed, so that a red CI means a changed engine; `PROPTEST_RNG_SEED` gives other cases.
-/// With `LAWS_SURVEY` it goes on after a failure and prints the smallest case of every kind.
-pub(crate) fn holds(law: impl Fn(&[u8]) -> Verdict) {
+/// The seed is fixed, so that a failure in CI means that the code changed; `PROPTEST_RNG_SEED` gives other cases.
+/// With `LAWS_SURVEY`, it continues after a failure and prints the smallest case of every kind.
+pub(crate) fn holds(check: impl Fn(&[u8]) -> Verdict) {
     let mut config =
         Config { failure_persistence: None, max_shrink_iters: 20_000, ..Config::default() };
     if std::env::var_os("PROPTEST_CASES").is_none() {
@@ -40,23 +40,23 @@ pub(crate) fn holds(law: impl Fn(&[u8]) -> Verdict) {
     let cases = config.cases;
     let mut runner = TestRunner::new(config);
     if is_survey() {
-        survey(&law, &choices, &mut runner, cases);
+        survey(&check, &choices, &mut runner, cases);
         return;
     }
-    match runner.run(&choices, |bytes| run_check(&law, &bytes).map_err(TestCaseError::fail)) {
+    match runner.run(&choices, |bytes| run_check(&check, &bytes).map_err(TestCaseError::fail)) {
         Ok(()) => {}
         Err(TestError::Fail(why, bytes)) => panic!("{why}\nchoices: {bytes:?}"),
         Err(TestError::Abort(why)) => panic!("{why}"),
     }
 }
 
-/// Whether all kinds of broken cases are to be report, refused edits among them.
+/// Whether to print all kinds of failures, including refused edits.
 pub(crate) fn is_survey() -> bool {
     std::env::var_os("LAWS_SURVEY").is_some()
 }
 
-/// The verdict of a law, a panic being one, too.
-fn run_check(law: impl Fn(&[u8]) -> Verdict, bytes: &[u8]) -> Verdict {
+/// The result of a check; a panic is a failure.
+fn run_check(check: impl Fn(&[u8]) -> Verdict, bytes: &[u8]) -> Verdict {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let before = std::panic::take_hook();
@@ -69,15 +69,15 @@ fn run_check(law: impl Fn(&[u8]) -> Verdict, bytes: &[u8]) -> Verdict {
         }));
     });
     TRYING.set(true);
-    let verdict = catch_unwind(AssertUnwindSafe(|| law(bytes)));
+    let verdict = catch_unwind(AssertUnwindSafe(|| check(bytes)));
     TRYING.set(false);
     verdict.unwrap_or_else(|_| Err(PANIC.take().unwrap_or_else(|| "a panic".to_owned())))
 }
 
 #[expect(clippy::print_stdout, reason = "a survey is there to be read")]
-/// The smallest broken case of every kind; two are of a kind when their reasons begin same_text but for numbers and quotes.
+/// The smallest failure of every kind; two are of the same kind if their reasons start with the same text, except for numbers and quotes.
 fn survey(
-    law: &impl Fn(&[u8]) -> Verdict,
+    check: &impl Fn(&[u8]) -> Verdict,
     choices: &impl Strategy<Value = Vec<u8>>,
     runner: &mut TestRunner,
     cases: u32,
@@ -86,7 +86,7 @@ fn survey(
     for _ in 0..cases {
         let tree = choices.new_tree(runner).expect("bytes can be made");
         let bytes = tree.current();
-        let Err(why) = run_check(law, &bytes) else { continue };
+        let Err(why) = run_check(check, &bytes) else { continue };
         let kind = kind_of(&why);
         let entry = kinds.entry(kind).or_insert_with(|| (0, bytes.clone(), why.clone()));
         entry.0 += 1;
@@ -95,7 +95,7 @@ fn survey(
         }
     }
     for (kind, (count, bytes, _)) in &kinds {
-        let (bytes, why) = shrunk(law, bytes.clone(), kind);
+        let (bytes, why) = shrunk(check, bytes.clone(), kind);
         println!("=== {count} of {cases}: {kind}\n{why}\nchoices: {bytes:?}\n");
     }
     println!("{} kinds of broken cases", kinds.len());
@@ -105,7 +105,7 @@ fn kind_of(why: &str) -> String {
     let line = why.lines().next().unwrap_or_default();
     let line = line.split(": wanted").next().unwrap_or_default();
     let line = line.split(" in \"").next().unwrap_or_default();
-    // What is quoted differs from case to case.
+    // Quoted text differs from case to case.
     let quoted = line.find(['`', '"', '[']).zip(line.rfind(['`', '"', ']']));
     let (head, tail) = quoted
         .filter(|(from, to)| from < to)
@@ -113,9 +113,9 @@ fn kind_of(why: &str) -> String {
     format!("{head}{tail}").chars().filter(|c| !c.is_ascii_digit()).take(90).collect()
 }
 
-/// Fewer and smaller bytes that break the law in the same way.
-fn shrunk(law: &impl Fn(&[u8]) -> Verdict, mut bytes: Vec<u8>, kind: &str) -> (Vec<u8>, String) {
-    let breaks = |bytes: &[u8]| run_check(law, bytes).err().filter(|why| kind_of(why) == kind);
+/// Fewer and smaller bytes that fail in the same way.
+fn shrunk(check: &impl Fn(&[u8]) -> Verdict, mut bytes: Vec<u8>, kind: &str) -> (Vec<u8>, String) {
+    let breaks = |bytes: &[u8]| run_check(check, bytes).err().filter(|why| kind_of(why) == kind);
     let mut why = breaks(&bytes).unwrap_or_default();
     let mut step = bytes.len().max(1);
     while step > 0 {

@@ -1,8 +1,8 @@
-//! Which nodes count as written same_text, so that nobody needs to look into them.
+//! `NodeRef::is_written_as`: which subtrees are considered to have the same text.
 
 use krm_yaml::{File, Path};
 
-/// Whether the values at a path of two texts are written same_text.
+/// Whether the values at a path of two texts have the same text.
 fn same_text(old: &str, new: &str, path: &str) -> bool {
     let [old, new] = [old, new].map(|text| File::parse(text.to_owned()).expect("it is small"));
     let path: Path = path.parse().expect("it is a path");
@@ -35,7 +35,7 @@ fn values_comments_and_positions_matter() {
 
 #[test]
 fn same_bytes_with_other_nodes_differ() {
-    // Below the dash `b` stands inside `a` on the left, and beside it on the right.
+    // Below the dash, `b` is inside `a` on the left, and beside it on the right.
     assert!(!same_text("x:\n- a:\n   b: 1\n", " x:\n - a:\n   b: 1\n", "x[0]"));
     assert!(same_text("x:\n- a:\n    b: 1\n", " x:\n - a:\n    b: 1\n", "x[0]"));
 }

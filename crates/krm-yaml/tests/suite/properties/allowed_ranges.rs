@@ -1,4 +1,4 @@
-//! The range that a change may disturb, found from the old text and nothing else.
+//! The range of the old text that a change may touch, computed independently of the library.
 
 use std::ops::Range;
 
@@ -7,13 +7,13 @@ use krm_yaml::{CollectionStyle, DocumentRef, NodeKind, NodeRef, ScalarStyle};
 use super::change::{Change, What, node_at};
 use super::model::{Shape, Tree};
 
-/// A stretch of the old text that a change may touch.
+/// A range of the old text that a change may touch.
 #[derive(Clone, Debug)]
 pub(crate) struct AllowedRange {
     pub(crate) range: Range<usize>,
-    /// Whether old bytes may go; otherwise new ones may only come between.
+    /// Whether bytes may be removed; otherwise they may only be inserted.
     pub(crate) may_go: bool,
-    /// Where comments may go with what they belong to.
+    /// Where comments may be removed with their owner.
     pub(crate) lost: Range<usize>,
 }
 
@@ -32,7 +32,7 @@ impl AllowedRange {
 struct Slot {
     /// Its dash, `?`, anchor, tag or key.
     head: usize,
-    /// Where its value ends.
+    /// The end of its value.
     end: usize,
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn of(document: DocumentRef<'_>, change: &Change) -> AllowedRange {
     without_final_break(document, range)
 }
 
-/// Spec: what a block scalar at the very end of a file without a line break means hangs on the break
+/// Spec: the value of a block scalar at the very end of a file without a line break depends on the break
 /// that follows it (8.1.1.2). A change behind it, or one that makes it the last, has to mend its header.
 fn without_final_break(document: DocumentRef<'_>, mut range: AllowedRange) -> AllowedRange {
     let text = document.file().text();
@@ -121,9 +121,9 @@ fn set(text: &str, node: NodeRef<'_>, value: &Tree) -> AllowedRange {
     }
     let floor = floor(text, node);
     if inline && (is_one_line(value) || in_brackets(node)) {
-        // Nothing stands here yet: up to a comment, or to the next mark of the brackets.
+        // An empty value: up to a comment, or to the next indicator of the flow collection.
         let end = skip_blanks(text, own.end.max(floor));
-        // Indicator `--- # comment` a root has only the next line.
+        // After `--- # comment`, a root starts on the next line.
         let end = if node.parent().is_none() { next_line(text, end) } else { end };
         return AllowedRange::whole(floor.min(own.start)..end);
     }
@@ -205,7 +205,7 @@ fn inserted(text: &str, node: NodeRef<'_>, at: usize) -> AllowedRange {
                 ..AllowedRange::whole(full.start as usize..full.end as usize)
             };
         }
-        // `{}` becomes lines below; comments beside and inside stay.
+        // `{}` becomes lines below; comments beside and inside it are kept.
         let range = floor(text, node).min(full.start as usize)..next_line(text, full.end as usize);
         return AllowedRange { range, may_go: true, lost: 0..0 };
     }
@@ -241,7 +241,7 @@ fn reordered(text: &str, node: NodeRef<'_>) -> Range<usize> {
     start..next_line(text, tail(text, last.end, column(text, last.head)))
 }
 
-/// The entries of the parent, and which one holds the node.
+/// The entries of the parent, and the index of the one that contains the node.
 fn around(node: NodeRef<'_>) -> (Vec<Slot>, usize) {
     let parent = node.parent().expect("only asked for entries");
     let at = parent.children().position(|child| child == node).unwrap_or(0);
@@ -269,7 +269,7 @@ fn slots(collection: NodeRef<'_>) -> Vec<Slot> {
     out
 }
 
-/// Where a value may begin: after its colon, dash or marker.
+/// Where a value may start: after its colon, dash or marker.
 fn floor(text: &str, node: NodeRef<'_>) -> usize {
     let full = node.full_span().start as usize;
     let Some(parent) = node.parent() else {
@@ -338,7 +338,7 @@ fn back_blanks(text: &str, at: usize) -> usize {
     text[..at].trim_end_matches([' ', '\t']).len()
 }
 
-/// Past blanks, line breaks and comments.
+/// Skips whitespace, line breaks and comments.
 fn skip_trivia(text: &str, mut at: usize) -> usize {
     loop {
         let next = at + text[at..].len()
@@ -351,7 +351,7 @@ fn skip_trivia(text: &str, mut at: usize) -> usize {
     }
 }
 
-/// The top of the comment lines directly above `head`, below `floor`; `head` where there is none.
+/// The start of the comment lines directly above `head`, after `floor`; `head` if there are none.
 fn above(text: &str, head: usize, floor: usize) -> usize {
     let mut top = head;
     if !is_first(text, head) {
@@ -370,13 +370,13 @@ fn above(text: &str, head: usize, floor: usize) -> usize {
     }
 }
 
-/// The end of a comment behind `at` on its line.
+/// The end of a comment after `at` on its line.
 fn behind_on_line(text: &str, at: usize) -> usize {
     let start = skip_blanks(text, at);
     if text[start..].starts_with('#') && start > at { line_end(text, start) } else { at }
 }
 
-/// The end of what an entry at `column` owns: its line, and deeper comments directly below.
+/// The end of what belongs to an entry at `column`: its line, and deeper comments directly below.
 fn tail(text: &str, end: usize, column_of_entry: usize) -> usize {
     let rest = skip_blanks(text, end);
     let mut tail = if text[rest..].starts_with('#') {

@@ -1,4 +1,4 @@
-//! Changes: chosen at random for a document, and asked of the engine.
+//! Random changes of a document.
 
 use krm_yaml::{CommentPosition, DocumentRef, Edit, EditError, EmptyParents, KeyPosition, NodeRef};
 
@@ -6,7 +6,7 @@ use super::draw::Draw;
 use super::generate;
 use super::model::{Shape, Tree};
 
-/// One change at a node; the way to it is the positions among children, keys among them.
+/// One change of a node. Its path consists of indices of children, counting keys.
 #[derive(Clone, Debug)]
 pub(crate) struct Change {
     pub(crate) path: Vec<usize>,
@@ -25,7 +25,7 @@ pub(crate) enum What {
     Comment { place: CommentPosition, text: String },
 }
 
-/// A place as the caller names it; where that is stands beside it.
+/// A position as the caller passes it; the resulting index is stored beside it.
 #[derive(Clone, Debug)]
 pub(crate) enum PositionArgument {
     Last,
@@ -35,17 +35,17 @@ pub(crate) enum PositionArgument {
     InOrder(Vec<String>),
 }
 
-/// What a choice of a change goes by.
+/// Options for choosing a change.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChangeOptions {
-    /// How many changes were chosen before this one: each brings a key of its own.
+    /// The number of changes chosen before, so that each one inserts another key.
     pub(crate) number: usize,
-    /// Only values that JSON has.
+    /// Only values that JSON can represent.
     pub(crate) json: bool,
 }
 
 impl Change {
-    /// A change of some node of the document; none where the choice does not fit it.
+    /// Chooses a change of some node of the document; `None` if the choice does not fit it.
     pub(crate) fn choose(draw: &mut Draw<'_>, tree: &Tree, options: ChangeOptions) -> Option<Self> {
         let mut targets = Vec::new();
         collect(tree, &mut Vec::new(), &mut targets);
@@ -62,7 +62,7 @@ impl Change {
         Some(Self { path, what })
     }
 
-    /// A new scalar in the place of a scalar, as a setter does it.
+    /// Chooses a new value for a scalar, as a setter does.
     pub(crate) fn swap(draw: &mut Draw<'_>, tree: &Tree, json: bool) -> Option<Self> {
         let mut targets = Vec::new();
         collect(tree, &mut Vec::new(), &mut targets);
@@ -78,14 +78,14 @@ impl Change {
         Some(Self { path, what: What::Set(generate::swapped(draw, json)) })
     }
 
-    /// Every mapping in a new order, as a formatter does it.
+    /// Reorders all mappings, as a formatter does.
     pub(crate) fn sort_all(draw: &mut Draw<'_>, tree: &Tree) -> Vec<Self> {
         let mut targets = Vec::new();
         collect(tree, &mut Vec::new(), &mut targets);
         let mappings = targets.into_iter().filter_map(|path| match &at_path(tree, &path).shape {
             Shape::Mapping { entries, .. } if entries.len() > 1 => {
                 let what = What::Reorder(shuffled(draw, entries.len()));
-                // A mapping that is a key has no place of its own to be sorted in.
+                // A mapping that is a key cannot be reordered.
                 let in_key = (0..path.len())
                     .any(|end| path[end] % 2 == 0 && parent_is_mapping(tree, &path[..=end]));
                 (!in_key).then_some(Self { path, what })
@@ -95,7 +95,7 @@ impl Change {
         mappings.collect()
     }
 
-    /// Asks the engine for the change.
+    /// Adds the change to an edit.
     pub(crate) fn request<'a>(
         &self,
         document: DocumentRef<'a>,
@@ -160,9 +160,9 @@ impl Change {
         format!("{what} at {} in {up}", of(at_path(tree, &self.path)))
     }
 
-    /// Whether a change at `other` would be lost in, or collide with, this one.
+    /// Whether this change would hide or conflict with another one.
     pub(crate) fn covers(&self, other: &Change) -> bool {
-        // A removed or replaced entry takes its key and its comments along.
+        // A removed or replaced entry includes its key and its comments.
         let entry = |path: &[usize]| {
             path.split_last().map_or(Vec::new(), |(last, up)| [up, &[last / 2]].concat())
         };
@@ -219,7 +219,7 @@ fn collect(tree: &Tree, path: &mut Vec<usize>, out: &mut Vec<Vec<usize>>) {
     }
 }
 
-/// A key that nothing in the document is called.
+/// A key that the document does not contain.
 fn fresh_key(draw: &mut Draw<'_>, tree: &Tree, options: ChangeOptions) -> String {
     let mut taken = Vec::new();
     generate::texts(tree, &mut taken);
@@ -276,7 +276,7 @@ fn insert_key(
 ) -> What {
     let key = fresh_key(draw, tree, options);
     let count = entries.len();
-    // Only a key that is there once, and is a text, can be named for certain.
+    // Only a string key that occurs once identifies a position.
     let named: Vec<usize> = (0..count)
         .filter(|&at| {
             let text = entries[at].0.as_text();

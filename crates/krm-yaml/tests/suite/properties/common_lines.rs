@@ -1,8 +1,8 @@
-//! Lines of ordinary files, one below the other: mostly a document, sometimes nearly one.
+//! Random sequences of lines of common files: mostly valid documents.
 
 use super::draw::Draw;
 
-/// What a line can hold behind its indentation and dashes.
+/// The content of a line after its indentation and dashes.
 const CONTENTS: &[&str] = &[
     "key: value",
     "other: 'it''s'",
@@ -62,7 +62,7 @@ const CONTENTS: &[&str] = &[
 
 const DASHES: &[&str] = &["", "", "", "", "- ", "- ", "-   ", "- - "];
 
-/// Where a line begins, from where the one before began.
+/// The change of the indentation from one line to the next.
 const STEPS: &[isize] = &[0, 0, 0, 0, 2, 2, -2, -2, -4, 1, -1, 4, -100];
 
 /// A text of up to thirty lines.

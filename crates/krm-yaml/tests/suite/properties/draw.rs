@@ -1,9 +1,8 @@
-//! Choices from bytes: the same bytes make the same choices, and no bytes the simplest ones.
+//! Choices from bytes: the same bytes make the same choices, and missing bytes make the simplest ones.
 //!
-//! So a property test shrinks a document by shrinking bytes, and a fuzzer that
-//! flips bytes flips choices.
+//! So a property test shrinks a document by shrinking bytes, and a fuzzer that flips bytes flips choices.
 
-/// A run of choices.
+/// A source of choices.
 #[derive(Debug)]
 pub(crate) struct Draw<'b> {
     bytes: &'b [u8],
@@ -14,7 +13,7 @@ impl<'b> Draw<'b> {
         Self { bytes }
     }
 
-    /// Whether every choice from here on is the simplest.
+    /// Whether all bytes are used, so that further choices are the simplest ones.
     pub(crate) fn is_spent(&self) -> bool {
         self.bytes.is_empty()
     }
@@ -34,17 +33,17 @@ impl<'b> Draw<'b> {
         }
     }
 
-    /// True once in `of` times; never when there are no bytes left.
+    /// True once in `of` times; false when no bytes are left.
     pub(crate) fn once_in(&mut self, of: usize) -> bool {
         self.below(of) + 1 == of && of > 1
     }
 
-    /// True in `percent` of a hundred times; never when there are no bytes left.
+    /// True in `percent` of a hundred times; false when no bytes are left.
     pub(crate) fn percent(&mut self, percent: usize) -> bool {
         self.below(100) >= 100 - percent.min(100)
     }
 
-    /// One of some.
+    /// One of several values.
     pub(crate) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.below(from.len())]
     }

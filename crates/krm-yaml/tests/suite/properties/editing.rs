@@ -1,4 +1,4 @@
-//! Laws of editing: what was asked for is there, and nothing else moved.
+//! Properties of edits: every change is there, and nothing else changed.
 
 use std::collections::BTreeMap;
 
@@ -13,17 +13,17 @@ use super::json_scalars::{spelled_as_json, yaml_only_scalar};
 use super::model::{Shape, Tree};
 use super::{Verdict, ensure, reading};
 
-/// A text, the changes asked for, and the text that came of them.
+/// A text, changes, and the resulting text.
 pub(crate) struct Edited {
     pub(crate) old: File,
     pub(crate) document: usize,
     pub(crate) changes: Vec<Change>,
     pub(crate) new: String,
-    /// Whether the engine was certain of the outcome, and did not read it back.
+    /// Whether the result needed no verification.
     pub(crate) is_certain: bool,
 }
 
-/// How an edit was answered.
+/// The result of an edit.
 pub(crate) enum EditResult {
     Edited(Box<Edited>),
     Refused {
@@ -31,28 +31,28 @@ pub(crate) enum EditResult {
         brief: String,
         why: String,
     },
-    /// The text cannot be edited, or the choices fit nothing in it.
+    /// The text cannot be edited, or the choices do not fit it.
     Nothing,
 }
 
-/// How much is changed at once.
+/// The number and kind of changes in one edit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Scope {
     /// One change.
     One,
-    /// A few that do not collide.
+    /// A few that do not conflict.
     Few,
-    /// New scalars in the place of a few scalars.
+    /// New values for a few scalars.
     Swap,
-    /// A new order for every mapping, and a few changes inside.
+    /// A new order for all mappings, and a few changes inside them.
     Format,
 }
 
-/// Makes changes that the choices pick. `json`: with values that JSON has.
+/// Applies random changes. `json`: with values that JSON can represent.
 pub(crate) fn edit(draw: &mut Draw<'_>, text: &str, scope: Scope, json: bool) -> EditResult {
     let Ok(old) = File::parse(text.to_owned()) else { return EditResult::Nothing };
     let count = old.documents().len();
-    // Where text breaks off without a marker, nobody can say which document its comments are in.
+    // Without a marker it is undefined which document the comments after an error belong to.
     let runs_on = old
         .documents()
         .skip(1)
@@ -132,7 +132,7 @@ impl Edited {
         self.changes.iter().map(|change| allowed_ranges::of(document, change)).collect()
     }
 
-    /// Law `untouched_stays`: no byte changes outside the entries that are named and the gaps that they own.
+    /// Property `untouched_stays`: no byte changes outside the changed entries and the gaps that belong to them.
     pub(crate) fn untouched_stays(&self) -> Verdict {
         let text = self.old.text();
         let mut allowed_ranges = self.allowed_ranges();
@@ -181,7 +181,7 @@ impl Edited {
         self.reordering_keeps_lines()
     }
 
-    /// A new order moves lines and changes none; brackets, commas, dashes and blanks aside.
+    /// Reordering moves lines without changing them, except for brackets, commas, dashes and spaces.
     fn reordering_keeps_lines(&self) -> Verdict {
         let [change] = self.changes.as_slice() else { return Ok(()) };
         if !matches!(change.what, What::Move { .. } | What::Reorder(_)) {
@@ -201,7 +201,7 @@ impl Edited {
         Ok(())
     }
 
-    /// Law `edit_is_read_back`: the document means what the model says, every other one what it meant.
+    /// Property `edit_is_read_back`: the document means what the model says, and the other documents are unchanged.
     pub(crate) fn edit_is_read_back(&self) -> Verdict {
         let file = File::parse(self.new.clone())
             .map_err(|error| format!("not read: {error}{}", self.report()))?;
@@ -239,11 +239,11 @@ impl Edited {
         reading::round_trip(&self.new)
     }
 
-    /// Where a JSON text was edited, no value is spelled as only YAML does, unless JSON has no word for it.
+    /// An edited JSON text contains no scalar that is not JSON, unless JSON cannot represent the value.
     pub(crate) fn has_only_json_scalars(&self) -> Verdict {
         let file = File::parse(self.new.clone()).map_err(|error| error.to_string())?;
         let found = file.document(self.document).and_then(|document| document.root());
-        // Where no text is in quotes, nothing tells that it is JSON.
+        // Without a quoted string, the text is not recognized as JSON.
         let tells = self.tree().is_json() && self.old.text().contains('"') && {
             self.document().root().is_some_and(|root| root.is_collection())
         };
@@ -252,7 +252,7 @@ impl Edited {
         Ok(())
     }
 
-    /// A new text is a text for YAML 1.1 as well, unless it was one before.
+    /// A new string is a string in YAML 1.1, too, unless it was one before.
     fn strings_are_strings_in_yaml_1_1(&self, file: &File) -> Verdict {
         let mut old = Vec::new();
         each_scalar(self.document(), &mut old);
@@ -269,7 +269,7 @@ impl Edited {
         Ok(())
     }
 
-    /// Law `unknown_survives`: comments and directives outside the touched entries are still there, and none is new.
+    /// Property `unknown_survives`: comments and directives outside the changed entries are kept, and none is added.
     pub(crate) fn unknown_survives(&self) -> Verdict {
         let Ok(file) = File::parse(self.new.clone()) else { return Err("not read".to_owned()) };
         let (Some(new), old) = (file.document(self.document), self.document()) else {
@@ -318,7 +318,7 @@ impl Edited {
         Ok(())
     }
 
-    /// The rules of ownership, where it is known whose a comment is: a removed entry takes its own comments and no other's.
+    /// The rules of ownership: a removed entry takes its own comments with it, and no others.
     pub(crate) fn comments_move_with_their_owner(&self, comments: &[WrittenComment]) -> Verdict {
         let [Change { path, what: What::Remove { prune } }] = self.changes.as_slice() else {
             return Ok(());
@@ -334,7 +334,7 @@ impl Edited {
             .flat_map(|document| document.comments())
             .map(|comment| comment.text)
             .collect();
-        // The comment at the head of a document is the document's, also directly above the first entry.
+        // The comment at the head of a document belongs to the document, even directly above the first entry.
         let first = |owner: &[usize]| owner.len() == 1 && owner[0] < 2;
         for remark in comments.iter().filter(|remark| remark.document == self.document) {
             let owner = match remark.place {
@@ -376,7 +376,7 @@ fn each_scalar(document: DocumentRef<'_>, out: &mut Vec<(String, bool, bool)>) {
     }
 }
 
-/// The path of the value in whose entry a key stands.
+/// The path of the value of a key.
 fn as_value(tree: &Tree, path: &[usize]) -> Vec<usize> {
     let mut path = path.to_vec();
     let Some(last) = path.pop() else { return path };
@@ -393,7 +393,7 @@ fn is_only(tree: &Tree, path: &[usize]) -> bool {
     }
 }
 
-/// Whether all bytes of `old` stand in `new` in their order.
+/// Whether all bytes of `old` occur in `new` in their order.
 fn is_subsequence(old: &str, new: &str) -> bool {
     let mut rest = new.bytes();
     old.bytes().all(|byte| rest.any(|other| other == byte))

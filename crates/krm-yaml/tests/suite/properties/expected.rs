@@ -1,11 +1,11 @@
-//! What changes should make of a document: the same ones, made to the model.
+//! Applies changes to the model of a document.
 
 use krm_yaml::CollectionStyle;
 
 use super::change::{Change, What};
 use super::model::{Kind, Shape, Tag, Tree};
 
-/// The document as it should be after the changes; none where nothing of it would be left.
+/// The expected document after the changes.
 pub(crate) fn expected(tree: &Tree, changes: &[Change]) -> Tree {
     rebuilt(tree, &mut Vec::new(), changes).unwrap_or_else(|| tree.clone())
 }
@@ -80,7 +80,7 @@ fn rebuilt(tree: &Tree, path: &mut Vec<usize>, changes: &[Change]) -> Option<Tre
     Some(Tree { shape, ..tree.clone() })
 }
 
-/// The entries that stay, in their new order, and the new ones where the old position was.
+/// The entries that are kept, in their new order, with the new ones at their positions.
 fn arranged<T: Clone>(
     slots: &[Option<T>],
     here: &[&What],
@@ -114,12 +114,12 @@ fn arranged<T: Clone>(
     out
 }
 
-/// A new value keeps the anchor of the old one; whether it keeps the tag is the engine's choice.
+/// A new value keeps the anchor of the old one, and may keep its tag.
 fn replaced(old: &Tree, new: Tree) -> Tree {
     Tree { anchor: old.anchor.clone(), tag: Tag::Any, shape: new.shape }
 }
 
-/// A tree without what an equal value does not say.
+/// A tree without styles.
 fn unstyled(tree: &Tree) -> Tree {
     let shape = match &tree.shape {
         Shape::Sequence { items, .. } => {

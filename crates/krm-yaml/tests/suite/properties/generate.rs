@@ -1,9 +1,9 @@
-//! Random value trees: what files hold, and what nobody would write but everybody has to read.
+//! Random trees: common values, and edge cases that must be read.
 
 use super::draw::Draw;
 use super::model::{Shape, Tree};
 
-/// Words that some reader takes for something else than text.
+/// Strings that some reader takes for another type.
 const TRAPS: &[&str] = &[
     "yes",
     "no",
@@ -53,7 +53,7 @@ const TRAPS: &[&str] = &[
     "99999999999999999999",
 ];
 
-/// Texts whose characters mean something somewhere.
+/// Strings with characters that have a meaning in YAML.
 const NASTY: &[&str] = &[
     "",
     " ",
@@ -120,7 +120,7 @@ const NASTY: &[&str] = &[
     "a -b",
 ];
 
-/// Texts of several lines.
+/// Strings of several lines.
 const LINES: &[&str] = &[
     "one\ntwo\n",
     "one\ntwo",
@@ -152,7 +152,7 @@ const LINES: &[&str] = &[
     "a long line that goes on and on and on until somebody folds it\nand more\n",
 ];
 
-/// Characters beyond ASCII, and those that cannot be written as they are.
+/// Non-ASCII characters, and characters that must be escaped.
 const UNICODE: &[&str] = &[
     "é",
     "naïve",
@@ -221,12 +221,12 @@ const NUMBERS: &[&str] = &[
 const JSON_NUMBERS: &[&str] =
     &["0", "1", "-1", "8080", "3.14", "1e3", "-0.5", "123456789012345678901234567890", "6.02E+23"];
 
-/// What a generated tree may hold.
+/// Options for a generated tree.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TreeOptions {
-    /// Only what JSON has.
+    /// Only values that JSON can represent.
     pub(crate) json: bool,
-    /// How many nodes at most; bounds the size of a case.
+    /// The maximum number of nodes.
     pub(crate) nodes: usize,
 }
 
@@ -240,7 +240,7 @@ pub(crate) fn tree(draw: &mut Draw<'_>, options: TreeOptions) -> Tree {
     }
 }
 
-/// A scalar in the place of another: mostly simple, and some that are nearly so.
+/// A new scalar: mostly simple ones, and some that are almost simple.
 pub(crate) fn swapped(draw: &mut Draw<'_>, json: bool) -> Tree {
     const SIMPLE: &[&str] =
         &["x", "nginx", "nginx:1.25.3", "a::b", "a/b_c-d.e", "v1", "10.0.0.1", "a--b"];
@@ -295,7 +295,7 @@ pub(crate) fn swapped(draw: &mut Draw<'_>, json: bool) -> Tree {
     }
 }
 
-/// A value for an edit: small.
+/// A small value for an edit.
 pub(crate) fn value(draw: &mut Draw<'_>, json: bool) -> Tree {
     let options = TreeOptions { json, nodes: 6 };
     let mut left = options.nodes;
@@ -317,7 +317,7 @@ fn node(draw: &mut Draw<'_>, options: TreeOptions, depth: usize, left: &mut usiz
     }
 }
 
-/// Empty collections are simple and rare.
+/// Empty collections are rare.
 fn entry_count(draw: &mut Draw<'_>) -> usize {
     let count = draw.below(6);
     if count == 0 && !draw.is_spent() && !draw.once_in(4) { 2 } else { count }
@@ -364,7 +364,7 @@ fn scalar(draw: &mut Draw<'_>, options: TreeOptions) -> Tree {
     }
 }
 
-/// A text of any kind.
+/// Any string.
 pub(crate) fn string(draw: &mut Draw<'_>) -> String {
     match draw.below(16) {
         0..=5 => draw.pick(WORDS).to_owned(),
@@ -377,7 +377,7 @@ pub(crate) fn string(draw: &mut Draw<'_>) -> String {
     }
 }
 
-/// A few characters, most of them with a meaning in YAML.
+/// A few random characters, most of them with a meaning in YAML.
 fn soup(draw: &mut Draw<'_>) -> String {
     const SOUP: &[char] = &[
         'a', ' ', '\n', ':', '#', '-', '?', ',', '[', ']', '{', '}', '&', '*', '!', '|', '>', '\'',
@@ -387,7 +387,7 @@ fn soup(draw: &mut Draw<'_>) -> String {
     (0..count).map(|_| draw.pick(SOUP)).collect()
 }
 
-/// All scalar texts of a tree, keys among them.
+/// All scalar texts of a tree, including keys.
 pub(crate) fn texts(tree: &Tree, out: &mut Vec<String>) {
     match &tree.shape {
         Shape::Scalar { text, .. } => out.push(text.clone()),

@@ -1,11 +1,11 @@
-//! Other indentation: twice is once, comments are kept, and no entry loses its own.
+//! Reindenting: idempotent, and comments keep their owners.
 
 use krm_yaml::{CommentPosition, DocumentRef, File, Indentation, SequenceIndent};
 
 use super::draw::Draw;
 use super::ensure;
 
-/// Indents every document of a text; `Ok(Some)` says why that was refused.
+/// Reindents every document of a text; `Ok(Some)` is the reason of a refusal.
 pub(crate) fn change(draw: &mut Draw<'_>, text: &str) -> Result<Option<String>, String> {
     let how = Indentation {
         mapping: draw.pick(&[Some(2), Some(4), Some(3), None]),
@@ -34,7 +34,7 @@ pub(crate) fn change(draw: &mut Draw<'_>, text: &str) -> Result<Option<String>, 
     Ok(None)
 }
 
-/// The comments, each with its owner where that does not hang on blank lines or depth.
+/// The comments with their owners, if these do not depend on blank lines or indentation.
 fn comments(document: DocumentRef<'_>) -> Vec<(&str, bool, Option<usize>)> {
     let all = document.comments();
     let one = |comment: &krm_yaml::Comment<'_>| {

@@ -1,11 +1,11 @@
-//! What the model wants of values that come into a JSON text: the same ones, as JSON spells them.
+//! The expected spelling of values that are inserted into JSON.
 
 use krm_yaml::{CollectionStyle, ScalarStyle};
 
 use super::model::{Kind, Shape, Tree};
 
 impl Tree {
-    /// Whether a document that was read is JSON: brackets, texts in double quotes, and no other keys.
+    /// Whether a document is JSON: flow style, double quotes, and only string keys.
     pub(crate) fn is_json(&self) -> bool {
         let is_text = |key: &Tree| {
             matches!(key.shape, Shape::Scalar { style: Some(ScalarStyle::DoubleQuoted), .. })
@@ -25,7 +25,7 @@ impl Tree {
     }
 }
 
-/// The tree with its new values as JSON spells them, but for keys.
+/// The tree with its new values spelled as in JSON, except for keys.
 pub(crate) fn spelled_as_json(tree: &Tree) -> Tree {
     let mut out = tree.clone();
     match &mut out.shape {
@@ -41,7 +41,7 @@ pub(crate) fn spelled_as_json(tree: &Tree) -> Tree {
     out
 }
 
-/// The first value that JSON spells otherwise.
+/// The first scalar that is not valid JSON.
 pub(crate) fn yaml_only_scalar(tree: &Tree) -> Option<String> {
     match &tree.shape {
         Shape::Scalar { text, kind, .. } => (spelled(text, *kind) != *text).then(|| text.clone()),
@@ -53,7 +53,7 @@ pub(crate) fn yaml_only_scalar(tree: &Tree) -> Option<String> {
     }
 }
 
-/// A scalar as JSON spells it; as it is where JSON cannot.
+/// The JSON spelling of a scalar; unchanged if JSON cannot represent it.
 fn spelled(text: &str, kind: Kind) -> String {
     match kind {
         Kind::Null => "null".to_owned(),

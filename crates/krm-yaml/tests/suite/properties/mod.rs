@@ -1,4 +1,4 @@
-//! The laws of the engine as checks of any text and any choices; property tests and fuzz targets call the same ones.
+//! The properties of the library, as checks of any text and any choices. Property tests and fuzz targets share them.
 
 pub(crate) mod allowed_ranges;
 pub(crate) mod change;
@@ -16,10 +16,10 @@ pub(crate) mod reading;
 #[cfg(test)]
 mod self_test;
 
-/// What a law says of one case: it holds, or why it does not.
+/// The result of a check: it holds, or the reason why it does not.
 pub(crate) type Verdict = Result<(), String>;
 
-/// Ends a check with the reason where a condition does not hold.
+/// Fails a check with a reason unless a condition holds.
 macro_rules! ensure {
     ($holds:expr, $($why:tt)+) => {
         if !$holds {

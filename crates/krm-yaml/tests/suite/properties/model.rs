@@ -1,14 +1,14 @@
-//! What a document means, apart from the engine: the tree that a generator wrote or an edit should leave.
+//! The meaning of a document, independent of the library: what a generator wrote, or what an edit should produce.
 
 use std::fmt;
 
 use krm_yaml::{CollectionStyle, NodeKind, NodeRef, ScalarStyle, ScalarType, Value};
 
-/// A node with what belongs to it.
+/// A node with its properties.
 #[derive(Clone, PartialEq)]
 pub(crate) struct Tree {
     pub(crate) anchor: Option<String>,
-    /// As written; `Tag::Any` where an edit may keep or drop it.
+    /// As written; `Tag::Any` if an edit may keep or remove it.
     pub(crate) tag: Tag,
     pub(crate) shape: Shape,
 }
@@ -21,7 +21,7 @@ pub(crate) enum Tag {
     Any,
 }
 
-/// What a node is. A style or notation of `None` is free.
+/// The kind of a node. A style of `None` matches any.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Shape {
     Scalar { text: String, kind: Kind, style: Option<ScalarStyle> },
@@ -30,7 +30,7 @@ pub(crate) enum Shape {
     Alias(String),
 }
 
-/// The type of a scalar and the value of those that have one beside their text.
+/// The type of a scalar, with the value of booleans and numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
     Null,
@@ -89,7 +89,7 @@ impl Tree {
         }
     }
 
-    /// As an edit takes it.
+    /// The tree as input of an edit.
     pub(crate) fn to_value(&self) -> Value<'static> {
         match &self.shape {
             Shape::Scalar { text, kind, .. } => match kind {
@@ -108,7 +108,7 @@ impl Tree {
         }
     }
 
-    /// What a node of the engine means, read through its views only.
+    /// The tree of a node, read through the public API.
     pub(crate) fn read(node: NodeRef<'_>) -> Self {
         let shape = match node.kind() {
             NodeKind::Alias => Shape::Alias(node.text().trim_start_matches('*').to_owned()),
@@ -141,7 +141,7 @@ impl Tree {
         Self { anchor: node.anchor().map(str::to_owned), tag, shape }
     }
 
-    /// Where `found` is not what this tree wants: what differs, the two sides, and the way there.
+    /// The first difference to another tree, with its path.
     pub(crate) fn difference(&self, found: &Tree) -> Option<String> {
         self.differs(found).map(|(what, way)| format!("{what} at `{way}`"))
     }
@@ -166,7 +166,7 @@ impl Tree {
                 Shape::Scalar { text, kind, style },
                 Shape::Scalar { text: other, kind: found_kind, style: found_style },
             ) => {
-                // `~` and `null`, `true` and `TRUE` are one value where an edit may choose the word.
+                // `~` and `null`, `true` and `TRUE` are equal where an edit may choose the spelling.
                 let free = style.is_none() && matches!(kind, Kind::Null | Kind::Bool(_));
                 if kind != found_kind || text != other && !free {
                     return wrong("value");
@@ -208,7 +208,7 @@ impl Tree {
     }
 }
 
-/// Like YAML in brackets, each scalar and collection followed by its style where that is known.
+/// Like flow style, each node followed by its style if that is known.
 impl fmt::Debug for Tree {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(anchor) = &self.anchor {
@@ -238,7 +238,7 @@ impl fmt::Debug for Tree {
     }
 }
 
-/// What YAML 1.2's core schema says of a plain scalar: written from the specification's table (10.3.2), not from the engine.
+/// The type of a plain scalar in the core schema of YAML 1.2, written from the table of the specification (10.3.2).
 pub(crate) fn kind_of_plain(text: &str) -> Kind {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Kind::Null,

@@ -1,8 +1,8 @@
-//! Damage: a text with a few bytes more, fewer or elsewhere.
+//! Damages a text: inserts, removes and moves a few bytes.
 
 use super::draw::Draw;
 
-/// Pieces that mean something to a YAML reader.
+/// Pieces with a meaning in YAML.
 const PIECES: &[&str] = &[
     " ",
     "\n",
@@ -48,7 +48,7 @@ const PIECES: &[&str] = &[
     "\u{2028}",
 ];
 
-/// The text after one to four small accidents.
+/// The text after one to four random mutations.
 pub(crate) fn mutated(draw: &mut Draw<'_>, text: &str) -> String {
     let mut chars: Vec<char> = text.chars().collect();
     let count = 1 + draw.below(4);

@@ -1,4 +1,4 @@
-//! Laws of reading: the bytes stay, and what is read is what the text says.
+//! Properties of parsing: the bytes are kept, and the tree means what the text means.
 
 use granit_parser::{Event, Parser, ScalarStyle as Style, StructureStyle};
 use krm_yaml::{CollectionStyle, File, NodeKind, NodeRef, ReadOptions, ScalarStyle};
@@ -7,7 +7,7 @@ use super::emit::Sample;
 use super::model::Tree;
 use super::{Verdict, ensure};
 
-/// Law `round_trip`: the text comes back, and the documents tile it.
+/// Property `round_trip`: the text is returned unchanged, and the documents cover it.
 pub(crate) fn round_trip(text: &str) -> Verdict {
     let file = File::parse(text.to_owned()).map_err(|error| format!("not read: {error}"))?;
     let mut at = 0;
@@ -21,7 +21,11 @@ pub(crate) fn round_trip(text: &str) -> Verdict {
         );
         at = span.end;
         for comment in document.comments() {
-            ensure!(comment.text.starts_with('#'), "{:?} is no comment in {text:?}", comment.text);
+            ensure!(
+                comment.text.starts_with('#'),
+                "{:?} is not a comment in {text:?}",
+                comment.text
+            );
         }
     }
     let is_covered = file.documents().len() == 0 || at as usize == text.len();
@@ -30,7 +34,7 @@ pub(crate) fn round_trip(text: &str) -> Verdict {
     Ok(())
 }
 
-/// Law `same_meaning` for a text whose meaning is known.
+/// Property `same_meaning` for a text with a known meaning.
 pub(crate) fn known_meaning(sample: &Sample) -> Verdict {
     let text = &sample.text;
     let file = File::parse(text.clone()).map_err(|error| format!("not read: {error}"))?;
@@ -58,16 +62,14 @@ pub(crate) fn known_meaning(sample: &Sample) -> Verdict {
     Ok(())
 }
 
-/// Law `same_meaning` for any text: the engine accepts what the front end accepts, and hands on what it says.
+/// Property `same_meaning` for any text: the library accepts what the parser accepts, with the same events.
 pub(crate) fn same_as_parser(text: &str) -> Verdict {
     let file = File::parse(text.to_owned()).map_err(|error| format!("not read: {error}"))?;
     let error = file.errors().next().map(|error| error.to_string());
     match (parser_events(text), error) {
         (Err(_), Some(_)) => Ok(()),
-        (Err(theirs), None) => {
-            Err(format!("accepted, but the front end says {theirs} in {text:?}"))
-        }
-        (Ok(_), Some(ours)) => Err(format!("the front end accepts it, but: {ours} in {text:?}")),
+        (Err(theirs), None) => Err(format!("accepted, but the parser says {theirs} in {text:?}")),
+        (Ok(_), Some(ours)) => Err(format!("the parser accepts it, but: {ours} in {text:?}")),
         (Ok(theirs), None) => {
             let mut ours = Vec::new();
             for document in file.documents() {
@@ -77,11 +79,11 @@ pub(crate) fn same_as_parser(text: &str) -> Verdict {
             }
             for (at, (own, their)) in ours.iter().zip(&theirs).enumerate() {
                 let same = own == their || is_last_line_without_break(text, own, their);
-                ensure!(same, "event {at}: {own:?}, the front end says {their:?} in {text:?}");
+                ensure!(same, "event {at}: {own:?}, the parser says {their:?} in {text:?}");
             }
             ensure!(
                 ours.len() == theirs.len(),
-                "{} events, the front end has {} in {text:?}",
+                "{} events, the parser has {} in {text:?}",
                 ours.len(),
                 theirs.len()
             );
@@ -90,7 +92,7 @@ pub(crate) fn same_as_parser(text: &str) -> Verdict {
     }
 }
 
-/// Law `quick_is_thorough`: what is read without the front end is what the front end says, to the byte.
+/// Property `quick_is_thorough`: the result of the fast parser is exactly that of the complete parser.
 pub(crate) fn quick_is_thorough(text: &str) -> Verdict {
     let read = |thorough| {
         let options = ReadOptions { thorough, ..ReadOptions::default() };
@@ -106,7 +108,7 @@ pub(crate) fn quick_is_thorough(text: &str) -> Verdict {
     Ok(())
 }
 
-/// Law `document_as_file_equals_its_parsed_text`: a document that is taken out of its file is what reading its text gives.
+/// Property `document_as_file_equals_its_parsed_text`: a document that is taken out of its file equals the result of parsing its text.
 pub(crate) fn document_as_file_equals_its_parsed_text(text: &str) -> Verdict {
     let file = File::parse(text.to_owned()).map_err(|error| format!("not read: {error}"))?;
     for document in file.documents() {
@@ -130,12 +132,12 @@ pub(crate) fn document_as_file_equals_its_parsed_text(text: &str) -> Verdict {
 
 fn tables(file: &File) -> String {
     let report = format!("{file:#?}");
-    // The rows of the table are short lines.
+    // The rows of the table as lines.
     report.split_whitespace().collect::<Vec<_>>().join(" ").replace("Node {", "\nNode {")
 }
 
 /// Spec: a last line of a block scalar that ends the file without a line break has none to keep
-/// (8.1.1.2), and readers of the Kubernetes world agree; the front end adds one.
+/// (8.1.1.2), and Kubernetes readers agree; the parser library adds one.
 fn is_last_line_without_break(text: &str, own: &PlainEvent, their: &PlainEvent) -> bool {
     let (PlainEvent::Scalar(own, style), PlainEvent::Scalar(their, their_style)) = (own, their)
     else {
@@ -145,7 +147,7 @@ fn is_last_line_without_break(text: &str, own: &PlainEvent, their: &PlainEvent) 
     is_open && their.strip_suffix('\n') == Some(own)
 }
 
-/// One event without its place.
+/// An event without its position.
 #[derive(Debug, PartialEq)]
 enum PlainEvent {
     Scalar(String, ScalarStyle),

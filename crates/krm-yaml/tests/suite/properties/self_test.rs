@@ -1,4 +1,4 @@
-//! The checks themselves: a wrong result that somebody could make is seen by one of them.
+//! Tests of the checks: each kind of wrong result is detected by one of them.
 
 use krm_yaml::File;
 
@@ -9,7 +9,7 @@ use super::model::Tree;
 const OLD: &str =
     "# head\n\na: 1 # one\n# two\nb:   'x'\n\nc: [p, q] # three\nd:\n- &k yes\n- *k # four\n";
 
-/// Sets `b` to `new`, and says whether some law objects to `new`.
+/// Sets `b` to `new`, and returns whether some check fails for `new`.
 fn is_detected(new: &str) -> bool {
     let changes = vec![Change { path: vec![3], what: What::Set(Tree::text("new")) }];
     let old = File::parse(OLD.to_owned()).expect("it is small");

@@ -1,4 +1,4 @@
-//! Block style: entries by lines and indentation, and where a value may begin.
+//! Emits block style.
 
 use krm_yaml::{CollectionStyle, ScalarStyle};
 
@@ -6,30 +6,30 @@ use super::super::model::{Kind, Shape, Tag, Tree};
 use super::scalar::{ScalarContext, spell};
 use super::{Emitter, Tail};
 
-/// What stands before a value on its line.
+/// The indicator before a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Indicator {
     /// `key:`
     Key,
-    /// `-`, `?` or the `:` of a `?` key: a collection may begin on the line.
+    /// `-`, `?` or the `:` of a `?` key: a collection may start on the line.
     Indicator,
     /// `---`
     Marker,
-    /// Nothing: the root of a bare document.
+    /// None: the root of a bare document.
     Nothing,
 }
 
 impl Emitter<'_, '_> {
     pub(super) fn root(&mut self, tree: &mut Tree, marked: bool) {
         let behind = if marked { Indicator::Marker } else { Indicator::Nothing };
-        // A bare document of nothing is no document.
+        // An empty bare document is not a document.
         if !marked && tree.as_text() == Some("") {
             *tree = Tree::text("text");
         }
         self.value(tree, -1, behind, true);
     }
 
-    /// Writes a value up to and with the end of its last line. `parent` is the column of the entry that holds it.
+    /// Writes a value including the end of its last line. `parent` is the column of the entry that contains it.
     pub(super) fn value(
         &mut self,
         tree: &mut Tree,
@@ -63,7 +63,7 @@ impl Emitter<'_, '_> {
         self.finish_anchor(tree);
     }
 
-    /// Spaces between an indicator and what it holds.
+    /// Spaces between an indicator and its value.
     fn gap(&mut self, behind: Indicator) {
         match behind {
             Indicator::Nothing => {}
@@ -72,7 +72,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The same, or now and then the next line.
+    /// Spaces, or sometimes a line break, between an indicator and its value.
     fn gap_or_line(&mut self, behind: Indicator, parent: i32) {
         if behind != Indicator::Nothing && self.draw.percent(self.style.odd) {
             self.beside();
@@ -198,7 +198,7 @@ impl Emitter<'_, '_> {
                 self.tail = Tail::Any;
             } else if !simple || self.draw.percent(self.style.odd / 2) {
                 self.out.push('?');
-                // Inside the key no path of the value leads: its comments are the entry's.
+                // No path leads into the key, so its comments belong to the entry.
                 self.path.push(usize::MAX);
                 self.value(key, column as i32, Indicator::Indicator, false);
                 self.path.pop();
@@ -218,7 +218,7 @@ impl Emitter<'_, '_> {
     pub(super) fn implicit_key(&mut self, key: &mut Tree, flow: bool) {
         let Shape::Scalar { text, kind, .. } = &key.shape else { return };
         let (text, kind) = (text.clone(), *kind);
-        // Nothing at all before a colon is a key, too; here the word is written out.
+        // An empty key is valid, too; here it is written as `null`.
         let text = if text.is_empty() && kind == Kind::Null { "~".to_owned() } else { text };
         let spelled = spell(
             self.draw,
@@ -237,7 +237,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Now and then an anchor and a tag; whether any was written.
+    /// Sometimes writes an anchor and a tag; returns whether it did.
     pub(super) fn properties(&mut self, tree: &mut Tree, _full: bool) -> bool {
         if !self.draw.percent(self.style.odd) {
             return false;
@@ -265,7 +265,7 @@ impl Emitter<'_, '_> {
         true
     }
 
-    /// A tag that does not change what the node is.
+    /// A tag that does not change the type of the node.
     fn tag(&mut self, tree: &Tree) -> &'static str {
         let own = if self.handle { "!e!thing" } else { "!thing" };
         let core = match &tree.shape {
@@ -282,19 +282,19 @@ impl Emitter<'_, '_> {
             Shape::Sequence { .. } => "!!seq",
             _ => "!!map",
         };
-        // An unknown tag leaves the type of a plain scalar open; texts have no other.
+        // An unknown tag leaves the type of a plain scalar open; strings have no other.
         let unknown = !matches!(&tree.shape, Shape::Scalar { kind, .. } if *kind != Kind::Text);
         if unknown && self.draw.once_in(2) { own } else { core }
     }
 
-    /// From here on aliases may name the node.
+    /// From here on aliases may refer to the node.
     pub(super) fn finish_anchor(&mut self, tree: &Tree) {
         if let Some(name) = &tree.anchor {
             self.anchors.push((name.clone(), matches!(tree.shape, Shape::Mapping { .. })));
         }
     }
 
-    /// Now and then an alias takes the place of a node.
+    /// Sometimes replaces a node by an alias.
     pub(super) fn alias(&mut self, tree: &mut Tree) -> bool {
         if self.anchors.is_empty() || !self.draw.once_in(8) {
             return false;

@@ -1,4 +1,4 @@
-//! Flow style: brackets on one line or over many, and JSON files.
+//! Emits flow style, on one or several lines, and JSON files.
 
 use krm_yaml::{CollectionStyle, ScalarStyle};
 
@@ -10,7 +10,7 @@ use super::scalar::{ScalarContext, spell};
 use super::{Emitter, Sample, Written};
 
 impl Emitter<'_, '_> {
-    /// Writes a collection in brackets. `tight`: on one line, as before a colon.
+    /// Writes a flow collection. `tight`: on one line, as before a colon.
     pub(super) fn flow(&mut self, tree: &mut Tree, parent: i32, tight: bool) {
         let many = !tight && self.draw.once_in(4);
         match &mut tree.shape {
@@ -61,7 +61,7 @@ impl Emitter<'_, '_> {
         } else {
             self.flow(key, parent, true);
         }
-        // A key that nothing announces has at most 1024 characters.
+        // An implicit key has at most 1024 characters.
         if !explicit && self.out.len() - key_start > 500 {
             self.out.insert_str(key_start, "? ");
         }
@@ -79,7 +79,7 @@ impl Emitter<'_, '_> {
         self.flow_node(value, parent, tight, true);
     }
 
-    /// `[a: b]`: a mapping of one entry without brackets.
+    /// `[a: b]`: an implicit pair.
     fn pair(&mut self, tree: &mut Tree, parent: i32) {
         let Shape::Mapping { entries, notation } = &mut tree.shape else { return };
         *notation = Some(CollectionStyle::Pair);
@@ -154,7 +154,7 @@ impl Emitter<'_, '_> {
         self.out.push(bracket);
     }
 
-    /// A new line inside brackets, now and then with a comment at its end or on a line of its own.
+    /// A line break in a flow collection, sometimes with a comment before it or on a line of its own.
     fn flow_break(&mut self, parent: i32) {
         let column = (parent + 1).max(0) as usize + self.style.width;
         if self.draw.percent(self.style.comments / 2) {

@@ -1,7 +1,6 @@
-//! Writes value trees as YAML in every style, and knows what it wrote.
+//! Writes trees as YAML in every style, and records what it wrote.
 //!
-//! It shares nothing with the engine's own renderer: a law that holds between the
-//! two is not one mistake made twice.
+//! It shares no code with the renderer of the library, so that a mistake there is not repeated here.
 
 mod block;
 mod flow;
@@ -11,30 +10,30 @@ use super::draw::Draw;
 use super::generate::{self, TreeOptions};
 use super::model::Tree;
 
-/// Whose a comment is, by where it was written.
+/// The position of a comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Written {
     /// Directly above an entry, at its column.
     Above,
-    /// Indicator a value.
+    /// After a value.
     Beside,
-    /// Between blank lines, of nobody in particular.
+    /// Between blank lines, without an owner.
     Free,
-    /// Inside brackets: whose it is hangs on the lines around it.
+    /// In a flow collection, where the owner depends on the lines around it.
     Loose,
 }
 
-/// A comment that was written; its text is unique in the file.
+/// A comment; its text is unique in the file.
 #[derive(Clone, Debug)]
 pub(crate) struct WrittenComment {
     pub(crate) text: String,
     pub(crate) place: Written,
     pub(crate) document: usize,
-    /// The way from the root to the entry's value: positions among children, keys among them.
+    /// The path to the entry's value: indices of children, counting keys.
     pub(crate) owner: Vec<usize>,
 }
 
-/// A file, and what it means.
+/// A file and its meaning.
 #[derive(Debug)]
 pub(crate) struct Sample {
     pub(crate) text: String,
@@ -46,17 +45,17 @@ pub(crate) struct Sample {
     pub(crate) has_anchors: bool,
 }
 
-/// How one document is written.
+/// The style of one document.
 #[derive(Clone, Copy, Debug)]
 struct EmitStyle {
-    /// Chances in a hundred.
+    /// Percentages.
     comments: usize,
     blanks: usize,
     flow: usize,
     odd: usize,
-    /// Spaces of a step.
+    /// The indentation.
     width: usize,
-    /// Lists at the column of their key.
+    /// Sequences at the column of their key.
     compact: bool,
 }
 
@@ -78,7 +77,7 @@ struct Emitter<'d, 'b> {
     style: EmitStyle,
     tail: Tail,
     comments: Vec<WrittenComment>,
-    /// Names of finished anchors, and whether they name a mapping.
+    /// Names of complete anchors, and whether they are mappings.
     anchors: Vec<(String, bool)>,
     has_anchors: bool,
     document: usize,
@@ -137,7 +136,7 @@ pub(crate) fn sample(draw: &mut Draw<'_>) -> Sample {
 }
 
 impl Emitter<'_, '_> {
-    /// Writes a document. `closed`: the one before ended with `...`, or there is none.
+    /// Writes a document. `closed`: the previous one ended with `...`, or there is none.
     /// Returns whether this one ends with `...`.
     fn document(&mut self, tree: &mut Tree, first: bool, closed: bool) -> bool {
         self.anchors.clear();
@@ -170,7 +169,7 @@ impl Emitter<'_, '_> {
         }
         self.tail = Tail::Any;
         self.root(tree, marked);
-        // Below a text of the root nothing stands that could be part of it.
+        // After a scalar as root, nothing may follow that could be part of it.
         let is_text = tree.as_text().is_some();
         if self.tail == Tail::Any && !is_text {
             self.free_lines(0);
@@ -196,7 +195,7 @@ impl Emitter<'_, '_> {
         self.out.extend(std::iter::repeat_n(' ', count));
     }
 
-    /// A comment with a text that nothing else has.
+    /// A comment with a unique text.
     fn comment(&mut self, place: Written) {
         let number = self.comments.len();
         let lead = self.draw.pick(&["# ", "# ", "#", "#  ", "#\t", "## ", "# - ", "# a: "]);
@@ -211,7 +210,7 @@ impl Emitter<'_, '_> {
         });
     }
 
-    /// Ends the line of a value, now and then with a comment or blanks.
+    /// Ends the line of a value, sometimes with a comment or spaces.
     fn beside(&mut self) {
         if self.draw.percent(self.style.comments) {
             let gap = 1 + self.draw.below(3);
@@ -230,7 +229,7 @@ impl Emitter<'_, '_> {
         self.end_line();
     }
 
-    /// Blank lines and comments of nobody at a column.
+    /// Blank lines and comments without an owner at a column.
     fn free_lines(&mut self, column: usize) {
         let fits = |tail: Tail| match tail {
             Tail::Any => true,
@@ -252,7 +251,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// What stands between the entries of a block collection before the next one.
+    /// Lines between the entries of a block collection.
     fn between(&mut self, column: usize) {
         self.free_lines(column);
         let fits = match self.tail {

@@ -1,16 +1,16 @@
-//! The ways to write a scalar: which styles can hold a text, and the text in each.
+//! Emits scalars in every style that can represent them.
 
 use krm_yaml::ScalarStyle;
 
 use super::super::draw::Draw;
 use super::super::model::{Kind, kind_of_plain};
 
-/// Where a scalar stands.
+/// The context of a scalar.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ScalarContext {
-    /// Inside brackets.
+    /// In a flow collection.
     pub(crate) flow: bool,
-    /// It is a key before its colon: one line.
+    /// An implicit key, which has one line.
     pub(crate) key: bool,
     /// A block style may be used.
     pub(crate) block: bool,
@@ -18,15 +18,15 @@ pub(crate) struct ScalarContext {
     pub(crate) parent: i32,
 }
 
-/// A text in its style.
+/// A scalar in its style.
 #[derive(Debug)]
 pub(crate) struct ScalarText {
     pub(crate) style: ScalarStyle,
-    /// On the line where the scalar begins.
+    /// The text on the first line.
     pub(crate) head: String,
-    /// What follows, line by line, with its indentation; empty unless several lines.
+    /// The following lines with their indentation.
     pub(crate) lines: Vec<String>,
-    /// Block styles: the column of the content, and whether line breaks after it count.
+    /// Block scalars: the column of the content, and whether line breaks after it count.
     pub(crate) content: Option<(usize, bool)>,
 }
 
@@ -35,7 +35,7 @@ fn is_printable(c: char) -> bool {
         && c != '\u{feff}'
 }
 
-/// Whether a text of one line can stand plain and reads as text.
+/// Whether a string of one line can be written plain.
 fn plain(text: &str, context: ScalarContext) -> bool {
     let mut chars = text.chars();
     let Some(first) = chars.next() else { return false };
@@ -57,7 +57,7 @@ fn plain(text: &str, context: ScalarContext) -> bool {
         && !(context.key && text == "<<")
 }
 
-/// Whether a text can be folded over lines in quotes or plain: no blanks at its line breaks.
+/// Whether a string can be folded over several lines: no spaces at its line breaks.
 fn foldable(text: &str) -> bool {
     let blank = |c: char| c == ' ' || c == '\t';
     let inner = text.split('\n').collect::<Vec<_>>();
@@ -67,7 +67,7 @@ fn foldable(text: &str) -> bool {
     })
 }
 
-/// Chooses a style that can hold the text, and writes it.
+/// Chooses a style that can represent the string, and writes it.
 pub(crate) fn spell(
     draw: &mut Draw<'_>,
     text: &str,
@@ -119,7 +119,7 @@ pub(crate) fn spell(
     }
 }
 
-/// Words of a plain text go to a new line only where none of them means something there.
+/// A plain scalar is folded only where no line would start with an indicator.
 fn spot_allows_fold(text: &str, context: ScalarContext) -> bool {
     text.split([' ', '\n']).filter(|word| !word.is_empty()).all(|word| plain_word(word, context))
 }
@@ -147,7 +147,7 @@ fn one_line(style: ScalarStyle, head: String) -> ScalarText {
     ScalarText { style, head, lines: Vec::new(), content: None }
 }
 
-/// Plain and single-quoted: a break in the text is an empty line, a space may become a break.
+/// Plain and single-quoted: a line break of the string is an empty line, a space may become a line break.
 fn folded_lines(
     draw: &mut Draw<'_>,
     style: ScalarStyle,
@@ -211,7 +211,7 @@ fn double_quoted(draw: &mut Draw<'_>, text: &str, indent: &str, many: bool) -> S
             lines.push(indent.to_owned());
         }
     }
-    // A line that begins with a blank of the text would lose it.
+    // A line that starts with a space of the string would lose it.
     for line in &mut lines[1..] {
         let blank = line[indent.len()..].starts_with([' ', '\t']);
         if blank {
@@ -223,7 +223,7 @@ fn double_quoted(draw: &mut Draw<'_>, text: &str, indent: &str, many: bool) -> S
     ScalarText { style: ScalarStyle::DoubleQuoted, head, lines, content: None }
 }
 
-/// `|` and `>` with the indicators that the text needs, and now and then those that it does not.
+/// Block scalars with the indicators that the string needs, and sometimes with others.
 fn block(draw: &mut Draw<'_>, text: &str, context: ScalarContext, fold: bool) -> ScalarText {
     let body = text.trim_end_matches('\n');
     let breaks = text.len() - body.len();
@@ -270,7 +270,7 @@ fn block(draw: &mut Draw<'_>, text: &str, context: ScalarContext, fold: bool) ->
     } else {
         lines.extend(std::iter::repeat_n(String::new(), breaks));
     }
-    // An empty line may have blanks, up to the column of the content.
+    // An empty line may have spaces, up to the column of the content.
     for line in lines.iter_mut().filter(|line| line.is_empty()) {
         if draw.once_in(12) {
             *line = " ".repeat(draw.below(column + 1));
@@ -280,7 +280,7 @@ fn block(draw: &mut Draw<'_>, text: &str, context: ScalarContext, fold: bool) ->
     ScalarText { style, head, lines, content: Some((column, chomp == "+")) }
 }
 
-/// One line of a folded text, over several lines where single spaces allow it.
+/// One line of a folded scalar, over several lines where single spaces allow it.
 fn fold_line(draw: &mut Draw<'_>, line: &str, indent: &str, lines: &mut Vec<String>) {
     let chars: Vec<char> = line.chars().collect();
     let mut current = indent.to_owned();
