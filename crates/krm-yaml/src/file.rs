@@ -185,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_position_is_the_same_counted_and_looked_up() {
+    fn counted_and_tabulated_positions_are_equal() {
         let text = "\u{feff}a: é\r\nb: 1\rc:\n\n  d: 2\r\n".repeat(20);
         let near = File::parse(text.clone()).unwrap().with_offset(3, 1);
         let table = File::parse(text).unwrap().with_offset(3, 1);

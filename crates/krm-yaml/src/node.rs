@@ -241,7 +241,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_node_takes_twelve_bytes() {
+    fn node_has_twelve_bytes() {
         assert_eq!(size_of::<Node>(), 12);
     }
 
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parent_that_is_too_far_is_not_told_wrong() {
+    fn distant_parent_is_not_stored() {
         let child = |parent: u32| Node::alias(Span::new(0, 2), parent);
         assert_eq!(child(FAR - 1).parent(), Some(FAR - 1));
         assert_eq!([child(FAR).parent(), child(u32::MAX).parent()], [None, None]);
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parent_that_is_too_far_is_found() {
+    fn distant_parent_is_found() {
         let leaf = || Node::scalar(Span::new(0, 1), ScalarStyle::Plain, FAR);
         let list = |end: u32| {
             let mut list = Node::sequence(0, CollectionStyle::Flow, FAR);

@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_every_notation() {
+    fn every_notation_is_parsed() {
         let all = |text: &str| text.parse::<Path>().unwrap().segments().to_vec();
         let matched = Segment::Match { key: "name".to_owned(), value: "nginx".to_owned() };
         assert_eq!(all("a.b[name=nginx].0.c"), [key("a"), key("b"), matched, key("0"), key("c")]);
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn prints_as_parsed_and_built_paths_parse_again() {
+    fn paths_round_trip() {
         for text in ["a.b", ".a", "a['b']", "/a/0", r"a\.b.c"] {
             assert_eq!(text.parse::<Path>().unwrap().to_string(), text);
         }
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_the_place() {
+    fn errors_have_a_column() {
         for (text, at) in
             [("a.", 2), ("a..b", 2), ("a[x]", 4), ("a[0", 3), ("a.\"b", 2), ("a\\", 2), ("/~x", 1)]
         {

@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_end_at_any_kind_of_break() {
+    fn lines_end_at_every_kind_of_line_break() {
         let text = "ab\r\ncd\ref\ngh";
         assert_eq!([line_start(text, 5), line_end(text, 5), next_line(text, 5)], [4, 6, 7]);
         assert_eq!([line_start(text, 1), next_line(text, 1), before_break(text, 4)], [0, 4, 2]);
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_count_characters_and_no_byte_order_mark() {
+    fn columns_count_characters_without_byte_order_mark() {
         assert_eq!(column("\u{feff}a: b", 6), 3);
         assert_eq!(column("é: b", 4), 3);
         assert!(is_first_on_line("\u{feff}a", 3));

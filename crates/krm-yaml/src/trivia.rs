@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_every_kind_of_trivia() {
+    fn every_kind_of_trivia_is_found() {
         let text = "%YAML 1.2\r\n--- &a !<x,y>\n  - ? # comment\n";
         let read: Vec<_> = Gap::from(text, 0).map(|(kind, span)| (kind, span.of(text))).collect();
         assert_eq!(
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_an_indicator_past_comments_that_name_it() {
+    fn indicators_in_comments_are_skipped() {
         let text = "key: # not this |\n  |\n text";
         assert_eq!(Gap::from(text, 3).find(b"|>", b":"), Some(Span::new(20, 21)));
         assert_eq!(Gap::from("a, b: c", 1).find(b":", b""), None);

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comment_above_an_entry_begins_a_line() {
+    fn head_comment_starts_a_line() {
         assert_eq!(turned("[\n  # of a\n  a, b, c\n]\n"), "[\n  b,\n  # of a\n  a\n]\n");
         assert_eq!(turned("[ a,\n  # of b\n  b, c ]\n"), "[\n  # of b\n  b, a ]\n");
     }

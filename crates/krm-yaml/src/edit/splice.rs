@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_moved_piece_takes_its_edits_along() {
+    fn moved_range_includes_its_edits() {
         let text = "one two";
         let splices = vec![
             Splice::moved(Span::new(0, 3), Span::new(4, 7), 1),
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn two_edits_of_the_same_bytes_are_an_error() {
+    fn overlapping_splices_are_an_error() {
         let splices = vec![Splice::new(Span::new(0, 4), "x"), Splice::new(Span::new(2, 6), "y")];
         assert!(apply("abcdef", Span::new(0, 6), splices).is_err());
         let splices = vec![Splice::remove(Span::new(0, 4)), Splice::insert(2, "y")];

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_of_yaml_become_words_of_json() {
+    fn yaml_scalars_are_converted_to_json() {
         let spelled = [
             ("", "null"),
             ("~", "null"),
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_json_stay() {
+    fn json_scalars_are_unchanged() {
         let huge = "9".repeat(60);
         for word in ["null", "true", "0", "-0", "-0.0", "1.50", "1.0E+2", "2e-3", "0e0", &huge] {
             assert_eq!(json_scalar(word).as_deref(), Some(word));
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn json_has_no_word_for_some() {
+    fn scalars_without_json_form_are_rejected() {
         let huge = format!("0x{}", "f".repeat(40));
         for word in [".inf", "-.Inf", ".nan", "017", "-017", "+00", "00.5", "text", "1_0", &huge] {
             assert_eq!(json_scalar(word), None, "{word}");

@@ -223,7 +223,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn core_and_1_1_differ_where_the_specs_do() {
+    fn yaml_1_1_and_1_2_resolve_as_specified() {
         let cases = [
             ("yes", ScalarType::String, ScalarType::Bool(true)),
             ("on", ScalarType::String, ScalarType::Bool(true)),
@@ -253,13 +253,13 @@ mod tests {
     }
 
     #[test]
-    fn integers_beyond_128_bits_stay_integers() {
+    fn integers_beyond_128_bits_are_integers() {
         let huge = "9".repeat(60);
         assert_eq!(resolve(&huge), ScalarType::Int(None));
     }
 
     #[test]
-    fn a_core_tag_decides() {
+    fn core_tag_determines_the_type() {
         assert_eq!(resolve_tagged("!!str", "5", ScalarStyle::Plain), ScalarType::String);
         assert_eq!(
             resolve_tagged("!!int", "5", ScalarStyle::DoubleQuoted),

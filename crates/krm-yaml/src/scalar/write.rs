@@ -233,7 +233,7 @@ mod tests {
         ScalarContext { flow: false, key: false, json: false, quote: '"', block: Some(PLACE) };
 
     #[test]
-    fn quotes_what_some_reader_takes_for_something_else() {
+    fn ambiguous_strings_are_quoted() {
         let quoted = [
             "",
             "yes",
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn keeps_the_style_where_the_value_allows() {
+    fn style_is_kept_if_it_can_represent_the_value() {
         let write = |text: &str, old| write_scalar(text, old, VALUE).head;
         assert_eq!(write("it's", ScalarStyle::SingleQuoted), "'it''s'");
         assert_eq!(write("a\tb", ScalarStyle::SingleQuoted), "\"a\\tb\"");
