@@ -40,6 +40,7 @@ pub const AREAS: &[Area] = &[
         ids: &[OutputKind::IDS],
         text: include_str!("../../explain/output.md"),
     },
+    crate::format::AREA,
     crate::schema::AREA,
     crate::setters::AREA,
 ];

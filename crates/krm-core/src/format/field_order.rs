@@ -1,11 +1,11 @@
-//! The order of fields: known ones as kustomize's users know it, the others by their bytes.
+//! The order of fields: known ones as kustomize sorts them, then all others by their bytes.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use krm_yaml::{NodeRef, ScalarStyle};
 
-/// Compat: the order of kustomize's `cfg fmt`, with the places that count of the names it lists twice.
+/// Compat: the order of kustomize's `cfg fmt`. Of names that it lists twice, the effective position.
 const KNOWN: &[&str] = &[
     "name",
     "generateName",
@@ -119,10 +119,10 @@ const KNOWN: &[&str] = &[
     "secretRef",
 ];
 
-/// Where a field stands among its neighbours: by its rank, and by its bytes where many share one.
+/// The sort key of a field: its rank, and its bytes for fields of the same rank.
 pub(super) type FieldOrder<'a> = (usize, Cow<'a, str>);
 
-/// The known names, each with its rank, by their length first: that is compared sooner than bytes.
+/// The known names with their ranks, sorted by length first, because lengths compare faster than bytes.
 static RANKS: LazyLock<Vec<((usize, &str), usize)>> = LazyLock::new(|| {
     let ranks = KNOWN.iter().enumerate().map(|(at, name)| ((name.len(), *name), at + 1));
     let mut ranks: Vec<_> = ranks.collect();
@@ -130,9 +130,9 @@ static RANKS: LazyLock<Vec<((usize, &str), usize)>> = LazyLock::new(|| {
     ranks
 });
 
-/// Where the field of a key stands; none where the key is no text.
+/// The sort key of a field; none if the key is not a scalar.
 ///
-/// A merge key comes first, where people look for it and where most of them stand.
+/// A merge key (`<<`) comes first, where it usually is.
 pub(super) fn order_of(key: NodeRef<'_>) -> Option<FieldOrder<'_>> {
     let scalar = key.resolve().as_scalar()?;
     let name = match scalar.style() {
@@ -152,12 +152,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_field_is_listed_twice() {
+    fn known_fields_are_unique() {
         assert!(RANKS.windows(2).all(|pair| pair[0].0 < pair[1].0));
     }
 
     #[test]
-    fn known_fields_come_before_others_and_merge_keys_before_all() {
+    fn merge_keys_sort_before_known_fields_before_others() {
         let text = "{<<: {}, 'name': 1, kind: 1, secretRef: 1, '<<': 1, B: 1, a: 1}";
         let file = krm_yaml::File::parse(text.to_owned()).unwrap();
         let root = file.document(0).unwrap().root().unwrap();

@@ -1,6 +1,6 @@
-//! The lists that `--sort-lists` sorts, and nothing else does: containers by name, and operations of webhooks.
+//! The lists that `--sort-lists` sorts: containers by name, and webhook operations.
 //!
-//! The order of containers means something (the first one is the default), so nobody sorts them unasked.
+//! They are sorted on request only, because the order of containers is significant: the first one is the default.
 
 use std::borrow::Cow;
 
@@ -31,8 +31,8 @@ const VERSIONS: &[&str] = &[
     "admissionregistration.k8s.io/v1",
 ];
 
-/// The lists of a resource that should stand in another order.
-pub(super) fn wishes<'a>(
+/// The lists of a resource that are not sorted.
+pub(super) fn find_unsorted<'a>(
     resource: Resource<'a>,
     anchor_order: &AnchorOrder,
 ) -> Vec<Reordering<'a>> {
@@ -41,16 +41,16 @@ pub(super) fn wishes<'a>(
     if !is_known {
         return Vec::new();
     }
-    let containers = down(resource.node, &["spec", "template", "spec", "containers"]);
+    let containers = nodes_at(resource.node, &["spec", "template", "spec", "containers"]);
     let containers = containers.into_iter().filter_map(|list| by_name(list, anchor_order));
-    let operations = down(resource.node, &["webhooks", "rules", "operations"]);
+    let operations = nodes_at(resource.node, &["webhooks", "rules", "operations"]);
     containers
         .chain(operations.into_iter().filter_map(|list| by_value(list, anchor_order)))
         .collect()
 }
 
-/// The nodes that a path of fields leads to, through every item of the lists on its way, over own scope only.
-fn down<'a>(node: NodeRef<'a>, path: &[&str]) -> Vec<NodeRef<'a>> {
+/// The nodes at a path of fields, through all elements of lists. Aliases are not followed.
+fn nodes_at<'a>(node: NodeRef<'a>, path: &[&str]) -> Vec<NodeRef<'a>> {
     path.iter().fold(vec![node], |nodes, name| {
         let items = nodes.into_iter().flat_map(|node| match node.as_sequence() {
             Some(list) => list.items().collect(),
@@ -69,7 +69,7 @@ fn by_value<'a>(list: NodeRef<'a>, anchor_order: &AnchorOrder) -> Option<Reorder
     sorted(list, anchor_order, scalar_text)
 }
 
-/// Sorted by a text that every item has; otherwise as it is.
+/// Sorts by a key that every element must have.
 fn sorted<'a>(
     list: NodeRef<'a>,
     anchor_order: &AnchorOrder,

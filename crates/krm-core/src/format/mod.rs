@@ -1,10 +1,11 @@
-//! Formatting: fields in the order that people know, made as edits, so that nothing else changes.
+//! Formatting resources: fields are sorted by the Kubernetes convention, at every depth.
 //!
-//! Every mapping of a resource is put in order, at every depth. What is no resource
-//! stays as it is, and so does a mapping that cannot be reordered without harm, which is diagnostics.
+//! Formatting consists of edits, so comments and styles are kept. Documents without resources are not changed, and neither are
+//! mappings that cannot be reordered safely, which are reported.
 
 mod anchor_order;
 mod field_order;
+mod kinds;
 mod lists;
 mod quotes;
 mod reorder;
@@ -13,34 +14,44 @@ mod sort;
 
 use krm_yaml::{DocumentRef, File, Indentation, NodeKind, NodeRef};
 
+pub use kinds::FormatKind;
+
 use crate::Diagnostic;
+use crate::diagnostics::explain::Area;
 use crate::schema::Schema;
 use anchor_order::AnchorOrder;
 use scope::FormatScope;
 use sort::{Reordering, SkippedNode};
 
-/// How often a document is gone over where something is left: what is put in order may make room for the rest.
-const MOST_ROUNDS: usize = 8;
+/// The kinds of diagnostics about formatting.
+pub(crate) const AREA: Area = Area {
+    title: "Formatting",
+    ids: &[FormatKind::IDS],
+    text: include_str!("../../explain/format.md"),
+};
 
-/// What is to be done besides the order of fields.
+/// The maximum number of passes over a document. Sorting one mapping can make it possible to sort another.
+const MAX_PASSES: usize = 8;
+
+/// Options of [`format`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FormatOptions<'s> {
     /// Whether the file is JSON.
     pub json: bool,
-    /// Whether containers and operations of webhooks are sorted.
+    /// Whether containers and webhook operations are sorted.
     pub sort_lists: bool,
-    /// The indentation that is asked for.
+    /// The new indentation.
     pub indentation: Indentation,
-    /// Text that reads as something else gets quotes, and what is no text loses them, as this says.
+    /// A schema by which quotes are added to strings, and removed from numbers and booleans.
     pub schema: Option<&'s Schema>,
 }
 
-/// What became of a file.
+/// The result of [`format`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Formatted {
-    /// The new text; none where nothing changes.
+    /// The new text; none if nothing changes.
     pub text: Option<String>,
-    /// What was left as it is, and why.
+    /// Changes of quotes, and what could not be formatted.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -55,27 +66,27 @@ pub struct Formatted {
 /// # Ok::<(), krm_yaml::ReadError>(())
 /// ```
 pub fn format(file: &File, options: FormatOptions<'_>) -> Result<Formatted, Vec<Diagnostic>> {
-    // The order comes last, so that everything is diagnostics of the file as it is.
+    // Fields are sorted after quotes are changed, so that locations of diagnostics refer to the original file.
     let mut formatted = match options.schema {
         Some(schema) => quotes::by_schema(file, schema, options)?,
         None => Formatted::default(),
     };
-    formatted.then(file, |file| in_order(file, options))?;
+    formatted.then(file, |file| sort_fields(file, options))?;
     if options.indentation != Indentation::default() {
-        formatted.then(file, |file| indented(file, options.indentation))?;
+        formatted.then(file, |file| reindent(file, options.indentation))?;
     }
     Ok(formatted)
 }
 
-/// The documents with resources, with the indentation that is asked for.
-fn indented(file: &File, how: Indentation) -> Result<Formatted, Vec<Diagnostic>> {
+/// Reindents the documents that have resources.
+fn reindent(file: &File, indentation: Indentation) -> Result<Formatted, Vec<Diagnostic>> {
     let (mut errors, mut diagnostics) = (Vec::new(), Vec::new());
-    let text = rebuilt(file, |document| match FormatScope::of(document) {
-        Ok(scope) if scope.is_whole() => match document.reindent(how) {
+    let text = replace_documents(file, |document| match FormatScope::of(document) {
+        Ok(scope) if scope.is_whole_document() => match document.reindent(indentation) {
             Ok(new) => Some(new),
             Err(error) => {
-                let message = format!("the document keeps its indentation: {error}");
-                diagnostics.push(Diagnostic::untyped_warning(message).at(file, error.span));
+                let kind = FormatKind::NotReindented { reason: error.to_string().into() };
+                diagnostics.push(Diagnostic::warning(kind).at(file, error.span));
                 None
             }
         },
@@ -88,8 +99,11 @@ fn indented(file: &File, how: Indentation) -> Result<Formatted, Vec<Diagnostic>>
     if errors.is_empty() { Ok(Formatted { text: Some(text), diagnostics }) } else { Err(errors) }
 }
 
-/// The file with new texts for some of its documents.
-fn rebuilt<'a>(file: &'a File, mut new: impl FnMut(DocumentRef<'a>) -> Option<String>) -> String {
+/// The text of a file with new texts for some of its documents.
+fn replace_documents<'a>(
+    file: &'a File,
+    mut new: impl FnMut(DocumentRef<'a>) -> Option<String>,
+) -> String {
     let mut text = String::with_capacity(file.text().len());
     let mut at = 0;
     for document in file.documents() {
@@ -104,7 +118,7 @@ fn rebuilt<'a>(file: &'a File, mut new: impl FnMut(DocumentRef<'a>) -> Option<St
 }
 
 impl Formatted {
-    /// One more step, on what the steps before made of the file.
+    /// Applies another step to the result of the previous ones.
     fn then(
         &mut self,
         file: &File,
@@ -123,14 +137,15 @@ impl Formatted {
     }
 }
 
-/// The fields of all resources in order.
-fn in_order(file: &File, options: FormatOptions<'_>) -> Result<Formatted, Vec<Diagnostic>> {
+/// Sorts the fields of all resources.
+fn sort_fields(file: &File, options: FormatOptions<'_>) -> Result<Formatted, Vec<Diagnostic>> {
     let (mut errors, mut all, mut diagnostics) = (Vec::new(), Vec::new(), Vec::new());
     for document in file.documents() {
-        match wishes(document, options) {
-            Ok((wishes, left)) => {
-                diagnostics.extend(left.iter().map(|left| warning(file, left.node, &left.why)));
-                all.push(wishes);
+        match find_unsorted(document, options) {
+            Ok((unsorted, skipped)) => {
+                let skipped = skipped.into_iter().map(|skip| not_sorted(skip.node, skip.reason));
+                diagnostics.extend(skipped);
+                all.push(unsorted);
             }
             Err(error) => errors.push(error),
         }
@@ -141,75 +156,76 @@ fn in_order(file: &File, options: FormatOptions<'_>) -> Result<Formatted, Vec<Di
     if all.iter().all(Vec::is_empty) {
         return Ok(Formatted { text: None, diagnostics });
     }
-    let text = match reorder::all(file, all.iter().flatten(), options.json) {
+    let text = match reorder::apply_all(file, all.iter().flatten(), options.json) {
         Ok(text) => text,
-        Err(_) => one_by_one(file, &all, options, &mut diagnostics),
+        Err(_) => sort_each_document(file, &all, options, &mut diagnostics),
     };
     Ok(Formatted { text: Some(text).filter(|text| text != file.text()), diagnostics })
 }
 
-/// What should change places in a document, and what is left as it is.
-fn wishes<'a>(
+/// The collections of a document that are not sorted, and those that cannot be.
+fn find_unsorted<'a>(
     document: DocumentRef<'a>,
     options: FormatOptions<'_>,
 ) -> Result<(Vec<Reordering<'a>>, Vec<SkippedNode<'a>>), Diagnostic> {
     let scope = FormatScope::of(document)?;
     let anchor_order = AnchorOrder::of(document);
-    let (mut wishes, mut left) = (Vec::new(), Vec::new());
+    let (mut unsorted, mut skipped) = (Vec::new(), Vec::new());
     for mapping in scope.nodes().filter(|node| node.kind() == NodeKind::Mapping) {
         match sort::of_fields(mapping, &anchor_order) {
-            Ok(wish) => wishes.extend(wish),
-            Err(why) => left.push(why),
+            Ok(reordering) => unsorted.extend(reordering),
+            Err(skip) => skipped.push(skip),
         }
     }
     if options.sort_lists {
-        wishes
-            .extend(scope.resources().flat_map(|resource| lists::wishes(resource, &anchor_order)));
+        let lists = |resource| lists::find_unsorted(resource, &anchor_order);
+        unsorted.extend(scope.resources().flat_map(lists));
     }
-    Ok((wishes, left))
+    Ok((unsorted, skipped))
 }
 
-/// The file with each document formatted by itself, where something cannot be done.
-fn one_by_one(
+/// Sorts each document by itself, because not all reorderings of the file could be applied together.
+fn sort_each_document(
     file: &File,
     all: &[Vec<Reordering<'_>>],
     options: FormatOptions<'_>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> String {
-    rebuilt(file, |document| {
-        let has_wishes = all.get(document.index()).is_some_and(|wishes| !wishes.is_empty());
-        has_wishes.then(|| in_rounds(document, options, diagnostics))
+    replace_documents(file, |document| {
+        let is_unsorted = all.get(document.index()).is_some_and(|it| !it.is_empty());
+        is_unsorted.then(|| sort_document(document, options, diagnostics))
     })
 }
 
-/// One document with everything in order that can be, and warnings at the places of the rest.
-fn in_rounds(
+/// Sorts as much of a document as possible, and reports the rest.
+fn sort_document(
     document: DocumentRef<'_>,
     options: FormatOptions<'_>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> String {
     let mut text = document.text().to_owned();
-    let mut left = Vec::new();
-    for _ in 0..MOST_ROUNDS {
+    let mut skipped = Vec::new();
+    for _ in 0..MAX_PASSES {
         let Ok(own) = File::parse(text.clone()) else { break };
         let found = own.document(0).filter(|_| own.documents().len() == 1);
-        let Some(Ok((wishes, _))) = found.map(|found| self::wishes(found, options)) else { break };
-        let (new, remain) = reorder::most(&own, &wishes, options.json);
-        left = remain.into_iter().map(|left| (left.node.path(), left.why)).collect();
-        if left.is_empty() || new == text {
+        let unsorted = found.map(|found| find_unsorted(found, options));
+        let Some(Ok((unsorted, _))) = unsorted else { break };
+        let (new, rest) = reorder::apply_possible(&own, &unsorted, options.json);
+        skipped = rest.into_iter().map(|skip| (skip.node.path(), skip.reason)).collect();
+        if skipped.is_empty() || new == text {
             text = new;
             break;
         }
         text = new;
     }
-    for (path, why) in left {
-        let place = document.find(&path).or(document.root());
-        diagnostics.extend(place.map(|node| warning(document.file(), node, &why)));
+    for (path, reason) in skipped {
+        let node = document.find(&path).or(document.root());
+        diagnostics.extend(node.map(|node| not_sorted(node, reason)));
     }
     text
 }
 
-fn warning(file: &File, node: NodeRef<'_>, why: &str) -> Diagnostic {
-    let message = format!("the fields here stay in their order: {why}");
-    Diagnostic::untyped_warning(message).at(file, node.full_span())
+fn not_sorted(node: NodeRef<'_>, reason: String) -> Diagnostic {
+    let warning = Diagnostic::warning(FormatKind::NotSorted { reason: reason.into() });
+    warning.at(node.document().file(), node.full_span())
 }

@@ -1,75 +1,75 @@
-//! Makes as many changes of order as can be made without harm.
+//! Applying as many reorderings as possible.
 
 use krm_yaml::{Edit, EditError, File};
 
 use super::sort::{Reordering, SkippedNode};
 
-/// How often a document is tried before the rest of it is left as it is: each try reads it back.
-const MOST_TRIES: usize = 200;
+/// The maximum number of attempts per document. Each one parses the result to verify it.
+const MAX_ATTEMPTS: usize = 200;
 
-/// All changes at once.
-pub(super) fn all<'a>(
+/// Applies all reorderings at once.
+pub(super) fn apply_all<'a>(
     file: &'a File,
-    wishes: impl IntoIterator<Item = &'a Reordering<'a>>,
+    reorderings: impl IntoIterator<Item = &'a Reordering<'a>>,
     json: bool,
 ) -> Result<String, EditError> {
     let mut edit = Edit::new(file).allow_shared(true).json(json);
-    for wish in wishes {
-        edit.reorder(wish.node, wish.order.clone())?;
+    for reordering in reorderings {
+        edit.reorder(reordering.node, reordering.order.clone())?;
     }
     edit.apply()
 }
 
-/// The text with the changes that can be made, and what is left as it is.
-pub(super) fn most<'a>(
+/// Applies the reorderings that are possible. Returns the text, and the nodes that were skipped.
+pub(super) fn apply_possible<'a>(
     file: &'a File,
-    wishes: &'a [Reordering<'a>],
+    reorderings: &'a [Reordering<'a>],
     json: bool,
 ) -> (String, Vec<SkippedNode<'a>>) {
-    let mut work = Work { file, json, text: None, made: Vec::new(), left: Vec::new(), tries: 0 };
-    work.halves(wishes);
-    (work.text.unwrap_or_else(|| file.text().to_owned()), work.left)
+    let (applied, skipped) = (Vec::new(), Vec::new());
+    let mut search = Bisection { file, json, text: None, applied, skipped, attempts: 0 };
+    search.run(reorderings);
+    (search.text.unwrap_or_else(|| file.text().to_owned()), search.skipped)
 }
 
-struct Work<'a> {
+struct Bisection<'a> {
     file: &'a File,
     json: bool,
     text: Option<String>,
-    made: Vec<&'a Reordering<'a>>,
-    left: Vec<SkippedNode<'a>>,
-    tries: usize,
+    applied: Vec<&'a Reordering<'a>>,
+    skipped: Vec<SkippedNode<'a>>,
+    attempts: usize,
 }
 
-impl<'a> Work<'a> {
-    /// Tries all of these; where that fails, one half after the other.
-    fn halves(&mut self, wishes: &'a [Reordering<'a>]) {
-        let mut waiting = vec![wishes];
-        while self.tries < MOST_TRIES
-            && let Some(wishes) = waiting.pop()
+impl<'a> Bisection<'a> {
+    /// Tries all reorderings together; if that fails, one half after the other.
+    fn run(&mut self, reorderings: &'a [Reordering<'a>]) {
+        let mut waiting = vec![reorderings];
+        while self.attempts < MAX_ATTEMPTS
+            && let Some(reorderings) = waiting.pop()
         {
-            match (self.attempt(wishes), wishes) {
+            match (self.attempt(reorderings), reorderings) {
                 (Ok(()), _) => {}
-                (Err(error), [wish]) => {
-                    self.left.push(SkippedNode { node: wish.node, why: error.to_string() });
+                (Err(error), [one]) => {
+                    self.skipped.push(SkippedNode { node: one.node, reason: error.to_string() });
                 }
                 (Err(_), _) => {
-                    let (first, second) = wishes.split_at(wishes.len() / 2);
+                    let (first, second) = reorderings.split_at(reorderings.len() / 2);
                     waiting.extend([second, first]);
                 }
             }
         }
-        for wish in waiting.into_iter().rev().flatten() {
-            self.left.push(SkippedNode {
-                node: wish.node,
-                why: "too much else here was left".to_owned(),
-            });
+        for skipped in waiting.into_iter().rev().flatten() {
+            let reason = "too many other fields of the document cannot be sorted".to_owned();
+            self.skipped.push(SkippedNode { node: skipped.node, reason });
         }
     }
 
-    fn attempt(&mut self, wishes: &'a [Reordering<'a>]) -> Result<(), EditError> {
-        self.tries += 1;
-        self.text = Some(all(self.file, self.made.iter().copied().chain(wishes), self.json)?);
-        self.made.extend(wishes);
+    fn attempt(&mut self, reorderings: &'a [Reordering<'a>]) -> Result<(), EditError> {
+        self.attempts += 1;
+        let all = self.applied.iter().copied().chain(reorderings);
+        self.text = Some(apply_all(self.file, all, self.json)?);
+        self.applied.extend(reorderings);
         Ok(())
     }
 }

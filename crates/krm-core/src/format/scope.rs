@@ -1,23 +1,24 @@
-//! What of a document is formatted: its resources, but for those that ask to be left alone.
+//! The parts of a document that are formatted: its resources, except those with the annotation `formatting: none`.
 
 use std::ops::Range;
 
-use krm_yaml::{DocumentRef, File, NodeKind, NodeRef};
+use krm_yaml::{DocumentRef, NodeKind, NodeRef};
 
 use crate::Diagnostic;
+use crate::diagnostics::CommonKind;
 use crate::model::resource::{Resource, field, is_resource, list_items};
 
-/// The annotation that says how a resource is to be formatted.
+/// The annotation that turns formatting off for a resource.
 const FORMATTING: &str = "config.kubernetes.io/formatting";
 
-/// The nodes of a document that may be put in order.
+/// The nodes of a document that are formatted.
 #[derive(Debug, Default)]
 pub(super) struct FormatScope<'a> {
     roots: Vec<NodeRef<'a>>,
-    /// Nodes inside the roots that are left alone, in order.
-    left: Vec<Range<usize>>,
-    /// Whether a resource asks to be left alone.
-    asks: bool,
+    /// Subtrees of the roots that are not formatted, in document order.
+    excluded: Vec<Range<usize>>,
+    /// Whether a resource turns formatting off.
+    has_opt_out: bool,
 }
 
 impl<'a> FormatScope<'a> {
@@ -26,7 +27,7 @@ impl<'a> FormatScope<'a> {
         let mut scope = Self::default();
         let items = match root.kind() {
             NodeKind::Sequence => Some(root),
-            NodeKind::Mapping if is_resource(root) && wants_format(root)? => {
+            NodeKind::Mapping if is_resource(root) && is_enabled(root)? => {
                 scope.roots.push(root);
                 list_items(root).filter(|list| root.subtree().contains(&list.index()))
             }
@@ -34,32 +35,32 @@ impl<'a> FormatScope<'a> {
         };
         for item in items.into_iter().flat_map(NodeRef::children) {
             let is_own = item.kind() == NodeKind::Mapping && is_resource(item);
-            let is_wanted = is_own && wants_format(item)?;
-            scope.asks |= is_own && !is_wanted;
-            match (is_wanted, root.kind()) {
+            let is_formatted = is_own && is_enabled(item)?;
+            scope.has_opt_out |= is_own && !is_formatted;
+            match (is_formatted, root.kind()) {
                 (true, NodeKind::Sequence) => scope.roots.push(item),
-                (false, NodeKind::Mapping) => scope.left.push(item.subtree()),
+                (false, NodeKind::Mapping) => scope.excluded.push(item.subtree()),
                 _ => {}
             }
         }
         Ok(scope)
     }
 
-    /// Whether the whole document may be changed: it has a resource, and nothing in it asks to be left alone.
-    pub(super) fn is_whole(&self) -> bool {
-        !self.roots.is_empty() && !self.asks
+    /// Whether the whole document is formatted: it has a resource, and none of them turns formatting off.
+    pub(super) fn is_whole_document(&self) -> bool {
+        !self.roots.is_empty() && !self.has_opt_out
     }
 
-    /// All nodes that may be put in order.
+    /// All nodes that are formatted.
     pub(super) fn nodes(&self) -> impl Iterator<Item = NodeRef<'a>> {
-        let mut left = self.left.iter().peekable();
+        let mut excluded = self.excluded.iter().peekable();
         self.roots.iter().flat_map(|root| root.descendants()).filter(move |node| {
-            while left.next_if(|range| range.end <= node.index()).is_some() {}
-            left.peek().is_none_or(|range| !range.contains(&node.index()))
+            while excluded.next_if(|range| range.end <= node.index()).is_some() {}
+            excluded.peek().is_none_or(|range| !range.contains(&node.index()))
         })
     }
 
-    /// The resources: whole documents, and items of lists.
+    /// The resources: documents, and items of lists.
     pub(super) fn resources(&self) -> impl Iterator<Item = Resource<'a>> {
         self.nodes().filter(|node| node.kind() == NodeKind::Mapping).filter_map(|node| {
             let parent = node.parent();
@@ -70,7 +71,7 @@ impl<'a> FormatScope<'a> {
     }
 }
 
-/// Whether a list is a document, or the items of one.
+/// Whether a list is the root of a document, or its `items`.
 fn is_root_list(list: Option<NodeRef<'_>>) -> bool {
     let Some(list) = list else { return false };
     list.parent().is_none_or(|around| {
@@ -78,8 +79,8 @@ fn is_root_list(list: Option<NodeRef<'_>>) -> bool {
     })
 }
 
-/// Spec: `none` is left alone, `standard` is the same as nothing, and there is no other value.
-fn wants_format(node: NodeRef<'_>) -> Result<bool, Diagnostic> {
+/// Spec: `none` turns formatting off, `standard` is the default, and other values are errors.
+fn is_enabled(node: NodeRef<'_>) -> Result<bool, Diagnostic> {
     let annotations = field(node, "metadata").and_then(|metadata| field(metadata, "annotations"));
     let Some(value) = annotations.and_then(|annotations| field(annotations, FORMATTING)) else {
         return Ok(true);
@@ -88,11 +89,10 @@ fn wants_format(node: NodeRef<'_>) -> Result<bool, Diagnostic> {
     match &*text {
         "none" => Ok(false),
         "standard" => Ok(true),
-        _ => Err(illegal(node.document().file(), value, &text)),
+        _ => {
+            let expected = format!("standard or none for {FORMATTING}");
+            let kind = CommonKind::InvalidValue { value: text.into_owned().into(), expected };
+            Err(Diagnostic::error(kind).at(node.document().file(), value.span()))
+        }
     }
-}
-
-fn illegal(file: &File, value: NodeRef<'_>, text: &str) -> Diagnostic {
-    let message = format!("`{text}` is no value of the annotation {FORMATTING}");
-    Diagnostic::untyped_error(message).at(file, value.span()).hint("write standard or none")
 }

@@ -1,4 +1,4 @@
-//! In which order the entries of a collection should stand, and why some are left as they are.
+//! The sorted order of the entries of a collection.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,21 +8,21 @@ use krm_yaml::NodeRef;
 use super::anchor_order::AnchorOrder;
 use super::field_order::{FieldOrder, order_of};
 
-/// A collection whose entries should stand in another order.
+/// A collection, and the sorted order of its entries.
 #[derive(Debug)]
 pub(super) struct Reordering<'a> {
     pub(super) node: NodeRef<'a>,
     pub(super) order: Vec<usize>,
 }
 
-/// Why the fields of a mapping are left as they are.
+/// A node that cannot be sorted.
 #[derive(Debug)]
 pub(super) struct SkippedNode<'a> {
     pub(super) node: NodeRef<'a>,
-    pub(super) why: String,
+    pub(super) reason: String,
 }
 
-/// The order that the fields of a mapping should have; none where they have it.
+/// The reordering that sorts the fields of a mapping; none if they are sorted.
 pub(super) fn of_fields<'a>(
     mapping: NodeRef<'a>,
     anchor_order: &AnchorOrder,
@@ -30,36 +30,36 @@ pub(super) fn of_fields<'a>(
     if in_order(mapping) {
         return Ok(None);
     }
-    let left = |node, why: String| Err(SkippedNode { node, why });
+    let skip = |node, reason: String| Err(SkippedNode { node, reason });
     let mut keys: Vec<FieldOrder<'a>> = Vec::new();
     for entry in mapping.as_mapping().into_iter().flat_map(|mapping| mapping.entries()) {
         match order_of(entry.key) {
             Some(order) => keys.push(order),
-            None => return left(entry.key, "a key is no text".to_owned()),
+            None => return skip(entry.key, "a key is not a scalar".to_owned()),
         }
     }
     let sorted = sorted(&keys, anchor_order.pairs(mapping));
     if let Some(pair) = sorted.windows(2).find(|pair| keys[pair[0]] == keys[pair[1]]) {
-        let again = mapping.children().nth(2 * pair[0].max(pair[1])).unwrap_or(mapping);
-        return left(again, format!("the key `{}` is there twice", keys[pair[0]].1));
+        let second = mapping.children().nth(2 * pair[0].max(pair[1])).unwrap_or(mapping);
+        return skip(second, format!("duplicate key `{}`", keys[pair[0]].1));
     }
-    Ok(wish(mapping, sorted))
+    Ok(reordering(mapping, sorted))
 }
 
-/// The order that the items of a list should have by these texts; none where they have it.
+/// The reordering that sorts the elements of a list by these keys; none if they are sorted.
 pub(super) fn of_items<'a>(
     list: NodeRef<'a>,
-    texts: &[impl Ord],
+    keys: &[impl Ord],
     anchor_order: &AnchorOrder,
 ) -> Option<Reordering<'a>> {
-    wish(list, sorted(texts, anchor_order.pairs(list)))
+    reordering(list, sorted(keys, anchor_order.pairs(list)))
 }
 
-fn wish(node: NodeRef<'_>, order: Vec<usize>) -> Option<Reordering<'_>> {
+fn reordering(node: NodeRef<'_>, order: Vec<usize>) -> Option<Reordering<'_>> {
     (!order.is_sorted()).then_some(Reordering { node, order })
 }
 
-/// Whether the keys of a mapping stand in order, each once.
+/// Whether the keys of a mapping are sorted and unique.
 fn in_order(mapping: NodeRef<'_>) -> bool {
     let mut before: Option<FieldOrder<'_>> = None;
     let entries = mapping.as_mapping().into_iter().flat_map(|mapping| mapping.entries());
@@ -74,7 +74,7 @@ fn in_order(mapping: NodeRef<'_>) -> bool {
     })
 }
 
-/// The least order in which every tied pair keeps its own; entries that compare alike stay as they are.
+/// The sorted order in which the entries of every pair keep their order: a topological sort that prefers small keys.
 fn sorted<T: Ord>(keys: &[T], pairs: &[(usize, usize)]) -> Vec<usize> {
     let mut waiting = vec![0_usize; keys.len()];
     let mut after: Vec<Vec<usize>> =
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tied_entries_keep_their_order_and_the_others_find_theirs() {
+    fn constrained_entries_keep_their_order() {
         assert_eq!(sorted(&["c", "b", "a"], &[]), [2, 1, 0]);
         assert_eq!(sorted(&["c", "b", "a"], &[(0, 2)]), [1, 0, 2]);
         assert_eq!(sorted(&["b", "a", "b"], &[]), [1, 0, 2]);
