@@ -1,4 +1,4 @@
-//! Annotations that are added to resources, or get new values, and nothing else.
+//! Setting annotations of resources.
 
 use krm_yaml::{Edit, EditError, EditErrorKind, KeyPosition, NodeKind, NodeRef, Segment, Value};
 
@@ -6,12 +6,12 @@ use crate::model::package::PackageFile;
 use crate::model::resource::is_null;
 use crate::{Diagnostic, Resource};
 
-/// Which resources are meant: all for which every given word is theirs.
+/// Selects resources. Every field that is given must be equal.
 #[derive(Clone, Debug, Default)]
 pub struct ResourceFilter {
     /// The kind.
     pub kind: Option<String>,
-    /// `apiVersion` as written.
+    /// The `apiVersion`.
     pub api_version: Option<String>,
     /// The name.
     pub name: Option<String>,
@@ -20,10 +20,10 @@ pub struct ResourceFilter {
 }
 
 impl ResourceFilter {
-    /// Whether a resource is one of them.
+    /// Whether a resource is selected.
     pub fn matches(&self, resource: Resource<'_>) -> bool {
         let is =
-            |wanted: &Option<String>, there: &str| wanted.as_ref().is_none_or(|it| it == there);
+            |expected: &Option<String>, found: &str| expected.as_ref().is_none_or(|it| it == found);
         is(&self.kind, &resource.kind())
             && is(&self.api_version, &resource.api_version())
             && is(&self.name, &resource.name())
@@ -31,7 +31,7 @@ impl ResourceFilter {
     }
 }
 
-/// The file's text with these annotations on every chosen resource; none where there is nothing to change.
+/// The text of a file with annotations set on the selected resources; none if nothing changes.
 ///
 /// ```
 /// use krm_core::annotate::{ResourceFilter, annotate};
@@ -39,8 +39,8 @@ impl ResourceFilter {
 ///
 /// let text = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a # first\n".to_owned();
 /// let file = PackageFile::from_text("a.yaml", text)?;
-/// let new = annotate(&file, &ResourceFilter::default(), &[("by".into(), "7".into())]).expect("it can be edited");
-/// let new = new.expect("it changes");
+/// let new = annotate(&file, &ResourceFilter::default(), &[("by".into(), "7".into())]).expect("the file can be edited");
+/// let new = new.expect("a change");
 /// assert_eq!(new, "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a # first\n  annotations:\n    by: \"7\"\n");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -50,13 +50,13 @@ pub fn annotate(
     annotations: &[(String, String)],
 ) -> Result<Option<String>, Vec<Diagnostic>> {
     let Some(source) = file.file() else { return Ok(None) };
-    let told =
+    let diagnostic =
         |error: &EditError| Diagnostic::from_edit(error, source).in_file(&*file.display_path);
     let mut edit = Edit::new(source).json(file.path.is_json());
     let mut errors = Vec::new();
     for resource in file.resources().filter(|resource| filter.matches(*resource)) {
         if let Err(error) = add(&mut edit, resource.node, annotations) {
-            errors.push(told(&error));
+            errors.push(diagnostic(&error));
         }
     }
     if !errors.is_empty() {
@@ -65,41 +65,43 @@ pub fn annotate(
     if edit.is_empty() {
         return Ok(None);
     }
-    edit.apply().map(Some).map_err(|error| vec![told(&error)])
+    edit.apply().map(Some).map_err(|error| vec![diagnostic(&error)])
 }
 
-/// Collects the edits that give one resource these annotations.
+/// Adds the edits that set annotations of one resource.
 pub(crate) fn add<'a, T: AsRef<str>>(
     edit: &mut Edit<'a>,
     resource: NodeRef<'a>,
     annotations: &'a [(T, T)],
 ) -> Result<(), EditError> {
-    let text = |text: &'a T| Value::string(text.as_ref());
+    let string = |text: &'a T| Value::string(text.as_ref());
     let all = || {
-        Value::Mapping(annotations.iter().map(|(key, value)| (text(key), text(value))).collect())
+        Value::Mapping(
+            annotations.iter().map(|(key, value)| (string(key), string(value))).collect(),
+        )
     };
     let Some(metadata) = own(resource, "metadata")? else {
         let metadata = Value::Mapping(vec![(Value::string("annotations"), all())]);
         return edit.insert_key(resource, "metadata", metadata, KeyPosition::After("kind"));
     };
-    let there = if is_null(metadata) { None } else { own(metadata, "annotations")? };
-    let Some(there) = there else {
+    let existing = if is_null(metadata) { None } else { own(metadata, "annotations")? };
+    let Some(existing) = existing else {
         return edit.insert_key(metadata, "annotations", all(), KeyPosition::Last);
     };
-    if is_null(there) {
-        return edit.set(there, all());
+    if is_null(existing) {
+        return edit.set(existing, all());
     }
     for (key, value) in annotations {
-        match there.as_mapping().and_then(|mapping| mapping.get(key.as_ref())) {
-            Some(old) => edit.set(old, text(value))?,
-            None => edit.insert_key(there, key.as_ref(), text(value), KeyPosition::Last)?,
+        match existing.as_mapping().and_then(|mapping| mapping.get(key.as_ref())) {
+            Some(old) => edit.set(old, string(value))?,
+            None => edit.insert_key(existing, key.as_ref(), string(value), KeyPosition::Last)?,
         }
     }
     Ok(())
 }
 
-/// The value of a field that stands here. One that comes from somewhere else is not ours to change, and a new one
-/// would hide it.
+/// The value of a field of this mapping. A field that is an alias or comes from a merge key is an error: editing it would change
+/// the original, and a new field would hide it.
 fn own<'a>(node: NodeRef<'a>, name: &str) -> Result<Option<NodeRef<'a>>, EditError> {
     let refuse = |by: NodeRef<'_>| {
         Err(EditError::at(by, EditErrorKind::PathThroughAlias { alias: by.text().to_owned() }))
@@ -125,7 +127,7 @@ mod tests {
     use crate::model::package::tests::package;
     use proptest::prelude::*;
 
-    /// Metadata in many a manner, and how many lines are new when one annotation is added to it.
+    /// Metadata in various styles, and the number of lines that one more annotation adds.
     const METADATA: [(&str, usize); 8] = [
         ("metadata:\n  name: a # own\n", 2),
         ("metadata:\n  name: a\n  annotations:\n    x: y\nspec: {}\n", 1),
@@ -163,8 +165,8 @@ mod tests {
             prop_assert_eq!(edited(&once, &annotations), None, "{}", once);
             let package = package(&[("a.yaml", &once)]);
             for placed in package.resources() {
-                let there = placed.resource.annotation(&key);
-                prop_assert_eq!(there.as_deref(), Some(&*value));
+                let found = placed.resource.annotation(&key);
+                prop_assert_eq!(found.as_deref(), Some(&*value));
             }
             let new: usize = documents.iter().map(|n| METADATA[*n].1).sum();
             prop_assert_eq!(once.lines().count(), text.lines().count() + new, "{}", once);

@@ -41,6 +41,8 @@ pub const AREAS: &[Area] = &[
         text: include_str!("../../explain/output.md"),
     },
     crate::format::AREA,
+    crate::print::AREA,
+    crate::query::AREA,
     crate::schema::AREA,
     crate::setters::AREA,
 ];

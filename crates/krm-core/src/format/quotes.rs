@@ -88,7 +88,7 @@ fn find_changes<'a>(node: NodeRef<'a>, kind: Type<'_>) -> Vec<QuoteChange<'a>> {
                 );
             }
             NodeKind::Scalar(_) => {
-                found.extend(node.as_scalar().and_then(|it| quote_change(it, kind)))
+                found.extend(node.as_scalar().and_then(|it| quote_change(it, kind)));
             }
             NodeKind::Alias => {}
         }

@@ -1,4 +1,4 @@
-//! What a package holds, text by text, as it is printed: as it is written, or with what somebody asked to be added or left out.
+//! `cat`: the resources of a package as they are written, optionally annotated, formatted or without comments.
 
 use krm_yaml::{Edit, EditError, File, NodeRef};
 
@@ -8,30 +8,30 @@ use crate::model::resource::{Resource, is_null, resources};
 use crate::print::source_text;
 use crate::{Diagnostic, PackageFile};
 
-/// Spec: where a resource came from, for tools that put it back; the first two are what older ones read.
+/// Spec: the annotation groups for the origin of a resource. Older tools read the first one.
 const ORIGIN: [&str; 2] = ["config.kubernetes.io", "internal.config.kubernetes.io"];
 
-/// A resource, or a document in which there is none.
+/// A resource, or a document without resources.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<'a> {
     /// The node that is printed.
     pub node: NodeRef<'a>,
-    /// The resource that it is, and which of its file, from zero.
+    /// The resource and its index in the file.
     pub resource: Option<(Resource<'a>, usize)>,
 }
 
 /// How entries are printed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// With annotations that say which file they are from, and where in it they stand.
+    /// Add annotations with the path of the file and the index in it.
     pub annotated: bool,
-    /// With their fields in the order that people know.
+    /// Sort fields by the Kubernetes convention.
     pub formatted: bool,
-    /// Without comments.
+    /// Remove comments.
     pub without_comments: bool,
 }
 
-/// The resources of a file, and the documents without any, in order. A document of comments alone is none.
+/// The resources of a file, and its documents without resources, in order. Documents with only comments are skipped.
 pub fn entries(file: &PackageFile) -> Vec<Entry<'_>> {
     let (mut entries, mut count) = (Vec::new(), 0);
     for document in file.file().into_iter().flat_map(File::documents) {
@@ -46,7 +46,7 @@ pub fn entries(file: &PackageFile) -> Vec<Entry<'_>> {
     entries
 }
 
-/// The texts of entries as they are written, in order; each ends with a line break.
+/// The entries as they are written, in order. Each ends with a line break.
 pub fn texts(entries: &[Entry<'_>]) -> Vec<String> {
     let document = |entry: &Entry<'_>| entry.node.document().index();
     let texts = entries.chunk_by(|a, b| document(a) == document(b)).flat_map(|same| {
@@ -55,7 +55,7 @@ pub fn texts(entries: &[Entry<'_>]) -> Vec<String> {
     texts.map(source_text::ensure_trailing_newline).collect()
 }
 
-/// Gives the entries of a file that are wanted to `print`, with this options: the file is edited before.
+/// Calls `print` with the selected entries of a file, after applying the options to the file.
 pub fn with_entries<R>(
     file: &PackageFile,
     options: Options,
@@ -66,10 +66,10 @@ pub fn with_entries<R>(
     if options.is_plain() {
         return Ok(print(&all.into_iter().filter(|entry| keep(entry)).collect::<Vec<_>>()));
     }
-    // Edits change no entry into two, so places stay.
+    // The edits do not change the number of entries, so the indices stay valid.
     let kept: Vec<bool> = all.iter().map(keep).collect();
-    let dressed = options.dress(file, &kept)?;
-    let entries = entries(&dressed).into_iter().zip(kept);
+    let edited = options.apply(file, &kept)?;
+    let entries = entries(&edited).into_iter().zip(kept);
     Ok(print(&entries.filter(|(_, keep)| *keep).map(|(entry, _)| entry).collect::<Vec<_>>()))
 }
 
@@ -79,15 +79,15 @@ impl Options {
         !(self.annotated || self.formatted || self.without_comments)
     }
 
-    /// The file after one edit and the other.
-    fn dress(self, file: &PackageFile, kept: &[bool]) -> Result<PackageFile, Vec<Diagnostic>> {
+    /// The file with the options applied.
+    fn apply(self, file: &PackageFile, kept: &[bool]) -> Result<PackageFile, Vec<Diagnostic>> {
         let mut file = file.with_text(file.file().map_or("", File::text).to_owned())?;
         if let (true, Some(source)) = (self.formatted, file.file()) {
             let options = format::FormatOptions { json: file.path.is_json(), ..Default::default() };
-            let told = |told: Vec<Diagnostic>| {
-                told.into_iter().map(|it| it.in_file(&*file.display_path)).collect::<Vec<_>>()
+            let in_file = |errors: Vec<Diagnostic>| {
+                errors.into_iter().map(|it| it.in_file(&*file.display_path)).collect::<Vec<_>>()
             };
-            if let Some(text) = format::format(source, options).map_err(told)?.text {
+            if let Some(text) = format::format(source, options).map_err(in_file)?.text {
                 file = file.with_text(text)?;
             }
         }
@@ -101,7 +101,7 @@ impl Options {
     }
 }
 
-/// The annotations that say where a resource is from. A stream has no path.
+/// The annotations with the origin of a resource. A stream has no path.
 fn origin(file: &PackageFile, index: usize) -> Vec<(String, String)> {
     let path = file.path.as_str();
     let pairs = ORIGIN.iter().flat_map(|group| {
@@ -114,8 +114,8 @@ fn annotated(file: &PackageFile, kept: &[bool]) -> Result<String, Vec<Diagnostic
     let pairs: Vec<Vec<(String, String)>> =
         (0..kept.len()).map(|index| origin(file, index)).collect();
     edited(file, |edit| {
-        let wanted = entries(file).into_iter().zip(kept).filter(|(_, keep)| **keep);
-        wanted
+        let selected = entries(file).into_iter().zip(kept).filter(|(_, keep)| **keep);
+        selected
             .filter_map(|(entry, _)| entry.resource)
             .try_for_each(|(resource, index)| add(edit, resource.node, &pairs[index]))
     })
@@ -132,17 +132,17 @@ fn without_comments(file: &PackageFile) -> Result<String, Vec<Diagnostic>> {
     })
 }
 
-/// The file's text after an edit.
+/// The text of a file after an edit.
 fn edited<'a>(
     file: &'a PackageFile,
     change: impl FnOnce(&mut Edit<'a>) -> Result<(), EditError>,
 ) -> Result<String, Vec<Diagnostic>> {
     let Some(source) = file.file() else { return Ok(String::new()) };
-    let told =
+    let diagnostic =
         |error: EditError| vec![Diagnostic::from_edit(&error, source).in_file(&*file.display_path)];
     let mut edit = Edit::new(source).json(file.path.is_json());
-    change(&mut edit).map_err(told)?;
-    edit.apply().map_err(told)
+    change(&mut edit).map_err(diagnostic)?;
+    edit.apply().map_err(diagnostic)
 }
 
 #[cfg(test)]
@@ -157,14 +157,14 @@ mod tests {
     }
 
     #[test]
-    fn documents_without_resources_are_entries_too() {
+    fn documents_without_resources_are_entries() {
         let text = "# c\n---\nkind: A\napiVersion: v1\n---\nplain: 1 # c\n---\n# only\n---\n- x\n";
         let plain = printed(text, Options::default());
         assert_eq!(plain, ["# c\nkind: A\napiVersion: v1\n", "plain: 1 # c\n", "- x\n"]);
     }
 
     #[test]
-    fn a_look_is_made_of_edits() {
+    fn options_are_applied_as_edits() {
         let text = "kind: A # k\napiVersion: v1\n# meta\nmetadata:\n  name: a\n";
         let options = Options { annotated: true, ..Options::default() };
         assert_eq!(

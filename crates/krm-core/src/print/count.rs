@@ -1,10 +1,10 @@
-//! How many resources there are, by kind.
+//! Counting resources by kind.
 
 use std::collections::BTreeMap;
 
 use crate::model::resource::Resource;
 
-/// The number of resources of each kind, in the order of the kinds.
+/// The number of resources of each kind, sorted by kind.
 ///
 /// ```
 /// use krm_core::print::count_by_kind;

@@ -1,15 +1,15 @@
-//! Values as compact JSON text.
+//! Writing values as compact JSON.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use krm_yaml::{NodeRef, ScalarType, Value};
 
-/// Writes a value as JSON on one line, without spaces, to be shown or compared.
+/// Writes a value as JSON on one line without spaces, for messages and comparisons.
 ///
-/// A number keeps the spelling that it was read with where that is JSON, and is spelled anew where JSON has one for it.
-/// What JSON cannot say (`.inf`, or `017`, which is not the same number to all readers) becomes a text: who writes data
-/// takes [`exact`] or [`flow`]. A key that is no text becomes the text of its JSON.
+/// A number keeps its spelling if that is valid JSON, and is converted if possible. Numbers that JSON cannot represent (`.inf`, or
+/// `017`, which YAML 1.1 and 1.2 read differently) become strings; use [`exact`] or [`flow`] for data. A key that is not a string
+/// becomes the string of its JSON.
 ///
 /// ```
 /// use krm_core::print::json;
@@ -23,7 +23,7 @@ pub fn write(value: &Value<'_>) -> String {
     Writer::of(value).out
 }
 
-/// The same, but none where JSON cannot say what the value is.
+/// Like [`write`], but none if JSON cannot represent the value.
 ///
 /// ```
 /// use krm_core::print::json;
@@ -37,7 +37,7 @@ pub fn exact(value: &Value<'_>) -> Option<String> {
     writer.is_exact.then_some(writer.out)
 }
 
-/// The same for readers of YAML: a number that JSON cannot say stays the number that it is.
+/// Like [`write`], but for YAML parsers: numbers that JSON cannot represent are copied.
 ///
 /// ```
 /// use krm_core::print::json;
@@ -52,12 +52,12 @@ pub fn flow(value: &Value<'_>) -> String {
     writer.out
 }
 
-/// A text that grows.
+/// The output so far.
 struct Writer {
     out: String,
-    /// Whether numbers that are none in JSON are written as they are.
+    /// Whether numbers that are not valid JSON are copied.
     keeps_numbers: bool,
-    /// Whether all that was written is what was meant.
+    /// Whether the output represents the value exactly.
     is_exact: bool,
 }
 
@@ -90,7 +90,7 @@ impl Writer {
     }
 
     fn number(&mut self, text: &str) {
-        match spelled(text) {
+        match json_number(text) {
             Some(number) => self.out.push_str(&number),
             None if self.keeps_numbers => self.out.push_str(text),
             None => {
@@ -100,7 +100,7 @@ impl Writer {
         }
     }
 
-    /// A node that is too large once its aliases are expanded is shown by its text.
+    /// Writes a node. If its aliases expand to too many nodes, its source text is written as a string.
     fn node(&mut self, node: NodeRef<'_>) {
         match node.to_value() {
             Ok(value) => self.value(&value),
@@ -111,15 +111,15 @@ impl Writer {
         }
     }
 
-    fn list<T>(&mut self, items: &[T], brackets: [char; 2], each: impl Fn(&mut Self, &T)) {
-        self.out.push(brackets[0]);
+    fn list<T>(&mut self, items: &[T], delimiters: [char; 2], each: impl Fn(&mut Self, &T)) {
+        self.out.push(delimiters[0]);
         for (at, item) in items.iter().enumerate() {
             if at > 0 {
                 self.out.push(',');
             }
             each(self, item);
         }
-        self.out.push(brackets[1]);
+        self.out.push(delimiters[1]);
     }
 
     fn key(&mut self, key: &Value<'_>) {
@@ -130,8 +130,8 @@ impl Writer {
     }
 }
 
-/// A number of YAML as JSON spells it; none where it has no spelling, or where readers do not agree on the number.
-fn spelled(text: &str) -> Option<Cow<'_, str>> {
+/// A YAML number as JSON; none if JSON cannot represent it, or if YAML 1.1 and 1.2 read different numbers.
+fn json_number(text: &str) -> Option<Cow<'_, str>> {
     if is_number(text) {
         return Some(Cow::Borrowed(text));
     }
@@ -146,7 +146,7 @@ fn spelled(text: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// A number with a fraction, with all its digits: `+.5` is `0.5`, `1.e3` is `1.0e3`.
+/// A decimal number with all its digits: `+.5` is `0.5`, `1.e3` is `1.0e3`.
 fn fraction(text: &str) -> Option<String> {
     let text = text.strip_prefix('+').unwrap_or(text);
     let (sign, text) = text.strip_prefix('-').map_or(("", text), |text| ("-", text));
@@ -158,7 +158,7 @@ fn fraction(text: &str) -> Option<String> {
     is_number(&number).then_some(number)
 }
 
-/// Whether a number of YAML is spelled as JSON spells numbers.
+/// Whether a string is a JSON number.
 pub(crate) fn is_number(text: &str) -> bool {
     let text = text.strip_prefix('-').unwrap_or(text);
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
@@ -185,7 +185,7 @@ fn write_string(text: &str, out: &mut String) {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
-            // Readers of YAML take none of these as they are, so they would not read what was written here.
+            // These characters are not allowed in YAML, and the output must also be valid YAML.
             c if c.is_control() || matches!(c, '\u{feff}' | '\u{fffe}' | '\u{ffff}') => {
                 let _ = write!(out, "\\u{:04x}", c as u32);
             }
@@ -200,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_keep_a_spelling_that_json_has() {
+    fn json_numbers_are_recognized() {
         for text in [
             "0",
             "-0",
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_in_another_spelling_is_the_same_number() {
+    fn yaml_numbers_are_converted_to_json() {
         for (text, number) in [
             ("0x1F", "31"),
             ("0o17", "15"),
@@ -232,22 +232,22 @@ mod tests {
             ("+1.e3", "1.0e3"),
             ("007.50", "7.50"),
         ] {
-            assert_eq!(spelled(text).as_deref(), Some(number), "{text}");
+            assert_eq!(json_number(text).as_deref(), Some(number), "{text}");
         }
         for text in
             [".inf", "-.Inf", ".nan", "017", "1_000", "0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF"]
         {
-            assert_eq!(spelled(text), None, "{text}");
+            assert_eq!(json_number(text), None, "{text}");
         }
     }
 
     #[test]
-    fn texts_are_escaped() {
+    fn strings_are_escaped() {
         assert_eq!(write(&Value::from("a\"b\\\n\t\u{1}é")), r#""a\"b\\\n\t\u0001é""#);
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn output_is_valid_yaml() {
         let odd = "\u{7f}\u{80}\u{85}\u{9f}\u{a0}\u{2028}\u{feff}\u{fffe}\u{ffff}\u{10ffff}";
         let file = krm_yaml::File::parse(write(&Value::from(odd))).unwrap();
         let root = file.document(0).unwrap().root().unwrap();
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_always_texts() {
+    fn keys_are_always_strings() {
         let keys = [
             Value::Null,
             Value::plain("1"),

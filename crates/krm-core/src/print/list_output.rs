@@ -1,11 +1,11 @@
-//! Lists of flat records, as JSON and as YAML: what commands that list give to other programs.
+//! Machine-readable output of commands that list: records as JSON or YAML.
 
 use krm_yaml::Value;
 
-/// One record: its fields in order.
+/// A record: fields in order.
 pub type Record<'a> = Vec<(&'static str, Value<'a>)>;
 
-/// The records as one JSON list, a record a line.
+/// A JSON array with one record per line.
 pub fn records_to_json(records: &[Record<'_>]) -> String {
     let line = |record: &Record<'_>| {
         let entries = record.iter().map(|(name, value)| (Value::from(*name), value.clone()));
@@ -15,7 +15,7 @@ pub fn records_to_json(records: &[Record<'_>]) -> String {
     if lines.is_empty() { "[]\n".to_owned() } else { format!("[\n{}\n]\n", lines.join(",\n")) }
 }
 
-/// The records as a YAML list.
+/// A YAML sequence of mappings.
 ///
 /// ```
 /// use krm_core::print::records_to_yaml;
@@ -33,7 +33,7 @@ pub fn records_to_yaml(records: &[Record<'_>]) -> String {
         for (at, (name, value)) in record.iter().enumerate() {
             let value = match value {
                 Value::String(text) if is_plain_scalar(text) => text.to_string(),
-                // JSON is YAML.
+                // JSON is valid YAML.
                 other => crate::print::json::write(other),
             };
             out.push_str(&format!("{}{name}: {value}\n", if at == 0 { "- " } else { "  " }));
@@ -42,10 +42,10 @@ pub fn records_to_yaml(records: &[Record<'_>]) -> String {
     out
 }
 
-/// Whether a text needs no quotes, whoever reads it.
+/// Whether a string needs no quotes in any version of YAML.
 pub(crate) fn is_plain_scalar(text: &str) -> bool {
-    let words = ["y", "n", "yes", "no", "on", "off", "true", "false", "null"];
+    let reserved = ["y", "n", "yes", "no", "on", "off", "true", "false", "null"];
     text.starts_with(|c: char| c.is_ascii_alphabetic())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./".contains(&byte))
-        && !words.contains(&text.to_ascii_lowercase().as_str())
+        && !reserved.contains(&text.to_ascii_lowercase().as_str())
 }

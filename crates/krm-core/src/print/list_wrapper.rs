@@ -1,30 +1,32 @@
-//! One list around many resources, as functions and kubectl read it; each item stays as it is written.
+//! Wrapping resources in a list, such as a ResourceList. Each item is copied as it is written.
 
 use krm_yaml::{File, NodeRef, Value};
 
 use crate::Diagnostic;
+use crate::print::PrintKind;
 use crate::print::json;
 use crate::print::list_output;
 
-/// One list of all these texts, as functions read it, with its head and what they are to be told.
+/// The head of a list of resources.
 #[derive(Clone, Debug)]
 pub struct ListWrapper {
     /// `kind` of the list.
     pub kind: String,
     /// `apiVersion` of the list.
     pub version: String,
-    /// The text of `functionConfig`.
+    /// The `functionConfig` as YAML.
     pub function_config: Option<String>,
 }
 
 impl ListWrapper {
-    /// The list as text. Every item reads as its text does alone, or there is no list.
+    /// The list with these items. It is verified that each item has the same meaning as its text.
     pub fn wrap(&self, texts: &[String]) -> Result<String, Diagnostic> {
-        let word = |text: &str| match list_output::is_plain_scalar(text) {
+        let scalar = |text: &str| match list_output::is_plain_scalar(text) {
             true => text.to_owned(),
             false => json::write(&Value::string(text)),
         };
-        let mut out = format!("apiVersion: {}\nkind: {}\n", word(&self.version), word(&self.kind));
+        let mut out =
+            format!("apiVersion: {}\nkind: {}\n", scalar(&self.version), scalar(&self.kind));
         out.push_str(if texts.is_empty() { "items: []\n" } else { "items:\n" });
         texts.iter().for_each(|text| item(text, &mut out));
         if let Some(config) = &self.function_config {
@@ -36,7 +38,7 @@ impl ListWrapper {
     }
 
     fn check(&self, list: &str, texts: &[String]) -> Result<(), Diagnostic> {
-        let wrong = |_| Diagnostic::untyped_error("these resources cannot be put into one list");
+        let wrong = |_| Diagnostic::error(PrintKind::NotWrappable);
         let value = |text: &str| {
             let file = File::parse(text.to_owned()).map_err(|error| error.to_string())?;
             let root = file.document(0).and_then(|document| document.root()).ok_or("")?;
@@ -50,16 +52,16 @@ impl ListWrapper {
             .flat_map(NodeRef::children)
             .map(|item| json::flow(&Value::Node(item)))
             .collect();
-        let alone: Result<Vec<String>, String> = texts.iter().map(|text| value(text)).collect();
-        if alone.map_err(wrong)? == items { Ok(()) } else { Err(wrong(String::new())) }
+        let expected: Result<Vec<String>, String> = texts.iter().map(|text| value(text)).collect();
+        if expected.map_err(wrong)? == items { Ok(()) } else { Err(wrong(String::new())) }
     }
 }
 
-/// One item of a block list: comments above it stay above its dash.
+/// Writes an item of a block sequence. Comments above it are written above its dash.
 pub(crate) fn item(text: &str, out: &mut String) {
-    let is_lead = |line: &&str| line.starts_with('#') || line.trim().is_empty();
+    let is_head_comment = |line: &&str| line.starts_with('#') || line.trim().is_empty();
     let mut lines = text.split_inclusive('\n').peekable();
-    while let Some(line) = lines.next_if(is_lead) {
+    while let Some(line) = lines.next_if(is_head_comment) {
         out.push_str(line);
     }
     for (at, line) in lines.enumerate() {
@@ -70,7 +72,7 @@ pub(crate) fn item(text: &str, out: &mut String) {
     }
 }
 
-/// An empty line has nothing to move; blanks in a line may be text.
+/// Writes an indented line. Empty lines are not indented; lines of spaces are, because they may be part of a block scalar.
 pub(crate) fn indented(line: &str, out: &mut String) {
     out.push_str(if matches!(line, "\n" | "\r\n") { "" } else { "  " });
     out.push_str(line);
@@ -81,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_holds_texts_as_they_are_written() {
+    fn items_are_copied_as_they_are_written() {
         let texts = [
             "# above\nkind: A # beside\ntext: |+\n  one\n\n   two\n\n".to_owned(),
             "{\"kind\": \"B\",\n \"x\": \"y\n  z\"}\n".to_owned(),
@@ -101,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn items_mean_what_they_meant_whatever_they_look_like() {
+    fn items_keep_their_meaning_in_every_style() {
         let wrapper = ListWrapper {
             kind: "List".to_owned(),
             version: "v1".to_owned(),

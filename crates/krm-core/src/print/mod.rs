@@ -5,6 +5,7 @@
 pub mod cat;
 mod count;
 pub mod json;
+mod kinds;
 mod list_output;
 pub(crate) mod list_wrapper;
 mod one_line;
@@ -12,7 +13,17 @@ pub mod source_text;
 pub mod tree;
 
 pub use count::count_by_kind;
+pub use kinds::PrintKind;
 pub(crate) use list_output::is_plain_scalar;
 pub use list_output::{Record, records_to_json, records_to_yaml};
 pub use list_wrapper::ListWrapper;
 pub use one_line::one_line;
+
+use crate::diagnostics::explain::Area;
+
+/// The kinds of diagnostics about printed resources.
+pub(crate) const AREA: Area = Area {
+    title: "Printed resources",
+    ids: &[PrintKind::IDS],
+    text: include_str!("../../explain/print.md"),
+};

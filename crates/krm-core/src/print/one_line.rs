@@ -1,17 +1,17 @@
-//! A node on one line, in brackets: how trees show values and queries match them.
+//! A node on one line in flow style, as trees show values and queries match them.
 
 use krm_yaml::{NodeRef, ScalarStyle};
 
-/// More than this of one value helps nobody, and aliases could make it endless.
-const MOST_BYTES: usize = 64 * 1024;
-/// An alias may stand inside what it names.
-const MOST_DEPTH: usize = 300;
+/// The maximum length of a value, because aliases can expand without limit.
+const MAX_BYTES: usize = 64 * 1024;
+/// The maximum depth, because an alias can refer to a node that contains it.
+const MAX_DEPTH: usize = 300;
 
-/// The node on one line; scalars stay as they are written where that is one line.
+/// The node on one line in flow style. Scalars on one line are copied as they are written.
 ///
 /// ```
 /// let file = krm_yaml::File::parse("ports:\n- containerPort: 80 # http\n  name: \"web\"\n".to_owned())?;
-/// let ports = file.document(0).and_then(|document| document.find(&"ports".parse().ok()?)).expect("it is there");
+/// let ports = file.document(0).and_then(|document| document.find(&"ports".parse().ok()?)).expect("ports exist");
 /// assert_eq!(krm_core::print::one_line(ports), "[{containerPort: 80, name: \"web\"}]");
 /// # Ok::<(), krm_yaml::ReadError>(())
 /// ```
@@ -23,7 +23,7 @@ pub fn one_line(node: NodeRef<'_>) -> String {
 
 fn write(node: NodeRef<'_>, depth: usize, out: &mut String) {
     let node = node.resolve();
-    if out.len() > MOST_BYTES || depth > MOST_DEPTH {
+    if out.len() > MAX_BYTES || depth > MAX_DEPTH {
         out.push('…');
     } else if let Some(scalar) = node.as_scalar() {
         let is_block = matches!(scalar.style(), ScalarStyle::Literal | ScalarStyle::Folded);
@@ -61,12 +61,12 @@ mod tests {
     }
 
     #[test]
-    fn a_text_of_several_lines_becomes_one() {
+    fn block_scalar_becomes_a_quoted_string() {
         assert_eq!(root("a: |\n  x\n  y\nb: []\n"), "{a: \"x\\ny\\n\", b: []}");
     }
 
     #[test]
-    fn an_alias_inside_what_it_names_ends() {
+    fn recursive_alias_terminates() {
         assert!(root("&a [*a, *a]\n").len() < 1_000_000);
     }
 }

@@ -1,13 +1,13 @@
-//! One node as a text of its own: as it is written, moved to the left edge, with the comments inside it.
+//! The source text of a node: as it is written, without the indentation of its parents, with the comments inside it.
 
 use crate::functions::resource_list::serialize;
 use krm_yaml::{Comment, CommentPosition, DocumentRef, NodeRef, ScalarStyle, Span};
 
-/// The text of a node with its tag, without its anchor, and without a line break at its end.
+/// The source text of a node with its tag, without its anchor, and without a line break at the end.
 ///
 /// ```
 /// let file = krm_yaml::File::parse("spec:\n  # how many\n  replicas: 3 # for now\nkind: A\n".to_owned())?;
-/// let spec = file.document(0).and_then(|document| document.find(&"spec".parse().ok()?)).expect("it is there");
+/// let spec = file.document(0).and_then(|document| document.find(&"spec".parse().ok()?)).expect("spec exists");
 /// assert_eq!(krm_core::print::source_text::text(spec), "# how many\nreplicas: 3 # for now");
 /// # Ok::<(), krm_yaml::ReadError>(())
 /// ```
@@ -17,8 +17,8 @@ pub fn text(node: NodeRef<'_>) -> String {
     text_among(node, &if needed { node.document().comments() } else { Vec::new() })
 }
 
-/// The texts of several nodes of one document with the comments above them. One that leans on an anchor outside of it
-/// is written anew, and means the same.
+/// The source texts of several nodes of one document, with the comments above them. A node with an alias of something outside
+/// is serialized instead, with the alias expanded.
 pub fn texts(nodes: &[NodeRef<'_>]) -> Vec<String> {
     let needs = |node: &&NodeRef<'_>| node.parent().is_some() && node.is_block();
     let comments = nodes.iter().find(needs).map(|node| node.document().comments());
@@ -26,24 +26,24 @@ pub fn texts(nodes: &[NodeRef<'_>]) -> Vec<String> {
     let is_part = |node: &NodeRef<'_>| node.parent().is_some();
     let as_written =
         |node: &NodeRef<'_>| above(*node, &comments) + &text_among(node.resolve(), &comments);
-    let text = |node: &NodeRef<'_>| match is_part(node) && leans_outside(*node, node.span()) {
-        // What is too large once its aliases are expanded keeps aliases that nobody can read: an error, and no other value.
-        true => anew(*node).unwrap_or_else(|| as_written(node)),
+    let text = |node: &NodeRef<'_>| match is_part(node) && has_external_alias(*node, node.span()) {
+        // If the expansion is too large, the alias is kept: the result is an error for its reader instead of another value.
+        true => serialize(*node).unwrap_or_else(|| as_written(node)),
         false => as_written(node),
     };
     nodes.iter().map(text).collect()
 }
 
-fn anew(node: NodeRef<'_>) -> Option<String> {
+fn serialize(node: NodeRef<'_>) -> Option<String> {
     let text = serialize::expanded(node).ok()?;
     Some(text.strip_suffix('\n').unwrap_or(&text).to_owned())
 }
 
-/// The texts of several resources of one document, each as a document of its own that means the same.
+/// The source texts of several resources of one document, each as a document with the same meaning.
 ///
-/// What stands before the marker of a document is the file's, and a last line has its end unless the file ends there
-/// without one: a `|` text would mean something else.
-pub(crate) fn own_texts(nodes: &[NodeRef<'_>]) -> Vec<String> {
+/// The text before a document marker belongs to the file. The last line keeps its line break, unless the file ends without
+/// one: otherwise a literal block scalar would change its value.
+pub(crate) fn document_texts(nodes: &[NodeRef<'_>]) -> Vec<String> {
     let all = match nodes {
         [node] if node.parent().is_none() => vec![text(*node)],
         _ => texts(nodes),
@@ -56,7 +56,7 @@ pub(crate) fn own_texts(nodes: &[NodeRef<'_>]) -> Vec<String> {
     all.into_iter().zip(nodes).map(ended).collect()
 }
 
-/// The comments that stand above a node; above a document that is before its marker.
+/// The comments above a node; for a document, those before its marker.
 fn above(node: NodeRef<'_>, comments: &[Comment<'_>]) -> String {
     let document = node.document();
     let lines: Vec<&str> = match (node.parent(), document.start_marker()) {
@@ -76,13 +76,13 @@ fn above(node: NodeRef<'_>, comments: &[Comment<'_>]) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// Whether an alias inside names something outside.
-fn leans_outside(node: NodeRef<'_>, own: Span) -> bool {
+/// Whether a node contains an alias of something outside of it.
+fn has_external_alias(node: NodeRef<'_>, own: Span) -> bool {
     let outside = node.target().is_some_and(|target| !own.contains(target.span()));
-    outside || node.children().any(|child| leans_outside(child, own))
+    outside || node.children().any(|child| has_external_alias(child, own))
 }
 
-/// The text with a line break at its end, of the kind that it has.
+/// Adds a line break at the end if there is none, in the style of the text.
 pub fn ensure_trailing_newline(mut text: String) -> String {
     if !text.ends_with('\n') {
         text.push_str(if text.contains("\r\n") { "\r\n" } else { "\n" });
@@ -123,7 +123,7 @@ fn text_among(node: NodeRef<'_>, comments: &[Comment<'_>]) -> String {
     }
 }
 
-/// Everything between the markers of a document, without the blank lines around it that mean nothing.
+/// The text between the markers of a document, without insignificant blank lines around it.
 fn content(document: DocumentRef<'_>) -> &str {
     let text = content_span(document).of(document.file().text());
     match document.root().is_some_and(keeps_line_breaks) {
@@ -132,7 +132,7 @@ fn content(document: DocumentRef<'_>) -> &str {
     }
 }
 
-/// Everything between the markers of a document, without the blank lines before it.
+/// The span between the markers of a document, without the blank lines before it.
 pub(crate) fn content_span(document: DocumentRef<'_>) -> Span {
     let whole = document.content_span();
     let text = whole.of(document.file().text());
@@ -140,7 +140,7 @@ pub(crate) fn content_span(document: DocumentRef<'_>) -> Span {
     Span::new(whole.end - kept.len() as u32, whole.end)
 }
 
-/// Whether the last value is a `|+` or `>+` text: the line breaks at its end are part of it.
+/// Whether the last value is a block scalar that keeps its trailing line breaks (`|+` or `>+`).
 fn keeps_line_breaks(node: NodeRef<'_>) -> bool {
     if let Some(last) = node.children().last() {
         return keeps_line_breaks(last);
@@ -152,7 +152,7 @@ fn keeps_line_breaks(node: NodeRef<'_>) -> bool {
     header.is_some_and(|header| header.split('#').next().is_some_and(|head| head.contains('+')))
 }
 
-/// The node with the comments of everything in it.
+/// The span of a node with all comments inside it.
 fn with_comments(node: NodeRef<'_>, comments: &[Comment<'_>]) -> Span {
     let own = node.span();
     let inside = |owner: NodeRef<'_>| own.contains(owner.span()) && owner != node;
@@ -161,7 +161,7 @@ fn with_comments(node: NodeRef<'_>, comments: &[Comment<'_>]) -> Span {
         let Some(owner) = comment.owner else { continue };
         let below = owner == node
             && matches!(comment.position, CommentPosition::Foot | CommentPosition::Free);
-        // A comment beside the key that leads here is the key's.
+        // A line comment after the key belongs to the key.
         if inside(owner) || below {
             span = Span::new(span.start.min(comment.span.start), span.end.max(comment.span.end));
         }
@@ -179,7 +179,7 @@ fn indentation(line: &str) -> usize {
     line.len() - line.trim_start_matches(' ').len()
 }
 
-/// Takes up to `columns` spaces off every line but the first, and what only ends the text off its end.
+/// Removes up to `columns` spaces from every line but the first, and trailing white space from the end.
 fn shift_left(text: &str, columns: usize) -> String {
     let mut out = String::with_capacity(text.len());
     for (at, line) in text.split_inclusive('\n').enumerate() {
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn items_and_mappings_move_to_the_left_edge() {
+    fn indentation_of_parents_is_removed() {
         let source =
             "a:\n  b:\n    - x: 1\n      y: |\n        two\n          lines\n    # last\n    - z\n";
         assert_eq!(at(source, "a.b[0]"), "x: 1\ny: |\n  two\n    lines");
@@ -213,31 +213,31 @@ mod tests {
     }
 
     #[test]
-    fn comments_inside_come_along_and_others_stay() {
+    fn only_comments_inside_the_node_are_included() {
         let source = "# head\na: # of a\n  # first\n  b: 1 # beside\n\n  # between\n\n  c: 2\n  # below\n# of d\nd: 1\n";
         assert_eq!(at(source, "a"), "# first\nb: 1 # beside\n\n# between\n\nc: 2\n# below");
     }
 
     #[test]
-    fn brackets_stay_brackets() {
+    fn flow_style_is_kept() {
         let source = "a:\n  b: {x: 1,\n    y: 2\n  } # not mine\n";
         assert_eq!(at(source, "a.b"), "{x: 1,\n  y: 2\n}");
         assert_eq!(at("a: &x !t [1]\n", "a"), "!t [1]");
     }
 
     #[test]
-    fn a_tag_of_a_block_stands_above_it() {
+    fn tag_of_a_block_collection_is_on_its_own_line() {
         assert_eq!(at("a: !t\n  b: 1\n", "a"), "!t\nb: 1");
     }
 
     #[test]
-    fn the_root_is_the_document_without_its_markers() {
+    fn text_of_the_root_has_no_document_markers() {
         assert_eq!(at("# head\n---\n# more\na: 1\n...\n", "."), "# more\na: 1");
         assert_eq!(at("\u{feff}# head\na: 1\n", "."), "# head\na: 1");
     }
 
     #[test]
-    fn line_breaks_that_a_text_keeps_are_kept() {
+    fn trailing_line_breaks_of_keep_scalars_are_kept() {
         assert_eq!(at("a: |+\n  x\n\n---\nb: 1\n", "."), "a: |+\n  x\n\n");
         assert_eq!(at("a: x\n\n\n---\nb: 1\n", "."), "a: x");
         assert_eq!(at("- a: |+\n    x\n\n- b: 1\n", "[0]"), "a: |+\n  x\n\n");
@@ -246,14 +246,14 @@ mod tests {
     }
 
     #[test]
-    fn an_item_that_leans_on_an_anchor_outside_is_written_anew() {
+    fn item_with_an_external_alias_is_serialized() {
         let file = krm_yaml::File::parse("- a: &x [1]\n- b: *x # c\n".to_owned()).unwrap();
         let items: Vec<_> = file.document(0).unwrap().root().unwrap().children().collect();
         assert_eq!(texts(&items), ["a: &x [1]", "b:\n- 1"]);
     }
 
     #[test]
-    fn a_number_that_is_none_in_json_stays_one_where_it_is_written_anew() {
+    fn serialized_numbers_stay_numbers() {
         let text = "- a: &x [0x1F, .inf, 1e3, '0x1F']\n- b: *x\n";
         let file = krm_yaml::File::parse(text.to_owned()).unwrap();
         let items: Vec<_> = file.document(0).unwrap().root().unwrap().children().collect();
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_above_come_along() {
+    fn comments_above_nodes_are_included() {
         let source = "# licence\n---\n# head\nlist:\n# of one\n- a: 1\n# of two\n# again\n- b: 2\n";
         let file = krm_yaml::File::parse(source.to_owned()).unwrap();
         let root = file.document(0).unwrap().root().unwrap();
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn line_ends_are_kept() {
+    fn line_endings_are_kept() {
         assert_eq!(at("a:\r\n  b: 1\r\n  c: 2\r\nd: 3\r\n", "a"), "b: 1\r\nc: 2");
     }
 }

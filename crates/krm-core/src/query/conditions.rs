@@ -1,4 +1,4 @@
-//! Queries about resources: `spec.replicas>=3 && spec.template.spec.containers[name=web].image=nginx`.
+//! Queries that select resources: `spec.replicas>=3 && spec.template.spec.containers[name=web].image=nginx`.
 
 use std::str::FromStr;
 
@@ -9,9 +9,10 @@ use crate::Diagnostic;
 use crate::diagnostics::secrets;
 use crate::model::Quantity;
 use crate::model::resource::Resource;
-use crate::query::selector::{QueryError, Selector, near, pattern};
+use crate::query::kinds::{QueryError, QueryKind};
+use crate::query::selector::{Selector, parse_regex, similar_scalar};
 
-/// Conditions that must all hold.
+/// Conditions that a resource must all satisfy.
 ///
 /// ```
 /// use krm_core::model::resources;
@@ -31,14 +32,14 @@ pub struct Query {
 #[derive(Clone, Debug)]
 struct Condition {
     path: Selector,
-    test: Test,
+    predicate: Predicate,
 }
 
 #[derive(Clone, Debug)]
-enum Test {
+enum Predicate {
     Exists,
     Matches(Regex),
-    Differs(Regex),
+    DoesNotMatch(Regex),
     Compares(Comparison, Quantity),
 }
 
@@ -51,39 +52,38 @@ enum Comparison {
 }
 
 impl Query {
-    /// Whether all conditions hold for a resource.
+    /// Whether a resource satisfies all conditions.
     pub fn matches(&self, resource: Resource<'_>) -> bool {
         self.conditions.iter().all(|condition| {
             let found = condition.path.find(resource.node);
-            found.into_iter().any(|node| condition.test.holds(node))
+            found.into_iter().any(|node| condition.predicate.is_true_for(node))
         })
     }
 }
 
 impl Query {
-    /// A warning with the field or value that was probably meant, where no resource matches and one is like it.
-    pub fn near_miss(&self, resources: &[Resource<'_>]) -> Option<Diagnostic> {
+    /// A warning with a similar field or value, if no resource has the one of a condition.
+    pub fn suggestion(&self, resources: &[Resource<'_>]) -> Option<Diagnostic> {
         self.conditions.iter().find_map(|condition| {
             let nodes = || resources.iter().map(|resource| resource.node);
-            condition.path.near_miss(nodes()).or_else(|| condition.near_value(resources))
+            condition.path.suggestion(nodes()).or_else(|| condition.similar_value(resources))
         })
     }
 }
 
 impl Condition {
-    /// The same for a value that no resource has: `kind=Deploymnet`.
-    fn near_value(&self, resources: &[Resource<'_>]) -> Option<Diagnostic> {
-        let Test::Matches(wanted) = &self.test else { return None };
+    /// A warning for a value that no resource has: `kind=Deploymnet`.
+    fn similar_value(&self, resources: &[Resource<'_>]) -> Option<Diagnostic> {
+        let Predicate::Matches(regex) = &self.predicate else { return None };
         let shown =
             resources.iter().filter(|it| !secrets::is_secret_field(**it, self.path.first_key()));
         let found: Vec<NodeRef<'_>> = shown.flat_map(|it| self.path.find(it.node)).collect();
-        if found.iter().any(|node| self.test.holds(*node)) {
+        if found.iter().any(|node| self.predicate.is_true_for(*node)) {
             return None;
         }
-        let (path, wanted) = (&self.path, wanted.as_str());
-        let meant = near(found.into_iter(), wanted)?;
-        let words = format!("no resource has `{path}={wanted}`");
-        Some(Diagnostic::untyped_warning(words).hint(format!("did you mean `{path}={meant}`?")))
+        let similar = similar_scalar(found.into_iter(), regex.as_str())?.into();
+        let (path, value) = (self.path.to_string(), regex.as_str().to_owned());
+        Some(Diagnostic::warning(QueryKind::UnknownValue { path, value, similar }))
     }
 }
 
@@ -98,24 +98,20 @@ impl FromStr for Query {
 
 fn condition(text: &str) -> Result<Condition, QueryError> {
     if text.is_empty() {
-        return Err(QueryError(
-            "a condition is empty; write a path such as `metadata.name`".to_owned(),
-        ));
+        return Err(QueryError::EmptyCondition);
     }
     let Some((at, operator)) = operator(text) else {
-        return Ok(Condition { path: text.parse()?, test: Test::Exists });
+        return Ok(Condition { path: text.parse()?, predicate: Predicate::Exists });
     };
     let (path, value) = (text[..at].trim(), text[at + operator.len()..].trim());
     if operator == "=" && value.starts_with('=') {
-        return Err(QueryError(format!(
-            "`==` is no operator; write `{path}=^{}$`",
-            value[1..].trim()
-        )));
+        let (path, value) = (path.to_owned(), value[1..].trim().to_owned());
+        return Err(QueryError::DoubleEquals { path, value });
     }
-    Ok(Condition { path: path.parse()?, test: test(operator, value)? })
+    Ok(Condition { path: path.parse()?, predicate: predicate(operator, value)? })
 }
 
-/// The first operator outside of quotes and brackets.
+/// The first operator outside of quotes and brackets, with its offset.
 fn operator(text: &str) -> Option<(usize, &'static str)> {
     let (mut depth, mut quote, mut skip) = (0usize, None, false);
     for (at, c) in text.char_indices() {
@@ -130,9 +126,9 @@ fn operator(text: &str) -> Option<(usize, &'static str)> {
             '!' | '<' | '>' | '=' if depth == 0 => {
                 let found = ["!=", ">=", "<=", ">", "<", "="]
                     .into_iter()
-                    .find(|word| text[at..].starts_with(word));
+                    .find(|operator| text[at..].starts_with(operator));
                 if found.is_some() {
-                    return found.map(|word| (at, word));
+                    return found.map(|operator| (at, operator));
                 }
             }
             _ => {}
@@ -141,43 +137,41 @@ fn operator(text: &str) -> Option<(usize, &'static str)> {
     None
 }
 
-fn test(operator: &str, value: &str) -> Result<Test, QueryError> {
+fn predicate(operator: &'static str, value: &str) -> Result<Predicate, QueryError> {
     let comparison = match operator {
-        "=" => return Ok(Test::Matches(pattern(value)?)),
-        "!=" => return Ok(Test::Differs(pattern(value)?)),
+        "=" => return Ok(Predicate::Matches(parse_regex(value)?)),
+        "!=" => return Ok(Predicate::DoesNotMatch(parse_regex(value)?)),
         "<" => Comparison::Less,
         "<=" => Comparison::LessOrEqual,
         ">" => Comparison::Greater,
         _ => Comparison::GreaterOrEqual,
     };
     let Some(quantity) = Quantity::parse(value) else {
-        return Err(QueryError(format!(
-            "`{value}` after `{operator}` is neither a number nor a quantity such as 500m"
-        )));
+        return Err(QueryError::NotAQuantity { operator, value: value.to_owned() });
     };
-    Ok(Test::Compares(comparison, quantity))
+    Ok(Predicate::Compares(comparison, quantity))
 }
 
-impl Test {
-    fn holds(&self, node: NodeRef<'_>) -> bool {
+impl Predicate {
+    fn is_true_for(&self, node: NodeRef<'_>) -> bool {
         match self {
             Self::Exists => true,
-            Self::Matches(pattern) => pattern.is_match(&value(node)),
-            Self::Differs(pattern) => !pattern.is_match(&value(node)),
-            Self::Compares(comparison, wanted) => {
+            Self::Matches(regex) => regex.is_match(&value(node)),
+            Self::DoesNotMatch(regex) => !regex.is_match(&value(node)),
+            Self::Compares(comparison, expected) => {
                 let found = node.as_scalar().and_then(|scalar| Quantity::parse(&scalar.value()));
                 found.is_some_and(|found| match comparison {
-                    Comparison::Less => found < *wanted,
-                    Comparison::LessOrEqual => found <= *wanted,
-                    Comparison::Greater => found > *wanted,
-                    Comparison::GreaterOrEqual => found >= *wanted,
+                    Comparison::Less => found < *expected,
+                    Comparison::LessOrEqual => found <= *expected,
+                    Comparison::Greater => found > *expected,
+                    Comparison::GreaterOrEqual => found >= *expected,
                 })
             }
         }
     }
 }
 
-/// What a pattern is held against. Compat: a collection is one line in brackets, without double quotes.
+/// The text that regular expressions match. Compat: a collection is one line in flow style, without double quotes.
 fn value(node: NodeRef<'_>) -> String {
     match node.as_scalar() {
         Some(scalar) => scalar.value().into_owned(),
@@ -187,6 +181,8 @@ fn value(node: NodeRef<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use krm_yaml::DiagnosticKind;
+
     use super::*;
 
     const POD: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: web, labels: {a.b/c: x}}\nspec:\n  containers:\n  - {name: web, image: 'nginx:1.7', args: [--a, \"1\"], resources: {limits: {cpu: 500m}}}\n  - {name: side, image: 'envoy:2'}\n";
@@ -198,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn conditions_hold_where_they_should() {
+    fn conditions_match_fields_and_values() {
         for query in [
             "kind",
             "kind=Pod",
@@ -230,17 +226,16 @@ mod tests {
     }
 
     #[test]
-    fn a_query_that_cannot_be_read_says_why() {
-        for (query, words) in [
-            ("", "a condition is empty"),
-            ("a && ", "a condition is empty"),
-            ("a>b", "neither a number nor a quantity"),
-            ("a=(", "no regular expression"),
-            ("a==b", "write `a=^b$`"),
-            ("a[", "column"),
+    fn invalid_queries_are_errors() {
+        for (query, id) in [
+            ("", "query-empty-condition"),
+            ("a && ", "query-empty-condition"),
+            ("a>b", "query-not-a-quantity"),
+            ("a=(", "query-invalid-regex"),
+            ("a==b", "query-double-equals"),
+            ("a[", "query-invalid-path"),
         ] {
-            let error = query.parse::<Query>().unwrap_err().to_string();
-            assert!(error.contains(words), "{query}: {error}");
+            assert_eq!(query.parse::<Query>().unwrap_err().id(), id, "{query}");
         }
     }
 }

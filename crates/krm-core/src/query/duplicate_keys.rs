@@ -1,39 +1,40 @@
-//! Keys that stand twice in one mapping: legal for no reader, and taken silently by most.
+//! Finding duplicate keys, which YAML forbids and most parsers accept silently.
 
 use std::borrow::Cow;
 
 use krm_yaml::{DocumentRef, File, Mapping, NodeRef, Path, ScalarStyle, Segment};
 
 use crate::Diagnostic;
+use crate::query::QueryKind;
 
-/// A key that stood in its mapping before.
+/// A key that occurs a second time in its mapping.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DuplicateKey<'a> {
-    /// The key that came first.
+    /// The first occurrence.
     pub first: NodeRef<'a>,
-    /// The key that stands there again.
-    pub again: NodeRef<'a>,
+    /// The repeated key.
+    pub second: NodeRef<'a>,
     /// The path of both.
     pub path: Path,
 }
 
 impl DuplicateKey<'_> {
-    /// A warning with both places.
+    /// A warning with both locations.
     pub fn to_diagnostic(&self, file: &File) -> Diagnostic {
         let path = self.path.to_string();
-        Diagnostic::untyped_warning(format!("`{path}` stands twice: the last counts"))
-            .at(file, self.again.span())
-            .related(file, self.first.span(), "first here")
+        Diagnostic::warning(QueryKind::DuplicateKey { path: path.clone() })
+            .at(file, self.second.span())
+            .related(file, self.first.span(), "first occurrence")
             .field(path)
     }
 }
 
-/// The duplicate keys of a document in the order of the text.
+/// The duplicate keys of a document, in document order.
 ///
 /// ```
 /// let file = krm_yaml::File::parse("a: 1\nb: 2\na: 3\n".to_owned())?;
 /// let found = krm_core::query::duplicate_keys(file.document(0).expect("there is one"));
-/// assert_eq!(found[0].again.position().line, 3);
+/// assert_eq!(found[0].second.position().line, 3);
 /// # Ok::<(), krm_yaml::ReadError>(())
 /// ```
 pub fn find(document: DocumentRef<'_>) -> Vec<DuplicateKey<'_>> {
@@ -41,49 +42,49 @@ pub fn find(document: DocumentRef<'_>) -> Vec<DuplicateKey<'_>> {
     if let Some(root) = document.root() {
         search.visit(root);
     }
-    search.found.sort_by_key(|duplicate| duplicate.again.start());
+    search.found.sort_by_key(|duplicate| duplicate.second.start());
     search.found
 }
 
-/// A key's text, and whether it stands for that text or for what YAML reads in it.
+/// The text of a key, and whether it is a string: `1` and `"1"` are different keys.
 type Key<'a> = (Cow<'a, str>, bool);
 
 struct Search<'a> {
-    /// The way to the node that is looked at.
-    steps: Vec<Step<'a>>,
-    /// A buffer that every mapping uses again.
+    /// The path to the current node.
+    steps: Vec<PathStep<'a>>,
+    /// A buffer that is reused for every mapping.
     keys: Vec<(Key<'a>, NodeRef<'a>)>,
     found: Vec<DuplicateKey<'a>>,
 }
 
 #[derive(Clone, Copy)]
-enum Step<'a> {
+enum PathStep<'a> {
     Key(NodeRef<'a>),
     Item(usize),
 }
 
 impl<'a> Search<'a> {
-    /// Depth is bounded by what the reader takes.
+    /// Recursion is bounded: the parser limits how deep a document can nest.
     fn visit(&mut self, node: NodeRef<'a>) {
         if let Some(mapping) = node.as_mapping() {
             self.compare(mapping);
             for entry in mapping.entries().filter(|entry| entry.value.is_collection()) {
-                self.below(Step::Key(entry.key), entry.value);
+                self.below(PathStep::Key(entry.key), entry.value);
             }
         } else {
             for (at, item) in node.children().enumerate().filter(|(_, item)| item.is_collection()) {
-                self.below(Step::Item(at), item);
+                self.below(PathStep::Item(at), item);
             }
         }
     }
 
-    fn below(&mut self, step: Step<'a>, node: NodeRef<'a>) {
+    fn below(&mut self, step: PathStep<'a>, node: NodeRef<'a>) {
         self.steps.push(step);
         self.visit(node);
         self.steps.pop();
     }
 
-    /// Sorting finds equals without comparing each key with each.
+    /// Sorts the keys, so that equal ones are adjacent.
     fn compare(&mut self, mapping: Mapping<'a>) {
         let mut keys = std::mem::take(&mut self.keys);
         keys.clear();
@@ -91,9 +92,9 @@ impl<'a> Search<'a> {
         keys.sort_by(|(a, _), (b, _)| a.cmp(b));
         for same in keys.chunk_by(|(a, _), (b, _)| a == b) {
             let ((name, _), first) = &same[0];
-            for (_, again) in &same[1..] {
+            for (_, second) in &same[1..] {
                 let path = self.path().join(name);
-                self.found.push(DuplicateKey { first: *first, again: *again, path });
+                self.found.push(DuplicateKey { first: *first, second: *second, path });
             }
         }
         self.keys = keys;
@@ -103,18 +104,18 @@ impl<'a> Search<'a> {
         let mut path = Path::default();
         for step in &self.steps {
             path.push(match step {
-                Step::Key(node) => {
+                PathStep::Key(node) => {
                     let key = node.resolve().as_scalar().map(|key| key.value().into_owned());
                     Segment::Key(key.unwrap_or_default())
                 }
-                Step::Item(at) => Segment::Index(*at),
+                PathStep::Item(at) => Segment::Index(*at),
             });
         }
         path
     }
 }
 
-/// `<<` may come more than once, and a key that is a collection is beyond what Kubernetes reads.
+/// A comparable key. Merge keys (`<<`) may occur more than once, and collections are not compared.
 fn key(node: NodeRef<'_>) -> Option<Key<'_>> {
     let scalar = node.resolve().as_scalar()?;
     let is_text = scalar.resolve() == krm_yaml::ScalarType::String;
@@ -129,29 +130,29 @@ mod tests {
     fn lines(text: &str) -> Vec<(u32, u32)> {
         let file = File::parse(text.to_owned()).unwrap();
         let found = find(file.document(0).unwrap());
-        found.iter().map(|it| (it.first.position().line, it.again.position().line)).collect()
+        found.iter().map(|it| (it.first.position().line, it.second.position().line)).collect()
     }
 
     #[test]
-    fn each_one_is_told_with_the_first() {
+    fn every_duplicate_is_found_with_the_first_occurrence() {
         assert_eq!(lines("a: 1\nb:\n  x: 1\n  x: 2\na: 2\n\"a\": 3\n"), [(3, 4), (1, 5), (1, 6)]);
     }
 
     #[test]
-    fn what_only_looks_alike_is_none() {
+    fn keys_of_other_types_or_mappings_are_not_duplicates() {
         assert_eq!(lines("1: a\n\"1\": b\nA: 1\na: 2\n"), []);
         assert_eq!(lines("x: &x {a: 1}\ny: &y {b: 1}\nz:\n  <<: *x\n  <<: *y\n"), []);
         assert_eq!(lines("- a: 1\n- a: 1\n"), []);
     }
 
     #[test]
-    fn the_path_is_told() {
+    fn duplicate_has_its_path() {
         let file = File::parse("a:\n- b.c: {x: 1, x: 2}\n".to_owned()).unwrap();
         assert_eq!(find(file.document(0).unwrap())[0].path.to_string(), r#"a[0]."b.c".x"#);
     }
 
     #[test]
-    fn many_keys_take_no_time() {
+    fn many_keys_are_compared_quickly() {
         let text: String = (0..100_000).map(|n| format!("k{n}: 1\n")).collect();
         assert_eq!(lines(&format!("{text}k7: 2\n")), [(8, 100_001)]);
     }

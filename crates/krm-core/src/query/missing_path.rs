@@ -1,4 +1,4 @@
-//! What to say about a path that leads nowhere: how far it goes, and what was probably meant.
+//! Explaining why a document does not have a path: how much of it exists, and what was probably meant.
 
 use std::borrow::Cow;
 
@@ -6,21 +6,22 @@ use krm_yaml::{DocumentRef, NodeRef, Path, Segment};
 
 use crate::Diagnostic;
 use crate::diagnostics::closest_name;
+use crate::query::{ExistingPath, QueryKind};
 
-/// How many names are listed at most.
-const MOST_NAMES: usize = 8;
+/// The maximum number of names in a hint.
+const MAX_NAMES: usize = 8;
 
-/// How far a path goes in a document.
+/// A path that a document does not have.
 #[derive(Clone, Copy, Debug)]
 pub struct MissingPath<'a> {
-    /// The last node that is there.
+    /// The last node that exists.
     pub at: NodeRef<'a>,
-    /// How many steps lead to it.
+    /// The number of segments that exist.
     pub found: usize,
 }
 
 impl<'a> MissingPath<'a> {
-    /// How far a path goes, as a reader follows it; none where it goes to its end or nothing can be read.
+    /// Follows a path. None if the document has it, or has no content.
     pub fn find(document: DocumentRef<'a>, path: &Path) -> Option<Self> {
         let mut at = document.root()?;
         for (found, segment) in path.segments().iter().enumerate() {
@@ -32,63 +33,65 @@ impl<'a> MissingPath<'a> {
         None
     }
 
-    /// An error with the part of the path that is there, and what was probably meant.
+    /// An error with the part of the path that exists, and what was probably meant.
     ///
     /// ```
     /// let file = krm_yaml::File::parse("spec:\n  replicas: 3\n".to_owned())?;
     /// let path = "spec.replica".parse()?;
-    /// let missing = krm_core::query::MissingPath::find(file.document(0).expect("it is there"), &path).expect("it is missing");
+    /// let missing = krm_core::query::MissingPath::find(file.document(0).expect("a document"), &path).expect("it is missing");
     /// assert_eq!(missing.to_diagnostic(&path).hints, ["did you mean `spec.replicas`?"]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn to_diagnostic(&self, path: &Path) -> Diagnostic {
-        let there = prefix(path, self.found);
-        let mut diagnostic = Diagnostic::untyped_error(match self.found {
-            0 => format!("there is no `{path}`"),
-            _ => format!("there is no `{path}`: only `{there}` is there"),
-        });
-        if let Some(name) = name_of(self.at) {
-            diagnostic = diagnostic.at(self.at.document().file(), name.span());
+        let prefix = prefix(path, self.found);
+        let existing = ExistingPath((self.found > 0).then(|| prefix.to_string()));
+        let (help, path) = (self.help(path, &prefix).into(), path.to_string());
+        let diagnostic = Diagnostic::error(QueryKind::PathNotFound { path, existing, help });
+        match name_of(self.at) {
+            Some(name) => diagnostic.at(self.at.document().file(), name.span()),
+            None => diagnostic,
         }
-        diagnostic.hint(self.hint(path, &there))
     }
 
-    fn hint(&self, path: &Path, there: &Path) -> String {
+    fn help(&self, path: &Path, prefix: &Path) -> String {
         let rest = &path.segments()[self.found..];
         let names = self.names(rest);
-        if let Some(name) = dotted(&names, rest) {
-            return format!("a key with dots stands in quotes: `{}`", there.join(name));
+        if let Some(name) = dotted_key(&names, rest) {
+            return format!("quote a key that contains dots: `{}`", prefix.join(name));
         }
-        let near = match rest.first() {
-            Some(Segment::Key(wanted)) | Some(Segment::Match { value: wanted, .. }) => {
-                closest_name(names.iter().map(|name| &**name), wanted)
+        let similar = match rest.first() {
+            Some(Segment::Key(missing)) | Some(Segment::Match { value: missing, .. }) => {
+                closest_name(names.iter().map(|name| &**name), missing)
             }
             _ => None,
         };
-        if let Some(name) = near {
-            return format!("did you mean `{}`?", meant(path, there, self.found, name));
+        if let Some(name) = similar {
+            return format!("did you mean `{}`?", with_segment(path, prefix, self.found, name));
         }
-        let place = if self.found == 0 { "the document".to_owned() } else { format!("`{there}`") };
-        self.contents(rest, &place, &names)
+        let owner = if self.found == 0 { "the document".to_owned() } else { format!("`{prefix}`") };
+        self.describe_content(rest, &owner, &names)
     }
 
-    /// What stands at the end of the path, in a few words.
-    fn contents(&self, rest: &[Segment], place: &str, names: &[Cow<'_, str>]) -> String {
+    /// What exists at the end of the path.
+    fn describe_content(&self, rest: &[Segment], owner: &str, names: &[Cow<'_, str>]) -> String {
         if self.at.as_scalar().is_some() {
-            return format!("{place} is a value, and has nothing below it");
+            return format!("{owner} is a scalar and has no fields");
         }
         if let Some(list) = self.at.as_sequence() {
             return match rest.first() {
                 Some(Segment::Match { key, .. }) => {
-                    format!("{place} has items with {key}: {}", listed(names))
+                    format!("{owner} has elements with {key}: {}", listed(names))
                 }
-                _ => format!("{place} is a list of {}, counted from [0]", list.items().count()),
+                _ => format!(
+                    "{owner} is a sequence of {} elements, starting at [0]",
+                    list.items().count()
+                ),
             };
         }
-        format!("{place} has: {}", listed(names))
+        format!("{owner} has: {}", listed(names))
     }
 
-    /// What could have been written instead of the first missing step.
+    /// The names that exist in place of the first missing segment.
     fn names(&self, rest: &[Segment]) -> Vec<Cow<'a, str>> {
         let text = |node: NodeRef<'a>| node.resolve().as_scalar().map(|scalar| scalar.value());
         match (self.at.as_mapping(), self.at.as_sequence(), rest.first()) {
@@ -104,7 +107,7 @@ impl<'a> MissingPath<'a> {
     }
 }
 
-/// The first steps of a path.
+/// The first segments of a path.
 fn prefix(path: &Path, steps: usize) -> Path {
     path.segments()[..steps].iter().fold(Path::default(), |mut path, segment| {
         path.push(segment.clone());
@@ -112,18 +115,18 @@ fn prefix(path: &Path, steps: usize) -> Path {
     })
 }
 
-/// The path with the first missing step put right.
-fn meant(path: &Path, there: &Path, found: usize, name: &str) -> Path {
-    let mut meant = there.clone();
-    meant.push(match &path.segments()[found] {
+/// The path with the first missing segment replaced.
+fn with_segment(path: &Path, prefix: &Path, found: usize, name: &str) -> Path {
+    let mut fixed = prefix.clone();
+    fixed.push(match &path.segments()[found] {
         Segment::Match { key, .. } => Segment::Match { key: key.clone(), value: name.to_owned() },
         _ => Segment::Key(name.to_owned()),
     });
-    path.segments()[found + 1..].iter().for_each(|segment| meant.push(segment.clone()));
-    meant
+    path.segments()[found + 1..].iter().for_each(|segment| fixed.push(segment.clone()));
+    fixed
 }
 
-/// The key that leads to a node, or the item itself; none for the root.
+/// The key of a node, or the element itself; none for the root.
 fn name_of(node: NodeRef<'_>) -> Option<NodeRef<'_>> {
     let parent = node.parent()?;
     match parent.as_mapping() {
@@ -132,8 +135,8 @@ fn name_of(node: NodeRef<'_>) -> Option<NodeRef<'_>> {
     }
 }
 
-/// The key that the rest of the path spells where its dots are no steps.
-fn dotted<'n>(names: &'n [Cow<'_, str>], rest: &[Segment]) -> Option<&'n str> {
+/// An existing key with dots that the path spells as several segments.
+fn dotted_key<'n>(names: &'n [Cow<'_, str>], rest: &[Segment]) -> Option<&'n str> {
     let mut joined = String::new();
     for segment in rest {
         let Segment::Key(key) = segment else { break };
@@ -149,11 +152,11 @@ fn dotted<'n>(names: &'n [Cow<'_, str>], rest: &[Segment]) -> Option<&'n str> {
 }
 
 fn listed(names: &[Cow<'_, str>]) -> String {
-    let shown: Vec<&str> = names.iter().take(MOST_NAMES).map(|name| &**name).collect();
+    let shown: Vec<&str> = names.iter().take(MAX_NAMES).map(|name| &**name).collect();
     match names.len() {
-        0 => "nothing".to_owned(),
-        count if count > MOST_NAMES => {
-            format!("{} and {} more", shown.join(", "), count - MOST_NAMES)
+        0 => "no fields".to_owned(),
+        count if count > MAX_NAMES => {
+            format!("{} and {} more", shown.join(", "), count - MAX_NAMES)
         }
         _ => shown.join(", "),
     }
@@ -176,30 +179,30 @@ mod tests {
     }
 
     #[test]
-    fn hints_name_what_was_probably_meant() {
+    fn hint_suggests_a_similar_path() {
         assert_eq!(hint("spec.replcias"), "did you mean `spec.replicas`?");
         assert_eq!(hint("Spec.replicas"), "did you mean `spec.replicas`?");
         assert_eq!(
             hint("spec.containers[name=wep].image"),
             "did you mean `spec.containers[name=web].image`?"
         );
-        let quoted = r#"a key with dots stands in quotes: `metadata.annotations."example.com/x"`"#;
+        let quoted = r#"quote a key that contains dots: `metadata.annotations."example.com/x"`"#;
         assert_eq!(hint("metadata.annotations.example.com/x"), quoted);
     }
 
     #[test]
-    fn without_a_guess_they_say_what_is_there() {
+    fn hint_lists_what_exists_without_a_similar_path() {
         assert_eq!(hint("zzz"), "the document has: metadata, spec");
         assert_eq!(hint("s"), "the document has: metadata, spec");
         assert_eq!(hint("spec.zzz"), "`spec` has: replicas, containers");
-        assert_eq!(hint("spec.replicas.x"), "`spec.replicas` is a value, and has nothing below it");
+        assert_eq!(hint("spec.replicas.x"), "`spec.replicas` is a scalar and has no fields");
         assert_eq!(
             hint("spec.containers[7]"),
-            "`spec.containers` is a list of 2, counted from [0]"
+            "`spec.containers` is a sequence of 2 elements, starting at [0]"
         );
         assert_eq!(
             hint("spec.containers[name=zzzz]"),
-            "`spec.containers` has items with name: web, side"
+            "`spec.containers` has elements with name: web, side"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Paths that lead to all nodes they fit, and the one that was probably meant where they lead nowhere.
+//! Path selectors with wildcards, and suggestions for those that match nothing.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -11,24 +11,25 @@ use regex_lite::Regex;
 use crate::Diagnostic;
 use crate::diagnostics::closest_name;
 use crate::model::resource::scalar_text;
+use crate::query::kinds::{QueryError, QueryKind};
 
-/// A path that leads to all nodes that it fits: `*` is any key or item, and `[name=web]` holds a pattern.
+/// A path that can match many nodes: `*` is any key or element, and the value in `[name=web]` is a regular expression.
 #[derive(Clone, Debug)]
 pub struct Selector {
-    steps: Vec<Step>,
+    steps: Vec<SelectorStep>,
     text: String,
 }
 
 impl Selector {
-    /// Every node that the path leads to from here, in order.
+    /// All matching nodes below a node, in order.
     pub fn find<'a>(&self, node: NodeRef<'a>) -> Vec<NodeRef<'a>> {
         self.steps.iter().fold(vec![node.resolve()], |found, step| {
             found.into_iter().flat_map(|node| advance(node, step)).map(NodeRef::resolve).collect()
         })
     }
 
-    /// A warning with the path that was probably meant; none where this one leads somewhere, or nothing is like it.
-    pub fn near_miss<'a>(
+    /// A warning with a similar path, if this one matches nothing.
+    pub fn suggestion<'a>(
         &self,
         nodes: impl IntoIterator<Item = NodeRef<'a>>,
     ) -> Option<Diagnostic> {
@@ -40,11 +41,9 @@ impl Selector {
                 .map(NodeRef::resolve)
                 .collect();
             if next.is_empty() {
-                let meant = self.with_step(at, step.instead(&reached)?)?;
-                let words = format!("no resource has the field `{self}`");
-                return Some(
-                    Diagnostic::untyped_warning(words).hint(format!("did you mean `{meant}`?")),
-                );
+                let similar = self.with_step(at, step.similar(&reached)?)?;
+                let (path, similar) = (self.to_string(), similar.to_string().into());
+                return Some(Diagnostic::warning(QueryKind::UnknownField { path, similar }));
             }
             reached = next;
         }
@@ -61,10 +60,10 @@ impl Selector {
         }))
     }
 
-    /// The key that it begins with, where it begins with one.
+    /// The first segment, if it is a key.
     pub fn first_key(&self) -> Option<&str> {
         match self.steps.first()? {
-            Step::Plain(Segment::Key(key)) => Some(key),
+            SelectorStep::Plain(Segment::Key(key)) => Some(key),
             _ => None,
         }
     }
@@ -85,29 +84,29 @@ impl FromStr for Selector {
 }
 
 #[derive(Clone, Debug)]
-enum Step {
-    /// As in any path.
+enum SelectorStep {
+    /// A segment of an ordinary path.
     Plain(Segment),
-    /// Every entry: `*`.
+    /// `*`: every value or element.
     All,
-    /// Every item whose field matches. Compat: kustomize reads `[name=web]` as a pattern.
+    /// `[name=web]`: every element whose field matches. Compat: in kustomize, the value is a regular expression.
     Match { key: Segment, value: Regex },
 }
 
-impl Step {
-    /// What was probably meant, of what is there.
-    fn instead(&self, reached: &[NodeRef<'_>]) -> Option<Segment> {
+impl SelectorStep {
+    /// The most similar existing step.
+    fn similar(&self, reached: &[NodeRef<'_>]) -> Option<Segment> {
         match self {
-            Self::Plain(Segment::Key(wanted)) => {
+            Self::Plain(Segment::Key(name)) => {
                 let mappings = reached.iter().filter_map(|node| node.as_mapping());
                 let keys = mappings.flat_map(|mapping| mapping.entries().map(|entry| entry.key));
-                near(keys, wanted).map(Segment::Key)
+                similar_scalar(keys, name).map(Segment::Key)
             }
             Self::Match { key: Segment::Key(key), value } => {
                 let lists = reached.iter().filter_map(|node| node.as_sequence());
                 let field = Segment::Key(key.clone());
                 let values = lists.flat_map(|list| list.items()).filter_map(|it| it.step(&field));
-                let value = near(values, value.as_str())?;
+                let value = similar_scalar(values, value.as_str())?;
                 Some(Segment::Match { key: key.clone(), value })
             }
             _ => None,
@@ -115,51 +114,47 @@ impl Step {
     }
 }
 
-/// The text of one of these scalars that is most like `wanted`.
-pub(crate) fn near<'a>(scalars: impl Iterator<Item = NodeRef<'a>>, wanted: &str) -> Option<String> {
+/// The scalar that is most similar to a string.
+pub(super) fn similar_scalar<'a>(
+    scalars: impl Iterator<Item = NodeRef<'a>>,
+    name: &str,
+) -> Option<String> {
     let names: BTreeSet<Cow<'a, str>> = scalars.filter_map(scalar_text).collect();
-    closest_name(names.iter().map(|name| &**name), wanted).map(str::to_owned)
+    closest_name(names.iter().map(|name| &**name), name).map(str::to_owned)
 }
 
-/// A query that cannot be read: what is wrong with it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct QueryError(pub(crate) String);
-
-impl fmt::Display for QueryError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
+pub(super) fn parse_regex(text: &str) -> Result<Regex, QueryError> {
+    Regex::new(text).map_err(|error| {
+        let (regex, reason) = (text.to_owned(), error.to_string());
+        QueryError::InvalidRegex { regex, reason }
+    })
 }
 
-impl std::error::Error for QueryError {}
-
-pub(crate) fn pattern(text: &str) -> Result<Regex, QueryError> {
-    Regex::new(text)
-        .map_err(|error| QueryError(format!("`{text}` is no regular expression: {error}")))
-}
-
-fn steps(path: &str) -> Result<Vec<Step>, QueryError> {
-    let parsed: Path = path.parse().map_err(|error| QueryError(format!("{error}: `{path}`")))?;
+fn steps(path: &str) -> Result<Vec<SelectorStep>, QueryError> {
+    let parsed: Path = path.parse().map_err(|error: krm_yaml::PathError| {
+        let (path, reason) = (path.to_owned(), error.to_string());
+        QueryError::InvalidPath { path, reason }
+    })?;
     let step = |segment: &Segment| {
         Ok(match segment {
-            Segment::Key(key) if key == "*" => Step::All,
+            Segment::Key(key) if key == "*" => SelectorStep::All,
             Segment::Match { key, value } => {
-                Step::Match { key: Segment::Key(key.clone()), value: pattern(value)? }
+                SelectorStep::Match { key: Segment::Key(key.clone()), value: parse_regex(value)? }
             }
-            plain => Step::Plain(plain.clone()),
+            plain => SelectorStep::Plain(plain.clone()),
         })
     };
     parsed.segments().iter().map(step).collect()
 }
 
-fn advance<'a>(node: NodeRef<'a>, step: &Step) -> Vec<NodeRef<'a>> {
+fn advance<'a>(node: NodeRef<'a>, step: &SelectorStep) -> Vec<NodeRef<'a>> {
     match step {
-        Step::Plain(segment) => node.step(segment).into_iter().collect(),
-        Step::All => match node.as_mapping() {
+        SelectorStep::Plain(segment) => node.step(segment).into_iter().collect(),
+        SelectorStep::All => match node.as_mapping() {
             Some(mapping) => mapping.entries().map(|entry| entry.value).collect(),
             None => node.children().collect(),
         },
-        Step::Match { key, value } => {
+        SelectorStep::Match { key, value } => {
             let items = node.as_sequence().map(|list| list.items()).into_iter().flatten();
             let fits = |item: &NodeRef<'a>| {
                 let field = item.step(key).and_then(scalar_text);
@@ -176,31 +171,31 @@ mod tests {
 
     const TEXT: &str = "metadata: {labels: {app: x}}\nspec:\n  replicas: 3\n  containers:\n  - {name: web, image: a}\n  - {name: side, image: b}\n";
 
-    fn meant(path: &str) -> Option<String> {
+    fn suggestion(path: &str) -> Option<String> {
         let file = krm_yaml::File::parse(TEXT.to_owned()).unwrap();
         let root = file.document(0).unwrap().root().unwrap();
-        let told = path.parse::<Selector>().unwrap().near_miss([root])?;
-        Some(told.hints.concat())
+        let warning = path.parse::<Selector>().unwrap().suggestion([root])?;
+        Some(warning.hints.concat())
     }
 
     #[test]
-    fn a_path_that_leads_nowhere_names_its_neighbour() {
-        assert_eq!(meant("spec.replica").as_deref(), Some("did you mean `spec.replicas`?"));
-        assert_eq!(meant("spce.replicas").as_deref(), Some("did you mean `spec.replicas`?"));
+    fn path_without_match_suggests_a_similar_one() {
+        assert_eq!(suggestion("spec.replica").as_deref(), Some("did you mean `spec.replicas`?"));
+        assert_eq!(suggestion("spce.replicas").as_deref(), Some("did you mean `spec.replicas`?"));
         assert_eq!(
-            meant("spec.containers.*.imgae").as_deref(),
+            suggestion("spec.containers.*.imgae").as_deref(),
             Some("did you mean `spec.containers.*.image`?")
         );
         assert_eq!(
-            meant("spec.containers[name=wbe].image").as_deref(),
+            suggestion("spec.containers[name=wbe].image").as_deref(),
             Some("did you mean `spec.containers[name=web].image`?")
         );
     }
 
     #[test]
-    fn a_path_that_leads_somewhere_or_is_like_nothing_needs_no_words() {
-        assert_eq!(meant("spec.replicas"), None);
-        assert_eq!(meant("spec.strategy"), None);
-        assert_eq!(meant("spec.containers[7]"), None);
+    fn no_suggestion_for_a_match_or_without_a_similar_path() {
+        assert_eq!(suggestion("spec.replicas"), None);
+        assert_eq!(suggestion("spec.strategy"), None);
+        assert_eq!(suggestion("spec.containers[7]"), None);
     }
 }

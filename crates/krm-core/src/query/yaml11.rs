@@ -1,10 +1,11 @@
-//! Values that YAML 1.2 and YAML 1.1 read differently: what one tool takes for text, Kubernetes takes for a boolean.
+//! Finding scalars that YAML 1.1 and YAML 1.2 resolve differently. Kubernetes uses YAML 1.1.
 
 use krm_yaml::{DocumentRef, File, NodeRef, Scalar, ScalarType};
 
 use crate::Diagnostic;
+use crate::query::QueryKind;
 
-/// The scalars of a document, keys among them, that the two versions read differently.
+/// The scalars of a document, including keys, that the two versions resolve differently.
 ///
 /// ```
 /// let file = krm_yaml::File::parse("on: 017\nport: 80\n".to_owned())?;
@@ -24,26 +25,27 @@ fn visit<'a>(node: NodeRef<'a>, found: &mut Vec<Scalar<'a>>) {
     node.children().for_each(|child| visit(child, found));
 }
 
-/// A warning that says how each version reads it.
+/// A warning with both types.
 pub fn warning(scalar: Scalar<'_>, file: &File) -> Diagnostic {
-    let (new, old) = (scalar.resolve(), scalar.resolve_1_1());
-    let message =
-        format!("`{}` is {} in YAML 1.2, and {} in YAML 1.1", scalar.raw(), words(new), words(old));
-    let hint = match new {
-        ScalarType::String => "put it in quotes where the text is meant",
-        _ => "write it so that both agree: quotes for a text, plain digits for a number",
+    let (yaml12, yaml11) = (scalar.resolve(), scalar.resolve_1_1());
+    let help = match yaml12 {
+        ScalarType::String => "quote it if a string is meant",
+        _ => "quote it if a string is meant, or write a number in plain digits",
     };
-    Diagnostic::untyped_warning(message).at(file, scalar.node().span()).hint(hint)
+    let text = scalar.raw().into();
+    let (yaml12, yaml11) = (describe(yaml12), describe(yaml11));
+    let kind = QueryKind::Yaml11 { text, yaml12, yaml11, help };
+    Diagnostic::warning(kind).at(file, scalar.node().span())
 }
 
-fn words(value: ScalarType) -> String {
+fn describe(value: ScalarType) -> String {
     match value {
         ScalarType::Null => "null".to_owned(),
         ScalarType::Bool(value) => format!("the boolean {value}"),
         ScalarType::Int(Some(value)) => format!("the number {value}"),
         ScalarType::Float(value) => format!("the number {value}"),
         ScalarType::Int(None) => "a number".to_owned(),
-        ScalarType::String => "a text".to_owned(),
+        ScalarType::String => "a string".to_owned(),
     }
 }
 
@@ -52,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_readings_are_told() {
+    fn warning_names_both_types() {
         let file =
             File::parse("- yes\n- 'no'\n- 0o17\n- 017\n- 1_000\n- !!str on\n".to_owned()).unwrap();
         let messages: Vec<String> = find(file.document(0).unwrap())
@@ -60,10 +62,10 @@ mod tests {
             .map(|it| warning(it, &file).message().to_owned())
             .collect();
         let expected = [
-            "`yes` is a text in YAML 1.2, and the boolean true in YAML 1.1",
-            "`0o17` is the number 15 in YAML 1.2, and a text in YAML 1.1",
-            "`017` is the number 17 in YAML 1.2, and the number 15 in YAML 1.1",
-            "`1_000` is a text in YAML 1.2, and the number 1000 in YAML 1.1",
+            "`yes` is a string in YAML 1.2, but the boolean true in YAML 1.1",
+            "`0o17` is the number 15 in YAML 1.2, but a string in YAML 1.1",
+            "`017` is the number 17 in YAML 1.2, but the number 15 in YAML 1.1",
+            "`1_000` is a string in YAML 1.2, but the number 1000 in YAML 1.1",
         ];
         assert_eq!(messages, expected);
     }

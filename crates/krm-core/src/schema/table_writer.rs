@@ -155,8 +155,8 @@ impl TableWriter<'_> {
             let _ = write!(text, " {}", self.value_kind(nodes, node)?);
         }
         let kinds = entry.api_versions.iter().map(|api_version| format!("kind={api_version}"));
-        let words: Vec<String> = attributes(node).into_iter().chain(kinds).collect();
-        finish_line(text, start, &words)?;
+        let tokens: Vec<String> = attributes(node).into_iter().chain(kinds).collect();
+        finish_line(text, start, &tokens)?;
         for field in &node.fields {
             let start = text.len();
             let mark = if field.is_required { "!" } else { "" };

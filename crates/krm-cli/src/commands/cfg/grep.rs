@@ -62,7 +62,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     let count = printer.count;
     if count == 0 && !args.invert_match {
         let all: Vec<Resource<'_>> = loaded.package.resources().map(|it| it.resource).collect();
-        console.report_all(args.query.near_miss(&all).as_slice());
+        console.report_all(args.query.suggestion(&all).as_slice());
     }
     let exit = if count == 0 { Exit::Findings } else { Exit::Success };
     printer.finish(&loaded, exit, global, console)

@@ -134,7 +134,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     console.flush()?;
     for path in &args.fields.field {
         let nodes = resources.iter().map(|placed| placed.resource.node);
-        console.report_all(path.near_miss(nodes).as_slice());
+        console.report_all(path.suggestion(nodes).as_slice());
     }
     report_load_errors(&loaded, Exit::Success, global, console)
 }

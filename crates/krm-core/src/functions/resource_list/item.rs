@@ -63,7 +63,7 @@ impl Item {
 
     /// A resource that is a part of a file, as a document of its own. What is told about it names the lines of that file.
     pub fn from_node(node: NodeRef<'_>) -> Result<Self, Diagnostic> {
-        let text = source_text::own_texts(&[node]).concat();
+        let text = source_text::document_texts(&[node]).concat();
         Ok(Self::parse(text)?.with_position_of(node))
     }
 

@@ -125,7 +125,7 @@ fn items(
         return Ok(vec![item; placed.len()]);
     }
     let nodes: Vec<NodeRef<'_>> = placed.iter().map(|(_, placed)| placed.resource.node).collect();
-    let texts = source_text::own_texts(&nodes);
+    let texts = source_text::document_texts(&nodes);
     let item = |(text, node): (String, &NodeRef<'_>)| {
         let alone = match node.parent() {
             None => Item::from_document(node.document(), text),

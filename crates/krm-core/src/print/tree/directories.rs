@@ -1,4 +1,4 @@
-//! The tree of directories: each path segment a line, the resources of a directory before its sub-directories.
+//! The tree of directories: the resources of a directory come before its subdirectories.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ struct Directory<'a> {
     directories: BTreeMap<String, Directory<'a>>,
 }
 
-/// The resources by directory. Of a stream the annotations that readers leave say where a resource stands.
+/// The resources by directory. The paths of resources in a stream are read from their annotations.
 pub fn by_directory(
     package: &Package,
     resources: &[PackageResource<'_>],
@@ -45,7 +45,7 @@ fn below(
     package: &Package,
     fields: &TreeFields,
 ) -> Vec<TreeNode> {
-    // Compat: the order of kustomize inside a directory.
+    // Compat: the order of resources that kustomize uses.
     directory.resources.sort_by_cached_key(|(file, placed)| {
         let resource = placed.resource;
         let parts =

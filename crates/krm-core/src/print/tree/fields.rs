@@ -1,4 +1,4 @@
-//! TreeFields of resources that a tree shows below them.
+//! The fields of resources that a tree shows.
 
 use krm_yaml::NodeRef;
 
@@ -8,23 +8,23 @@ use crate::model::resource::{Resource, field};
 use crate::print::one_line;
 use crate::query::Selector;
 
-/// Where workloads hold the specification of their pods.
+/// The paths of pod specifications in workloads.
 const PODS: [&[&str]; 3] = [
     &["spec"],
     &["spec", "template", "spec"],
     &["spec", "jobTemplate", "spec", "template", "spec"],
 ];
 
-/// Which fields are shown.
+/// The fields to show.
 #[derive(Clone, Debug, Default)]
 pub struct TreeFields {
     /// `spec.replicas`.
     pub replicas: bool,
     /// `spec.ports`, and the ports of containers.
     pub ports: bool,
-    /// TreeFields of containers, in the order in which they are shown.
+    /// Fields of containers, in the order of the output.
     pub container_fields: Vec<&'static str>,
-    /// Any others.
+    /// Further paths.
     pub paths: Vec<Selector>,
 }
 
@@ -51,7 +51,7 @@ impl TreeFields {
         lines
     }
 
-    /// One line for each container that has something to show, numbered by its place in the list.
+    /// One line for each container with fields to show, labelled with its index.
     fn containers(&self, list: NodeRef<'_>) -> Vec<TreeNode> {
         let items = list.as_sequence().map(|list| list.items()).into_iter().flatten();
         let container = |(at, item): (usize, NodeRef<'_>)| {
@@ -67,8 +67,7 @@ fn line(name: &str, value: NodeRef<'_>) -> TreeNode {
     TreeNode::new(format!("{name}: {}", one_line(value)))
 }
 
-/// The line of a path that somebody asked for, and one below it for each of several values. What a Secret keeps is
-/// not shown.
+/// The line of a path, with a child for each of several values. Values of Secrets are masked.
 fn named(resource: Resource<'_>, path: &Selector) -> Option<TreeNode> {
     let is_kept = secrets::is_secret_field(resource, path.first_key());
     let found = path.find(resource.node);
@@ -103,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_secrets_are_hidden() {
+    fn values_of_secrets_are_masked() {
         let secret = "apiVersion: v1\nkind: Secret\ntype: Opaque\nstringData: {a: b}\n";
         let paths = ["stringData.a", "type", "*"].map(|path| path.parse().unwrap()).to_vec();
         let text = shown(secret, &TreeFields { paths, ..TreeFields::default() });
@@ -111,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_shows_all_that_it_leads_to() {
+    fn path_shows_all_matching_values() {
         let pod = "apiVersion: v1\nkind: Pod\nspec: {containers: [{name: a, image: x}, {name: b, image: y}]}\n";
         let paths = vec!["spec.containers[name=.*].image".parse().unwrap()];
         let text = shown(pod, &TreeFields { paths, ..TreeFields::default() });

@@ -1,4 +1,4 @@
-//! Trees of resources, by directory or by owner, as text.
+//! Trees of resources by directory or by owner.
 
 mod directories;
 mod fields;
@@ -8,22 +8,22 @@ pub use directories::by_directory;
 pub use fields::TreeFields;
 pub use owners::{OwnerTree, by_owner, has_owners};
 
-/// A line of a tree with the lines below it.
+/// A line of a tree, with its children.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TreeNode {
-    /// What the line says.
+    /// The text of the line.
     pub label: String,
-    /// The lines below it.
+    /// The lines below it, indented.
     pub children: Vec<TreeNode>,
 }
 
 impl TreeNode {
-    /// A line with nothing below it yet.
+    /// A line without children.
     pub fn new(label: impl Into<String>) -> Self {
         Self { label: label.into(), children: Vec::new() }
     }
 
-    /// The tree as text, with lines that show what belongs to what.
+    /// The tree as text, drawn with box characters.
     ///
     /// ```
     /// use krm_core::print::tree::TreeNode;

@@ -1,4 +1,4 @@
-//! The tree of owners: each resource below the one that its `ownerReferences` name.
+//! The tree of owners: each resource below its owner.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,16 +8,17 @@ use super::{TreeFields, TreeNode};
 use crate::Diagnostic;
 use crate::model::package::PackageResource;
 use crate::model::resource::{Identity, Resource, field, scalar_text};
+use crate::print::PrintKind;
 
-/// A longer chain of owners goes on at the top.
-const MOST_DEPTH: usize = 200;
+/// The maximum depth. Longer chains of owners continue at the top level.
+const MAX_DEPTH: usize = 200;
 
-/// The tree, and what is not in it though it is named.
+/// A tree of owners.
 #[derive(Debug)]
 pub struct OwnerTree {
     /// The tree.
     pub tree: TreeNode,
-    /// Owners that are missing.
+    /// Warnings for owners that are not resources of the tree.
     pub missing_owners: Vec<Diagnostic>,
 }
 
@@ -26,7 +27,7 @@ pub fn has_owners(resources: &[PackageResource<'_>]) -> bool {
     resources.iter().any(|placed| reference(placed.resource).is_some())
 }
 
-/// The resources by owner; one whose owner is missing stands at the top.
+/// The resources by owner. Resources without an owner, or whose owner is missing, are at the top level.
 pub fn by_owner(resources: &[PackageResource<'_>], title: &str, fields: &TreeFields) -> OwnerTree {
     let mut order: Vec<usize> = (0..resources.len()).collect();
     order.sort_by_cached_key(|at| sort_key(resources[*at].resource));
@@ -43,29 +44,29 @@ pub fn by_owner(resources: &[PackageResource<'_>], title: &str, fields: &TreeFie
             Owner::None => tops.push(at),
             Owner::At(owner) => below.entry(owner).or_default().push(at),
             Owner::Missing(label, node) => {
-                missing.push(complain(&resources[at], &label, node));
+                missing.push(not_found(&resources[at], label, node));
                 tops.push(at);
             }
         }
     }
-    let mut painter = Painter { resources, below, fields, drawn: BTreeSet::new() };
-    // What no top leads to owns itself, by however many corners.
+    let mut builder = TreeBuilder { resources, below, fields, added: BTreeSet::new() };
+    // Resources that are not below a top-level resource are part of a cycle.
     let all = tops.into_iter().chain(0..resources.len());
-    let children = all.filter_map(|at| painter.node(at, 0)).collect();
+    let children = all.filter_map(|at| builder.node(at, 0)).collect();
     OwnerTree { tree: TreeNode { label: title.to_owned(), children }, missing_owners: missing }
 }
 
-struct Painter<'a> {
+struct TreeBuilder<'a> {
     resources: &'a [PackageResource<'a>],
     below: BTreeMap<usize, Vec<usize>>,
     fields: &'a TreeFields,
-    drawn: BTreeSet<usize>,
+    added: BTreeSet<usize>,
 }
 
-impl Painter<'_> {
-    /// The resource with what it owns; none where it is drawn already, or too deep to be drawn here.
+impl TreeBuilder<'_> {
+    /// The resource with what it owns; none if it was already added, or if it is too deep.
     fn node(&mut self, at: usize, depth: usize) -> Option<TreeNode> {
-        if depth > MOST_DEPTH || !self.drawn.insert(at) {
+        if depth > MAX_DEPTH || !self.added.insert(at) {
             return None;
         }
         let resource = self.resources[at].resource;
@@ -89,17 +90,17 @@ fn owner<'a>(resource: Resource<'a>, places: &BTreeMap<Identity, usize>) -> Owne
     let version = text("apiVersion");
     let group = version.split_once('/').map_or("", |(group, _)| group).to_owned();
     let namespace = resource.namespace().into_owned();
-    let mut wanted = Identity { group, kind: text("kind"), namespace, name: text("name") };
-    if let Some(at) = places.get(&wanted) {
+    let mut identity = Identity { group, kind: text("kind"), namespace, name: text("name") };
+    if let Some(at) = places.get(&identity) {
         return Owner::At(*at);
     }
-    let label = wanted.to_string();
-    // An owner may stand outside of all namespaces, as nodes do.
-    wanted.namespace.clear();
-    places.get(&wanted).map_or(Owner::Missing(label, reference), |at| Owner::At(*at))
+    let label = identity.to_string();
+    // The owner may be cluster-scoped.
+    identity.namespace.clear();
+    places.get(&identity).map_or(Owner::Missing(label, reference), |at| Owner::At(*at))
 }
 
-/// The owner that controls the resource, or the first one.
+/// The owner that is the controller, or the first one.
 fn reference(resource: Resource<'_>) -> Option<NodeRef<'_>> {
     let list = field(field(resource.node, "metadata")?, "ownerReferences")?.as_sequence()?;
     let controls = |node: &NodeRef<'_>| {
@@ -108,12 +109,10 @@ fn reference(resource: Resource<'_>) -> Option<NodeRef<'_>> {
     list.items().find(controls).or_else(|| list.items().next())
 }
 
-fn complain(placed: &PackageResource<'_>, owner: &str, reference: NodeRef<'_>) -> Diagnostic {
-    let message = format!("the owner {owner} is not among the resources");
+fn not_found(placed: &PackageResource<'_>, owner: String, reference: NodeRef<'_>) -> Diagnostic {
+    let warning = Diagnostic::warning(PrintKind::OwnerNotFound { owner });
     let file = reference.document().file();
-    Diagnostic::untyped_warning(message)
-        .in_file(&*placed.file.display_path)
-        .at(file, reference.span())
+    warning.in_file(&*placed.file.display_path).at(file, reference.span())
 }
 
 fn sort_key(resource: Resource<'_>) -> [String; 4] {
@@ -133,7 +132,7 @@ mod tests {
         format!("apiVersion: v1\nkind: {kind}\nmetadata:\n  name: {name}\n{owner}")
     }
 
-    fn drawn(texts: &[String]) -> (String, usize) {
+    fn added(texts: &[String]) -> (String, usize) {
         let package = package(&[("a.yaml", &texts.join("---\n"))]);
         let resources: Vec<_> = package.resources().collect();
         let owned = by_owner(&resources, ".", &TreeFields::default());
@@ -149,17 +148,17 @@ mod tests {
             owned("D", "d", Some(("X", "x"))),
         ];
         let expected = ".\n├── [Resource]  A a\n│   └── [Resource]  B b\n│       └── [Resource]  C c\n└── [Resource]  D d\n";
-        assert_eq!(drawn(&texts), (expected.to_owned(), 1));
+        assert_eq!(added(&texts), (expected.to_owned(), 1));
     }
 
     #[test]
-    fn a_circle_of_owners_ends() {
+    fn cycle_of_owners_terminates() {
         let texts = [
             owned("A", "a", Some(("B", "b"))),
             owned("B", "b", Some(("A", "a"))),
             owned("S", "s", Some(("S", "s"))),
         ];
-        let (text, missing) = drawn(&texts);
+        let (text, missing) = added(&texts);
         assert_eq!((text.lines().count(), missing), (4, 0), "{text}");
     }
 }

@@ -17,7 +17,7 @@ pub(super) fn document_text(node: NodeRef<'_>, is_json: bool) -> Result<String, 
     let file = node.document().file();
     let refused = |error: EditError| Diagnostic::from_edit(&error, file);
     if node.is_block() && !is_json {
-        let text = source_text::own_texts(&[node]).concat();
+        let text = source_text::document_texts(&[node]).concat();
         if let Some(text) = File::parse(text).ok().as_ref().and_then(without_wire_annotations) {
             return Ok(text);
         }

@@ -1,0 +1,51 @@
+//! Kinds of diagnostics about queries, and about what they find in documents.
+
+use krm_yaml::{Excerpt, diagnostic_kinds};
+
+diagnostic_kinds! {
+    /// Why a query cannot be parsed.
+    pub enum QueryError {
+        /// A condition without a path.
+        EmptyCondition = "query-empty-condition": "expected a condition, such as metadata.name=web";
+        /// `==` instead of `=`.
+        DoubleEquals { path: String, value: String } = "query-double-equals": "unknown operator `==`; write `{path}=^{value}$` for an exact match";
+        /// A comparison with something that is not a number.
+        NotAQuantity { operator: &'static str, value: String } = "query-not-a-quantity": "expected a number or a quantity such as 500m after `{operator}`, found `{value}`";
+        /// An invalid regular expression.
+        InvalidRegex { regex: String, reason: String } = "query-invalid-regex": "invalid regular expression `{regex}`: {reason}";
+        /// An invalid path.
+        InvalidPath { path: String, reason: String } = "query-invalid-path": "invalid path `{path}`: {reason}";
+    }
+}
+
+diagnostic_kinds! {
+    /// What a search of documents finds.
+    pub enum QueryKind {
+        /// No resource has a field, but some have one with a similar name.
+        UnknownField { path: String, similar: Excerpt } = "query-unknown-field": "no resource has the field `{path}`",
+            hint "did you mean `{similar}`?";
+        /// No resource has a value, but some have a similar one.
+        UnknownValue { path: String, value: String, similar: Excerpt } = "query-unknown-value": "no resource matches `{path}={value}`",
+            hint "did you mean `{path}={similar}`?";
+        /// A path that a document does not have.
+        PathNotFound { path: String, existing: ExistingPath, help: Excerpt } = "path-not-found": "path `{path}` not found{existing}",
+            hint "{help}";
+        /// A key that occurs twice in a mapping.
+        DuplicateKey { path: String } = "duplicate-key": "duplicate key `{path}`; the last one is used";
+        /// A scalar that YAML 1.1 and YAML 1.2 resolve differently.
+        Yaml11 { text: Excerpt, yaml12: String, yaml11: String, help: &'static str } = "yaml11-scalar": "`{text}` is {yaml12} in YAML 1.2, but {yaml11} in YAML 1.1",
+            hint "{help}";
+    }
+}
+
+/// The part of a missing path that exists; shown after the message, unless it is empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExistingPath(pub(super) Option<String>);
+
+impl krm_yaml::KindParameter for ExistingPath {}
+
+impl std::fmt::Display for ExistingPath {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.as_ref().map_or(Ok(()), |path| write!(f, "; only `{path}` exists"))
+    }
+}
