@@ -44,9 +44,9 @@ fn every_command_has_a_page_with_all_options() {
 fn options(command: &str) -> Vec<String> {
     let help = Sandbox::new().run(&format!("krm {command} -h")).stdout;
     let own = help.split("Global options:").next().unwrap();
-    let words = own.split("Examples:").next().unwrap().split_whitespace();
+    let parts = own.split("Examples:").next().unwrap().split_whitespace();
     let options =
-        words.filter(|word| word.starts_with("--") && word.len() > 3 && *word != "--help");
+        parts.filter(|part| part.starts_with("--") && part.len() > 3 && *part != "--help");
     let name = |word: &str| word.split(['[', '=']).next().unwrap_or_default().to_owned();
     options.map(|word| name(word.trim_end_matches(|c: char| !c.is_alphanumeric()))).collect()
 }

@@ -1,8 +1,8 @@
-//! Containers that packages declare: they get what they ask for only where the person allows it.
+//! Containers of annotated functions: they get the permissions that they request only if the user allows them.
 
-use super::{DEVICES, SHELL, Shop, devices, devices_here, named};
+use super::{DEVICES, SHELL, Shop, devices, devices_here, with_digest};
 
-/// A function that wants the network, and looks at what it has.
+/// A function that requests the network and prints the devices that it has.
 const NETWORK: &str = "apiVersion: example.com/v1\nkind: Look\nmetadata:\n  name: look\n  annotations:\n    config.kubernetes.io/function: |\n      container:\n        image: example.com/krm-cli-tests/shell:v1\n        network: true\n        envs: [\"DO=cat; cat /proc/net/dev >&2\"]\n";
 
 #[test]
@@ -17,18 +17,18 @@ fn annotated_function_gets_the_network_only_if_allowed() {
     let wanted = format!(
         "error[network-not-allowed]: cannot run function `{SHELL}`: network access is not allowed\n --> look/look.yaml:6:5\n  |\n6 |     config.kubernetes.io/function: |\n  |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n  |\n  = help: use --allow-network if you trust this function\n"
     );
-    assert_eq!((refused.exit, refused.stderr), (4, wanted));
+    assert_eq!((refused.exit, refused.stderr), (4, expected));
     for flag in ["--network", "--allow-network"] {
         let before = devices_here();
         let allowed = run(flag);
         assert_eq!(allowed.exit, 0, "{}", allowed.stderr);
-        let (seen, after) = (devices(&shop.said()), devices_here());
+        let (seen, after) = (devices(&shop.recorded_stderr()), devices_here());
         assert!(before.intersection(&after).all(|name| seen.contains(name)), "{seen:?}");
     }
-    // Allowed is not given: one that does not ask has none.
+    // Without a request, a function has no network even if it is allowed.
     shop.sandbox.write("look/look.yaml", NETWORK.replace("network: true", "").as_bytes());
     assert_eq!(run("--network").exit, 0);
-    assert_eq!(devices(&shop.said()).into_iter().collect::<Vec<_>>(), ["lo"]);
+    assert_eq!(devices(&shop.recorded_stderr()).into_iter().collect::<Vec<_>>(), ["lo"]);
 }
 
 #[test]
@@ -41,8 +41,8 @@ fn directory_of_the_annotated_function_is_mounted_read_only_at_local() {
     shop.sandbox.write("look/in/beside.txt", b"beside it\n");
     let ran = shop.run("", "krm fn run look --image-pull-policy never --results-dir out");
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
-    let said = shop.said();
-    assert!(said.starts_with("beside it\n") && said.contains("Read-only"), "{said}");
+    let stderr = shop.recorded_stderr();
+    assert!(stderr.starts_with("beside it\n") && stderr.contains("Read-only"), "{stderr}");
     assert!(!shop.sandbox.files().contains_key("look/in/new"));
 }
 
@@ -64,7 +64,7 @@ fn annotated_mount_must_be_in_the_package_or_allowed_by_a_flag() {
     shop.sandbox.write("look/files/file", b"of the package\n");
     shop.sandbox.run("ln -s ../folder look/link");
     declare("type: bind, src: files");
-    assert_eq!((run("").exit, shop.said().as_str()), (0, "of the package\n"));
+    assert_eq!((run("").exit, shop.recorded_stderr().as_str()), (0, "of the package\n"));
     let outside = shop.sandbox.path().join("folder").display().to_string();
     for mount in [
         format!("type: bind, src: {outside}"),
@@ -85,7 +85,12 @@ fn annotated_mount_must_be_in_the_package_or_allowed_by_a_flag() {
     }
     declare(&format!("type: bind, src: {outside}"));
     let allowed = run("--mount type=bind,src=folder,dst=/mine");
-    assert_eq!((allowed.exit, shop.said().as_str()), (0, "of the machine\n"), "{}", allowed.stderr);
+    assert_eq!(
+        (allowed.exit, shop.recorded_stderr().as_str()),
+        (0, "of the machine\n"),
+        "{}",
+        allowed.stderr
+    );
 }
 
 #[test]
@@ -98,7 +103,7 @@ fn failed_function_is_reported_at_its_annotation() {
     let wanted = format!(
         "error[function-exit-code]: function `{SHELL}` failed: exited with code 9\n --> look/look.yaml:6:5\n  |\n6 |     config.kubernetes.io/function: |\n  |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
     );
-    assert_eq!((ran.exit, ran.stderr), (4, wanted));
+    assert_eq!((ran.exit, ran.stderr), (4, expected));
 }
 
 #[test]
@@ -108,7 +113,7 @@ fn pipeline_gets_the_network_only_if_allowed() {
         "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata:\n  name: shop\npipeline:\n  mutators:\n  - image: {DEVICES}\n"
     );
     shop.sandbox.write("shop/Kptfile", kptfile.as_bytes());
-    let id = named(DEVICES);
+    let id = with_digest(DEVICES);
     let render = |flags: &str| {
         let ran = shop.run(
             "",
@@ -120,7 +125,7 @@ fn pipeline_gets_the_network_only_if_allowed() {
         assert!(ran.stderr.contains(&line), "{}", ran.stderr);
         let results = &shop.sandbox.files()["out/results.yaml"];
         assert!(results.contains(&format!("- image: {DEVICES} ({id})\n")), "{results}");
-        devices(&shop.said())
+        devices(&shop.recorded_stderr())
     };
     assert_eq!(render("").into_iter().collect::<Vec<_>>(), ["lo"]);
     let before = devices_here();

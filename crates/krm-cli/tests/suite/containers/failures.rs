@@ -1,4 +1,4 @@
-//! Whatever a container does wrong, it is named with how it ended, and the files stay as they were.
+//! Failures of containers are reported with their cause, and files stay unchanged.
 
 use super::{RESOURCE, SHELL, Shop, engine};
 use crate::peak_memory;
@@ -16,7 +16,7 @@ fn failure_shows_the_exit_code_and_the_last_lines_of_stderr() {
 #[test]
 fn function_that_does_not_read_its_input_can_report_an_error() {
     let Some(shop) = Shop::new() else { return };
-    // More than a pipe holds.
+    // More than a pipe buffer holds.
     let many =
         |number| format!("{}---\n", RESOURCE.replace("name: a", &format!("name: a{number}")));
     let many: String = (0..2_000).map(many).collect();
@@ -64,7 +64,7 @@ fn invalid_output_is_an_error() {
 #[test]
 fn endless_stderr_takes_bounded_memory() {
     let Some(shop) = Shop::new() else { return };
-    // A gigabyte takes an engine half a minute; this is far more than krm may take.
+    // Much more than the limit below; a gigabyte would take an engine half a minute.
     let script = "head -c 200m /dev/zero | tr \"\\0\" \"\\n\" >&2; echo the end >&2; exit 3";
     let mut command = crate::sandbox::krm();
     command.current_dir(shop.sandbox.path()).env("DO", script);

@@ -1,4 +1,4 @@
-//! A real engine under the commands: what each flag opens, how containers end, and that none is left.
+//! Functions in a real container engine: what each option allows, how containers stop, and that none is left.
 #![cfg(target_os = "linux")]
 
 mod annotated_functions;
@@ -15,19 +15,19 @@ use std::sync::OnceLock;
 
 use crate::sandbox::{Output, Sandbox, skipped};
 
-/// An image that does what the variable `DO` says, in the shell.
+/// An image that runs the shell script in the variable `DO`.
 const SHELL: &str = "example.com/krm-cli-tests/shell:v1";
-/// The same under the name of a function that is built in.
+/// The same image under the name of a built-in function.
 const LABELS: &str = "example.com/krm-cli-tests/set-labels:v0.2";
-/// One that is in a registry where nobody listens.
+/// An image in a registry that does not answer.
 const REMOTE: &str = "localhost:1/krm-cli-tests/shell:v1";
-/// One that tells its devices: pipelines have no variables.
+/// An image that prints its network devices, for pipelines, which have no environment variables.
 const DEVICES: &str = "example.com/krm-cli-tests/devices:v1";
 
 const PROGRAMS: [&str; 7] = ["sh", "cat", "head", "tr", "id", "sleep", "env"];
 const RESOURCE: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a # mine\n";
 
-/// A package of one resource where there is an engine with the images.
+/// A package with one resource, if there is a container engine with the images.
 struct Shop {
     sandbox: Sandbox,
 }
@@ -38,7 +38,6 @@ impl Shop {
         is_built(BUILT.get_or_init(build)).then(|| {
             let sandbox = Sandbox::new();
             sandbox.write("shop/a.yaml", RESOURCE.as_bytes());
-            // Everybody may write there.
             sandbox.write("folder/file", b"of the machine\n");
             open(&sandbox.path().join("folder"), 0o777);
             sandbox.run("mkdir tmp");
@@ -46,7 +45,7 @@ impl Shop {
         })
     }
 
-    /// A line of the shell with the engine, and with a script for the container.
+    /// Runs a shell command line with the engine, and with a script for the container.
     fn run(&self, script: &str, line: &str) -> Output {
         assert!(!script.contains('\''), "{script}");
         let host = std::env::var("DOCKER_HOST").map(|host| format!("export DOCKER_HOST='{host}'"));
@@ -55,30 +54,30 @@ impl Shop {
         self.sandbox.run(&format!("{host}; {named}; export TMPDIR=$PWD/tmp DO='{script}'; {line}"))
     }
 
-    /// `krm fn eval` of the shell's image.
+    /// Runs `krm fn eval` with the shell image.
     fn eval(&self, script: &str, flags: &str) -> Output {
         let line =
             format!("krm fn eval shop -i {SHELL} --image-pull-policy never --env DO {flags}");
         self.run(script, &line)
     }
 
-    /// What a script writes to standard error, in a function that ends well.
-    fn seen(&self, script: &str, flags: &str) -> String {
+    /// The standard error of a script in a function that succeeds.
+    fn stderr_of(&self, script: &str, flags: &str) -> String {
         let ran = self.eval(&format!("cat; ({script}) >&2"), &format!("{flags} --results-dir out"));
         assert_eq!(ran.exit, 0, "{script} {flags}\n{}", ran.stderr);
         assert_eq!(self.sandbox.files()["shop/a.yaml"], RESOURCE);
-        self.said()
+        self.recorded_stderr()
     }
 
-    /// The standard error that the results file keeps.
-    fn said(&self) -> String {
+    /// The standard error in the results file.
+    fn recorded_stderr(&self) -> String {
         let results = &self.sandbox.files()["out/results.yaml"];
-        let (_, said) = results.split_once("  stderr: |\n").expect(results);
-        let lines = said.lines().map_while(|line| line.strip_prefix("    "));
+        let (_, stderr) = results.split_once("  stderr: |\n").expect(results);
+        let lines = stderr.lines().map_while(|line| line.strip_prefix("    "));
         lines.map(|line| format!("{line}\n")).collect()
     }
 
-    /// A function that fails: exit code 4, and the files as they were.
+    /// Runs a function that must fail with exit code 4 and unchanged files, and returns standard error.
     fn fails(&self, script: &str, flags: &str) -> String {
         let ran = self.eval(script, flags);
         assert_eq!((ran.exit, ran.stdout.as_str()), (4, ""), "{script} {flags}\n{}", ran.stderr);
@@ -87,13 +86,13 @@ impl Shop {
         ran.stderr
     }
 
-    /// Nothing of ours stays in the folder for temporary files.
+    /// Checks that no temporary file is left.
     fn is_clean(&self) {
         assert_eq!(fs::read_dir(self.sandbox.path().join("tmp")).unwrap().count(), 0);
     }
 }
 
-/// Whether images could be built; without an engine the tests are skipped, and say so, unless one is demanded.
+/// Whether images could be built. Without an engine the tests are skipped, unless `KRM_REQUIRE_ENGINE` is set.
 fn is_built(built: &Result<(), String>) -> bool {
     match built {
         Ok(()) => true,
@@ -111,17 +110,18 @@ pub(crate) fn engine() -> String {
     std::env::var("KRM_FN_RUNTIME").unwrap_or_else(|_| "docker".to_owned())
 }
 
-/// What the engine says; it must end well.
-fn ask(words: &[&str]) -> Result<String, String> {
-    let output = Command::new(engine()).args(words).output().map_err(|error| error.to_string())?;
+/// Runs a command of the engine and returns its standard output.
+fn ask(arguments: &[&str]) -> Result<String, String> {
+    let output =
+        Command::new(engine()).args(arguments).output().map_err(|error| error.to_string())?;
     match output.status.success() {
         true => Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned()),
         false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
     }
 }
 
-/// The image to the byte: by its digest where the engine gives it one, as podman does, else by its own number.
-fn named(image: &str) -> String {
+/// The image with its digest if the engine has one, as podman does, otherwise its id.
+fn with_digest(image: &str) -> String {
     let format = "--format={{range .RepoDigests}}{{println .}}{{end}}{{.Id}}";
     let lines = ask(&["image", "inspect", format, image]).unwrap();
     let own = format!("{}@", image.rsplit_once(':').map_or(image, |(name, _)| name));
@@ -142,9 +142,9 @@ fn build() -> Result<(), String> {
     ask(&["tag", SHELL, REMOTE]).map(|_| ())
 }
 
-/// Makes an image of a folder, without a registry.
+/// Makes an image of a directory, without a registry.
 fn import(root: &Path, image: &str, command: &str) -> Result<(), String> {
-    ask(&["version"]).map_err(|_| "no engine answers".to_owned())?;
+    ask(&["version"]).map_err(|_| "no container engine is available".to_owned())?;
     let archive = tempfile::NamedTempFile::new().unwrap();
     let mut tar = Command::new("tar");
     tar.arg("-C").arg(root).arg("-cf").arg(archive.path()).arg(".");
@@ -153,7 +153,7 @@ fn import(root: &Path, image: &str, command: &str) -> Result<(), String> {
     ask(&["import", "--change", &format!("CMD {command}"), archive, image]).map(|_| ())
 }
 
-/// Puts a program and the libraries that it needs into a folder.
+/// Copies a program and its libraries to a directory.
 fn add_program(root: &Path, name: &str, path: &str) -> Result<(), String> {
     fs::create_dir_all(root.join("bin")).unwrap();
     fs::copy(path, root.join("bin").join(name)).map_err(|error| format!("{path}: {error}"))?;
@@ -166,17 +166,17 @@ fn add_program(root: &Path, name: &str, path: &str) -> Result<(), String> {
 }
 
 fn path_of(program: &str) -> Result<String, String> {
-    let found = ["/bin", "/usr/bin"].map(|folder| format!("{folder}/{program}"));
+    let found = ["/bin", "/usr/bin"].map(|directory| format!("{directory}/{program}"));
     let found = found.into_iter().find(|path| Path::new(path).is_file());
-    found.ok_or_else(|| format!("there is no {program}"))
+    found.ok_or_else(|| format!("{program} is not installed"))
 }
 
-/// What a program needs beside itself, as the system's own tool says.
+/// The shared libraries of a program, according to ldd.
 pub(crate) fn libraries_of(program: &str) -> Result<BTreeSet<String>, String> {
     let output = Command::new("ldd").arg(program).output().map_err(|error| error.to_string())?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let words = text.split_whitespace().filter(|word| word.starts_with('/'));
-    Ok(words.map(str::to_owned).collect())
+    let paths = text.split_whitespace().filter(|part| part.starts_with('/'));
+    Ok(paths.map(str::to_owned).collect())
 }
 
 fn open(path: &Path, mode: u32) {
@@ -184,7 +184,7 @@ fn open(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// The network devices that a text of the kernel names.
+/// The network devices in the format of `/proc/net/dev`.
 fn devices(text: &str) -> BTreeSet<String> {
     let names = text.lines().skip(2).filter_map(|line| line.split_once(':'));
     names.map(|(name, _)| name.trim().to_owned()).collect()

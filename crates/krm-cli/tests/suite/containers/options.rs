@@ -1,16 +1,16 @@
-//! Each flag opens exactly what it names.
+//! Options for containers: each grants exactly what it names.
 
-use super::{LABELS, REMOTE, SHELL, Shop, devices, devices_here, named};
+use super::{LABELS, REMOTE, SHELL, Shop, devices, devices_here, with_digest};
 
 #[test]
 fn mounts_are_read_only_unless_rw_is_given() {
     let Some(shop) = Shop::new() else { return };
     let try_it = "cat /mine/file; echo new > /mine/new || true";
     let mount = "--mount type=bind,src=folder,dst=/mine";
-    let said = shop.seen(try_it, mount);
-    assert!(said.starts_with("of the machine\n") && said.contains("Read-only"), "{said}");
+    let stderr = shop.stderr_of(try_it, mount);
+    assert!(stderr.starts_with("of the machine\n") && stderr.contains("Read-only"), "{stderr}");
     assert!(!shop.sandbox.files().contains_key("folder/new"));
-    assert_eq!(shop.seen(try_it, &format!("{mount},rw=true")), "of the machine\n");
+    assert_eq!(shop.stderr_of(try_it, &format!("{mount},rw=true")), "of the machine\n");
     assert_eq!(shop.sandbox.files()["folder/new"], "new\n");
 }
 
@@ -27,50 +27,50 @@ fn invalid_mount_is_a_usage_error() {
 #[test]
 fn only_named_environment_variables_are_passed() {
     let Some(shop) = Shop::new() else { return };
-    let names = |said: &str| -> Vec<String> {
-        let lines = said.lines().filter_map(|line| line.split_once('='));
+    let names = |stderr: &str| -> Vec<String> {
+        let lines = stderr.lines().filter_map(|line| line.split_once('='));
         let usual = ["HOME", "HOSTNAME", "PATH", "PWD", "TERM", "container", "DO"];
         let names = lines.map(|(name, _)| name.to_owned());
         names.filter(|name| !usual.contains(&name.as_str())).collect()
     };
-    assert_eq!(names(&shop.seen("env", "")), [""; 0]);
-    // `TMPDIR` is set where krm runs, and `NO_SUCH` is not.
-    let said = shop.seen("env", "--env GREETING=\"a=b c\" -e TMPDIR -e NO_SUCH");
-    assert!(said.contains("GREETING=a=b c\n"), "{said}");
+    assert_eq!(names(&shop.stderr_of("env", "")), [""; 0]);
+    // `TMPDIR` is set in the environment of krm, `NO_SUCH` is not.
+    let stderr = shop.stderr_of("env", "--env GREETING=\"a=b c\" -e TMPDIR -e NO_SUCH");
+    assert!(stderr.contains("GREETING=a=b c\n"), "{stderr}");
     let temporary = format!("TMPDIR={}\n", shop.sandbox.path().join("tmp").display());
-    assert!(said.contains(&temporary), "{said}");
-    assert!(!said.contains("NO_SUCH="), "{said}");
+    assert!(stderr.contains(&temporary), "{stderr}");
+    assert!(!stderr.contains("NO_SUCH="), "{stderr}");
 }
 
 #[test]
 fn user_is_nobody_or_the_current_user() {
     let Some(shop) = Shop::new() else { return };
     let who = "id -u; id -g";
-    assert_eq!(shop.seen(who, ""), "65534\n65534\n");
+    assert_eq!(shop.stderr_of(who, ""), "65534\n65534\n");
     let me = shop.sandbox.run(who).stdout;
     assert_ne!(me, "65534\n65534\n");
-    assert_eq!(shop.seen(who, "--as-current-user"), me);
+    assert_eq!(shop.stderr_of(who, "--as-current-user"), me);
 }
 
 #[test]
 fn root_filesystem_is_read_only_unless_requested() {
     let Some(shop) = Shop::new() else { return };
     let write = "echo new > /open/new && cat /open/new || true";
-    let said = shop.seen(write, "");
-    assert!(said.contains("Read-only"), "{said}");
-    assert_eq!(shop.seen(write, "--writable-root"), "new\n");
-    // The next container has a root of its own.
-    assert_eq!(shop.seen(write, "--writable-root"), "new\n");
+    let stderr = shop.stderr_of(write, "");
+    assert!(stderr.contains("Read-only"), "{stderr}");
+    assert_eq!(shop.stderr_of(write, "--writable-root"), "new\n");
+    // The next container starts with a fresh root.
+    assert_eq!(shop.stderr_of(write, "--writable-root"), "new\n");
 }
 
 #[test]
 fn network_is_available_only_if_requested() {
     let Some(shop) = Shop::new() else { return };
     let look = "cat /proc/net/dev";
-    assert_eq!(devices(&shop.seen(look, "")).into_iter().collect::<Vec<_>>(), ["lo"]);
-    // Others may make devices meanwhile.
+    assert_eq!(devices(&shop.stderr_of(look, "")).into_iter().collect::<Vec<_>>(), ["lo"]);
+    // Devices may appear or disappear during the test.
     let before = devices_here();
-    let seen = devices(&shop.seen(look, "--network"));
+    let seen = devices(&shop.stderr_of(look, "--network"));
     let here: Vec<String> = before.intersection(&devices_here()).cloned().collect();
     assert!(here.iter().all(|name| seen.contains(name)), "{here:?} {seen:?}");
 }
@@ -84,15 +84,15 @@ fn memory_and_process_limits_are_applied() {
     assert!(said.contains("use --memory to allow more memory"));
     assert_eq!(shop.eval(eat, "--memory 400m").exit, 0);
     let fork = "for i in 1 2 3 4 5 6 7 8; do sleep 9 & done; cat";
-    let said = shop.fails(fork, "--pids 4");
-    assert!(said.to_lowercase().contains("fork"), "{said}");
+    let stderr = shop.fails(fork, "--pids 4");
+    assert!(stderr.to_lowercase().contains("fork"), "{stderr}");
     assert_eq!(shop.eval(fork, "--pids 40").exit, 0);
 }
 
 #[test]
 fn image_is_named_with_its_digest() {
     let Some(shop) = Shop::new() else { return };
-    let id = named(SHELL);
+    let id = with_digest(SHELL);
     for (script, word) in [("cat", "PASS"), ("cat; exit 3", "FAIL"), ("echo a", "FAIL")] {
         let ran = shop.eval(script, "--results-dir out");
         let line = ran.stderr.lines().next().unwrap();
@@ -141,7 +141,7 @@ fn built_in_function_runs_in_its_container_if_requested() {
     assert!(built_in.stdout.contains("+    app: web"), "{}", built_in.stdout);
     let container = eval("--no-builtin");
     assert_eq!(container.exit, 4, "{}", container.stderr);
-    let words = format!("function `{LABELS}` ended with exit code 6; it said last:\n");
-    assert!(container.stderr.contains(&words), "{}", container.stderr);
+    let expected = format!("function `{LABELS}` ended with exit code 6; it said last:\n");
+    assert!(container.stderr.contains(&expected), "{}", container.stderr);
     assert!(container.stderr.contains("inside"), "{}", container.stderr);
 }

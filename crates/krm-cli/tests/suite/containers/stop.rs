@@ -1,4 +1,4 @@
-//! A container that is stopped is gone, with all that belongs to it.
+//! Containers are removed after a timeout, a signal or an error.
 
 use std::fs;
 use std::io::Read;
@@ -26,7 +26,7 @@ fn container_is_removed_after_its_timeout() {
     let wanted = format!(
         "error[function-timeout]: function `{image}` failed: timed out after 5 seconds\nnote: last lines of stderr:\n  working\nhelp: use --timeout to allow more time\n"
     );
-    assert_eq!((ran.exit, ran.stderr), (4, wanted));
+    assert_eq!((ran.exit, ran.stderr), (4, expected));
     assert_eq!(state(&image), None);
     shop.is_clean();
 }

@@ -1,4 +1,4 @@
-//! A template of the specification as an image.
+//! The template of the specification, as an image.
 
 use std::fs;
 use std::sync::OnceLock;
@@ -13,7 +13,7 @@ const TEMPLATE: &str = "#!/bin/sh\nif [ -z \"$WRAPPED\" ]; then\n  export WRAPPE
 
 const DECLARED: &str = "apiVersion: example.com/v1beta1\nkind: Nginx\nmetadata:\n  name: my-instance\n  annotations:\n    config.kubernetes.io/function: |\n      container:\n        image: example.com/krm-cli-tests/nginx-template:v1\nspec:\n  replicas: 5\n";
 
-/// Whether there is an engine with the image; it is built once.
+/// Whether there is an engine with the image, which is built once.
 fn has_image() -> bool {
     static BUILT: OnceLock<Result<(), String>> = OnceLock::new();
     is_built(BUILT.get_or_init(build))

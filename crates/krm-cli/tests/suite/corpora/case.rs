@@ -1,4 +1,4 @@
-//! One folder with `.expected/`: what is run on it, and what should come of it.
+//! A corpus case: a package directory with `.expected/`, the command to run on it, and its result.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,18 +8,18 @@ use std::process::Command;
 
 use krm_yaml::{File, NodeRef};
 
-/// A folder's files by their names.
+/// The files of a directory by name.
 pub(crate) type Files = BTreeMap<String, String>;
 
-/// A case of kpt's own layout.
+/// A case in the layout of kpt's tests.
 pub(crate) struct Case {
-    /// Its name among all: the path below the corpora.
+    /// The path of the case below the corpora.
     pub(crate) name: String,
-    folder: PathBuf,
+    directory: PathBuf,
     config: Config,
 }
 
-/// What `.expected/config.yaml` says. Keys that are about kpt's own words are not read.
+/// `.expected/config.yaml`, without the keys for messages of kpt.
 #[derive(Debug, Default)]
 struct Config {
     is_eval: bool,
@@ -37,34 +37,34 @@ struct Config {
     args: Vec<String>,
 }
 
-/// What came of a case.
-pub(crate) struct Ran {
+/// The result of a case.
+pub(crate) struct CaseRun {
     pub(crate) before: Files,
     pub(crate) golden: Files,
-    /// Why the golden does not belong to the package.
+    /// Why the expected patch does not apply to the package.
     pub(crate) stale: Option<String>,
     pub(crate) after: Files,
-    /// After the same command once more.
+    /// The files after the same command ran again.
     pub(crate) again: Files,
     pub(crate) exit: i32,
     pub(crate) exit_again: i32,
     pub(crate) output: String,
-    /// The results that were written, and those that are wanted.
+    /// The results file that was written, and the expected one.
     pub(crate) results: Option<String>,
     pub(crate) golden_results: Option<String>,
 }
 
-/// All cases below a folder, by name.
+/// All cases below a directory, by name.
 pub(crate) fn all(corpora: &Path) -> Vec<Case> {
     let (mut cases, mut open) = (Vec::new(), vec![corpora.to_owned()]);
-    while let Some(folder) = open.pop() {
-        if folder.join(".expected").is_dir() {
-            let name = folder.strip_prefix(corpora).unwrap().to_str().unwrap().to_owned();
-            let config = Config::read(&folder.join(".expected/config.yaml"));
-            cases.push(Case { name, config, folder });
+    while let Some(directory) = open.pop() {
+        if directory.join(".expected").is_dir() {
+            let name = directory.strip_prefix(corpora).unwrap().to_str().unwrap().to_owned();
+            let config = Config::read(&directory.join(".expected/config.yaml"));
+            cases.push(Case { name, config, directory });
             continue;
         }
-        let entries = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+        let entries = fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().path());
         open.extend(entries.filter(|path| path.is_dir() && !path.is_symlink()));
     }
     cases.sort_by(|a, b| a.name.cmp(&b.name));
@@ -72,21 +72,21 @@ pub(crate) fn all(corpora: &Path) -> Vec<Case> {
 }
 
 impl Case {
-    /// Whether the run should fail.
-    pub(crate) fn wants_failure(&self) -> bool {
+    /// Whether the command is expected to fail.
+    pub(crate) fn expects_failure(&self) -> bool {
         self.config.exit_code != 0
     }
 
-    /// Runs the case twice in a folder of its own, which has the case's name.
-    pub(crate) fn run(&self, krm: &Path) -> Ran {
+    /// Runs the case twice, in a temporary directory with the name of the case.
+    pub(crate) fn run(&self, krm: &Path) -> CaseRun {
         let sandbox = tempfile::Builder::new().prefix("krm-corpora-").tempdir().unwrap();
-        let own_name = self.folder.file_name().unwrap();
+        let own_name = self.directory.file_name().unwrap();
         let package = sandbox.path().join("package").join(own_name);
         let golden = sandbox.path().join("golden").join(own_name);
         for copy in [&package, &golden] {
-            copy_folder(&self.folder, copy);
+            copy_directory(&self.directory, copy);
         }
-        let (patch, mut stale) = (self.folder.join(".expected/diff.patch"), None);
+        let (patch, mut stale) = (self.directory.join(".expected/diff.patch"), None);
         if fs::metadata(&patch).is_ok_and(|it| it.len() > 0) {
             let patch = patch.to_str().unwrap();
             let args = ["apply", "--whitespace=nowarn", "--unsafe-paths", patch];
@@ -104,7 +104,7 @@ impl Case {
         let _ = fs::remove_dir_all(&results);
         let (exit_again, _) = self.command(&package, &results, deletes, krm);
         self.script("teardown.sh", &package, krm);
-        Ran {
+        CaseRun {
             again: files(&package),
             before,
             golden,
@@ -114,7 +114,7 @@ impl Case {
             exit_again,
             output,
             results: results_text,
-            golden_results: fs::read_to_string(self.folder.join(".expected/results.yaml")).ok(),
+            golden_results: fs::read_to_string(self.directory.join(".expected/results.yaml")).ok(),
         }
     }
 
@@ -127,15 +127,15 @@ impl Case {
         command.arg(package).arg("--results-dir").arg(results);
         command.args(deletes.then_some("--allow-delete"));
         command.args(self.config.std_err.contains("only KRM resources").then_some("--strict"));
-        self.config.flags(&mut command, &self.folder);
+        self.config.flags(&mut command, &self.directory);
         let ran = command.current_dir(package.parent().unwrap()).output().unwrap();
-        let words = [ran.stdout, ran.stderr].map(|it| String::from_utf8_lossy(&it).into_owned());
-        (ran.status.code().unwrap_or(-1), words.concat())
+        let output = [ran.stdout, ran.stderr].map(|it| String::from_utf8_lossy(&it).into_owned());
+        (ran.status.code().unwrap_or(-1), output.concat())
     }
 
     /// Runs a script of the case, in which `kpt` is the program under test.
     fn script(&self, name: &str, package: &Path, krm: &Path) -> Option<(i32, String)> {
-        let script = self.folder.join(".expected").join(name);
+        let script = self.directory.join(".expected").join(name);
         if !script.exists() {
             return None;
         }
@@ -145,8 +145,8 @@ impl Case {
         let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
         let mut command = Command::new("bash");
         let ran = command.arg(script).current_dir(package).env("PATH", path).output().unwrap();
-        let words = [ran.stdout, ran.stderr].map(|it| String::from_utf8_lossy(&it).into_owned());
-        Some((ran.status.code().unwrap_or(-1), words.concat()))
+        let output = [ran.stdout, ran.stderr].map(|it| String::from_utf8_lossy(&it).into_owned());
+        Some((ran.status.code().unwrap_or(-1), output.concat()))
     }
 }
 
@@ -182,7 +182,7 @@ impl Config {
         }
     }
 
-    fn flags(&self, command: &mut Command, folder: &Path) {
+    fn flags(&self, command: &mut Command, directory: &Path) {
         let switches = [
             (self.allow_exec && !self.is_eval, "--allow-exec"),
             (self.allow_network && !self.is_eval, "--allow-network"),
@@ -190,7 +190,7 @@ impl Config {
             (self.include_meta, "--include-meta-resources"),
         ];
         command.args(switches.into_iter().filter(|(on, _)| *on).map(|(_, flag)| flag));
-        let config = self.fn_config.as_ref().map(|it| folder.join(".expected").join(it));
+        let config = self.fn_config.as_ref().map(|it| directory.join(".expected").join(it));
         let config = config.map(|it| it.to_str().unwrap().to_owned());
         let valued = [
             ("--image", &self.image),
@@ -208,14 +208,14 @@ impl Config {
     }
 }
 
-fn copy_folder(from: &Path, to: &Path) {
+fn copy_directory(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
         let path = entry.unwrap().path();
         let target = to.join(path.file_name().unwrap());
         match path.is_dir() {
-            true => copy_folder(&path, &target),
-            // A copy of the content alone: the original may not be written to. A command stays one.
+            true => copy_directory(&path, &target),
+            // Copies the content and the executable bit only, as the original may be read-only.
             false => {
                 let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o100;
                 fs::write(&target, fs::read(&path).unwrap()).unwrap();
@@ -225,13 +225,13 @@ fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-/// What is in a folder, but for what is expected of it.
-fn files(folder: &Path) -> Files {
-    let (mut all, mut open) = (Files::new(), vec![folder.to_owned()]);
+/// The files of a directory, without `.expected/`.
+fn files(directory: &Path) -> Files {
+    let (mut all, mut open) = (Files::new(), vec![directory.to_owned()]);
     while let Some(below) = open.pop() {
         for entry in fs::read_dir(&below).unwrap() {
             let path = entry.unwrap().path();
-            let name = path.strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
+            let name = path.strip_prefix(directory).unwrap().to_str().unwrap().to_owned();
             match path.is_dir() {
                 true if name == ".expected" => {}
                 true => open.push(path),

@@ -1,5 +1,5 @@
-//! Packages that other people wrote, with what should come of them: `krm fn render` and `krm fn eval` on folders with
-//! `.expected/`, as kpt and its catalog have them.
+//! Corpora of other projects: `krm fn render` and `krm fn eval` on packages with expected output in `.expected/`, as kpt and its
+//! catalog have them.
 
 mod case;
 mod compare;
@@ -11,17 +11,17 @@ use std::sync::{Mutex, OnceLock};
 
 use case::Case;
 
-/// Cases that do not pass, and why.
+/// Cases that are known to fail, with reasons.
 const KNOWN: &str = "known.txt";
 
-/// Cases whose functions do something new each time.
+/// Cases whose functions are not idempotent.
 const NOT_IDEMPOTENT: &str = "not-idempotent.txt";
 
-/// At least so many of each corpus pass.
-const WANTED: [(&str, usize); 2] = [("kpt-e2e", 68), ("catalog", 52)];
+/// The minimum number of cases of each corpus that pass.
+const MINIMUM_PASSED: [(&str, usize); 2] = [("kpt-e2e", 68), ("catalog", 52)];
 
-/// Names with their reasons; a line that begins with `#` is for people.
-fn listed(file: &str) -> BTreeMap<String, String> {
+/// Reads a list of names with reasons; lines that start with `#` are comments.
+fn read_list(file: &str) -> BTreeMap<String, String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpora").join(file);
     let text = std::fs::read_to_string(path).unwrap();
     let lines = text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
@@ -30,34 +30,35 @@ fn listed(file: &str) -> BTreeMap<String, String> {
 }
 
 fn corpora() -> Option<PathBuf> {
-    let folder = std::env::var_os("KRM_CORPORA").map(PathBuf::from);
-    if folder.is_none() {
-        println!("skipped: KRM_CORPORA does not name a folder of packages");
+    let directory = std::env::var_os("KRM_CORPORA").map(PathBuf::from);
+    if directory.is_none() {
+        println!("skipped: KRM_CORPORA does not name a directory of packages");
     }
-    folder
+    directory
 }
 
-/// What is wrong with a case, and what is wrong with it the second time.
-struct Judged {
+/// The differences of a case, and those of a second run.
+struct CaseResult {
     name: String,
-    why: Vec<String>,
-    again: Vec<String>,
+    differences: Vec<String>,
+    rerun: Vec<String>,
 }
 
-/// All cases, run once for all tests.
-fn judged(corpora: &Path) -> &'static [Judged] {
-    static ALL: OnceLock<Vec<Judged>> = OnceLock::new();
+/// The results of all cases, which run once for all tests.
+fn results(corpora: &Path) -> &'static [CaseResult] {
+    static ALL: OnceLock<Vec<CaseResult>> = OnceLock::new();
     ALL.get_or_init(|| run_all(corpora))
 }
 
-fn run_all(corpora: &Path) -> Vec<Judged> {
-    let cases: Vec<Case> = case::all(corpora).into_iter().filter(|it| is_meant(&it.name)).collect();
+fn run_all(corpora: &Path) -> Vec<CaseResult> {
+    let cases: Vec<Case> =
+        case::all(corpora).into_iter().filter(|it| is_selected(&it.name)).collect();
     let krm = PathBuf::from(env!("CARGO_BIN_EXE_krm"));
     let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
         while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let judged = one(case, &krm);
-            found.lock().unwrap().push(judged);
+            let result = run_case(case, &krm);
+            found.lock().unwrap().push(result);
         }
     };
     std::thread::scope(|scope| {
@@ -70,60 +71,61 @@ fn run_all(corpora: &Path) -> Vec<Judged> {
     found
 }
 
-fn one(case: &Case, krm: &Path) -> Judged {
+fn run_case(case: &Case, krm: &Path) -> CaseResult {
     let ran = case.run(krm);
-    let mut why = compare::judge(case, &ran);
-    if !why.is_empty() {
-        why.push(format!("it said:\n{}", ran.output));
+    let mut differences = compare::differences(case, &ran);
+    if !differences.is_empty() {
+        differences.push(format!("output:\n{}", ran.output));
     }
-    let again = if ran.exit == 0 { compare::judge_again(&ran) } else { Vec::new() };
-    Judged { name: case.name.clone(), why, again }
+    let rerun = if ran.exit == 0 { compare::differences_after_rerun(&ran) } else { Vec::new() };
+    CaseResult { name: case.name.clone(), differences, rerun }
 }
 
-/// Only cases with `KRM_CASE` in their names, for people who work on one.
-fn is_meant(name: &str) -> bool {
-    std::env::var("KRM_CASE").map_or(true, |wanted| name.contains(&wanted))
+/// Whether the name contains `KRM_CASE`, which selects cases during development.
+fn is_selected(name: &str) -> bool {
+    std::env::var("KRM_CASE").map_or(true, |part| name.contains(&part))
 }
 
-/// Holds what is wrong against the list of what is known to be wrong, which may only shrink.
-fn hold_against(list: &str, judged: &[Judged], wrong: impl Fn(&Judged) -> &[String]) {
-    let known = listed(list);
-    let mut told = Vec::new();
-    for case in judged {
-        let (name, why) = (&case.name, wrong(case));
-        match (why, known.get(name.as_str())) {
-            ([], Some(_)) => told.push(format!("{name} is as it should be: take it off the list")),
-            ([_, ..], None) => told.push(format!("{name}:\n  {}", why.join("\n  "))),
+/// Compares failures with the list of known failures, which may only shrink.
+fn check_known(list: &str, results: &[CaseResult], failures: impl Fn(&CaseResult) -> &[String]) {
+    let known = read_list(list);
+    let mut errors = Vec::new();
+    for case in results {
+        let (name, failures) = (&case.name, failures(case));
+        match (failures, known.get(name.as_str())) {
+            ([], Some(_)) => errors.push(format!("{name} passes: remove it from the list")),
+            ([_, ..], None) => errors.push(format!("{name}:\n  {}", failures.join("\n  "))),
             _ => {}
         }
     }
-    let is_case = |name: &&String| judged.iter().any(|case| case.name == **name);
+    let is_case = |name: &&String| results.iter().any(|case| case.name == **name);
     for name in known.keys().filter(|name| !is_case(name)) {
-        println!("listed, and not among the cases here: {name}");
+        println!("in the list, but not among the cases: {name}");
     }
-    assert!(told.is_empty(), "{}\n{} are not as listed", told.join("\n"), told.len());
+    assert!(errors.is_empty(), "{}\n{} unexpected", errors.join("\n"), errors.len());
 }
 
 #[test]
 fn corpus_packages_match_their_expected_output() {
     let Some(corpora) = corpora() else { return };
-    let judged = judged(&corpora);
-    let mut short = Vec::new();
-    for (corpus, least) in WANTED {
-        let own = || judged.iter().filter(|case| case.name.starts_with(corpus));
-        let (all, passed) = (own().count(), own().filter(|case| case.why.is_empty()).count());
+    let results = results(&corpora);
+    let mut regressions = Vec::new();
+    for (corpus, minimum) in MINIMUM_PASSED {
+        let own = || results.iter().filter(|case| case.name.starts_with(corpus));
+        let (all, passed) =
+            (own().count(), own().filter(|case| case.differences.is_empty()).count());
         println!("{corpus}: {passed} of {all} cases pass");
-        // Somebody who works on a few cases has no use for the number.
-        if all > least && passed < least {
-            short.push(format!("{corpus}: {passed} pass, and {least} should"));
+        // With `KRM_CASE` only a few cases run, and the minimum does not apply.
+        if all > minimum && passed < minimum {
+            regressions.push(format!("{corpus}: expected {minimum} to pass, found {passed}"));
         }
     }
-    hold_against(KNOWN, judged, |case| &case.why);
-    assert!(short.is_empty(), "{}", short.join("\n"));
+    check_known(KNOWN, results, |case| &case.differences);
+    assert!(regressions.is_empty(), "{}", regressions.join("\n"));
 }
 
 #[test]
 fn render_twice_is_once() {
     let Some(corpora) = corpora() else { return };
-    hold_against(NOT_IDEMPOTENT, judged(&corpora), |case| &case.again);
+    check_known(NOT_IDEMPOTENT, results(&corpora), |case| &case.rerun);
 }
