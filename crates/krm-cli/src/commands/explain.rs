@@ -18,7 +18,7 @@ Examples:
 
 /// Explain an error or warning, or list all of them.
 ///
-/// ID is printed in brackets before the message: error[cannot-read]: …
+/// ID is printed in brackets before the message: error[cannot-read]: ...
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
