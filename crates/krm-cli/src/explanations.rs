@@ -28,7 +28,9 @@ const CLI: &[Area] = &[
 
 /// The areas of all crates, from the innermost crate to the command line.
 pub(crate) fn areas() -> impl Iterator<Item = &'static Area> {
-    [CORE, krm_run::EXPLANATIONS, CLI].into_iter().flatten()
+    [CORE, krm_sdk::EXPLANATIONS, krm_catalog::EXPLANATIONS, krm_run::EXPLANATIONS, CLI]
+        .into_iter()
+        .flatten()
 }
 
 /// The first sentence of an explanation, on one line.

@@ -14,7 +14,7 @@ fn annotated_function_gets_the_network_only_if_allowed() {
         shop.run("", &line)
     };
     let refused = run("");
-    let wanted = format!(
+    let expected = format!(
         "error[network-not-allowed]: cannot run function `{SHELL}`: network access is not allowed\n --> look/look.yaml:6:5\n  |\n6 |     config.kubernetes.io/function: |\n  |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n  |\n  = help: use --allow-network if you trust this function\n"
     );
     assert_eq!((refused.exit, refused.stderr), (4, expected));
@@ -100,7 +100,7 @@ fn failed_function_is_reported_at_its_annotation() {
         NETWORK.replace("network: true", "").replace("cat; cat /proc/net/dev >&2", "exit 9");
     shop.sandbox.write("look/look.yaml", declared.as_bytes());
     let ran = shop.run("", "krm fn run look -q --image-pull-policy never");
-    let wanted = format!(
+    let expected = format!(
         "error[function-exit-code]: function `{SHELL}` failed: exited with code 9\n --> look/look.yaml:6:5\n  |\n6 |     config.kubernetes.io/function: |\n  |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
     );
     assert_eq!((ran.exit, ran.stderr), (4, expected));

@@ -20,8 +20,8 @@ fn invalid_mount_is_a_usage_error() {
     let ran = shop.eval("cat", "--mount type=bind,src=folder");
     assert_eq!(ran.exit, 2, "{}", ran.stderr);
     assert!(ran.stderr.contains("expected dst="), "{}", ran.stderr);
-    let said = shop.fails("cat", "--mount src=nowhere,dst=/mine");
-    assert!(said.contains("cannot run function") && said.contains("nowhere"), "{said}");
+    let stderr = shop.fails("cat", "--mount src=nowhere,dst=/mine");
+    assert!(stderr.contains("cannot run function") && stderr.contains("nowhere"), "{stderr}");
 }
 
 #[test]
@@ -79,9 +79,9 @@ fn network_is_available_only_if_requested() {
 fn memory_and_process_limits_are_applied() {
     let Some(shop) = Shop::new() else { return };
     let eat = "a=$(head -c 40m /dev/zero | tr \"\\0\" x); cat";
-    let said = shop.fails(eat, "--memory 20m");
-    assert!(said.contains("exited with code 137"), "{said}");
-    assert!(said.contains("use --memory to allow more memory"));
+    let stderr = shop.fails(eat, "--memory 20m");
+    assert!(stderr.contains("exited with code 137"), "{stderr}");
+    assert!(stderr.contains("use --memory to allow more memory"));
     assert_eq!(shop.eval(eat, "--memory 400m").exit, 0);
     let fork = "for i in 1 2 3 4 5 6 7 8; do sleep 9 & done; cat";
     let stderr = shop.fails(fork, "--pids 4");
@@ -111,17 +111,17 @@ fn images_are_pulled_according_to_the_policy() {
         let ran = shop.run("cat", &line);
         (ran.exit, ran.stderr)
     };
-    let (exit, said) = eval("example.com/krm-cli-tests/no-such:v1", "Never");
-    let wanted = "error[image-pull-disabled]: cannot run function `example.com/krm-cli-tests/no-such:v1`: the image is not present and the pull policy is Never\nhelp: pull the image, or use another --image-pull-policy\n";
-    assert_eq!((exit, said.as_str()), (4, wanted));
+    let (exit, stderr) = eval("example.com/krm-cli-tests/no-such:v1", "Never");
+    let expected = "error[image-pull-disabled]: cannot run function `example.com/krm-cli-tests/no-such:v1`: the image is not present and the pull policy is Never\nhelp: pull the image, or use another --image-pull-policy\n";
+    assert_eq!((exit, stderr.as_str()), (4, expected));
     assert_eq!(eval(REMOTE, "Never").0, 0);
     assert_eq!(eval(REMOTE, "IfNotPresent").0, 0);
     let missing = REMOTE.replace("shell", "no-such");
     for (image, policy) in [(REMOTE, "Always"), (missing.as_str(), "IfNotPresent")] {
-        let (exit, said) = eval(image, policy);
-        assert_eq!(exit, 4, "{said}");
-        assert!(said.contains("error[image-pull-failed]: cannot run function"), "{said}");
-        assert!(said.contains("refused"), "{said}");
+        let (exit, stderr) = eval(image, policy);
+        assert_eq!(exit, 4, "{stderr}");
+        assert!(stderr.contains("error[image-pull-failed]: cannot run function"), "{stderr}");
+        assert!(stderr.contains("refused"), "{stderr}");
     }
     assert_eq!(eval(REMOTE, "Sometimes").0, 2);
 }
@@ -141,7 +141,7 @@ fn built_in_function_runs_in_its_container_if_requested() {
     assert!(built_in.stdout.contains("+    app: web"), "{}", built_in.stdout);
     let container = eval("--no-builtin");
     assert_eq!(container.exit, 4, "{}", container.stderr);
-    let expected = format!("function `{LABELS}` ended with exit code 6; it said last:\n");
+    let expected = format!("function `{LABELS}` failed: exited with code 6\n");
     assert!(container.stderr.contains(&expected), "{}", container.stderr);
     assert!(container.stderr.contains("inside"), "{}", container.stderr);
 }

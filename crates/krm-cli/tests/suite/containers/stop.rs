@@ -23,7 +23,7 @@ fn container_is_removed_after_its_timeout() {
     let line =
         format!("krm fn eval shop -q -i {image} --image-pull-policy never -e DO --timeout 5s");
     let ran = shop.run("echo working >&2; sleep 600; cat", &line);
-    let wanted = format!(
+    let expected = format!(
         "error[function-timeout]: function `{image}` failed: timed out after 5 seconds\nnote: last lines of stderr:\n  working\nhelp: use --timeout to allow more time\n"
     );
     assert_eq!((ran.exit, ran.stderr), (4, expected));
@@ -50,11 +50,11 @@ fn signal_to_krm_stops_the_container_and_leaves_files_unchanged() {
             Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status();
         assert!(sent.unwrap().success());
         let status = child.wait().unwrap();
-        let mut words = String::new();
-        child.stderr.as_mut().unwrap().read_to_string(&mut words).unwrap();
-        let wanted =
+        let mut stderr = String::new();
+        child.stderr.as_mut().unwrap().read_to_string(&mut stderr).unwrap();
+        let expected =
             format!("error[function-interrupted]: function `{image}` failed: interrupted\n");
-        assert_eq!((status.code(), words), (Some(4), wanted), "{signal}");
+        assert_eq!((status.code(), stderr), (Some(4), expected), "{signal}");
         assert_eq!(state(&image), None, "{signal}");
         assert_eq!(fs::read_to_string(shop.sandbox.path().join("shop/a.yaml")).unwrap(), RESOURCE);
         shop.is_clean();
