@@ -6,7 +6,7 @@ use krm_sdk::{Error, FunctionResult, Resource, ResourceList, Severity};
 use crate::config::with_context;
 use crate::{Builtin, results, setters_config};
 
-/// The function as it is listed.
+/// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
     name: "apply-setters",
     aliases: &[],

@@ -7,7 +7,7 @@ use crate::config::with_context;
 use crate::kinds::CatalogKind;
 use crate::{Builtin, config, results, setters_config};
 
-/// The function as it is listed.
+/// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
     name: "create-setters",
     aliases: &[],

@@ -1,4 +1,4 @@
-//! `delete-annotations`: removes annotations by their names.
+//! `delete-annotations`: removes annotations by name.
 
 use krm_sdk::results::FileRef;
 use krm_sdk::{Error, FunctionResult, Resource, ResourceList, Severity};
@@ -8,11 +8,11 @@ use serde::Deserialize;
 use crate::Builtin;
 use crate::config::{function_config, invalid_field, missing};
 
-/// The function as it is listed.
+/// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
     name: "delete-annotations",
     aliases: &[],
-    summary: "remove annotations by their names",
+    summary: "remove annotations by name",
     doc: include_str!("../doc/delete-annotations.md"),
     tags: &["v0.1", "v0.1.0"],
     run,
@@ -33,7 +33,7 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     for resource in list.items.iter_mut().filter(|it| !it.name().is_empty()) {
         let removed = remove(resource, &names)?;
         count += usize::from(!removed.is_empty());
-        results.extend(removed.into_iter().map(|name| told(resource, name)));
+        results.extend(removed.into_iter().map(|name| result(resource, name)));
     }
     if results.is_empty() {
         let message = "None of the resources had the provided annotations to delete";
@@ -56,13 +56,15 @@ fn names(list: &ResourceList) -> Result<Vec<String>, Error> {
     let names = annotation_keys.split(',').map(str::trim).filter(|name| !name.is_empty());
     let names: Vec<String> = names.map(str::to_owned).collect();
     if names.is_empty() {
-        let told = invalid_field(config, "data.annotationKeys", message);
-        return Err(told.hint("name the annotations in `data.annotationKeys`, with commas").into());
+        let error = invalid_field(config, "data.annotationKeys", message);
+        return Err(error
+            .hint("list the annotations in `data.annotationKeys`, separated by commas")
+            .into());
     }
     Ok(names)
 }
 
-/// The names of those that were there.
+/// Removes annotations, and returns the names of those that existed.
 fn remove<'n>(resource: &mut Resource, names: &'n [String]) -> Result<Vec<&'n str>, Error> {
     let mut removed = Vec::new();
     resource.edit(|edit, root| {
@@ -82,8 +84,8 @@ fn remove<'n>(resource: &mut Resource, names: &'n [String]) -> Result<Vec<&'n st
     Ok(removed)
 }
 
-fn told(resource: &Resource, name: &str) -> FunctionResult {
-    // Compat: the word is spelled so in the original.
+fn result(resource: &Resource, name: &str) -> FunctionResult {
+    // Compat: the original has this misspelling.
     let message = format!("Annonation: [{name}] removed from resource: [{}]", resource.name());
     let file = resource.path().map(|path| FileRef { path: path.to_string(), index: 0 });
     FunctionResult { file, ..FunctionResult::new(Severity::Info, message) }

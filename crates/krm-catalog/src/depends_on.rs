@@ -1,4 +1,4 @@
-//! The annotation `config.kubernetes.io/depends-on`: resources by group, namespace, kind and name, parted by commas.
+//! The annotation `config.kubernetes.io/depends-on`: references to resources, separated by commas.
 
 use krm_sdk::Resource;
 
@@ -11,7 +11,7 @@ pub(crate) const ANNOTATION: &str = "config.kubernetes.io/depends-on";
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Dependency {
     pub(crate) group: String,
-    /// None for a resource of the whole cluster.
+    /// None for a cluster-scoped resource.
     pub(crate) namespace: Option<String>,
     pub(crate) kind: String,
     pub(crate) name: String,
@@ -44,7 +44,7 @@ impl Dependency {
     }
 }
 
-/// Changes those dependencies of a resource for which `change` has another text; what stands around them is kept.
+/// Replaces the dependencies of a resource for which `change` returns another one. Whitespace is preserved.
 pub(crate) fn rewrite<'a>(
     changes: &mut Changes<'a>,
     resource: &'a Resource,

@@ -1,4 +1,4 @@
-//! Fields by kind: which resources a path is for, where it leads in them, and whether it is made where it is missing.
+//! Field specs: a path in resources of some kinds, and whether a missing field is created.
 
 use krm_sdk::{Error, Resource};
 use krm_yaml::{NodeKind, NodeRef};
@@ -8,7 +8,7 @@ use crate::changes::{Changes, FieldSlot, is_null, not_a_mapping};
 
 /// A field of some resources: `spec/template/spec/containers[]/image`.
 ///
-/// Lists on the way are gone through whether the path has `[]` or not; with it the list is never made. `\/` is a slash in a key.
+/// Sequences are traversed with or without `[]`; a path with `[]` is never created. `\/` is a slash in a key.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct FieldSpec {
@@ -23,7 +23,7 @@ pub(crate) struct FieldSpec {
     create: bool,
 }
 
-/// Whether a resource is of this group, version and kind; what is empty stands for all.
+/// Whether a resource has this group, version and kind. Empty strings match any.
 pub(crate) fn is_of(resource: &Resource, [group, version, kind]: [&str; 3]) -> bool {
     if !kind.is_empty() && resource.kind() != kind {
         return false;
@@ -33,8 +33,8 @@ pub(crate) fn is_of(resource: &Resource, [group, version, kind]: [&str; 3]) -> b
     }
     let api_version = resource.api_version();
     let (its_group, its_version) = api_version.split_once('/').unwrap_or(("", &api_version));
-    let fits = |wanted: &str, there: &str| wanted.is_empty() || wanted == there;
-    fits(group, its_group) && fits(version, its_version)
+    let matches = |expected: &str, actual: &str| expected.is_empty() || expected == actual;
+    matches(group, its_group) && matches(version, its_version)
 }
 
 impl FieldSpec {
@@ -52,10 +52,10 @@ impl FieldSpec {
         is_of(resource, [&self.group, &self.version, &self.kind])
     }
 
-    /// Where the path leads in a resource; nowhere where something is missing that is not to be made.
+    /// The fields of a resource at the path. Missing fields are included if they are to be created.
     ///
     /// # Errors
-    /// A value stands where the path wants a mapping or a list.
+    /// A value on the path is a scalar.
     pub(crate) fn find<'a>(
         &self,
         resource: &'a Resource,
@@ -65,7 +65,7 @@ impl FieldSpec {
             return Ok(Vec::new());
         }
         let mut walk = Walk { resource, changes, create: self.create, slots: Vec::new() };
-        walk.go(resource.root(), &keys(&self.path), false)?;
+        walk.visit(resource.root(), &keys(&self.path), false)?;
         Ok(walk.slots)
     }
 }
@@ -100,7 +100,7 @@ struct Walk<'w, 'a> {
 
 impl<'a> Walk<'_, 'a> {
     /// Recursion is bounded by the length of the path and the nesting of sequences.
-    fn go(&mut self, node: NodeRef<'a>, keys: &[String], is_shared: bool) -> Result<(), Error> {
+    fn visit(&mut self, node: NodeRef<'a>, keys: &[String], is_shared: bool) -> Result<(), Error> {
         let is_shared = is_shared || node.kind() == NodeKind::Alias;
         let node = self.changes.resolve(node);
         let Some((key, rest)) = keys.split_first() else {
@@ -109,14 +109,14 @@ impl<'a> Walk<'_, 'a> {
             return Ok(());
         };
         if let Some(list) = node.as_sequence() {
-            return list.items().try_for_each(|item| self.go(item, keys, is_shared));
+            return list.items().try_for_each(|item| self.visit(item, keys, is_shared));
         }
         let (name, is_list) = match key.strip_suffix("[]") {
             Some(name) => (name, true),
             None => (key.as_str(), false),
         };
         if is_null(node) {
-            self.missing(node, keys, is_shared);
+            self.add_missing(node, keys, is_shared);
             return Ok(());
         }
         match self.changes.get(node, name) {
@@ -126,16 +126,16 @@ impl<'a> Walk<'_, 'a> {
                 self.slots.extend(may.then_some(FieldSlot::Existing(next)));
                 Ok(())
             }
-            Some(Some(next)) => self.go(next, rest, is_shared || next.parent() != Some(node)),
+            Some(Some(next)) => self.visit(next, rest, is_shared || next.parent() != Some(node)),
             Some(None) => {
-                self.missing(node, keys, is_shared);
+                self.add_missing(node, keys, is_shared);
                 Ok(())
             }
             None => Err(not_a_mapping(self.resource, node, name)),
         }
     }
 
-    fn missing(&mut self, node: NodeRef<'a>, keys: &[String], is_shared: bool) {
+    fn add_missing(&mut self, node: NodeRef<'a>, keys: &[String], is_shared: bool) {
         if self.create && !keys.iter().any(|key| key.ends_with("[]")) {
             self.changes.arrive(node, is_shared);
             self.slots.push(FieldSlot::Missing(node, keys.to_vec()));

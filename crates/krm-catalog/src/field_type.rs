@@ -1,10 +1,10 @@
-//! What kind of value a field holds, by the schema of Kubernetes.
+//! The type of a field by the Kubernetes schema.
 
 use krm_core::schema::{Schema, ValueKind};
 use krm_sdk::Resource;
 use krm_sdk::yaml::{Path, Segment};
 
-/// What a field is; none where nobody says so. Names, labels and annotations are texts everywhere.
+/// The type of a field; none if the schema does not have it. Names, labels and annotations of any kind are strings.
 pub(crate) fn of(item: &Resource, path: &Path) -> Option<ValueKind> {
     let (first, rest) = path.segments().split_first()?;
     if is_key(first, &["metadata"])
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_are_what_their_schema_says() {
+    fn field_type_comes_from_the_schema() {
         let deployment = Resource::parse("apiVersion: apps/v1\nkind: Deployment\n").unwrap();
         let own = Resource::parse("apiVersion: example.com/v1\nkind: Own\n").unwrap();
         let of = |item: &Resource, path: &str| super::of(item, &path.parse().unwrap());

@@ -1,4 +1,4 @@
-//! `format`: the fields of resources in the order that people know.
+//! `format`: orders the fields of resources by the Kubernetes convention.
 
 use krm_core::format::{FormatOptions, format};
 use krm_core::schema::Schema;
@@ -8,11 +8,11 @@ use serde::Deserialize;
 
 use crate::Builtin;
 
-/// The function as it is listed.
+/// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
     name: "format",
     aliases: &[],
-    summary: "put the fields of resources in order, and quotes around text that reads as something else",
+    summary: "order fields by the Kubernetes convention, and quote strings that look like other types",
     doc: include_str!("../doc/format.md"),
     tags: &["v0.1", "v0.1.0"],
     run,
@@ -21,7 +21,7 @@ pub const BUILTIN: Builtin = Builtin {
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Config {
-    /// Whether containers and operations of webhooks are sorted.
+    /// Whether to sort containers and the operations of webhooks.
     sort_lists: bool,
 }
 
@@ -43,10 +43,13 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
         };
         match format(item.item().file(), options) {
             Ok(formatted) => {
-                results.extend(formatted.diagnostics.iter().map(|told| {
-                    let at =
-                        told.location.as_ref().map(|at| place(item, at.line)).unwrap_or_default();
-                    item.result(Severity::Warning, format!("{}{at}", told.message())).into()
+                results.extend(formatted.diagnostics.iter().map(|warning| {
+                    let at = warning
+                        .location
+                        .as_ref()
+                        .map(|at| path_at(item, at.line))
+                        .unwrap_or_default();
+                    item.result(Severity::Warning, format!("{}{at}", warning.message())).into()
                 }));
                 if let Some(text) = formatted.text {
                     item.replace(text)?;
@@ -62,8 +65,8 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     Ok(())
 }
 
-/// The path of what begins on a line of a resource.
-fn place(item: &Resource, line: u32) -> String {
+/// The path of the first node on a line, in parentheses.
+fn path_at(item: &Resource, line: u32) -> String {
     let nodes = item.root().descendants();
     let mut on_line = nodes.filter(|node: &NodeRef<'_>| node.position().line == line);
     on_line.next().map(|node| format!(" (`{}`)", node.path())).unwrap_or_default()

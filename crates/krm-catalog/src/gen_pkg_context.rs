@@ -1,4 +1,4 @@
-//! `gen-pkg-context`: a ConfigMap with the name of the package, for functions that want to know it.
+//! `gen-pkg-context`: generates a ConfigMap with the name of the package.
 
 use krm_core::PackagePath;
 use krm_sdk::results::FileRef;
@@ -7,11 +7,11 @@ use serde::Deserialize;
 
 use crate::Builtin;
 
-/// The function as it is listed.
+/// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
     name: "gen-pkg-context",
     aliases: &[],
-    summary: "keep the name of the package in the ConfigMap `kptfile.kpt.dev`",
+    summary: "write the name of the package to the ConfigMap `kptfile.kpt.dev`",
     doc: include_str!("../doc/gen-pkg-context.md"),
     tags: &[],
     run,
@@ -23,23 +23,23 @@ const FILE: &str = "package-context.yaml";
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default)]
 struct Config {
-    /// Where the package stands among others.
+    /// The path of the package in its parent package.
     package_path: String,
 }
 
-/// Makes the ConfigMap of the package, or brings the one that is there up to date.
+/// Generates or updates the ConfigMap.
 pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     let config: Config = list.config_or_default()?;
-    let is_own = |it: &&Resource| it.path().is_some_and(|path| path.directory().is_empty());
-    let kptfile = list.items.iter().filter(is_own).find(|it| is_kptfile(it));
+    let is_in_package = |it: &&Resource| it.path().is_some_and(|path| path.directory().is_empty());
+    let kptfile = list.items.iter().filter(is_in_package).find(|it| is_kptfile(it));
     let Some(kptfile) = kptfile else {
-        let words = "there is no Kptfile among the resources, so that the package has no name";
-        list.add_result(Severity::Warning, words);
+        let message = "no Kptfile among the resources: the name of the package is unknown";
+        list.add_result(Severity::Warning, message);
         return Ok(());
     };
     let name = kptfile.name().into_owned();
-    let there = list.items.iter().position(|it| is_own(&it) && is_context(it));
-    let at = match there {
+    let existing = list.items.iter().position(|it| is_in_package(&it) && is_context(it));
+    let at = match existing {
         Some(at) => at,
         None => {
             list.items.push(new(&name)?);
@@ -52,8 +52,8 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
         context.set("data.package-path", config.package_path.as_str())?;
     }
     let file = context.path().map(|path| FileRef { path: path.to_string(), index: 0 });
-    let said = FunctionResult::new(Severity::Info, "generated package context");
-    list.results.push(FunctionResult { file, ..said });
+    let result = FunctionResult::new(Severity::Info, "generated package context");
+    list.results.push(FunctionResult { file, ..result });
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! `list-setters`: which setters there are, what they hold, and how many fields follow them.
+//! `list-setters`: lists setters with their values and the number of their fields.
 
 use std::collections::BTreeMap;
 
@@ -12,42 +12,42 @@ use krm_sdk::{Error, FunctionResult, ResourceList, Severity};
 
 use crate::{Builtin, results};
 
-/// The function as it is listed.
+/// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
     name: "list-setters",
     aliases: &[],
-    summary: "list the setters of `kpt-set` comments, with their values and how many fields follow them",
+    summary: "list the setters of `kpt-set` comments, with their values and the number of their fields",
     doc: include_str!("../doc/list-setters.md"),
     tags: &["v0.1", "v0.1.0"],
     run,
 };
 
-/// Says what there is; changes nothing.
+/// Reports the setters.
 pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     let files: Vec<PackageFile> = list.items.iter().map(|it| it.item().package_file()).collect();
-    // Compat: the values are those of this package; sub-packages have only fields.
-    let is_own =
+    // Compat: values come from the Kptfile of this package only; fields of subpackages count.
+    let is_in_package =
         |file: &&PackageFile| file.path.name() != "Kptfile" || file.path.directory().is_empty();
-    let own = files.iter().filter(is_own).collect();
-    let setters = Setters::new(own, &[], files.iter().map(patterns).collect());
+    let sources = files.iter().filter(is_in_package).collect();
+    let setters = Setters::new(sources, &[], files.iter().map(patterns).collect());
     let mut results: Vec<FunctionResult> =
         setters.warnings().iter().map(results::warning).collect();
     let listed = ListSetters::default().compute(&setters);
-    let kept = listed
+    let setters = listed
         .setters
         .iter()
         .filter(|it| !matches!(it.setter.source, SetterSource::OpenApi { .. }));
     let lines: BTreeMap<&str, String> =
-        kept.map(|it| (it.setter.name.as_str(), line(it))).collect();
+        setters.map(|it| (it.setter.name.as_str(), line(it))).collect();
     if lines.is_empty() {
         results.push(FunctionResult::new(Severity::Warning, "no setters found"));
     }
-    let told = lines.into_values().map(|line| FunctionResult::new(Severity::Info, line));
-    list.results.extend(told.chain(results));
+    let infos = lines.into_values().map(|line| FunctionResult::new(Severity::Info, line));
+    list.results.extend(infos.chain(results));
     Ok(())
 }
 
-/// The fields that `kpt-set` comments beside them bind to setters.
+/// The fields that refer to setters in line comments.
 fn patterns(file: &PackageFile) -> FieldScan<'_> {
     let mut found = find_setter_fields(file);
     found.fields.retain(|field| {
@@ -59,11 +59,11 @@ fn patterns(file: &PackageFile) -> FieldScan<'_> {
 
 fn line(listed: &ListedSetter<'_, '_>) -> String {
     let setter = listed.setter;
-    let of_function = matches!(setter.source, SetterSource::FunctionConfig { .. });
+    let in_function_config = matches!(setter.source, SetterSource::FunctionConfig { .. });
     let (value, kind) = match &setter.value {
-        SetterValue::List(items) => (shown(items, of_function), "array"),
-        SetterValue::Scalar(text) => match items_of(text).filter(|_| of_function) {
-            Some(items) => (shown(&items, true), "array"),
+        SetterValue::List(items) => (format_list(items, in_function_config), "array"),
+        SetterValue::Scalar(text) => match items_of(text).filter(|_| in_function_config) {
+            Some(items) => (format_list(&items, true), "array"),
             None => (text.clone(), kind(listed)),
         },
         SetterValue::Unset => (String::new(), kind(listed)),
@@ -71,8 +71,8 @@ fn line(listed: &ListedSetter<'_, '_>) -> String {
     format!("Name: {}, Value: {value}, Type: {kind}, Count: {}", setter.name, listed.fields.len())
 }
 
-/// Compat: the values of a field are sorted, and those of the functionConfig are not.
-fn shown(items: &[String], is_ordered: bool) -> String {
+/// Compat: elements of a field are sorted, those of the functionConfig are not.
+fn format_list(items: &[String], is_ordered: bool) -> String {
     let mut items: Vec<&str> = items.iter().map(String::as_str).collect();
     if !is_ordered {
         items.sort_unstable();
@@ -80,14 +80,14 @@ fn shown(items: &[String], is_ordered: bool) -> String {
     format!("[{}]", items.join(", "))
 }
 
-/// A list that is written as a text of YAML.
+/// The elements of a YAML sequence in a string.
 fn items_of(text: &str) -> Option<Vec<String>> {
     let file = krm_sdk::yaml::File::parse(text.to_owned()).ok()?;
     let items = file.document(0)?.root()?.as_sequence()?.items();
     items.map(|item| Some(item.as_scalar()?.value().into_owned())).collect()
 }
 
-/// The type of the first field that is no text.
+/// The type of the first field that is not a string.
 fn kind(listed: &ListedSetter<'_, '_>) -> &'static str {
     let scalars = listed.fields.iter().filter_map(|field| field.node.as_scalar());
     let mut kinds = scalars.map(|scalar| match scalar.resolve() {

@@ -1,16 +1,16 @@
-//! Looking into nodes by names, aliases followed.
+//! Looking up nodes by key, through aliases.
 
 use std::borrow::Cow;
 
 use krm_yaml::NodeRef;
 
-/// A mapping or a list under a name.
+/// A mapping or a sequence by key.
 pub(crate) fn child<'a>(node: NodeRef<'a>, name: &str) -> Option<NodeRef<'a>> {
     let found = node.resolve().as_mapping()?.get(name)?.resolve();
     found.is_collection().then_some(found)
 }
 
-/// What stands under a row of names.
+/// The node at a path of keys.
 #[cfg(feature = "gatekeeper")]
 pub(crate) fn below<'a>(node: NodeRef<'a>, names: &[&str]) -> Option<NodeRef<'a>> {
     names
@@ -18,7 +18,7 @@ pub(crate) fn below<'a>(node: NodeRef<'a>, names: &[&str]) -> Option<NodeRef<'a>
         .try_fold(node, |node, name| Some(node.resolve().as_mapping()?.get(name)?.resolve()))
 }
 
-/// The items of a list under a name.
+/// The elements of a sequence by key.
 pub(crate) fn items<'a>(
     node: NodeRef<'a>,
     name: &str,
@@ -27,13 +27,13 @@ pub(crate) fn items<'a>(
     list.into_iter().flat_map(|list| list.items()).map(NodeRef::resolve)
 }
 
-/// The texts of the scalars of a list under a name.
+/// The scalar elements of a sequence by key.
 #[cfg(feature = "gatekeeper")]
-pub(crate) fn texts<'a>(node: NodeRef<'a>, name: &str) -> Vec<Cow<'a, str>> {
+pub(crate) fn strings<'a>(node: NodeRef<'a>, name: &str) -> Vec<Cow<'a, str>> {
     items(node, name).filter_map(|it| it.as_scalar()).map(|it| it.value()).collect()
 }
 
-/// The text of a scalar under a name.
+/// The text of a scalar by key.
 pub(crate) fn text<'a>(node: NodeRef<'a>, name: &str) -> Option<Cow<'a, str>> {
     Some(node.resolve().as_mapping()?.get(name)?.resolve().as_scalar()?.value())
 }

@@ -1,14 +1,14 @@
-//! `no-op`: gives back what it gets.
+//! `no-op`: returns the resources as they are.
 
 use krm_sdk::{Error, ResourceList};
 
 use crate::Builtin;
 
-/// The function as it is listed.
+/// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
     name: "no-op",
     aliases: &[],
-    summary: "give back every resource as it is",
+    summary: "return the resources as they are",
     doc: include_str!("../doc/no-op.md"),
     tags: &["v0.1"],
     run,

@@ -1,15 +1,15 @@
-//! `remove-local-config-resources`: leaves out what is for tools only.
+//! `remove-local-config-resources`: removes local configuration.
 
 use krm_sdk::results::FileRef;
 use krm_sdk::{Error, FunctionResult, Resource, ResourceList, Severity};
 
 use crate::Builtin;
 
-/// The function as it is listed.
+/// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
     name: "remove-local-config-resources",
     aliases: &[],
-    summary: "remove resources that are never sent to a cluster",
+    summary: "remove resources that are never applied to a cluster",
     doc: include_str!("../doc/remove-local-config-resources.md"),
     tags: &["v0.1", "v0.1.0"],
     run,
@@ -26,17 +26,17 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
         return Ok(());
     }
     list.add_result(Severity::Info, format!("Number of resources pruned: {}", removed.len()));
-    list.results.extend(removed.iter().map(told));
+    list.results.extend(removed.iter().map(result));
     Ok(())
 }
 
-/// Compat: only `true`, in any case; other tools take everything but `false` for local.
+/// Compat: only `true`, in any case; other tools treat every value but `false` as local.
 fn is_local(resource: &Resource) -> bool {
     let value = resource.annotation("config.kubernetes.io/local-config");
     value.is_some_and(|value| value.eq_ignore_ascii_case("true"))
 }
 
-fn told(resource: &Resource) -> FunctionResult {
+fn result(resource: &Resource) -> FunctionResult {
     let message = format!("Resource name: [{}]", resource.name());
     let file = resource.path().map(|path| FileRef { path: path.to_string(), index: 0 });
     FunctionResult { file, ..FunctionResult::new(Severity::Info, message) }

@@ -1,4 +1,4 @@
-//! What functions of the catalog say of a field: the words, the field and the file, as the originals do.
+//! Results in the format of the kpt functions.
 
 use krm_core::Diagnostic;
 use krm_core::diagnostics::contains_secret;
@@ -13,7 +13,7 @@ pub(crate) fn of_field(resource: &Resource, path: String, message: String) -> Fu
     FunctionResult { field, file, ..FunctionResult::new(Severity::Info, message) }
 }
 
-/// A warning of ours, with its line and what to do in the words.
+/// A diagnostic as a result, whose message includes the source line and the hints.
 pub(crate) fn warning(it: &Diagnostic) -> FunctionResult {
     let mut message = it.message().to_owned();
     if let Some(at) = &it.location {
@@ -24,7 +24,7 @@ pub(crate) fn warning(it: &Diagnostic) -> FunctionResult {
     FunctionResult { file, ..FunctionResult::new(it.severity, message) }
 }
 
-/// The path of a field as the catalog writes it: keys as they are, whatever stands in them.
+/// Compat: the path of a field without quotes around keys.
 pub(crate) fn path(node: NodeRef<'_>) -> String {
     let mut path = String::new();
     for segment in node.path().segments() {
@@ -38,16 +38,16 @@ pub(crate) fn path(node: NodeRef<'_>) -> String {
     path
 }
 
-/// A value in quotes, as Go prints it. What a Secret keeps is not told.
+/// A value quoted like `%q` in Go. Values of Secrets are masked.
 pub(crate) fn value(resource: &Resource, field: NodeRef<'_>, text: &str) -> String {
     let path = field.path();
     let first = path.segments().first();
-    let is_kept = matches!(first, Some(Segment::Key(key)) if key == "data" || key == "stringData");
-    let is_secret = is_kept && contains_secret(resource.root().document());
+    let is_data = matches!(first, Some(Segment::Key(key)) if key == "data" || key == "stringData");
+    let is_secret = is_data && contains_secret(resource.root().document());
     if is_secret { quoted("***") } else { quoted(text) }
 }
 
-/// A text in double quotes, as Go's `%q` has it.
+/// A string quoted like `%q` in Go.
 pub(crate) fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {

@@ -1,10 +1,10 @@
-//! Which kinds live in a namespace: Kubernetes' own, and those that custom resource definitions among the items define.
+//! Which kinds are namespaced: those of Kubernetes, and those of the CustomResourceDefinitions among the items.
 
 use std::collections::BTreeMap;
 
 use krm_sdk::Resource;
 
-/// Kinds of Kubernetes that live in a namespace, by group.
+/// Namespaced kinds of Kubernetes, by group.
 const NAMESPACED: &[(&str, &str)] = &[
     (
         "",
@@ -30,7 +30,7 @@ const NAMESPACED: &[(&str, &str)] = &[
     ("storage.k8s.io", "CSIStorageCapacity"),
 ];
 
-/// Kinds of Kubernetes that do not.
+/// Cluster-scoped kinds of Kubernetes, by group.
 const CLUSTER: &[(&str, &str)] = &[
     ("", "ComponentStatus Namespace Node PersistentVolume"),
     (
@@ -56,13 +56,13 @@ const CLUSTER: &[(&str, &str)] = &[
     ("storagemigration.k8s.io", "StorageVersionMigration"),
 ];
 
-/// What is known of kinds in a list of resources.
+/// The scopes of the kinds in a list of resources.
 pub(crate) struct Scopes {
     defined: BTreeMap<(String, String), bool>,
 }
 
 impl Scopes {
-    /// Reads the definitions among the items.
+    /// Reads the CustomResourceDefinitions among the items.
     pub(crate) fn of(items: &[Resource]) -> Self {
         let definitions = items.iter().filter(|it| it.kind() == "CustomResourceDefinition");
         let defined = definitions.filter_map(|it| {
@@ -73,9 +73,9 @@ impl Scopes {
         Self { defined: defined.collect() }
     }
 
-    /// Whether a resource lives in a namespace.
+    /// Whether a resource is namespaced.
     ///
-    /// Compat: a kind that nobody knows does where a namespace is written.
+    /// Compat: an unknown kind is namespaced if the resource has a namespace.
     pub(crate) fn is_namespaced(&self, resource: &Resource) -> bool {
         let (group, kind) = (resource.view().group(), resource.kind().into_owned());
         if is_in(NAMESPACED, &group, &kind) {
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn definitions_say_what_their_kinds_are() {
+    fn scope_of_custom_resources_comes_from_their_definition() {
         let definition = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nspec:\n  group: a.b\n  scope: Namespaced\n  names: {kind: C}\n";
         let items: Vec<Resource> =
             [definition, "apiVersion: a.b/v1\nkind: C\n", "apiVersion: a.b/v1\nkind: D\n"]

@@ -15,7 +15,7 @@ use crate::config::{
 };
 use crate::field_spec::{FieldSpec, keys};
 
-/// The function as it is listed.
+/// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
     name: "set-annotations",
     aliases: &[],

@@ -8,7 +8,7 @@ use crate::Builtin;
 use crate::changes::{change, not_a_mapping};
 use crate::config::{function_config, invalid_field, missing, with_context};
 
-/// The function as it is listed.
+/// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
     name: "set-enforcement-action",
     aliases: &[],

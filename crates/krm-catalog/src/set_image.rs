@@ -14,7 +14,7 @@ use crate::config::{
 };
 use crate::field_spec::FieldSpec;
 
-/// The function as it is listed.
+/// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
     name: "set-image",
     aliases: &[],

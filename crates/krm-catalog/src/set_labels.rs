@@ -11,7 +11,7 @@ use crate::changes::{Changes, FieldSlot, change, not_a_mapping};
 use crate::config::{function_config, is_config_map, is_custom, missing, unknown_kind};
 use crate::field_spec::FieldSpec;
 
-/// The function as it is listed.
+/// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
     name: "set-labels",
     aliases: &[],

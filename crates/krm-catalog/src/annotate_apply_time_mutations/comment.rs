@@ -1,4 +1,4 @@
-//! Comments that ask for a mutation: `# apply-time-mutation: prefix-${group/namespaces/ns/Kind/name:$.path}`.
+//! Comments that define a mutation: `# apply-time-mutation: prefix-${group/namespaces/ns/Kind/name:$.path}`.
 
 use krm_sdk::{Diagnostic, Error, FunctionResult, Resource, Severity};
 use krm_yaml::{CommentPosition, NodeRef, Segment};
@@ -9,19 +9,19 @@ use crate::kinds::CatalogKind;
 
 const MARKER: &str = "# apply-time-mutation: ";
 
-/// A field with such a comment.
-pub(super) struct Mark {
-    /// Which node of the document the field is.
+/// A field with a mutation comment.
+pub(super) struct MarkedField {
+    /// The index of the node in the document.
     node: usize,
     /// The comment as it is written.
     pub(super) comment: String,
-    /// What stands in the field afterwards, where the comment has more than a reference.
+    /// The new value with tokens; none if the comment is a single reference.
     pub(super) value: Option<String>,
     pub(super) substitutions: Vec<Substitution>,
     path: String,
 }
 
-impl Mark {
+impl MarkedField {
     /// The field in its resource.
     pub(super) fn find<'a>(&self, resource: &'a Resource) -> Option<NodeRef<'a>> {
         resource.root().descendants().find(|it| it.index() == self.node)
@@ -42,13 +42,13 @@ impl Mark {
     }
 }
 
-/// The marked fields of a resource, in order.
-pub(super) fn marks(resource: &Resource) -> Result<Vec<Mark>, Error> {
+/// The fields of a resource with mutation comments, in order.
+pub(super) fn marked_fields(resource: &Resource) -> Result<Vec<MarkedField>, Error> {
     if !resource.text().contains(MARKER) {
         return Ok(Vec::new());
     }
     let mut next = 0;
-    let mut marks = Vec::new();
+    let mut fields = Vec::new();
     for comment in resource.root().document().comments() {
         let owner = comment.owner.filter(|_| comment.position == CommentPosition::Line);
         let pattern = comment.text.strip_prefix(MARKER).map(str::trim);
@@ -57,7 +57,7 @@ pub(super) fn marks(resource: &Resource) -> Result<Vec<Mark>, Error> {
             continue;
         }
         let path = json_path(node);
-        let Some((value, substitutions)) = read(pattern, &path, &mut next) else {
+        let Some((value, substitutions)) = parse(pattern, &path, &mut next) else {
             let message = "apply mutation comment found with no valid reference to source path";
             let kind = CatalogKind::Failed { message: message.into() };
             let error = Diagnostic::error(kind).at(resource.item().file(), comment.span);
@@ -66,13 +66,13 @@ pub(super) fn marks(resource: &Resource) -> Result<Vec<Mark>, Error> {
             return Err(in_resource(resource, error.hint(hint)));
         };
         let comment = comment.text.to_owned();
-        marks.push(Mark { node: node.index(), comment, value, substitutions, path });
+        fields.push(MarkedField { node: node.index(), comment, value, substitutions, path });
     }
-    Ok(marks)
+    Ok(fields)
 }
 
-/// What the field becomes, and what goes into it. Each reference gets a token of its own, unless it stands alone.
-fn read(
+/// The new value of the field and its substitutions. Each reference gets a token, unless the comment is a single reference.
+fn parse(
     pattern: &str,
     path: &str,
     next: &mut usize,
@@ -86,8 +86,8 @@ fn read(
             rest = &rest[start + 2..];
             continue;
         };
-        let is_all = rest.len() == pattern.len() && start == 0 && length == pattern.len();
-        let token = if is_all { String::new() } else { format!("${{ref{next}}}") };
+        let is_single = rest.len() == pattern.len() && start == 0 && length == pattern.len();
+        let token = if is_single { String::new() } else { format!("${{ref{next}}}") };
         *next += 1;
         value.push_str(&rest[..start]);
         value.push_str(&token);
@@ -100,7 +100,7 @@ fn read(
     Some((is_tokenized.then_some(value), substitutions))
 }
 
-/// A reference at the beginning of a text: the resource, the path in it, and how long the reference is.
+/// Parses a reference at the beginning of the text: the resource, the path, and the length of the reference.
 fn reference(text: &str) -> Option<(Reference, String, usize)> {
     let body = text.strip_prefix("${")?;
     let end = body.find('}')?;

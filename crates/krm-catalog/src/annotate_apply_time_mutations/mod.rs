@@ -8,10 +8,10 @@ use krm_yaml::NodeRef;
 
 use crate::Builtin;
 use crate::changes::{FieldSlot, change, not_a_mapping};
-use comment::{Mark, marks};
+use comment::{MarkedField, marked_fields};
 use substitution::{Mutation, Reference, Substitution, text};
 
-/// The function as it is listed.
+/// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
     name: "annotate-apply-time-mutations",
     aliases: &[],
@@ -28,7 +28,7 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     let mutations = mutations(list)?;
     let mut annotations: Vec<Vec<Substitution>> = Vec::new();
     for (at, resource) in list.items.iter().enumerate() {
-        let of_resources = mutations.iter().filter(|it| it.is(resource));
+        let of_resources = mutations.iter().filter(|it| it.targets(resource));
         let annotation: Vec<Substitution> =
             of_resources.flat_map(|it| it.substitutions.iter().cloned()).collect();
         if !annotation.is_empty() {
@@ -37,7 +37,7 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
         annotations.push(annotation);
     }
     let without_target =
-        mutations.iter().filter(|mutation| !list.items.iter().any(|it| mutation.is(it)));
+        mutations.iter().filter(|mutation| !list.items.iter().any(|it| mutation.targets(it)));
     let warnings: Vec<FunctionResult> = without_target
         .map(|mutation| {
             let message = "the target of this ApplyTimeMutation is not among the resources";
@@ -48,18 +48,18 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     list.results.extend(warnings);
     for (at, annotation) in annotations.iter_mut().enumerate() {
         let resource = &mut list.items[at];
-        let marks = marks(resource)?;
-        for mark in &marks {
+        let fields = marked_fields(resource)?;
+        for field in &fields {
             let message =
-                format!("Found valid apply-time-mutation comment (item: {at}): {}", mark.comment);
-            list.results.push(mark.result(resource, message));
+                format!("Found valid apply-time-mutation comment (item: {at}): {}", field.comment);
+            list.results.push(field.result(resource, message));
         }
-        if !marks.is_empty() {
+        if !fields.is_empty() {
             list.results.push(written_result(resource, at));
         }
-        annotation.extend(marks.iter().flat_map(|mark| mark.substitutions.iter().cloned()));
+        annotation.extend(fields.iter().flat_map(|field| field.substitutions.iter().cloned()));
         if !annotation.is_empty() {
-            write(resource, annotation, &marks)?;
+            write(resource, annotation, &fields)?;
         }
     }
     Ok(())
@@ -90,13 +90,13 @@ fn written_result(resource: &Resource, at: usize) -> FunctionResult {
 fn write(
     resource: &mut Resource,
     annotation: &[Substitution],
-    marks: &[Mark],
+    fields: &[MarkedField],
 ) -> Result<(), Error> {
     let text = text(annotation)?;
     change(resource, |changes, resource| {
-        for mark in marks {
-            let Some(value) = &mark.value else { continue };
-            if let Some(node) = mark.find(resource) {
+        for field in fields {
+            let Some(value) = &field.value else { continue };
+            if let Some(node) = field.find(resource) {
                 changes.set(&FieldSlot::Existing(node), value);
             }
         }

@@ -1,4 +1,4 @@
-//! Which field of which resource goes where: read from an `ApplyTimeMutation`, written as the text of an annotation.
+//! Substitutions: read from an `ApplyTimeMutation`, written to the annotation.
 
 use krm_core::diagnostics::CommonKind;
 use krm_sdk::{Diagnostic, Error, Resource};
@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::changes::in_resource;
 
-/// A resource by its names; of group and API version it has one.
+/// A reference to a resource, by group or API version.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Reference {
@@ -28,14 +28,14 @@ pub(super) struct Substitution {
     pub(super) token: String,
 }
 
-/// What an `ApplyTimeMutation` says.
+/// The spec of an `ApplyTimeMutation`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Mutation {
     target_ref: Reference,
     #[serde(default)]
     pub(super) substitutions: Vec<Substitution>,
-    /// Which item it is.
+    /// The index of the resource.
     #[serde(skip)]
     pub(super) item: usize,
 }
@@ -52,8 +52,8 @@ impl Mutation {
         Ok(target)
     }
 
-    /// Whether a resource is the one that is meant.
-    pub(super) fn is(&self, resource: &Resource) -> bool {
+    /// Whether a resource is the target.
+    pub(super) fn targets(&self, resource: &Resource) -> bool {
         let Reference { api_version, group, kind, name, namespace } = &self.target_ref;
         let is_version = match api_version.is_empty() {
             true => *group == resource.view().group(),
@@ -66,11 +66,11 @@ impl Mutation {
     }
 }
 
-/// The text of the annotation: a list, with keys in order and without what is empty.
+/// The text of the annotation: a sequence with sorted keys, without empty fields.
 pub(super) fn text(substitutions: &[Substitution]) -> Result<String, Error> {
     let file = File::parse("[]\n".to_owned()).map_err(|error| Error::new(error.to_string()))?;
     let Some(root) = file.document(0).and_then(|document| document.root()) else {
-        return Err(Error::new("an empty list is no document"));
+        return Err(Error::new("cannot write the annotation"));
     };
     let mut edit = Edit::new(&file);
     let items = substitutions.iter().map(Substitution::to_value).collect();

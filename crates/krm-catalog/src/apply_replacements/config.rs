@@ -1,4 +1,4 @@
-//! The functionConfig: replacements as kustomize has them.
+//! The functionConfig: replacements as in kustomize.
 
 use krm_sdk::{Any, Error, ResourceList};
 use serde::Deserialize;
@@ -24,7 +24,7 @@ pub(super) struct Replacement {
     pub(super) targets: Vec<Target>,
 }
 
-/// The resource and the field that a value is taken from.
+/// The resource and field of the value.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Source {
@@ -37,7 +37,7 @@ pub(super) struct Source {
     pub(super) options: FieldOptions,
 }
 
-/// The resources and the fields that get it.
+/// The resources and fields that are set.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Target {
@@ -51,7 +51,7 @@ pub(super) struct Target {
     pub(super) options: FieldOptions,
 }
 
-/// Which resources: all that is given must fit, each as a pattern for the whole of it.
+/// Selects resources: every given regular expression must match completely.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Selector {
@@ -64,7 +64,7 @@ pub(super) struct Selector {
     pub(super) label_selector: String,
 }
 
-/// Which part of a value, and whether the field may be made.
+/// Which part of a value, and whether a missing field is created.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct FieldOptions {
@@ -74,12 +74,12 @@ pub(super) struct FieldOptions {
 }
 
 impl Source {
-    /// The field; the name of the resource where none is said.
+    /// The field; default `metadata.name`.
     pub(super) fn path(&self) -> &str {
         if self.field_path.is_empty() { "metadata.name" } else { &self.field_path }
     }
 
-    /// Compat: how kustomize writes it in messages: `Pod.[noVer].[noGrp]/web.[noNs]`.
+    /// Compat: the format of kustomize in messages: `Pod.[noVer].[noGrp]/web.[noNs]`.
     pub(super) fn id(&self) -> String {
         let or = |text: &str, none: &str| {
             if text.is_empty() { none.to_owned() } else { text.to_owned() }
@@ -95,7 +95,7 @@ impl Source {
     }
 
     /// The same with the field.
-    pub(super) fn shown(&self) -> String {
+    pub(super) fn id_with_field(&self) -> String {
         let field = if self.field_path.is_empty() {
             String::new()
         } else {
@@ -105,22 +105,22 @@ impl Source {
     }
 }
 
-/// Reads the functionConfig, which has one kind only.
+/// Reads the functionConfig, which has a single kind.
 pub(super) fn read(list: &ResourceList) -> Result<Config, Error> {
     let Some(config) = function_config(list) else {
-        let words = "FunctionConfig is missing. Expect `ApplyReplacements`";
-        return Err(missing::<Config>(list, "apply-replacements", words));
+        let message = "FunctionConfig is missing. Expect `ApplyReplacements`";
+        return Err(missing::<Config>(list, "apply-replacements", message));
     };
     if is_custom(config, KIND) {
         return list.config();
     }
     let (kind, api_version) = (config.kind(), config.api_version());
-    let words = format!(
+    let message = format!(
         "received functionConfig of kind {kind} and apiVersion {api_version}, only functionConfig of kind {KIND} and apiVersion {API_VERSION} is supported"
     );
     let (field, hint) = match kind == KIND {
-        true => ("apiVersion", format!("write `apiVersion: {API_VERSION}`")),
-        false => ("kind", format!("write `kind: {KIND}` of `apiVersion: {API_VERSION}`")),
+        true => ("apiVersion", format!("use `apiVersion: {API_VERSION}`")),
+        false => ("kind", format!("use `kind: {KIND}` of `apiVersion: {API_VERSION}`")),
     };
-    Err(invalid_field(config, field, words).hint(hint).into())
+    Err(invalid_field(config, field, message).hint(hint).into())
 }

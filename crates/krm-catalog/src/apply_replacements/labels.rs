@@ -1,23 +1,23 @@
-//! Selectors by labels and annotations, as Kubernetes writes them: `app=web,tier in (a, b),!old`.
+//! Kubernetes selectors for labels and annotations: `app=web,tier in (a, b),!old`.
 
 use krm_sdk::Resource;
 use krm_sdk::yaml::Segment;
 
-/// What labels must have, all of it.
+/// Requirements, all of which must be met.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Labels(Vec<Requirement>);
+pub(super) struct LabelSelector(Vec<Requirement>);
 
 #[derive(Clone, Debug)]
 struct Requirement {
     key: String,
-    /// The values that are wanted; none: any.
+    /// The allowed values; any if none.
     values: Option<Vec<String>>,
-    /// Whether it must not be so.
-    not: bool,
+    /// Whether the requirement is negated.
+    negated: bool,
 }
 
-impl Labels {
-    /// Reads a selector; an empty one fits everything.
+impl LabelSelector {
+    /// Parses a selector; an empty one matches everything.
     pub(super) fn new(text: &str) -> Result<Self, String> {
         let parts = split(text)?;
         let parts = parts.iter().map(|part| part.trim()).filter(|part| !part.is_empty());
@@ -28,23 +28,23 @@ impl Labels {
         self.0.is_empty()
     }
 
-    /// Whether the entries of `metadata.labels`, or of another mapping there, fit.
-    pub(super) fn match_in(&self, resource: &Resource, field: &str) -> bool {
+    /// Whether the entries of `metadata.labels`, or of another field of `metadata`, meet all requirements.
+    pub(super) fn matches(&self, resource: &Resource, field: &str) -> bool {
         let entries = resource.get(&format!("metadata.{field}"));
         self.0.iter().all(|it| {
             let value = entries.and_then(|node| node.step(&Segment::Key(it.key.clone())));
             let value = value.and_then(|node| Some(node.resolve().as_scalar()?.value()));
-            let fits = match (&it.values, value) {
+            let is_met = match (&it.values, value) {
                 (None, value) => value.is_some(),
                 (Some(values), Some(value)) => values.iter().any(|other| *other == value),
                 (Some(_), None) => false,
             };
-            fits != it.not
+            is_met != it.negated
         })
     }
 }
 
-/// The requirements: commas inside brackets part values.
+/// Splits the requirements. Commas inside parentheses separate values.
 fn split(text: &str) -> Result<Vec<&str>, String> {
     let (mut parts, mut start, mut depth) = (Vec::new(), 0, 0_i32);
     for (at, c) in text.char_indices() {
@@ -59,17 +59,15 @@ fn split(text: &str) -> Result<Vec<&str>, String> {
         }
     }
     parts.push(&text[start..]);
-    if depth == 0 { Ok(parts) } else { Err("the brackets do not match".to_owned()) }
+    if depth == 0 { Ok(parts) } else { Err("unbalanced parentheses".to_owned()) }
 }
 
 fn requirement(part: &str) -> Result<Requirement, String> {
-    let made = |key: &str, values: Option<Vec<String>>, not: bool| {
+    let build = |key: &str, values: Option<Vec<String>>, negated: bool| {
         let key = key.trim().to_owned();
         match key.is_empty() || key.contains([' ', '=', '!', '(']) {
-            true => {
-                Err(format!("`{part}` is no requirement: write a=b, a!=b, a in (b, c), a or !a"))
-            }
-            false => Ok(Requirement { key, values, not }),
+            true => Err(format!("expected a=b, a!=b, a in (b, c), a or !a, found `{part}`")),
+            false => Ok(Requirement { key, values, negated }),
         }
     };
     if let Some((key, rest)) = part.split_once('(') {
@@ -77,21 +75,21 @@ fn requirement(part: &str) -> Result<Requirement, String> {
         let values = Some(values.map(|value| value.trim().to_owned()).collect());
         let key = key.trim_end();
         return match (key.strip_suffix(" notin"), key.strip_suffix(" in")) {
-            (Some(key), _) => made(key, values, true),
-            (None, Some(key)) => made(key, values, false),
-            _ => made(part, None, false),
+            (Some(key), _) => build(key, values, true),
+            (None, Some(key)) => build(key, values, false),
+            _ => build(part, None, false),
         };
     }
     let one = |value: &str| Some(vec![value.trim().to_owned()]);
     if let Some((key, value)) = part.split_once("!=") {
-        return made(key, one(value), true);
+        return build(key, one(value), true);
     }
     if let Some((key, value)) = part.split_once("==").or_else(|| part.split_once('=')) {
-        return made(key, one(value), false);
+        return build(key, one(value), false);
     }
     match part.strip_prefix('!') {
-        Some(key) => made(key, None, true),
-        None => made(part, None, false),
+        Some(key) => build(key, None, true),
+        None => build(part, None, false),
     }
 }
 
@@ -100,10 +98,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requirements_hold_together() {
+    fn all_requirements_must_be_met() {
         let text = "apiVersion: v1\nkind: Pod\nmetadata:\n  labels: {app: web, tier: a}\n";
         let pod = Resource::parse(text).unwrap();
-        for (selector, fits) in [
+        for (selector, expected) in [
             ("", true),
             ("app=web", true),
             ("app==web,tier!=b", true),
@@ -117,10 +115,14 @@ mod tests {
             ("app=web,tier=b", false),
             ("other!=x", true),
         ] {
-            assert_eq!(Labels::new(selector).unwrap().match_in(&pod, "labels"), fits, "{selector}");
+            assert_eq!(
+                LabelSelector::new(selector).unwrap().matches(&pod, "labels"),
+                expected,
+                "{selector}"
+            );
         }
         for selector in ["a in (b", "=b", "a b", "a of (b)"] {
-            assert!(Labels::new(selector).is_err(), "{selector}");
+            assert!(LabelSelector::new(selector).is_err(), "{selector}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `apply-replacements`: values of fields go into other fields, as kustomize replaces them.
+//! `apply-replacements`: copies values of fields into other fields, as kustomize replacements do.
 
 mod config;
 mod labels;
@@ -13,10 +13,10 @@ use crate::Builtin;
 use crate::config::{invalid_field, rejected};
 use config::{Replacement, Source, Target};
 use path::FieldPath;
-use select::{Chosen, is_source};
-use value::Taken;
+use select::{TargetSelector, is_source};
+use value::SourceValue;
 
-/// The function as it is listed.
+/// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
     name: "apply-replacements",
     aliases: &[],
@@ -26,14 +26,14 @@ pub const BUILTIN: Builtin = Builtin {
     run,
 };
 
-/// Makes one replacement after the other, so that later ones see what earlier ones did.
+/// Makes the replacements in order; later ones see the results of earlier ones.
 pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     let replacements = config::read(list)?.replacements;
     for (at, replacement) in replacements.iter().enumerate() {
-        let place = format!("replacements[{at}]");
-        let taken = take(list, replacement, &place)?;
+        let field = format!("replacements[{at}]");
+        let value = source_value(list, replacement, &field)?;
         for (number, target) in replacement.targets.iter().enumerate() {
-            put(list, &taken, target, &format!("{place}.targets[{number}]"))?;
+            set_target(list, &value, target, &format!("{field}.targets[{number}]"))?;
         }
     }
     Ok(())
@@ -47,125 +47,137 @@ fn error(list: &ResourceList, field: &str, message: impl Into<String>) -> Diagno
     }
 }
 
-/// The value that is to be put.
-fn take(list: &ResourceList, replacement: &Replacement, place: &str) -> Result<Taken, Error> {
+/// The value of a replacement.
+fn source_value(
+    list: &ResourceList,
+    replacement: &Replacement,
+    field: &str,
+) -> Result<SourceValue, Error> {
     if replacement.targets.is_empty() {
         let message = "replacements must specify a source and at least one target";
-        return Err(error(list, place, message).into());
+        return Err(error(list, field, message).into());
     }
     match (&replacement.source, &replacement.source_value) {
-        (Some(source), None) => from_resource(list, source, &format!("{place}.source")),
-        (None, Some(value)) => Ok(Taken::of_value(value.0.clone())),
+        (Some(source), None) => from_resource(list, source, &format!("{field}.source")),
+        (None, Some(value)) => Ok(SourceValue::of_value(value.0.clone())),
         (Some(_), Some(_)) => {
             let message = "a replacement has a source or a sourceValue, not both";
-            Err(error(list, place, message).into())
+            Err(error(list, field, message).into())
         }
         (None, None) => {
             let message = "replacements must specify a source and at least one target";
-            Err(error(list, place, message)
+            Err(error(list, field, message)
                 .hint("add `source` with the resource and `fieldPath`")
                 .into())
         }
     }
 }
 
-fn from_resource(list: &ResourceList, source: &Source, place: &str) -> Result<Taken, Error> {
+fn from_resource(list: &ResourceList, source: &Source, field: &str) -> Result<SourceValue, Error> {
     let mut found = list.items.iter().filter(|item| is_source(source, item));
     let Some(item) = found.next() else {
-        let error = error(list, place, format!("nothing selected by {}", source.shown()));
-        return Err(error.hint(like(list, source)).into());
+        let error = error(list, field, format!("nothing selected by {}", source.id_with_field()));
+        return Err(error.hint(source_hint(list, source)).into());
     };
     if let Some(other) = found.next() {
-        let message = format!("multiple matches for selector {}", source.shown());
+        let message = format!("multiple matches for selector {}", source.id_with_field());
         let hint = format!(
-            "{} and {} are; say more of the one",
+            "both {} and {} match; add fields that select one of them",
             item.view().label(),
             other.view().label()
         );
-        return Err(error(list, place, message).hint(hint).into());
+        return Err(error(list, field, message).hint(hint).into());
     }
-    let field = format!("{place}.fieldPath");
-    let path = FieldPath::new(source.path())
-        .map_err(|why| error(list, &field, format!("`{}` is no path: {why}", source.path())))?;
-    let node = path.find(item.root()).into_iter().next().filter(|node| value::is_filled(*node));
+    let path_field = format!("{field}.fieldPath");
+    let path = FieldPath::new(source.path()).map_err(|reason| {
+        error(list, &path_field, format!("invalid path `{}`: {reason}", source.path()))
+    })?;
+    let node = path.find(item.root()).into_iter().next().filter(|node| value::has_value(*node));
     let Some(node) = node else {
         let message = format!(
             "fieldPath `{}` is missing for replacement source {}",
             source.path(),
             source.id()
         );
-        return Err(error(list, &field, message).hint(format!("look at {}", shown(item))).into());
+        return Err(error(list, &path_field, message)
+            .hint(format!("check {}", label(item)))
+            .into());
     };
-    Taken::new(node, &source.options).map_err(|message| error(list, place, message).into())
+    SourceValue::new(node, &source.options).map_err(|message| error(list, field, message).into())
 }
 
-/// What was probably meant by a source that selects nothing.
-fn like(list: &ResourceList, source: &Source) -> String {
+/// A hint for a source that selects nothing.
+fn source_hint(list: &ResourceList, source: &Source) -> String {
     let of_kind = list.items.iter().filter(|it| source.kind.is_empty() || it.kind() == source.kind);
     let names: Vec<String> = of_kind.map(|it| it.name().into_owned()).collect();
     match closest_name(names.iter().map(String::as_str), &source.name) {
         Some(near) => format!("did you mean `{near}`?"),
-        None if names.is_empty() => format!("there is no resource of the kind `{}`", source.kind),
-        None => format!("there are: {}", names.join(", ")),
+        None if names.is_empty() => format!("add a resource of kind `{}`", source.kind),
+        None => format!("use one of {}", names.join(", ")),
     }
 }
 
-fn shown(item: &Resource) -> String {
+fn label(item: &Resource) -> String {
     match item.path() {
         Some(path) => format!("{} in {path}", item.view().label()),
         None => item.view().label(),
     }
 }
 
-/// Puts the value into all fields of a target.
-fn put(list: &mut ResourceList, taken: &Taken, target: &Target, place: &str) -> Result<(), Error> {
+/// Sets all fields of a target.
+fn set_target(
+    list: &mut ResourceList,
+    value: &SourceValue,
+    target: &Target,
+    field: &str,
+) -> Result<(), Error> {
     let Some(select) = &target.select else {
         let hint = "add `select` with a kind, a name or labels";
-        return Err(error(list, place, "target must specify resources to select")
+        return Err(error(list, field, "target must specify resources to select")
             .hint(hint)
             .into());
     };
-    let chosen = Chosen::new(select, target).map_err(|(field, why)| {
-        error(list, &format!("{place}.{field}"), format!("this is no pattern: {why}"))
+    let selector = TargetSelector::new(select, target).map_err(|(name, reason)| {
+        error(list, &format!("{field}.{name}"), format!("invalid pattern: {reason}"))
     })?;
     let default = ["metadata.name".to_owned()];
     let texts = if target.field_paths.is_empty() { &default[..] } else { &target.field_paths };
     let mut paths = Vec::new();
     for (at, text) in texts.iter().enumerate() {
-        let field = format!("{place}.fieldPaths[{at}]");
-        let path = FieldPath::new(text)
-            .map_err(|why| error(list, &field, format!("`{text}` is no path: {why}")))?;
+        let path_field = format!("{field}.fieldPaths[{at}]");
+        let path = FieldPath::new(text).map_err(|reason| {
+            error(list, &path_field, format!("invalid path `{text}`: {reason}"))
+        })?;
         if target.options.create && path.has_wildcard() {
             let message = "cannot support create option in a multi-value target";
-            let hint = "name the item, or leave out `create`";
-            return Err(error(list, &field, message).hint(hint).into());
+            let hint = "select one element, or remove `create`";
+            return Err(error(list, &path_field, message).hint(hint).into());
         }
-        paths.push((text, field, path));
+        paths.push((text, path_field, path));
     }
-    let mut any = false;
+    let mut is_selected = false;
     for at in 0..list.items.len() {
-        if !chosen.contains(&list.items[at]) {
+        if !selector.contains(&list.items[at]) {
             continue;
         }
-        any = true;
-        for (text, field, path) in &paths {
-            match value::put(&mut list.items[at], taken, path, &target.options) {
+        is_selected = true;
+        for (text, path_field, path) in &paths {
+            match value::set(&mut list.items[at], value, path, &target.options) {
                 Ok(true) => {}
                 Ok(false) => {
                     let message = format!("unable to find field \"{text}\" in replacement target");
                     let hint = format!(
-                        "{} has none; `options: {{create: true}}` makes it",
-                        shown(&list.items[at])
+                        "add the field to {}, or use `options: {{create: true}}`",
+                        label(&list.items[at])
                     );
-                    return Err(error(list, field, message).hint(hint).into());
+                    return Err(error(list, path_field, message).hint(hint).into());
                 }
-                Err(why) => return Err(why),
+                Err(error) => return Err(error),
             }
         }
     }
-    if !any {
-        let message =
-            format!("no resource is selected by `{place}.select`, so nothing is replaced");
+    if !is_selected {
+        let message = format!("`{field}.select` selects no resource, so nothing is replaced");
         list.add_result(Severity::Warning, message);
     }
     Ok(())

@@ -1,24 +1,24 @@
-//! Which resources are meant: the one that a value is taken from, and those that get it.
+//! Selecting the source and the targets of a replacement.
 
 use krm_sdk::Resource;
 use regex_lite::Regex;
 
 use super::config::{Selector, Source, Target};
-use super::labels::Labels;
+use super::labels::LabelSelector;
 
-/// A target whose patterns are read.
+/// The compiled selectors of a target.
 #[derive(Debug)]
-pub(super) struct Chosen {
-    select: One,
-    reject: Vec<One>,
+pub(super) struct TargetSelector {
+    select: CompiledSelector,
+    reject: Vec<CompiledSelector>,
 }
 
 #[derive(Debug)]
-struct One {
-    /// Group, version, kind, name and namespace; none fits everything.
+struct CompiledSelector {
+    /// Group, version, kind, name and namespace; none matches anything.
     patterns: [Option<Regex>; 5],
-    labels: Labels,
-    annotations: Labels,
+    labels: LabelSelector,
+    annotations: LabelSelector,
 }
 
 /// Group, version, kind, name and namespace.
@@ -35,17 +35,20 @@ fn names(resource: &Resource) -> [String; 5] {
     [group, version, resource.kind().into_owned(), resource.name().into_owned(), namespace]
 }
 
-/// Whether a value is taken from this resource.
+/// Whether a resource is the source.
 pub(super) fn is_source(source: &Source, resource: &Resource) -> bool {
-    let wanted = [&source.group, &source.version, &source.kind, &source.name, &source.namespace];
-    wanted.iter().zip(names(resource)).all(|(wanted, name)| wanted.is_empty() || **wanted == name)
+    let expected = [&source.group, &source.version, &source.kind, &source.name, &source.namespace];
+    expected
+        .iter()
+        .zip(names(resource))
+        .all(|(expected, name)| expected.is_empty() || **expected == name)
 }
 
-impl Chosen {
-    /// Reads the patterns of a target; the error says which one is wrong, and why.
+impl TargetSelector {
+    /// Compiles the patterns of a target. The error is the field and the reason.
     pub(super) fn new(select: &Selector, target: &Target) -> Result<Self, (String, String)> {
         let one = |it: &Selector, at: &str| {
-            One::new(it).map_err(|(field, why)| (format!("{at}.{field}"), why))
+            CompiledSelector::new(it).map_err(|(field, reason)| (format!("{at}.{field}"), reason))
         };
         let reject = target.reject.iter().enumerate();
         Ok(Self {
@@ -56,7 +59,7 @@ impl Chosen {
         })
     }
 
-    /// Whether a resource gets the value.
+    /// Whether a resource is a target.
     pub(super) fn contains(&self, resource: &Resource) -> bool {
         let names = names(resource);
         self.select.has_names(&names)
@@ -65,17 +68,18 @@ impl Chosen {
     }
 }
 
-impl One {
+impl CompiledSelector {
     fn new(it: &Selector) -> Result<Self, (&'static str, String)> {
         let pattern = |field: &'static str, text: &str| match text {
             "" => Ok(None),
             text => {
                 let regex = Regex::new(&format!("^(?:{text})$"));
-                regex.map(Some).map_err(|why| (field, why.to_string()))
+                regex.map(Some).map_err(|error| (field, error.to_string()))
             }
         };
-        let labels =
-            |field: &'static str, text: &str| Labels::new(text).map_err(|why| (field, why));
+        let labels = |field: &'static str, text: &str| {
+            LabelSelector::new(text).map_err(|reason| (field, reason))
+        };
         Ok(Self {
             patterns: [
                 pattern("group", &it.group)?,
@@ -90,21 +94,20 @@ impl One {
     }
 
     fn has_names(&self, names: &[String; 5]) -> bool {
-        let fits = |(pattern, name): (&Option<Regex>, &String)| {
+        let matches = |(pattern, name): (&Option<Regex>, &String)| {
             pattern.as_ref().is_none_or(|pattern| pattern.is_match(name))
         };
-        self.patterns.iter().zip(names).all(fits)
+        self.patterns.iter().zip(names).all(matches)
     }
 
     fn has_labels(&self, resource: &Resource) -> bool {
-        self.labels.match_in(resource, "labels")
-            && self.annotations.match_in(resource, "annotations")
+        self.labels.matches(resource, "labels") && self.annotations.matches(resource, "annotations")
     }
 
-    /// Compat: names reject by themselves, and so do labels; a selector without anything rejects nothing.
+    /// Compat: matching names or matching labels reject; an empty selector rejects nothing.
     fn rejects(&self, resource: &Resource, names: &[String; 5]) -> bool {
         let by_names = self.patterns.iter().any(Option::is_some) && self.has_names(names);
-        let is_labelled = !self.labels.is_empty() || !self.annotations.is_empty();
-        by_names || is_labelled && self.has_labels(resource)
+        let has_label_selector = !self.labels.is_empty() || !self.annotations.is_empty();
+        by_names || has_label_selector && self.has_labels(resource)
     }
 }

@@ -1,4 +1,4 @@
-//! The value of a replacement: taken from one field, in whole or in part, and put into others.
+//! The value of a replacement, and setting fields to it.
 
 use krm_core::schema::ValueKind;
 use krm_core::setters::typed_value;
@@ -11,19 +11,19 @@ use crate::changes::in_resource;
 use crate::field_type;
 use crate::kinds::CatalogKind;
 
-/// A value on its way.
+/// The value of a source.
 #[derive(Clone, Debug)]
-pub(super) enum Taken {
-    /// A scalar, and whether it is a text.
-    Scalar { text: String, is_text: bool },
-    /// A mapping or a list, with its comments.
-    Tree(Value<'static>),
+pub(super) enum SourceValue {
+    /// A scalar, and whether it is a string.
+    Scalar { text: String, is_string: bool },
+    /// A mapping or a sequence, with its comments.
+    Collection(Value<'static>),
 }
 
 const SCALARS_ONLY: &str = "delimiter option can only be used with scalar nodes";
 
-/// Whether there is something to take.
-pub(super) fn is_filled(node: NodeRef<'_>) -> bool {
+/// Whether a node has a value: neither null nor an empty collection.
+pub(super) fn has_value(node: NodeRef<'_>) -> bool {
     let node = node.resolve();
     match node.as_scalar() {
         Some(scalar) => scalar.resolve() != ScalarType::Null,
@@ -31,8 +31,8 @@ pub(super) fn is_filled(node: NodeRef<'_>) -> bool {
     }
 }
 
-impl Taken {
-    /// What stands in a field, or the part of it that the options name.
+impl SourceValue {
+    /// The value of a field, or the part that the options select.
     pub(super) fn new(node: NodeRef<'_>, options: &FieldOptions) -> Result<Self, String> {
         let node = node.resolve();
         let Some(scalar) = node.as_scalar() else {
@@ -41,67 +41,66 @@ impl Taken {
             }
             let whole =
                 DocumentCopy::new(node.document(), &[], &[]).map_err(|error| error.to_string())?;
-            return Ok(Self::Tree(Value::OwnedNode(whole.owned_node(node))));
+            return Ok(Self::Collection(Value::OwnedNode(whole.owned_node(node))));
         };
-        let is_text = scalar.resolve() == ScalarType::String;
+        let is_string = scalar.resolve() == ScalarType::String;
         let whole = scalar.value();
         if options.delimiter.is_empty() {
-            return Ok(Self::Scalar { text: whole.into_owned(), is_text });
+            return Ok(Self::Scalar { text: whole.into_owned(), is_string });
         }
         let part = usize::try_from(options.index).ok();
         match part.and_then(|at| whole.split(&options.delimiter).nth(at)) {
-            Some(part) => Ok(Self::Scalar { text: part.to_owned(), is_text }),
+            Some(part) => Ok(Self::Scalar { text: part.to_owned(), is_string }),
             None => {
                 Err(format!("options.index {} is out of bounds for value {whole}", options.index))
             }
         }
     }
 
-    /// A value that the functionConfig holds itself.
+    /// A literal value of the functionConfig.
     pub(super) fn of_value(value: Value<'static>) -> Self {
         match value {
-            Value::String(text) => Self::Scalar { text: text.into_owned(), is_text: true },
-            Value::Number(text) => Self::Scalar { text: text.into_owned(), is_text: false },
-            Value::Bool(value) => Self::Scalar { text: value.to_string(), is_text: false },
-            other => Self::Tree(other),
+            Value::String(text) => Self::Scalar { text: text.into_owned(), is_string: true },
+            Value::Number(text) => Self::Scalar { text: text.into_owned(), is_string: false },
+            Value::Bool(value) => Self::Scalar { text: value.to_string(), is_string: false },
+            other => Self::Collection(other),
         }
     }
 
-    /// What a field becomes. The type of what stands there stays, as far as the value allows; a new field has the type of its schema,
-    /// or that of the source.
+    /// The new value of a field. It keeps the type of the current value if possible; a new field has the type of its schema, or that
+    /// of the source.
     fn value(
         &self,
-        there: Option<NodeRef<'_>>,
-        shape: Option<ValueKind>,
+        current: Option<NodeRef<'_>>,
+        kind: Option<ValueKind>,
         options: &FieldOptions,
     ) -> Result<Value<'static>, String> {
-        let scalar = there.and_then(|node| node.resolve().as_scalar());
+        let scalar = current.and_then(|node| node.resolve().as_scalar());
         let has_delimiter = !options.delimiter.is_empty();
-        let (text, is_text) = match self {
-            Self::Tree(_) if has_delimiter => return Err(SCALARS_ONLY.to_owned()),
-            Self::Tree(value) => return Ok(value.clone()),
-            Self::Scalar { text, is_text } => (text, *is_text),
+        let (text, is_string) = match self {
+            Self::Collection(_) if has_delimiter => return Err(SCALARS_ONLY.to_owned()),
+            Self::Collection(value) => return Ok(value.clone()),
+            Self::Scalar { text, is_string } => (text, *is_string),
         };
-        if has_delimiter && there.is_some() && scalar.is_none() {
+        if has_delimiter && current.is_some() && scalar.is_none() {
             return Err(SCALARS_ONLY.to_owned());
         }
         let text = match has_delimiter {
-            true => joined(&scalar.map(|it| it.value()).unwrap_or_default(), text, options),
+            true => replace_part(&scalar.map(|it| it.value()).unwrap_or_default(), text, options),
             false => text.clone(),
         };
         if let Some(scalar) = scalar.filter(|it| it.resolve() != ScalarType::Null) {
-            return Ok(typed_value(scalar.node(), &text, shape.map(ValueKind::name)));
+            return Ok(typed_value(scalar.node(), &text, kind.map(ValueKind::name)));
         }
         let is_number =
-            matches!(shape, Some(ValueKind::Integer | ValueKind::Number | ValueKind::Boolean));
-        let is_text = shape == Some(ValueKind::String) || is_text && !is_number;
-        Ok(if is_text { Value::string(text) } else { Value::plain(text) })
+            matches!(kind, Some(ValueKind::Integer | ValueKind::Number | ValueKind::Boolean));
+        let is_string = kind == Some(ValueKind::String) || is_string && !is_number;
+        Ok(if is_string { Value::string(text) } else { Value::plain(text) })
     }
 }
 
-/// The old text with the new one as one of its parts: before all where the index is below zero, behind all where it is too
-/// large.
-fn joined(old: &str, new: &str, options: &FieldOptions) -> String {
+/// Replaces a part of the old text. A negative index prepends, and an index that is too large appends.
+fn replace_part(old: &str, new: &str, options: &FieldOptions) -> String {
     let mut parts: Vec<&str> = old.split(&options.delimiter).collect();
     match usize::try_from(options.index) {
         Err(_) => parts.insert(0, new),
@@ -111,10 +110,10 @@ fn joined(old: &str, new: &str, options: &FieldOptions) -> String {
     parts.join(&options.delimiter)
 }
 
-/// Puts a value into all fields that a path leads to; false where it leads to none.
-pub(super) fn put(
+/// Sets all fields at a path; false if there are none.
+pub(super) fn set(
     item: &mut Resource,
-    taken: &Taken,
+    source: &SourceValue,
     path: &FieldPath,
     options: &FieldOptions,
 ) -> Result<bool, Error> {
@@ -125,9 +124,9 @@ pub(super) fn put(
     let found = path.find(item.root());
     let mut new = Vec::new();
     for node in &found {
-        let value = taken.value(Some(*node), field_type::of(item, &node.path()), options);
+        let value = source.value(Some(*node), field_type::of(item, &node.path()), options);
         let value = value.map_err(|message| failed(item, *node, message))?;
-        // A value that is there already is left as it is.
+        // An equal value is left as it is written.
         new.push((node.path(), value));
     }
     if !new.is_empty() {
@@ -144,8 +143,10 @@ pub(super) fn put(
         })?;
         return Ok(true);
     }
-    let Some(path) = path.to_make(item.root()).filter(|_| options.create) else { return Ok(false) };
-    let value = taken
+    let Some(path) = path.to_create(item.root()).filter(|_| options.create) else {
+        return Ok(false);
+    };
+    let value = source
         .value(None, field_type::of(item, &path), options)
         .map_err(|message| failed(item, item.root(), message))?;
     item.edit(|edit, root| edit.set_at(root.document(), &path, value))?;

@@ -1,4 +1,4 @@
-//! `ensure-name-substring`: a prefix or suffix for names, and for all that refers to them.
+//! `ensure-name-substring`: adds a prefix or suffix to names, and updates references.
 
 mod references;
 mod renamed;
@@ -19,11 +19,11 @@ use crate::scope::Scopes;
 use references::References;
 use renamed::Renamed;
 
-/// The function as it is listed.
+/// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
     name: "ensure-name-substring",
     aliases: &[],
-    summary: "give names a prefix or suffix, and references with them",
+    summary: "add a prefix or suffix to names, and update references to them",
     doc: include_str!("../../doc/ensure-name-substring.md"),
     tags: &["v0.2", "v0.2.0"],
     run,
@@ -35,7 +35,7 @@ struct EnsureNameSubstring {
     substring: String,
     edit_mode: EditMode,
     additional_name_fields: Option<Vec<FieldSpec>>,
-    /// The older name of the other.
+    /// The deprecated name of `additionalNameFields`.
     field_specs: Option<Vec<FieldSpec>>,
 }
 
@@ -47,7 +47,7 @@ enum EditMode {
     Append,
 }
 
-/// Kinds whose names are not free to choose, with their groups.
+/// Kinds whose names cannot be changed.
 const FIXED: &[[&str; 3]] = &[
     ["", "", "CustomResourceDefinition"],
     ["apiregistration.k8s.io", "", "APIService"],
@@ -65,9 +65,10 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
         let is_namespaced = scopes.is_namespaced(resource);
         change(resource, |changes, resource| {
             config.set_names(changes, resource)?;
-            references.follow(changes, resource, is_namespaced, &renamed, |old| config.renew(old));
+            references
+                .update(changes, resource, is_namespaced, &renamed, |old| config.new_name(old));
             rewrite(changes, resource, |dependency| {
-                let new = config.renew(&dependency.name)?;
+                let new = config.new_name(&dependency.name)?;
                 renamed
                     .has_dependency(&dependency)
                     .then_some(Dependency { name: new, ..dependency })
@@ -80,7 +81,7 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
 
 fn read(list: &ResourceList) -> Result<EnsureNameSubstring, Error> {
     let Some(config) = function_config(list) else {
-        let message = "failed to load the `functionConfig`: there is none";
+        let message = "failed to load the `functionConfig`: it is missing";
         return Err(missing::<EnsureNameSubstring>(list, BUILTIN.name, message));
     };
     let read = match config {
@@ -109,7 +110,7 @@ fn from_config_map(config: &Resource) -> Result<EnsureNameSubstring, Error> {
             "failed to load the `functionConfig`: only 1 entry is allowed in the ConfigMap, but got: {count}"
         );
         return Err(invalid_field(config, "data", message)
-            .hint("either `prepend` or `append`")
+            .hint("use either `prepend` or `append`")
             .into());
     };
     let edit_mode = match mode.as_str() {
@@ -120,7 +121,7 @@ fn from_config_map(config: &Resource) -> Result<EnsureNameSubstring, Error> {
                 "failed to load the `functionConfig`: unknown editMode: {mode}, only prepend and append are allowed"
             );
             return Err(invalid_field(config, "data", message)
-                .hint("either `prepend` or `append`")
+                .hint("use either `prepend` or `append`")
                 .into());
         }
     };
@@ -132,14 +133,14 @@ fn check(config: &Resource, mut read: EnsureNameSubstring) -> Result<EnsureNameS
         let field = if is_config_map(config) { "data" } else { "substring" };
         let message = "failed to load the `functionConfig`: substring must not be empty";
         return Err(invalid_field(config, field, message)
-            .hint("say what names are to have")
+            .hint("set it to the prefix or suffix")
             .into());
     }
     if let Some(fields) = read.field_specs.take() {
         if read.additional_name_fields.is_some() {
             let message = "failed to load the `functionConfig`: `fieldSpecs` has been deprecated, please rename it to `additionalNameFields`";
-            let told = invalid_field(config, "fieldSpecs", message);
-            return Err(told.hint("move its items to `additionalNameFields`").into());
+            let error = invalid_field(config, "fieldSpecs", message);
+            return Err(error.hint("move its items to `additionalNameFields`").into());
         }
         read.additional_name_fields = Some(fields);
     }
@@ -147,8 +148,8 @@ fn check(config: &Resource, mut read: EnsureNameSubstring) -> Result<EnsureNameS
 }
 
 impl EnsureNameSubstring {
-    /// What a name becomes; none where it has the substring.
-    fn renew(&self, name: &str) -> Option<String> {
+    /// The new name; none if the name contains the substring already.
+    fn new_name(&self, name: &str) -> Option<String> {
         if name.contains(&self.substring) {
             return None;
         }
@@ -158,10 +159,11 @@ impl EnsureNameSubstring {
         })
     }
 
-    /// The resources that get another name.
+    /// The resources that are renamed.
     fn renamed(&self, items: &[Resource], scopes: &Scopes) -> Renamed {
-        let free = items.iter().filter(|it| is_free(it) && self.renew(&it.name()).is_some());
-        Renamed::of(free.map(|it| (it, scopes.is_namespaced(it))))
+        let renamed =
+            items.iter().filter(|it| can_be_renamed(it) && self.new_name(&it.name()).is_some());
+        Renamed::of(renamed.map(|it| (it, scopes.is_namespaced(it))))
     }
 
     fn set_names<'a>(
@@ -169,7 +171,7 @@ impl EnsureNameSubstring {
         changes: &mut Changes<'a>,
         resource: &'a Resource,
     ) -> Result<(), Error> {
-        if !is_free(resource) {
+        if !can_be_renamed(resource) {
             return Ok(());
         }
         if let Some(slot) = changes.follow(resource.root(), &["metadata", "name"]) {
@@ -183,17 +185,17 @@ impl EnsureNameSubstring {
         Ok(())
     }
 
-    fn set_name<'a>(&self, changes: &mut Changes<'a>, slot: &FieldSlot<'a>, makes: bool) {
+    fn set_name<'a>(&self, changes: &mut Changes<'a>, slot: &FieldSlot<'a>, create: bool) {
         let old = match slot.node() {
             Some(node) => text_of(node),
-            None => makes.then(|| "".into()),
+            None => create.then(|| "".into()),
         };
-        if let Some(new) = old.and_then(|old| self.renew(&old)) {
+        if let Some(new) = old.and_then(|old| self.new_name(&old)) {
             changes.set(slot, &new);
         }
     }
 }
 
-fn is_free(resource: &Resource) -> bool {
+fn can_be_renamed(resource: &Resource) -> bool {
     !FIXED.iter().any(|kind| is_of(resource, *kind))
 }

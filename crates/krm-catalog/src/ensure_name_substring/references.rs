@@ -1,15 +1,15 @@
-//! Fields that refer to a resource by its name: which ones there are, and which of them mean a resource that was renamed.
+//! Fields that refer to a resource by its name, and updating those that refer to a renamed one.
 
 use std::collections::BTreeMap;
 
 use krm_sdk::Resource;
 use krm_yaml::NodeRef;
 
-use super::renamed::{From, Renamed};
+use super::renamed::{ReferenceScope, Renamed};
 use crate::changes::{Changes, FieldSlot, text_of};
 use crate::field_spec::FieldSpec;
 
-/// Kinds with the specification of a pod, and where it stands.
+/// The kinds with a pod spec, and its path.
 const POD_SPECS: &[(&str, &str)] = &[
     ("Pod", "spec"),
     ("PodTemplate", "template/spec"),
@@ -17,7 +17,7 @@ const POD_SPECS: &[(&str, &str)] = &[
     ("CronJob", "spec/jobTemplate/spec/template/spec"),
 ];
 
-/// What a pod refers to. `*` stands for each list of containers.
+/// The kinds and paths of references in a pod spec. `*` is each list of containers.
 const POD_FIELDS: &[(&str, &str)] = &[
     ("ConfigMap", "volumes/configMap/name"),
     ("ConfigMap", "volumes/projected/sources/configMap/name"),
@@ -35,7 +35,7 @@ const POD_FIELDS: &[(&str, &str)] = &[
 
 const CONTAINERS: [&str; 3] = ["containers", "initContainers", "ephemeralContainers"];
 
-/// What is referred to, by which kinds, and where.
+/// The kinds that are referred to, the kinds that refer to them, and the path.
 const FIELDS: &[(&str, &str, &str)] = &[
     (
         "Deployment ReplicaSet ReplicationController StatefulSet",
@@ -81,7 +81,7 @@ const FIELDS: &[(&str, &str, &str)] = &[
     ("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "spec/policyName"),
 ];
 
-/// Groups of kinds that others use as well; a workload may be of any.
+/// The groups of kinds whose names other groups use, too. A workload may have any group.
 const GROUPS: &[(&str, &str)] = &[
     ("ConfigMap Secret Service ServiceAccount PersistentVolumeClaim PersistentVolume", ""),
     ("Role ClusterRole", "rbac.authorization.k8s.io"),
@@ -91,7 +91,7 @@ const GROUPS: &[(&str, &str)] = &[
     ("ValidatingAdmissionPolicy", "admissionregistration.k8s.io"),
 ];
 
-/// The fields that may refer to something that was renamed, by the kind that has them.
+/// The fields that may refer to a renamed resource, by the kind that has them.
 pub(super) struct References {
     fields: BTreeMap<&'static str, Vec<(&'static str, FieldSpec)>>,
 }
@@ -118,33 +118,33 @@ impl References {
         Self { fields }
     }
 
-    /// Follows the references of a resource, and gives those that mean a renamed resource its new name.
-    pub(super) fn follow<'a>(
+    /// Updates the references of a resource.
+    pub(super) fn update<'a>(
         &self,
         changes: &mut Changes<'a>,
         resource: &'a Resource,
         is_namespaced: bool,
         renamed: &Renamed,
-        renew: impl Fn(&str) -> Option<String>,
+        new_name: impl Fn(&str) -> Option<String>,
     ) {
         let Some(fields) = self.fields.get(&*resource.kind()) else { return };
         let namespace = resource.namespace();
         for (target, field) in fields {
-            // Something else than a name at one of these paths is nothing to follow.
+            // Custom resources may have something else at these paths.
             let slots = field.find(resource, changes).unwrap_or_default();
             let names: Vec<Name<'_>> = slots.iter().flat_map(|it| names(changes, it)).collect();
             for name in names {
-                if !name.may_mean(target) {
+                if !name.may_refer_to(target) {
                     continue;
                 }
                 let Some(old) = text_of(name.node) else { continue };
-                let from = match (&name.namespace, is_namespaced) {
-                    (Some(namespace), _) => From::Namespace(namespace),
-                    (None, true) => From::Namespace(&namespace),
-                    (None, false) => From::Cluster,
+                let scope = match (&name.namespace, is_namespaced) {
+                    (Some(namespace), _) => ReferenceScope::Namespace(namespace),
+                    (None, true) => ReferenceScope::Namespace(&namespace),
+                    (None, false) => ReferenceScope::Cluster,
                 };
-                if renamed.has(group(target), target, &old, &from)
-                    && let Some(new) = renew(&old)
+                if renamed.has(group(target), target, &old, &scope)
+                    && let Some(new) = new_name(&old)
                 {
                     changes.set(&FieldSlot::Existing(name.node), &new);
                 }
@@ -156,12 +156,12 @@ impl References {
 /// A name in a reference.
 struct Name<'a> {
     node: NodeRef<'a>,
-    /// The mapping that it stands in, whose `kind` or `resources` say more.
+    /// The mapping that contains it, whose `kind` or `resources` restrict the kind.
     holder: Option<NodeRef<'a>>,
     namespace: Option<String>,
 }
 
-/// The names at the end of a path: a text, a mapping with a `name`, or a list of such.
+/// The names at the end of a path: a string, a mapping with a `name`, or a sequence of these.
 fn names<'a>(changes: &mut Changes<'a>, slot: &FieldSlot<'a>) -> Vec<Name<'a>> {
     let Some(node) = slot.node() else { return Vec::new() };
     let nodes = match node.as_sequence() {
@@ -181,15 +181,15 @@ fn names<'a>(changes: &mut Changes<'a>, slot: &FieldSlot<'a>) -> Vec<Name<'a>> {
     nodes.into_iter().filter_map(name).collect()
 }
 
-/// The mapping that a name stands in, also in a list.
+/// The mapping that contains a name, directly or in a sequence.
 fn holder(node: NodeRef<'_>) -> Option<NodeRef<'_>> {
     let parent = node.parent()?;
     if parent.as_sequence().is_some() { parent.parent() } else { Some(parent) }
 }
 
 impl Name<'_> {
-    /// Whether what stands beside the name speaks of this kind, or says nothing of kinds.
-    fn may_mean(&self, target: &str) -> bool {
+    /// Whether the name can refer to this kind, by the fields next to it.
+    fn may_refer_to(&self, target: &str) -> bool {
         let holder = self.holder.and_then(|holder| holder.as_mapping());
         let field = |name| holder.and_then(|holder| holder.get(name));
         if field("resourceNames").is_some() {
@@ -202,7 +202,7 @@ impl Name<'_> {
     }
 }
 
-/// The group of a kind; none where any will do.
+/// The group of a kind; none for any group.
 fn group(kind: &str) -> Option<&'static str> {
     let mut groups = GROUPS.iter().filter(|(kinds, _)| kinds.split(' ').any(|it| it == kind));
     groups.next().map(|(_, group)| *group)

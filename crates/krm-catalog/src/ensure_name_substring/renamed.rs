@@ -1,4 +1,4 @@
-//! The resources that get another name, found by the name that they had.
+//! The resources that are renamed, by their old names.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,36 +6,36 @@ use krm_sdk::Resource;
 
 use crate::depends_on::Dependency;
 
-/// Namespaces of the resources of a group, kind and old name; none for one of the whole cluster.
+/// The renamed resources by kind and old name.
 #[derive(Default)]
 pub(super) struct Renamed {
     kinds: BTreeSet<String>,
-    places: BTreeMap<(String, String), Vec<KeyPosition>>,
+    resources: BTreeMap<(String, String), Vec<RenamedResource>>,
 }
 
-struct KeyPosition {
+struct RenamedResource {
     group: String,
     namespace: Option<String>,
 }
 
-/// Where somebody looks from.
-pub(super) enum From<'n> {
-    /// A namespace sees itself and what is of the whole cluster.
+/// Where a reference is.
+pub(super) enum ReferenceScope<'n> {
+    /// In a namespace: it may refer to resources of that namespace and cluster-scoped ones.
     Namespace(&'n str),
-    /// What is of the whole cluster sees all.
+    /// In a cluster-scoped resource: it may refer to any resource.
     Cluster,
 }
 
 impl Renamed {
-    /// Of resources, and whether each lives in a namespace.
+    /// Collects resources, each with whether it is namespaced.
     pub(super) fn of<'a>(resources: impl Iterator<Item = (&'a Resource, bool)>) -> Self {
         let mut renamed = Self::default();
         for (resource, is_namespaced) in resources {
             let (kind, name) = (resource.kind().into_owned(), resource.name().into_owned());
             let namespace = is_namespaced.then(|| or_default(&resource.namespace()).to_owned());
-            let place = KeyPosition { group: resource.view().group(), namespace };
+            let entry = RenamedResource { group: resource.view().group(), namespace };
             renamed.kinds.insert(kind.clone());
-            renamed.places.entry((kind, name)).or_default().push(place);
+            renamed.resources.entry((kind, name)).or_default().push(entry);
         }
         renamed
     }
@@ -44,27 +44,33 @@ impl Renamed {
         self.kinds.contains(kind)
     }
 
-    /// Whether a resource of one of the groups (none: any), a kind and a name can be seen from somewhere.
-    pub(super) fn has(&self, group: Option<&str>, kind: &str, name: &str, from: &From<'_>) -> bool {
-        let places = self.places.get(&(kind.to_owned(), name.to_owned())).into_iter().flatten();
-        let mut fit = places.filter(|place| group.is_none_or(|group| place.group == group));
-        fit.any(|place| match (from, &place.namespace) {
-            (From::Namespace(from), Some(namespace)) => or_default(from) == namespace,
+    /// Whether a reference can mean a renamed resource of this group (any if none), kind and old name.
+    pub(super) fn has(
+        &self,
+        group: Option<&str>,
+        kind: &str,
+        name: &str,
+        scope: &ReferenceScope<'_>,
+    ) -> bool {
+        let entries = self.resources.get(&(kind.to_owned(), name.to_owned())).into_iter().flatten();
+        let mut entries = entries.filter(|it| group.is_none_or(|group| it.group == group));
+        entries.any(|it| match (scope, &it.namespace) {
+            (ReferenceScope::Namespace(own), Some(namespace)) => or_default(own) == namespace,
             _ => true,
         })
     }
 
     pub(super) fn has_dependency(&self, dependency: &Dependency) -> bool {
         let Dependency { group, namespace, kind, name } = dependency;
-        let from = match namespace {
-            Some(namespace) => From::Namespace(namespace),
-            None => From::Cluster,
+        let scope = match namespace {
+            Some(namespace) => ReferenceScope::Namespace(namespace),
+            None => ReferenceScope::Cluster,
         };
-        self.has(Some(group), kind, name, &from)
+        self.has(Some(group), kind, name, &scope)
     }
 }
 
-/// No namespace is the one that is called so.
+/// An empty namespace is `default`.
 pub(super) fn or_default(namespace: &str) -> &str {
     if namespace.is_empty() { "default" } else { namespace }
 }

@@ -7,7 +7,7 @@ use krm_yaml::NodeRef;
 
 use super::constraint::Constraint;
 use super::review::{Review, Reviews, is_namespace};
-use crate::lookup::{below, child, items, text, texts};
+use crate::lookup::{below, child, items, strings, text};
 
 /// Whether the constraint applies to the resource.
 ///
@@ -41,7 +41,7 @@ fn kinds(selection: NodeRef<'_>, resource: &Resource) -> bool {
         list.is_empty() || list.iter().any(|it| *it == "*" || *it == name)
     };
     let mut all = items(selection, "kinds");
-    all.any(|it| allows(texts(it, "apiGroups"), &group) && allows(texts(it, "kinds"), &kind))
+    all.any(|it| allows(strings(it, "apiGroups"), &group) && allows(strings(it, "kinds"), &kind))
 }
 
 /// A resource without a namespace counts as cluster-scoped.
@@ -67,7 +67,7 @@ fn source(selection: NodeRef<'_>) -> bool {
 fn namespaces(selection: NodeRef<'_>, resource: &Resource) -> bool {
     let Some(namespace) = namespace(resource) else { return true };
     let (included, excluded) =
-        (texts(selection, "namespaces"), texts(selection, "excludedNamespaces"));
+        (strings(selection, "namespaces"), strings(selection, "excludedNamespaces"));
     let is_among = |all: &[Cow<'_, str>]| all.iter().any(|it| matches_pattern(it, &namespace));
     (included.is_empty() || is_among(&included)) && !is_among(&excluded)
 }
@@ -117,7 +117,7 @@ fn selects(selector: NodeRef<'_>, resource: &Resource) -> bool {
         _ => false,
     }) && expressions.all(|it| {
         let found = label(&text(it, "key").unwrap_or_default());
-        let values = texts(it, "values");
+        let values = strings(it, "values");
         let is_among = found.as_ref().is_some_and(|found| values.contains(found));
         match text(it, "operator").as_deref() {
             Some("In") => is_among,

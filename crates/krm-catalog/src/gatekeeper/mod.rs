@@ -16,7 +16,7 @@ use constraint::Constraint;
 use review::{Reviews, inventory};
 use template::Template;
 
-/// The function as it is listed.
+/// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
     name: "gatekeeper",
     aliases: &[],

@@ -1,54 +1,58 @@
-//! The walk over a resource and its rules, side by side: what does not fit, and where.
+//! Validating a resource against a schema.
 
 use krm_yaml::{NodeRef, ScalarType};
 
 use super::rules::Rules;
 
-/// Something that does not fit.
+/// A violation of the schema.
 #[derive(Clone, Debug)]
-pub(super) struct Fault<'a> {
-    /// The value that is wrong, or in which something is.
+pub(super) struct Violation<'a> {
+    /// The invalid value, or the mapping with missing or unknown fields.
     pub(super) node: NodeRef<'a>,
-    /// What is wrong.
-    pub(super) what: What,
+    /// The violated rule.
+    pub(super) problem: Problem,
 }
 
-/// What can be wrong.
+/// The kind of a violation.
 #[derive(Clone, Debug)]
-pub(super) enum What {
-    /// Fields that must be there are not.
+pub(super) enum Problem {
+    /// Required fields are missing.
     Missing(Vec<String>),
-    /// Fields that nobody declared.
+    /// The schema does not have these fields.
     Unknown(Vec<String>),
-    /// A value of another type.
+    /// The value has another type.
     Type {
-        /// The type that stands there.
+        /// The actual type.
         found: &'static str,
-        /// The types that will do; `null` first where the field may be left out.
-        wanted: Vec<&'static str>,
+        /// The allowed types; `null` first if the field is optional.
+        expected: Vec<&'static str>,
     },
     /// Another rule.
     Rule(String),
 }
 
-/// Whether schemas that stand beside each other are content, by which of them fit.
-type IsFine = fn(&[bool]) -> bool;
+/// Whether a combination of subschemas is satisfied, given which of them match.
+type IsSatisfied = fn(&[bool]) -> bool;
 
-/// What is wrong in a value. In strict mode fields that nobody declared are.
-pub(super) fn check<'a>(value: NodeRef<'a>, rules: Rules<'_>, is_strict: bool) -> Vec<Fault<'a>> {
-    let mut walk = Walk { is_strict, faults: Vec::new() };
+/// The violations of a value. Unknown fields are violations in strict mode.
+pub(super) fn check<'a>(
+    value: NodeRef<'a>,
+    rules: Rules<'_>,
+    is_strict: bool,
+) -> Vec<Violation<'a>> {
+    let mut walk = Walk { is_strict, violations: Vec::new() };
     walk.value(value, rules, false);
-    walk.faults
+    walk.violations
 }
 
 struct Walk<'a> {
     is_strict: bool,
-    faults: Vec<Fault<'a>>,
+    violations: Vec<Violation<'a>>,
 }
 
 impl<'a> Walk<'a> {
-    fn tell(&mut self, node: NodeRef<'a>, what: What) {
-        self.faults.push(Fault { node, what });
+    fn report(&mut self, node: NodeRef<'a>, problem: Problem) {
+        self.violations.push(Violation { node, problem });
     }
 
     fn value(&mut self, value: NodeRef<'a>, rules: Rules<'_>, is_optional: bool) {
@@ -58,15 +62,15 @@ impl<'a> Walk<'a> {
             return;
         }
         let types = rules.types();
-        let fits = |kind: &&str| *kind == found || (*kind == "number" && found == "integer");
-        if !types.is_empty() && !types.iter().any(fits) {
+        let matches = |kind: &&str| *kind == found || (*kind == "number" && found == "integer");
+        if !types.is_empty() && !types.iter().any(matches) {
             let null = may_be_null.then_some("null");
-            let wanted = null.into_iter().chain(types.iter().copied()).collect();
-            return self.tell(value, What::Type { found, wanted });
+            let expected = null.into_iter().chain(types.iter().copied()).collect();
+            return self.report(value, Problem::Type { found, expected });
         }
         for limit in rules.limits() {
-            if let Some(broken) = limit.broken_by(value) {
-                self.tell(value, What::Rule(broken));
+            if let Some(broken) = limit.violation(value) {
+                self.report(value, Problem::Rule(broken));
             }
         }
         self.branches(value, rules);
@@ -88,7 +92,7 @@ impl<'a> Walk<'a> {
         let missing = required.iter().filter(|name| mapping.get(name).is_none());
         let missing: Vec<String> = missing.map(|name| name.clone().into_owned()).collect();
         if !missing.is_empty() {
-            self.tell(value, What::Missing(missing));
+            self.report(value, Problem::Missing(missing));
         }
         let mut unknown = Vec::new();
         for entry in mapping.entries() {
@@ -96,42 +100,43 @@ impl<'a> Walk<'a> {
             let name = key.value();
             match rules.field(&name) {
                 Some(rules) => self.value(entry.value, rules, !required.contains(&name)),
-                None if rules.is_open() || rules.is_implied(&name) => {}
+                None if rules.allows_unknown_fields() || rules.is_common_field(&name) => {}
                 None => unknown.push(name.into_owned()),
             }
         }
         if self.is_strict && !unknown.is_empty() {
-            self.tell(value, What::Unknown(unknown));
+            self.report(value, Problem::Unknown(unknown));
         }
     }
 
-    /// Schemas that stand beside each other; what one of them does not name another may.
+    /// Checks combined subschemas. Unknown fields are allowed in them, since another one may have them.
     fn branches(&mut self, value: NodeRef<'a>, rules: Rules<'_>) {
-        let told: [(&str, &str, IsFine); 4] = [
-            ("allOf", "allOf failed", |fit| fit.iter().all(|it| *it)),
-            ("anyOf", "anyOf failed, none matched", |fit| fit.iter().any(|it| *it)),
-            ("oneOf", "oneOf failed, not exactly one matched", |fit| {
-                fit.iter().filter(|it| **it).count() == 1
+        let combinations: [(&str, &str, IsSatisfied); 4] = [
+            ("allOf", "allOf failed", |matches| matches.iter().all(|it| *it)),
+            ("anyOf", "anyOf failed, none matched", |matches| matches.iter().any(|it| *it)),
+            ("oneOf", "oneOf failed, not exactly one matched", |matches| {
+                matches.iter().filter(|it| **it).count() == 1
             }),
-            ("not", "not failed", |fit| !fit.iter().any(|it| *it)),
+            ("not", "not failed", |matches| !matches.iter().any(|it| *it)),
         ];
-        for (word, message, is_fine) in told {
-            let branches = rules.branches(word).into_iter();
-            let fit: Vec<bool> = branches.map(|it| check(value, it, false).is_empty()).collect();
-            if !fit.is_empty() && !is_fine(&fit) {
-                self.tell(value, What::Rule(message.to_owned()));
+        for (keyword, message, is_satisfied) in combinations {
+            let branches = rules.branches(keyword).into_iter();
+            let matches: Vec<bool> =
+                branches.map(|it| check(value, it, false).is_empty()).collect();
+            if !matches.is_empty() && !is_satisfied(&matches) {
+                self.report(value, Problem::Rule(message.to_owned()));
             }
         }
     }
 }
 
-/// The type of a value as Kubernetes reads it, in the words of schemas.
+/// The JSON Schema type of a value as Kubernetes reads it.
 fn type_of(value: NodeRef<'_>) -> &'static str {
     let Some(scalar) = value.as_scalar() else {
         return if value.as_sequence().is_some() { "array" } else { "object" };
     };
     match scalar.resolve_1_1() {
-        // `3.0` is as whole as `3`.
+        // JSON Schema: `3.0` is an integer.
         ScalarType::Float(number) if number.fract() == 0.0 => "integer",
         other => other.type_name(),
     }

@@ -1,4 +1,4 @@
-//! `kubeconform`: does every resource fit its schema? Kubernetes' own from the embedded table, custom ones from their definitions.
+//! `kubeconform` and `kubeval`: validate resources against the schemas of Kubernetes and of CustomResourceDefinitions.
 
 mod check;
 mod limits;
@@ -20,37 +20,37 @@ use crate::lookup::{child, items, text};
 use output_format::OutputFormat;
 use rules::Rules;
 
-/// The function as it is listed.
+/// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
     name: "kubeconform",
     aliases: &[],
-    summary: "check every resource against the schema of its kind",
+    summary: "validate every resource against the schema of its kind",
     doc: include_str!("../../doc/kubeconform.md"),
     tags: &["v0.1", "v0.1.0", "v0.1.1"],
     run,
 };
 
-/// The older function of the same work, as it is listed.
+/// The description of the older function.
 pub const KUBEVAL: Builtin = Builtin {
     name: "kubeval",
     aliases: &[],
-    summary: "check every resource against the schema of its kind, in the words of the older function",
+    summary: "validate every resource against the schema of its kind, with the messages of kubeval",
     doc: include_str!("../../doc/kubeval.md"),
     tags: &["v0.1", "v0.2", "v0.3", "v0.3.0"],
     run: kubeval,
 };
 
-/// Checks all resources; what is wrong are results.
+/// Validates all resources, and reports violations as results.
 pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     check_all(list, OutputFormat::Kubeconform)
 }
 
-/// The same in the words of the older function.
+/// Validates all resources, with the messages of kubeval.
 pub fn kubeval(list: &mut ResourceList) -> Result<(), Error> {
     check_all(list, OutputFormat::Kubeval)
 }
 
-/// Compat: the keys of the catalog's functionConfig.
+/// Compat: the keys of the kpt function.
 #[derive(Deserialize, Debug, Default)]
 #[serde(default)]
 struct Config {
@@ -68,7 +68,9 @@ fn check_all(list: &mut ResourceList, output_format: OutputFormat) -> Result<(),
     let mut results = Vec::new();
     for resource in list.items.iter().filter(|it| !config.skips(it)) {
         match definitions.rules(resource) {
-            Some(rules) => results.extend(faults(resource, rules, config.strict, output_format)),
+            Some(rules) => {
+                results.extend(violations(resource, rules, config.strict, output_format))
+            }
             None if config.reports_missing(resource, output_format) => {
                 results.push(missing(resource))
             }
@@ -107,7 +109,7 @@ impl Config {
         Err(error.into())
     }
 
-    /// A kind is named alone or behind its `apiVersion`: `Pod`, `v1/Pod`.
+    /// A kind may be given with its `apiVersion`: `Pod`, `v1/Pod`.
     fn skips(&self, resource: &Resource) -> bool {
         let full = format!("{}/{}", resource.api_version(), resource.kind());
         let mut names = self.skip_kinds.split(',').map(str::trim);
@@ -117,26 +119,26 @@ impl Config {
     /// Compat: kubeconform ignores unknown kinds unless it is told not to, kubeval reports them unless it is told not to. Local
     /// configuration never reaches a cluster and needs no schema.
     fn reports_missing(&self, resource: &Resource, output_format: OutputFormat) -> bool {
-        let is_asked = match output_format {
+        let is_requested = match output_format {
             OutputFormat::Kubeconform => self.ignore_missing_schemas == Some(false),
             OutputFormat::Kubeval => self.ignore_missing_schemas != Some(true),
         };
         let is_package_file = matches!(&*resource.kind(), "Kptfile" | "Krmfile");
-        is_asked && !is_package_file && !resource.view().is_local()
+        is_requested && !is_package_file && !resource.view().is_local()
     }
 }
 
 fn missing(resource: &Resource) -> FunctionResult {
     let message = format!(
-        "no schema is known for {} {}; add its CustomResourceDefinition, or set `ignore_missing_schemas` or `skip_kinds`",
+        "no schema for {} {}; add its CustomResourceDefinition, or set `ignore_missing_schemas` or `skip_kinds`",
         resource.api_version(),
         resource.kind()
     );
     resource.result(Severity::Error, message).into()
 }
 
-/// What is wrong in one resource. One that names other parts of itself is looked at written out.
-fn faults(
+/// The violations of one resource. Aliases are expanded first.
+fn violations(
     resource: &Resource,
     rules: Rules<'_>,
     is_strict: bool,
@@ -148,18 +150,18 @@ fn faults(
         return output_format.results(resource, check::check(root, rules, is_strict));
     }
     match Resource::parse(json::write(&Value::Node(root))) {
-        Ok(written_out) => {
-            let found = check::check(written_out.root(), rules, is_strict);
-            output_format.results(resource, found)
+        Ok(expanded) => {
+            let violations = check::check(expanded.root(), rules, is_strict);
+            output_format.results(resource, violations)
         }
         Err(error) => {
-            let message = format!("cannot be checked: {error}");
+            let message = format!("cannot validate the resource: {error}");
             vec![resource.result(Severity::Error, message).into()]
         }
     }
 }
 
-/// What is known about kinds: the table, and the CustomResourceDefinitions among the resources.
+/// The schemas: those of Kubernetes, and those of the CustomResourceDefinitions among the resources.
 struct Definitions<'a> {
     table: Schema,
     custom: BTreeMap<(String, String), NodeRef<'a>>,
@@ -183,9 +185,9 @@ impl<'a> Definitions<'a> {
             self.custom.get(&(api_version.clone().into_owned(), kind.clone().into_owned()));
         if let Some(schema) = custom {
             let (schema, table) = (*schema, &self.table);
-            return Some(Rules::Written { schema, table, is_resource: true });
+            return Some(Rules::Custom { schema, table, is_resource: true });
         }
-        self.table.resource_type(&api_version, &kind).map(Rules::Known)
+        self.table.resource_type(&api_version, &kind).map(Rules::Kubernetes)
     }
 }
 
@@ -195,7 +197,7 @@ fn kinds(definition: NodeRef<'_>) -> Option<Vec<((String, String), NodeRef<'_>)>
     let group = text(spec, "group")?;
     let kind = text(child(spec, "names")?, "kind")?;
     let schema_in = |node, name| child(child(node, name)?, "openAPIV3Schema");
-    // Spec: v1beta1 may have one schema for all versions, and its one version's name beside the group.
+    // Spec: v1beta1 may have one schema for all versions, and a single version in `spec.version`.
     let common = schema_in(spec, "validation");
     let mut versions: Vec<(Cow<'_, str>, Option<NodeRef<'_>>)> = Vec::new();
     for version in items(spec, "versions") {
@@ -204,8 +206,8 @@ fn kinds(definition: NodeRef<'_>) -> Option<Vec<((String, String), NodeRef<'_>)>
     if versions.is_empty() {
         versions.push((text(spec, "version")?, common));
     }
-    let named = |(version, schema): (Cow<'_, str>, Option<_>)| {
+    let with_name = |(version, schema): (Cow<'_, str>, Option<_>)| {
         Some(((format!("{group}/{version}"), kind.clone().into_owned()), schema?))
     };
-    Some(versions.into_iter().filter_map(named).collect())
+    Some(versions.into_iter().filter_map(with_name).collect())
 }

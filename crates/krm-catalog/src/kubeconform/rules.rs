@@ -1,4 +1,4 @@
-//! What a schema asks of a value: Kubernetes' own types from the table, those of custom resources as their definition writes them.
+//! The schema of a value: a built-in type of Kubernetes, or the schema of a CustomResourceDefinition.
 
 use std::borrow::Cow;
 
@@ -8,35 +8,35 @@ use krm_yaml::NodeRef;
 use super::limits::Limit;
 use crate::lookup::{child, items, text};
 
-/// The definition of every resource's `metadata`.
+/// The type of `metadata`.
 const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 
-/// The rules for one value: a view that is cheap to copy.
+/// The schema of one value. Cheap to copy.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Rules<'a> {
-    /// A type of the table.
-    Known(Type<'a>),
-    /// A schema as it is written in a CustomResourceDefinition.
-    Written {
+    /// A type of Kubernetes.
+    Kubernetes(Type<'a>),
+    /// A schema of a CustomResourceDefinition.
+    Custom {
         /// The schema.
         schema: NodeRef<'a>,
-        /// What knows the type of `metadata`.
+        /// The types of Kubernetes, for `metadata`.
         table: &'a Schema,
-        /// Whether a whole resource stands here, with `apiVersion`, `kind` and `metadata`.
+        /// Whether the value is a resource with `apiVersion`, `kind` and `metadata`.
         is_resource: bool,
     },
 }
 
 impl<'a> Rules<'a> {
-    /// The types that a value may have, as schemas call them; none where all will do.
+    /// The allowed JSON Schema types; none if all are allowed.
     pub(super) fn types(self) -> &'static [&'static str] {
         match self {
-            Self::Known(kind) => of_shape(kind.value_kind()),
-            Self::Written { is_resource: true, .. } => of_shape(ValueKind::Object),
-            Self::Written { schema, .. } if flag(schema, "x-kubernetes-int-or-string") => {
-                of_shape(ValueKind::IntOrString)
+            Self::Kubernetes(kind) => type_names(kind.value_kind()),
+            Self::Custom { is_resource: true, .. } => type_names(ValueKind::Object),
+            Self::Custom { schema, .. } if flag(schema, "x-kubernetes-int-or-string") => {
+                type_names(ValueKind::IntOrString)
             }
-            Self::Written { schema, .. } => {
+            Self::Custom { schema, .. } => {
                 let name = text(schema, "type").unwrap_or_default();
                 let named = [
                     ("string", ValueKind::String),
@@ -47,49 +47,51 @@ impl<'a> Rules<'a> {
                     ("array", ValueKind::Array),
                 ];
                 let found = named.iter().find(|(word, _)| *word == name);
-                found.map_or(&[], |(_, shape)| of_shape(*shape))
+                found.map_or(&[], |(_, shape)| type_names(*shape))
             }
         }
     }
 
-    /// Whether `null` is a value of it even where the field must be there.
+    /// Whether `null` is allowed even if the field is required.
     pub(super) fn is_nullable(self) -> bool {
         match self {
-            Self::Known(kind) => kind.is_nullable(),
-            Self::Written { schema, .. } => flag(schema, "nullable"),
+            Self::Kubernetes(kind) => kind.is_nullable(),
+            Self::Custom { schema, .. } => flag(schema, "nullable"),
         }
     }
 
-    /// The names of the fields that must be there.
+    /// The required fields.
     pub(super) fn required(self) -> Vec<Cow<'a, str>> {
         match self {
-            Self::Known(kind) => kind.required().map(Cow::from).collect(),
-            Self::Written { schema, .. } => {
+            Self::Kubernetes(kind) => kind.required().map(Cow::from).collect(),
+            Self::Custom { schema, .. } => {
                 items(schema, "required").filter_map(NodeRef::as_str).collect()
             }
         }
     }
 
-    /// The rules for a field.
+    /// The schema of a field.
     pub(super) fn field(self, name: &str) -> Option<Self> {
         match self {
-            Self::Known(kind) => kind.field(name).map(Self::Known),
-            Self::Written { table, is_resource: true, .. } if name == "metadata" => {
-                table.definition(OBJECT_META).map(Self::Known)
+            Self::Kubernetes(kind) => kind.field(name).map(Self::Kubernetes),
+            Self::Custom { table, is_resource: true, .. } if name == "metadata" => {
+                table.definition(OBJECT_META).map(Self::Kubernetes)
             }
-            Self::Written { schema, table, .. } => {
+            Self::Custom { schema, table, .. } => {
                 let declared = child(schema, "properties").and_then(|it| child(it, name));
                 let values = || child(schema, "additionalProperties");
-                Some(written(declared.or_else(values)?, table))
+                Some(custom(declared.or_else(values)?, table))
             }
         }
     }
 
-    /// Whether fields that nobody declared are fine.
-    pub(super) fn is_open(self) -> bool {
+    /// Whether unknown fields are allowed.
+    pub(super) fn allows_unknown_fields(self) -> bool {
         match self {
-            Self::Known(kind) => kind.preserves_unknown_fields() || kind.fields().next().is_none(),
-            Self::Written { schema, .. } => {
+            Self::Kubernetes(kind) => {
+                kind.preserves_unknown_fields() || kind.fields().next().is_none()
+            }
+            Self::Custom { schema, .. } => {
                 flag(schema, "x-kubernetes-preserve-unknown-fields")
                     || flag(schema, "additionalProperties")
                     || child(schema, "properties").is_none()
@@ -97,48 +99,48 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// Whether this name is one of every resource's.
-    pub(super) fn is_implied(self, name: &str) -> bool {
-        matches!(self, Self::Written { is_resource: true, .. })
+    /// Whether every resource has a field of this name.
+    pub(super) fn is_common_field(self, name: &str) -> bool {
+        matches!(self, Self::Custom { is_resource: true, .. })
             && matches!(name, "apiVersion" | "kind" | "metadata")
     }
 
-    /// The rules for the items of a list.
+    /// The schema of the elements.
     pub(super) fn item(self) -> Option<Self> {
         match self {
-            Self::Known(kind) => kind.item().map(Self::Known),
-            Self::Written { schema, table, .. } => Some(written(child(schema, "items")?, table)),
+            Self::Kubernetes(kind) => kind.item().map(Self::Kubernetes),
+            Self::Custom { schema, table, .. } => Some(custom(child(schema, "items")?, table)),
         }
     }
 
-    /// What else is asked of the value itself.
+    /// The constraints on the value itself.
     pub(super) fn limits(self) -> Vec<Limit<'a>> {
         match self {
-            Self::Known(kind) => {
+            Self::Kubernetes(kind) => {
                 let values = kind.enum_values().map(|values| values.map(Cow::from).collect());
                 values.map(Limit::OneOf).into_iter().collect()
             }
-            Self::Written { schema, .. } => Limit::written(schema),
+            Self::Custom { schema, .. } => Limit::of_schema(schema),
         }
     }
 
-    /// Schemas of which all, any, exactly one or none must fit.
-    pub(super) fn branches(self, word: &str) -> Vec<Self> {
-        let Self::Written { schema, table, .. } = self else { return Vec::new() };
-        if word == "not" {
-            return child(schema, word).into_iter().map(|it| written(it, table)).collect();
+    /// The subschemas of `allOf`, `anyOf`, `oneOf` or `not`.
+    pub(super) fn branches(self, keyword: &str) -> Vec<Self> {
+        let Self::Custom { schema, table, .. } = self else { return Vec::new() };
+        if keyword == "not" {
+            return child(schema, keyword).into_iter().map(|it| custom(it, table)).collect();
         }
-        items(schema, word).map(|it| written(it.resolve(), table)).collect()
+        items(schema, keyword).map(|it| custom(it.resolve(), table)).collect()
     }
 }
 
-/// The rules of a schema below the root of a resource.
-fn written<'a>(schema: NodeRef<'a>, table: &'a Schema) -> Rules<'a> {
-    Rules::Written { schema, table, is_resource: flag(schema, "x-kubernetes-embedded-resource") }
+/// A schema below the root of a resource.
+fn custom<'a>(schema: NodeRef<'a>, table: &'a Schema) -> Rules<'a> {
+    Rules::Custom { schema, table, is_resource: flag(schema, "x-kubernetes-embedded-resource") }
 }
 
-fn of_shape(shape: ValueKind) -> &'static [&'static str] {
-    match shape {
+fn type_names(kind: ValueKind) -> &'static [&'static str] {
+    match kind {
         ValueKind::Any => &[],
         ValueKind::String => &["string"],
         ValueKind::Integer => &["integer"],

@@ -1,4 +1,4 @@
-//! File patterns of `by-file-path`: `**` for any folders, `*`, `?`, `[a-z]` and `{a,b}` within a name.
+//! File patterns of `by-file-path`: `**` for any directories, `*`, `?`, `[a-z]` and `{a,b}` within a name.
 
 use regex_lite::Regex;
 
@@ -7,17 +7,18 @@ use regex_lite::Regex;
 pub(super) struct Glob(Regex);
 
 impl Glob {
-    /// Reads a pattern; the error says what is wrong with it.
+    /// Parses a pattern.
     pub(super) fn new(pattern: &str) -> Result<Self, String> {
-        let mut reader = Reader { rest: pattern, out: String::from("^"), open: 0, at_start: true };
-        while !reader.rest.is_empty() {
-            reader.next()?;
+        let mut translator =
+            Translator { rest: pattern, out: String::from("^"), open: 0, at_start: true };
+        while !translator.rest.is_empty() {
+            translator.next()?;
         }
-        if reader.open > 0 {
-            return Err("a `{` is never closed".to_owned());
+        if translator.open > 0 {
+            return Err("unclosed `{`".to_owned());
         }
-        reader.out.push('$');
-        Regex::new(&reader.out).map(Self).map_err(|error| error.to_string())
+        translator.out.push('$');
+        Regex::new(&translator.out).map(Self).map_err(|error| error.to_string())
     }
 
     pub(super) fn matches(&self, path: &str) -> bool {
@@ -25,17 +26,17 @@ impl Glob {
     }
 }
 
-struct Reader<'a> {
+struct Translator<'a> {
     rest: &'a str,
     out: String,
-    /// How many alternatives are open.
+    /// The number of open alternatives.
     open: usize,
-    /// Whether a part of the path begins here.
+    /// Whether this is the beginning of a path segment.
     at_start: bool,
 }
 
-impl Reader<'_> {
-    /// Translates the next few letters.
+impl Translator<'_> {
+    /// Translates the next token to a regular expression.
     fn next(&mut self) -> Result<(), String> {
         let ends = |rest: &str| rest.is_empty() || rest.starts_with([',', '}']);
         if let Some(rest) = self.rest.strip_prefix("/**").filter(|rest| ends(rest)) {
@@ -79,7 +80,7 @@ impl Reader<'_> {
                 self.out.push('|');
             }
             '\\' => {
-                let c = self.rest.chars().next().ok_or("a backslash stands at the end")?;
+                let c = self.rest.chars().next().ok_or("trailing backslash")?;
                 self.rest = &self.rest[c.len_utf8()..];
                 self.literal(c);
             }
@@ -92,9 +93,9 @@ impl Reader<'_> {
         self.out.push_str(&regex_lite::escape(c.encode_utf8(&mut [0; 4])));
     }
 
-    /// `[abc]`, `[a-z]`, `[^a]` and `[!a]`: one letter, never a slash.
+    /// `[abc]`, `[a-z]`, `[^a]` and `[!a]`: one character, never a slash.
     fn class(&mut self) -> Result<(), String> {
-        let unclosed = || "a `[` is never closed".to_owned();
+        let unclosed = || "unclosed `[`".to_owned();
         let (negated, rest) = match self.rest.strip_prefix(['^', '!']) {
             Some(rest) => (true, rest),
             None => (false, self.rest),
@@ -108,9 +109,9 @@ impl Reader<'_> {
                     self.rest = &rest[at + 1..];
                     break;
                 }
-                '\\' => class.push_str(&in_class(chars.next().ok_or_else(unclosed)?.1)),
+                '\\' => class.push_str(&escape_in_class(chars.next().ok_or_else(unclosed)?.1)),
                 '-' => class.push('-'),
-                c => class.push_str(&in_class(c)),
+                c => class.push_str(&escape_in_class(c)),
             }
         }
         let not = if negated { "^/" } else { "" };
@@ -119,8 +120,8 @@ impl Reader<'_> {
     }
 }
 
-/// A letter as a class of a regular expression takes it.
-fn in_class(c: char) -> String {
+/// Escapes a character of a class.
+fn escape_in_class(c: char) -> String {
     if c.is_ascii_punctuation() { format!("\\{c}") } else { c.into() }
 }
 
@@ -129,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patterns_match_as_those_of_the_catalog() {
+    fn patterns_match_like_those_of_the_kpt_function() {
         for (pattern, yes, no) in [
             (
                 "**/baz.yaml",

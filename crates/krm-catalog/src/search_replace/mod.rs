@@ -17,7 +17,7 @@ use crate::{Builtin, config, field_type, results};
 use search::Search;
 use visit::Found;
 
-/// The function as it is listed.
+/// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
     name: "search-replace",
     aliases: &[],
@@ -50,10 +50,10 @@ fn search_and_replace(list: &mut ResourceList) -> Result<(), Error> {
         list.items.iter_mut().filter(|it| !config::is_function_config(it, config_text.as_deref()))
     {
         let file = item.path().map(|path| path.as_str().to_owned()).unwrap_or_default();
-        if !search.is_in(&file) {
+        if !search.includes_file(&file) {
             continue;
         }
-        let replaced = match search.target() {
+        let replaced = match search.path_to_create() {
             Some(names) => put_at(item, &search, &names),
             None => replace(item, &search, &mut parts),
         };
@@ -155,7 +155,7 @@ fn replace(
         }
         Ok(())
     })?;
-    let action = if search.puts() { "Mutated field value to" } else { "Matched field value" };
+    let action = if search.replaces() { "Mutated field value to" } else { "Matched field value" };
     let comments = visit::comments(item);
     for it in &found {
         let Some(node) = item.root().document().find(&it.path) else { continue };

@@ -1,92 +1,94 @@
-//! Field patterns of `by-path`: `a.*.c`, `a.**.c`, `a.b[0]`, `a.b[*]` and `a.b[name=x]`.
+//! Path patterns of `by-path`: `a.*.c`, `a.**.c`, `a.b[0]`, `a.b[*]` and `a.b[name=x]`.
 
 use krm_sdk::yaml::{NodeRef, Path, Segment};
 
 /// A pattern for the paths of fields.
 #[derive(Clone, Debug)]
 pub(super) struct PathPattern {
-    steps: Vec<Step>,
+    segments: Vec<PatternSegment>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Step {
-    /// A key, or with the names beside it a key with dots in it.
+enum PatternSegment {
+    /// A key, or together with its neighbours a key that contains dots.
     Name(String),
-    /// `*`: one key, and an item of the list that it may have.
+    /// `*`: one key, and an element if the value is a sequence.
     Any,
-    /// `**`: all that may come between.
+    /// `**`: any number of keys and elements.
     Deep,
     Index(usize),
     AnyIndex,
-    /// The item whose field has this value.
+    /// The element whose field has this value.
     Match(String, String),
 }
 
-/// A step of the way to a field.
-pub(super) enum Way<'a> {
+/// A segment of the path of a field.
+pub(super) enum FieldSegment<'a> {
     Key(String),
-    Item(usize, NodeRef<'a>),
+    Element(usize, NodeRef<'a>),
 }
 
 impl PathPattern {
-    /// Reads a pattern; the error says what is wrong with it.
+    /// Parses a pattern.
     pub(super) fn new(text: &str) -> Result<Self, String> {
-        let mut steps = Vec::new();
+        let mut segments = Vec::new();
         let mut rest = text;
         loop {
             let end = rest.find(['.', '[']).unwrap_or(rest.len());
             let (name, mut behind) = rest.split_at(end);
             match name {
-                "**" => steps.push(Step::Deep),
-                "*" => steps.push(Step::Any),
+                "**" => segments.push(PatternSegment::Deep),
+                "*" => segments.push(PatternSegment::Any),
                 "" if behind.starts_with('[') => {}
-                "" => return Err("a name is missing".to_owned()),
-                name => steps.push(Step::Name(name.to_owned())),
+                "" => return Err("missing key".to_owned()),
+                name => segments.push(PatternSegment::Name(name.to_owned())),
             }
             while let Some(inside) = behind.strip_prefix('[') {
-                let (index, more) = inside.split_once(']').ok_or("a `[` is never closed")?;
-                steps.push(item(index)?);
+                let (index, more) = inside.split_once(']').ok_or("unclosed `[`")?;
+                segments.push(element(index)?);
                 behind = more;
             }
             match behind.strip_prefix('.') {
                 Some(more) => rest = more,
-                None if behind.is_empty() => return Ok(Self { steps }),
-                None => return Err(format!("a dot is wanted before `{behind}`")),
+                None if behind.is_empty() => return Ok(Self { segments }),
+                None => return Err(format!("expected `.` before `{behind}`")),
             }
         }
     }
 
-    /// The path, where it is plain: names and nothing else.
-    pub(super) fn plain(&self) -> Option<Vec<&str>> {
-        let name = |step: &'_ Step| match step {
-            Step::Name(_) => Some(()),
+    /// The keys, if the pattern has nothing else.
+    pub(super) fn keys(&self) -> Option<Vec<&str>> {
+        let name = |segment: &'_ PatternSegment| match segment {
+            PatternSegment::Name(_) => Some(()),
             _ => None,
         };
-        self.steps.iter().map(name).collect::<Option<Vec<()>>>()?;
-        Some(self.steps.iter().filter_map(|step| step.name()).collect())
+        self.segments.iter().map(name).collect::<Option<Vec<()>>>()?;
+        Some(self.segments.iter().filter_map(|segment| segment.name()).collect())
     }
 
-    /// Whether a way fits. Each step of it meets each step of the pattern once.
-    pub(super) fn matches(&self, way: &[Way<'_>]) -> bool {
-        let width = self.steps.len() + 1;
-        let mut fits = vec![false; (way.len() + 1) * width];
-        fits[0] = true;
-        for (j, step) in self.steps.iter().enumerate() {
-            fits[j + 1] = *step == Step::Deep && fits[j];
+    /// Whether a path matches. Dynamic programming over both sequences, so that `**` costs no backtracking.
+    pub(super) fn matches(&self, path: &[FieldSegment<'_>]) -> bool {
+        let width = self.segments.len() + 1;
+        let mut matches = vec![false; (path.len() + 1) * width];
+        matches[0] = true;
+        for (j, segment) in self.segments.iter().enumerate() {
+            matches[j + 1] = *segment == PatternSegment::Deep && matches[j];
         }
-        for (i, at) in way.iter().enumerate() {
-            for j in 0..self.steps.len() {
-                let before = |back: usize| fits[i * width + j + 1 - back];
-                fits[(i + 1) * width + j + 1] = match (&self.steps[j], at) {
-                    (Step::Deep, _) => fits[(i + 1) * width + j] || before(0),
-                    (Step::Any, Way::Key(_)) => before(1),
-                    // Compat: `*` is a key together with its item.
-                    (Step::Any, Way::Item(..)) => before(0) && i > 0,
-                    (Step::Name(_), Way::Key(key)) => (1..=j + 1)
+        for (i, at) in path.iter().enumerate() {
+            for j in 0..self.segments.len() {
+                let before = |back: usize| matches[i * width + j + 1 - back];
+                matches[(i + 1) * width + j + 1] = match (&self.segments[j], at) {
+                    (PatternSegment::Deep, _) => matches[(i + 1) * width + j] || before(0),
+                    (PatternSegment::Any, FieldSegment::Key(_)) => before(1),
+                    // Compat: `*` matches a key together with its element.
+                    (PatternSegment::Any, FieldSegment::Element(..)) => before(0) && i > 0,
+                    (PatternSegment::Name(_), FieldSegment::Key(key)) => (1..=j + 1)
                         .any(|back| before(back) && self.is_key(j + 1 - back, j + 1, key)),
-                    (Step::Index(index), Way::Item(at, _)) => index == at && before(1),
-                    (Step::AnyIndex, Way::Item(..)) => before(1),
-                    (Step::Match(key, value), Way::Item(_, item)) => {
+                    (PatternSegment::Index(index), FieldSegment::Element(at, _)) => {
+                        index == at && before(1)
+                    }
+                    (PatternSegment::AnyIndex, FieldSegment::Element(..)) => before(1),
+                    (PatternSegment::Match(key, value), FieldSegment::Element(_, item)) => {
                         let field = item.step(&Segment::Key(key.clone()));
                         let scalar = field.and_then(|it| it.resolve().as_scalar());
                         before(1) && scalar.is_some_and(|it| it.is(value))
@@ -95,48 +97,49 @@ impl PathPattern {
                 };
             }
         }
-        fits[fits.len() - 1]
+        matches[matches.len() - 1]
     }
 
-    /// Whether these names are one key.
+    /// Whether these segments form one key.
     fn is_key(&self, from: usize, to: usize, key: &str) -> bool {
-        let names: Option<Vec<&str>> = self.steps[from..to].iter().map(Step::name).collect();
+        let names: Option<Vec<&str>> =
+            self.segments[from..to].iter().map(PatternSegment::name).collect();
         names.is_some_and(|names| names.join(".") == key)
     }
 }
 
-impl Step {
+impl PatternSegment {
     fn name(&self) -> Option<&str> {
         match self {
-            Step::Name(name) => Some(name),
+            PatternSegment::Name(name) => Some(name),
             _ => None,
         }
     }
 }
 
-fn item(index: &str) -> Result<Step, String> {
+fn element(index: &str) -> Result<PatternSegment, String> {
     if index == "*" {
-        return Ok(Step::AnyIndex);
+        return Ok(PatternSegment::AnyIndex);
     }
     if let Some((key, value)) = index.split_once('=') {
-        return Ok(Step::Match(key.to_owned(), value.to_owned()));
+        return Ok(PatternSegment::Match(key.to_owned(), value.to_owned()));
     }
-    let wrong = |_| format!("`[{index}]` is no item: write [0], [*] or [name=value]");
-    index.parse().map(Step::Index).map_err(wrong)
+    let invalid = |_| format!("expected [0], [*] or [name=value], found `[{index}]`");
+    index.parse().map(PatternSegment::Index).map_err(invalid)
 }
 
-/// Where a plain path leads in a resource, also one that is not there: keys with dots are taken as they are, and what is below
-/// annotations and labels is one key.
+/// The path of a field in a resource, which may be missing. Existing keys may contain dots, and everything below annotations and
+/// labels is one key.
 pub(super) fn resolve(root: NodeRef<'_>, names: &[&str]) -> Path {
     let mut path = Path::default();
     let (mut node, mut at) = (Some(root), 0);
     while at < names.len() {
         let mapping = node.and_then(|node| node.resolve().as_mapping());
-        let there = (at + 1..=names.len()).rev().find_map(|to| {
+        let existing = (at + 1..=names.len()).rev().find_map(|to| {
             let key = names[at..to].join(".");
             Some((to, mapping?.get(&key)?, key))
         });
-        let key = match there {
+        let key = match existing {
             Some((to, value, key)) => {
                 (node, at) = (Some(value), to);
                 key
@@ -160,39 +163,39 @@ mod tests {
     use super::*;
     use krm_sdk::yaml::File;
 
-    /// The paths of all scalars that a pattern fits.
+    /// The values of all scalars that a pattern matches.
     fn found(pattern: &str, text: &str) -> String {
         fn visit<'a>(
             node: NodeRef<'a>,
-            way: &mut Vec<Way<'a>>,
-            fit: &mut dyn FnMut(NodeRef<'a>, &[Way<'a>]),
+            path: &mut Vec<FieldSegment<'a>>,
+            check: &mut dyn FnMut(NodeRef<'a>, &[FieldSegment<'a>]),
         ) {
             for (at, item) in node.as_sequence().into_iter().flat_map(|it| it.items()).enumerate() {
-                way.push(Way::Item(at, item));
-                visit(item, way, fit);
-                way.pop();
+                path.push(FieldSegment::Element(at, item));
+                visit(item, path, check);
+                path.pop();
             }
             for entry in node.as_mapping().into_iter().flat_map(|it| it.entries()) {
-                way.push(Way::Key(entry.key.text().to_owned()));
-                visit(entry.value, way, fit);
-                way.pop();
+                path.push(FieldSegment::Key(entry.key.text().to_owned()));
+                visit(entry.value, path, check);
+                path.pop();
             }
             if node.as_scalar().is_some() {
-                fit(node, way);
+                check(node, path);
             }
         }
         let pattern = PathPattern::new(pattern).unwrap();
         let file = File::parse(text.to_owned()).unwrap();
         let mut out = Vec::new();
         let root = file.document(0).unwrap().root().unwrap();
-        visit(root, &mut Vec::new(), &mut |node, way| {
-            out.extend(pattern.matches(way).then(|| node.text().to_owned()));
+        visit(root, &mut Vec::new(), &mut |node, path| {
+            out.extend(pattern.matches(path).then(|| node.text().to_owned()));
         });
         out.join(" ")
     }
 
     #[test]
-    fn every_kind_of_step_fits_what_it_should() {
+    fn every_kind_of_segment_matches() {
         let text = "a:\n  b: 1\n  c.d/e: 2\n  l:\n  - c: 3\n    n: x\n  - c: 4\n    n: y.z\n  - [5, 6]\n  m:\n    deep:\n    - c: 7\n    c: 8\n";
         for (pattern, expected) in [
             ("a.b", "1"),
@@ -218,14 +221,14 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_told() {
+    fn invalid_patterns_are_errors() {
         for pattern in ["", "a..b", "a.", ".a", "a[x]", "a[0", "a[0]b"] {
             assert!(PathPattern::new(pattern).is_err(), "{pattern}");
         }
     }
 
     #[test]
-    fn a_plain_path_finds_keys_with_dots() {
+    fn path_resolves_keys_with_dots() {
         let file = File::parse("metadata:\n  labels:\n    a.b: 1\nx.y: {}\n".to_owned()).unwrap();
         let root = file.document(0).unwrap().root().unwrap();
         for (path, expected) in [

@@ -1,4 +1,4 @@
-//! What is looked for and what is put there, read from the functionConfig once.
+//! The search conditions and replacements of the functionConfig.
 
 use std::ops::Range;
 
@@ -8,12 +8,12 @@ use regex_lite::Regex;
 use serde::Deserialize;
 
 use super::glob::Glob;
-use super::path::{PathPattern, Way};
+use super::path::{FieldSegment, PathPattern};
 use crate::config::reword_unknown_fields;
 use crate::kinds::CatalogKind;
 use crate::results;
 
-/// The functionConfig as it is written; an empty text is the same as none.
+/// The functionConfig. An empty string counts as unset.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default)]
 struct Config {
@@ -26,7 +26,7 @@ struct Config {
     put_comment: String,
 }
 
-/// The names as the original tells them.
+/// Compat: the options as the original lists them.
 const MATCHERS: &str =
     r#"["by-value" "by-file-path" "by-value-regex" "by-path" "put-value" "put-comment"]"#;
 
@@ -100,7 +100,7 @@ impl Search {
             let is_missing = |number: &str| {
                 !number.parse().is_ok_and(|it| (1..groups.unwrap_or(0)).contains(&it))
             };
-            groups.is_some() && numbers(text).iter().any(|(_, number)| is_missing(number))
+            groups.is_some() && group_references(text).iter().any(|(_, number)| is_missing(number))
         });
         let missing_group = with_missing_group.map(|(key, _)| {
             let message = "unable to resolve capture groups".into();
@@ -120,33 +120,33 @@ impl Search {
         })
     }
 
-    /// Whether resources of a file are looked at.
-    pub(super) fn is_in(&self, file: &str) -> bool {
+    /// Whether resources of a file are searched.
+    pub(super) fn includes_file(&self, file: &str) -> bool {
         self.files.as_ref().is_none_or(|glob| glob.matches(file))
             && !self.not_files.as_ref().is_some_and(|glob| glob.matches(file))
     }
 
-    /// Whether something is put.
-    pub(super) fn puts(&self) -> bool {
+    /// Whether matching fields are changed.
+    pub(super) fn replaces(&self) -> bool {
         self.put_value.is_some() || self.put_comment.is_some()
     }
 
-    /// The path that a value is put at, also where nothing is yet.
-    pub(super) fn target(&self) -> Option<Vec<&str>> {
+    /// The path of a field that is created if it is missing.
+    pub(super) fn path_to_create(&self) -> Option<Vec<&str>> {
         let is_put = self.value.is_none() && self.regex.is_none() && self.put_value.is_some();
-        self.path.as_ref().filter(|_| is_put)?.plain()
+        self.path.as_ref().filter(|_| is_put)?.keys()
     }
 
-    /// Whether a list gets a comment.
-    pub(super) fn takes_list(&self, way: &[Way<'_>], list: NodeRef<'_>) -> bool {
+    /// Whether the comment of a sequence is set.
+    pub(super) fn matches_sequence(&self, path: &[FieldSegment<'_>], list: NodeRef<'_>) -> bool {
         self.put_comment.is_some()
-            && matches!(way.last(), Some(Way::Key(_)))
+            && matches!(path.last(), Some(FieldSegment::Key(_)))
             && list.children().next().is_some()
-            && self.path.as_ref().is_some_and(|path| path.matches(way))
+            && self.path.as_ref().is_some_and(|pattern| pattern.matches(path))
     }
 
-    /// Whether a value is one that is looked for.
-    pub(super) fn takes(&self, way: &[Way<'_>], scalar: Scalar<'_>) -> bool {
+    /// Whether a scalar matches.
+    pub(super) fn matches(&self, path: &[FieldSegment<'_>], scalar: Scalar<'_>) -> bool {
         let by_value = match (&self.value, &self.regex) {
             (Some(value), _) => Some(scalar.is(value)),
             (None, Some((whole, _))) => Some(whole.is_match(&scalar.value())),
@@ -155,22 +155,22 @@ impl Search {
         if by_value == Some(false) {
             return false;
         }
-        let by_path = self.path.as_ref().map(|path| path.matches(way));
+        let by_path = self.path.as_ref().map(|pattern| pattern.matches(path));
         by_path.or(by_value).unwrap_or(false)
     }
 
-    /// Whether a value holds what is looked for beside other text.
-    pub(super) fn takes_part(&self, scalar: Scalar<'_>) -> bool {
+    /// Whether a part of a value matches.
+    pub(super) fn matches_part(&self, scalar: Scalar<'_>) -> bool {
         self.regex.as_ref().is_some_and(|(_, part)| part.is_match(&scalar.value()))
     }
 
-    /// The text with what the groups of the pattern hold in a value: `${1}`.
-    pub(super) fn filled(&self, text: &str, value: &str) -> String {
+    /// Replaces `${1}` by the capture groups of a value.
+    pub(super) fn expand_groups(&self, text: &str, value: &str) -> String {
         let groups = self.regex.as_ref().and_then(|(whole, _)| whole.captures(value));
         let Some(groups) = groups else { return text.to_owned() };
         let mut out = String::new();
         let mut at = 0;
-        for (range, number) in numbers(text) {
+        for (range, number) in group_references(text) {
             let group = number.parse().ok().and_then(|number| groups.get(number));
             out.push_str(&text[at..range.start]);
             out.push_str(group.map_or("", |group| group.as_str()));
@@ -181,8 +181,8 @@ impl Search {
     }
 }
 
-/// Every `${1}` of a text: where it stands, and its digits.
-fn numbers(text: &str) -> Vec<(Range<usize>, &str)> {
+/// The range and the digits of every `${1}` in a text.
+fn group_references(text: &str) -> Vec<(Range<usize>, &str)> {
     let mut found = Vec::new();
     for (start, _) in text.match_indices("${") {
         let Some(end) = text[start..].find('}').map(|end| start + end) else { break };

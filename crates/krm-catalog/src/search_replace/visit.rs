@@ -1,10 +1,10 @@
-//! Goes through a resource and finds the fields that are looked for.
+//! Searching a resource.
 
 use krm_core::setters::can_have_line_comment;
 use krm_sdk::Resource;
 use krm_sdk::yaml::{CommentPosition, NodeKind, NodeRef, Path};
 
-use super::path::Way;
+use super::path::FieldSegment;
 use super::search::Search;
 
 /// A field that was found, and what it gets.
@@ -34,32 +34,32 @@ struct Visit<'s> {
 
 impl Visit<'_> {
     /// As deep as the text is nested, which the reader bounds.
-    fn node<'a>(&mut self, node: NodeRef<'a>, way: &mut Vec<Way<'a>>) {
+    fn node<'a>(&mut self, node: NodeRef<'a>, path: &mut Vec<FieldSegment<'a>>) {
         if let Some(scalar) = node.as_scalar() {
-            if self.search.takes(way, scalar) {
-                let fill = |text: &String| self.search.filled(text, &scalar.value());
-                let value = self.search.put_value.as_ref().map(fill);
-                let comment = self.search.put_comment.as_ref().map(fill);
+            if self.search.matches(path, scalar) {
+                let expand = |text: &String| self.search.expand_groups(text, &scalar.value());
+                let value = self.search.put_value.as_ref().map(expand);
+                let comment = self.search.put_comment.as_ref().map(expand);
                 self.add(node, value, comment);
-            } else if self.search.takes_part(scalar) {
+            } else if self.search.matches_part(scalar) {
                 *self.parts += 1;
             }
         }
         if node.kind() == NodeKind::Sequence {
-            if self.search.takes_list(way, node) {
+            if self.search.matches_sequence(path, node) {
                 self.add(node, None, self.search.put_comment.clone());
             }
             for (at, item) in node.children().enumerate() {
-                way.push(Way::Item(at, item));
-                self.node(item, way);
-                way.pop();
+                path.push(FieldSegment::Element(at, item));
+                self.node(item, path);
+                path.pop();
             }
         }
         for entry in node.as_mapping().into_iter().flat_map(|mapping| mapping.entries()) {
             let key = entry.key.as_scalar().map(|key| key.value()).unwrap_or_default();
-            way.push(Way::Key(key.into_owned()));
-            self.node(entry.value, way);
-            way.pop();
+            path.push(FieldSegment::Key(key.into_owned()));
+            self.node(entry.value, path);
+            path.pop();
         }
     }
 
@@ -74,12 +74,12 @@ impl Visit<'_> {
     }
 }
 
-/// The comments beside values, with where the values begin.
+/// Line comments with the offsets of their values.
 pub(super) fn comments(item: &Resource) -> Vec<(u32, String)> {
     if !item.text().contains('#') {
         return Vec::new();
     }
     let comments = item.root().document().comments().into_iter();
-    let beside = comments.filter(|comment| comment.position == CommentPosition::Line);
-    beside.filter_map(|it| Some((it.owner?.start(), it.text.to_owned()))).collect()
+    let line_comments = comments.filter(|comment| comment.position == CommentPosition::Line);
+    line_comments.filter_map(|it| Some((it.owner?.start(), it.text.to_owned()))).collect()
 }

@@ -1,4 +1,4 @@
-//! Where a resource names a namespace: its own, the one that it is, and those of what it refers to.
+//! The fields of a resource that hold a namespace: its own, the name of a Namespace, and references.
 
 use krm_sdk::Resource;
 use krm_yaml::NodeRef;
@@ -6,21 +6,21 @@ use krm_yaml::NodeRef;
 use crate::changes::{Changes, FieldSlot};
 use crate::field_spec::is_of;
 
-/// A place for the name of a namespace.
+/// A field that holds a namespace.
 pub(super) struct NamespaceField<'a> {
     pub(super) slot: FieldSlot<'a>,
-    /// The namespace that the resource had where it comes from.
+    /// The namespace that the resource had upstream.
     pub(super) origin: Option<String>,
-    /// Whether it says where the resource itself lives.
+    /// Whether it is the namespace of the resource itself.
     pub(super) is_own: bool,
 }
 
-/// What kpt notes of the resource in the package that it was copied from: group, kind, namespace and name.
+/// The annotation of kpt with the upstream group, kind, namespace and name.
 const UPSTREAM: &str = "internal.kpt.dev/upstream-identifier";
-/// The namespace of what has none, in that note.
+/// The namespace of a cluster-scoped resource in that annotation.
 const NO_NAMESPACE: &str = "~C";
 
-/// All places of a resource.
+/// All fields of a resource that hold a namespace.
 pub(super) fn namespace_fields<'a>(
     changes: &mut Changes<'a>,
     resource: &'a Resource,
@@ -33,7 +33,7 @@ pub(super) fn namespace_fields<'a>(
             namespace if namespace.is_empty() => "default".to_owned(),
             namespace => namespace.into_owned(),
         });
-        // Compat: what its note says to be of the whole cluster is left alone.
+        // Compat: a resource that was cluster-scoped upstream is not changed.
         if origin != NO_NAMESPACE {
             let slot = changes.follow(root, &["metadata", "namespace"]);
             fields.extend(slot.map(|slot| NamespaceField {
@@ -74,14 +74,14 @@ pub(super) fn namespace_fields<'a>(
     fields
 }
 
-/// A part of the note about where the resource comes from.
+/// A part of the upstream identifier.
 fn origin(resource: &Resource, part: usize) -> Option<String> {
-    let note = resource.annotation(UPSTREAM)?;
-    let parts: Vec<&str> = note.split('|').collect();
+    let identifier = resource.annotation(UPSTREAM)?;
+    let parts: Vec<&str> = identifier.split('|').collect();
     (parts.len() == 4).then(|| parts[part].to_owned())
 }
 
-/// The namespace of a reference to a service, where there is such a reference.
+/// The namespace of a service reference, if there is one.
 fn service_namespace<'a>(
     changes: &mut Changes<'a>,
     root: NodeRef<'a>,
@@ -94,7 +94,7 @@ fn service_namespace<'a>(
     }
 }
 
-/// The namespaces that subjects have.
+/// The namespaces of subjects.
 fn subjects<'a>(changes: &mut Changes<'a>, root: NodeRef<'a>) -> Vec<FieldSlot<'a>> {
     let list = changes.follow(root, &["subjects"]).and_then(|slot| slot.node());
     let subjects =

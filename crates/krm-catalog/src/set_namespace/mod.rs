@@ -1,4 +1,4 @@
-//! `set-namespace`: the namespace of resources, and of what names one in them.
+//! `set-namespace`: sets the namespace of resources and of references in them.
 
 mod fields;
 
@@ -16,13 +16,13 @@ use crate::depends_on::{Dependency, rewrite};
 use crate::scope::Scopes;
 use fields::{NamespaceField, namespace_fields};
 
-/// The function as it is listed.
+/// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
     name: "set-namespace",
     aliases: &[],
-    summary: "set the namespace of resources, and of references to one",
+    summary: "set the namespace of resources, and update references to it",
     doc: include_str!("../../doc/set-namespace.md"),
-    // Up to v0.4.1 kinds that nobody knows got a namespace, too.
+    // Up to v0.4.1 unknown kinds got a namespace, too.
     tags: &["v0.4", "v0.4.2", "v0.4.3", "v0.4.4", "v0.4.5"],
     run,
 };
@@ -34,10 +34,10 @@ struct SetNamespace {
     namespace_matcher: String,
 }
 
-/// The name that kpt gives the ConfigMap with what is known of a package.
+/// The name of the ConfigMap that kpt generates for a package.
 const PACKAGE_CONTEXT: &str = "kptfile.kpt.dev";
 
-/// What was done, for the summary, and what was seen.
+/// The changed and the existing namespaces, for the summary.
 #[derive(Default)]
 struct Tally {
     count: usize,
@@ -51,52 +51,53 @@ impl Tally {
         self.old.insert(old.to_owned());
     }
 
-    /// The old values as the original tells them: in order, parted by spaces.
-    fn told(&self) -> String {
+    /// The old values as the original prints them: sorted, separated by spaces.
+    fn old_values(&self) -> String {
         let old: Vec<&str> = self.old.iter().map(String::as_str).collect();
         format!("[{}]", old.join(" "))
     }
 }
 
-/// Sets the namespace of all resources that are not for tools only.
+/// Sets the namespace of all resources except local configuration.
 pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     let config = read(list)?;
     let scopes = Scopes::of(&list.items);
     let mut moved = BTreeMap::new();
-    let (mut tally, mut said) = (Tally::default(), Vec::new());
-    let ours: Vec<usize> =
+    let (mut tally, mut messages) = (Tally::default(), Vec::new());
+    let selected: Vec<usize> =
         (0..list.items.len()).filter(|at| !list.items[*at].view().is_local()).collect();
-    // The fields of resources of the whole cluster are told first, as in the original.
-    let (inside, outside): (Vec<usize>, Vec<usize>) =
-        ours.iter().copied().partition(|at| scopes.is_namespaced(&list.items[*at]));
-    for at in outside.into_iter().chain(inside.iter().copied()) {
+    // Compat: results of cluster-scoped resources come first.
+    let (namespaced, cluster_scoped): (Vec<usize>, Vec<usize>) =
+        selected.iter().copied().partition(|at| scopes.is_namespaced(&list.items[*at]));
+    for at in cluster_scoped.into_iter().chain(namespaced.iter().copied()) {
         let resource = &mut list.items[at];
-        let is_inside = scopes.is_namespaced(resource);
-        let before = is_inside.then(|| dependency(resource));
+        let is_namespaced = scopes.is_namespaced(resource);
+        let before = is_namespaced.then(|| dependency(resource));
         let is_moved = change(resource, |changes, resource| {
-            let fields = namespace_fields(changes, resource, is_inside);
-            Ok(config.set(changes, resource, fields, &mut tally, &mut said))
+            let fields = namespace_fields(changes, resource, is_namespaced);
+            Ok(config.set(changes, resource, fields, &mut tally, &mut messages))
         })?;
         moved.extend(before.map(|before| (before, is_moved)));
     }
-    let depends = rewrite_dependencies(list, &ours, &config.namespace, &moved)?;
-    said.into_iter().for_each(|message| list.add_result(Severity::Info, message));
+    let depends = rewrite_dependencies(list, &selected, &config.namespace, &moved)?;
+    messages.into_iter().for_each(|message| list.add_result(Severity::Info, message));
     summarize(list, &config.namespace, &tally, &depends);
     list.results.extend(no_match(list, &config, &tally));
     Ok(())
 }
 
-/// A warning where the matcher means nothing, and did not do so before either.
+/// A warning if the matcher selects nothing, and the new namespace does not exist either.
 fn no_match(list: &ResourceList, config: &SetNamespace, tally: &Tally) -> Option<FunctionResult> {
-    let (given, matcher) = (function_config(list)?, config.namespace_matcher.as_str());
+    let (function_config, matcher) = (function_config(list)?, config.namespace_matcher.as_str());
     let is_fine = matcher.is_empty() || tally.count > 0 || tally.seen.is_empty();
     if is_fine || [matcher, &config.namespace].iter().any(|it| tally.seen.contains(*it)) {
         return None;
     }
     let seen: Vec<_> = tally.seen.iter().take(3).map(|it| format!("`{it}`")).collect();
-    let message = format!("no namespace is `{matcher}`: there are {}", seen.join(", "));
-    let field = if is_config_map(given) { "data.namespaceMatcher" } else { "namespaceMatcher" };
-    Some(given.result(Severity::Warning, message).field(field).into())
+    let message = format!("no namespace is `{matcher}`: namespaces are {}", seen.join(", "));
+    let field =
+        if is_config_map(function_config) { "data.namespaceMatcher" } else { "namespaceMatcher" };
+    Some(function_config.result(Severity::Warning, message).field(field).into())
 }
 
 fn read(list: &ResourceList) -> Result<SetNamespace, Error> {
@@ -126,7 +127,7 @@ fn read(list: &ResourceList) -> Result<SetNamespace, Error> {
     Ok(read)
 }
 
-/// What is known of a package: its name is the namespace, unless it says another. It may hold anything else.
+/// The package context: `name` is the namespace unless it has `namespace`. Other keys are allowed.
 fn read_context(config: &Resource) -> Result<SetNamespace, Error> {
     let data: BTreeMap<String, String> = config.read_config()?;
     let text = |name: &str| data.get(name).filter(|text| !text.is_empty()).cloned();
@@ -137,19 +138,19 @@ fn read_context(config: &Resource) -> Result<SetNamespace, Error> {
 }
 
 fn empty(config: &Resource, field: &str) -> Error {
-    let told = invalid_field(config, field, format!("`{field}` should not be empty"));
-    told.hint(format!("put the new namespace into `{field}`")).into()
+    let error = invalid_field(config, field, format!("`{field}` should not be empty"));
+    error.hint(format!("set `{field}` to the new namespace")).into()
 }
 
 impl SetNamespace {
-    /// Whether the namespace of the resource itself is another now.
+    /// Sets the namespace, and returns whether that of the resource itself changed.
     fn set<'a>(
         &self,
         changes: &mut Changes<'a>,
         resource: &'a Resource,
         fields: Vec<NamespaceField<'a>>,
         tally: &mut Tally,
-        said: &mut Vec<String>,
+        messages: &mut Vec<String>,
     ) -> bool {
         let mut is_moved = false;
         for field in fields {
@@ -165,7 +166,7 @@ impl SetNamespace {
                 }
                 continue;
             }
-            if !self.is_meant(current, field.origin.as_deref(), resource, said) {
+            if !self.is_selected(current, field.origin.as_deref(), resource, messages) {
                 continue;
             }
             tally.add(current);
@@ -175,17 +176,17 @@ impl SetNamespace {
         is_moved
     }
 
-    fn is_meant(
+    fn is_selected(
         &self,
         current: &str,
         origin: Option<&str>,
         resource: &Resource,
-        said: &mut Vec<String>,
+        messages: &mut Vec<String>,
     ) -> bool {
         let matcher = self.namespace_matcher.as_str();
         let by_origin = !matcher.is_empty() && origin == Some(matcher);
         if by_origin {
-            said.push(format!(
+            messages.push(format!(
                 "[Resource(apiVersion={}, kind={}, namespace={}, name={})] has matching origin {matcher}",
                 resource.api_version(),
                 resource.kind(),
@@ -197,7 +198,7 @@ impl SetNamespace {
     }
 }
 
-/// How a resource of a namespace is named by those that depend on it.
+/// The reference by which others depend on a resource.
 fn dependency(resource: &Resource) -> Dependency {
     let namespace = match resource.namespace() {
         namespace if namespace.is_empty() => "default".to_owned(),
@@ -211,15 +212,15 @@ fn dependency(resource: &Resource) -> Dependency {
     }
 }
 
-/// Dependencies on what is in another namespace now go with it.
+/// Updates dependencies on resources whose namespace changed.
 fn rewrite_dependencies(
     list: &mut ResourceList,
-    ours: &[usize],
+    selected: &[usize],
     new: &str,
     moved: &BTreeMap<Dependency, bool>,
 ) -> Result<Tally, Error> {
     let mut tally = Tally::default();
-    for at in ours {
+    for at in selected {
         let resource = &mut list.items[*at];
         if resource.annotation(crate::depends_on::ANNOTATION).is_none() {
             continue;
@@ -241,7 +242,7 @@ fn summarize(list: &mut ResourceList, new: &str, tally: &Tally, depends: &Tally)
     let message = match tally.count {
         0 => format!("all matching namespaces are already {new:?}. no value changed"),
         count => {
-            format!("namespace {} updated to {new:?}, {count} value(s) changed", tally.told())
+            format!("namespace {} updated to {new:?}, {count} value(s) changed", tally.old_values())
         }
     };
     list.add_result(Severity::Info, message);
@@ -249,7 +250,7 @@ fn summarize(list: &mut ResourceList, new: &str, tally: &Tally, depends: &Tally)
         0 => "all `depends-on` annotations are up-to-date. no `namespace` changed".to_owned(),
         count => format!(
             "`depends-on` annotation namespace {} updated to {new:?}, {count} value(s) changed",
-            depends.told()
+            depends.old_values()
         ),
     };
     list.add_result(Severity::Info, message);

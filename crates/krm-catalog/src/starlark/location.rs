@@ -5,7 +5,7 @@ use krm_yaml::{File, NodeRef, Span};
 use starlark::Error;
 use starlark::codemap::{FileSpan, ResolvedPos};
 
-use super::loops::Plain;
+use super::loops::RewrittenScript;
 use crate::kinds::CatalogKind;
 use crate::script_location::{self, ScriptPosition};
 
@@ -25,7 +25,7 @@ pub(super) struct Script<'a> {
 
 impl Script<'_> {
     /// The diagnostic for an error of the script.
-    pub(super) fn diagnostic(self, error: &Error, script: &Plain) -> Diagnostic {
+    pub(super) fn diagnostic(self, error: &Error, script: &RewrittenScript) -> Diagnostic {
         let message = error.without_diagnostic().to_string();
         let message = message.lines().next().unwrap_or_default().into();
         let diagnostic = Diagnostic::error(CatalogKind::ScriptFailed { message });
@@ -45,7 +45,12 @@ impl Script<'_> {
         diagnostic
     }
 
-    fn locate(self, diagnostic: Diagnostic, span: &FileSpan, script: &Plain) -> Diagnostic {
+    fn locate(
+        self,
+        diagnostic: Diagnostic,
+        span: &FileSpan,
+        script: &RewrittenScript,
+    ) -> Diagnostic {
         let span = span.resolve_span();
         let position =
             |it: ResolvedPos| ScriptPosition { line: script.original(it.line), column: it.column };

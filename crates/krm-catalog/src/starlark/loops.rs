@@ -1,45 +1,45 @@
-//! `while`, which the interpreter does not have: `while c:` is read as an endless `for` that breaks where `c` is not true.
+//! `while`, which the interpreter lacks: `while c:` is rewritten to an endless `for` that breaks if `c` is false.
 
-/// So many rounds are endless: a script has fewer steps.
+/// Practically endless: the limit of steps is lower.
 const ENDLESS: &str = "for _ in range(2147483647):";
 
-/// A script that the interpreter takes, and for each of its lines the line of the original.
-pub(super) struct Plain {
+/// A script without `while`, and for each of its lines the line of the original.
+pub(super) struct RewrittenScript {
     pub(super) text: String,
     pub(super) lines: Vec<usize>,
 }
 
-/// The script without `while`.
-pub(super) fn without_while(source: &str) -> Plain {
-    let mut plain = Plain { text: String::new(), lines: Vec::new() };
-    // Conditions whose loop has been opened, and whose body comes with the next statement.
-    let mut waiting: Option<(&str, usize)> = None;
+/// Rewrites the `while` loops of a script.
+pub(super) fn rewrite_while(source: &str) -> RewrittenScript {
+    let mut script = RewrittenScript { text: String::new(), lines: Vec::new() };
+    // The condition of a loop whose body begins with the next statement.
+    let mut pending: Option<(&str, usize)> = None;
     for (line, statement) in statements(source) {
         let indent = &statement[..statement.len() - statement.trim_start().len()];
         let is_blank = statement.trim_start().is_empty() || statement.trim_start().starts_with('#');
-        if let Some((condition, at)) = waiting.filter(|_| !is_blank) {
-            plain.push(at, &format!("{indent}if not ({condition}): break\n"));
-            waiting = None;
+        if let Some((condition, at)) = pending.filter(|_| !is_blank) {
+            script.push(at, &format!("{indent}if not ({condition}): break\n"));
+            pending = None;
         }
         match head(statement) {
             Some((condition, body)) => {
                 let rest = body.trim();
                 if rest.is_empty() || rest.starts_with('#') {
-                    plain.push(line, &format!("{indent}{ENDLESS}\n"));
-                    waiting = Some((condition, line));
+                    script.push(line, &format!("{indent}{ENDLESS}\n"));
+                    pending = Some((condition, line));
                 } else {
-                    plain.push(line, &format!("{indent}{ENDLESS}\n"));
-                    plain.push(line, &format!("{indent} if not ({condition}): break\n"));
-                    plain.push(line, &format!("{indent} {}\n", body.trim()));
+                    script.push(line, &format!("{indent}{ENDLESS}\n"));
+                    script.push(line, &format!("{indent} if not ({condition}): break\n"));
+                    script.push(line, &format!("{indent} {}\n", body.trim()));
                 }
             }
-            None => plain.push(line, statement),
+            None => script.push(line, statement),
         }
     }
-    plain
+    script
 }
 
-impl Plain {
+impl RewrittenScript {
     fn push(&mut self, line: usize, text: &str) {
         self.lines.extend((line..).take(text.split_inclusive('\n').count()));
         self.text.push_str(text);
@@ -57,14 +57,17 @@ fn head(statement: &str) -> Option<(&str, &str)> {
     if !rest.starts_with([' ', '\t', '(']) {
         return None;
     }
-    let colon = outside(rest).into_iter().find(|(_, byte)| *byte == b':')?.0;
+    let colon = top_level_bytes(rest).into_iter().find(|(_, byte)| *byte == b':')?.0;
     Some((rest[..colon].trim(), &rest[colon + 1..]))
 }
 
-/// The statements of a script with the lines on which they begin: a line, or more where brackets, texts or `\` go on.
+/// The statements of a script with their first lines. Brackets, strings and `\` continue a statement on the next line.
 fn statements(source: &str) -> Vec<(usize, &str)> {
     let (mut found, mut start, mut line) = (Vec::new(), 0, 0);
-    let ends = outside(source).into_iter().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
+    let ends = top_level_bytes(source)
+        .into_iter()
+        .filter(|(_, byte)| *byte == b'\n')
+        .map(|(at, _)| at + 1);
     for end in ends.chain([source.len()]).filter(|end| *end > 0) {
         if start < end {
             found.push((line, &source[start..end]));
@@ -75,14 +78,14 @@ fn statements(source: &str) -> Vec<(usize, &str)> {
     found
 }
 
-/// The bytes of a script outside of brackets, texts and comments, with their places.
-fn outside(source: &str) -> Vec<(usize, u8)> {
+/// The bytes of a script outside of brackets, strings and comments, with their offsets.
+fn top_level_bytes(source: &str) -> Vec<(usize, u8)> {
     let bytes = source.as_bytes();
     let (mut found, mut at, mut depth) = (Vec::new(), 0, 0_usize);
     while let Some(byte) = bytes.get(at).copied() {
         match byte {
             b'#' => at += source[at..].find('\n').unwrap_or(source.len() - at),
-            b'"' | b'\'' => at += text_length(&source[at..]),
+            b'"' | b'\'' => at += string_length(&source[at..]),
             b'\\' => at += 2,
             _ => {
                 match byte {
@@ -98,8 +101,8 @@ fn outside(source: &str) -> Vec<(usize, u8)> {
     found
 }
 
-/// How long the text is that begins here, with its quotes.
-fn text_length(source: &str) -> usize {
+/// The length of the string literal at the beginning, including its quotes.
+fn string_length(source: &str) -> usize {
     let quote = &source[..1];
     let triple = quote.repeat(3);
     let quotes = if source.starts_with(&triple) { triple.as_str() } else { quote };
@@ -122,19 +125,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_script_without_loops_is_as_it_is() {
+    fn script_without_loops_is_unchanged() {
         let source = "# while x:\nx = \"\"\"\nwhile y:\n\"\"\"\nwhiles = [\nwhile_ for while_ in y\n] \\\n + z\n'it\\'s'";
-        let plain = without_while(source);
-        assert_eq!(plain.text, source);
-        assert_eq!(plain.lines, (0..=8).collect::<Vec<_>>());
+        let script = rewrite_while(source);
+        assert_eq!(script.text, source);
+        assert_eq!(script.lines, (0..=8).collect::<Vec<_>>());
     }
 
     #[test]
-    fn a_loop_breaks_where_its_condition_is_not_true() {
+    fn while_becomes_for_with_break() {
         let source = "def f(n):\n  while n > {1: 2}[1]: # down\n\n    # one less\n    n -= 1\n  while (n or\n      m): n += 1\n  return n\n";
-        let plain = without_while(source);
-        let wanted = "def f(n):\n  for _ in range(2147483647):\n\n    # one less\n    if not (n > {1: 2}[1]): break\n    n -= 1\n  for _ in range(2147483647):\n   if not ((n or\n      m)): break\n   n += 1\n  return n\n";
-        assert_eq!(plain.text, wanted);
-        assert_eq!(plain.lines, [0, 1, 2, 3, 1, 4, 5, 5, 6, 5, 7]);
+        let script = rewrite_while(source);
+        let expected = "def f(n):\n  for _ in range(2147483647):\n\n    # one less\n    if not (n > {1: 2}[1]): break\n    n -= 1\n  for _ in range(2147483647):\n   if not ((n or\n      m)): break\n   n += 1\n  return n\n";
+        assert_eq!(script.text, expected);
+        assert_eq!(script.lines, [0, 1, 2, 3, 1, 4, 5, 5, 6, 5, 7]);
     }
 }

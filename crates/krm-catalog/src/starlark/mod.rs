@@ -18,7 +18,7 @@ use crate::Builtin;
 use crate::config::rejected;
 use location::Script;
 
-/// The function as it is listed.
+/// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
     name: "starlark",
     aliases: &[],
@@ -65,7 +65,7 @@ pub fn run_file(name: &str, text: &str, list: &mut ResourceList) -> Result<(), E
 
 fn run_source(source: Script<'_>, list: &mut ResourceList) -> Result<(), Error> {
     let input = InputList::of(list.items.iter().map(Resource::item), &answer::options(list))?;
-    let script = loops::without_while(source.text);
+    let script = loops::rewrite_while(source.text);
     let context = answer::list_of(&input)?;
     let run = engine::execute(source.name, &script.text, &context, engine::LIMITS);
     list.log.extend(run.printed);

@@ -1,4 +1,4 @@
-//! What scripts can do that Starlark itself cannot: the functions behind the libraries, none of which touches anything outside.
+//! The native functions behind the libraries. None of them does I/O.
 
 use data_encoding::{BASE64, BASE64_NOPAD, BASE64URL, BASE64URL_NOPAD, Encoding, HEXLOWER};
 use krm_core::print::json;
@@ -19,24 +19,24 @@ use starlark::values::{Heap, Value as StarlarkValue};
 use super::render;
 use super::values::{from_starlark, to_starlark};
 
-/// What a function of a library cannot do, in words for the person who called it.
-fn fault(message: impl std::fmt::Display) -> anyhow::Error {
+/// The error of a library function.
+fn error(message: impl std::fmt::Display) -> anyhow::Error {
     anyhow::anyhow!("{message}")
 }
 
 /// The functions behind `lib/*.star`. Only those files see them.
 #[starlark_module]
 pub(super) fn natives(builder: &mut GlobalsBuilder) {
-    /// Entries are sorted by their names, as everywhere in JSON that is compared.
+    /// Entries are sorted by key, so that the output is deterministic.
     fn _json_encode<'v>(value: StarlarkValue<'v>, heap: Heap<'v>) -> anyhow::Result<String> {
-        Ok(json::write(&sorted(from_starlark(value, heap).map_err(fault)?)))
+        Ok(json::write(&sorted(from_starlark(value, heap).map_err(error)?)))
     }
 
     fn _json_decode<'v>(text: &str, heap: Heap<'v>) -> anyhow::Result<StarlarkValue<'v>> {
         let first = text.trim_start().chars().next().unwrap_or_default();
         let is_json = matches!(first, '{' | '[' | '"' | '-' | '0'..='9' | 't' | 'f' | 'n');
         let text = is_json.then(|| text.to_owned());
-        read(text.ok_or_else(|| fault("json.decode: this is no JSON"))?, heap)
+        read(text.ok_or_else(|| error("json.decode: expected JSON"))?, heap)
     }
 
     fn _json_indent(
@@ -52,8 +52,8 @@ pub(super) fn natives(builder: &mut GlobalsBuilder) {
     }
 
     fn _yaml_dumps<'v>(value: StarlarkValue<'v>, heap: Heap<'v>) -> anyhow::Result<String> {
-        let value = sorted(from_starlark(value, heap).map_err(fault)?);
-        render::block(&value).map_err(fault)
+        let value = sorted(from_starlark(value, heap).map_err(error)?);
+        render::block(&value).map_err(error)
     }
 
     fn _base64_encode(
@@ -68,8 +68,8 @@ pub(super) fn natives(builder: &mut GlobalsBuilder) {
         #[starlark(default = "standard")] encoding: &str,
     ) -> anyhow::Result<String> {
         let bytes = base64(encoding)?.decode(data.as_bytes());
-        let bytes = bytes.map_err(|error| fault(format!("base64.decode: {error}")))?;
-        String::from_utf8(bytes).map_err(|_| fault("base64.decode: the data is no UTF-8 text"))
+        let bytes = bytes.map_err(|cause| error(format!("base64.decode: {cause}")))?;
+        String::from_utf8(bytes).map_err(|_| error("base64.decode: the data is not UTF-8"))
     }
 
     fn _hash(name: &str, text: &str) -> anyhow::Result<String> {
@@ -86,7 +86,7 @@ pub(super) fn natives(builder: &mut GlobalsBuilder) {
         #[starlark(default = 0)] flags: i32,
         heap: Heap<'v>,
     ) -> anyhow::Result<StarlarkValue<'v>> {
-        no_flags(flags)?;
+        reject_flags(flags)?;
         let pattern = regex(pattern)?;
         Ok(heap.alloc(AllocTuple(pattern.find_iter(text).map(|it| it.as_str()))))
     }
@@ -98,7 +98,7 @@ pub(super) fn natives(builder: &mut GlobalsBuilder) {
         #[starlark(default = 0)] flags: i32,
         heap: Heap<'v>,
     ) -> anyhow::Result<StarlarkValue<'v>> {
-        no_flags(flags)?;
+        reject_flags(flags)?;
         let pattern = regex(pattern)?;
         let groups = pattern.captures_iter(text).map(|found| {
             let texts = (0..found.len()).map(|at| found.get(at).map_or("", |it| it.as_str()));
@@ -110,14 +110,14 @@ pub(super) fn natives(builder: &mut GlobalsBuilder) {
     fn _re_split<'v>(
         pattern: &str,
         text: &str,
-        #[starlark(default = 0)] most: i32,
+        #[starlark(default = 0)] limit: i32,
         #[starlark(default = 0)] flags: i32,
         heap: Heap<'v>,
     ) -> anyhow::Result<StarlarkValue<'v>> {
-        no_flags(flags)?;
+        reject_flags(flags)?;
         let pattern = regex(pattern)?;
-        let parts: Vec<&str> = match usize::try_from(most) {
-            Ok(most) if most > 0 => pattern.splitn(text, most).collect(),
+        let parts: Vec<&str> = match usize::try_from(limit) {
+            Ok(limit) if limit > 0 => pattern.splitn(text, limit).collect(),
             _ => pattern.split(text).collect(),
         };
         Ok(heap.alloc(AllocTuple(parts)))
@@ -130,19 +130,19 @@ pub(super) fn natives(builder: &mut GlobalsBuilder) {
         #[starlark(default = 0)] count: i32,
         #[starlark(default = 0)] flags: i32,
     ) -> anyhow::Result<String> {
-        no_flags(flags)?;
-        let most = usize::try_from(count).unwrap_or(0);
-        Ok(regex(pattern)?.replacen(text, most, with).into_owned())
+        reject_flags(flags)?;
+        let limit = usize::try_from(count).unwrap_or(0);
+        Ok(regex(pattern)?.replacen(text, limit, with).into_owned())
     }
 
-    /// A function of numbers, by its name.
+    /// A mathematical function, by name.
     fn _math(
         name: &str,
         #[starlark(args)] numbers: UnpackTuple<UnpackFloat>,
     ) -> anyhow::Result<f64> {
         let numbers: Vec<f64> = numbers.items.iter().map(|it| it.0).collect();
-        let told = || fault(format!("math.{name}: wrong number of arguments"));
-        calculate(name, &numbers).ok_or_else(told)
+        let wrong_count = || error(format!("math.{name}: wrong number of arguments"));
+        calculate(name, &numbers).ok_or_else(wrong_count)
     }
 
     fn _match_gvk(resource: DictRef<'_>, api_version: &str, kind: &str) -> anyhow::Result<bool> {
@@ -159,14 +159,14 @@ pub(super) fn natives(builder: &mut GlobalsBuilder) {
         Ok(metadata(&resource, "namespace") == namespace)
     }
 
-    /// What scripts of the catalog may load, and krm does not do.
-    fn _refused(
+    /// Functions of libraries that can be loaded, but are not supported.
+    fn _unsupported(
         name: &str,
-        why: &str,
+        reason: &str,
         #[starlark(args)] _args: StarlarkValue<'_>,
         #[starlark(kwargs)] _kwargs: StarlarkValue<'_>,
     ) -> anyhow::Result<NoneType> {
-        Err(fault(format!("{name}: {why}; run the image itself, with `--no-builtin`")))
+        Err(error(format!("{name}: {reason}; use `--no-builtin` to run the image")))
     }
 }
 
@@ -175,14 +175,15 @@ fn metadata<'v>(resource: &DictRef<'v>, name: &str) -> &'v str {
     metadata.and_then(|it| it.get_str(name)?.unpack_str()).unwrap_or_default()
 }
 
-/// Flags stand in the pattern: `(?i)`.
-fn no_flags(flags: i32) -> anyhow::Result<()> {
-    if flags == 0 { Ok(()) } else { Err(fault("re: flags stand in the pattern: `(?i)`")) }
+/// Flags are part of the pattern: `(?i)`.
+fn reject_flags(flags: i32) -> anyhow::Result<()> {
+    if flags == 0 { Ok(()) } else { Err(error("re: write flags in the pattern: `(?i)`")) }
 }
 
-/// JSON with a line for each entry.
+/// Formats JSON with one entry per line.
 fn indented(text: &str, prefix: &str, indent: &str) -> String {
-    let (mut out, mut depth, mut in_text, mut is_escaped) = (String::new(), 0_usize, false, false);
+    let (mut out, mut depth, mut in_string, mut is_escaped) =
+        (String::new(), 0_usize, false, false);
     let line = |out: &mut String, depth: usize| {
         out.push('\n');
         out.push_str(prefix);
@@ -190,8 +191,8 @@ fn indented(text: &str, prefix: &str, indent: &str) -> String {
     };
     let mut rest = text.chars().peekable();
     while let Some(c) = rest.next() {
-        if in_text {
-            in_text = c != '"' || is_escaped;
+        if in_string {
+            in_string = c != '"' || is_escaped;
             is_escaped = c == '\\' && !is_escaped;
             out.push(c);
             continue;
@@ -220,7 +221,7 @@ fn indented(text: &str, prefix: &str, indent: &str) -> String {
             ':' => out.push_str(": "),
             c if c.is_whitespace() => {}
             c => {
-                in_text = c == '"';
+                in_string = c == '"';
                 out.push(c);
             }
         }
@@ -260,14 +261,14 @@ fn calculate(name: &str, numbers: &[f64]) -> Option<f64> {
     })
 }
 
-/// What a text of YAML or JSON means.
+/// Parses YAML or JSON.
 fn read<'v>(text: String, heap: Heap<'v>) -> anyhow::Result<StarlarkValue<'v>> {
-    let file = File::parse(text).map_err(fault)?;
-    if let Some(error) = file.errors().next() {
-        return Err(fault(error));
+    let file = File::parse(text).map_err(error)?;
+    if let Some(cause) = file.errors().next() {
+        return Err(error(cause));
     }
     let root = file.documents().find_map(|document| document.root());
-    let value = root.map_or(Ok(Value::Null), NodeRef::to_value).map_err(fault)?;
+    let value = root.map_or(Ok(Value::Null), NodeRef::to_value).map_err(error)?;
     Ok(to_starlark(&value, heap))
 }
 
@@ -278,18 +279,18 @@ fn base64(name: &str) -> anyhow::Result<Encoding> {
         "url" => BASE64URL,
         "url_raw" => BASE64URL_NOPAD,
         other => {
-            return Err(fault(format!(
-                "base64: `{other}` is no encoding; known are standard, standard_raw, url, url_raw"
+            return Err(error(format!(
+                "base64: unknown encoding `{other}`: expected standard, standard_raw, url or url_raw"
             )));
         }
     })
 }
 
 fn regex(pattern: &str) -> anyhow::Result<Regex> {
-    Regex::new(pattern).map_err(|error| fault(format!("re: `{pattern}`: {error}")))
+    Regex::new(pattern).map_err(|cause| error(format!("re: `{pattern}`: {cause}")))
 }
 
-/// The same value with the entries of all mappings in the order of their names.
+/// Sorts the entries of all mappings by key.
 fn sorted(value: Value<'static>) -> Value<'static> {
     match value {
         Value::Sequence(items) => Value::Sequence(items.into_iter().map(sorted).collect()),

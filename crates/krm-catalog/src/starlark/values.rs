@@ -1,4 +1,4 @@
-//! Values on their way into a script and back: no type is guessed, no digit of a whole number is lost.
+//! Converting between YAML and Starlark values, without guessing types or losing digits of integers.
 
 use std::borrow::Cow;
 
@@ -9,10 +9,10 @@ use starlark::values::float::StarlarkFloat;
 use starlark::values::list::AllocList;
 use starlark::values::{Heap, UnpackValue, Value as StarlarkValue};
 
-/// How deep a value of a script may be; a list can hold itself.
-const MOST_DEPTH: usize = 1000;
+/// The maximal nesting of a Starlark value: a list can contain itself.
+const MAX_DEPTH: usize = 1000;
 
-/// The value as a script sees it: dicts and lists that it may change.
+/// A Starlark value with mutable dicts and lists.
 pub(super) fn to_starlark<'v>(value: &Value<'_>, heap: Heap<'v>) -> StarlarkValue<'v> {
     match value {
         Value::Null => StarlarkValue::new_none(),
@@ -35,7 +35,7 @@ pub(super) fn to_starlark<'v>(value: &Value<'_>, heap: Heap<'v>) -> StarlarkValu
     }
 }
 
-/// A key that is a scalar is itself; any other is known by its JSON.
+/// A key. Collections, which are not hashable in Starlark, become JSON strings.
 fn key<'v>(key: &Value<'_>, heap: Heap<'v>) -> StarlarkValue<'v> {
     match key {
         Value::Sequence(_) | Value::Mapping(_) => heap.alloc(krm_core::print::json::write(key)),
@@ -57,15 +57,15 @@ fn number<'v>(text: &str, heap: Heap<'v>) -> StarlarkValue<'v> {
     }
 }
 
-/// What a value of a script means as YAML.
+/// A YAML value.
 ///
 /// # Errors
-/// What it is that has no place in a resource: a function, a value that holds itself.
+/// The value has no representation in YAML: a function, or a value that contains itself.
 pub(super) fn from_starlark<'v>(
     value: StarlarkValue<'v>,
     heap: Heap<'v>,
 ) -> Result<Value<'static>, String> {
-    read(value, heap, MOST_DEPTH)
+    read(value, heap, MAX_DEPTH)
 }
 
 fn read<'v>(
@@ -74,7 +74,7 @@ fn read<'v>(
     depth: usize,
 ) -> Result<Value<'static>, String> {
     let Some(depth) = depth.checked_sub(1) else {
-        return Err(format!("a value holds itself, or is deeper than {MOST_DEPTH} levels"));
+        return Err(format!("a value contains itself, or has more than {MAX_DEPTH} levels"));
     };
     if value.is_none() {
         return Ok(Value::Null);
@@ -100,11 +100,11 @@ fn read<'v>(
     match value.get_type() {
         "int" => Ok(Value::Number(Cow::Owned(value.to_str()))),
         "float" => Ok(float(value)),
-        other => Err(format!("a {other} has no place in a resource")),
+        other => Err(format!("cannot write a {other} to a resource")),
     }
 }
 
-/// A number with a fraction as YAML spells it.
+/// A float in YAML syntax.
 fn float(value: StarlarkValue<'_>) -> Value<'static> {
     let text = match StarlarkFloat::unpack_value_opt(value).map(|it| it.0) {
         Some(number) if number.is_nan() => ".nan".to_owned(),

@@ -1,22 +1,22 @@
-//! Makes one resource mean what another says, by edits: what they have in common keeps its bytes.
+//! Changing a resource to equal another one with minimal edits: common fields keep their bytes.
 
 use krm_sdk::{Diagnostic, Error, Resource};
 use krm_yaml::{Edit, EditError, EmptyParents, KeyPosition, NodeRef, Value};
 
-/// Changes a resource into what another one means.
-pub(super) fn align(resource: &mut Resource, wanted: &Resource) -> Result<(), Error> {
+/// Changes a resource to equal another one.
+pub(super) fn align(resource: &mut Resource, new: &Resource) -> Result<(), Error> {
     let before = resource.clone();
     let file = before.item().file();
     let mut edit = Edit::new(file);
-    let told = |error: EditError| Diagnostic::from_edit(&error, file);
-    node(&mut edit, before.root(), wanted.root()).map_err(told)?;
+    let diagnostic = |error: EditError| Diagnostic::from_edit(&error, file);
+    node(&mut edit, before.root(), new.root()).map_err(diagnostic)?;
     if edit.is_empty() {
         return Ok(());
     }
-    resource.replace(edit.apply().map_err(told)?)
+    resource.replace(edit.apply().map_err(diagnostic)?)
 }
 
-/// Nesting is as deep as documents that were read may be.
+/// Recursion is bounded by the nesting limit of the parser.
 fn node<'a>(edit: &mut Edit<'a>, old: NodeRef<'a>, new: NodeRef<'a>) -> Result<(), EditError> {
     let is_plain = old.as_mapping().is_none_or(|old| old.get("<<").is_none());
     let new = new.resolve();
@@ -57,16 +57,16 @@ fn sequence<'a>(edit: &mut Edit<'a>, old: NodeRef<'a>, new: NodeRef<'a>) -> Resu
     for (old, new) in old_items.iter().zip(&new_items) {
         node(edit, *old, *new)?;
     }
-    for gone in old_items.iter().skip(new_items.len()) {
-        edit.remove(*gone, EmptyParents::Keep)?;
+    for removed in old_items.iter().skip(new_items.len()) {
+        edit.remove(*removed, EmptyParents::Keep)?;
     }
-    for more in new_items.iter().skip(old_items.len()) {
-        edit.append(old, value(*more))?;
+    for added in new_items.iter().skip(old_items.len()) {
+        edit.append(old, value(*added))?;
     }
     Ok(())
 }
 
-/// What is written: what comes whole brings its comments, a scalar takes after the one that stands there.
+/// The new value: a collection keeps its comments, and a scalar is written in the style of the one that it replaces.
 fn value(node: NodeRef<'_>) -> Value<'_> {
     let node = node.resolve();
     match node.as_scalar() {

@@ -13,7 +13,7 @@ use crate::Builtin;
 use crate::config::missing;
 use crate::kinds::CatalogKind;
 
-/// The function as it is listed.
+/// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
     name: "upsert-resource",
     aliases: &[],

@@ -1,12 +1,12 @@
-//! What functions do, as cases: `-- NAME [CONFIG] --` changes `input.yaml`, `-- results NAME [CONFIG] --` is what it says.
+//! Cases: `-- NAME [CONFIG] --` is the diff of `input.yaml`, `-- results NAME [CONFIG] --` are the results.
 //!
-//! CONFIG is another input of the case. Every function is run again on what it made, which changes nothing: the law
-//! `render_twice_is_once`. `-- once NAME [CONFIG] --` is for the few that are not so.
+//! CONFIG is another input of the case. Every function is run again on its output, which must change nothing: the invariant
+//! `render_twice_is_once`. `-- once NAME [CONFIG] --` is for the few functions that are not idempotent.
 
 use krm_sdk::Resource;
 use krm_testkit::{Case, Section, diff_from_input, run_dir};
 
-use crate::trial::{Trial, items, run};
+use crate::run::{Output, items, run};
 
 const DIR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases");
 
@@ -31,8 +31,8 @@ fn act(case: &Case, section: &Section) -> String {
     match arguments[..] {
         ["results", ref call @ ..] => {
             match call_of(case, call, items(&case.input().input_text())) {
-                Ok(trial) => trial.results.join("\n"),
-                Err(told) => told,
+                Ok(output) => output.results.join("\n"),
+                Err(error) => error,
             }
         }
         ["once", ref call @ ..] => change(case, call, false),
@@ -41,23 +41,23 @@ fn act(case: &Case, section: &Section) -> String {
 }
 
 fn change(case: &Case, call: &[&str], again: bool) -> String {
-    let trial = match call_of(case, call, items(&case.input().input_text())) {
-        Ok(trial) => trial,
-        Err(told) => return told,
+    let output = match call_of(case, call, items(&case.input().input_text())) {
+        Ok(output) => output,
+        Err(error) => return error,
     };
     if again {
-        let second = call_of(case, call, trial.items.clone());
-        let second = second.unwrap_or_else(|told| panic!("the same again fails: {told}"));
-        assert_eq!(second.text(), trial.text(), "the same again changes something");
+        let second = call_of(case, call, output.items.clone());
+        let second = second.unwrap_or_else(|error| panic!("the second run fails: {error}"));
+        assert_eq!(second.text(), output.text(), "the second run changes something");
     }
-    diff_from_input(case.input(), &trial.text())
+    diff_from_input(case.input(), &output.text())
 }
 
-fn call_of(case: &Case, call: &[&str], input: Vec<Resource>) -> Result<Trial, String> {
+fn call_of(case: &Case, call: &[&str], input: Vec<Resource>) -> Result<Output, String> {
     let (name, config) = match *call {
         [name] => (name, None),
         [name, config] => (name, Some(config)),
-        _ => panic!("`{}` is no call: NAME [CONFIG]", call.join(" ")),
+        _ => panic!("expected NAME [CONFIG], found `{}`", call.join(" ")),
     };
     let config = config.map(|name| {
         let input = case.input_named(name);

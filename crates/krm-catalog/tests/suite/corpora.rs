@@ -1,7 +1,7 @@
-//! Packages of other projects: those whose pipelines need built-in functions only mean the same afterwards as with the
-//! originals. `KRM_CORPORA` is a folder with any packages that have an `.expected` beside their files.
+//! Packages of other projects whose pipelines need only built-in functions: the output must equal that of the original functions.
+//! `KRM_CORPORA` is a directory with packages that have an `.expected` directory.
 //!
-//! What a command does around functions is not looked at here: files, flags, messages.
+//! Only functions are tested here, not the commands that run them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,35 +14,38 @@ use krm_core::print::json;
 use krm_sdk::{Item, Resource};
 use krm_yaml::{File, NodeRef, Value};
 
-use crate::trial::run;
+use crate::run::run;
 
 #[test]
-fn packages_of_other_projects_mean_what_the_originals_made_of_them() {
+fn output_equals_that_of_the_original_functions() {
     let Some(root) = env::var_os("KRM_CORPORA") else {
-        println!("skipped: KRM_CORPORA names no folder of packages");
+        println!("skipped: KRM_CORPORA is not set");
         return;
     };
     let (mut failures, mut count) = (Vec::new(), 0);
     for case in cases(Path::new(&root)) {
-        match judge(&case) {
+        match check_case(&case) {
             Some(Ok(())) => count += 1,
-            Some(Err(why)) => failures.push(format!("{}: {why}", case.display())),
+            Some(Err(error)) => failures.push(format!("{}: {error}", case.display())),
             None => {}
         }
     }
-    println!("{count} packages are as expected");
+    println!("{count} packages match");
     let unexpected: Vec<_> = failures.into_iter().filter(|it| !is_known(it)).collect();
     assert!(unexpected.is_empty(), "{}", unexpected.join("\n"));
 }
 
-/// Where the original is wrong, and ours knows better.
+/// Cases in which the original function is wrong.
 const KNOWN: &[(&str, &str)] = &[
+    ("set-namespace/no-fnconfig-resource", "the original reports an error and succeeds"),
     (
-        "set-namespace/no-fnconfig-resource",
-        "an error is told, and the function ends as if none were",
+        "fn-render/krm-check-exclude-kustomize",
+        "the original sets labels of a document that is not a resource",
     ),
-    ("fn-render/krm-check-exclude-kustomize", "a document that is no resource gets labels, too"),
-    ("fn-render/resource-has-pkgname-prefix", "files of two packages with one name count as one"),
+    (
+        "fn-render/resource-has-pkgname-prefix",
+        "the original merges files of two packages with the same name",
+    ),
 ];
 
 fn is_known(failure: &str) -> bool {
@@ -50,7 +53,7 @@ fn is_known(failure: &str) -> bool {
     KNOWN.iter().any(|(name, _)| case.ends_with(name))
 }
 
-/// Folders with an `.expected`, in order.
+/// Directories with an `.expected`, in order.
 fn cases(dir: &Path) -> Vec<PathBuf> {
     let mut cases = Vec::new();
     if dir.join(".expected").is_dir() {
@@ -73,7 +76,7 @@ fn entries(dir: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Files of a package with resources, by their paths in it.
+/// The files of a package with resources, by path.
 fn files(root: &Path, dir: &Path) -> BTreeMap<String, String> {
     let mut files = BTreeMap::new();
     for path in entries(dir) {
@@ -91,8 +94,8 @@ fn files(root: &Path, dir: &Path) -> BTreeMap<String, String> {
     files
 }
 
-/// None for a case that needs more than functions.
-fn judge(case: &Path) -> Option<Result<(), String>> {
+/// Checks a case; none if it needs more than functions.
+fn check_case(case: &Path) -> Option<Result<(), String>> {
     let expected = case.join(".expected");
     if expected.join("exec.sh").exists() || expected.join("setup.sh").exists() {
         return None;
@@ -102,7 +105,7 @@ fn judge(case: &Path) -> Option<Result<(), String>> {
     if config.get_text("skip").as_deref() == Some("true") {
         return None;
     }
-    let fails = config.get_text("exitCode").is_some_and(|code| code != "0");
+    let should_fail = config.get_text("exitCode").is_some_and(|code| code != "0");
     let steps = if config.get_text("testType").as_deref() == Some("eval") {
         vec![(String::new(), eval_step(case, &config)?)]
     } else {
@@ -115,13 +118,13 @@ fn judge(case: &Path) -> Option<Result<(), String>> {
     // Without results it is the command that fails.
     let by_function = expected.join("results.yaml").exists();
     match apply(case, &steps) {
-        Err(_) if fails => Some(Ok(())),
-        Ok(_) if fails => by_function.then(|| Err("it does not fail".to_owned())),
-        Err(told) => Some(Err(told)),
-        Ok((items, said)) => {
-            let wanted = after_patch(case)?;
-            let there: Vec<String> = meanings(items.iter().map(Resource::root));
-            Some(compare(&wanted, &there).and_then(|()| compare_said(case, &said)))
+        Err(_) if should_fail => Some(Ok(())),
+        Ok(_) if should_fail => by_function.then(|| Err("the function does not fail".to_owned())),
+        Err(error) => Some(Err(error)),
+        Ok((items, messages)) => {
+            let expected = after_patch(case)?;
+            let actual: Vec<String> = as_json(items.iter().map(Resource::root));
+            Some(compare(&expected, &actual).and_then(|()| compare_messages(case, &messages)))
         }
     }
 }
@@ -146,34 +149,34 @@ fn eval_step(case: &Path, config: &Resource) -> Option<Step> {
     Some(Step { name, config, selects: Vec::new(), excludes: Vec::new() })
 }
 
-/// The functions of all packages, inner packages first.
+/// The functions of all packages, subpackages first.
 fn render_steps(case: &Path) -> Option<Vec<(String, Step)>> {
     let all = files(case, case);
-    let mut folders: Vec<&str> =
+    let mut directories: Vec<&str> =
         all.keys().filter_map(|path| path.strip_suffix("Kptfile")).collect();
-    folders.sort_by_key(|folder| std::cmp::Reverse(folder.matches('/').count()));
+    directories.sort_by_key(|directory| std::cmp::Reverse(directory.matches('/').count()));
     let mut steps = Vec::new();
-    for folder in folders {
-        let kptfile = Resource::parse(all[&format!("{folder}Kptfile")].clone()).ok()?;
+    for directory in directories {
+        let kptfile = Resource::parse(all[&format!("{directory}Kptfile")].clone()).ok()?;
         if kptfile.get("metadata.annotations").is_some_and(|it| it.text().contains("kpt.dev/")) {
             return None;
         }
         for list in ["pipeline.mutators", "pipeline.validators"] {
             let functions = kptfile.get(list).and_then(|it| it.as_sequence());
             for function in functions.into_iter().flat_map(|it| it.items()) {
-                steps.push((folder.to_owned(), render_step(&all, folder, function)?));
+                steps.push((directory.to_owned(), render_step(&all, directory, function)?));
             }
         }
     }
     Some(steps)
 }
 
-fn render_step(all: &BTreeMap<String, String>, folder: &str, step: NodeRef<'_>) -> Option<Step> {
+fn render_step(all: &BTreeMap<String, String>, directory: &str, step: NodeRef<'_>) -> Option<Step> {
     let step = step.as_mapping()?;
     let name = builtin_name(&step.get("image")?.as_str()?)?;
     let path = step.get("configPath").and_then(|it| it.as_str());
     let config = match (path, step.get("configMap")) {
-        (Some(path), _) => Some(all.get(&format!("{folder}{path}"))?.clone()),
+        (Some(path), _) => Some(all.get(&format!("{directory}{path}"))?.clone()),
         (None, Some(data)) => {
             data.as_mapping().filter(|it| it.entries().next().is_some()).map(|_| config_map(data))
         }
@@ -199,7 +202,7 @@ fn config_map(data: NodeRef<'_>) -> String {
     format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: function-input\ndata:\n{lines}")
 }
 
-/// Whether a resource has all that a selector names.
+/// Whether a selector selects a resource.
 fn selects(selector: &Resource, resource: &Resource) -> bool {
     let is = |name: &str, value: &str| {
         selector.get_text(name).is_none_or(|wanted| wanted.is_empty() || wanted == value)
@@ -220,9 +223,9 @@ fn selects(selector: &Resource, resource: &Resource) -> bool {
         && has("annotations")
 }
 
-/// The resources afterwards, and what the functions said.
+/// Runs the functions, and returns the resources and messages.
 fn apply(case: &Path, steps: &[(String, Step)]) -> Result<(Vec<Resource>, Vec<String>), String> {
-    let mut said = Vec::new();
+    let mut messages = Vec::new();
     let mut items: Vec<Resource> = Vec::new();
     for (path, text) in files(case, case) {
         let file = File::parse(text).map_err(|error| error.to_string())?;
@@ -239,86 +242,90 @@ fn apply(case: &Path, steps: &[(String, Step)]) -> Result<(Vec<Resource>, Vec<St
             items.push(item.into());
         }
     }
-    for (folder, step) in steps {
-        let is_meant = |it: &Resource| {
+    for (directory, step) in steps {
+        let is_selected = |it: &Resource| {
             let path = it.path().map_or_else(String::new, ToString::to_string);
-            path.starts_with(folder)
+            path.starts_with(directory)
                 && (step.selects.is_empty() || step.selects.iter().any(|by| selects(by, it)))
                 && !step.excludes.iter().any(|by| selects(by, it))
         };
-        let (seen, kept): (Vec<_>, Vec<_>) = items.into_iter().partition(is_meant);
-        let trial = run(&step.name, step.config.as_deref(), seen)?;
+        let (selected, others): (Vec<_>, Vec<_>) = items.into_iter().partition(is_selected);
+        let output = run(&step.name, step.config.as_deref(), selected)?;
         // A function with errors among its results has failed.
-        if trial.results.iter().any(|it| it.starts_with("error: ")) {
-            return Err(trial.results.join("\n"));
+        if output.results.iter().any(|it| it.starts_with("error: ")) {
+            return Err(output.results.join("\n"));
         }
-        said.extend(trial.messages);
-        items = trial.items;
-        // A new resource belongs to the package whose function made it.
+        messages.extend(output.messages);
+        items = output.items;
+        // A new resource belongs to the package whose function generated it.
         for new in items.iter_mut().filter(|it| it.path().is_none()) {
-            new.move_to(PackagePath::new(&format!("{folder}new.yaml")).unwrap());
+            new.move_to(PackagePath::new(&format!("{directory}new.yaml")).unwrap());
         }
-        items.extend(kept);
+        items.extend(others);
     }
-    Ok((items, said))
+    Ok((items, messages))
 }
 
-/// What the resources of the package mean after the patch of the case.
+/// The expected resources: those of the package with the patch of the case.
 fn after_patch(case: &Path) -> Option<Vec<String>> {
-    let place = place();
-    let _ = fs::remove_dir_all(&place);
+    let directory = work_directory();
+    let _ = fs::remove_dir_all(&directory);
     for (path, text) in files(case, case) {
-        let path = place.join(path);
+        let path = directory.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
     let patch = case.join(".expected/diff.patch");
     if patch.exists() {
         let mut git = Command::new("git");
-        // Without this the repository around the folder is the one that git looks at.
+        // Otherwise git applies the patch to the enclosing repository.
         git.env("GIT_CEILING_DIRECTORIES", env!("CARGO_TARGET_TMPDIR"));
-        let done = git.arg("apply").arg(patch).current_dir(&place).status().ok()?;
-        assert!(done.success(), "{}: the patch does not fit", case.display());
+        let status = git.arg("apply").arg(patch).current_dir(&directory).status().ok()?;
+        assert!(status.success(), "{}: the patch does not apply", case.display());
     }
-    let texts = files(&place, &place).into_values();
+    let texts = files(&directory, &directory).into_values();
     let files: Vec<File> = texts.map(|text| File::parse(text).unwrap()).collect();
     let roots = files.iter().flat_map(|file| file.documents().filter_map(|it| it.root()));
-    Some(meanings(roots))
+    Some(as_json(roots))
 }
 
-fn place() -> PathBuf {
+fn work_directory() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("corpora")
 }
 
-/// The messages of the functions are those of the originals, from the results or the status that kpt writes.
-fn compare_said(case: &Path, said: &[String]) -> Result<(), String> {
+/// Compares messages with those of the original functions, which are in the results or in the status of the Kptfile.
+fn compare_messages(case: &Path, messages: &[String]) -> Result<(), String> {
     let results = case.join(".expected/results.yaml");
-    let path = if results.exists() { results } else { place().join("Kptfile") };
-    let wanted = match fs::read_to_string(path) {
+    let path = if results.exists() { results } else { work_directory().join("Kptfile") };
+    let expected = match fs::read_to_string(path) {
         Ok(text) if text.contains("results:") => text,
         _ => return Ok(()),
     };
-    let wanted = Resource::parse(wanted).unwrap();
+    let expected = Resource::parse(expected).unwrap();
     let is_message = |node: &NodeRef<'_>| node.key().is_some_and(|key| key.text() == "message");
-    let messages = wanted.root().descendants().filter(is_message);
-    let wanted: Vec<String> = messages.filter_map(|it| Some(it.as_str()?.into_owned())).collect();
-    if wanted == said { Ok(()) } else { Err(format!("wanted {wanted:#?}, said {said:#?}")) }
+    let nodes = expected.root().descendants().filter(is_message);
+    let expected: Vec<String> = nodes.filter_map(|it| Some(it.as_str()?.into_owned())).collect();
+    if expected == messages {
+        Ok(())
+    } else {
+        Err(format!("expected {expected:#?}, found {messages:#?}"))
+    }
 }
 
-fn meanings<'a>(roots: impl Iterator<Item = NodeRef<'a>>) -> Vec<String> {
+fn as_json<'a>(roots: impl Iterator<Item = NodeRef<'a>>) -> Vec<String> {
     let value = |root: NodeRef<'a>| json::write(&sorted(root.to_value().unwrap(), 0));
-    let mut meanings: Vec<String> = roots.filter(|it| is_resource(*it)).map(value).collect();
-    meanings.sort();
-    meanings
+    let mut resources: Vec<String> = roots.filter(|it| is_resource(*it)).map(value).collect();
+    resources.sort();
+    resources
 }
 
-/// What is none is never sent to a function.
+/// Other documents are not passed to functions.
 fn is_resource(root: NodeRef<'_>) -> bool {
     let has = |name| root.as_mapping().is_some_and(|it| it.get(name).is_some());
     has("apiVersion") && has("kind")
 }
 
-/// The value with its keys in order, and a package file without the status that kpt writes.
+/// Sorts all keys, and removes the status that kpt writes to the Kptfile.
 fn sorted(value: Value<'_>, depth: usize) -> Value<'_> {
     match value {
         Value::Sequence(items) => {

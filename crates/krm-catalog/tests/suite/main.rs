@@ -1,9 +1,9 @@
-//! The one test binary of `krm-catalog`: what each function does, as cases, and the examples of their pages.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+//! The test binary of `krm-catalog`: cases, documentation examples, invariants and corpora.
+#![allow(clippy::unwrap_used, reason = "tests may panic")]
 
 mod cases;
 mod corpora;
-mod laws;
+mod invariants;
 mod pages;
+mod run;
 mod setters;
-mod trial;

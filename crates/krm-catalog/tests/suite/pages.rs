@@ -1,12 +1,11 @@
-//! The examples of the functions' pages are run: what a page shows is what the function does.
+//! The examples in the documentation of the functions.
 //!
-//! An example is a row of fenced blocks, each with its title behind the language: `yaml functionConfig` (left out where
-//! there is none), `yaml input`, and what comes of it: `yaml output`, `text results`, `text error`, as many of them as the page
-//! wants to show. A block with any other title, or none, is not looked at.
+//! An example is a sequence of fenced blocks with a title after the language: `yaml functionConfig` (optional), `yaml input`, and any of
+//! `yaml output`, `text results` and `text error`. Blocks with another title, or none, are ignored.
 
 use krm_catalog::{BUILTINS, Builtin};
 
-use crate::trial::{items, run};
+use crate::run::{items, run};
 
 #[derive(Default)]
 struct Example {
@@ -16,12 +15,16 @@ struct Example {
 }
 
 #[test]
-fn the_examples_of_every_page_work() {
+fn documentation_examples_are_correct() {
     for builtin in BUILTINS {
         let examples = examples(builtin.doc);
         examples.iter().for_each(|example| check(builtin, example));
-        let is_bare = matches!(builtin.name, "no-op");
-        assert!(is_bare || !examples.is_empty(), "the page of {} has no example", builtin.name);
+        let needs_none = matches!(builtin.name, "no-op");
+        assert!(
+            needs_none || !examples.is_empty(),
+            "the documentation of {} has no example",
+            builtin.name
+        );
         let title = format!("# {}\n", builtin.name);
         assert!(builtin.doc.starts_with(&title), "{}: first line", builtin.name);
     }
@@ -29,28 +32,28 @@ fn the_examples_of_every_page_work() {
 
 fn check(builtin: &Builtin, example: &Example) {
     let input = example.input.as_deref().unwrap_or_else(|| panic!("{}: no input", builtin.name));
-    let trial = run(builtin.name, example.config.as_deref(), items(input));
+    let output = run(builtin.name, example.config.as_deref(), items(input));
     for (title, expected) in &example.expected {
-        let actual = match (title.as_str(), &trial) {
-            ("yaml output", Ok(trial)) => trial.text(),
-            ("text results", Ok(trial)) => {
-                trial.results.iter().map(|it| format!("{it}\n")).collect()
+        let actual = match (title.as_str(), &output) {
+            ("yaml output", Ok(output)) => output.text(),
+            ("text results", Ok(output)) => {
+                output.results.iter().map(|it| format!("{it}\n")).collect()
             }
-            ("text error", Err(told)) => told.clone(),
-            (_, Ok(_)) => panic!("{}: it does not fail", builtin.name),
-            (_, Err(told)) => panic!("{}: {told}", builtin.name),
+            ("text error", Err(error)) => error.clone(),
+            (_, Ok(_)) => panic!("{}: the function does not fail", builtin.name),
+            (_, Err(error)) => panic!("{}: {error}", builtin.name),
         };
         assert_eq!(&actual, expected, "`{title}` of an example of {}", builtin.name);
     }
 }
 
-/// The examples of a page. The first outcome ends what goes in, and the next input begins another example.
+/// The examples of a page. An input after an output begins the next example.
 fn examples(page: &str) -> Vec<Example> {
     let mut examples = Vec::new();
     let mut example = Example::default();
     for (title, body) in blocks(page) {
-        let goes_in = matches!(title.as_str(), "yaml functionConfig" | "yaml input");
-        if goes_in && !example.expected.is_empty() {
+        let is_input = matches!(title.as_str(), "yaml functionConfig" | "yaml input");
+        if is_input && !example.expected.is_empty() {
             examples.push(std::mem::take(&mut example));
         }
         match title.as_str() {
@@ -75,6 +78,6 @@ fn blocks(page: &str) -> Vec<(String, String)> {
             (None, None) => {}
         }
     }
-    assert!(open.is_none(), "a block is never closed");
+    assert!(open.is_none(), "unclosed block");
     blocks
 }

@@ -54,7 +54,7 @@ fn output_text(output: &Output) -> String {
 }
 
 #[test]
-fn a_mutator_runs_under_kustomize_and_keeps_comments() {
+fn mutator_runs_under_kustomize_and_keeps_comments() {
     for peer in peers(&["kustomize-5", "kustomize-4.5.7"]) {
         let directory = package(&[("shop.yaml", DEPLOYMENT.to_owned())], &["t-shirt"]);
         let config = function_config("TShirt", "sizes", &directory.path().join("t-shirt"), "");
@@ -73,7 +73,7 @@ fn a_mutator_runs_under_kustomize_and_keeps_comments() {
 }
 
 #[test]
-fn a_generator_runs_under_kustomize_and_keeps_changes() {
+fn generator_runs_under_kustomize_and_keeps_changes() {
     for peer in peers(&["kustomize-5", "kustomize-4.5.7"]) {
         let directory = package(&[], &["nginx"]);
         let config = function_config(
@@ -104,7 +104,7 @@ fn a_generator_runs_under_kustomize_and_keeps_changes() {
 }
 
 #[test]
-fn a_validator_fails_under_kustomize_and_its_results_are_read() {
+fn validator_fails_under_kustomize_with_its_results() {
     for peer in peers(&["kustomize-5", "kustomize-4.5.7"]) {
         let directory = package(&[("shop.yaml", DEPLOYMENT.to_owned())], &["limits"]);
         let config = function_config("Limits", "limits", &directory.path().join("limits"), "");
@@ -121,7 +121,7 @@ fn a_validator_fails_under_kustomize_and_its_results_are_read() {
 }
 
 #[test]
-fn a_mutator_runs_under_kpt() {
+fn mutator_runs_under_kpt() {
     for peer in peers(&["kpt"]) {
         let directory = package(&[("shop.yaml", DEPLOYMENT.to_owned())], &["t-shirt"]);
         let mut command = Command::new(&peer);

@@ -1,10 +1,10 @@
-//! Laws of all functions on made-up packages: the same again changes nothing, comments stay, and so does what was not named.
+//! Invariants of all functions on random resources: idempotence, and preserved comments.
 
 use krm_sdk::{Item, Resource};
 
-use crate::trial::run;
+use crate::run::run;
 
-/// Functions with a configuration each, and the words that they may take away or change.
+/// Functions and their functionConfigs.
 const CALLS: &[(&str, &str)] = &[
     ("set-namespace", "data: {namespace: new}"),
     ("set-namespace", "data: {namespace: new, namespaceMatcher: shop}"),
@@ -21,17 +21,17 @@ const CALLS: &[(&str, &str)] = &[
     ("apply-setters", "data: {none: x}"),
 ];
 
-/// A row of choices, the same ones for the same number.
-struct Draw(u64);
+/// A deterministic random generator.
+struct Random(u64);
 
-impl Draw {
+impl Random {
     fn below(&mut self, count: usize) -> usize {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % count
     }
 
-    fn one<'t>(&mut self, of: &[&'t str]) -> &'t str {
+    fn choose<'t>(&mut self, of: &[&'t str]) -> &'t str {
         of[self.below(of.len())]
     }
 
@@ -40,8 +40,8 @@ impl Draw {
     }
 }
 
-fn resource(draw: &mut Draw) -> String {
-    let kind = draw.one(&[
+fn resource(random: &mut Random) -> String {
+    let kind = random.choose(&[
         "v1 Service",
         "v1 ConfigMap",
         "v1 Pod",
@@ -54,36 +54,36 @@ fn resource(draw: &mut Draw) -> String {
         "example.com/v1 Thing",
     ]);
     let (api_version, kind) = kind.split_once(' ').unwrap();
-    let mut text = draw.maybe("# head\n");
-    text += &format!("apiVersion: {api_version}{}\nkind: {kind}\n", draw.maybe(" # version"));
-    text += &metadata(draw);
+    let mut text = random.maybe("# head\n");
+    text += &format!("apiVersion: {api_version}{}\nkind: {kind}\n", random.maybe(" # version"));
+    text += &metadata(random);
     text += &match kind {
-        "Service" => format!("spec:\n  selector: {}\n", draw.one(&["{app: web}", "{ app: 'web' }", "{}", "~"])),
+        "Service" => format!("spec:\n  selector: {}\n", random.choose(&["{app: web}", "{ app: 'web' }", "{}", "~"])),
         "ConfigMap" => "data:\n  key: | # text\n    a\n    # no comment\n".to_owned(),
-        "Pod" => format!("spec:\n{}", pod(draw, "  ")),
+        "Pod" => format!("spec:\n{}", pod(random, "  ")),
         "Deployment" | "StatefulSet" => format!(
             "spec:\n  selector:\n    matchLabels:{}\n  template:\n    metadata:\n      labels:{}\n    spec:\n{}",
-            draw.one(&[" &l {app: web} # anchored", "\n      app: web # plain", " {}"]),
-            draw.one(&["\n        app: web", " {app: web}", ""]),
-            pod(draw, "      ")
+            random.choose(&[" &l {app: web} # anchored", "\n      app: web # plain", " {}"]),
+            random.choose(&["\n        app: web", " {app: web}", ""]),
+            pod(random, "      ")
         ),
-        "CronJob" => format!("spec:\n    jobTemplate:\n        spec:\n            template:\n                spec:\n{}", pod(draw, "                  ")),
+        "CronJob" => format!("spec:\n    jobTemplate:\n        spec:\n            template:\n                spec:\n{}", pod(random, "                  ")),
         "RoleBinding" => "roleRef: {kind: Role, name: a}\nsubjects:\n- kind: ServiceAccount # who\n  name: a\n  namespace: shop\n".to_owned(),
-        _ => draw.one(&["spec: {}\n", "spec:\n", "spec:\n  deep: # here\n  - a: [1, 2]\n", ""]).to_owned(),
+        _ => random.choose(&["spec: {}\n", "spec:\n", "spec:\n  deep: # here\n  - a: [1, 2]\n", ""]).to_owned(),
     };
-    match draw.below(8) {
+    match random.below(8) {
         0 => text.replace('\n', "\r\n"),
         1 => text.trim_end().to_owned(),
         _ => text,
     }
 }
 
-fn metadata(draw: &mut Draw) -> String {
-    let name = draw.one(&["a", "b", "prod-a", "\"a\"", "'b'"]);
-    if draw.below(4) == 0 {
-        return format!("metadata: {{name: {name}, namespace: shop}} # brackets\n");
+fn metadata(random: &mut Random) -> String {
+    let name = random.choose(&["a", "b", "prod-a", "\"a\"", "'b'"]);
+    if random.below(4) == 0 {
+        return format!("metadata: {{name: {name}, namespace: shop}} # flow style\n");
     }
-    let labels = draw.one(&[
+    let labels = random.choose(&[
         "",
         "  labels:\n    app: web # app\n    version: 1\n",
         "  labels: {app: \"web\"}\n",
@@ -91,22 +91,22 @@ fn metadata(draw: &mut Draw) -> String {
         "  labels:\n",
         "  labels:\n    # above\n    tier: x\n\n    app: web\n",
     ]);
-    let annotations = draw.one(&[
+    let annotations = random.choose(&[
         "",
         "  annotations:\n    owner: me\n",
         "  annotations: {app: x, owner: 'me'}\n",
         "  annotations:\n    config.kubernetes.io/depends-on: /namespaces/shop/ConfigMap/a\n",
     ]);
-    let namespace = draw.one(&["", "  namespace: shop # place\n", "  namespace: \"other\"\n"]);
+    let namespace = random.choose(&["", "  namespace: shop # place\n", "  namespace: \"other\"\n"]);
     format!(
         "metadata:\n  name: {name}{}\n{namespace}{labels}{annotations}",
-        draw.maybe(" # its name")
+        random.maybe(" # its name")
     )
 }
 
-fn pod(draw: &mut Draw, indent: &str) -> String {
-    let image = draw.one(&["nginx", "nginx:1 # pinned", "\"nginx:1@sha256:ab\"", "redis"]);
-    let dash = draw.one(&["", "  "]);
+fn pod(random: &mut Random, indent: &str) -> String {
+    let image = random.choose(&["nginx", "nginx:1 # pinned", "\"nginx:1@sha256:ab\"", "redis"]);
+    let dash = random.choose(&["", "  "]);
     let lines = [
         format!("{dash}- name: web"),
         format!("{dash}  image: {image}"),
@@ -126,28 +126,28 @@ fn comments(items: &[Resource]) -> Vec<String> {
 }
 
 #[test]
-fn every_function_twice_is_once_and_keeps_comments() {
-    let mut touched = 0;
+fn functions_are_idempotent_and_keep_comments() {
+    let mut changed = 0;
     for seed in 0..400 {
-        let mut draw = Draw(seed);
-        let texts: Vec<String> = (0..4).map(|_| resource(&mut draw)).collect();
+        let mut random = Random(seed);
+        let texts: Vec<String> = (0..4).map(|_| resource(&mut random)).collect();
         let items: Vec<Resource> =
             texts.iter().map(|text| Item::parse(text.clone()).unwrap().into()).collect();
         for (name, data) in CALLS {
             let config =
                 format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c}}\n{data}\n");
-            let place = format!("{name} {data}\n{}", texts.join("\n---\n"));
+            let context = format!("{name} {data}\n{}", texts.join("\n---\n"));
             let once = run(name, Some(&config), items.clone());
-            let once = once.unwrap_or_else(|told| panic!("{place}\n{told}"));
+            let once = once.unwrap_or_else(|error| panic!("{context}\n{error}"));
             let twice = run(name, Some(&config), once.items.clone()).unwrap();
-            assert_eq!(twice.text(), once.text(), "{place}");
+            assert_eq!(twice.text(), once.text(), "{context}");
             for (before, after) in items.iter().zip(&once.items) {
                 assert!(before.text() == after.text() || !after.item().shares_text(before.item()));
-                touched += usize::from(before.text() != after.text());
+                changed += usize::from(before.text() != after.text());
             }
-            // A comment beside an annotation that is removed goes with it; here there is none.
-            assert_eq!(comments(&once.items), comments(&items), "{place}");
+            // Removing an annotation removes its comment, but no removed annotation has one here.
+            assert_eq!(comments(&once.items), comments(&items), "{context}");
         }
     }
-    assert!(touched > 1000, "only {touched} resources were changed at all");
+    assert!(changed > 1000, "only {changed} resources were changed");
 }

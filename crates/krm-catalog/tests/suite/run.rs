@@ -1,23 +1,23 @@
-//! One call of a built-in function on plain texts, as cases and pages need it.
+//! Calling a built-in function on text.
 
 use krm_catalog::find;
 use krm_core::PackagePath;
 use krm_sdk::{Diagnostic, Error, FunctionResult, Item, Resource, ResourceList};
 
-/// The name of the file that all resources of a trial are in.
+/// The file of resources that name none.
 pub(crate) const FILE: &str = "input.yaml";
 
-/// What a function made of its input.
-pub(crate) struct Trial {
+/// The output of a function.
+pub(crate) struct Output {
     /// The resources.
     pub(crate) items: Vec<Resource>,
-    /// What the function said, a line each.
+    /// The results, one line each.
     pub(crate) results: Vec<String>,
-    /// The words of it alone.
+    /// The messages of the results.
     pub(crate) messages: Vec<String>,
 }
 
-impl Trial {
+impl Output {
     /// The resources as one file.
     pub(crate) fn text(&self) -> String {
         let texts: Vec<String> = self.items.iter().map(text).collect();
@@ -28,22 +28,26 @@ impl Trial {
 /// Runs a function.
 ///
 /// # Errors
-/// The function failed: what it said before, and what it told, a line each.
-pub(crate) fn run(name: &str, config: Option<&str>, items: Vec<Resource>) -> Result<Trial, String> {
-    let builtin = find(name).unwrap_or_else(|| panic!("no function is called `{name}`"));
+/// The function failed: its results and its errors, one line each.
+pub(crate) fn run(
+    name: &str,
+    config: Option<&str>,
+    items: Vec<Resource>,
+) -> Result<Output, String> {
+    let builtin = find(name).unwrap_or_else(|| panic!("`{name}` is not built in"));
     let function_config = config.map(|text| Resource::parse(text).expect("the functionConfig"));
     let mut list = ResourceList { items, function_config, ..ResourceList::default() };
-    let ran = builtin.call(&mut list);
-    let said = |list: &ResourceList| -> String {
-        list.results.iter().map(|it| format!("{}\n", line(it))).collect()
-    };
-    ran.map_err(|error| said(&list) + &told(&error))?;
-    let results = list.results.iter().map(line).collect();
+    let called = builtin.call(&mut list);
+    let results: Vec<String> = list.results.iter().map(line).collect();
+    called.map_err(|error| {
+        let results: String = results.iter().map(|line| format!("{line}\n")).collect();
+        results + &errors(&error)
+    })?;
     let messages = list.results.into_iter().map(|result| result.message).collect();
-    Ok(Trial { items: list.items, results, messages })
+    Ok(Output { items: list.items, results, messages })
 }
 
-/// The resources of a text, which `---` lines part, all in one file but those that begin with a line of their own for it.
+/// The resources of a text, separated by `---`. A first line `# PATH` sets the file of a resource.
 pub(crate) fn items(input: &str) -> Vec<Resource> {
     let texts = input.split_inclusive('\n').fold(vec![String::new()], |mut texts, line| {
         match line {
@@ -53,7 +57,7 @@ pub(crate) fn items(input: &str) -> Vec<Resource> {
         texts
     });
     let item = |(index, text): (usize, String)| {
-        let (path, text) = match named(&text) {
+        let (path, text) = match file_name(&text) {
             Some((path, rest)) => (path, rest.to_owned()),
             None => (FILE, text.clone()),
         };
@@ -65,14 +69,14 @@ pub(crate) fn items(input: &str) -> Vec<Resource> {
     texts.into_iter().filter(|text| !text.trim().is_empty()).enumerate().map(item).collect()
 }
 
-/// The file that the first line names, as it does in an output, and the rest.
-fn named(text: &str) -> Option<(&str, &str)> {
+/// The file in the first line, and the rest.
+fn file_name(text: &str) -> Option<(&str, &str)> {
     let (path, rest) = text.strip_prefix("# ")?.split_once('\n')?;
     let is_file = path.ends_with("Kptfile") || path.ends_with(".yaml");
     (is_file && !path.contains(' ')).then_some((path, rest))
 }
 
-/// A resource of the output. One that has another file says so on a line of its own.
+/// A resource of the output, with its file in the first line if it is another one.
 fn text(resource: &Resource) -> String {
     let path = resource.path().map_or_else(String::new, ToString::to_string);
     match path.as_str() {
@@ -96,12 +100,12 @@ fn line(result: &FunctionResult) -> String {
     line
 }
 
-fn told(error: &Error) -> String {
+fn errors(error: &Error) -> String {
     error.diagnostics.iter().map(diagnostic).collect()
 }
 
 fn diagnostic(it: &Diagnostic) -> String {
-    let place = it.location.as_ref().map(|at| format!("{}:{} ", at.line, at.column));
+    let location = it.location.as_ref().map(|at| format!("{}:{} ", at.line, at.column));
     let hints: String = it.hints.iter().map(|hint| format!("hint: {hint}\n")).collect();
-    format!("{}: {}{}\n{hints}", it.severity.name(), place.unwrap_or_default(), it.message())
+    format!("{}: {}{}\n{hints}", it.severity.name(), location.unwrap_or_default(), it.message())
 }
