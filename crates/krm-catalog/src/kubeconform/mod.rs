@@ -69,10 +69,10 @@ fn check_all(list: &mut ResourceList, output_format: OutputFormat) -> Result<(),
     for resource in list.items.iter().filter(|it| !config.skips(it)) {
         match definitions.rules(resource) {
             Some(rules) => {
-                results.extend(violations(resource, rules, config.strict, output_format))
+                results.extend(violations(resource, rules, config.strict, output_format));
             }
             None if config.reports_missing(resource, output_format) => {
-                results.push(missing(resource))
+                results.push(missing(resource));
             }
             None => {}
         }

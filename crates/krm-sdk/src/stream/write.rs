@@ -96,7 +96,7 @@ impl Stream {
                 }
             }
             Some(existing) => {
-                edit.set(existing, Value::Sequence(values.collect())).map_err(diagnostic)?
+                edit.set(existing, Value::Sequence(values.collect())).map_err(diagnostic)?;
             }
             None => {
                 let values = Value::Sequence(values.collect());
