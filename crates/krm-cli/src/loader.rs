@@ -1,4 +1,4 @@
-//! A package on disk: which files of a folder belong to it, read side by side and in a stable order.
+//! Loads a package from disk: reads the files of a directory in parallel, in a stable order.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,8 @@ use std::sync::Arc;
 use krm_core::{Destination, Diagnostic, OriginalFile, Package, PackageFile, PackagePath, Plan};
 use krm_yaml::{File, ReadOptions};
 
-use crate::walk::{self, Found, Subpackages, Walked};
+use crate::disk::FileKind;
+use crate::walk::{self, FoundFile, Subpackages, WalkResult};
 use crate::{disk, parallel};
 
 /// What was read.
@@ -27,34 +28,32 @@ type HardLinks = BTreeMap<PackagePath, Vec<(PackagePath, String)>>;
 /// A package as it was read.
 pub(crate) struct LoadedPackage {
     pub(crate) package: Package,
-    /// Where it was read from, as people know it.
+    /// The path that it was read from, as messages show it.
     pub(crate) title: String,
     pub(crate) origin: Origin,
-    /// Links that lead nowhere, folders and patterns that cannot be read.
-    told: Vec<Diagnostic>,
+    /// Dangling symlinks, unreadable directories and invalid ignore patterns.
+    diagnostics: Vec<Diagnostic>,
     hard_links: HardLinks,
-    /// Folders in which a run writes, or was interrupted.
+    /// Directories in which a run is writing, or was interrupted.
     pub(crate) journals: Vec<PathBuf>,
-    /// Folders below this one whose files are no part of the package.
+    /// Directories below this one whose files are not part of the package.
     pub(crate) closed: Vec<String>,
-    /// The files of the folder that are no YAML, with their places on disk.
+    /// The files that are not manifests, with their paths on disk.
     pub(crate) others: BTreeMap<PackagePath, PathBuf>,
 }
 
 impl LoadedPackage {
-    /// Everything that there is to say about reading.
+    /// The diagnostics of loading.
     pub(crate) fn diagnostics(&self) -> Vec<Diagnostic> {
-        let mut told: Vec<Diagnostic> =
-            self.told.iter().cloned().chain(self.package.errors()).collect();
-        if self.package.files().is_empty() && told.is_empty() {
-            let words = Diagnostic::untyped_warning("there is nothing to read in this folder");
-            let hint = "*.yaml, *.yml, *.json, Kptfile and Krmfile are read";
-            told.push(words.in_file(&*self.title).hint(hint));
+        let mut all: Vec<Diagnostic> =
+            self.diagnostics.iter().cloned().chain(self.package.errors()).collect();
+        if self.package.files().is_empty() && all.is_empty() {
+            all.push(Diagnostic::warning(FileKind::NoManifests).in_file(&*self.title));
         }
-        told
+        all
     }
 
-    /// What people call a package that is read, or one inside it; a stream has no name.
+    /// The display path of the package or of a subpackage; a stream has none.
     pub(crate) fn package_name(&self, root: &str) -> Option<String> {
         (self.origin != Origin::Stdin).then(|| self.display_path(root))
     }
@@ -104,13 +103,13 @@ impl LoadedPackage {
         self.original(OriginalFile::new(path.clone(), display_path, None))
     }
 
-    /// A folder of the package from where the user stands.
-    pub(crate) fn display_path(&self, folder: &str) -> String {
-        join_display_path(&self.title, folder)
+    /// The display path of a directory or file of the package.
+    pub(crate) fn display_path(&self, directory: &str) -> String {
+        join_display_path(&self.title, directory)
     }
 }
 
-/// Reads a folder, a single file, or standard input.
+/// Reads a directory, a single file, or standard input.
 pub(crate) fn load(name: &str, jobs: Option<NonZeroUsize>) -> Result<LoadedPackage, Diagnostic> {
     load_with(name, jobs, Subpackages::Include)
 }
@@ -124,43 +123,42 @@ pub(crate) fn load_beside(
     open(name, jobs, Subpackages::Include, beside)
 }
 
-/// Reads a folder with the packages inside it, or without.
+/// Reads a directory with its subpackages, or without.
 pub(crate) fn load_with(
     name: &str,
     jobs: Option<NonZeroUsize>,
-    sub_packages: Subpackages,
+    subpackages: Subpackages,
 ) -> Result<LoadedPackage, Diagnostic> {
-    open(name, jobs, sub_packages, &[])
+    open(name, jobs, subpackages, &[])
 }
 
 fn open(
     name: &str,
     jobs: Option<NonZeroUsize>,
-    sub_packages: Subpackages,
+    subpackages: Subpackages,
     beside: &[&Package],
 ) -> Result<LoadedPackage, Diagnostic> {
     if name == disk::STDIN {
         return stream();
     }
     let title = title(name);
-    let told = |error: &io::Error| {
-        let words = match error.kind() {
-            io::ErrorKind::NotFound => "there is no such file or folder".to_owned(),
-            _ => format!("it cannot be read: {}", disk::io_reason(error)),
+    let root = fs::canonicalize(name).map_err(|error| {
+        let error = match error.kind() {
+            io::ErrorKind::NotFound => Diagnostic::error(FileKind::FileNotFound),
+            _ => disk::cannot_read(&error),
         };
-        Diagnostic::untyped_error(words).in_file(&*title)
-    };
-    let root = fs::canonicalize(name).map_err(|error| told(&error))?;
+        error.in_file(&*title)
+    })?;
     if root.is_dir() {
-        let Walked { found, told, journals, closed, others } =
-            walk::files(&root, &title, sub_packages);
+        let WalkResult { found, diagnostics, journals, closed, others } =
+            walk::files(&root, &title, subpackages);
         let (package, hard_links) = read_all(found, jobs, beside);
         let (origin, others) = (Origin::Directory, others.into_iter().collect());
         return Ok(LoadedPackage {
             package,
             title,
             origin,
-            told,
+            diagnostics,
             hard_links,
             journals,
             closed,
@@ -169,7 +167,7 @@ fn open(
     }
     let path = root.file_name().and_then(|name| PackagePath::new(name.to_str()?).ok());
     let Some(path) = path else { return Err(walk::not_utf8(title)) };
-    let found = vec![Found {
+    let found = vec![FoundFile {
         display_path: title.clone(),
         path,
         disk: root,
@@ -181,8 +179,7 @@ fn open(
 
 fn stream() -> Result<LoadedPackage, Diagnostic> {
     let file = disk::parse(disk::STDIN, ReadOptions::default())?;
-    let path = PackagePath::new(disk::STDIN)
-        .map_err(|error| Diagnostic::untyped_error(error.to_string()))?;
+    let path = PackagePath::new(disk::STDIN).map_err(Diagnostic::error)?;
     let display_path = disk::display_name(disk::STDIN).to_owned();
     let file =
         PackageFile { path, display_path, is_external_symlink: false, content: Ok(Arc::new(file)) };
@@ -195,7 +192,7 @@ fn alone(package: Package, title: String, origin: Origin) -> LoadedPackage {
         package,
         title,
         origin,
-        told: Vec::new(),
+        diagnostics: Vec::new(),
         hard_links: HardLinks::new(),
         journals: Vec::new(),
         closed: Vec::new(),
@@ -203,9 +200,9 @@ fn alone(package: Package, title: String, origin: Origin) -> LoadedPackage {
     }
 }
 
-/// Reads and parses; of a file with several names the first counts, and a link never comes first.
+/// Reads and parses. Of a file with several names only the first is read; symlinks sort last.
 fn read_all(
-    mut found: Vec<Found>,
+    mut found: Vec<FoundFile>,
     jobs: Option<NonZeroUsize>,
     beside: &[&Package],
 ) -> (Package, HardLinks) {
@@ -215,9 +212,9 @@ fn read_all(
     let mut hard_links = HardLinks::new();
     let mut files = Vec::with_capacity(found.len());
     for (found, (content, number)) in found.into_iter().zip(read) {
-        let Found { path, display_path, is_external_symlink, is_link, .. } = found;
+        let FoundFile { path, display_path, is_external_symlink, is_link, .. } = found;
         if let Some(first) = number.and_then(|number| seen.get(&number)) {
-            // A link shows what its target becomes; any other name has to be led to it.
+            // A symlink follows its target; another hard link has to be replaced as well.
             if !is_link {
                 hard_links.entry(first.clone()).or_default().push((path, display_path));
             }
@@ -229,10 +226,10 @@ fn read_all(
     (Package::new(files), hard_links)
 }
 
-/// A file's content, and what tells it apart from files of other names.
+/// A file's content and its device and inode.
 type Content = (Result<Arc<File>, Diagnostic>, Option<(u64, u64)>);
 
-fn read(found: &Found, beside: &[&Package]) -> Content {
+fn read(found: &FoundFile, beside: &[&Package]) -> Content {
     let mut bytes = Vec::new();
     let opened = fs::File::open(&found.disk).and_then(|file| {
         let metadata = file.metadata()?;
@@ -246,14 +243,11 @@ fn read(found: &Found, beside: &[&Package]) -> Content {
             Some(file) => (Ok(file), number),
             None => (parse(bytes), number),
         },
-        Err(error) => {
-            let words = format!("it cannot be read: {}", disk::io_reason(&error));
-            (Err(Diagnostic::untyped_error(words)), None)
-        }
+        Err(error) => (Err(disk::cannot_read(&error)), None),
     }
 }
 
-/// The file as another package has it.
+/// The same file in a package that is loaded already.
 fn known(path: &PackagePath, bytes: &[u8], beside: &[&Package]) -> Option<Arc<File>> {
     let same = beside.iter().filter_map(|package| package.file(path)?.content.as_ref().ok());
     same.into_iter().find(|file| file.text().as_bytes() == bytes).cloned()
@@ -263,7 +257,7 @@ fn parse(bytes: Vec<u8>) -> Result<Arc<File>, Diagnostic> {
     File::from_bytes(bytes).map(Arc::new).map_err(|error| Diagnostic::from(&error))
 }
 
-/// What the user typed, without `./`, doubled slashes and the folder they stand in.
+/// The path that the user typed, without `./`, doubled slashes and the current directory.
 fn title(name: &str) -> String {
     let path = Path::new(name);
     let here = std::env::current_dir().ok();
@@ -289,16 +283,16 @@ pub(crate) fn join_display_path(title: &str, path: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Every folder below `root` that is read as a package holds the bytes of its files, and planned as it is nothing
-    /// is to be written. The number of files.
+    /// Loads every directory below `root` as a package and checks that its texts are the files' bytes, and that planning them
+    /// unchanged plans no write. Returns the number of files.
     fn round_trips(root: &Path) -> usize {
         let mut count = 0;
-        for folder in folders(root) {
-            let loaded = load(folder.to_str().unwrap(), None).unwrap();
+        for directory in directories(root) {
+            let loaded = load(directory.to_str().unwrap(), None).unwrap();
             let mut plan = krm_core::Plan::default();
             for file in loaded.package.into_files() {
                 let Ok(content) = &file.content else { continue };
-                let bytes = fs::read(folder.join(file.path.as_str())).unwrap();
+                let bytes = fs::read(directory.join(file.path.as_str())).unwrap();
                 assert_eq!(content.text().as_bytes(), bytes, "{}", file.display_path);
                 let edited = krm_yaml::Edit::new(content).apply().unwrap();
                 plan.set(&file, Some(edited)).unwrap();
@@ -310,8 +304,8 @@ mod tests {
         count
     }
 
-    /// A folder and all below it.
-    fn folders(root: &Path) -> Vec<PathBuf> {
+    /// A directory and all directories below it.
+    fn directories(root: &Path) -> Vec<PathBuf> {
         let mut all = vec![root.to_owned()];
         let mut at = 0;
         while at < all.len() {
@@ -330,12 +324,12 @@ mod tests {
         assert!(round_trips(&repository.join("examples")) > 1);
         match std::env::var_os("KRM_CORPORA") {
             Some(corpora) => assert!(round_trips(Path::new(&corpora)) > 100),
-            None => println!("skipped in part: KRM_CORPORA does not name a folder of packages"),
+            None => println!("skipped in part: KRM_CORPORA does not name a directory of packages"),
         }
     }
 
     #[test]
-    fn titles_are_what_the_user_sees_from_where_they_stand() {
+    fn titles_are_relative_to_the_current_directory() {
         assert_eq!(
             ["./a//b/", ".", "./", "../x", "a/."].map(title),
             ["a/b", ".", ".", "../x", "a"]

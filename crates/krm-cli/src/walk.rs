@@ -1,4 +1,4 @@
-//! The walk over a folder: which files belong to the package, and which its ignore files leave out.
+//! Walks a directory: which files belong to the package, and which are excluded by ignore files.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, FileType};
@@ -9,18 +9,18 @@ use std::rc::Rc;
 use krm_core::model::IgnorePatterns;
 use krm_core::{Diagnostic, PackagePath};
 
-use crate::disk;
+use crate::disk::{self, FileKind};
 use crate::loader::join_display_path;
 
-/// Says which files are left out, in the syntax of gitignore.
+/// The file that lists excluded files, in the syntax of gitignore.
 const IGNORE_FILE: &str = ".krmignore";
 
-/// What becomes of packages inside the package.
+/// Whether packages inside the package are part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subpackages {
     Include,
     Exclude,
-    /// Their files are left out, but not what a dead run left among them.
+    /// Their files are excluded, but journals of killed runs in them are found.
     JournalsOnly,
 }
 
@@ -31,7 +31,7 @@ impl Subpackages {
 }
 
 /// A file that belongs to the package.
-pub(crate) struct Found {
+pub(crate) struct FoundFile {
     pub(crate) path: PackagePath,
     pub(crate) display_path: String,
     pub(crate) disk: PathBuf,
@@ -39,55 +39,55 @@ pub(crate) struct Found {
     pub(crate) is_external_symlink: bool,
 }
 
-/// What a walk came upon.
+/// The result of a walk.
 #[derive(Default)]
-pub(crate) struct Walked {
+pub(crate) struct WalkResult {
     /// Files, in any order.
-    pub(crate) found: Vec<Found>,
-    /// What there is to say about the way.
-    pub(crate) told: Vec<Diagnostic>,
-    /// Folders in which a run left its journal.
+    pub(crate) found: Vec<FoundFile>,
+    /// Problems found on the way, such as dangling symlinks.
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    /// Directories in which a run left its journal.
     pub(crate) journals: Vec<PathBuf>,
-    /// Files that are no YAML, with their places on disk.
+    /// Files that are not manifests, with their paths on disk.
     pub(crate) others: Vec<(PackagePath, PathBuf)>,
-    /// Folders whose files are not looked at: ignored ones, and packages that are left out.
+    /// Directories that were not entered: ignored ones and excluded subpackages.
     pub(crate) closed: Vec<String>,
 }
 
-/// Walks over a folder.
-pub(crate) fn files(root: &Path, title: &str, sub_packages: Subpackages) -> Walked {
-    let mut walk = Walk { root, title, sub_packages, came_upon: Walked::default() };
+/// Walks a directory.
+pub(crate) fn files(root: &Path, title: &str, subpackages: Subpackages) -> WalkResult {
+    let mut walk = Walk { root, title, subpackages, result: WalkResult::default() };
     let above = walk.ignored_from_above();
     let mut waiting = vec![(PathBuf::new(), above, false)];
-    while let Some((folder, ignored, is_left_out)) = waiting.pop() {
-        let below = walk.folder(&folder, ignored, is_left_out);
+    while let Some((directory, ignored, is_excluded)) = waiting.pop() {
+        let below = walk.directory(&directory, ignored, is_excluded);
         waiting.extend(below.into_iter().rev());
     }
-    walk.came_upon
+    walk.result
 }
 
-/// One ignore file and those above it. The nearest that speaks about a path counts.
+/// An ignore file and those of the parent directories. The nearest one that matches a path decides.
 struct Ignored {
     patterns: IgnorePatterns,
-    /// How many names of a path lead from the folder that is walked to the one that holds the file.
+    /// The depth of the ignore file's directory below the directory that is walked.
     depth: usize,
-    /// For a file above the folder that is walked: the way down to that folder.
+    /// For an ignore file above the directory that is walked: the path from there to that directory.
     way_down: String,
     above: Layers,
 }
 
 type Layers = Option<Rc<Ignored>>;
 
-/// A folder that comes next, what is ignored in it, and whether its files are left out.
+/// A directory to visit, the ignore files that apply to it, and whether its files are excluded.
 type Waiting = (PathBuf, Layers, bool);
 
-/// Whether a path is left out. What is above it was asked before, and is not.
-fn is_ignored(layers: &Layers, path: &Path, is_folder: bool) -> bool {
+/// Whether a path is ignored. Its parents were checked before, and are not.
+fn is_ignored(layers: &Layers, path: &Path, is_directory: bool) -> bool {
     let names: Vec<_> = path.iter().map(OsStr::to_string_lossy).collect();
     let mut next = layers.as_ref();
     while let Some(layer) = next {
         let path = format!("{}{}", layer.way_down, names[layer.depth..].join("/"));
-        if let Some(verdict) = layer.patterns.is_ignored(&path, is_folder) {
+        if let Some(verdict) = layer.patterns.is_ignored(&path, is_directory) {
             return verdict;
         }
         next = layer.above.as_ref();
@@ -98,23 +98,24 @@ fn is_ignored(layers: &Layers, path: &Path, is_folder: bool) -> bool {
 struct Walk<'a> {
     root: &'a Path,
     title: &'a str,
-    sub_packages: Subpackages,
-    came_upon: Walked,
+    subpackages: Subpackages,
+    result: WalkResult,
 }
 
 impl Walk<'_> {
-    /// The ignore files between the outermost package that holds the folder, and the folder: it makes no difference to
-    /// a file from where one looks at it.
+    /// The ignore files between the outermost package around the directory and the directory itself, so that the same files
+    /// are ignored whichever directory of the package is named.
     fn ignored_from_above(&mut self) -> Layers {
         let root = self.root;
         let above: Vec<&Path> = root.ancestors().skip(1).collect();
-        let is_package =
-            |folder: &&Path| ["Kptfile", "Krmfile"].iter().any(|name| folder.join(name).is_file());
+        let is_package = |directory: &&Path| {
+            ["Kptfile", "Krmfile"].iter().any(|name| directory.join(name).is_file())
+        };
         let outermost = above.iter().rposition(is_package);
         let within = outermost.map_or(&above[..0], |at| &above[..=at]);
-        within.iter().rev().fold(None, |layers, folder| {
-            let way_down = root.strip_prefix(folder).unwrap_or(root).to_string_lossy();
-            let file = folder.join(IGNORE_FILE);
+        within.iter().rev().fold(None, |layers, directory| {
+            let way_down = root.strip_prefix(directory).unwrap_or(root).to_string_lossy();
+            let file = directory.join(IGNORE_FILE);
             match fs::symlink_metadata(&file) {
                 Ok(_) => self.layer(&file, 0, format!("{way_down}/"), layers),
                 Err(_) => layers,
@@ -126,65 +127,62 @@ impl Walk<'_> {
         let patterns = match fs::read(file) {
             Ok(bytes) => IgnorePatterns::parse(&String::from_utf8_lossy(&bytes)),
             Err(error) => {
-                self.came_upon.told.push(self.unreadable(file, &error));
+                self.result.diagnostics.push(self.unreadable(file, &error));
                 return above;
             }
         };
         for (line, text) in patterns.unmatchable() {
-            let words = format!("line {line} matches nothing: `{text}`");
-            let hint = "close its bracket, or put a backslash before what is meant as it stands";
-            self.came_upon.told.push(
-                Diagnostic::untyped_warning(words).in_file(self.display_path(file)).hint(hint),
-            );
+            let kind = FileKind::InvalidIgnorePattern { line: *line, pattern: text.to_owned() };
+            let warning = Diagnostic::warning(kind).in_file(self.display_path(file));
+            self.result.diagnostics.push(warning);
         }
         Some(Rc::new(Ignored { patterns, depth, way_down, above }))
     }
 
-    /// Takes the files of one folder, and gives the folders in it that come next.
-    fn folder(&mut self, folder: &Path, ignored: Layers, is_left_out: bool) -> Vec<Waiting> {
-        let entries = match entries(&self.root.join(folder)) {
+    /// Collects the files of one directory, and returns the directories in it to visit next.
+    fn directory(&mut self, directory: &Path, ignored: Layers, is_excluded: bool) -> Vec<Waiting> {
+        let entries = match entries(&self.root.join(directory)) {
             Ok(entries) => entries,
-            Err(_) if is_left_out => return Vec::new(),
+            Err(_) if is_excluded => return Vec::new(),
             Err(error) => {
-                self.came_upon.told.push(self.unreadable(&self.root.join(folder), &error));
+                self.result.diagnostics.push(self.unreadable(&self.root.join(directory), &error));
                 return Vec::new();
             }
         };
-        // Asked for by name: a pattern may leave hidden files out.
-        if disk::has_journal(&self.root.join(folder)) {
-            self.came_upon.journals.push(self.root.join(folder));
+        // Looked up by name, because a pattern may ignore hidden files.
+        if disk::has_journal(&self.root.join(directory)) {
+            self.result.journals.push(self.root.join(directory));
         }
         let has_ignore_file = entries.iter().any(|(name, _)| name == IGNORE_FILE);
         let ignored = match has_ignore_file {
             true => {
-                let file = self.root.join(folder).join(IGNORE_FILE);
-                self.layer(&file, folder.iter().count(), String::new(), ignored)
+                let file = self.root.join(directory).join(IGNORE_FILE);
+                self.layer(&file, directory.iter().count(), String::new(), ignored)
             }
             false => ignored,
         };
         let (hidden, entries): (Vec<_>, Vec<_>) = entries
             .into_iter()
             .filter(|(name, _)| name != ".git")
-            .map(|(name, kind)| (folder.join(name), kind))
+            .map(|(name, kind)| (directory.join(name), kind))
             .partition(|(path, kind)| is_ignored(&ignored, path, kind.is_dir()));
         let hidden = hidden.iter().filter(|(_, kind)| kind.is_dir());
-        self.came_upon.closed.extend(hidden.map(|(path, _)| lossy(path)));
-        let is_sub_package = !folder.as_os_str().is_empty()
+        self.result.closed.extend(hidden.map(|(path, _)| lossy(path)));
+        let is_subpackage = !directory.as_os_str().is_empty()
             && entries.iter().any(|(path, kind)| self.makes_package(path, *kind));
-        if is_sub_package && self.sub_packages != Subpackages::Include {
-            self.came_upon.closed.push(lossy(folder));
+        if is_subpackage && self.subpackages != Subpackages::Include {
+            self.result.closed.push(lossy(directory));
         }
-        let is_left_out =
-            is_left_out || is_sub_package && self.sub_packages != Subpackages::Include;
-        if is_left_out && self.sub_packages == Subpackages::Exclude {
+        let is_excluded = is_excluded || is_subpackage && self.subpackages != Subpackages::Include;
+        if is_excluded && self.subpackages == Subpackages::Exclude {
             return Vec::new();
         }
-        let (folders, files): (Vec<_>, Vec<_>) =
+        let (directories, files): (Vec<_>, Vec<_>) =
             entries.into_iter().partition(|(_, kind)| kind.is_dir());
-        if !is_left_out {
+        if !is_excluded {
             files.iter().for_each(|(path, kind)| self.file(path, *kind));
         }
-        folders.into_iter().map(|(path, _)| (path, ignored.clone(), is_left_out)).collect()
+        directories.into_iter().map(|(path, _)| (path, ignored.clone(), is_excluded)).collect()
     }
 
     fn makes_package(&self, path: &Path, kind: FileType) -> bool {
@@ -198,18 +196,15 @@ impl Walk<'_> {
         if !is_wanted(&name) {
             let path = slashed(inside).and_then(|inside| PackagePath::new(&inside).ok());
             let path = path.filter(|_| kind.is_file() && !disk::is_internal_file(&name));
-            return self.came_upon.others.extend(path.map(|path| (path, disk)));
+            return self.result.others.extend(path.map(|path| (path, disk)));
         }
         let path = match slashed(inside).map(|inside| PackagePath::new(&inside)) {
             Some(Ok(path)) => path,
             Some(Err(error)) => {
-                let words = format!("it is not read: {error}");
-                return self
-                    .came_upon
-                    .told
-                    .push(Diagnostic::untyped_error(words).in_file(self.display_path(&disk)));
+                let error = Diagnostic::error(error).in_file(self.display_path(&disk));
+                return self.result.diagnostics.push(error);
             }
-            None => return self.came_upon.told.push(not_utf8(self.display_path(&disk))),
+            None => return self.result.diagnostics.push(not_utf8(self.display_path(&disk))),
         };
         let display_path = join_display_path(self.title, path.as_str());
         let is_link = kind.is_symlink();
@@ -219,21 +214,25 @@ impl Walk<'_> {
                 Ok(target) if !target.is_file() => return,
                 Ok(target) => is_external_symlink = !target.starts_with(self.root),
                 Err(error) => {
-                    let words = format!("the link leads nowhere: {}", disk::io_reason(&error));
-                    let hint = "remove it, or name it in .krmignore";
-                    let told = Diagnostic::untyped_warning(words).in_file(display_path).hint(hint);
-                    return self.came_upon.told.push(told);
+                    let kind = FileKind::DanglingSymlink { reason: disk::io_reason(&error) };
+                    let warning = Diagnostic::warning(kind).in_file(display_path);
+                    return self.result.diagnostics.push(warning);
                 }
             }
         } else if !kind.is_file() {
             return;
         }
-        self.came_upon.found.push(Found { path, display_path, disk, is_link, is_external_symlink });
+        self.result.found.push(FoundFile {
+            path,
+            display_path,
+            disk,
+            is_link,
+            is_external_symlink,
+        });
     }
 
     fn unreadable(&self, path: &Path, error: &io::Error) -> Diagnostic {
-        let words = format!("it cannot be read: {}", disk::io_reason(error));
-        Diagnostic::untyped_error(words).in_file(self.display_path(path))
+        disk::cannot_read(error).in_file(self.display_path(path))
     }
 
     fn display_path(&self, path: &Path) -> String {
@@ -244,9 +243,9 @@ impl Walk<'_> {
     }
 }
 
-/// The names in a folder in their order, and what they are.
-fn entries(folder: &Path) -> io::Result<Vec<(OsString, FileType)>> {
-    let read = fs::read_dir(folder)?;
+/// The names in a directory in order, with their file types.
+fn entries(directory: &Path) -> io::Result<Vec<(OsString, FileType)>> {
+    let read = fs::read_dir(directory)?;
     let mut entries: Vec<(OsString, FileType)> = read
         .map(|entry| entry.and_then(|entry| Ok((entry.file_name(), entry.file_type()?))))
         .collect::<io::Result<_>>()?;
@@ -270,6 +269,5 @@ fn slashed(path: &Path) -> Option<String> {
 }
 
 pub(crate) fn not_utf8(display_path: String) -> Diagnostic {
-    Diagnostic::untyped_error("the name is not UTF-8, and files of such names are not read")
-        .in_file(display_path)
+    Diagnostic::error(FileKind::NameNotUtf8).in_file(display_path)
 }

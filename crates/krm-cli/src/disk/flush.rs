@@ -1,4 +1,4 @@
-//! What was written reaches the disk: a few files one by one, many in one go.
+//! Flushes written files to disk: a few one by one, many with one flush of the file system.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,46 +7,46 @@ use std::path::{Path, PathBuf};
 
 use crate::parallel;
 
-/// From here on the whole file system is flushed at once. A flush of each file costs a turn of the disk for each.
+/// Above this number the whole file system is flushed at once, because each flush of a file waits for the disk.
 const MANY: usize = 8;
 
-/// Flushes these files, and the folders that name them.
+/// Flushes these files and the directories that hold their names.
 pub(super) fn files(paths: &[PathBuf]) -> io::Result<()> {
-    let folders = folders_of(paths);
-    if paths.len() > MANY && at_once(&folders)? {
+    let directories = directories_of(paths);
+    if paths.len() > MANY && at_once(&directories)? {
         return Ok(());
     }
     each(paths)?;
-    names(&folders)
+    names(&directories)
 }
 
-/// Flushes these files, and leaves their names for later.
+/// Flushes these files, but not the directories that hold their names.
 pub(super) fn contents(paths: &[PathBuf]) -> io::Result<()> {
     each(paths)
 }
 
-/// Flushes folders: which names are in them.
-pub(super) fn names(folders: &BTreeSet<PathBuf>) -> io::Result<()> {
-    if folders.len() > MANY && at_once(folders)? {
+/// Flushes directories, that is, the names in them.
+pub(super) fn names(directories: &BTreeSet<PathBuf>) -> io::Result<()> {
+    if directories.len() > MANY && at_once(directories)? {
         return Ok(());
     }
-    let folders: Vec<PathBuf> = folders.iter().cloned().collect();
-    match each(&folders) {
-        // Not every file system lets folders be flushed, and on those that do not it is not needed.
+    let directories: Vec<PathBuf> = directories.iter().cloned().collect();
+    match each(&directories) {
+        // Some file systems cannot flush directories; those do not need it.
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
         result => result,
     }
 }
 
-/// The folders that hold these files.
-pub(super) fn folders_of(paths: &[PathBuf]) -> BTreeSet<PathBuf> {
-    let mut folders = BTreeSet::new();
-    for folder in paths.iter().filter_map(|path| path.parent()) {
-        if !folders.contains(folder) {
-            folders.insert(folder.to_owned());
+/// The directories that hold these files.
+pub(super) fn directories_of(paths: &[PathBuf]) -> BTreeSet<PathBuf> {
+    let mut directories = BTreeSet::new();
+    for directory in paths.iter().filter_map(|path| path.parent()) {
+        if !directories.contains(directory) {
+            directories.insert(directory.to_owned());
         }
     }
-    folders
+    directories
 }
 
 fn each(paths: &[PathBuf]) -> io::Result<()> {
@@ -54,14 +54,14 @@ fn each(paths: &[PathBuf]) -> io::Result<()> {
     parallel::map(paths, None, flush).into_iter().collect()
 }
 
-/// Flushes every file system that holds one of the folders; false where there is no such call.
+/// Flushes every file system that holds one of the directories. Returns false where there is no such call.
 #[cfg(target_os = "linux")]
-fn at_once(folders: &BTreeSet<PathBuf>) -> io::Result<bool> {
+fn at_once(directories: &BTreeSet<PathBuf>) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
     let mut seen = BTreeSet::new();
-    for folder in folders {
-        if seen.insert(fs::metadata(folder)?.dev()) {
-            rustix::fs::syncfs(open(folder)?)?;
+    for directory in directories {
+        if seen.insert(fs::metadata(directory)?.dev()) {
+            rustix::fs::syncfs(open(directory)?)?;
         }
     }
     Ok(true)
@@ -73,6 +73,6 @@ fn at_once(_: &BTreeSet<PathBuf>) -> io::Result<bool> {
 }
 
 #[cfg(target_os = "linux")]
-fn open(folder: &Path) -> io::Result<fs::File> {
-    fs::File::open(folder)
+fn open(directory: &Path) -> io::Result<fs::File> {
+    fs::File::open(directory)
 }

@@ -1,51 +1,51 @@
-//! The journal of a run: which files it stages and what becomes of them, so that the next run can finish or undo it.
+//! The journal of a run: which files it stages and where they go, so that the next run can complete or roll back a killed one.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 
-/// Its name in the folder below which everything happens that it tells of.
+/// The name of the journal, in the directory that all its changes are below.
 pub(super) const NAME: &str = ".krm-journal";
 
-/// How the name of every staged file begins. None ends like a file of a package.
+/// The prefix of every staged file. Staged files have no extension, so that they are never read as manifests.
 pub(super) const STAGED: &str = ".krm-";
 
 const TITLE: &str = "krm journal 1";
 
-/// From here on the run is finished, not undone.
+/// The last line of a committed journal: from here on a killed run is completed, not rolled back.
 const COMMIT: &str = "commit";
 
-/// What becomes of one file or folder; paths are relative to the journal's folder.
+/// A change to one file or directory; paths are relative to the journal's directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Step {
-    /// The staged content takes the place of the old one.
+pub(super) enum JournalStep {
+    /// The staged content replaces the old one.
     Replace { target: PathBuf, staged: OsString, old: u64, new: u64 },
     /// The staged content becomes a new file.
     Create { target: PathBuf, staged: OsString, new: u64 },
-    /// The file goes away.
+    /// The file is deleted.
     Delete { target: PathBuf, old: u64 },
     /// A staged file that is not needed any more.
     Drop { staged: PathBuf },
-    /// A folder that the run makes.
-    Folder { path: PathBuf },
+    /// A directory that the run creates.
+    CreateDirectory { path: PathBuf },
 }
 
-impl Step {
+impl JournalStep {
     /// The file whose content changes.
     pub(super) fn target(&self) -> Option<&Path> {
         match self {
             Self::Replace { target, .. }
             | Self::Create { target, .. }
             | Self::Delete { target, .. } => Some(target),
-            Self::Drop { .. } | Self::Folder { .. } => None,
+            Self::Drop { .. } | Self::CreateDirectory { .. } => None,
         }
     }
 
-    /// The file or folder that it is about.
+    /// The file or directory that changes.
     pub(super) fn place(&self) -> &Path {
         match self {
-            Self::Drop { staged: path } | Self::Folder { path } => path,
+            Self::Drop { staged: path } | Self::CreateDirectory { path } => path,
             Self::Replace { target, .. }
             | Self::Create { target, .. }
             | Self::Delete { target, .. } => target,
@@ -59,7 +59,7 @@ impl Step {
                 Some(target.with_file_name(staged))
             }
             Self::Drop { staged } => Some(staged.clone()),
-            Self::Delete { .. } | Self::Folder { .. } => None,
+            Self::Delete { .. } | Self::CreateDirectory { .. } => None,
         }
     }
 
@@ -73,14 +73,14 @@ impl Step {
             }
             Self::Delete { target, old } => format!("delete {old:016x} {}", escaped(target)),
             Self::Drop { staged } => format!("drop {}", escaped(staged)),
-            Self::Folder { path } => format!("folder {}", escaped(path)),
+            Self::CreateDirectory { path } => format!("folder {}", escaped(path)),
         }
     }
 
     fn from_line(line: &str) -> Option<Self> {
-        let words: Vec<&str> = line.split(' ').collect();
+        let columns: Vec<&str> = line.split(' ').collect();
         let number = |text: &str| u64::from_str_radix(text, 16).ok();
-        let step = match words.as_slice() {
+        let step = match columns.as_slice() {
             ["replace", old, new, staged, target] => Self::Replace {
                 target: inside(target)?,
                 staged: staged_name(staged)?,
@@ -98,22 +98,22 @@ impl Step {
                 staged_name(staged.file_name()?.to_str()?)?;
                 Self::Drop { staged }
             }
-            ["folder", path] => Self::Folder { path: inside(path)? },
+            ["folder", path] => Self::CreateDirectory { path: inside(path)? },
             _ => return None,
         };
         Some(step)
     }
 }
 
-/// A journal as it was found.
+/// A journal read from disk.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Journal {
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<JournalStep>,
     pub(super) is_committed: bool,
 }
 
 impl Journal {
-    /// Reads a journal. Its last line may be torn; what came before it was written before anything was staged.
+    /// Reads a journal. Its last line may be incomplete after a crash; the lines before it were written before anything was staged.
     pub(super) fn parse(text: &str) -> Self {
         let whole = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
         let mut lines = whole.skip_while(|line| *line == TITLE).peekable();
@@ -122,7 +122,7 @@ impl Journal {
             if line == COMMIT && lines.peek().is_none() && text.starts_with(TITLE) {
                 journal.is_committed = true;
             }
-            journal.steps.extend(Step::from_line(line));
+            journal.steps.extend(JournalStep::from_line(line));
         }
         journal
     }
@@ -131,13 +131,13 @@ impl Journal {
 /// A journal that is being written.
 pub(super) struct Open {
     file: fs::File,
-    /// How long it is without its last line.
+    /// Its length without the commit line.
     length: u64,
 }
 
-/// Writes a new journal; one that is there is somebody's, and an error.
-pub(super) fn begin(folder: &Path, steps: &[Step]) -> io::Result<Open> {
-    let path = folder.join(NAME);
+/// Writes a new journal. An existing one belongs to another run, and is an error.
+pub(super) fn begin(directory: &Path, steps: &[JournalStep]) -> io::Result<Open> {
+    let path = directory.join(NAME);
     let file = fs::OpenOptions::new().write(true).create_new(true).open(&path)?;
     let text = text(steps);
     let mut open = Open { file, length: text.len() as u64 };
@@ -146,42 +146,42 @@ pub(super) fn begin(folder: &Path, steps: &[Step]) -> io::Result<Open> {
 }
 
 impl Open {
-    /// The point of no return.
+    /// Commits the run: from here on it is completed, not rolled back.
     pub(super) fn commit(&mut self) -> io::Result<()> {
         self.file.write_all(format!("{COMMIT}\n").as_bytes())?;
         self.file.sync_all()
     }
 
-    /// Goes back behind it, as long as nothing was renamed.
+    /// Removes the commit line, as long as nothing was renamed.
     pub(super) fn take_back(&mut self) -> io::Result<()> {
         self.file.set_len(self.length)
     }
 }
 
-/// Puts a committed journal in the place of the one that is there.
-pub(super) fn replace(folder: &Path, steps: &[Step]) -> io::Result<()> {
-    let next = folder.join(format!("{NAME}-next"));
+/// Replaces the journal by a committed one with other steps.
+pub(super) fn replace(directory: &Path, steps: &[JournalStep]) -> io::Result<()> {
+    let next = directory.join(format!("{NAME}-next"));
     let mut file = fs::File::create(&next)?;
     file.write_all(format!("{}{COMMIT}\n", text(steps)).as_bytes())?;
     file.sync_all()?;
-    fs::rename(next, folder.join(NAME))
+    fs::rename(next, directory.join(NAME))
 }
 
-/// Nothing is left to be finished or undone.
-pub(super) fn end(folder: &Path) -> io::Result<()> {
-    match fs::remove_file(folder.join(format!("{NAME}-next"))) {
+/// Removes the journal: nothing is left to complete or roll back.
+pub(super) fn end(directory: &Path) -> io::Result<()> {
+    match fs::remove_file(directory.join(format!("{NAME}-next"))) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    fs::remove_file(folder.join(NAME))
+    fs::remove_file(directory.join(NAME))
 }
 
-fn text(steps: &[Step]) -> String {
+fn text(steps: &[JournalStep]) -> String {
     let lines: String = steps.iter().map(|step| step.to_line() + "\n").collect();
     format!("{TITLE}\n{lines}")
 }
 
-/// What tells contents apart; chance alone makes two of them equal once in 2^64.
+/// A 64-bit digest of a file's content; two contents have the same one with a probability of 2^-64.
 pub(super) fn digest(bytes: &[u8]) -> u64 {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
     let mut state = bytes.len() as u64 ^ FACTOR;
@@ -198,14 +198,14 @@ fn name(staged: &OsStr) -> String {
     escaped(Path::new(staged))
 }
 
-/// Only names that a run gives to what it stages: a journal is a file, and anybody can write one.
+/// Accepts only names of staged files: a journal is a file that anybody can write, so it must not name other files.
 fn staged_name(text: &str) -> Option<OsString> {
     let rest = text.strip_prefix(STAGED)?;
     let is_own = rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     (is_own && text != NAME).then(|| text.into())
 }
 
-/// A path that stays below the journal's folder.
+/// A path below the journal's directory; none for any other.
 fn inside(text: &str) -> Option<PathBuf> {
     let path = unescaped(text)?;
     let stays = path.components().all(|part| matches!(part, Component::Normal(_)));
@@ -254,39 +254,39 @@ fn path_of(bytes: Vec<u8>) -> Option<PathBuf> {
 mod tests {
     use super::*;
 
-    fn steps() -> Vec<Step> {
+    fn steps() -> Vec<JournalStep> {
         let staged = OsString::from(".krm-0a-1");
         vec![
-            Step::Folder { path: "new folder".into() },
-            Step::Replace {
+            JournalStep::CreateDirectory { path: "new folder".into() },
+            JournalStep::Replace {
                 target: "a%\n é.yaml".into(),
                 staged: staged.clone(),
                 old: 1,
                 new: u64::MAX,
             },
-            Step::Create { target: "b/c.yaml".into(), staged, new: 3 },
-            Step::Delete { target: "d".into(), old: 4 },
-            Step::Drop { staged: "b/.krm-0a-2".into() },
+            JournalStep::Create { target: "b/c.yaml".into(), staged, new: 3 },
+            JournalStep::Delete { target: "d".into(), old: 4 },
+            JournalStep::Drop { staged: "b/.krm-0a-2".into() },
         ]
     }
 
     #[test]
-    fn a_journal_reads_as_it_was_written() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut file = begin(folder.path(), &steps()).unwrap();
-        let read = || Journal::parse(&fs::read_to_string(folder.path().join(NAME)).unwrap());
+    fn journal_round_trips() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut file = begin(directory.path(), &steps()).unwrap();
+        let read = || Journal::parse(&fs::read_to_string(directory.path().join(NAME)).unwrap());
         assert_eq!(read(), Journal { steps: steps(), is_committed: false });
         file.commit().unwrap();
         assert_eq!(read(), Journal { steps: steps(), is_committed: true });
         file.take_back().unwrap();
         assert_eq!(read(), Journal { steps: steps(), is_committed: false });
-        replace(folder.path(), &steps()[1..]).unwrap();
+        replace(directory.path(), &steps()[1..]).unwrap();
         assert_eq!(read(), Journal { steps: steps()[1..].to_vec(), is_committed: true });
-        assert!(begin(folder.path(), &[]).is_err(), "one that is there is never overwritten");
+        assert!(begin(directory.path(), &[]).is_err(), "an existing journal is never overwritten");
     }
 
     #[test]
-    fn a_torn_journal_is_never_committed() {
+    fn incomplete_journal_is_never_committed() {
         let whole = format!("{}{COMMIT}\n", text(&steps()));
         for end in 0..whole.len() {
             let Some(torn) = whole.get(..end) else { continue };
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_never_leads_out_of_its_folder() {
+    fn journal_paths_outside_its_directory_are_ignored() {
         let lines = [
             "replace 0 0 .krm-1-1 ../a",
             "replace 0 0 .krm-1-1 /etc/passwd",
@@ -310,12 +310,12 @@ mod tests {
             "folder ..",
         ];
         for line in lines {
-            assert_eq!(Step::from_line(line), None, "{line}");
+            assert_eq!(JournalStep::from_line(line), None, "{line}");
         }
     }
 
     #[test]
-    fn contents_of_other_lengths_or_bytes_differ() {
+    fn digests_differ_by_length_and_by_bytes() {
         let texts: [&[u8]; 6] = [b"", b"\0", b"\0\0", b"abcdefgh", b"abcdefgi", b"abcdefgh\0"];
         for (at, text) in texts.iter().enumerate() {
             assert!(texts[..at].iter().all(|other| digest(other) != digest(text)), "{text:?}");

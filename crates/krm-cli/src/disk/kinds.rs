@@ -15,5 +15,43 @@ diagnostic_kinds! {
         DirectoryNotFound = "directory-not-found": "directory not found", hint "create the directory first";
         /// A file that would be overwritten with something else.
         FileExists = "file-exists": "the file exists and is not overwritten", hint "remove the file, or choose another directory";
+        /// A file or directory that does not exist.
+        FileNotFound = "file-not-found": "no such file or directory";
+        /// A directory where a file is expected.
+        IsADirectory { path: String } = "is-a-directory": "expected a file, found a directory", hint "name its files: {path}/*.yaml";
+        /// The operating system refuses to write it.
+        CannotWrite { reason: String } = "cannot-write": "cannot write: {reason}";
+        /// A directory without a single manifest.
+        NoManifests = "no-manifests": "no YAML or JSON files found", hint "krm reads *.yaml, *.yml, *.json, Kptfile and Krmfile";
+        /// A file name that is not UTF-8.
+        NameNotUtf8 = "name-not-utf8": "cannot read: the file name is not UTF-8", hint "rename the file";
+        /// A symlink whose target does not exist.
+        DanglingSymlink { reason: String } = "dangling-symlink": "skipped a dangling symlink: {reason}", hint "remove the symlink, or add it to .krmignore";
+        /// A line of an ignore file that can match no file.
+        InvalidIgnorePattern { line: usize, pattern: String } = "invalid-ignore-pattern": "line {line} matches nothing: `{pattern}`",
+            hint "close the bracket, or escape it with a backslash";
+        /// A path that resolves to a file outside of the directory that the command works on.
+        OutsidePackage = "outside-package": "refused to write outside of the package directory";
+        /// A device, pipe, socket or directory where a file would be written.
+        NotARegularFile = "not-a-regular-file": "cannot write: not a regular file", hint "use `-` to read standard input and write standard output";
+        /// A file without write permission.
+        ReadOnlyFile = "read-only-file": "cannot write: the file is read-only", hint "make the file writable, or write a copy";
+        /// Another program changed the file while krm worked on it.
+        FileChangedMeanwhile = "file-changed-meanwhile": "the file changed on disk since it was read; nothing was written", hint "run the command again";
+        /// Another process holds the lock on the directory.
+        WaitingForLock { holder: String } = "waiting-for-lock": "waiting for {holder}, which is writing to this directory";
+        /// Another process held the lock on the directory for too long.
+        Locked { holder: String, seconds: u64 } = "locked": "{holder} has been writing to this directory for more than {seconds} seconds; nothing was written",
+            hint "wait until it is done, or stop it";
+        /// The file system has no advisory locks.
+        NoLocks = "no-locks": "cannot lock the directory: the file system does not support locks",
+            hint "make sure that no other program writes to it";
+        /// An interrupted run of another user left its journal.
+        ForeignJournal = "foreign-journal": "found the journal of an interrupted run of another user; nothing was written",
+            hint "let that user run krm here again, or remove the journal";
+        /// The changes of an interrupted run can be neither completed nor rolled back.
+        CannotRecover { reason: String } = "cannot-recover": "cannot recover an interrupted run: {reason}";
+        /// A file of an interrupted run was changed by another program.
+        NotRecovered = "not-recovered": "not completed: the file was changed after the interrupted run";
     }
 }

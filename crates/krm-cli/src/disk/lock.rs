@@ -1,7 +1,7 @@
-//! One writer at a time: a run holds the folder that it writes in, and all that is below it.
+//! One writer at a time: a run locks the directory that it writes to, with everything below it.
 //!
-//! The lock is on the folder itself, so that it leaves nothing behind and ends with its process. Folders above are
-//! held together with others, so that a writer in a package and one in a package inside it wait for each other.
+//! The lock is an advisory lock on the directory itself: it needs no lock file and ends with its process. Parent directories
+//! get shared locks, so that a writer in a package and a writer in one of its subpackages wait for each other.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -9,39 +9,39 @@ use std::time::{Duration, Instant};
 
 use krm_core::{Diagnostic, OriginalFile, PackagePath};
 
-use super::{STDIN, from_here, journal, lock_holder, recover};
+use super::{FileKind, STDIN, from_here, journal, lock_holder, recover};
 
 /// How long a writer waits for another one.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
-/// After this time it says so.
+/// How long it waits before it reports that it waits.
 const SILENT_WAIT: Duration = Duration::from_secs(1);
 
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Says something to people while one waits.
+/// Reports a diagnostic while the lock is waited for.
 pub(crate) type OnDiagnostic<'a> = &'a mut dyn FnMut(&Diagnostic);
 
-/// The folder that a run may write in, held until it is dropped.
+/// The directory that a run may write to, locked until this is dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Lock {
     root: Option<PathBuf>,
     may_write: bool,
-    /// The folder and those above it.
+    /// The directory and its parents.
     _held: Vec<File>,
 }
 
 impl Lock {
-    /// The right to write nothing, as for previews and streams.
+    /// A lock that covers nothing, for previews and streams.
     pub(crate) fn none() -> Self {
         Self::default()
     }
 
-    /// Holds the folder that all these files and folders are in. What a dead run left there is finished or undone. Names
-    /// that lead nowhere are for the reader to tell.
-    pub(crate) fn files(names: &[String], tell: OnDiagnostic<'_>) -> Result<Self, Diagnostic> {
+    /// Locks the directory that all these files and directories are in, and completes or rolls back what a killed run left
+    /// there. Names that do not exist are reported by the code that reads them.
+    pub(crate) fn files(names: &[String], report: OnDiagnostic<'_>) -> Result<Self, Diagnostic> {
         match common_directory(names) {
-            Some(root) => hold(&root, LONGEST_WAIT, tell),
+            Some(root) => hold(&root, LONGEST_WAIT, report),
             None => Ok(Self::none()),
         }
     }
@@ -77,7 +77,7 @@ impl Lock {
 
     /// The directory of a package that the user named, or of the file that it consists of, relative to the locked one.
     pub(crate) fn directory_of(&self, name: &str) -> String {
-        let directory = folder(Path::new(name)).zip(self.root.as_ref());
+        let directory = directory(Path::new(name)).zip(self.root.as_ref());
         let inside = directory.and_then(|(it, root)| Some(it.strip_prefix(root).ok()?.to_owned()));
         inside.unwrap_or_default().to_string_lossy().into_owned()
     }
@@ -87,15 +87,16 @@ impl Lock {
         self.may_write && self.root.as_ref().is_some_and(|root| path.starts_with(root))
     }
 
-    /// Finishes or undoes what dead runs left in folders below; whether there was something.
+    /// Completes or rolls back what killed runs left in directories below. Returns whether there was anything to do.
     pub(crate) fn recover(
         &self,
-        folders: &[PathBuf],
-        tell: OnDiagnostic<'_>,
+        directories: &[PathBuf],
+        report: OnDiagnostic<'_>,
     ) -> Result<bool, Diagnostic> {
-        let own: Vec<&PathBuf> = folders.iter().filter(|folder| self.covers(folder)).collect();
-        for folder in &own {
-            recover::directory(folder, tell)?;
+        let own: Vec<&PathBuf> =
+            directories.iter().filter(|directory| self.covers(directory)).collect();
+        for directory in &own {
+            recover::directory(directory, report)?;
         }
         Ok(!own.is_empty())
     }
@@ -104,57 +105,57 @@ impl Lock {
 /// The innermost directory that all these files and directories are in; none where none of them exists.
 fn common_directory(names: &[String]) -> Option<PathBuf> {
     let names = names.iter().filter(|name| *name != STDIN);
-    names.filter_map(|name| folder(Path::new(name))).reduce(|a, b| shared(&a, &b))
+    names.filter_map(|name| directory(Path::new(name))).reduce(|a, b| shared(&a, &b))
 }
 
-/// The real folder of a file, or the folder itself.
-fn folder(path: &Path) -> Option<PathBuf> {
+/// The real directory of a file, or the directory itself.
+fn directory(path: &Path) -> Option<PathBuf> {
     let real = std::fs::canonicalize(path).ok()?;
     if real.is_dir() { Some(real) } else { real.parent().map(Path::to_owned) }
 }
 
-/// The innermost folder that both are in.
+/// The innermost directory that both are in.
 pub(super) fn shared(a: &Path, b: &Path) -> PathBuf {
     let both = a.components().zip(b.components()).take_while(|(a, b)| a == b);
     both.map(|(part, _)| part).collect()
 }
 
-/// Holds `root`. What a dead run left in it or above it comes first.
-fn hold(root: &Path, wait: Duration, tell: OnDiagnostic<'_>) -> Result<Lock, Diagnostic> {
+/// Locks `root`, after recovering what a killed run left in it or in its parents.
+fn hold(root: &Path, wait: Duration, report: OnDiagnostic<'_>) -> Result<Lock, Diagnostic> {
     loop {
-        let lock = acquire(root, wait, tell)?;
+        let lock = acquire(root, wait, report)?;
         let above: Vec<&Path> = root.ancestors().collect();
-        let left = above.into_iter().rev().find(|folder| recover::is_due(folder));
+        let left = above.into_iter().rev().find(|directory| recover::is_due(directory));
         match left {
             None => return Ok(lock),
-            Some(folder) if folder == root => recover::directory(folder, tell)?,
-            Some(folder) => {
+            Some(directory) if directory == root => recover::directory(directory, report)?,
+            Some(directory) => {
                 drop(lock);
-                let _above = acquire(folder, wait, tell)?;
-                // Somebody else may have been here first.
-                if recover::is_due(folder) {
-                    recover::directory(folder, tell)?;
+                let _above = acquire(directory, wait, report)?;
+                // Another process may have recovered it meanwhile.
+                if recover::is_due(directory) {
+                    recover::directory(directory, report)?;
                 }
             }
         }
     }
 }
 
-/// Takes the locks from the top down; everybody takes them in this order, so that no two wait for each other.
-fn acquire(root: &Path, wait: Duration, tell: OnDiagnostic<'_>) -> Result<Lock, Diagnostic> {
+/// Takes the locks from the top down. Every run takes them in this order, so there is no deadlock.
+fn acquire(root: &Path, wait: Duration, report: OnDiagnostic<'_>) -> Result<Lock, Diagnostic> {
     let mut waiting = Waiting { since: Instant::now(), longest: wait, looks: 0 };
     let mut held = Vec::new();
-    let mut folders: Vec<&Path> = root.ancestors().collect();
-    folders.reverse();
-    for folder in folders {
-        let is_own = folder == root;
-        match File::open(folder).map_err(TryLockError::Error).and_then(|file| {
-            waiting.lock(&file, is_own, root, tell).map(|outcome| outcome.map(|()| file))
+    let mut directories: Vec<&Path> = root.ancestors().collect();
+    directories.reverse();
+    for directory in directories {
+        let is_own = directory == root;
+        match File::open(directory).map_err(TryLockError::Error).and_then(|file| {
+            waiting.lock(&file, is_own, root, report).map(|outcome| outcome.map(|()| file))
         }) {
             Ok(outcome) => held.push(outcome?),
-            // A folder above that is not for us to open is not for us to write in, either.
+            // A parent that we may not open is one that we cannot write to, either.
             Err(_) if !is_own => {}
-            Err(_) => tell(&without_lock(root)),
+            Err(_) => report(&without_lock(root)),
         }
     }
     Ok(Lock { root: Some(root.to_owned()), may_write: true, _held: held })
@@ -163,19 +164,19 @@ fn acquire(root: &Path, wait: Duration, tell: OnDiagnostic<'_>) -> Result<Lock, 
 struct Waiting {
     since: Instant,
     longest: Duration,
-    /// How often it was asked who holds the lock.
+    /// How often the holder of the lock was looked up.
     looks: usize,
 }
 
 impl Waiting {
-    /// Locks a folder as soon as it is free. The outer error says that there are no locks here, the inner one that
-    /// somebody else held it for too long.
+    /// Locks a directory as soon as it is free. The outer error means that the file system has no locks, the inner one that
+    /// another process held the lock for too long.
     fn lock(
         &mut self,
         file: &File,
         is_own: bool,
         root: &Path,
-        tell: OnDiagnostic<'_>,
+        report: OnDiagnostic<'_>,
     ) -> Result<Result<(), Diagnostic>, TryLockError> {
         loop {
             match if is_own { file.try_lock() } else { file.try_lock_shared() } {
@@ -186,7 +187,7 @@ impl Waiting {
             let is_over = self.since.elapsed() >= self.longest;
             if is_over || self.is_time_to_look() {
                 let holder = lock_holder::of(file);
-                // `flock FOLDER krm …`: whoever started us holds it for us.
+                // `flock DIR krm …`: the parent process holds the lock on our behalf.
                 if holder.as_ref().is_some_and(|holder| lock_holder::is_above(holder.pid)) {
                     return Ok(Ok(()));
                 }
@@ -195,15 +196,15 @@ impl Waiting {
                     return Ok(Err(busy(root, &who, self.longest)));
                 }
                 if self.looks > 1 {
-                    let words = format!("waiting for {who}, which writes there");
-                    tell(&Diagnostic::untyped_warning(words).in_file(from_here(root)));
+                    let kind = FileKind::WaitingForLock { holder: who };
+                    report(&Diagnostic::warning(kind).in_file(from_here(root)));
                 }
             }
             std::thread::sleep(PAUSE);
         }
     }
 
-    /// At once, and again when it takes long.
+    /// Immediately, and once more after `SILENT_WAIT`.
     fn is_time_to_look(&mut self) -> bool {
         let is_due = match self.looks {
             0 => true,
@@ -216,56 +217,48 @@ impl Waiting {
 }
 
 fn busy(root: &Path, who: &str, longest: Duration) -> Diagnostic {
-    let words = format!(
-        "{who} writes there, and did not end within {} seconds; nothing was written",
-        longest.as_secs()
-    );
-    Diagnostic::untyped_error(words)
-        .in_file(from_here(root))
-        .hint("wait until it is done, or end it")
+    let kind = FileKind::Locked { holder: who.to_owned(), seconds: longest.as_secs() };
+    Diagnostic::error(kind).in_file(from_here(root))
 }
 
 fn without_lock(root: &Path) -> Diagnostic {
-    Diagnostic::untyped_warning(
-        "this file system has no locks; see that nobody else writes there meanwhile",
-    )
-    .in_file(from_here(root))
+    Diagnostic::warning(FileKind::NoLocks).in_file(from_here(root))
 }
 
-/// Whether a run writes in a folder, or was interrupted there.
-pub(crate) fn has_journal(folder: &Path) -> bool {
-    folder.join(journal::NAME).symlink_metadata().is_ok()
+/// Whether a run is writing to a directory, or was interrupted there.
+pub(crate) fn has_journal(directory: &Path) -> bool {
+    directory.join(journal::NAME).symlink_metadata().is_ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn try_hold(folder: &Path) -> Result<Lock, Diagnostic> {
-        hold(folder, Duration::ZERO, &mut |_| {})
+    fn try_hold(directory: &Path) -> Result<Lock, Diagnostic> {
+        hold(directory, Duration::ZERO, &mut |_| {})
     }
 
     #[test]
-    fn one_writer_at_a_time_in_a_folder_and_all_below_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = std::fs::canonicalize(folder.path()).unwrap();
+    fn one_writer_at_a_time_in_a_directory_and_below_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = std::fs::canonicalize(directory.path()).unwrap();
         let [a, b, deep] = ["a", "b", "a/deep"].map(|name| root.join(name));
         std::fs::create_dir_all(&deep).unwrap();
         std::fs::create_dir_all(&b).unwrap();
         let held = try_hold(&a).unwrap();
         let busy = try_hold(&a).unwrap_err();
-        assert!(busy.message().contains("did not end within 0 seconds"), "{busy:?}");
+        assert!(matches!(busy.kind(), Some(FileKind::Locked { seconds: 0, .. })), "{busy:?}");
         assert!(try_hold(&root).is_err(), "the package around it");
         assert!(try_hold(&deep).is_err(), "the package inside it");
-        assert!(try_hold(&b).is_ok(), "another folder beside it");
+        assert!(try_hold(&b).is_ok(), "a sibling directory");
         drop(held);
         assert!(try_hold(&root).is_ok());
     }
 
     #[test]
-    fn a_lock_covers_its_folder_and_no_other() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = std::fs::canonicalize(folder.path()).unwrap();
+    fn lock_covers_only_its_directory() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = std::fs::canonicalize(directory.path()).unwrap();
         let lock = try_hold(&root).unwrap();
         assert!(lock.covers(&root.join("a/b")));
         assert!(!lock.covers(root.parent().unwrap()));
@@ -273,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn files_share_the_innermost_folder_above_them() {
+    fn shared_directory_is_the_innermost_common_parent() {
         let shared = |a: &str, b: &str| shared(Path::new(a), Path::new(b));
         assert_eq!(shared("/a/b/c", "/a/b/d"), Path::new("/a/b"));
         assert_eq!(shared("/a/b", "/a/b/c"), Path::new("/a/b"));

@@ -22,10 +22,10 @@ pub(crate) use apply::write;
 pub(crate) use kinds::FileKind;
 pub(crate) use lock::{Lock, has_journal};
 
-/// What people type for standard input and output.
+/// The argument that means standard input or output.
 pub(crate) const STDIN: &str = "-";
 
-/// Whether a file of this name is one that krm keeps while it writes.
+/// Whether this is the name of a file that krm creates while it writes.
 pub(crate) fn is_internal_file(name: &str) -> bool {
     name.starts_with(journal::STAGED)
 }
@@ -35,7 +35,7 @@ pub(crate) fn display_name(name: &str) -> &str {
     if name == STDIN { "<stdin>" } else { name }
 }
 
-/// A path of the disk as people know it: from where they stand.
+/// A path relative to the current directory, as messages show it.
 fn from_here(path: &Path) -> String {
     let here = std::env::current_dir().and_then(fs::canonicalize).unwrap_or_default();
     match path.strip_prefix(here) {
@@ -60,16 +60,19 @@ fn read(name: &str) -> Result<Vec<u8>, Diagnostic> {
         path => fs::read(path),
     };
     outcome.map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => Diagnostic::untyped_error("there is no such file"),
+        io::ErrorKind::NotFound => Diagnostic::error(FileKind::FileNotFound),
         io::ErrorKind::IsADirectory => {
-            Diagnostic::untyped_error("this is a folder, and files are wanted")
-                .hint(format!("name its files: {}/*.yaml", name.trim_end_matches('/')))
+            Diagnostic::error(FileKind::IsADirectory { path: name.trim_end_matches('/').into() })
         }
-        _ => Diagnostic::untyped_error(format!("it cannot be read: {}", io_reason(&error))),
+        _ => cannot_read(&error),
     })
 }
 
-/// The number of a file, which all its names share.
+pub(crate) fn cannot_read(error: &io::Error) -> Diagnostic {
+    Diagnostic::error(FileKind::CannotRead { reason: io_reason(error) })
+}
+
+/// The device and inode of a file, which all its hard links share.
 #[cfg(unix)]
 pub(crate) fn file_id(metadata: &fs::Metadata) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
@@ -82,10 +85,10 @@ pub(crate) fn file_id(_: &fs::Metadata) -> Option<(u64, u64)> {
 }
 
 fn cannot_write(error: &io::Error) -> Diagnostic {
-    Diagnostic::untyped_error(format!("it cannot be written: {}", io_reason(error)))
+    Diagnostic::error(FileKind::CannotWrite { reason: io_reason(error) })
 }
 
-/// The operating system's words in our case, without its number.
+/// The operating system's message in lower case, without its error number.
 pub(crate) fn io_reason(error: &io::Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or(&text);

@@ -1,4 +1,4 @@
-//! What a dead run left behind: finished where it had begun to rename, undone where it had not.
+//! Recovery after a killed run: a committed journal is completed, any other is rolled back.
 
 use std::fs;
 use std::io;
@@ -6,96 +6,94 @@ use std::path::{Path, PathBuf};
 
 use krm_core::Diagnostic;
 
-use super::journal::{self, Journal, Step, digest};
+use super::journal::{self, Journal, JournalStep, digest};
 use super::lock::{OnDiagnostic, has_journal};
-use super::{flush, from_here, io_reason, step};
+use super::{FileKind, flush, from_here, io_reason, step};
 
-/// Whether a run of this user left something here. The caller holds the folder, so that the run is dead.
-pub(super) fn is_due(folder: &Path) -> bool {
-    has_journal(folder) && is_ours(&folder.join(journal::NAME))
+/// Whether a killed run of this user left a journal here. The caller holds the lock, so the run cannot be alive.
+pub(super) fn is_due(directory: &Path) -> bool {
+    has_journal(directory) && is_ours(&directory.join(journal::NAME))
 }
 
-/// Finishes or undoes what a dead run left in a folder that the caller holds.
-pub(super) fn directory(folder: &Path, tell: OnDiagnostic<'_>) -> Result<(), Diagnostic> {
-    let path = folder.join(journal::NAME);
+/// Completes or rolls back what a killed run left in a directory that the caller has locked.
+pub(super) fn directory(directory: &Path, report: OnDiagnostic<'_>) -> Result<(), Diagnostic> {
+    let path = directory.join(journal::NAME);
     let display_path = from_here(&path);
     if !is_ours(&path) {
-        let words = "an interrupted run of another user left this, and nothing was written";
-        return Err(Diagnostic::untyped_error(words)
-            .in_file(display_path)
-            .hint("let them run krm here again, or remove it"));
+        return Err(Diagnostic::error(FileKind::ForeignJournal).in_file(display_path));
     }
     let failed = |error: io::Error| {
-        let words = format!("an interrupted run cannot be cleaned up: {}", io_reason(&error));
-        Diagnostic::untyped_error(words).in_file(&*display_path)
+        let kind = FileKind::CannotRecover { reason: io_reason(&error) };
+        Diagnostic::error(kind).in_file(&*display_path)
     };
     let text = fs::read(&path).map_err(failed)?;
     let journal = Journal::parse(&String::from_utf8_lossy(&text));
-    let steps = journal.steps.into_iter().filter(|step| stays_inside(step, folder));
-    let steps: Vec<Step> = steps.collect();
+    let steps = journal.steps.into_iter().filter(|step| stays_inside(step, directory));
+    let steps: Vec<JournalStep> = steps.collect();
     let left = match journal.is_committed {
-        true => forward(&steps, folder).map_err(failed)?,
-        false => back(&steps, folder).map(|()| Vec::new()).map_err(failed)?,
+        true => forward(&steps, directory).map_err(failed)?,
+        false => back(&steps, directory).map(|()| Vec::new()).map_err(failed)?,
     };
-    journal::end(folder).map_err(failed)?;
+    journal::end(directory).map_err(failed)?;
     for target in left {
-        let words = "an interrupted run was to write this file, which somebody else has changed since; it is left as it is";
-        tell(&Diagnostic::untyped_warning(words).in_file(from_here(&target)));
+        report(&Diagnostic::warning(FileKind::NotRecovered).in_file(from_here(&target)));
     }
     Ok(())
 }
 
-/// Makes the changes of a committed journal that are still to be made; the files that are not as they should be.
-pub(super) fn forward(steps: &[Step], folder: &Path) -> io::Result<Vec<PathBuf>> {
+/// Makes the remaining changes of a committed journal. Returns the files that another program has changed.
+pub(super) fn forward(steps: &[JournalStep], directory: &Path) -> io::Result<Vec<PathBuf>> {
     let mut left = Vec::new();
     for step in steps {
-        if !finish(step, folder)? {
-            left.extend(step.target().map(|target| folder.join(target)));
+        if !finish(step, directory)? {
+            left.extend(step.target().map(|target| directory.join(target)));
         }
     }
     let targets: Vec<PathBuf> =
-        steps.iter().filter_map(Step::target).map(|target| folder.join(target)).collect();
-    let mut folders = flush::folders_of(&targets);
-    folders.retain(|folder| folder.is_dir());
-    flush::names(&folders)?;
+        steps.iter().filter_map(JournalStep::target).map(|target| directory.join(target)).collect();
+    let mut directories = flush::directories_of(&targets);
+    directories.retain(|directory| directory.is_dir());
+    flush::names(&directories)?;
     Ok(left)
 }
 
-/// Makes one change; false where somebody else has changed the file.
-fn finish(step: &Step, folder: &Path) -> io::Result<bool> {
-    let staged = step.staged().map(|staged| folder.join(staged));
+/// Makes one change. Returns false where another program has changed the file.
+fn finish(step: &JournalStep, directory: &Path) -> io::Result<bool> {
+    let staged = step.staged().map(|staged| directory.join(staged));
     let content = staged.as_deref().map(contents).transpose()?.flatten();
-    let now = step.target().map(|target| contents(&folder.join(target))).transpose()?.flatten();
+    let now = step.target().map(|target| contents(&directory.join(target))).transpose()?.flatten();
     let done = match step {
-        Step::Replace { old, new, .. } if now == Some(*old) && content == Some(*new) => false,
-        Step::Create { new, .. } if now.is_none() && content == Some(*new) => false,
-        Step::Delete { old, .. } if now == Some(*old) => false,
-        Step::Folder { .. } => return Ok(true),
+        JournalStep::Replace { old, new, .. } if now == Some(*old) && content == Some(*new) => {
+            false
+        }
+        JournalStep::Create { new, .. } if now.is_none() && content == Some(*new) => false,
+        JournalStep::Delete { old, .. } if now == Some(*old) => false,
+        JournalStep::CreateDirectory { .. } => return Ok(true),
         _ => true,
     };
     if !done {
-        step::execute(step, folder)?;
+        step::execute(step, directory)?;
         return Ok(true);
     }
     if content.is_some() {
         fs::remove_file(staged.expect("its content was read"))?;
     }
     Ok(match step {
-        Step::Replace { new, .. } | Step::Create { new, .. } => now == Some(*new),
-        Step::Delete { .. } => now.is_none(),
-        Step::Drop { .. } | Step::Folder { .. } => true,
+        JournalStep::Replace { new, .. } | JournalStep::Create { new, .. } => now == Some(*new),
+        JournalStep::Delete { .. } => now.is_none(),
+        JournalStep::Drop { .. } | JournalStep::CreateDirectory { .. } => true,
     })
 }
 
-/// Removes what was staged, and the folders that were made for it.
-pub(super) fn back(steps: &[Step], folder: &Path) -> io::Result<()> {
-    for staged in steps.iter().filter_map(Step::staged) {
-        gone(fs::remove_file(folder.join(staged)))?;
+/// Removes staged files and the directories that were created for them.
+pub(super) fn back(steps: &[JournalStep], directory: &Path) -> io::Result<()> {
+    for staged in steps.iter().filter_map(JournalStep::staged) {
+        gone(fs::remove_file(directory.join(staged)))?;
     }
     for step in steps.iter().rev() {
-        if let Step::Folder { path } = step {
-            // One that somebody has put something into stays.
-            let _ = fs::remove_dir(folder.join(path));
+        if let JournalStep::CreateDirectory { path } = step {
+            // A directory that another program uses by now stays.
+            let _ = fs::remove_dir(directory.join(path));
         }
     }
     Ok(())
@@ -112,7 +110,7 @@ fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// What tells the file's content apart from others; none where there is no such file.
+/// The digest of a file's content; none where the file does not exist.
 fn contents(path: &Path) -> io::Result<Option<u64>> {
     let metadata = match fs::symlink_metadata(path) {
         Err(error) if is_missing(&error) => return Ok(None),
@@ -120,19 +118,19 @@ fn contents(path: &Path) -> io::Result<Option<u64>> {
     };
     match metadata.is_file() {
         true => fs::read(path).map(|bytes| Some(digest(&bytes))),
-        // Neither a folder nor a link is what a run writes; no content has this number by more than chance.
+        // A run writes neither directories nor symlinks; a digest of 0 matches no step, except by chance.
         false => Ok(Some(0)),
     }
 }
 
-/// Whether a step stays below the folder on disk, too: no folder on the way to it is a link.
-fn stays_inside(step: &Step, folder: &Path) -> bool {
+/// Whether a step stays below the directory on disk as well: no directory on its path is a symlink.
+fn stays_inside(step: &JournalStep, directory: &Path) -> bool {
     let path = match step {
-        Step::Folder { path } => path.clone(),
+        JournalStep::CreateDirectory { path } => path.clone(),
         step => step.staged().or_else(|| step.target().map(Path::to_owned)).unwrap_or_default(),
     };
     let above = path.ancestors().skip(1);
-    !above.into_iter().any(|above| folder.join(above).is_symlink())
+    !above.into_iter().any(|above| directory.join(above).is_symlink())
 }
 
 #[cfg(unix)]

@@ -3,17 +3,17 @@
 use std::io;
 
 use super::apply::{Unit, content};
-use super::journal::{self, Step};
-use super::target::Target;
+use super::journal::{self, JournalStep};
+use super::target::WriteTarget;
 use super::{flush, recover};
 
 /// Removes what was staged. What cannot be removed now is for the next run, which the journal tells of it.
 pub(super) fn discard_staged(units: &mut [Unit<'_>]) {
     for unit in units {
         let Some(journal) = &mut unit.journal else { continue };
-        let undone = journal.take_back().and_then(|()| recover::back(&unit.steps, &unit.folder));
+        let undone = journal.take_back().and_then(|()| recover::back(&unit.steps, &unit.directory));
         if undone.is_ok() {
-            let _ = journal::end(&unit.folder);
+            let _ = journal::end(&unit.directory);
         }
     }
 }
@@ -25,15 +25,15 @@ pub(super) fn roll_back(units: &[Unit<'_>]) -> io::Result<()> {
         let staged = stage(unit, &mut steps);
         if staged.is_err() {
             // The first journal still holds, and does not know of these.
-            let _ = recover::back(&steps, &unit.folder);
+            let _ = recover::back(&steps, &unit.directory);
         }
         staged?;
         let rest = made(unit, false).filter_map(|(_, step)| step.staged());
-        steps.extend(rest.map(|staged| Step::Drop { staged }));
-        journal::replace(&unit.folder, &steps)?;
-        recover::forward(&steps, &unit.folder)?;
-        recover::back(&unit.steps, &unit.folder)?;
-        journal::end(&unit.folder)?;
+        steps.extend(rest.map(|staged| JournalStep::Drop { staged }));
+        journal::replace(&unit.directory, &steps)?;
+        recover::forward(&steps, &unit.directory)?;
+        recover::back(&unit.steps, &unit.directory)?;
+        journal::end(&unit.directory)?;
     }
     Ok(())
 }
@@ -42,36 +42,36 @@ pub(super) fn roll_back(units: &[Unit<'_>]) -> io::Result<()> {
 fn made<'u, 'a>(
     unit: &'u Unit<'a>,
     wanted: bool,
-) -> impl Iterator<Item = (&'u Target<'a>, &'u Step)> {
+) -> impl Iterator<Item = (&'u WriteTarget<'a>, &'u JournalStep)> {
     let all = unit.made.iter().copied().chain(std::iter::repeat(false));
     unit.files().zip(all).filter(move |(_, made)| *made == wanted).map(|(file, _)| file)
 }
 
 /// Stages the old contents of all files that were changed.
-fn stage(unit: &Unit<'_>, steps: &mut Vec<Step>) -> io::Result<()> {
+fn stage(unit: &Unit<'_>, steps: &mut Vec<JournalStep>) -> io::Result<()> {
     for (target, step) in made(unit, true) {
         let step = inverse(target, step);
         steps.push(step.clone());
         if let Some(staged) = step.staged() {
             let old = target.change.old.as_deref().unwrap_or_default();
-            content(&unit.folder.join(staged), old, target.metadata.as_ref())?;
+            content(&unit.directory.join(staged), old, target.metadata.as_ref())?;
         }
     }
     let staged: Vec<_> =
-        steps.iter().filter_map(Step::staged).map(|it| unit.folder.join(it)).collect();
+        steps.iter().filter_map(JournalStep::staged).map(|it| unit.directory.join(it)).collect();
     flush::files(&staged)
 }
 
 /// The step that takes a step back.
-fn inverse(target: &Target<'_>, step: &Step) -> Step {
+fn inverse(target: &WriteTarget<'_>, step: &JournalStep) -> JournalStep {
     let mut staged = target.staged.clone();
     staged.push("-back");
     match step.clone() {
-        Step::Replace { target, old, new, .. } => {
-            Step::Replace { target, staged, old: new, new: old }
+        JournalStep::Replace { target, old, new, .. } => {
+            JournalStep::Replace { target, staged, old: new, new: old }
         }
-        Step::Delete { target, old } => Step::Create { target, staged, new: old },
-        Step::Create { target, new, .. } => Step::Delete { target, old: new },
+        JournalStep::Delete { target, old } => JournalStep::Create { target, staged, new: old },
+        JournalStep::Create { target, new, .. } => JournalStep::Delete { target, old: new },
         other => other,
     }
 }

@@ -4,17 +4,17 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::journal::Step;
+use super::journal::JournalStep;
 
 /// Makes the change that a step tells of. Each is whole or not made at all.
-pub(super) fn execute(step: &Step, folder: &Path) -> io::Result<()> {
-    let staged = step.staged().map(|staged| folder.join(staged)).unwrap_or_default();
+pub(super) fn execute(step: &JournalStep, directory: &Path) -> io::Result<()> {
+    let staged = step.staged().map(|staged| directory.join(staged)).unwrap_or_default();
     match step {
-        Step::Replace { target, .. } => fs::rename(staged, folder.join(target)),
-        Step::Create { target, .. } => create(&staged, &folder.join(target)),
-        Step::Delete { target, .. } => fs::remove_file(folder.join(target)),
-        Step::Drop { .. } => fs::remove_file(staged),
-        Step::Folder { .. } => Ok(()),
+        JournalStep::Replace { target, .. } => fs::rename(staged, directory.join(target)),
+        JournalStep::Create { target, .. } => create(&staged, &directory.join(target)),
+        JournalStep::Delete { target, .. } => fs::remove_file(directory.join(target)),
+        JournalStep::Drop { .. } => fs::remove_file(staged),
+        JournalStep::CreateDirectory { .. } => Ok(()),
     }
 }
 
