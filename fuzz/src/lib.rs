@@ -10,8 +10,8 @@ mod properties;
 #[path = "../../crates/krm-core/tests/suite/schemas.rs"]
 mod schemas;
 
-#[path = "../../crates/krm-core/tests/suite/answering.rs"]
-mod answering;
+#[path = "../../crates/krm-core/tests/suite/reprint.rs"]
+mod reprint;
 
 #[path = "../../crates/krm-core/tests/suite/formatting.rs"]
 mod formatting;
@@ -126,12 +126,12 @@ pub fn format(data: &[u8]) {
 pub fn answer(data: &[u8]) {
     let Some((choices, rest)) = data.split_at_checked(EDIT) else { return };
     let text = match rest.strip_prefix(&[0xff]) {
-        Some(choices) => answering::resource(&emit::sample(&mut Draw::new(choices)).text),
-        None => text_of(rest).and_then(answering::resource),
+        Some(choices) => reprint::resource(&emit::sample(&mut Draw::new(choices)).text),
+        None => text_of(rest).and_then(reprint::resource),
     };
     let Some(text) = text else { return };
-    holds(answering::same_meaning_same_bytes(&text, &mut Draw::new(choices)));
-    holds(answering::one_field_one_place(&text, &mut Draw::new(choices)));
+    holds(reprint::same_meaning_same_bytes(&text, &mut Draw::new(choices)));
+    holds(reprint::one_field_one_place(&text, &mut Draw::new(choices)));
 }
 
 /// A path round-trips through its text and through its segments.

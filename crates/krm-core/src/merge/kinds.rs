@@ -57,8 +57,8 @@ pub enum Resolution {
     TookUpstream,
     /// Local's version was kept.
     KeptLocal,
-    /// Upstream's version was taken, and local's is in a conflict marker.
-    MarkedLocal,
+    /// One version was taken, and the other is in a conflict marker.
+    Marked,
     /// Nothing was written.
     NothingWritten,
     /// Nothing was written, because local's version cannot be put into a conflict marker.
@@ -70,7 +70,7 @@ impl fmt::Display for Resolution {
         f.write_str(match self {
             Self::TookUpstream => "took upstream's version",
             Self::KeptLocal => "kept local's version",
-            Self::MarkedLocal => "took upstream's version, local's is in a comment",
+            Self::Marked => "the other version is in a comment",
             Self::NothingWritten => "nothing was written",
             Self::NoMarkerPossible => {
                 "nothing was written, because local's version cannot be kept in a comment here"

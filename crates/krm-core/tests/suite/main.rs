@@ -1,17 +1,17 @@
-//! The one test binary of `krm-core`: laws on generated resources.
+//! The integration tests of `krm-core`: properties of generated resources, and cases.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-mod answer_laws;
-mod answering;
-mod answers;
 mod corpora;
 mod format;
 mod formatting;
-mod merge_laws;
+mod merge_properties;
 mod merging;
+mod output_cases;
+mod output_properties;
 #[allow(dead_code, reason = "the tests of krm-yaml use more of it")]
 #[path = "../../../krm-yaml/tests/suite/properties/mod.rs"]
 mod properties;
+mod reprint;
 #[allow(dead_code, reason = "the tests of krm-yaml use more of it")]
 #[path = "../../../krm-yaml/tests/suite/runner.rs"]
 mod runner;

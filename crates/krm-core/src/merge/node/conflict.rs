@@ -128,7 +128,7 @@ impl Conflict {
     /// What the merge did about the conflict.
     pub fn resolution(&self) -> Resolution {
         match (self.taken, self.is_marked) {
-            (_, true) => Resolution::MarkedLocal,
+            (_, true) => Resolution::Marked,
             (Side::Local, _) => Resolution::KeptLocal,
             (Side::Upstream, _) => Resolution::TookUpstream,
         }

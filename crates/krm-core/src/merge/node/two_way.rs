@@ -119,7 +119,7 @@ pub(super) fn set_value<'a>(
         Some(value) if keeps_style && (is_plain || is_block) => IncomingNode::Value(value),
         _ => new,
     };
-    // Where a value replaces a block collection, the line comment of the source comes with it.
+    // Where a value replaces a block collection, the line comment of the source is copied with it.
     let replaced = matches!(new, IncomingNode::Part { .. }) || destination.is_block();
     state.push_op(Op::Set(destination, new))?;
     Ok(Merged::Changed { replaced })

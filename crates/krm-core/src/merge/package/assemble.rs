@@ -223,10 +223,10 @@ impl<'a> PackageMerge<'a, '_> {
             let position = neighbours.position(unit, &upstream, self.local);
             let only = self.local.files().first().filter(|_| !self.options.has_paths);
             let identity = upstream.resource.and_then(|it| it.identity());
-            let made = identity.filter(|_| only.is_none() && upstream.file.path.is_stream());
-            let made = made.map(|identity| placement.new_file(&identity));
+            let new_path = identity.filter(|_| only.is_none() && upstream.file.path.is_stream());
+            let new_path = new_path.map(|identity| placement.new_file(&identity));
             let path = only.map_or(position.path, |file| &file.path);
-            let path = made.as_ref().unwrap_or(path);
+            let path = new_path.as_ref().unwrap_or(path);
             let old = self.local.file(path);
             let new_file = files.entry(path.clone()).or_default();
             if new_file.old.is_none() && new_file.text.is_none() {
@@ -239,7 +239,7 @@ impl<'a> PackageMerge<'a, '_> {
             let whole =
                 counts.get(&upstream.file.path) == Some(&neighbours.count(&upstream.file.path));
             let is_new = new_file.text.is_none() && new_file.arrangement.added.is_empty();
-            if whole && is_new && pruned.is_none() && made.is_none() {
+            if whole && is_new && pruned.is_none() && new_path.is_none() {
                 (new_file.text, new_file.copied) =
                     (self.text_of(Some(upstream.file)), Some(upstream.file));
             } else if let Some(node) = node.filter(|_| !new_file.is_copy_of(upstream.file)) {

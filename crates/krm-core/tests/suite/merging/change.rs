@@ -1,9 +1,9 @@
-//! Changes of models: what a person does to one side.
+//! Random changes of models, as a user makes them on one side.
 
 use super::model::{self, Model};
 use crate::properties::draw::Draw;
 
-/// Changes something, a few times.
+/// Makes a few changes.
 pub(crate) fn some(model: &Model, draw: &mut Draw<'_>, most: usize) -> Model {
     let mut changed = model.clone();
     for _ in 0..=draw.below(most) {
@@ -12,11 +12,11 @@ pub(crate) fn some(model: &Model, draw: &mut Draw<'_>, most: usize) -> Model {
     changed
 }
 
-/// Changes one thing somewhere below; the identity of the resource stays.
+/// Makes one change somewhere in a value, without changing the identity of the resource.
 fn one(model: &mut Model, draw: &mut Draw<'_>, depth: usize) {
     match model {
         Model::Map(entries) if depth == 0 => {
-            // apiVersion, kind and metadata name the resource.
+            // The first three fields identify the resource.
             let at = 3 + draw.below(entries.len() - 3);
             one(&mut entries[at].value, draw, 1);
         }

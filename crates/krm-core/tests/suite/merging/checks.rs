@@ -1,4 +1,4 @@
-//! The laws themselves.
+//! The properties.
 
 use std::collections::BTreeMap;
 
@@ -24,8 +24,8 @@ fn parse(text: &str) -> Result<File, String> {
     File::parse(text.to_owned()).map_err(|error| error.to_string())
 }
 
-/// What a merge gave: a refusal is no broken law.
-pub(crate) enum Answer {
+/// The result of a merge. A refusal does not violate a property.
+pub(crate) enum MergeOutcome {
     Merged(MergedFile),
     Refused(String),
 }
@@ -35,7 +35,7 @@ pub(crate) fn merge3(
     local: &str,
     upstream: &str,
     on_conflict: OnConflict,
-) -> Result<Answer, String> {
+) -> Result<MergeOutcome, String> {
     let [base, local, upstream] = [parse(base)?, parse(local)?, parse(upstream)?];
     let named = |name, file| NamedFile { name, file };
     let options = MergeOptions { on_conflict, ..MergeOptions::default() };
@@ -46,8 +46,8 @@ pub(crate) fn merge3(
         &options,
     );
     Ok(match merged {
-        Ok(merged) => Answer::Merged(merged),
-        Err(error) => Answer::Refused(error.message().to_owned()),
+        Ok(merged) => MergeOutcome::Merged(merged),
+        Err(error) => MergeOutcome::Refused(error.message().to_owned()),
     })
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn merge2(
     source: &str,
     destination: &str,
     options: &MergeOptions<'_>,
-) -> Result<Answer, String> {
+) -> Result<MergeOutcome, String> {
     let [source, destination] = [parse(source)?, parse(destination)?];
     let named = |name, file| NamedFile { name, file };
     let merged = merge_files(
@@ -64,35 +64,35 @@ pub(crate) fn merge2(
         options,
     );
     Ok(match merged {
-        Ok(merged) => Answer::Merged(merged),
-        Err(error) => Answer::Refused(error.message().to_owned()),
+        Ok(merged) => MergeOutcome::Merged(merged),
+        Err(error) => MergeOutcome::Refused(error.message().to_owned()),
     })
 }
 
-/// Refused merges are counted by whoever calls.
+/// Returns the reason of a refused merge, which the caller counts.
 macro_rules! merged {
-    ($answer:expr) => {
-        match $answer {
-            Answer::Merged(merged) => merged,
-            Answer::Refused(why) => return Ok(Some(why)),
+    ($outcome:expr) => {
+        match $outcome {
+            MergeOutcome::Merged(merged) => merged,
+            MergeOutcome::Refused(why) => return Ok(Some(why)),
         }
     };
 }
 
-/// A verdict, and why the merge was refused where it was.
+/// Whether a property holds, and why the merge was refused where it was.
 pub(crate) type Checked = Result<Option<String>, String>;
 
-/// `merge_identity`: what only one side changed is that side's, what both changed alike is theirs.
+/// `merge_identity`: where only one side changed, the result is that side; where both made the same change, it is that change.
 pub(crate) fn merge_identity(base: &str, x: &str) -> Checked {
     let local = merged!(merge3(base, x, base, OnConflict::Upstream)?);
-    ensure!(local.text == x, "only local changed\n{}", told(base, x, base, &local.text));
+    ensure!(local.text == x, "only local changed\n{}", describe(base, x, base, &local.text));
     ensure!(
         local.conflicts.is_empty(),
         "a conflict where only local changed: {:?}",
         local.conflicts
     );
     let alike = merged!(merge3(base, x, x, OnConflict::Upstream)?);
-    ensure!(alike.text == x, "both changed alike\n{}", told(base, x, x, &alike.text));
+    ensure!(alike.text == x, "both changed alike\n{}", describe(base, x, x, &alike.text));
     ensure!(
         alike.conflicts.is_empty(),
         "a conflict where both changed alike: {:?}",
@@ -102,7 +102,7 @@ pub(crate) fn merge_identity(base: &str, x: &str) -> Checked {
     ensure!(
         same_documents(&upstream.text, x)?,
         "only upstream changed\n{}",
-        told(base, base, x, &upstream.text)
+        describe(base, base, x, &upstream.text)
     );
     ensure!(
         upstream.conflicts.is_empty(),
@@ -127,18 +127,18 @@ pub(crate) fn three_way_is_stable(
         return Ok(None);
     }
     let twice = match merge3(base, &once.text, upstream, on)? {
-        Answer::Merged(merged) => merged,
-        Answer::Refused(why) => {
+        MergeOutcome::Merged(merged) => merged,
+        MergeOutcome::Refused(why) => {
             return Err(format!(
                 "refused again: {why}\n{}",
-                told(base, local, upstream, &once.text)
+                describe(base, local, upstream, &once.text)
             ));
         }
     };
     ensure!(
         twice.text == once.text,
         "not stable\n{}--- again\n{}",
-        told(base, local, upstream, &once.text),
+        describe(base, local, upstream, &once.text),
         twice.text
     );
     Ok(None)
@@ -155,8 +155,8 @@ pub(crate) fn two_way_is_stable(
         return Ok(None);
     }
     let twice = match merge2(source, &once.text, options)? {
-        Answer::Merged(merged) => merged,
-        Answer::Refused(why) => {
+        MergeOutcome::Merged(merged) => merged,
+        MergeOutcome::Refused(why) => {
             return Err(format!(
                 "refused again: {why}\n--- source\n{source}--- destination\n{destination}--- merged\n{}",
                 once.text
@@ -172,7 +172,7 @@ pub(crate) fn two_way_is_stable(
     Ok(None)
 }
 
-/// `conflicts_are_values`: the same conflicts are told whichever side is taken, each with values and places.
+/// `conflicts_are_values`: the conflicts are the same whichever side is taken, each with its values and locations.
 pub(crate) fn conflicts_are_values(base: &str, local: &str, upstream: &str) -> Checked {
     let theirs = merged!(merge3(base, local, upstream, OnConflict::Upstream)?);
     let ours = merged!(merge3(base, local, upstream, OnConflict::Local)?);
@@ -188,7 +188,7 @@ pub(crate) fn conflicts_are_values(base: &str, local: &str, upstream: &str) -> C
         "other conflicts\n{:?}\n{:?}\n{}",
         ids(&theirs),
         ids(&ours),
-        told(base, local, upstream, &theirs.text)
+        describe(base, local, upstream, &theirs.text)
     );
     for conflict in theirs.conflicts.iter().chain(&ours.conflicts) {
         ensure!(conflict.local != conflict.upstream, "both are the same: {conflict:?}");
@@ -196,20 +196,19 @@ pub(crate) fn conflicts_are_values(base: &str, local: &str, upstream: &str) -> C
         ensure!(conflict.upstream != conflict.base, "upstream did not change it: {conflict:?}");
         ensure!(
             conflict.local_at.is_some() && conflict.upstream_at.is_some(),
-            "no place: {conflict:?}"
+            "no location: {conflict:?}"
         );
     }
     ensure!(theirs.conflicts.iter().all(|it| it.taken == Side::Upstream), "wrong side");
     ensure!(ours.conflicts.iter().all(|it| it.taken == Side::Local), "wrong side");
-    // Without conflicts nothing hangs on the side.
+    // Without conflicts the result does not depend on the side.
     if theirs.conflicts.is_empty() {
         ensure!(theirs.text == ours.text, "the side counts without a conflict");
     }
     Ok(None)
 }
 
-/// `untouched_stays`: lines of local that the result does not have belong to what the merge changed; so few changes
-/// change few lines.
+/// `untouched_stays`: a small change changes few lines.
 pub(crate) fn untouched_stays(local: &str, result: &str, allowed: usize) -> Verdict {
     let (old, new): (Vec<&str>, Vec<&str>) = (local.lines().collect(), result.lines().collect());
     let ahead = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
@@ -224,7 +223,7 @@ pub(crate) fn untouched_stays(local: &str, result: &str, allowed: usize) -> Verd
     Ok(())
 }
 
-/// `unknown_survives`: every comment of local that upstream did not touch is there.
+/// `unknown_survives`: every comment of local that upstream did not change is kept.
 pub(crate) fn comments_survive(before: &str, after: &str) -> Verdict {
     let (before, after) = (comments(before)?, comments(after)?);
     for comment in &before {
@@ -239,7 +238,7 @@ fn comments(text: &str) -> Result<Vec<String>, String> {
     Ok(all.map(|comment| comment.text.trim_end().to_owned()).collect())
 }
 
-/// Whether two files have the same documents, in whatever order: a new one comes last.
+/// Whether two files have equal documents, in any order: new ones are appended.
 pub(crate) fn same_documents(a: &str, b: &str) -> Result<bool, String> {
     let [a, b] = [parse(a)?, parse(b)?];
     let roots = |file| File::documents(file).filter_map(DocumentRef::root).collect::<Vec<_>>();
@@ -253,10 +252,10 @@ pub(crate) fn same_documents(a: &str, b: &str) -> Result<bool, String> {
     Ok(a.is_empty())
 }
 
-/// Whether the documents of a merge pair again as they did.
+/// Whether the documents pair in a second merge as they did in the first.
 ///
-/// Those without identity pair by position: where one is gone from between others, or became a resource,
-/// the next merge pairs others, and is not the same merge again.
+/// Documents without identity pair by position. If one of them was removed or became a resource, the second merge pairs other documents and
+/// is not the same merge.
 fn pairs_again(
     sides: [&str; 2],
     merged: &str,
@@ -266,12 +265,12 @@ fn pairs_again(
     let mut all = a.keys().chain(b.keys()).chain(merged.keys());
     Ok(all.all(|name| {
         let [a, b, merged] = [&a, &b, &merged].map(|it| it.get(name).copied().unwrap_or(0));
-        // A resource that has a name may go.
+        // A resource with a name may be removed.
         name.0 && merged == 0 || fits([a, b], merged)
     }))
 }
 
-/// How many documents have a name, or else a kind; and whether it is a name.
+/// How many documents have each name or kind, and whether it is a name.
 fn names(text: &str) -> Result<BTreeMap<(bool, String), usize>, String> {
     let file = parse(text)?;
     let mut counts = BTreeMap::new();
@@ -285,11 +284,11 @@ fn names(text: &str) -> Result<BTreeMap<(bool, String), usize>, String> {
     Ok(counts)
 }
 
-fn told(base: &str, local: &str, upstream: &str, merged: &str) -> String {
+fn describe(base: &str, local: &str, upstream: &str, merged: &str) -> String {
     format!("--- base\n{base}--- local\n{local}--- upstream\n{upstream}--- merged\n{merged}")
 }
 
-/// All laws of three-way merges.
+/// All properties of three-way merges.
 pub(crate) fn all(base: &str, local: &str, upstream: &str) -> Checked {
     merge_identity(base, local)?;
     for on in [OnConflict::Upstream, OnConflict::Local, OnConflict::Mark] {
@@ -298,12 +297,12 @@ pub(crate) fn all(base: &str, local: &str, upstream: &str) -> Checked {
     conflicts_are_values(base, local, upstream)
 }
 
-/// Whether every document of a text can be read.
+/// Whether every document of a text is valid.
 pub(crate) fn is_readable(text: &str) -> bool {
     parse(text).is_ok_and(|file| file.errors().next().is_none())
 }
 
-/// Whether a text has a null somewhere, which clears.
+/// Whether a text has a null, which clears a field.
 pub(crate) fn has_null(text: &str) -> bool {
     let Ok(file) = parse(text) else { return true };
     let mut waiting: Vec<_> = file.documents().filter_map(DocumentRef::root).collect();

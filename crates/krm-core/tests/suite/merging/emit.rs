@@ -1,4 +1,4 @@
-//! Models as text, in one of many ways to write them.
+//! Writes models as YAML in random styles.
 
 use super::model::{Entry, Item, Model};
 use crate::properties::draw::Draw;
@@ -20,7 +20,7 @@ pub(crate) fn text(model: &Model, draw: &mut Draw<'_>) -> String {
 struct Writer<'d, 'b> {
     draw: &'d mut Draw<'b>,
     out: String,
-    /// Whether lists stand at the column of their key.
+    /// Whether sequences are indented as their key is.
     compact: bool,
 }
 
@@ -124,7 +124,7 @@ fn key(key: &str) -> String {
     if ["no", "12"].contains(&key) { format!("\"{key}\"") } else { key.to_owned() }
 }
 
-/// A model in brackets.
+/// A model in flow style.
 fn flow(value: &Model) -> String {
     let join = |parts: Vec<String>| parts.join(", ");
     match value {

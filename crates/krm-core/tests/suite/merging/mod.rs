@@ -1,4 +1,4 @@
-//! The laws of merging as checks of any texts and any choices; property tests and the fuzz target call the same ones.
+//! Properties of merges as checks of any texts. Property tests and the fuzz target call the same checks.
 
 pub(crate) mod change;
 pub(crate) mod checks;
@@ -7,10 +7,10 @@ pub(crate) mod model;
 
 use crate::properties::draw::Draw;
 
-/// What a law says of one case: it holds, or why it does not.
+/// Whether a property holds for a case, or why it does not.
 pub(crate) type Verdict = Result<(), String>;
 
-/// Base, local and upstream of a made-up resource.
+/// Base, local and upstream of a generated resource.
 pub(crate) fn three_texts(draw: &mut Draw<'_>, style: &mut Draw<'_>) -> [String; 3] {
     let base = model::resource(draw);
     let local = change::some(&base, draw, 4);

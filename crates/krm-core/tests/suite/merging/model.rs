@@ -1,11 +1,11 @@
-//! Made-up resources: what they mean, before they are written in one way or another.
+//! Models of generated resources, independent of how they are written.
 
 use crate::properties::draw::Draw;
 
 /// A value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Model {
-    /// A scalar as YAML reads it plain; a text that would read as something else is quoted.
+    /// A string; quoted where a plain scalar would be read as something else.
     Text(String),
     Number(i64),
     Bool(bool),

@@ -7,8 +7,8 @@
 
 mod content;
 mod digits;
-mod fresh;
 mod kinds;
+mod new_document;
 mod notation;
 mod revise;
 mod update;
@@ -147,7 +147,7 @@ impl InputList<'_> {
         let sent = original.map_or((None, None), |it| (it.path.as_ref(), it.item.index));
         let (path, index) = returned.place(sent)?;
         let is_json = path.as_ref().is_some_and(PackagePath::is_json);
-        let mut item = Item::parse(fresh::document_text(returned.resource.node, is_json)?)?;
+        let mut item = Item::parse(new_document::document_text(returned.resource.node, is_json)?)?;
         let is_copied = original.is_some() && sent == (path.as_ref(), index);
         item.path = path.map(|path| self.path_from_root(&path)).transpose()?;
         item.index = index.filter(|_| item.path.is_some() && !is_copied);
@@ -182,7 +182,7 @@ impl InputList<'_> {
             "" => return Ok(path.clone()),
             folder => format!("{folder}/{path}"),
         };
-        PackagePath::new(&joined).map_err(|error| Diagnostic::untyped_error(error.to_string()))
+        PackagePath::new(&joined).map_err(Diagnostic::error)
     }
 }
 

@@ -4,8 +4,8 @@ use krm_yaml::{Edit, EditError, File, NodeKind, NodeRef, Path, ScalarType, Span}
 
 use super::content::{ExistingComments, node_value};
 use super::digits;
-use super::fresh;
 use super::kinds::OutputKind;
+use super::new_document;
 use super::update::{Update, UpdateError, UpdateOptions};
 use crate::compare::{CommentIndex, Equality, ResourceLevel, is_equal};
 use crate::functions::resource_list::Item;
@@ -47,8 +47,8 @@ fn revise_json(
     if returned.descendants().all(is_json_node) {
         return revise_as(item, returned, theirs, true);
     }
-    let file =
-        File::parse(fresh::json_text(returned)?).map_err(|error| Diagnostic::from(&error))?;
+    let file = File::parse(new_document::json_text(returned)?)
+        .map_err(|error| Diagnostic::from(&error))?;
     let is_spelled = |node: NodeRef<'_>| match node.as_scalar().map(|it| (it, it.resolve())) {
         Some((scalar, ScalarType::Int(_) | ScalarType::Float(_))) => {
             json::is_number(&scalar.value())
@@ -110,7 +110,7 @@ fn revise_as(
             break;
         }
     }
-    item.with_text(fresh::rewritten_text(root, returned, is_json)?)
+    item.with_text(new_document::rewritten_text(root, returned, is_json)?)
 }
 
 fn lost_digits(item: &Item, path: &Path, [sent, returned]: [String; 2]) -> Diagnostic {

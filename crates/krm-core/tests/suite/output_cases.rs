@@ -1,4 +1,4 @@
-//! The cases of answers: what becomes of the text of a resource when a function gives it back.
+//! Cases of function output: how the text of a resource changes when a function returns it.
 
 use krm_core::functions::resource_list::{InputList, InputOptions, Item};
 use krm_core::print::json;
@@ -6,22 +6,22 @@ use krm_testkit::{Case, Section, diff_from_input, run_dir};
 use krm_yaml::{File, Value};
 
 #[test]
-fn answers() {
-    run_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases/answer"), act);
+fn output_cases() {
+    run_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases/output"), act);
 }
 
 fn act(case: &Case, section: &Section) -> String {
-    let name = section.title.strip_prefix("answer ").expect("an action is `answer FILE`");
-    let returned = case.input_named(name).expect("the answer is an input").input_text();
-    let items = [Item::parse(case.input().input_text()).expect("it can be read")];
-    let sending = InputList::of(&items, &InputOptions::default()).expect("it can be sent");
+    let name = section.title.strip_prefix("apply ").expect("an action is `apply FILE`");
+    let returned = case.input_named(name).expect("the output is an input").input_text();
+    let items = [Item::parse(case.input().input_text()).expect("the resource is valid")];
+    let sending = InputList::of(&items, &InputOptions::default()).expect("the list can be built");
     match sending.apply_output(list(&returned)) {
-        Ok(answer) => diff_from_input(case.input(), answer.items[0].text()),
+        Ok(applied) => diff_from_input(case.input(), applied.items[0].text()),
         Err(refused) => format!("error: {}\n", refused.error.message()),
     }
 }
 
-/// A list of one resource. It is known again because no other is there, by its names or as JSON by its id.
+/// A ResourceList of one resource, with the id by which it is paired.
 fn list(item: &str) -> String {
     let lines: String = item.lines().map(|line| format!("  {line}\n")).collect();
     let text = format!("kind: ResourceList\nitems:\n-\n{lines}");

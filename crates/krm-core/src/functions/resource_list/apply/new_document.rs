@@ -118,10 +118,10 @@ mod tests {
     #[test]
     fn block_style_is_kept_as_written() {
         let text = "# head\n- apiVersion: v1\n  kind: A # a\n  metadata:\n    name: x\n    annotations:\n      config.kubernetes.io/path: a.yaml\n      # k\n      k: v\n";
-        let wanted = "# head\napiVersion: v1\nkind: A # a\nmetadata:\n  name: x\n  annotations:\n    # k\n    k: v\n";
+        let expected = "# head\napiVersion: v1\nkind: A # a\nmetadata:\n  name: x\n  annotations:\n    # k\n    k: v\n";
         assert_eq!(
             of(&format!("- x\n{text}").replacen("- x\n", "", 1), false),
-            wanted.replacen("# head\n", "", 1)
+            expected.replacen("# head\n", "", 1)
         );
         let only = "- apiVersion: v1\n  kind: A\n  metadata:\n    annotations: {config.kubernetes.io/path: a.yaml}\n";
         assert_eq!(of(only, false), "apiVersion: v1\nkind: A\n");

@@ -1,4 +1,4 @@
-//! The laws as properties: each holds for thousands of made-up resources and changes.
+//! Properties of merges, each checked with thousands of generated resources and changes.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -7,21 +7,24 @@ use krm_core::merge::{MergeOptions, NewItems, OnConflict};
 use proptest::prelude::any;
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
 
-use crate::merging::checks::{self, Answer, Checked};
+use crate::merging::checks::{self, Checked, MergeOutcome};
 use crate::merging::model::{self, Model};
 use crate::merging::{change, emit, three_texts};
 use crate::properties::draw::Draw;
 
-/// How many cases a law is tried with; `PROPTEST_CASES` may say otherwise.
+/// How many cases a property is checked with, unless `PROPTEST_CASES` is set.
 const CASES: u32 = 4_000;
 
-/// Tries a law with many choices, the first few of which are about style.
-pub(crate) fn holds(law: impl Fn(&mut Draw<'_>, &mut Draw<'_>) -> Checked) {
-    holds_but_for(1, law);
+/// Checks a property with many choices: of content, and of style.
+pub(crate) fn holds(property: impl Fn(&mut Draw<'_>, &mut Draw<'_>) -> Checked) {
+    holds_but_for(1, property);
 }
 
-/// The same where up to so many of a hundred merges may be refused.
-pub(crate) fn holds_but_for(percent: u32, law: impl Fn(&mut Draw<'_>, &mut Draw<'_>) -> Checked) {
+/// The same, where up to this percentage of merges may be refused.
+pub(crate) fn holds_but_for(
+    percent: u32,
+    property: impl Fn(&mut Draw<'_>, &mut Draw<'_>) -> Checked,
+) {
     let mut config =
         Config { failure_persistence: None, max_shrink_iters: 4_000, ..Config::default() };
     if std::env::var_os("PROPTEST_CASES").is_none() {
@@ -36,7 +39,7 @@ pub(crate) fn holds_but_for(percent: u32, law: impl Fn(&mut Draw<'_>, &mut Draw<
     let outcome = TestRunner::new(config).run(&choices, |bytes| {
         let (style, content) = bytes.split_at(bytes.len() / 4);
         tried.set(tried.get() + 1);
-        match law(&mut Draw::new(content), &mut Draw::new(style)) {
+        match property(&mut Draw::new(content), &mut Draw::new(style)) {
             Ok(None) => Ok(()),
             Ok(Some(why)) => {
                 *reasons.borrow_mut().entry(why).or_insert(0) += 1;
@@ -55,7 +58,7 @@ pub(crate) fn holds_but_for(percent: u32, law: impl Fn(&mut Draw<'_>, &mut Draw<
     assert!(few, "{} of {} refused: {:#?}", refused.get(), tried.get(), reasons.borrow());
 }
 
-/// Documents of all kinds, anchors and odd keys among them: most merges of strangers replace nearly everything.
+/// Documents of all kinds, with anchors and unusual keys. Most merges of unrelated documents replace nearly everything.
 #[test]
 fn merge_identity_of_any_documents() {
     holds_but_for(8, |draw, style| {
@@ -82,9 +85,9 @@ fn merge_is_stable_for_any_documents() {
     });
 }
 
-/// Roots change their kind, and comments at the head come and go.
+/// The roots have different types, and head comments are added and removed.
 #[test]
-fn merge_is_stable_whatever_the_roots_are() {
+fn merge_is_stable_for_any_roots() {
     const ROOTS: [&str; 5] = ["x\n", "x # why\n", "- a\n", "[a]\n", "a: 1\nb: {c: null}\n"];
     const HEADS: [&str; 4] = ["", "# one\n", "# two\n# lines\n", "# apart\n\n"];
     holds(|draw, style| {
@@ -114,7 +117,7 @@ fn merge_identity() {
 }
 
 #[test]
-fn merge_identity_of_strangers() {
+fn merge_identity_of_unrelated_documents() {
     holds(|draw, style| {
         let (base, other) = (model::resource(draw), model::resource(draw));
         checks::merge_identity(&emit::text(&base, style), &emit::text(&other, style))
@@ -148,7 +151,7 @@ fn conflicts_are_values() {
     });
 }
 
-/// A number is changed in one place: one line changes.
+/// One field is added: only its lines change.
 #[test]
 fn untouched_stays() {
     holds(|draw, style| {
@@ -166,9 +169,9 @@ fn untouched_stays() {
         spec.insert(draw.below(spec.len() + 1), added);
         let [base, local, upstream] = [&base, &local, &upstream].map(|it| emit::text(it, style));
         match checks::merge3(&base, &local, &upstream, OnConflict::Upstream)? {
-            Answer::Refused(why) => Ok(Some(why)),
-            Answer::Merged(merged) => {
-                // An empty spec in brackets becomes two lines.
+            MergeOutcome::Refused(why) => Ok(Some(why)),
+            MergeOutcome::Merged(merged) => {
+                // An empty spec in flow style becomes two lines.
                 checks::untouched_stays(&local, &merged.text, 2)?;
                 checks::comments_survive(&local, &merged.text)?;
                 Ok(None)
@@ -177,7 +180,7 @@ fn untouched_stays() {
     });
 }
 
-/// Two-way with a source that only adds: all that the destination has is there, comments first of all.
+/// A two-way merge with a source that only adds a field keeps everything of the destination, comments included.
 #[test]
 fn unknown_survives() {
     holds(|draw, style| {
@@ -202,18 +205,20 @@ fn unknown_survives() {
         ]);
         let (source, destination) = (emit::text(&source, style), emit::text(&local, style));
         match checks::merge2(&source, &destination, &MergeOptions::default())? {
-            Answer::Refused(why) => Ok(Some(why)),
-            Answer::Merged(merged) => {
+            MergeOutcome::Refused(why) => Ok(Some(why)),
+            MergeOutcome::Merged(merged) => {
                 checks::comments_survive(&destination, &merged.text)?;
                 checks::comments_survive("# theirs\na: 1\n", &merged.text)?;
-                // Taking it out again gives the destination back in meaning.
+                // Removing the field again restores the value of the destination.
                 let out = "apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: web}\nspec: {added: null}\n";
                 match checks::merge2(out, &merged.text, &MergeOptions::default())? {
-                    Answer::Refused(why) => Ok(Some(why)),
-                    Answer::Merged(back) if checks::same_documents(&back.text, &destination)? => {
+                    MergeOutcome::Refused(why) => Ok(Some(why)),
+                    MergeOutcome::Merged(back)
+                        if checks::same_documents(&back.text, &destination)? =>
+                    {
                         Ok(None)
                     }
-                    Answer::Merged(back) => Err(format!(
+                    MergeOutcome::Merged(back) => Err(format!(
                         "not the same\n{destination}---\n{}---\n{}",
                         merged.text, back.text
                     )),
@@ -223,21 +228,23 @@ fn unknown_survives() {
     });
 }
 
-/// A hundred thousand elements: each side is looked at once, so this ends.
+/// A hundred thousand elements: this ends only if each side is visited once.
 #[test]
-fn long_lists_are_merged() {
+fn long_lists_are_merged_quickly() {
     let list = |name: &str, value: usize, count: usize| {
         let item = |at: usize| format!("- name: {name}{at}\n  value: {value} # of {at}\n");
         format!("list:\n{}", (0..count).map(item).collect::<String>())
     };
     let count = 100_000;
     let (base, other) = (list("a", 1, count), list("a", 2, count));
-    let Ok(Answer::Merged(merged)) = checks::merge3(&base, &base, &other, OnConflict::Fail) else {
+    let Ok(MergeOutcome::Merged(merged)) = checks::merge3(&base, &base, &other, OnConflict::Fail)
+    else {
         panic!("refused")
     };
     assert_eq!(merged.text, other);
     let options = MergeOptions::default();
-    let Ok(Answer::Merged(merged)) = checks::merge2(&list("b", 3, count), &base, &options) else {
+    let Ok(MergeOutcome::Merged(merged)) = checks::merge2(&list("b", 3, count), &base, &options)
+    else {
         panic!("refused")
     };
     assert_eq!(merged.text, format!("{base}{}", list("b", 3, count).trim_start_matches("list:\n")));

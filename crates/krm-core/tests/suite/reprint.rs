@@ -1,5 +1,5 @@
-//! What functions make of a resource that they print anew, and what must become of its text; property tests and the fuzz target
-//! call the same checks.
+//! Functions that parse and print a resource, and checks of what must become of its text. Property tests and the fuzz target call the
+//! same checks.
 
 use std::collections::BTreeSet;
 
@@ -9,35 +9,35 @@ use krm_yaml::{File, NodeKind, NodeRef, Scalar, ScalarStyle, ScalarType};
 use crate::properties::draw::Draw;
 use crate::properties::{Verdict, ensure};
 
-/// What a function read: it knows nothing of how it was written.
+/// A parsed value, without its style.
 #[derive(Clone, Debug)]
 enum Read {
-    /// A scalar as it goes into any YAML.
+    /// A scalar as it is printed.
     Scalar(String),
     List(Vec<Read>),
     Map(Vec<(String, Read)>),
 }
 
-/// How a function reads and writes.
-struct Manner {
-    /// As YAML 1.1: `on` is `true`.
-    is_older: bool,
-    /// Keys are sorted.
+/// How a function parses and prints.
+struct Reprinter {
+    /// Parses YAML 1.1: `on` is `true`.
+    is_yaml_1_1: bool,
+    /// Sorts keys.
     sorts: bool,
-    /// Brackets, quotes and all.
+    /// Prints JSON.
     is_json: bool,
-    /// Fields with null are dropped.
+    /// Drops fields that are null.
     drops_nulls: bool,
 }
 
-impl Manner {
+impl Reprinter {
     fn draw(draw: &mut Draw<'_>) -> Self {
         let mut flip = || draw.once_in(2);
-        Self { is_older: flip(), sorts: flip(), is_json: flip(), drops_nulls: flip() }
+        Self { is_yaml_1_1: flip(), sorts: flip(), is_json: flip(), drops_nulls: flip() }
     }
 }
 
-/// Any mapping as the `spec` of a resource; none where functions cannot be expected to read it.
+/// A mapping as the `spec` of a resource; `None` where functions cannot be expected to parse it.
 pub(crate) fn resource(text: &str) -> Option<String> {
     let is_plain = !text.contains(['%', '\r', '\t', '\u{feff}', '\u{85}', '\u{2028}', '\u{2029}'])
         && !text.contains("---")
@@ -57,42 +57,42 @@ pub(crate) fn resource(text: &str) -> Option<String> {
     (is_whole && spec?.as_mapping().is_some()).then_some(text)
 }
 
-/// Reads a node. None for keys that are collections, and for two that are one to the function.
-fn read(node: NodeRef<'_>, manner: &Manner, depth: usize) -> Option<Read> {
+/// Parses a node; `None` where a key is a collection, or two keys are the same to the function.
+fn read(node: NodeRef<'_>, reprinter: &Reprinter, depth: usize) -> Option<Read> {
     let node = node.resolve();
     let depth = depth.checked_sub(1)?;
     if let Some(scalar) = node.as_scalar() {
-        return Some(Read::Scalar(scalar_text(scalar, manner)));
+        return Some(Read::Scalar(scalar_text(scalar, reprinter)));
     }
     if node.kind() == NodeKind::Sequence {
-        let items = node.children().map(|item| read(item, manner, depth));
+        let items = node.children().map(|item| read(item, reprinter, depth));
         return items.collect::<Option<_>>().map(Read::List);
     }
     let (mut entries, mut names, mut texts) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
     for entry in node.as_mapping()?.entries() {
         let key = entry.key.resolve().as_scalar()?;
-        let text = scalar_text(key, manner);
-        // As JSON has it: a key is a text.
+        let text = scalar_text(key, reprinter);
+        // A key of JSON is a string.
         if !names.insert(inner(&text).to_owned()) || !texts.insert(key.value().into_owned()) {
             return None;
         }
         let value = entry.value.resolve().as_scalar();
         let is_null = value.is_some_and(|it| it.resolve() == ScalarType::Null);
-        if !(manner.drops_nulls && is_null) {
+        if !(reprinter.drops_nulls && is_null) {
             let is_text = text.starts_with('"');
-            let key = if manner.is_json && !is_text { quoted(&text) } else { text };
-            entries.push((key, read(entry.value, manner, depth)?));
+            let key = if reprinter.is_json && !is_text { quoted(&text) } else { text };
+            entries.push((key, read(entry.value, reprinter, depth)?));
         }
     }
-    if manner.sorts {
+    if reprinter.sorts {
         entries.sort_by(|a, b| a.0.cmp(&b.0));
     }
     Some(Read::Map(entries))
 }
 
-fn scalar_text(scalar: Scalar<'_>, manner: &Manner) -> String {
-    let is_older = manner.is_older && scalar.style() == ScalarStyle::Plain;
-    let resolved = if is_older { scalar.resolve_1_1() } else { scalar.resolve() };
+fn scalar_text(scalar: Scalar<'_>, reprinter: &Reprinter) -> String {
+    let is_yaml_1_1 = reprinter.is_yaml_1_1 && scalar.style() == ScalarStyle::Plain;
+    let resolved = if is_yaml_1_1 { scalar.resolve_1_1() } else { scalar.resolve() };
     match resolved {
         ScalarType::Null => "null".to_owned(),
         ScalarType::Bool(value) => value.to_string(),
@@ -103,13 +103,13 @@ fn scalar_text(scalar: Scalar<'_>, manner: &Manner) -> String {
     }
 }
 
-/// What stands between quotes.
+/// The text between quotes.
 fn inner(text: &str) -> &str {
     let inner = text.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
     inner.unwrap_or(text)
 }
 
-/// A text in double quotes.
+/// A string in double quotes.
 fn quoted(text: &str) -> String {
     let mut out = "\"".to_owned();
     for c in text.chars() {
@@ -167,24 +167,24 @@ fn nested(value: &Read, depth: usize, out: &mut String) {
     }
 }
 
-/// The answer of a function for the one resource of a list.
-fn answer(value: &Read, manner: &Manner) -> String {
+/// The output of a function for a list of one resource.
+fn output(value: &Read, reprinter: &Reprinter) -> String {
     let list = Read::Map(vec![
         ("\"kind\"".to_owned(), Read::Scalar("\"ResourceList\"".to_owned())),
         ("\"items\"".to_owned(), Read::List(vec![value.clone()])),
     ]);
     let mut text = String::new();
-    match manner.is_json {
+    match reprinter.is_json {
         true => text = flow(&list) + "\n",
         false => lines(&list, 0, &mut text),
     }
     text
 }
 
-/// What becomes of a text when a function prints it anew, with what it changed on the way.
-fn printed(
+/// The text of an item after a function reprinted it with a change, and the output of the function.
+fn reprinted(
     text: &str,
-    manner: &Manner,
+    reprinter: &Reprinter,
     change: impl FnOnce(&mut Read),
 ) -> Result<Option<(String, String)>, String> {
     let items = [Item::parse(text.to_owned()).map_err(|error| error.message().to_owned())?];
@@ -193,22 +193,25 @@ fn printed(
     let sent = File::parse(sending.text().to_owned()).map_err(|error| error.to_string())?;
     let root = sent.document(0).and_then(|it| it.root());
     let item = root.and_then(|it| it.as_mapping()?.get("items")?.children().next());
-    let Some(mut value) = item.and_then(|item| read(item, manner, 64)) else { return Ok(None) };
+    let Some(mut value) = item.and_then(|item| read(item, reprinter, 64)) else { return Ok(None) };
     change(&mut value);
-    let answer = answer(&value, manner);
-    let taken = sending.apply_output(answer.clone());
-    let mut taken = taken.map_err(|it| format!("{}\n--- answer\n{answer}", it.error.message()))?;
-    Ok(Some((taken.items.remove(0).text().to_owned(), answer)))
+    let output = output(&value, reprinter);
+    let applied = sending.apply_output(output.clone());
+    let mut applied =
+        applied.map_err(|it| format!("{}\n--- output\n{output}", it.error.message()))?;
+    Ok(Some((applied.items.remove(0).text().to_owned(), output)))
 }
 
-/// A function that prints a resource anew, in whatever manner, changes no byte of it.
+/// A function that reprints a resource in any style changes no byte of it.
 pub(crate) fn same_meaning_same_bytes(text: &str, draw: &mut Draw<'_>) -> Verdict {
-    let Some((now, answer)) = printed(text, &Manner::draw(draw), |_| {})? else { return Ok(()) };
-    ensure!(now == text, "--- sent\n{text}\n--- answer\n{answer}\n--- became\n{now}");
+    let Some((now, output)) = reprinted(text, &Reprinter::draw(draw), |_| {})? else {
+        return Ok(());
+    };
+    ensure!(now == text, "--- sent\n{text}\n--- output\n{output}\n--- became\n{now}");
     Ok(())
 }
 
-/// The scalars that stand in mappings alone, by their keys.
+/// The scalars that are in no list, by their keys.
 fn fields(value: &mut Read) -> Vec<(Vec<String>, &mut String)> {
     let Read::Map(entries) = value else { return Vec::new() };
     let mut all = Vec::new();
@@ -224,10 +227,10 @@ fn fields(value: &mut Read) -> Vec<(Vec<String>, &mut String)> {
     all
 }
 
-/// Where one field got another value, only the lines of its entry change.
+/// Where one field gets another value, only the lines of its entry change.
 pub(crate) fn one_field_one_place(text: &str, draw: &mut Draw<'_>) -> Verdict {
-    let manner = Manner { drops_nulls: false, ..Manner::draw(draw) };
-    // What an alias shares is more than one place.
+    let reprinter = Reprinter { drops_nulls: false, ..Reprinter::draw(draw) };
+    // A value that aliases share is in more than one place.
     if text.contains(['&', '*', '!']) {
         return Ok(());
     }
@@ -244,28 +247,28 @@ pub(crate) fn one_field_one_place(text: &str, draw: &mut Draw<'_>) -> Verdict {
         *text = "\"another\"".to_owned();
         place = Some(path);
     };
-    let Some((now, answer)) = printed(text, &manner, change)? else { return Ok(()) };
+    let Some((now, output)) = reprinted(text, &reprinter, change)? else { return Ok(()) };
     let Some(path) = place else { return Ok(()) };
     let file = File::parse(text.to_owned()).map_err(|error| error.to_string())?;
     let spec = file.document(0).and_then(|it| it.root()?.as_mapping()?.get("spec"));
-    let entry = spec.and_then(|spec| entry_at(spec, &path, &manner));
+    let entry = spec.and_then(|spec| entry_at(spec, &path, &reprinter));
     let Some((key, value)) = entry else { return Ok(()) };
     let start = text[..key.start() as usize].rfind('\n').map_or(0, |at| at + 1);
     let end = value.end().max(key.end()) as usize;
     let end = text[end..].find('\n').map_or(text.len(), |at| end + at);
     ensure!(
         now.starts_with(&text[..start]) && now.ends_with(&text[end..]) && now != text,
-        "{path:?}\n--- sent\n{text}\n--- answer\n{answer}\n--- became\n{now}"
+        "{path:?}\n--- sent\n{text}\n--- output\n{output}\n--- became\n{now}"
     );
     let after = File::parse(now.clone()).map_err(|error| error.to_string())?;
     ensure!(
         key_types(&file) == key_types(&after),
-        "a key is another\n--- sent\n{text}\n--- answer\n{answer}\n--- became\n{now}"
+        "a key changed its type\n--- sent\n{text}\n--- output\n{output}\n--- became\n{now}"
     );
     Ok(())
 }
 
-/// What every key is, whatever order they are in: a text `"null"` is not null.
+/// The types of all keys, sorted: the string `"null"` is not null.
 fn key_types(file: &File) -> Vec<String> {
     let root = file.document(0).and_then(|it| it.root());
     let nodes = root.into_iter().flat_map(|root| root.descendants());
@@ -282,21 +285,21 @@ fn type_of(key: Scalar<'_>) -> String {
     }
 }
 
-/// The entry that a function knows by these keys.
+/// The entry with these keys, as a function sees them.
 fn entry_at<'a>(
     node: NodeRef<'a>,
     path: &[String],
-    manner: &Manner,
+    reprinter: &Reprinter,
 ) -> Option<(NodeRef<'a>, NodeRef<'a>)> {
     let (first, rest) = path.split_first()?;
     let is_it = |key: NodeRef<'a>| {
-        let text = key.resolve().as_scalar().map(|it| scalar_text(it, manner))?;
+        let text = key.resolve().as_scalar().map(|it| scalar_text(it, reprinter))?;
         Some(inner(&text) == inner(first))
     };
     let mut entries = node.resolve().as_mapping()?.entries();
     let entry = entries.find(|entry| is_it(entry.key) == Some(true))?;
     match rest {
         [] => Some((entry.key, entry.value)),
-        rest => entry_at(entry.value, rest, manner),
+        rest => entry_at(entry.value, rest, reprinter),
     }
 }

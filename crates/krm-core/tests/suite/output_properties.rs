@@ -1,4 +1,4 @@
-//! Laws of what becomes of an item when a function answers.
+//! Properties of applying function output to items.
 
 use krm_core::PackageFile;
 use krm_core::annotate::{ResourceFilter, annotate};
@@ -7,17 +7,17 @@ use krm_core::functions::resource_list::{InputList, InputOptions, Item};
 use krm_core::print::json;
 use krm_yaml::{File, NodeRef, Value};
 
-use crate::answering;
-use crate::merge_laws::{holds, holds_but_for};
+use crate::merge_properties::{holds, holds_but_for};
 use crate::merging::checks::{self, Checked};
 use crate::merging::model::{self, Model};
 use crate::merging::{change, emit};
 use crate::properties::draw::Draw;
+use crate::reprint;
 
-/// How a function writes its answer.
+/// How a function writes its output.
 #[derive(Clone, Copy)]
 enum Writer {
-    Lines,
+    Block,
     Json,
 }
 
@@ -29,7 +29,7 @@ fn parsed(text: &str) -> Result<File, String> {
     File::parse(text.to_owned()).map_err(|error| error.to_string())
 }
 
-/// The resource as an answer to a list of one.
+/// A resource as the output of a function that was sent one item.
 fn output(text: &str, writer: Writer) -> Result<String, String> {
     let id = ("internal.config.kubernetes.io/krm-id".to_owned(), "0".to_owned());
     let file = PackageFile::from_text("a.yaml", text).map_err(|error| error.to_string())?;
@@ -38,7 +38,7 @@ fn output(text: &str, writer: Writer) -> Result<String, String> {
     let annotated = annotated.unwrap_or_else(|| text.to_owned());
     let item = match writer {
         Writer::Json => json::write(&Value::Node(root(&parsed(&annotated)?)?)) + "\n",
-        Writer::Lines => annotated,
+        Writer::Block => annotated,
     };
     let lines =
         item.lines().map(|line| if line.is_empty() { line.into() } else { format!("  {line}") });
@@ -49,15 +49,15 @@ fn output(text: &str, writer: Writer) -> Result<String, String> {
     ))
 }
 
-/// Whether JSON can say what a text says: it has no `0x1F` and no `.inf`.
-fn is_json(text: &str) -> Result<bool, String> {
+/// Whether JSON has all values of a document. It has no `0x1F` and no `.inf`.
+fn is_json_value(text: &str) -> Result<bool, String> {
     let file = parsed(text)?;
     let again = parsed(&json::write(&Value::Node(root(&file)?)))?;
     Ok(equal_in_yaml_1_2(root(&file)?, root(&again)?))
 }
 
-/// What becomes of a text when this comes back for it.
-fn answered(text: &str, returned: &str, writer: Writer) -> Result<Item, String> {
+/// The item after a function returned a resource for it.
+fn applied(text: &str, returned: &str, writer: Writer) -> Result<Item, String> {
     let items = [Item::parse(text.to_owned()).map_err(|error| error.message().to_owned())?];
     let sending = InputList::of(&items, &InputOptions::default())
         .map_err(|error| error.message().to_owned())?;
@@ -75,10 +75,10 @@ fn answer_means_what_was_returned(text: &str, returned: &str, writer: Writer) ->
     if [text, returned].iter().any(|text| !checks::is_readable(text) || checks::has_null(text)) {
         return Ok(None);
     }
-    if !is_json(returned)? {
+    if !is_json_value(returned)? {
         return Ok(None);
     }
-    let item = answered(text, returned, writer)?;
+    let item = applied(text, returned, writer)?;
     let file = parsed(returned)?;
     if !equal_in_yaml_1_2(item.root(), root(&file)?) {
         return Err(format!(
@@ -86,8 +86,8 @@ fn answer_means_what_was_returned(text: &str, returned: &str, writer: Writer) ->
             item.text()
         ));
     }
-    // The same answer again changes nothing, but that a comment which stood elsewhere may come now.
-    let again = answered(item.text(), returned, Writer::Json)?;
+    // Applying the same output again changes nothing. As JSON, because a comment that was elsewhere before could be taken now.
+    let again = applied(item.text(), returned, Writer::Json)?;
     match again.text() == item.text() {
         true => Ok(None),
         false => Err(format!("--- once\n{}\n--- again\n{}", item.text(), again.text())),
@@ -101,10 +101,10 @@ fn changed(draw: &mut Draw<'_>, style: &mut Draw<'_>) -> [String; 2] {
 }
 
 #[test]
-fn answer_means_what_was_returned_by_lines() {
+fn answer_means_what_was_returned_in_block_style() {
     holds(|draw, style| {
         let [text, returned] = changed(draw, style);
-        answer_means_what_was_returned(&text, &returned, Writer::Lines)
+        answer_means_what_was_returned(&text, &returned, Writer::Block)
     });
 }
 
@@ -117,15 +117,15 @@ fn answer_means_what_was_returned_in_json() {
 }
 
 #[test]
-fn answer_means_what_was_returned_for_strangers() {
+fn answer_means_what_was_returned_for_unrelated_resources() {
     holds(|draw, style| {
         let [one, other] = [model::resource(draw), model::resource(draw)];
         let [text, returned] = [one, other].map(|model| emit::text(&model, style));
-        answer_means_what_was_returned(&text, &returned, Writer::Lines)
+        answer_means_what_was_returned(&text, &returned, Writer::Block)
     });
 }
 
-/// Any documents at all, anchors, tags and odd keys among them, as fields of a resource.
+/// Documents of all kinds, with anchors, tags and unusual keys, as fields of a resource.
 #[test]
 fn answer_means_what_was_returned_for_any_documents() {
     holds_but_for(0, |draw, style| {
@@ -145,20 +145,20 @@ fn answer_means_what_was_returned_for_any_documents() {
         let (Some(text), Some(returned)) = (wrap(&one.text), wrap(&other.text)) else {
             return Ok(None);
         };
-        answer_means_what_was_returned(&text, &returned, Writer::Lines)
+        answer_means_what_was_returned(&text, &returned, Writer::Block)
     });
 }
 
-/// A function that reads all and writes it anew, without comments, with other quotes and sorted keys.
+/// A function that parses and prints a resource, without comments, with other quotes and sorted keys.
 #[test]
-fn a_function_that_prints_anew_changes_nothing() {
+fn reserialized_output_changes_nothing() {
     holds(|draw, style| {
         let model = model::resource(draw);
         let text = emit::text(&model, style);
         let mut sorted = model.clone();
         sort(&mut sorted);
-        for writer in [Writer::Lines, Writer::Json] {
-            let item = answered(&text, &emit::text(&sorted, style), writer)?;
+        for writer in [Writer::Block, Writer::Json] {
+            let item = applied(&text, &emit::text(&sorted, style), writer)?;
             if item.text() != text {
                 return Err(format!("--- sent\n{text}\n--- became\n{}", item.text()));
             }
@@ -185,7 +185,7 @@ fn sort(model: &mut Model) {
     }
 }
 
-/// A field is added in one place: one line comes, all others and every comment stay.
+/// A field is added: one line is inserted, and all other lines and comments are kept.
 #[test]
 fn untouched_stays() {
     holds(|draw, style| {
@@ -198,8 +198,8 @@ fn untouched_stays() {
         let Model::Map(spec) = &mut spec.value else { return Ok(None) };
         let value = Model::Number(draw.below(99) as i64);
         spec.push(model::Entry { key: "added".to_owned(), value, above: None, beside: None });
-        for writer in [Writer::Lines, Writer::Json] {
-            let item = answered(&text, &emit::text(&other, style), writer)?;
+        for writer in [Writer::Block, Writer::Json] {
+            let item = applied(&text, &emit::text(&other, style), writer)?;
             checks::untouched_stays(&text, item.text(), 2)?;
             checks::comments_survive(&text, item.text())?;
         }
@@ -207,14 +207,14 @@ fn untouched_stays() {
     });
 }
 
-/// Any documents at all, printed anew by functions of all kinds.
+/// Documents of all kinds, reprinted by functions of all kinds.
 #[test]
 fn same_meaning_same_bytes() {
     holds_but_for(0, |draw, style| {
-        let Some(text) = answering::resource(&crate::properties::emit::sample(draw).text) else {
+        let Some(text) = reprint::resource(&crate::properties::emit::sample(draw).text) else {
             return Ok(None);
         };
-        answering::same_meaning_same_bytes(&text, style).map(|()| None)
+        reprint::same_meaning_same_bytes(&text, style).map(|()| None)
     });
 }
 
@@ -222,9 +222,9 @@ fn same_meaning_same_bytes() {
 #[test]
 fn one_field_one_place() {
     holds_but_for(0, |draw, style| {
-        let Some(text) = answering::resource(&crate::properties::emit::sample(draw).text) else {
+        let Some(text) = reprint::resource(&crate::properties::emit::sample(draw).text) else {
             return Ok(None);
         };
-        answering::one_field_one_place(&text, style).map(|()| None)
+        reprint::one_field_one_place(&text, style).map(|()| None)
     });
 }
