@@ -112,7 +112,7 @@ pub fn unknown_survives(data: &[u8]) {
 pub fn format(data: &[u8]) {
     let choice = match data.strip_prefix(&[0xff]) {
         Some(choices) => formatting::choose(&mut Draw::new(choices)),
-        None => text_of(data).map(formatting::as_it_is),
+        None => text_of(data).map(formatting::unmodified),
     };
     let Some(choice) = choice else { return };
     holds(choice.same_input_same_bytes());
@@ -156,10 +156,10 @@ pub fn path(data: &[u8]) {
 /// Any text, or a generated schema depending on the first byte, can be read as a schema, and all queries terminate.
 pub fn schema(data: &[u8]) {
     if let Some(choices) = data.strip_prefix(&[0xff]) {
-        return holds(schemas::survives(&schemas::sample(&mut Draw::new(choices))));
+        return holds(schemas::can_be_read(&schemas::sample(&mut Draw::new(choices))));
     }
     if let Some(text) = text_of(data) {
-        holds(schemas::survives(text));
+        holds(schemas::can_be_read(text));
     }
 }
 

@@ -1,4 +1,4 @@
-//! Formatting generated resources, and what must hold of it; property tests and the fuzz target call the same checks.
+//! Generated resources and the properties of formatting them, shared by the property tests and the fuzz target.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,13 @@ use crate::properties::draw::Draw;
 use crate::properties::model::{Shape, Tree};
 use crate::properties::{Verdict, emit, ensure};
 
-/// A file, and how it is to be formatted.
+/// A file with format options.
 pub(crate) struct Choice {
     pub(crate) text: String,
     pub(crate) options: FormatOptions<'static>,
 }
 
-/// A generated file whose documents are resources where they can be, and options for it.
+/// A generated file whose mappings are resources, with format options.
 pub(crate) fn choose(draw: &mut Draw<'_>) -> Option<Choice> {
     let indentation = Indentation {
         mapping: draw.pick(&[None, None, None, Some(2), Some(4)]),
@@ -38,9 +38,9 @@ pub(crate) fn choose(draw: &mut Draw<'_>) -> Option<Choice> {
     Some(Choice { text, options: FormatOptions { json: sample.json, ..options } })
 }
 
-/// Any text, as it is.
+/// An unmodified text with default options.
 #[allow(dead_code, reason = "the fuzz target calls it")]
-pub(crate) fn as_it_is(text: &str) -> Choice {
+pub(crate) fn unmodified(text: &str) -> Choice {
     Choice { text: text.to_owned(), options: FormatOptions::default() }
 }
 
@@ -64,57 +64,67 @@ impl Choice {
     }
 
     fn formatted(&self) -> Result<Formatted, String> {
-        format(&self.file()?, self.options).map_err(|told| format!("{told:?}{}", self.told("")))
+        format(&self.file()?, self.options)
+            .map_err(|errors| format!("{errors:?}{}", self.describe("")))
     }
 
     fn new_text(&self) -> Result<String, String> {
         Ok(self.formatted()?.text.unwrap_or_else(|| self.text.clone()))
     }
 
-    fn told(&self, new: &str) -> String {
+    fn describe(&self, new: &str) -> String {
         format!(
             "\n{:?}\n--- from\n{}\n--- to\n{new}\n---\n{:?}",
             self.options, self.text, self.text
         )
     }
 
-    /// Whether there is something to change.
+    /// Whether formatting changes the file.
     #[allow(dead_code, reason = "the fuzz target does not ask")]
     pub(crate) fn changes(&self) -> bool {
         self.formatted().is_ok_and(|formatted| formatted.text.is_some())
     }
 
-    /// Formatting what is formatted changes nothing.
+    /// Formatting is idempotent.
     pub(crate) fn twice_is_once(&self) -> Verdict {
         let once = self.new_text()?;
         let again = Self { text: once.clone(), options: self.options }.new_text()?;
-        ensure!(once == again, "twice is not once{}\n--- again\n{again}", self.told(&once));
+        ensure!(once == again, "not idempotent{}\n--- again\n{again}", self.describe(&once));
         Ok(())
     }
 
-    /// The same file is formatted in the same way every time, with the same words.
+    /// Formatting is deterministic, including its diagnostics.
     pub(crate) fn same_input_same_bytes(&self) -> Verdict {
         let [first, second] = [self.formatted()?, self.formatted()?];
         ensure!(
             first == second,
             "two runs differ{}",
-            self.told(first.text.as_deref().unwrap_or(""))
+            self.describe(first.text.as_deref().unwrap_or(""))
         );
         Ok(())
     }
 
-    /// The file means the same, but for the order of keys.
+    /// The meaning is kept, except for the order of keys.
     pub(crate) fn same_meaning(&self) -> Verdict {
         let new = self.new_text()?;
         let (old, file) = (self.file()?, File::parse(new.clone()).map_err(|e| format!("{e:?}"))?);
-        ensure!(old.documents().len() == file.documents().len(), "documents{}", self.told(&new));
+        ensure!(
+            old.documents().len() == file.documents().len(),
+            "documents{}",
+            self.describe(&new)
+        );
         for (before, after) in old.documents().zip(file.documents()) {
             let (Some(before), Some(after)) = (before.root(), after.root()) else { continue };
             let (mut before, mut after) = (Tree::read(before), Tree::read(after));
-            ordered(&mut before, self.options.sort_lists);
-            ordered(&mut after, self.options.sort_lists);
+            sort(&mut before, self.options.sort_lists);
+            sort(&mut after, self.options.sort_lists);
             let difference = before.difference(&after);
-            ensure!(difference.is_none(), "{}{}", difference.unwrap_or_default(), self.told(&new));
+            ensure!(
+                difference.is_none(),
+                "{}{}",
+                difference.unwrap_or_default(),
+                self.describe(&new)
+            );
         }
         Ok(())
     }
@@ -132,14 +142,14 @@ impl Choice {
             bytes.sort_unstable();
             bytes
         };
-        ensure!(bytes(&self.text) == bytes(&new), "bytes came or went{}", self.told(&new));
+        ensure!(bytes(&self.text) == bytes(&new), "bytes came or went{}", self.describe(&new));
         for (before, after) in old.documents().zip(file.documents()) {
             let now = owners(after);
             for (text, was) in owners(before) {
                 let is = now.get(text).cloned().unwrap_or_default();
                 let same = was.len() == is.len()
                     && was.iter().zip(&is).all(|(was, is)| is_same(*was, *is));
-                ensure!(same, "{text:?} was {was:?} and is {is:?}{}", self.told(&new));
+                ensure!(same, "{text:?} was {was:?} and is {is:?}{}", self.describe(&new));
             }
         }
         Ok(())
@@ -161,7 +171,7 @@ fn is_same(was: Option<NodeRef<'_>>, is: Option<NodeRef<'_>>) -> bool {
     }
 }
 
-/// The comments with their owners, where whose they are does not hang on a blank line.
+/// The comments with their owners, if the owner does not depend on blank lines.
 fn owners(document: DocumentRef<'_>) -> BTreeMap<&str, Vec<Option<NodeRef<'_>>>> {
     let mut all: BTreeMap<&str, Vec<Option<NodeRef<'_>>>> = BTreeMap::new();
     for comment in document.comments() {
@@ -173,18 +183,18 @@ fn owners(document: DocumentRef<'_>) -> BTreeMap<&str, Vec<Option<NodeRef<'_>>>>
     all
 }
 
-/// The tree with the keys of every mapping in one order.
-fn ordered(tree: &mut Tree, lists: bool) {
+/// Sorts the keys of every mapping.
+fn sort(tree: &mut Tree, lists: bool) {
     match &mut tree.shape {
         Shape::Mapping { entries, .. } => {
             entries.iter_mut().for_each(|(key, value)| {
-                ordered(key, lists);
-                ordered(value, lists);
+                sort(key, lists);
+                sort(value, lists);
             });
             entries.sort_by_cached_key(|(key, _)| format!("{key:?}"));
         }
         Shape::Sequence { items, .. } => {
-            items.iter_mut().for_each(|item| ordered(item, lists));
+            items.iter_mut().for_each(|item| sort(item, lists));
             if lists {
                 items.sort_by_cached_key(|item| format!("{item:?}"));
             }

@@ -1,4 +1,4 @@
-//! Schemas from choices, sound and unsound ones, and what must hold of each; property tests and the fuzz target call the same.
+//! Generated schemas, valid and invalid ones, and the properties of reading them, shared by the property tests and the fuzz target.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use krm_yaml::File;
 use crate::properties::draw::Draw;
 use crate::properties::{Verdict, ensure};
 
-/// How many types of a schema are asked.
+/// The maximum number of types of a schema that are queried.
 const MOST_ASKED: usize = 300;
 
 const NAMES: &[&str] = &["a", "b", "name", "metadata", "<<", "apiVersion", "'~1'"];
@@ -26,7 +26,7 @@ const STRATEGIES: &[&str] = &["merge", "replace", "'merge,retainKeys'", "retainK
 const WORDS: &[&str] = &["atomic", "set", "map", "granular", "bag", "null", "{}"];
 const SCALARS: &[&str] = &["1", "true", "x", "null", "''", "[1, {}]", "*s", "{a: 1}"];
 
-/// A document of definitions, or of a custom resource.
+/// A document with definitions, or a CustomResourceDefinition.
 pub(crate) fn sample(draw: &mut Draw<'_>) -> String {
     let shared = schema(draw, 2);
     let (a, b) = (schema(draw, 5), schema(draw, 5));
@@ -43,7 +43,7 @@ pub(crate) fn sample(draw: &mut Draw<'_>) -> String {
     }
 }
 
-/// One schema in braces. Without choices left it is an empty one.
+/// A schema in flow style; an empty one if no choices are left.
 fn schema(draw: &mut Draw<'_>, depth: usize) -> String {
     if depth == 0 || draw.is_spent() {
         return draw.pick(&["{}", "{type: string}", "*s", "true", "5"]).to_owned();
@@ -55,7 +55,7 @@ fn schema(draw: &mut Draw<'_>, depth: usize) -> String {
     format!("{{{}}}", words.join(", "))
 }
 
-/// A list that says how it is merged.
+/// A list schema with a merge strategy.
 fn list(draw: &mut Draw<'_>, depth: usize) -> String {
     let items = schema(draw, depth);
     let rule = match draw.below(3) {
@@ -99,18 +99,18 @@ fn keyword(draw: &mut Draw<'_>, depth: usize) -> String {
     }
 }
 
-/// Reads a document in every way that a schema can come, and asks what was read everything.
-pub(crate) fn survives(text: &str) -> Verdict {
+/// Reads a document as every source of schemas, and queries all of its types.
+pub(crate) fn can_be_read(text: &str) -> Verdict {
     types(text, Schema::kubernetes())?;
-    schema_from_comment(text).map_or(Ok(()), |schema| ask(schema.get()).map(|_| ()))
+    schema_from_comment(text).map_or(Ok(()), |schema| query(schema.get()).map(|_| ()))
 }
 
-/// Whether some list of the schema has keys.
+/// Whether the schema has an associative list.
 pub(crate) fn has_keys(text: &str) -> bool {
     types(text, Schema::empty()) == Ok(true)
 }
 
-/// Adds a document to a schema and asks its types; says whether there was a list with keys.
+/// Adds a document to a schema and queries its types. Returns whether there is an associative list.
 fn types(text: &str, mut schema: Schema) -> Result<bool, String> {
     let Ok(file) = File::parse(text.to_owned()) else { return Ok(false) };
     for root in file.documents().filter_map(|document| document.root()) {
@@ -120,11 +120,11 @@ fn types(text: &str, mut schema: Schema) -> Result<bool, String> {
     }
     let kinds = ["g/v1", "g/v2"].iter().filter_map(|version| schema.resource_type(version, "A"));
     let definitions = ["a", "b"].iter().filter_map(|name| schema.definition(name));
-    kinds.chain(definitions).try_fold(false, |keyed, it| Ok(ask(it)? || keyed))
+    kinds.chain(definitions).try_fold(false, |keyed, it| Ok(query(it)? || keyed))
 }
 
-/// Asks a type and those below it; says whether one is a list with keys.
-fn ask(of: Type<'_>) -> Result<bool, String> {
+/// Queries a type and those below it. Returns whether one is an associative list.
+fn query(of: Type<'_>) -> Result<bool, String> {
     let mut waiting = vec![of];
     let (mut asked, mut keyed) = (0, false);
     while let Some(of) = waiting.pop() {
