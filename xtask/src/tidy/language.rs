@@ -36,14 +36,17 @@ const PHRASES: &[Phrase] = &[
     phrase("anew", "write `again`"),
 ];
 
-/// Documents of others, or text that quotes the phrases.
-const EXEMPT: &[&str] = &["LICENSE", "NOTICE"];
+/// Files whose literals are not messages: `folder` is a keyword in the format of the journal.
+const EXEMPT: &[&str] = &["crates/krm-cli/src/disk/journal.rs"];
 
 pub(super) fn plain_language(files: &[TextFile]) -> Vec<Finding> {
     files.iter().flat_map(findings).collect()
 }
 
 fn findings(file: &TextFile) -> Vec<Finding> {
+    if EXEMPT.contains(&file.path.as_str()) {
+        return Vec::new();
+    }
     if file.is_library_source() {
         let mut findings = find(file, &rust_source::literals_without_tests(&file.text));
         // The doc comments of the command line are its help texts.
@@ -53,7 +56,7 @@ fn findings(file: &TextFile) -> Vec<Finding> {
         findings.sort_by_key(|finding| finding.line);
         return findings;
     }
-    if file.path.ends_with(".md") && !EXEMPT.contains(&file.path.as_str()) {
+    if file.path.ends_with(".md") {
         return find(file, &file.text);
     }
     Vec::new()
