@@ -255,7 +255,7 @@ mod tests {
             assert_eq!(error, format!("annotation `{name}` is reserved for the orchestrator"));
         }
         let error = pod.set_annotation("config.kubernetes.io/path", "../x").unwrap_err();
-        assert_eq!(error.to_string(), "`../x` leaves the package with `..`");
+        assert_eq!(error.to_string(), "path `../x` leaves the package");
         assert!(Resource::parse("apiVersion: v1\nkind: Pod\nmetadata: {annotations: {internal.config.kubernetes.io/x: y}}\n").is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! `{{name}}`: writes an owner into every resource, and finds Deployments of which nothing runs.
+//! `{{name}}`: sets the owner of every resource, and reports Deployments without replicas.
 
 use krm_sdk::{Error, Function, ResourceList, Severity};
 use serde::Deserialize;
@@ -6,7 +6,7 @@ use serde::Deserialize;
 /// The functionConfig.
 #[derive(Deserialize)]
 struct Config {
-    /// Who is asked when something is wrong.
+    /// The team that owns the resources.
     owner: String,
 }
 
@@ -20,8 +20,8 @@ fn set_owner(list: &mut ResourceList) -> Result<(), Error> {
     }
     for deployment in list.items.iter().filter(|it| it.kind() == "Deployment") {
         if deployment.get_text("spec.replicas").as_deref() == Some("0") {
-            let finding = deployment.result(Severity::Warning, "nothing of this runs");
-            list.results.push(finding.field("spec.replicas").propose(1).into());
+            let result = deployment.result(Severity::Warning, "nothing of this runs");
+            list.results.push(result.field("spec.replicas").propose(1).into());
         }
     }
     Ok(())
@@ -35,7 +35,7 @@ fn main() {
 mod tests {
     use super::*;
 
-    /// Run `UPDATE_CASES=1 cargo test` to write down what comes out, and read it.
+    /// `UPDATE_CASES=1 cargo test` rewrites the expected output; review the diff.
     #[test]
     fn cases() {
         let cases = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases");
