@@ -56,7 +56,7 @@ diagnostic_kinds! {
         /// The function exceeded its memory limit.
         MemoryLimit { limit: u64 } = "function-memory-limit": "exceeded the memory limit of {}" (bytes(*limit)), hint "use --memory to allow more memory";
         /// A built-in function panicked.
-        Panicked { message: String } = "function-panicked": "panicked: {message}", hint "report this bug in krm with the function and its configuration";
+        Panicked { message: String } = "builtin-panicked": "panicked: {message}", hint "report this bug in krm with the function and its configuration";
         /// A function returned resources with an invalid path.
         InvalidPath { reason: String } = "function-output-path": "{reason}";
         /// The function reported errors among its results.

@@ -21,9 +21,6 @@ diagnostic_kinds! {
         RepeatedAnnotation { key: String } = "repeated-annotation": "annotation `{key}` is given more than once";
         /// No resource has what was asked for.
         NoMatchingResource = "no-matching-resource": "no resource matches; nothing was changed";
-        /// A setter that no package defines.
-        SetterNotDefined { name: String } = "setter-not-defined": "setter `{name}` is not defined",
-            hint "use `krm cfg list-setters` to list the setters";
         /// A setter that is defined without a value.
         SetterWithoutValue { name: String } = "setter-without-value": "setter `{name}` has no value",
             hint "use `krm cfg set` to set it";

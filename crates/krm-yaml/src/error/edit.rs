@@ -10,7 +10,7 @@ diagnostic_kinds! {
         /// There is no document, or it could not be read.
         NoDocument = "no-document": "no document to edit";
         /// A path that does not exist, and the part of it that does.
-        PathNotFound { found: String } = "path-not-found": "path not found{}"
+        PathNotFound { found: String } = "edit-path-not-found": "path not found{}"
             (if found.is_empty() { String::new() } else { format!(": only `{found}` exists") });
         /// A path that leads into the target of an alias.
         PathThroughAlias { alias: String } = "path-through-alias": "path goes through the alias `{alias}`, whose value is shared",

@@ -2,7 +2,7 @@
 
 use krm_core::Diagnostic;
 use krm_core::print::source_text;
-use krm_core::setters::SetterValue;
+use krm_core::setters::{SetterKind, SetterValue};
 
 use super::setters::{self, SetterPackage};
 use crate::cli::Global;
@@ -38,15 +38,17 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     }
     let found =
         packages.iter().find_map(|package| package.setters.definitions().setter(&args.name));
-    let missing = |kind: CommandKind| {
-        Err(Failure::Diagnostics(Exit::Findings, vec![Diagnostic::error(kind)]))
-    };
+    let missing = |error: Diagnostic| Err(Failure::Diagnostics(Exit::Findings, vec![error]));
     let name = args.name.clone();
     let Some(setter) = found else {
-        return missing(CommandKind::SetterNotDefined { name });
+        let error =
+            Diagnostic::error(SetterKind::NotDefined { target: format!("setter `{name}`") });
+        return missing(error.hint("use `krm cfg list-setters` to list the setters"));
     };
     match &setter.value {
-        SetterValue::Unset => return missing(CommandKind::SetterWithoutValue { name }),
+        SetterValue::Unset => {
+            return missing(Diagnostic::error(CommandKind::SetterWithoutValue { name }));
+        }
         SetterValue::Scalar(text) => {
             console.print(&source_text::ensure_trailing_newline(text.clone()))?;
         }
