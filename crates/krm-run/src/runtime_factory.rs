@@ -37,7 +37,7 @@ pub struct Permissions {
 /// Creates the runtimes of functions.
 #[derive(Clone, Debug)]
 pub struct RuntimeFactory {
-    /// What an image stands for.
+    /// What an image resolves to.
     pub resolution: Resolution,
     /// What functions may access.
     pub permissions: Permissions,

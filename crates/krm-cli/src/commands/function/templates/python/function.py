@@ -1,4 +1,4 @@
-"""{{name}}: writes an owner into every resource."""
+"""{{name}}: sets an owner on every resource."""
 
 import sys
 
@@ -8,7 +8,7 @@ OWNER = "example.com/owner"
 
 
 def transform(resource_list):
-    """Changes the items of a ResourceList in place. krm takes over what changed; comments and layout stay as they are."""
+    """Changes the items of a ResourceList in place. krm applies the differences; comments and layout are kept."""
     owner = owner_of(resource_list.get("functionConfig") or {})
     for item in resource_list.get("items") or []:
         metadata = item.setdefault("metadata", {})

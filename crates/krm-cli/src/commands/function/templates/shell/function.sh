@@ -1,8 +1,8 @@
 #!/bin/bash
-# {{name}}: makes a ConfigMap that says who the owner is.
+# {{name}}: creates a ConfigMap with the name of the owner.
 #
-# `krm fn wrap` reads the ResourceList, hands the fields of the functionConfig over as variables in upper case, and merges
-# what is printed into the resources. So what people change in the ConfigMap stays.
+# `krm fn wrap` reads the ResourceList, passes the fields of the functionConfig as variables in upper case, and merges the
+# output into the resources. Manual changes to the ConfigMap are kept.
 set -euo pipefail
 
 if [ -z "${WRAPPED:-}" ]; then

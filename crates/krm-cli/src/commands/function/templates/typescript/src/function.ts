@@ -1,10 +1,10 @@
-// {{name}}: writes an owner into every resource.
+// {{name}}: sets an owner on every resource.
 
 import { isMap, isScalar, isSeq, parseDocument, type Document, type YAMLMap } from "yaml";
 
 const OWNER = "example.com/owner";
 
-/** What comes of a run: the output, and whether the function failed. */
+/** The result of a run: the output, and whether the function failed. */
 export interface Outcome {
   output: string;
   failed: boolean;
