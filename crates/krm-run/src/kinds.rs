@@ -57,8 +57,6 @@ diagnostic_kinds! {
         MemoryLimit { limit: u64 } = "function-memory-limit": "exceeded the memory limit of {}" (bytes(*limit)), hint "use --memory to allow more memory";
         /// A built-in function panicked.
         Panicked { message: String } = "builtin-panicked": "panicked: {message}", hint "report this bug in krm with the function and its configuration";
-        /// A function returned resources with an invalid path.
-        InvalidPath { reason: String } = "function-output-path": "{reason}";
         /// The function reported errors among its results.
         ErrorResults { count: usize } = "function-error-results": "reported {}" (count_of(*count, "error"));
         /// The function reported results that `--fail-on` counts as a failure.

@@ -76,8 +76,8 @@ impl Choices {
             .ran
             .iter()
             .flat_map(|ran| {
-                let folder = ran.package.as_str();
-                ran.results.iter().map(move |result| PackageResult { folder, result })
+                let directory = ran.package.as_str();
+                ran.results.iter().map(move |result| PackageResult { directory, result })
             })
             .collect();
         Fixes::apply(package, &findings, |number, _| self.of(number))
@@ -103,16 +103,16 @@ pub(crate) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     let exit = session.finish(plan, console)?;
     console.flush()?;
     report(&fixes, args.edit_options.preview.is_on(), console);
-    Ok(if exit == Exit::Success && !fixes.left.is_empty() { Exit::Findings } else { exit })
+    Ok(if exit == Exit::Success && !fixes.skipped.is_empty() { Exit::Findings } else { exit })
 }
 
 /// Reports which fixes were applied and which were not.
 pub(crate) fn report(fixes: &Fixes, is_preview: bool, console: &mut Console) {
-    console.report_all(&fixes.left);
+    console.report_all(&fixes.skipped);
     if !is_preview {
-        fixes.done.iter().for_each(|done| console.status(&format!("fixed {done}")));
+        fixes.applied.iter().for_each(|field| console.status(&format!("fixed {field}")));
     }
-    if fixes.done.is_empty() && fixes.left.is_empty() {
+    if fixes.applied.is_empty() && fixes.skipped.is_empty() {
         console.status("nothing to fix");
     }
 }

@@ -92,7 +92,7 @@ fn duplicate_in_one_package_is_an_error_with_both_locations() {
     let errors = ResourcePairing::default().pair([&once, &again]).unwrap_err();
     assert_eq!(errors.len(), 1);
     assert!(errors[0].is_error());
-    assert_eq!(errors[0].message(), "Pod x is there twice, first in a.yaml:7");
+    assert_eq!(errors[0].message(), "Pod x is defined twice, first in a.yaml:7");
     assert_eq!(errors[0].file.as_deref(), Some("b.yaml"));
 }
 

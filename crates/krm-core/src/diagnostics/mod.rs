@@ -17,8 +17,12 @@ pub use suggest::{closest_kind, closest_name};
 
 use crate::PackagePathError;
 use crate::files::FilesKind;
-use crate::functions::resource_list::OutputKind;
+use crate::functions::AnnotatedFunctionKind;
+use crate::functions::kptfile::KptfileKind;
+use crate::functions::resource_list::{OutputKind, ResourceListKind};
+use crate::functions::results::ResultKind;
 use crate::merge::MergeKind;
+use crate::model::{ImageNameError, PackageKind};
 use explain::Area;
 
 /// The kinds that krm-core and krm-yaml declare, with their explanations.
@@ -32,8 +36,18 @@ pub const AREAS: &[Area] = &[
     Area { title: "Merge", ids: &[MergeKind::IDS], text: include_str!("../../explain/merge.md") },
     Area {
         title: "Files of a package",
-        ids: &[FilesKind::IDS, PackagePathError::IDS],
+        ids: &[FilesKind::IDS, PackagePathError::IDS, PackageKind::IDS, ImageNameError::IDS],
         text: include_str!("../../explain/files.md"),
+    },
+    Area {
+        title: "Functions and pipelines",
+        ids: &[
+            ResourceListKind::IDS,
+            ResultKind::IDS,
+            KptfileKind::IDS,
+            AnnotatedFunctionKind::IDS,
+        ],
+        text: include_str!("../../explain/functions.md"),
     },
     Area {
         title: "Function output",

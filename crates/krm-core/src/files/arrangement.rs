@@ -1,4 +1,4 @@
-//! Puts resources into a file and takes them out: whole documents, or items of a list.
+//! Inserts resources into a file and removes them: whole documents, or items of a list.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,12 +9,12 @@ use crate::files::remove;
 use crate::model::resource::resources;
 use crate::print::source_text;
 
-/// Where a resource stands in its file.
+/// The position of a resource in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ResourcePosition {
-    /// Which document.
+    /// The index of the document.
     pub(crate) document: usize,
-    /// Which item of the document's list; none for a whole document.
+    /// The index in the list that the document is; none for a whole document.
     pub(crate) item: Option<usize>,
 }
 
@@ -24,41 +24,41 @@ impl ResourcePosition {
     }
 }
 
-/// A resource that comes in.
+/// A resource that is inserted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Addition<'a> {
-    /// The resource, of any file.
+    /// The resource, which may be part of another file.
     pub(crate) node: NodeRef<'a>,
-    /// Where it goes.
-    pub(crate) place: InsertPosition,
+    /// Where it is inserted.
+    pub(crate) position: InsertPosition,
 }
 
-/// Where a resource goes in a file.
+/// Where a resource is inserted into a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum InsertPosition {
-    /// Directly before another one, into its list where it is in one.
+    /// Directly before another resource, in its list if it is in one.
     Before(ResourcePosition),
-    /// Directly behind another one, into its list where it is in one.
+    /// Directly after another resource, in its list if it is in one.
     After(ResourcePosition),
-    /// Behind all others, as a document.
+    /// After all others, as a document.
     AtEnd,
 }
 
 impl InsertPosition {
-    fn spot(self) -> Option<ResourcePosition> {
+    fn neighbour(self) -> Option<ResourcePosition> {
         match self {
-            Self::Before(spot) | Self::After(spot) => Some(spot),
+            Self::Before(neighbour) | Self::After(neighbour) => Some(neighbour),
             Self::AtEnd => None,
         }
     }
 }
 
-/// What is to become of a file.
+/// The resources to remove from a file and to insert into it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Arrangement<'a> {
     pub(crate) removed: BTreeSet<ResourcePosition>,
     pub(crate) added: Vec<Addition<'a>>,
-    /// Whether a file stays that holds nothing but comments.
+    /// Whether a file that has only comments left is kept.
     pub(crate) keeps_comments: bool,
 }
 
@@ -67,7 +67,7 @@ impl Arrangement<'_> {
         self.removed.is_empty() && self.added.is_empty()
     }
 
-    /// The new text of the file; none where nothing is left in it. What stays means what it meant.
+    /// The new text of the file; none if nothing is left in it. Documents that stay keep their meaning, which is verified.
     pub(crate) fn apply(&self, file: &File, is_json: bool) -> Result<Option<String>, EditError> {
         let emptied = self.emptied(file);
         let items = self.edit_items(file, is_json, &emptied)?;
@@ -81,7 +81,7 @@ impl Arrangement<'_> {
             None => file,
         };
         let text = self.join(file, is_json, &emptied)?;
-        let is_empty = if self.keeps_comments { !holds_something(&text) } else { is_blank(&text) };
+        let is_empty = if self.keeps_comments { !has_content(&text) } else { is_blank(&text) };
         if !self.removed.is_empty() && is_empty {
             return Ok(None);
         }
@@ -89,28 +89,29 @@ impl Arrangement<'_> {
         Ok(Some(text))
     }
 
-    /// Documents that go away as a whole: those named, and lists that lose all their items and hold nothing else.
+    /// Documents that are removed as a whole: those requested, and lists that lose all their items and have no other fields.
     fn emptied(&self, file: &File) -> BTreeSet<usize> {
         let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
-        let mut gone = BTreeSet::new();
-        for spot in &self.removed {
-            match spot.item {
-                None => _ = gone.insert(spot.document),
-                Some(_) => *counts.entry(spot.document).or_default() += 1,
+        let mut removed = BTreeSet::new();
+        for position in &self.removed {
+            match position.item {
+                None => _ = removed.insert(position.document),
+                Some(_) => *counts.entry(position.document).or_default() += 1,
             }
         }
-        let gets = |document: usize| {
-            let spots = self.added.iter().filter_map(|addition| addition.place.spot());
-            spots.into_iter().any(|spot| spot.document == document && spot.item.is_some())
+        let gets_items = |document: usize| {
+            let mut neighbours =
+                self.added.iter().filter_map(|addition| addition.position.neighbour());
+            neighbours.any(|it| it.document == document && it.item.is_some())
         };
         let is_all = |at: usize, count| {
-            file.document(at).is_some_and(|document| is_nothing_but(document, count)) && !gets(at)
+            file.document(at).is_some_and(|document| is_list_of(document, count)) && !gets_items(at)
         };
-        gone.extend(counts.into_iter().filter(|(at, count)| is_all(*at, *count)).map(|it| it.0));
-        gone
+        removed.extend(counts.into_iter().filter(|(at, count)| is_all(*at, *count)).map(|it| it.0));
+        removed
     }
 
-    /// The text after the items of lists came and went; none where no list changes.
+    /// The text after items of lists were removed and inserted; none if no list changes.
     fn edit_items(
         &self,
         file: &File,
@@ -118,40 +119,43 @@ impl Arrangement<'_> {
         emptied: &BTreeSet<usize>,
     ) -> Result<Option<String>, EditError> {
         let mut edit = Edit::new(file).allow_shared(true).json(is_json);
-        for spot in self.removed.iter().filter(|spot| !emptied.contains(&spot.document)) {
-            let item = spot.item.and_then(|at| list_at(file, *spot)?.children().nth(at));
+        for position in self.removed.iter().filter(|it| !emptied.contains(&it.document)) {
+            let item = position.item.and_then(|at| list_at(file, *position)?.children().nth(at));
             if let Some(item) = item {
                 edit.remove(item, EmptyParents::Keep)?;
             }
         }
         for addition in &self.added {
-            let Some(spot) = addition.place.spot() else { continue };
-            if let (Some(item), Some(list)) = (spot.item, list_at(file, spot)) {
-                let at =
-                    if addition.place == InsertPosition::Before(spot) { item } else { item + 1 };
+            let Some(neighbour) = addition.position.neighbour() else { continue };
+            if let (Some(item), Some(list)) = (neighbour.item, list_at(file, neighbour)) {
+                let at = if addition.position == InsertPosition::Before(neighbour) {
+                    item
+                } else {
+                    item + 1
+                };
                 edit.insert_element(list, at, addition.node)?;
             }
         }
         if edit.is_empty() { Ok(None) } else { edit.apply().map(Some) }
     }
 
-    /// The documents that stay, with the new ones between them.
+    /// The documents that stay, with the inserted ones between them.
     fn join(
         &self,
         file: &File,
         is_json: bool,
         emptied: &BTreeSet<usize>,
     ) -> Result<String, EditError> {
-        let mut new = New::default();
+        let mut new = NewDocuments::default();
         for addition in self.added.iter().filter(|it| !is_item(it, file)) {
             let text =
                 source_text::ensure_trailing_newline(source_text::texts(&[addition.node]).concat());
-            match addition.place {
-                InsertPosition::Before(spot) => {
-                    new.before.entry(spot.document).or_default().push(text);
+            match addition.position {
+                InsertPosition::Before(neighbour) => {
+                    new.before.entry(neighbour.document).or_default().push(text);
                 }
-                InsertPosition::After(spot) => {
-                    new.behind.entry(spot.document).or_default().push(text);
+                InsertPosition::After(neighbour) => {
+                    new.after.entry(neighbour.document).or_default().push(text);
                 }
                 InsertPosition::AtEnd => new.last.push(text),
             }
@@ -169,7 +173,7 @@ impl Arrangement<'_> {
             Ok(())
         };
         // A file without documents can have comments.
-        if file.document(0).is_none() && holds_something(file.text()) {
+        if file.document(0).is_none() && has_content(file.text()) {
             out.push_str(file.text());
         }
         for document in file.documents() {
@@ -187,14 +191,15 @@ impl Arrangement<'_> {
                 false if needs_marker => document.text().trim_start_matches('\u{feff}'),
                 false => document.text(),
             });
-            push(&mut out, new.behind.remove(&index).unwrap_or_default())?;
+            push(&mut out, new.after.remove(&index).unwrap_or_default())?;
         }
-        push(&mut out, new.behind.into_values().flatten().chain(new.last).collect())?;
+        push(&mut out, new.after.into_values().flatten().chain(new.last).collect())?;
         let is_missing = file.text().starts_with('\u{feff}') && !out.starts_with('\u{feff}');
         Ok(if is_missing { format!("\u{feff}{out}") } else { out })
     }
 
-    /// A `|` text at the end of a file has no line break, and gets one where something comes behind it.
+    /// Verifies that documents that stay keep their meaning. Example of a change: a block scalar at the end of a file without a final
+    /// line break gets one when a document is appended.
     fn check(&self, file: &File, text: &str, emptied: &BTreeSet<usize>) -> Result<(), EditError> {
         let new = File::parse(text.to_owned())
             .map_err(|error| EditError::new(whole_span(file), error))?;
@@ -204,8 +209,8 @@ impl Arrangement<'_> {
         let kept = file.documents().filter(|document| !emptied.contains(&document.index()));
         let mut found = new.documents().filter_map(print);
         for document in kept {
-            let Some(wanted) = print(document) else { continue };
-            if !found.any(|print| print == wanted) {
+            let Some(expected) = print(document) else { continue };
+            if !found.any(|print| print == expected) {
                 let subject = "a document that the edit does not name".to_owned();
                 let kind = EditErrorKind::ChangesMeaning { subject };
                 return Err(EditError::new(document.span(), kind));
@@ -215,44 +220,44 @@ impl Arrangement<'_> {
     }
 }
 
-/// The texts of documents that come.
+/// The texts of inserted documents, by the document that they are next to.
 #[derive(Default)]
-struct New {
+struct NewDocuments {
     before: BTreeMap<usize, Vec<String>>,
-    behind: BTreeMap<usize, Vec<String>>,
+    after: BTreeMap<usize, Vec<String>>,
     last: Vec<String>,
 }
 
-/// Keys of a list that say nothing beyond its items.
-const OF_LISTS: [&str; 4] = ["apiVersion", "kind", "metadata", "items"];
+/// The fields of a list that has nothing but items.
+const LIST_FIELDS: [&str; 4] = ["apiVersion", "kind", "metadata", "items"];
 
-/// Whether a document is a list of these many resources and nothing else.
-fn is_nothing_but(document: DocumentRef<'_>, count: usize) -> bool {
+/// Whether a document is a list of exactly `count` resources without other fields.
+fn is_list_of(document: DocumentRef<'_>, count: usize) -> bool {
     let Some(root) = document.root() else { return false };
     let is_plain = root.as_mapping().is_none_or(|mapping| {
-        mapping.entries().all(|entry| OF_LISTS.iter().any(|name| entry.is(name)))
+        mapping.entries().all(|entry| LIST_FIELDS.iter().any(|name| entry.is(name)))
     });
     let items = list(document).map_or(0, |list| list.children().count());
     is_plain && items == count && resources(document).len() == count
 }
 
 /// Whether there is more than markers and blank lines.
-fn holds_something(text: &str) -> bool {
+fn has_content(text: &str) -> bool {
     text.lines()
         .any(|line| !matches!(line.trim_start_matches('\u{feff}').trim(), "" | "---" | "..."))
 }
 
-/// Whether a resource comes into a list.
+/// Whether a resource is inserted into a list.
 fn is_item(addition: &Addition<'_>, file: &File) -> bool {
-    let spot = addition.place.spot();
-    spot.is_some_and(|spot| spot.item.is_some() && list_at(file, spot).is_some())
+    let neighbour = addition.position.neighbour();
+    neighbour.is_some_and(|it| it.item.is_some() && list_at(file, it).is_some())
 }
 
-fn list_at(file: &File, spot: ResourcePosition) -> Option<NodeRef<'_>> {
-    list(file.document(spot.document)?)
+fn list_at(file: &File, position: ResourcePosition) -> Option<NodeRef<'_>> {
+    list(file.document(position.document)?)
 }
 
-/// The list whose items are resources.
+/// The sequence whose items are resources.
 fn list(document: DocumentRef<'_>) -> Option<NodeRef<'_>> {
     let root = document.root()?;
     match root.as_mapping() {
@@ -265,18 +270,18 @@ fn whole_span(file: &File) -> Span {
     Span::new(0, u32::try_from(file.text().len()).unwrap_or(u32::MAX))
 }
 
-/// Whether there is nothing but markers and comments.
+/// Whether there are only markers and comments.
 pub(crate) fn is_blank(text: &str) -> bool {
-    let means_nothing = |line: &str| {
+    let is_ignorable = |line: &str| {
         let line = line.trim_start_matches('\u{feff}').trim();
         line.is_empty() || line.starts_with(['#', '%']) || line == "---" || line == "..."
     };
-    text.lines().all(means_nothing)
+    text.lines().all(is_ignorable)
 }
 
-/// How lines end: as in the file, or as in the first text that comes into an empty one.
-fn line_break(file: &File, new: &New) -> &'static str {
-    let all = || new.before.values().chain(new.behind.values()).flatten().chain(&new.last);
+/// The line break of the file, or of the first inserted text if the file has none.
+fn line_break(file: &File, new: &NewDocuments) -> &'static str {
+    let all = || new.before.values().chain(new.after.values()).flatten().chain(&new.last);
     let first = || all().next().map_or("", String::as_str);
     let text = if file.text().contains('\n') { file.text() } else { first() };
     if text.contains("\r\n") { "\r\n" } else { "\n" }
@@ -311,8 +316,8 @@ mod tests {
     ) -> Option<String> {
         let [file, new] = [text, new].map(|text| File::parse(text.to_owned()).unwrap());
         let nodes = new.documents().filter_map(|document| document.root());
-        let place = after.map_or(InsertPosition::AtEnd, InsertPosition::After);
-        let added = nodes.map(|node| Addition { node, place }).collect();
+        let position = after.map_or(InsertPosition::AtEnd, InsertPosition::After);
+        let added = nodes.map(|node| Addition { node, position }).collect();
         let removed = removed.iter().copied().collect();
         Arrangement { removed, added, ..Arrangement::default() }.apply(&file, false).unwrap()
     }
@@ -326,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_go_with_all_that_is_theirs() {
+    fn removed_document_takes_its_comments_with_it() {
         let text = "# a\na: 1\n---\n# b\nb: 1\n---\nc: 1\n";
         assert_eq!(arranged(text, &[document(1)], "", None).unwrap(), "# a\na: 1\n---\nc: 1\n");
         assert_eq!(
@@ -337,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_come_behind_their_neighbour_or_last() {
+    fn document_is_inserted_after_its_neighbour_or_at_the_end() {
         let text = "a: 1\n---\nb: 1";
         let new = "# why\nx: 1 # so\n";
         assert_eq!(
@@ -357,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn items_come_and_go_in_their_list() {
+    fn list_items_are_removed_and_inserted() {
         let kind = "apiVersion: v1\n  kind";
         let text = format!("apiVersion: v1\nkind: List\nitems:\n- {kind}: A # one\n- {kind}: B\n");
         let text = &text;
@@ -367,15 +372,19 @@ mod tests {
             arranged(text, &[item(1)], "x: 1\n", Some(item(0))).unwrap(),
             format!("{head}- {kind}: A # one\n- x: 1\n")
         );
-        assert_eq!(arranged(text, &[item(0), item(1)], "", None), None, "an empty list is stale");
+        assert_eq!(
+            arranged(text, &[item(0), item(1)], "", None),
+            None,
+            "a list without items is removed"
+        );
     }
 
     #[test]
-    fn a_text_that_would_get_a_line_break_is_refused() {
+    fn document_whose_block_scalar_would_change_is_an_error() {
         let file = File::parse("a: |\n  x".to_owned()).unwrap();
         let new = File::parse("b: 1\n".to_owned()).unwrap();
         let node = new.document(0).unwrap().root().unwrap();
-        let added = vec![Addition { node, place: InsertPosition::AtEnd }];
+        let added = vec![Addition { node, position: InsertPosition::AtEnd }];
         let error = Arrangement { added, ..Arrangement::default() }.apply(&file, false);
         let kind = error.unwrap_err().kind;
         assert!(matches!(kind, EditErrorKind::ChangesMeaning { .. }), "{kind}");

@@ -1,4 +1,4 @@
-//! Resources that go away: documents with their separators, items with their comments, and in the end the file.
+//! Removal of resources: documents with their separators, items with their comments, and the file if nothing is left.
 
 use krm_yaml::{DocumentRef, EditError};
 
@@ -6,19 +6,19 @@ use crate::Diagnostic;
 use crate::files::arrangement::{Arrangement, ResourcePosition};
 use crate::model::package::PackageFile;
 
-/// What remains of a file.
+/// What remains of a file after resources were removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Remainder {
-    /// Nothing: the file is to be deleted.
+    /// Nothing; the file is deleted.
     Nothing,
     /// This text.
     Text(String),
 }
 
-/// The file without some of its resources, by their index in it.
+/// Removes resources, given by their index, from a file.
 ///
-/// A comment above a resource goes with it. One that a blank line or `---` separates from it is the file's own and
-/// stays, and so do documents that are no resources: such a file is not deleted.
+/// A comment directly above a resource is removed with it. A comment that a blank line or `---` separates from it belongs to the file
+/// and stays, and so do documents that are not resources: a file that has any is not deleted.
 ///
 /// ```
 /// use krm_core::files::{Remainder, remove_resources};
@@ -31,25 +31,29 @@ pub enum Remainder {
 /// assert_eq!(remove_resources(&file, &[0, 1]), Ok(Remainder::Nothing));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn remove_resources(file: &PackageFile, gone: &[usize]) -> Result<Remainder, Vec<Diagnostic>> {
+pub fn remove_resources(
+    file: &PackageFile,
+    indices: &[usize],
+) -> Result<Remainder, Vec<Diagnostic>> {
     let errors = file.errors();
     let Some(source) = file.file().filter(|_| errors.is_empty()) else { return Err(errors) };
-    let told = |error: &EditError| {
-        let told = Diagnostic::from_edit(error, source).in_file(&*file.display_path);
-        vec![told.hint("remove the resources by hand")]
+    let edit_error = |error: &EditError| {
+        let error = Diagnostic::from_edit(error, source).in_file(&*file.display_path);
+        vec![error.hint("remove the resources by hand")]
     };
-    let spots: Vec<ResourcePosition> = file
+    let positions: Vec<ResourcePosition> = file
         .resources()
         .map(|resource| ResourcePosition::of(resource.node, resource.item))
         .collect();
-    let removed = gone.iter().filter_map(|index| spots.get(*index).copied()).collect();
+    let removed = indices.iter().filter_map(|index| positions.get(*index).copied()).collect();
     let arrangement = Arrangement { removed, keeps_comments: true, ..Arrangement::default() };
-    let text = arrangement.apply(source, file.path.is_json()).map_err(|error| told(&error))?;
+    let text =
+        arrangement.apply(source, file.path.is_json()).map_err(|error| edit_error(&error))?;
     Ok(text.map_or(Remainder::Nothing, Remainder::Text))
 }
 
-/// The comments of a document that are not those of its resource: before its marker, and at the top of the file above
-/// a blank line.
+/// The comments of a document that do not belong to its resource: those before its marker, and those at the top of the file that a
+/// blank line separates from it.
 pub(crate) fn own_comments(document: DocumentRef<'_>) -> &str {
     let span = document.span();
     let source = document.file().text();
@@ -77,7 +81,7 @@ pub(crate) fn own_comments(document: DocumentRef<'_>) -> &str {
     &whole[..end]
 }
 
-/// A document that comes first now, without the marker that set it apart; one that needs its marker keeps it.
+/// The text of a document that becomes the first, without its separator. A document with directives needs the marker and keeps it.
 pub(crate) fn without_separator(document: DocumentRef<'_>) -> &str {
     let text = document.text();
     let Some(rest) = text.strip_prefix("---") else { return text };
@@ -94,8 +98,8 @@ mod tests {
     use crate::model::package::tests::package;
     use proptest::prelude::*;
 
-    fn removed(text: &str, gone: &[usize]) -> Remainder {
-        remove_resources(&package(&[("a.yaml", text)]).files()[0], gone).unwrap()
+    fn removed(text: &str, indices: &[usize]) -> Remainder {
+        remove_resources(&package(&[("a.yaml", text)]).files()[0], indices).unwrap()
     }
 
     fn text(text: &str) -> Remainder {
@@ -107,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_go_with_their_separators() {
+    fn documents_are_removed_with_their_separators() {
         let [a, b, c] = ["a", "b", "c"].map(pod);
         let file = format!("{a}---\n{b}---\n{c}");
         assert_eq!(removed(&file, &[0]), text(&format!("{b}---\n{c}")));
@@ -126,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_the_resources_stays() {
+    fn comments_and_documents_that_are_not_resources_stay() {
         let (a, b) = (pod("a"), pod("b"));
         assert_eq!(removed(&format!("# of a\n{a}"), &[0]), Remainder::Nothing);
         assert_eq!(removed(&format!("# licence\n\n# of a\n{a}"), &[0]), text("# licence\n\n"));
@@ -136,7 +140,7 @@ mod tests {
             text(&format!("# licence\n\n---\n{b}"))
         );
         assert_eq!(removed(&format!("{a}---\nother: 1\n"), &[0]), text("other: 1\n"));
-        assert_eq!(removed(&format!("{a}---\n# only words\n"), &[0]), text("# only words\n"));
+        assert_eq!(removed(&format!("{a}---\n# comment only\n"), &[0]), text("# comment only\n"));
         assert_eq!(removed(&format!("{a}---\n"), &[0]), Remainder::Nothing);
         assert_eq!(removed(&format!("\u{feff}{a}"), &[0]), Remainder::Nothing);
         let marked = format!("\u{feff}{a}---\n{b}");
@@ -144,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn items_go_with_their_comments_and_an_empty_list_goes_too() {
+    fn items_are_removed_with_their_comments_and_empty_lists_are_removed() {
         let list = "apiVersion: v1\nkind: List\nitems:\n# of a\n- {apiVersion: v1, kind: A}\n# of b\n- {apiVersion: v1, kind: B}\n";
         let rest = "apiVersion: v1\nkind: List\nitems:\n# of b\n- {apiVersion: v1, kind: B}\n";
         assert_eq!(removed(list, &[0]), text(rest));
@@ -157,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_read_is_left_alone() {
+    fn invalid_file_is_an_error() {
         let file = format!("{}---\n[\n", pod("a"));
         assert!(remove_resources(&package(&[("a.yaml", &file)]).files()[0], &[0]).is_err());
     }
@@ -165,7 +169,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// Whatever goes, the others are what they were, to the byte.
+        /// Whatever is removed, every other document stays byte for byte.
         #[test]
         fn untouched_stays(kinds in prop::collection::vec(0..4usize, 1..7), gone: [bool; 7], markers: u8, crlf: bool) {
             let documents: Vec<String> = kinds.iter().enumerate().map(|(n, kind)| match kind {

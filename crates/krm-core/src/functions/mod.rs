@@ -10,7 +10,7 @@ pub mod resource_list;
 pub mod results;
 
 pub use annotated_functions::{
-    AnnotatedFunction, AnnotatedRuntime, FunctionDeclaration, annotated_functions,
-    declared_function,
+    AnnotatedFunction, AnnotatedFunctionKind, AnnotatedRuntime, FunctionDeclaration,
+    annotated_functions, declared_function,
 };
 pub use package_tree::{PackageNode, PackageTree};

@@ -1,4 +1,4 @@
-//! Packages inside packages: in which order their pipelines run, and what each of them sees.
+//! Package trees: in which order the pipelines of a package and its subpackages run, and which resources each of them sees.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use crate::functions::resource_list::Item;
 use crate::model::package_path::PackagePath;
 use crate::{Diagnostic, Package};
 
-/// A package with all packages inside it, in the order of their paths: a package comes before those inside it.
+/// A package and all its subpackages, in the order of their paths: a package comes before its subpackages.
 #[derive(Clone, Debug)]
 pub struct PackageTree {
     nodes: Vec<PackageNode>,
@@ -17,27 +17,28 @@ pub struct PackageTree {
 /// One package of a tree.
 #[derive(Clone, Debug)]
 pub struct PackageNode {
-    /// Its folder from the outermost package, which is the empty path.
+    /// Its directory, relative to the root package, which is the empty path.
     pub root: String,
-    /// What it wants to have done.
+    /// The functions that it declares.
     pub pipeline: Pipeline,
     /// How many packages it is inside of.
     pub depth: usize,
-    /// The first node that is not inside of it.
+    /// The index of the first package that is not inside it.
     end: usize,
 }
 
 impl PackageTree {
-    /// The packages of a folder with their pipelines. All that is wrong with them comes together.
+    /// Reads the pipelines of a package and its subpackages, and returns the errors of all of them.
     pub fn of(package: &Package) -> Result<Self, Vec<Diagnostic>> {
         let (mut nodes, mut errors) = (Vec::<PackageNode>::new(), Vec::new());
+        // The packages that the current one is inside of, from the outermost.
         let mut open: Vec<usize> = Vec::new();
         for (at, root) in package.roots().iter().enumerate() {
-            while let Some(above) = open.pop_if(|above| !is_below(root, &nodes[*above].root)) {
-                nodes[above].end = at;
+            while let Some(closed) = open.pop_if(|it| !is_inside(root, &nodes[*it].root)) {
+                nodes[closed].end = at;
             }
-            let pipeline = kptfile::pipeline(package, root).unwrap_or_else(|wrong| {
-                errors.extend(wrong);
+            let pipeline = kptfile::pipeline(package, root).unwrap_or_else(|invalid| {
+                errors.extend(invalid);
                 Pipeline::default()
             });
             nodes.push(PackageNode { root: root.clone(), pipeline, depth: open.len(), end: 0 });
@@ -48,28 +49,28 @@ impl PackageTree {
         if errors.is_empty() { Ok(Self { nodes }) } else { Err(errors) }
     }
 
-    /// All packages, by path.
+    /// All packages, in the order of their paths.
     pub fn nodes(&self) -> &[PackageNode] {
         &self.nodes
     }
 
-    /// The outermost package.
+    /// The package that contains all others.
     pub fn root(&self) -> &PackageNode {
         &self.nodes[0]
     }
 
-    /// A package and those inside it.
+    /// A package and the packages inside it.
     pub fn subtree(&self, node: usize) -> Range<usize> {
         node..self.nodes[node].end
     }
 
-    /// The packages directly inside one.
+    /// The packages directly inside a package.
     pub fn children(&self, node: usize) -> impl Iterator<Item = usize> {
         let depth = self.nodes[node].depth + 1;
         (node + 1..self.nodes[node].end).filter(move |at| self.nodes[*at].depth == depth)
     }
 
-    /// Packages of the same depth, the outermost first: none of them sees anything of another.
+    /// Packages by depth, the root first. Packages of one level do not see each other's resources, so they can run in parallel.
     pub fn levels(&self) -> Vec<Vec<usize>> {
         let deepest = self.nodes.iter().map(|node| node.depth).max().unwrap_or(0);
         let at = |depth| {
@@ -78,33 +79,37 @@ impl PackageTree {
         (0..=deepest).map(at).collect()
     }
 
-    /// For each package its turn: sub-packages before the package that holds them, or level by level.
+    /// For each package its position in the order of execution.
+    ///
+    /// Spec: subpackages run before their parent, because the parent's functions see their output. Compat: with the annotation
+    /// `kpt.dev/bfs-rendering` packages run level by level, from the root.
     pub fn run_order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.nodes.len()).collect();
         match self.root().pipeline.breadth_first {
             true => order.sort_by_key(|at| self.nodes[*at].depth),
-            // What is inside has ended before its holder has.
+            // Post-order: a subtree ends no later than the subtree that contains it, and of two that end together the inner is first.
             false => order.sort_by_key(|at| (self.nodes[*at].end, std::cmp::Reverse(*at))),
         }
-        let mut run_order = vec![0; order.len()];
-        order.into_iter().enumerate().for_each(|(turn, at)| run_order[at] = turn);
-        run_order
+        let mut positions = vec![0; order.len()];
+        order.into_iter().enumerate().for_each(|(position, at)| positions[at] = position);
+        positions
     }
 
-    /// The innermost package that a path belongs to.
+    /// The innermost package that contains a file.
     pub fn owner(&self, path: &PackagePath) -> usize {
-        let mut folder = path.directory();
+        let mut directory = path.directory();
         loop {
-            let found = self.nodes.binary_search_by(|it| it.root.split('/').cmp(folder.split('/')));
+            let found =
+                self.nodes.binary_search_by(|it| it.root.split('/').cmp(directory.split('/')));
             match found {
                 Ok(at) => return at,
-                Err(_) if folder.is_empty() => return 0,
-                Err(_) => folder = folder.rsplit_once('/').map_or("", |(above, _)| above),
+                Err(_) if directory.is_empty() => return 0,
+                Err(_) => directory = directory.rsplit_once('/').map_or("", |(parent, _)| parent),
             }
         }
     }
 
-    /// Resources by the package that owns them.
+    /// The items of each package.
     pub fn group_by_package(&self, items: Vec<Item>) -> Vec<Vec<Item>> {
         let mut own: Vec<Vec<Item>> = vec![Vec::new(); self.nodes.len()];
         for item in items {
@@ -114,58 +119,34 @@ impl PackageTree {
         own
     }
 
-    /// Items as a package sees them: paths begin at its own folder.
+    /// Items as the functions of a package see them: with paths relative to its directory.
     pub fn to_package_paths(&self, node: usize, mut items: Vec<Item>) -> Vec<Item> {
         let root = &self.nodes[node].root;
-        if !root.is_empty() {
-            for item in &mut items {
-                let inner = item.path.as_ref().and_then(|path| below(path, root));
-                item.path = inner.and_then(|inner| PackagePath::new(inner).ok());
-            }
+        for item in &mut items {
+            item.path = item.path.take().and_then(|path| path.relative_to(root));
         }
         items
     }
 
-    /// Items as the outermost package sees them. One without a file gets one in the package that made it.
+    /// Items that functions of a package returned, with paths relative to the root package. New items without a path get a file in
+    /// the package whose function created them.
     pub fn from_package_paths(&self, node: usize, mut items: Vec<Item>) -> Vec<Item> {
-        if items.iter().any(|item| item.path.is_none()) {
-            self.place(node, &mut items);
-        }
         let root = &self.nodes[node].root;
-        if !root.is_empty() {
-            for item in &mut items {
-                let whole = item.path.as_ref().map(|path| format!("{root}/{path}"));
-                item.path = whole.and_then(|whole| PackagePath::new(&whole).ok());
-            }
+        for item in &mut items {
+            item.path = item.path.take().map(|path| path.in_directory(root));
         }
+        let inner = self.subtree(node).skip(1).map(|at| &self.nodes[at].root);
+        let prefix = if root.is_empty() { 0 } else { root.len() + 1 };
+        let inner: Vec<String> = inner.map(|inner| inner[prefix..].to_owned()).collect();
+        Placement::assign_paths(&mut items, &[], root, &inner);
         items
     }
-
-    fn place(&self, node: usize, items: &mut [Item]) {
-        let mut placement = Placement::default();
-        let inside = self.subtree(node).skip(1).map(|at| &self.nodes[at].root);
-        let root = &self.nodes[node].root;
-        let prefix = if root.is_empty() { 0 } else { root.len() + 1 };
-        placement.exclude(&inside.map(|inner| inner[prefix..].to_owned()).collect::<Vec<_>>());
-        for path in items.iter().filter_map(|item| item.path.as_ref()) {
-            // What is no place is told by those who put the files together.
-            let _ = placement.claim(path.as_str());
-        }
-        for item in items.iter_mut().filter(|item| item.path.is_none()) {
-            let path = item.resource().identity().map(|identity| placement.new_file(&identity));
-            (item.path, item.index) = (path, None);
-        }
-    }
 }
 
-/// Whether a folder is inside another one, which may be the outermost.
-fn is_below(folder: &str, above: &str) -> bool {
-    let rest = folder.strip_prefix(above);
-    above.is_empty() || rest.is_some_and(|rest| rest.starts_with('/'))
-}
-
-fn below<'p>(path: &'p PackagePath, root: &str) -> Option<&'p str> {
-    path.as_str().strip_prefix(root)?.strip_prefix('/')
+/// Whether a directory is inside another one; the empty directory is the root package.
+fn is_inside(directory: &str, outer: &str) -> bool {
+    let rest = directory.strip_prefix(outer);
+    outer.is_empty() || rest.is_some_and(|rest| rest.starts_with('/'))
 }
 
 #[cfg(test)]
@@ -183,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn sub_packages_come_before_the_package_that_holds_them() {
+    fn subpackages_run_before_their_parent() {
         let tree = tree(KPTFILE);
         let roots: Vec<&str> = tree.nodes().iter().map(|it| it.root.as_str()).collect();
         assert_eq!(roots, ["", "a", "a/x", "a-b", "b/c"]);
@@ -193,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn level_by_level_where_that_is_asked_for() {
+    fn packages_run_level_by_level_with_the_bfs_annotation() {
         let annotated =
             KPTFILE.replace("{name: a}", "{annotations: {kpt.dev/bfs-rendering: \"true\"}}");
         let tree = tree(&annotated);
@@ -202,19 +183,18 @@ mod tests {
     }
 
     #[test]
-    fn a_package_sees_paths_from_its_own_folder() {
+    fn functions_see_paths_relative_to_their_package() {
         let tree = tree(KPTFILE);
         let mut item =
             Item::parse("apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n".to_owned()).unwrap();
         item.path = PackagePath::new("a/x/p.yaml").ok();
         assert_eq!(tree.owner(item.path.as_ref().unwrap()), 2);
-        let inside = tree.to_package_paths(1, vec![item]);
-        assert_eq!(inside[0].path.as_ref().unwrap().as_str(), "x/p.yaml");
-        let mut made = inside[0].clone();
-        made.path = None;
-        let outside = tree.from_package_paths(1, vec![inside[0].clone(), made.clone(), made]);
-        let paths: Vec<&str> =
-            outside.iter().map(|it| it.path.as_ref().unwrap().as_str()).collect();
+        let inner = tree.to_package_paths(1, vec![item]);
+        assert_eq!(inner[0].path.as_ref().unwrap().as_str(), "x/p.yaml");
+        let mut created = inner[0].clone();
+        (created.path, created.origin) = (None, None);
+        let outer = tree.from_package_paths(1, vec![inner[0].clone(), created.clone(), created]);
+        let paths: Vec<&str> = outer.iter().map(|it| it.path.as_ref().unwrap().as_str()).collect();
         assert_eq!(paths, ["a/x/p.yaml", "a/pod_p.yaml", "a/pod_p_2.yaml"]);
     }
 }

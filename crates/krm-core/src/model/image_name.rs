@@ -1,8 +1,8 @@
-//! Names of images: which function is meant, and which release of it.
+//! Image names: repository, tag and digest of a container image.
 
-use std::fmt;
+use krm_yaml::diagnostic_kinds;
 
-/// An image's name, taken apart.
+/// A parsed image name.
 ///
 /// ```
 /// use krm_core::model::ImageName;
@@ -14,28 +14,25 @@ use std::fmt;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImageName<'a> {
-    /// Host and path, without tag and digest.
+    /// Registry and path, without tag and digest.
     pub repository: &'a str,
     /// The tag.
     pub tag: Option<&'a str>,
-    /// The digest, with the name of its algorithm.
+    /// The digest, with its algorithm.
     pub digest: Option<&'a str>,
 }
 
-/// A text that names no image; the words say which part of it is wrong.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ImageNameError(String);
-
-impl fmt::Display for ImageNameError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+diagnostic_kinds! {
+    /// Why a text is not an image name.
+    pub enum ImageNameError {
+        /// A part of the text does not follow the grammar.
+        Invalid { part: &'static str, text: String } = "invalid-image-name": "invalid image name: invalid {part} `{text}`",
+            hint "use a name such as `ghcr.io/kptdev/krm-functions-catalog/set-labels:v0.2.0`";
     }
 }
 
-impl std::error::Error for ImageNameError {}
-
 impl<'a> ImageName<'a> {
-    /// Spec: the grammar of references to images of the distribution project.
+    /// Parses an image name. Spec: the reference grammar of the CNCF distribution project.
     pub fn parse(text: &'a str) -> Result<Self, ImageNameError> {
         let (rest, digest) = match text.split_once('@') {
             Some((rest, digest)) => (rest, Some(digest)),
@@ -46,36 +43,37 @@ impl<'a> ImageName<'a> {
             Some((name, tag)) => (&rest[..last + name.len()], Some(tag)),
             None => (rest, None),
         };
-        let wrong = |what: &str, part: &str| Err(ImageNameError(format!("`{part}` is no {what}")));
-        if let Some(part) = bad_part(repository) {
-            return wrong("part of an image's name", part);
+        let invalid =
+            |part, text: &str| Err(ImageNameError::Invalid { part, text: text.to_owned() });
+        if let Some(part) = invalid_segment(repository) {
+            return invalid("name segment", part);
         }
         match (tag, digest) {
-            (Some(tag), _) if !is_tag(tag) => wrong("tag of an image", tag),
-            (_, Some(digest)) if !is_digest(digest) => wrong("digest of an image", digest),
+            (Some(tag), _) if !is_tag(tag) => invalid("tag", tag),
+            (_, Some(digest)) if !is_digest(digest) => invalid("digest", digest),
             _ => Ok(Self { repository, tag, digest }),
         }
     }
 
-    /// The last part of the repository: what people call a function.
+    /// The last segment of the repository: the name of a function.
     pub fn name(&self) -> &'a str {
         self.repository.rsplit('/').next().unwrap_or_default()
     }
 
-    /// Whether host and path are left out, so that a prefix belongs before the name.
+    /// Whether the name has no registry and path, so that the default prefix applies.
     pub fn is_short(&self) -> bool {
         !self.repository.contains('/')
     }
 }
 
-/// The first part of a repository that cannot be one; the host may have a port and capital letters.
-fn bad_part(repository: &str) -> Option<&str> {
+/// The first invalid segment of a repository. The registry may have a port and upper-case letters.
+fn invalid_segment(repository: &str) -> Option<&str> {
     let has_host = repository.split_once('/').is_some_and(|(first, _)| {
         first.contains(['.', ':']) || first == "localhost" || first.contains(char::is_uppercase)
     });
     repository.split('/').enumerate().find_map(|(at, part)| {
-        let is_good = if at == 0 && has_host { is_host(part) } else { is_path(part) };
-        (!is_good).then_some(part)
+        let is_valid = if at == 0 && has_host { is_host(part) } else { is_path(part) };
+        (!is_valid).then_some(part)
     })
 }
 
@@ -90,7 +88,7 @@ fn is_host(text: &str) -> bool {
     name.split('.').all(is_label) && !port.is_empty() && port.bytes().all(|it| it.is_ascii_digit())
 }
 
-/// Small letters and digits, with one dot, one or two underscores or any number of dashes between them.
+/// Lower-case letters and digits, separated by one dot, one or two underscores, or any number of dashes.
 fn is_path(text: &str) -> bool {
     let is_letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     let bytes = text.as_bytes();
@@ -123,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_taken_apart() {
+    fn image_name_is_split_into_its_parts() {
         let digest = format!("sha256:{}", "a0".repeat(32));
         let whole = format!("localhost:5000/a/b_c:v1.2-rc.1@{digest}");
         let image = ImageName::parse(&whole).unwrap();
@@ -135,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_name_is_refused() {
+    fn invalid_names_are_errors() {
         for text in [
             "",
             "A",

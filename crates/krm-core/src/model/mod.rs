@@ -4,6 +4,7 @@
 
 mod ignore;
 mod image_name;
+mod kinds;
 pub(crate) mod package;
 pub(crate) mod package_path;
 mod quantity;
@@ -11,6 +12,7 @@ pub(crate) mod resource;
 
 pub use ignore::IgnorePatterns;
 pub use image_name::{ImageName, ImageNameError};
+pub use kinds::PackageKind;
 pub use package::{Package, PackageFile, PackageResource};
 pub use package_path::{PackagePath, PackagePathError};
 pub use quantity::Quantity;

@@ -1,4 +1,4 @@
-//! Packages: the files of a folder, the resources in them, and the sub-packages below it.
+//! Packages: the files of a directory, their resources, and the subpackages.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -7,24 +7,25 @@ use std::sync::Arc;
 use krm_yaml::File;
 
 use crate::Diagnostic;
+use crate::model::PackageKind;
 use crate::model::package_path::{PackagePath, PackagePathError};
 use crate::model::resource::{Identity, Resource, resources};
 
-/// One file of a package, read or not.
+/// One file of a package.
 #[derive(Debug)]
 pub struct PackageFile {
-    /// Where it stands in the package.
+    /// Its path in the package.
     pub path: PackagePath,
-    /// The name that people know it by: from where they stand.
+    /// The path that messages show, relative to the working directory.
     pub display_path: String,
-    /// Whether it is a link to a file outside the package, which is looked at and never written.
+    /// Whether it is a symlink to a file outside the package, which is read but never written.
     pub is_external_symlink: bool,
-    /// Its text with the index of its documents, or why there is none.
+    /// Its text and documents, or the error of reading it. Shared between versions of a package that have the same file.
     pub content: Result<Arc<File>, Diagnostic>,
 }
 
 impl PackageFile {
-    /// A file of this path and text, known by its path.
+    /// A file with this path and text.
     pub fn from_text(path: &str, text: impl Into<String>) -> Result<Self, PackagePathError> {
         let content =
             File::parse(text.into()).map(Arc::new).map_err(|error| Diagnostic::from(&error));
@@ -37,7 +38,7 @@ impl PackageFile {
         })
     }
 
-    /// The file's text and index; none where its bytes could not be read as text.
+    /// The text and documents; none if the file could not be read.
     pub fn file(&self) -> Option<&File> {
         self.content.as_deref().ok()
     }
@@ -47,7 +48,7 @@ impl PackageFile {
         self.file().into_iter().flat_map(|file| file.documents().flat_map(resources))
     }
 
-    /// The resources of the file with their places.
+    /// The resources of the file with their index.
     pub fn package_resources(&self) -> impl Iterator<Item = PackageResource<'_>> {
         let resources = self.resources().enumerate();
         resources.map(move |(index, resource)| PackageResource { file: self, index, resource })
@@ -55,19 +56,19 @@ impl PackageFile {
 
     /// The same file with another text.
     pub fn with_text(&self, text: String) -> Result<Self, Vec<Diagnostic>> {
-        let told = |error| vec![Diagnostic::from(&error).in_file(&*self.display_path)];
-        let content = Ok(Arc::new(File::parse(text).map_err(told)?));
+        let read_error = |error| vec![Diagnostic::from(&error).in_file(&*self.display_path)];
+        let content = Ok(Arc::new(File::parse(text).map_err(read_error)?));
         let (path, display_path) = (self.path.clone(), self.display_path.clone());
         Ok(Self { path, display_path, is_external_symlink: self.is_external_symlink, content })
     }
 
-    /// Gives the text back; none where the bytes could not be read as text.
+    /// The text; none if the file could not be read.
     pub fn into_text(self) -> Option<String> {
         let content = self.content.ok()?;
         Some(Arc::try_unwrap(content).map_or_else(|it| it.text().to_owned(), File::into_text))
     }
 
-    /// Why the file, or documents of it, could not be read.
+    /// The errors of reading the file and of parsing its documents.
     pub fn errors(&self) -> Vec<Diagnostic> {
         let errors = match &self.content {
             Err(error) => vec![error.clone()],
@@ -77,22 +78,22 @@ impl PackageFile {
     }
 }
 
-/// A resource with its place in a package.
+/// A resource of a package, with its file and index.
 #[derive(Clone, Copy, Debug)]
 pub struct PackageResource<'a> {
     /// The file.
     pub file: &'a PackageFile,
-    /// Which resource of the file it is, from zero.
+    /// The index of the resource in the file, from zero.
     pub index: usize,
     /// The resource.
     pub resource: Resource<'a>,
 }
 
-/// The files of a folder, in the order of their paths.
+/// The files of a directory, in the order of their paths.
 #[derive(Debug, Default)]
 pub struct Package {
     files: Vec<PackageFile>,
-    /// Folders that are packages of their own; the empty one is this package itself.
+    /// The directories of this package (empty) and its subpackages.
     roots: Vec<String>,
 }
 
@@ -122,17 +123,17 @@ impl Package {
         self.files.binary_search_by(|file| file.path.cmp(path)).ok().map(|at| &self.files[at])
     }
 
-    /// Gives the files back.
+    /// The files.
     pub fn into_files(self) -> Vec<PackageFile> {
         self.files
     }
 
-    /// The folders that are packages of their own, this one first as the empty path.
+    /// The directories of this package (empty, and first) and its subpackages.
     pub fn roots(&self) -> &[String] {
         &self.roots
     }
 
-    /// The innermost package that a path belongs to.
+    /// The directory of the innermost package that contains a file.
     pub fn root_of(&self, path: &PackagePath) -> &str {
         let mut folder = path.directory();
         loop {
@@ -143,7 +144,7 @@ impl Package {
         }
     }
 
-    /// Each package with the files of its own, those of its sub-packages left out.
+    /// Each package with its own files, without those of its subpackages.
     pub fn by_root(&self) -> Vec<(&str, Vec<&PackageFile>)> {
         let mut all: Vec<(&str, Vec<&PackageFile>)> =
             self.roots.iter().map(|root| (root.as_str(), Vec::new())).collect();
@@ -156,7 +157,7 @@ impl Package {
         all
     }
 
-    /// The package without its sub-packages.
+    /// The package without its subpackages.
     #[must_use]
     pub fn without_subpackages(mut self) -> Self {
         let files = std::mem::take(&mut self.files);
@@ -169,22 +170,22 @@ impl Package {
         self.files.iter().flat_map(PackageFile::package_resources)
     }
 
-    /// Everything that could not be read.
+    /// The errors of all files.
     pub fn errors(&self) -> Vec<Diagnostic> {
         self.files.iter().flat_map(PackageFile::errors).collect()
     }
 
-    /// Resources that have the identity of one before them in the same package.
+    /// Warnings for resources that have the identity of an earlier one in the same package.
     pub fn duplicates(&self) -> Vec<Diagnostic> {
         let mut seen: BTreeMap<(&str, Identity), PackageResource<'_>> = BTreeMap::new();
         let mut found = Vec::new();
-        for placed in self.resources() {
-            let Some(identity) = placed.resource.identity() else { continue };
-            let root = self.root_of(&placed.file.path);
+        for resource in self.resources() {
+            let Some(identity) = resource.resource.identity() else { continue };
+            let root = self.root_of(&resource.file.path);
             match seen.get(&(root, identity.clone())) {
-                Some(first) => found.push(duplicate(&identity.to_string(), first, &placed)),
+                Some(first) => found.push(duplicate(&identity.to_string(), first, &resource)),
                 None => {
-                    seen.insert((root, identity), placed);
+                    seen.insert((root, identity), resource);
                 }
             }
         }
@@ -192,20 +193,21 @@ impl Package {
     }
 }
 
-/// Folder by folder, as a walk meets them.
+/// Directory by directory, as a walk visits them.
 fn by_segment(a: &str, b: &str) -> Ordering {
     a.split('/').cmp(b.split('/'))
 }
 
-/// A warning that a resource is there twice, with both places.
+/// The warning that a resource is defined twice.
 pub(crate) fn duplicate(
     name: &str,
     first: &PackageResource<'_>,
     again: &PackageResource<'_>,
 ) -> Diagnostic {
     let line = first.resource.position().line;
-    let message = format!("{name} is there twice, first in {}:{line}", first.file.display_path);
-    let warning = Diagnostic::untyped_warning(message).in_file(&*again.file.display_path);
+    let first = format!("{}:{line}", first.file.display_path);
+    let kind = PackageKind::DuplicateResource { resource: name.to_owned(), first };
+    let warning = Diagnostic::warning(kind).in_file(&*again.file.display_path);
     match again.file.file() {
         Some(file) => warning.at(file, again.resource.node.full_span()),
         None => warning,
@@ -243,13 +245,13 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn duplicates_name_both_places() {
+    fn duplicate_resource_is_a_warning_with_both_places() {
         let pod = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n";
         let package =
             package(&[("a.yaml", pod), ("b.yaml", pod), ("sub/Krmfile", ""), ("sub/c.yaml", pod)]);
         let found = package.duplicates();
         assert_eq!(found.len(), 1);
-        assert_eq!(found[0].message(), "Pod a is there twice, first in a.yaml:1");
+        assert_eq!(found[0].message(), "Pod a is defined twice, first in a.yaml:1");
         assert_eq!(found[0].file.as_deref(), Some("b.yaml"));
     }
 }

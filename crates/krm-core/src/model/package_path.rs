@@ -1,11 +1,13 @@
-//! Paths inside a package: relative, with slashes, never out of it.
+//! Paths of files in a package: relative, with slashes, and never outside of it.
 
 use std::cmp::Ordering;
 use std::fmt;
 
 use krm_yaml::diagnostic_kinds;
 
-/// A file's path, relative to its package. Paths are ordered folder by folder, as a walk meets them.
+/// The path of a file, relative to its package. Paths are ordered directory by directory, as a walk visits them.
+///
+/// A value of this type cannot leave the package, which is why plans are keyed by it and no other code checks for `..`.
 ///
 /// ```
 /// use krm_core::PackagePath;
@@ -32,7 +34,7 @@ diagnostic_kinds! {
 }
 
 impl PackagePath {
-    /// Reads a path with slashes; `.` segments and doubled slashes are dropped.
+    /// Parses a path with slashes; `.` segments and doubled slashes are dropped.
     pub fn new(path: &str) -> Result<Self, PackagePathError> {
         let segments: Vec<&str> =
             path.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
@@ -42,7 +44,7 @@ impl PackagePath {
         if path.starts_with('/') || first.starts_with('\\') || is_drive {
             return Err(PackagePathError::Absolute { path: path.to_owned() });
         }
-        // Some systems take a backslash for a slash.
+        // On Windows a backslash separates, too.
         if segments.iter().any(|part| part.split('\\').any(|part| part == "..")) {
             return Err(PackagePathError::OutsidePackage { path: path.to_owned() });
         }
@@ -57,12 +59,12 @@ impl PackagePath {
         &self.0
     }
 
-    /// The folder that holds the file; empty for the package itself.
+    /// The directory of the file; empty for the package itself.
     pub fn directory(&self) -> &str {
         self.0.rsplit_once('/').map_or("", |(folder, _)| folder)
     }
 
-    /// The file's own name.
+    /// The name of the file.
     pub fn name(&self) -> &str {
         self.0.rsplit_once('/').map_or(&self.0, |(_, name)| name)
     }
@@ -101,28 +103,28 @@ impl PackagePath {
             || self.0.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
     }
 
-    /// Whether the file is JSON by its name.
+    /// Whether the file is JSON, by its name.
     pub fn is_json(&self) -> bool {
         Self::is_json_name(&self.0)
     }
 
-    /// Whether a file of this name is JSON, in a package or not.
+    /// Whether a file name is one of a JSON file.
     pub fn is_json_name(name: &str) -> bool {
         name.to_ascii_lowercase().ends_with(".json")
     }
 
-    /// Whether this is no file but standard input.
+    /// Whether this stands for standard input.
     pub fn is_stream(&self) -> bool {
         self.0 == "-"
     }
 
-    /// Whether a file of this name is read where a folder is.
+    /// Whether files of this name are loaded with a package.
     pub fn is_manifest_name(name: &str) -> bool {
         let by_ending = [".yaml", ".yml", ".json"].iter().any(|ending| name.ends_with(ending));
         by_ending || matches!(name, "Kptfile" | "Krmfile")
     }
 
-    /// Whether the file makes its folder a package.
+    /// Whether the file is a Kptfile or Krmfile, which makes its directory a package.
     pub fn is_package_file(&self) -> bool {
         matches!(self.name(), "Kptfile" | "Krmfile")
     }
@@ -130,7 +132,7 @@ impl PackagePath {
 
 impl Ord for PackagePath {
     fn cmp(&self, other: &Self) -> Ordering {
-        // By names of folders: what parts them comes before all that names have in them.
+        // By segment: the separator sorts before every other byte.
         let order = |byte: u8| if byte == b'/' { 0 } else { byte };
         self.0.bytes().map(order).cmp(other.0.bytes().map(order))
     }
@@ -153,14 +155,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hostile_paths_are_refused() {
+    fn paths_outside_the_package_are_errors() {
         for path in ["", ".", "/", "a/", "..", "a/../b", "a/..", "C:/x", "\\x", "a\0b"] {
             assert!(PackagePath::new(path).is_err(), "{path:?}");
         }
     }
 
     #[test]
-    fn a_path_knows_its_parts() {
+    fn path_is_split_into_directory_and_name() {
         let path = PackagePath::new("a/b/Kptfile").unwrap();
         assert_eq!(
             (path.directory(), path.name(), path.is_package_file()),
@@ -170,13 +172,13 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_comes_before_one_whose_name_it_begins() {
+    fn directory_sorts_before_one_whose_name_it_begins() {
         let [a, b] = ["a/x.yaml", "a-b/x.yaml"].map(|path| PackagePath::new(path).unwrap());
-        assert!(a < b, "though `-` comes before `/`");
+        assert!(a < b, "although `-` sorts before `/`");
     }
 
     #[test]
-    fn paths_are_ordered_by_their_names() {
+    fn paths_are_ordered_by_segment() {
         let paths = [
             "a", "a/-", "a/b", "a/b/c", "a/bé", "a b/c", "a-/x", "a.yaml", "é", "\u{1}", "\u{1}/a",
         ];

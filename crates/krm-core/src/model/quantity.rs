@@ -1,8 +1,8 @@
-//! Quantities of Kubernetes, `500m`, `2Gi`, `1e3`, and how they compare.
+//! Kubernetes quantities such as `500m`, `2Gi` and `1e3`, and their order.
 
 use std::cmp::Ordering;
 
-/// An amount: `mantissa` times a power of ten times a power of two.
+/// A quantity: `mantissa` times a power of ten times a power of two.
 ///
 /// ```
 /// use krm_core::model::Quantity;
@@ -21,7 +21,7 @@ pub struct Quantity {
 }
 
 impl Quantity {
-    /// Reads a quantity or a plain number; none for anything else.
+    /// Parses a quantity or a plain number; none for anything else.
     pub fn parse(text: &str) -> Option<Self> {
         let end =
             text.find(|c: char| !matches!(c, '0'..='9' | '.' | '+' | '-')).unwrap_or(text.len());
@@ -31,12 +31,12 @@ impl Quantity {
         Some(Self { mantissa, tens: tens - scale, twos })
     }
 
-    /// The amount as a fraction of machine precision, for amounts too far apart for whole numbers.
+    /// The quantity as a float, for comparing quantities whose exact values do not fit into 128 bits.
     fn approximate(self) -> f64 {
         self.mantissa as f64 * 10f64.powi(self.tens) * 2f64.powi(self.twos as i32)
     }
 
-    /// The amount as a whole number of `10^tens`, where it fits.
+    /// The quantity as a multiple of `10^tens`; none if it does not fit.
     fn whole(self, tens: i32) -> Option<i128> {
         let factor = 10i128.checked_pow(u32::try_from(self.tens - tens).ok()?)?;
         self.mantissa.checked_mul(factor)?.checked_mul(1i128.checked_shl(self.twos)?)
@@ -59,7 +59,7 @@ impl PartialOrd for Quantity {
     }
 }
 
-/// Digits with an optional sign and point: all digits as one number, and how many stand behind the point.
+/// Parses digits with an optional sign and point: all digits as one integer, and the number of decimals.
 fn decimal(text: &str) -> Option<(i128, i32)> {
     let (sign, digits) = match text.as_bytes().first()? {
         b'-' => (-1, &text[1..]),
@@ -74,7 +74,7 @@ fn decimal(text: &str) -> Option<(i128, i32)> {
     Some((sign * all.parse::<i128>().ok()?, i32::try_from(fraction.len()).ok()?))
 }
 
-/// The powers of ten and of two that a suffix stands for.
+/// The powers of ten and two of a suffix.
 fn unit(suffix: &str) -> Option<(i32, u32)> {
     Some(match suffix {
         "" => (0, 0),
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn amounts_compare_across_units() {
+    fn quantities_compare_across_units() {
         for (a, b) in [
             ("1Ki", "1024"),
             ("1e3", "1k"),
@@ -138,10 +138,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_quantity_is_told_apart() {
+    fn other_texts_are_not_quantities() {
         for text in ["", "-", ".", "1x", "1.2.3", "Gi", "1 Gi", "1e", "nginx", "1e99999"] {
             assert!(Quantity::parse(text).is_none(), "{text}");
         }
-        assert!(Quantity::parse(&"9".repeat(60)).is_none(), "more digits than fit");
+        assert!(Quantity::parse(&"9".repeat(60)).is_none(), "too many digits");
     }
 }

@@ -1,20 +1,20 @@
-//! Resources: views of the nodes that are Kubernetes objects, and what identifies them.
+//! Resources: views of the nodes that are Kubernetes objects, and their identities.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use krm_yaml::{DocumentRef, NodeKind, NodeRef, Position, ScalarType, Segment};
 
-/// What makes a resource the same one across files and versions of a package.
+/// The identity of a resource across files and versions of a package.
 ///
-/// The API version is apart: `apps/v1` and `apps/v1beta1` are one group.
+/// It has the API group without the version, because `apps/v1` and `apps/v1beta1` are versions of the same object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Identity {
     /// The API group; empty for the core group.
     pub group: String,
     /// The kind.
     pub kind: String,
-    /// The namespace; empty where none is written.
+    /// The namespace; empty if there is none.
     pub namespace: String,
     /// The name.
     pub name: String,
@@ -41,7 +41,7 @@ pub(crate) fn label(kind: &str, namespace: &str, name: &str) -> String {
 pub struct Resource<'a> {
     /// The mapping that is the resource.
     pub node: NodeRef<'a>,
-    /// Which item of its list or sequence it is; none for a whole document.
+    /// Its index in its list or sequence; none for a whole document.
     pub item: Option<usize>,
 }
 
@@ -54,7 +54,7 @@ impl<'a> Resource<'a> {
         field(field(self.node, "metadata")?, name)
     }
 
-    /// A scalar of the metadata as text, whatever its type: `name: 123` is named `123`.
+    /// A scalar of the metadata as a string, whatever its type: the name in `name: 123` is `123`.
     fn metadata_text(self, name: &str) -> Cow<'a, str> {
         self.metadata(name).and_then(scalar_text).unwrap_or_default()
     }
@@ -75,17 +75,17 @@ impl<'a> Resource<'a> {
         self.text("kind").unwrap_or_default()
     }
 
-    /// The name; empty where there is none.
+    /// The name; empty if there is none.
     pub fn name(self) -> Cow<'a, str> {
         self.metadata_text("name")
     }
 
-    /// The namespace; empty where there is none.
+    /// The namespace; empty if there is none.
     pub fn namespace(self) -> Cow<'a, str> {
         self.metadata_text("namespace")
     }
 
-    /// What identifies the resource; none without a name.
+    /// The identity; none without a name.
     pub fn identity(self) -> Option<Identity> {
         let name = self.name().into_owned();
         (!name.is_empty()).then(|| Identity {
@@ -96,29 +96,29 @@ impl<'a> Resource<'a> {
         })
     }
 
-    /// The value of an annotation, as text.
+    /// The value of an annotation, as a string.
     pub fn annotation(self, name: &str) -> Option<Cow<'a, str>> {
         scalar_text(field(self.metadata("annotations")?, name)?)
     }
 
-    /// Whether the resource is for tools only and never sent to a cluster.
+    /// Whether the resource is configuration for tools that is never sent to a cluster.
     ///
-    /// Spec: the annotation counts by its value; `"false"` is not local.
+    /// Spec: `config.kubernetes.io/local-config` with any value but `"false"`.
     pub fn is_local(self) -> bool {
         self.annotation("config.kubernetes.io/local-config").is_some_and(|value| value != "false")
     }
 
-    /// The document that the resource stands in.
+    /// The document of the resource.
     pub fn document(self) -> DocumentRef<'a> {
         self.node.document()
     }
 
-    /// The resource as it is called in messages and trees: `Deployment shop/web`.
+    /// The label of the resource in messages and trees: `Deployment shop/web`.
     pub fn label(self) -> String {
         label(&self.kind(), &self.namespace(), &self.name())
     }
 
-    /// Line and column of the resource.
+    /// The line and column of the resource.
     pub fn position(self) -> Position {
         self.node.position()
     }
@@ -137,12 +137,12 @@ pub fn resources(document: DocumentRef<'_>) -> Vec<Resource<'_>> {
     }
 }
 
-/// Whether a node is there and says nothing.
+/// Whether a node is null.
 pub(crate) fn is_null(node: NodeRef<'_>) -> bool {
     node.as_scalar().is_some_and(|scalar| scalar.resolve() == ScalarType::Null)
 }
 
-/// A field as a reader sees it: through aliases and `<<` keys.
+/// A field, looked up through aliases and merge keys (`<<`).
 pub(crate) fn field<'a>(node: NodeRef<'a>, name: &str) -> Option<NodeRef<'a>> {
     let mapping = node.resolve().as_mapping()?;
     let found = mapping.get(name).or_else(|| {
@@ -152,13 +152,13 @@ pub(crate) fn field<'a>(node: NodeRef<'a>, name: &str) -> Option<NodeRef<'a>> {
     found.map(NodeRef::resolve)
 }
 
-/// The text of a scalar of any type; none for null.
+/// A scalar of any type as a string; none for null.
 pub(crate) fn scalar_text(node: NodeRef<'_>) -> Option<Cow<'_, str>> {
     let scalar = node.resolve().as_scalar()?;
     (scalar.resolve() != ScalarType::Null).then(|| scalar.value())
 }
 
-/// A mapping with `apiVersion` and `kind`, both text.
+/// Whether a node is a mapping with `apiVersion` and `kind`, both non-empty strings.
 pub(crate) fn is_resource(node: NodeRef<'_>) -> bool {
     ["apiVersion", "kind"].iter().all(|name| {
         let value = field(node, name).and_then(NodeRef::as_str);
@@ -166,7 +166,7 @@ pub(crate) fn is_resource(node: NodeRef<'_>) -> bool {
     })
 }
 
-/// The items of a `List` or `ResourceList`, and of a `…List` whose items are resources: a kind may just be named so.
+/// The items of a `List` or `ResourceList`, and of a `…List` whose items are resources. A custom kind may merely be named like a list.
 pub(crate) fn list_items(node: NodeRef<'_>) -> Option<NodeRef<'_>> {
     let kind = field(node, "kind")?.as_str()?;
     let list = field(node, "items").filter(|_| kind.ends_with("List"))?;
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn identity_leaves_the_version_apart() {
+    fn identity_has_no_version() {
         let text = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: 123, namespace: ns, annotations: {config.kubernetes.io/local-config: 'false'}}\n";
         let file = File::parse(text.to_owned()).unwrap();
         let resource = resources(file.document(0).unwrap())[0];

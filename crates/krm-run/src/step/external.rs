@@ -18,7 +18,7 @@ pub(super) fn run(
 ) -> Option<Returned> {
     let options = InputOptions {
         version: step.version,
-        folder: &step.package,
+        directory: &step.package,
         function_config: step.config.as_ref(),
         without_ids: false,
     };

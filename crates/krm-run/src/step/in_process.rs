@@ -14,7 +14,6 @@ use krm_core::functions::resource_list::Item;
 use krm_core::{Diagnostic, PackagePath};
 use krm_sdk::{Error, Resource, ResourceList};
 
-use super::placement::relative;
 use super::{Returned, Step};
 use crate::execution::quote_stderr;
 use crate::{FunctionRun, Interrupt, RunKind, Tail};
@@ -57,7 +56,7 @@ pub(super) fn run(
         let message = panic_message(&*panic).to_owned();
         Err(Diagnostic::error(RunKind::Panicked { message }).into())
     });
-    let returned = result.and_then(|()| Ok(returned(list.items, sent, step)?));
+    let returned = result.map(|()| returned(list.items, sent, step));
     match returned {
         Ok(returned) => {
             run.record.results = list.results;
@@ -123,13 +122,13 @@ fn wait(
 }
 
 /// The items that the function left in its list.
-fn returned(items: Vec<Resource>, sent: &[&Item], step: &Step) -> Result<Returned, Diagnostic> {
+fn returned(items: Vec<Resource>, sent: &[&Item], step: &Step) -> Returned {
     let items: Vec<Item> = items.into_iter().map(Item::from).collect();
     let from = origins(&items, sent);
     let back =
         |(item, from): (Item, &Option<usize>)| from_function(item, from.map(|at| sent[at]), step);
-    let items = items.into_iter().zip(&from).map(back).collect::<Result<Vec<Item>, _>>()?;
-    Ok(Returned { items, from })
+    let items = items.into_iter().zip(&from).map(back).collect();
+    Returned { items, from }
 }
 
 /// The diagnostic with the path of its file relative to the root package.
@@ -162,7 +161,7 @@ fn panic_message(panic: &(dyn Any + Send)) -> &str {
 /// The item with its path relative to the package of the function.
 fn to_function(item: &Item, package: &str) -> Resource {
     let mut item = item.clone();
-    item.path = item.path.as_ref().and_then(|path| relative(path, package));
+    item.path = item.path.as_ref().and_then(|path| path.relative_to(package));
     Resource::from(item)
 }
 
@@ -201,20 +200,12 @@ fn origins(items: &[Item], sent: &[&Item]) -> Vec<Option<usize>> {
 }
 
 /// The item with its path relative to the root package. A copy of another item has no index in a file yet.
-fn from_function(mut item: Item, old: Option<&Item>, step: &Step) -> Result<Item, Diagnostic> {
+fn from_function(mut item: Item, old: Option<&Item>, step: &Step) -> Item {
     if old.is_none() && item.origin.take().is_some() {
         item.index = None;
     }
     if let Some(path) = item.path.take() {
-        let path = match &*step.package {
-            "" => path.as_str().to_owned(),
-            package => format!("{package}/{path}"),
-        };
-        item.path = Some(PackagePath::new(&path).map_err(|error| invalid_path(&error))?);
+        item.path = Some(path.in_directory(&step.package));
     }
-    Ok(item)
-}
-
-fn invalid_path(error: &krm_core::PackagePathError) -> Diagnostic {
-    Diagnostic::error(RunKind::InvalidPath { reason: error.to_string() })
+    item
 }

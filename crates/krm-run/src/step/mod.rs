@@ -13,12 +13,12 @@
 
 mod external;
 mod in_process;
-mod placement;
 mod reorder;
 
 use std::sync::Arc;
 
 use krm_catalog::Builtin;
+use krm_core::files::Placement;
 use krm_core::functions::kptfile::{DeclarationSite, Role};
 use krm_core::functions::resource_list::{Item, Version};
 use krm_core::functions::results::Ran;
@@ -236,7 +236,10 @@ impl Step {
             return items.to_vec();
         }
         let directory = if self.package.is_empty() { &self.scope } else { &self.package };
-        placement::assign_paths(&mut returned.items, items, directory);
+        // Of the root package, paths are assigned when the files are assembled.
+        if !directory.is_empty() {
+            Placement::assign_paths(&mut returned.items, items, directory, &[]);
+        }
         reorder::merge(items, selected, returned)
     }
 }

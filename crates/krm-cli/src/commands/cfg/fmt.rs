@@ -167,7 +167,7 @@ fn format_and_move(
             RenamedFiles::default()
         }
     };
-    warnings.extend(moved.told);
+    warnings.extend(moved.warnings);
     session.report(errors, console)?;
     let plan = plan_files(&session, &new, &moved.files).map_err(Failure::input)?;
     let exit = session.finish(plan, console)?;

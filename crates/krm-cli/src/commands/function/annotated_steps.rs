@@ -123,7 +123,7 @@ impl StepSource<'_> {
         function: &AnnotatedFunction<'_>,
         source: DeclaringPackage<'_>,
     ) -> Result<Step, Diagnostic> {
-        let placed = function.placed;
+        let placed = function.resource;
         let declaration = &function.declaration;
         let declared_at = place(function);
         let name = name_of(&declaration.runtime);
@@ -154,7 +154,10 @@ impl StepSource<'_> {
             config_file: Some(placed.file.display_path.clone()),
             package: base.to_owned(),
             scope: scope.to_owned(),
-            selects: Box::new(move |item| is_inside(item, &directory)),
+            selects: Box::new(move |item| {
+                directory.is_empty()
+                    || item.path.as_ref().is_some_and(|path| path.is_in(&directory))
+            }),
             defers_failure: declaration.defer_failure,
             declared_at: Some(declared_at),
             ..self.step(runner)
@@ -203,15 +206,9 @@ impl StepSource<'_> {
     }
 }
 
-fn is_inside(item: &Item, directory: &str) -> bool {
-    let path = item.path.as_ref().map(PackagePath::as_str);
-    let inside = path.and_then(|path| path.strip_prefix(directory));
-    directory.is_empty() || inside.is_some_and(|rest| rest.starts_with('/'))
-}
-
 /// Where a function is declared: at its annotation.
 fn place(function: &AnnotatedFunction<'_>) -> DeclarationSite {
-    let resource = function.placed.resource;
+    let resource = function.resource.resource;
     let annotation = ["config.kubernetes.io/function", "config.k8s.io/function"]
         .iter()
         .filter_map(|name| {
@@ -221,7 +218,7 @@ fn place(function: &AnnotatedFunction<'_>) -> DeclarationSite {
     let key = annotation.and_then(|annotation| annotation.node.key());
     let span = key.map_or(resource.node.span(), |key| key.span());
     let location = Location::of(resource.document().file(), span);
-    DeclarationSite { file: function.placed.file.display_path.as_str().into(), location }
+    DeclarationSite { file: function.resource.file.display_path.as_str().into(), location }
 }
 
 /// The name of a declared function for messages: a command with its arguments.

@@ -1,27 +1,28 @@
-//! The new text of a file: first its resources change where they stand, then they come, go and move.
+//! The new text of an assembled file: resources are first edited in place, then removed, inserted and moved.
 
 use krm_yaml::{Edit, EditError, File, NodeRef, Span};
 
-use super::{Fate, FileWork};
+use super::{FileAssembly, ResourceAction};
 use crate::compare::equal_in_yaml_1_2;
+use crate::files::FilesKind;
 use crate::functions::resource_list::{Item, replace_element, revise_element};
 use crate::merge::{FileChange, TextChange};
 use crate::model::resource::resources;
 use crate::print::source_text;
 use crate::{Diagnostic, PackagePath};
 
-/// A resource that changes where it stands: its index, and the item before and after.
+/// A resource that is edited in place: its index, and the item before and after.
 type Changed<'i> = (usize, &'i Item, &'i Item);
 
-impl<'a> FileWork<'a, '_> {
-    /// What becomes of the file; none where nothing does.
+impl<'a> FileAssembly<'a, '_> {
+    /// The change of the file; none if its text stays the same.
     pub(super) fn finish(&self, path: &PackagePath) -> Result<Option<FileChange<'a>>, Diagnostic> {
         let display_path = self.old.map_or(path.as_str(), |file| &file.display_path);
-        let told = |error: Diagnostic| error.in_file(display_path);
+        let in_file = |error: Diagnostic| error.in_file(display_path);
         if let Some(Err(error)) = self.old.map(|file| &file.content) {
-            return Err(told(error.clone()));
+            return Err(in_file(error.clone()));
         }
-        let new = self.text(path).map_err(told)?;
+        let new = self.text(path).map_err(in_file)?;
         let was = self.old.and_then(|file| file.file()).map(File::text);
         if was == new.as_deref() {
             return Ok(None);
@@ -32,8 +33,8 @@ impl<'a> FileWork<'a, '_> {
 
     fn text(&self, path: &PackagePath) -> Result<Option<String>, Diagnostic> {
         let arrangement = self.arrangement(path)?;
-        // A file that moves as a whole takes along all that is in it.
-        if let ([item], true) = (&*self.coming, self.old.is_none()) {
+        // A resource that is the whole of its file moves with its comments and markers.
+        if let ([item], true) = (&*self.incoming, self.old.is_none()) {
             return Ok(Some(item.text().to_owned()));
         }
         let source = self.old.and_then(|file| file.file());
@@ -46,25 +47,26 @@ impl<'a> FileWork<'a, '_> {
             return Ok(Some(text));
         }
         let file = File::parse(text).map_err(|error| Diagnostic::from(&error))?;
-        let told = |error: EditError| Diagnostic::from_edit(&error, &file);
-        arrangement.apply(&file, path.is_json()).map_err(told)
+        arrangement
+            .apply(&file, path.is_json())
+            .map_err(|error| Diagnostic::from_edit(&error, &file))
     }
 
-    /// The text with all resources changed that stay in the file; they stand where they stood.
+    /// The text with all changed resources edited in place.
     fn edited(&self, file: &File, path: &PackagePath) -> Result<Option<String>, Diagnostic> {
-        let changed = self.fates.iter().filter_map(|(index, fate)| match fate {
-            Fate::Stays { before, after } if !after.shares_text(before) => {
+        let changed = self.actions.iter().filter_map(|(index, action)| match action {
+            ResourceAction::Keep { before, after } if !after.shares_text(before) => {
                 Some((*index, *before, *after))
             }
             _ => None,
         });
         let changed: Vec<Changed<'_>> = changed.collect();
-        let is_item = |(index, ..): &Changed<'_>| self.spots[*index].item.is_some();
+        let is_item = |(index, ..): &Changed<'_>| self.positions[*index].item.is_some();
         let (items, documents): (Vec<_>, Vec<_>) = changed.into_iter().partition(is_item);
-        let told = |error: EditError| Diagnostic::from_edit(&error, file);
+        let edit_error = |error: EditError| Diagnostic::from_edit(&error, file);
         let text = match items.is_empty() {
             true => file.text().to_owned(),
-            false => self.edit_items(file, &items, path.is_json()).map_err(told)?,
+            false => self.edit_items(file, &items, path.is_json()).map_err(edit_error)?,
         };
         if documents.is_empty() {
             return Ok(Some(text));
@@ -72,14 +74,14 @@ impl<'a> FileWork<'a, '_> {
         let [(_, before, after)] = &documents[..] else {
             return self.replace_documents(text, &documents).map(Some);
         };
-        // An item that is all of its file has all of its text.
+        // An item that is the whole of its file has the whole text, markers included.
         match std::ptr::eq(before.file(), file) && items.is_empty() {
             true => Ok(Some(after.text().to_owned())),
             false => self.replace_documents(text, &documents).map(Some),
         }
     }
 
-    /// Items of lists: what changed in them is edited, or they are replaced where that cannot be.
+    /// Edits items of lists. If that fails or changes another resource, the items are replaced as a whole.
     fn edit_items(
         &self,
         file: &File,
@@ -105,7 +107,7 @@ impl<'a> FileWork<'a, '_> {
         edit.apply()
     }
 
-    /// Whole documents: each gets its new text between its markers.
+    /// Replaces whole documents: the text between the markers of each.
     fn replace_documents(
         &self,
         text: String,
@@ -116,46 +118,45 @@ impl<'a> FileWork<'a, '_> {
         let mut out = String::with_capacity(source.len());
         let mut at = 0;
         for (index, _, after) in documents {
-            let Some(document) = file.document(self.spots[*index].document) else { continue };
+            let Some(document) = file.document(self.positions[*index].document) else { continue };
             let start = source_text::content_span(document).start as usize;
             let old = document.root().map(|root| source_text::text(root)).unwrap_or_default();
             let end = start + old.len();
             out.push_str(&source[at..start]);
-            out.push_str(&fitting(after, source, Span::new(start as u32, end as u32)));
+            out.push_str(&replacement_text(after, source, Span::new(start as u32, end as u32)));
             at = end;
         }
         out.push_str(&source[at..]);
         if self.holds(&out, documents) {
             return Ok(out);
         }
-        let words = "its resources cannot be changed without touching others";
-        Err(Diagnostic::untyped_error(words).hint("put each resource into a file of its own"))
+        Err(Diagnostic::error(FilesKind::CannotEditDocuments))
     }
 
-    /// Whether a text has the resources of the file, and those that changed mean what they should.
+    /// Whether a text has all resources of the file, and the changed ones have the intended meaning.
     fn holds(&self, text: &str, changed: &[Changed<'_>]) -> bool {
         let Ok(file) = File::parse(text.to_owned()) else { return false };
         let all: Vec<NodeRef<'_>> =
             file.documents().flat_map(resources).map(|resource| resource.node).collect();
-        all.len() == self.spots.len()
+        all.len() == self.positions.len()
             && file.errors().next().is_none()
             && changed.iter().all(|(index, _, after)| equal_in_yaml_1_2(all[*index], after.root()))
     }
 }
 
-/// The text of an item as it stands between the markers of a document: with the line break at its end that stands there.
-fn fitting(item: &Item, source: &str, old: Span) -> String {
+/// The text of an item that replaces a document, with the same line break at its end as the replaced text.
+fn replacement_text(item: &Item, source: &str, old: Span) -> String {
     let text = item.text();
     let body = source_text::content_span(item.root().document()).of(text);
     let ends_line = old.of(source).ends_with('\n');
-    let behind = &source[old.end as usize..];
-    let is_ended = behind.starts_with('\n') || behind.starts_with("\r\n");
+    let rest = &source[old.end as usize..];
+    let is_ended = rest.starts_with('\n') || rest.starts_with("\r\n");
     match is_ended && !ends_line {
         true => {
             let body = body.strip_suffix('\n').unwrap_or(body);
             body.strip_suffix('\r').unwrap_or(body).to_owned()
         }
-        false if behind.is_empty() => body.to_owned(),
+        false if rest.is_empty() => body.to_owned(),
         false => source_text::ensure_trailing_newline(body.to_owned()),
     }
 }

@@ -1,120 +1,126 @@
-//! In which order the resources of a file stand, and what is moved for that.
+//! The order of the resources in an assembled file, and the removals and insertions that produce it.
 
 use std::collections::BTreeMap;
 
-use super::{Fate, FileWork, told_of};
+use super::{FileAssembly, ResourceAction, cannot_place};
+use crate::files::FilesKind;
 use crate::files::arrangement::{Addition, Arrangement, InsertPosition, ResourcePosition};
 use crate::functions::resource_list::Item;
 use crate::{Diagnostic, PackagePath};
 
-/// One resource of the file to be.
+/// One resource of the assembled file.
 #[derive(Clone, Copy)]
-enum Slot<'i> {
-    /// One that is there, by its index.
-    Old(usize),
-    /// One that comes.
+enum Entry<'i> {
+    /// A resource of the file, by its index.
+    Existing(usize),
+    /// An item that is inserted.
     New(&'i Item),
 }
 
-impl<'i> FileWork<'_, 'i> {
-    /// What goes out of the file, and what comes into it: resources in the order of their indices, and behind them those
-    /// that have none.
+impl<'i> FileAssembly<'_, 'i> {
+    /// The removals and insertions: resources in the order of their indices, followed by those without one.
+    ///
+    /// Moving a resource within a file is a removal and an insertion. The longest run of resources that are already in order is kept
+    /// where it is, so that as few resources as possible move.
     pub(super) fn arrangement(&self, path: &PackagePath) -> Result<Arrangement<'i>, Diagnostic> {
-        let slots = self.slots(path)?;
-        let olds: Vec<usize> = slots.iter().filter_map(old).collect();
-        let staying = longest_rising(&olds);
-        let stays = |at: usize| staying.binary_search(&at).is_ok();
+        let entries = self.entries(path)?;
+        let existing: Vec<usize> = entries.iter().filter_map(existing).collect();
+        let kept = longest_increasing(&existing);
+        let is_kept = |at: usize| kept.binary_search(&at).is_ok();
         let mut arrangement = Arrangement::default();
-        let is_gone = |at: &usize| matches!(self.fates.get(at), Some(Fate::Goes)) || !stays(*at);
+        let is_removed = |at: &usize| {
+            matches!(self.actions.get(at), Some(ResourceAction::Remove)) || !is_kept(*at)
+        };
         arrangement.removed =
-            (0..self.spots.len()).filter(is_gone).map(|at| self.spots[at]).collect();
-        let mut behind = None;
-        let mut waiting = Vec::new();
-        for slot in slots {
-            let item = match slot {
-                Slot::Old(at) if stays(at) => {
-                    behind = Some(self.spots[at]);
-                    let before = InsertPosition::Before(self.spots[at]);
-                    arrangement.added.extend(waiting.drain(..).map(|item| added(item, before)));
+            (0..self.positions.len()).filter(is_removed).map(|at| self.positions[at]).collect();
+        let mut previous = None;
+        // Items before the first resource that is kept.
+        let mut leading = Vec::new();
+        for entry in entries {
+            let item = match entry {
+                Entry::Existing(at) if is_kept(at) => {
+                    previous = Some(self.positions[at]);
+                    let before = InsertPosition::Before(self.positions[at]);
+                    arrangement.added.extend(leading.drain(..).map(|item| added(item, before)));
                     continue;
                 }
-                Slot::Old(at) => match self.fates.get(&at) {
-                    Some(Fate::Stays { after, .. }) => *after,
+                Entry::Existing(at) => match self.actions.get(&at) {
+                    Some(ResourceAction::Keep { after, .. }) => *after,
                     _ => continue,
                 },
-                Slot::New(item) => item,
+                Entry::New(item) => item,
             };
-            match behind {
-                Some(spot) if item.index.is_some() => {
-                    arrangement.added.push(added(item, InsertPosition::After(spot)));
+            match previous {
+                Some(position) if item.index.is_some() => {
+                    arrangement.added.push(added(item, InsertPosition::After(position)));
                 }
-                None if item.index.is_some() => waiting.push(item),
-                _ => arrangement.added.push(added(item, self.end(&staying))),
+                None if item.index.is_some() => leading.push(item),
+                _ => arrangement.added.push(added(item, self.end(&kept))),
             }
         }
         arrangement
             .added
-            .extend(waiting.into_iter().map(|item| added(item, InsertPosition::AtEnd)));
+            .extend(leading.into_iter().map(|item| added(item, InsertPosition::AtEnd)));
         Ok(arrangement)
     }
 
-    fn slots(&self, path: &PackagePath) -> Result<Vec<Slot<'i>>, Diagnostic> {
-        let mut slots: BTreeMap<usize, Slot<'i>> = BTreeMap::new();
+    fn entries(&self, path: &PackagePath) -> Result<Vec<Entry<'i>>, Diagnostic> {
+        let mut entries: BTreeMap<usize, Entry<'i>> = BTreeMap::new();
         let mut last = Vec::new();
-        let mut put = |index: usize, slot: Slot<'i>, item: Option<&'i Item>| match (
-            slots.insert(index, slot),
+        let mut put = |index: usize, entry: Entry<'i>, item: Option<&'i Item>| match (
+            entries.insert(index, entry),
             item,
         ) {
-            (Some(_), Some(item)) => Err(taken(item, path, index)),
+            (Some(_), Some(item)) => Err(duplicate_index(item, path, index)),
             _ => Ok(()),
         };
-        for at in 0..self.spots.len() {
-            match self.fates.get(&at) {
-                Some(Fate::Goes) => {}
-                Some(Fate::Stays { after, .. }) => {
-                    put(after.index.unwrap_or(at), Slot::Old(at), Some(after))?;
+        for at in 0..self.positions.len() {
+            match self.actions.get(&at) {
+                Some(ResourceAction::Remove) => {}
+                Some(ResourceAction::Keep { after, .. }) => {
+                    put(after.index.unwrap_or(at), Entry::Existing(at), Some(after))?;
                 }
-                None => put(at, Slot::Old(at), None)?,
+                None => put(at, Entry::Existing(at), None)?,
             }
         }
-        for item in &self.coming {
+        for item in &self.incoming {
             match item.index {
-                Some(index) => put(index, Slot::New(item), Some(item))?,
-                None => last.push(Slot::New(item)),
+                Some(index) => put(index, Entry::New(item), Some(item))?,
+                None => last.push(Entry::New(item)),
             }
         }
-        Ok(slots.into_values().chain(last).collect())
+        Ok(entries.into_values().chain(last).collect())
     }
 
-    /// The end of a file is the end of its list where it is one.
-    fn end(&self, staying: &[usize]) -> InsertPosition {
-        let is_list = |spot: &ResourcePosition| spot.document == 0 && spot.item.is_some();
-        let last = staying.last().map(|at| self.spots[*at]);
-        match last.filter(|_| self.spots.iter().all(is_list)) {
-            Some(spot) => InsertPosition::After(spot),
+    /// Where appended items go: to the end of the list if the file is one list, and to the end of the file otherwise.
+    fn end(&self, kept: &[usize]) -> InsertPosition {
+        let is_list_item = |it: &ResourcePosition| it.document == 0 && it.item.is_some();
+        let last = kept.last().map(|at| self.positions[*at]);
+        match last.filter(|_| self.positions.iter().all(is_list_item)) {
+            Some(position) => InsertPosition::After(position),
             None => InsertPosition::AtEnd,
         }
     }
 }
 
-fn old(slot: &Slot<'_>) -> Option<usize> {
-    match slot {
-        Slot::Old(at) => Some(*at),
-        Slot::New(_) => None,
+fn existing(entry: &Entry<'_>) -> Option<usize> {
+    match entry {
+        Entry::Existing(at) => Some(*at),
+        Entry::New(_) => None,
     }
 }
 
-fn added(item: &Item, place: InsertPosition) -> Addition<'_> {
-    Addition { node: item.root(), place }
+fn added(item: &Item, position: InsertPosition) -> Addition<'_> {
+    Addition { node: item.root(), position }
 }
 
-fn taken(item: &Item, path: &PackagePath, index: usize) -> Diagnostic {
-    let words = format!("another resource has the index {index} in `{path}`");
-    told_of(item, &words).hint("without an index it goes to the end of the file")
+fn duplicate_index(item: &Item, path: &PackagePath, index: usize) -> Diagnostic {
+    let kind = FilesKind::DuplicateIndex { index, path: path.to_string() };
+    cannot_place(item, Diagnostic::error(kind))
 }
 
-/// The longest part of a list of different numbers that rises.
-fn longest_rising(list: &[usize]) -> Vec<usize> {
+/// The longest increasing subsequence of distinct numbers.
+fn longest_increasing(list: &[usize]) -> Vec<usize> {
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(list.len());
     for (at, value) in list.iter().enumerate() {
@@ -125,12 +131,12 @@ fn longest_rising(list: &[usize]) -> Vec<usize> {
             None => ends.push(at),
         }
     }
-    let mut row = Vec::new();
+    let mut sequence = Vec::new();
     let mut at = ends.last().copied();
     while let Some(here) = at {
-        row.push(list[here]);
+        sequence.push(list[here]);
         at = before[here];
     }
-    row.reverse();
-    row
+    sequence.reverse();
+    sequence
 }

@@ -1,4 +1,4 @@
-//! What becomes of files when resources in them change, come, go and move.
+//! Tests of assembly: resources are changed, added, deleted and moved.
 
 use super::*;
 use crate::functions::resource_list::Items;
@@ -8,7 +8,7 @@ const A: &str = "apiVersion: v1\nkind: A\nmetadata:\n  name: a # it\n";
 const B: &str = "apiVersion: v1\nkind: B\nmetadata:\n  name: b\n";
 const C: &str = "apiVersion: v1\nkind: C\nmetadata:\n  name: c\n";
 
-/// What changes, one line a file: `path: text` with `|` for line breaks, and `path: gone`.
+/// The files that change, with their new text.
 fn changed(
     files: &[(&str, &str)],
     change: impl FnOnce(&mut Vec<Item>),
@@ -41,14 +41,14 @@ fn edited(item: &Item) -> Item {
 }
 
 #[test]
-fn nothing_changes_where_nothing_changed() {
+fn unchanged_items_change_no_file() {
     let files = [("a.yaml", &*format!("{A}---\n{B}")), ("b.yaml", C)];
     assert_eq!(changed(&files, |_| (), Deletions::Some), Ok(vec![]));
     assert_eq!(changed(&files, |items| items.reverse(), Deletions::Some), Ok(vec![]));
 }
 
 #[test]
-fn a_document_changes_and_all_around_it_stays() {
+fn changed_document_keeps_everything_around_it() {
     let file = format!("# licence\n---\n# of a\n{A}\n\n---   # b\n{B}...\n# end\n---\nother: 1\n");
     let text = one(&[("a.yaml", &file)], |items| {
         items[0] = edited(&items[0]);
@@ -65,7 +65,7 @@ fn a_document_changes_and_all_around_it_stays() {
 }
 
 #[test]
-fn the_end_of_a_text_stays_what_it_means() {
+fn final_block_scalar_keeps_its_meaning() {
     let text = "apiVersion: v1\nkind: T\nx: |\n  a";
     let file = format!("{text}\n---\n{text}");
     let change = |items: &mut Vec<Item>| {
@@ -80,7 +80,7 @@ fn the_end_of_a_text_stays_what_it_means() {
 }
 
 #[test]
-fn items_of_a_list_are_edited_where_they_stand() {
+fn list_items_are_edited_in_place() {
     let list = "apiVersion: v1\nkind: List\nitems:\n  # one\n  - apiVersion: v1\n    kind: A # a\n    x:   [1,2]\n  - {apiVersion: v1, kind: B}\n";
     let text = one(&[("a.yaml", list)], |items| {
         items[0] = items[0]
@@ -95,7 +95,7 @@ fn items_of_a_list_are_edited_where_they_stand() {
 }
 
 #[test]
-fn new_resources_go_to_their_file_or_get_one() {
+fn new_resource_goes_to_its_file_or_gets_a_new_one() {
     let all = changed(
         &[("a.yaml", A)],
         |items| {
@@ -115,7 +115,7 @@ fn new_resources_go_to_their_file_or_get_one() {
 }
 
 #[test]
-fn an_index_says_where_in_the_file() {
+fn index_is_the_position_in_the_file() {
     let file = format!("{A}---\n{B}");
     let at = |index| {
         one(&[("a.yaml", &file)], |items| {
@@ -138,7 +138,7 @@ fn an_index_says_where_in_the_file() {
 }
 
 #[test]
-fn two_resources_at_one_place_are_refused() {
+fn duplicate_index_is_an_error() {
     let place = |index| {
         changed(
             &[("a.yaml", A)],
@@ -146,7 +146,7 @@ fn two_resources_at_one_place_are_refused() {
             Deletions::Some,
         )
     };
-    let message = "C c cannot be put there: another resource has the index 0 in `a.yaml`";
+    let message = "cannot place C c: another resource has index 0 in `a.yaml`";
     assert_eq!(place(0), Err(message.to_owned()));
     assert!(place(7).is_ok());
     let replaced = one(&[("a.yaml", &format!("{A}---\n{B}"))], |items| {
@@ -156,7 +156,7 @@ fn two_resources_at_one_place_are_refused() {
 }
 
 #[test]
-fn a_file_goes_with_its_last_resource() {
+fn file_is_deleted_with_its_last_resource() {
     let files = [
         ("a.yaml", &*format!("# licence\n\n{A}")),
         ("b.yaml", &*format!("{B}---\nother: 1\n")),
@@ -175,13 +175,13 @@ fn a_file_goes_with_its_last_resource() {
     let kpt = [("Kptfile", A), ("b.yaml", B)];
     assert_eq!(
         changed(&kpt, |items| _ = items.remove(0), Deletions::Some),
-        Err("Kptfile would be deleted: the package's own file".to_owned())
+        Err("Kptfile would be deleted".to_owned())
     );
     assert!(changed(&kpt, |items| _ = items.remove(1), Deletions::Some).is_ok());
 }
 
 #[test]
-fn a_resource_moves_with_all_that_is_its_own() {
+fn moved_resource_keeps_its_comments_and_markers() {
     let marked = format!("---\n# head\n{A}");
     let to = |item: &mut Item, path: &str| {
         item.path = PackagePath::new(path).ok();
@@ -210,12 +210,12 @@ fn never_wider() {
         let item = new(C, Some(path), None);
         changed(&[("a.yaml", A)], |items| items.push(item), Deletions::Some)
     };
-    assert!(to(".git/config").unwrap_err().contains("not for resources"));
-    assert!(to("a.yaml/b.yaml").unwrap_err().contains("goes through a file"));
+    assert!(to(".git/config").unwrap_err().contains("reserved"));
+    assert!(to("a.yaml/b.yaml").unwrap_err().contains("`a.yaml` is a file"));
 }
 
 #[test]
-fn what_was_not_taken_is_left_alone() {
+fn unselected_resources_are_untouched() {
     let package = package(&[("a.yaml", &format!("{A}---\n{B}"))]);
     let before =
         Items::from_package(&package, |placed| placed.resource.kind() == "B").unwrap().items;

@@ -1,22 +1,24 @@
-//! The output of a program, merged into the list that it was started for: what people changed in what it made stays.
+//! Merges the output of a program into the list that it was started for, keeping what users changed in generated resources.
 
 use std::collections::BTreeMap;
 
-use krm_yaml::{Edit, File, NodeRef, Value};
+use krm_yaml::{Edit, EditError, EditErrorKind, File, NodeRef, Value};
 
 use super::Input;
-use crate::files::placement::file_name_segment;
+use crate::diagnostics::CommonKind;
+use crate::files::placement::wrapped_output_path;
 use crate::format::{FormatOptions, format};
+use crate::functions::resource_list::ResourceListKind;
 use crate::functions::resource_list::annotations::{LEGACY_PATH, PATH};
 use crate::merge::{MergeOptions, Merger, Version};
 use crate::model::resource::{Identity, field, is_null, is_resource, resources};
 use crate::print::source_text;
 use crate::{Diagnostic, Resource, annotate};
 
-/// The list with what the program printed: a resource that is there gets what the program says and keeps the rest, another one
-/// is added, with a file of its own (`config/NAME_KIND.yaml`) where it names none.
+/// The list with the output of the program: an existing resource gets the fields that the program printed and keeps the others; a new one
+/// is added, formatted, with the path `config/NAME_KIND.yaml` unless it has one.
 ///
-/// The input keeps its kind, its comments and its functionConfig. What is added is formatted.
+/// The input keeps its kind, its comments and its functionConfig.
 pub fn merge_output(
     input: &File,
     output: String,
@@ -26,7 +28,7 @@ pub fn merge_output(
         .resources()
         .filter_map(|resource| Some((resource.identity()?, resource)))
         .collect();
-    let output = prepared(output, &known)?;
+    let output = prepare(output, &known)?;
     let printed: Vec<Resource<'_>> = output.documents().flat_map(resources).collect();
     let (old, new): (Vec<_>, Vec<_>) = printed
         .into_iter()
@@ -40,19 +42,19 @@ pub fn merge_output(
             .map(|(name, node)| Version::new(node, name));
         merger.two_way(from, into, &mut edit)?;
     }
-    let told = |error: &krm_yaml::EditError| Diagnostic::from_edit(error, input);
+    let edit_error = |error: &EditError| Diagnostic::from_edit(error, input);
     let list = list(input);
     match list.and_then(|list| field(list, "items")) {
-        Some(items) => add(&mut edit, items, &new).map_err(|error| told(&error))?,
+        Some(items) => add(&mut edit, items, &new).map_err(|error| edit_error(&error))?,
         None => {
-            let text = edit.apply().map_err(|error| told(&error))?;
+            let text = edit.apply().map_err(|error| edit_error(&error))?;
             return with_documents(text, &new, list);
         }
     }
-    edit.apply().map_err(|error| told(&error))
+    edit.apply().map_err(|error| edit_error(&error))
 }
 
-/// The list without its resources, for a program whose output is all that there is to be. Of documents nothing is left.
+/// The list without its items, for a program whose output replaces them. Plain documents become an empty file.
 pub fn without_items(input: &File) -> Result<File, Diagnostic> {
     let parse = |text: String| File::parse(text).map_err(|error| Diagnostic::from(&error));
     let Some(items) = list(input).and_then(|list| field(list, "items")) else {
@@ -61,23 +63,23 @@ pub fn without_items(input: &File) -> Result<File, Diagnostic> {
             None => String::new(),
         });
     };
-    let told = |error: &krm_yaml::EditError| Diagnostic::from_edit(error, input);
+    let edit_error = |error: &EditError| Diagnostic::from_edit(error, input);
     let mut edit = Edit::new(input).allow_shared(true).json(is_json(input));
-    edit.set(items, Value::Sequence(Vec::new())).map_err(|error| told(&error))?;
-    parse(edit.apply().map_err(|error| told(&error))?)
+    edit.set(items, Value::Sequence(Vec::new())).map_err(|error| edit_error(&error))?;
+    parse(edit.apply().map_err(|error| edit_error(&error))?)
 }
 
-/// The program's output, formatted, and with a file for each resource that the list does not have.
-fn prepared(output: String, known: &BTreeMap<Identity, Resource<'_>>) -> Result<File, Diagnostic> {
+/// The output of the program, formatted, with a path for each new resource.
+fn prepare(output: String, known: &BTreeMap<Identity, Resource<'_>>) -> Result<File, Diagnostic> {
     let parse = |text: String| File::parse(text).map_err(|error| Diagnostic::from(&error));
     let mut file = parse(output)?;
     if let Some(error) = file.errors().next() {
         return Err(Diagnostic::from_syntax(error, &file));
     }
     let roots = file.documents().filter_map(|document| document.root());
-    if let Some(other) = roots.filter(|root| !is_null(*root)).find(|root| !is_of_resources(*root)) {
-        let words = "this is no resource: it has no `apiVersion` and `kind`";
-        return Err(Diagnostic::untyped_error(words).at(&file, other.span()));
+    if let Some(other) = roots.filter(|root| !is_null(*root)).find(|root| !has_resources(*root)) {
+        let kind = CommonKind::wrong_type("a resource", other);
+        return Err(Diagnostic::error(kind).at(&file, other.span()));
     }
     let formatted =
         format(&file, FormatOptions { json: is_json(&file), ..FormatOptions::default() });
@@ -85,43 +87,33 @@ fn prepared(output: String, known: &BTreeMap<Identity, Resource<'_>>) -> Result<
         file = parse(text)?;
     }
     let has_legacy = known.values().any(|it| it.annotation(LEGACY_PATH).is_some());
-    let mut homeless = Vec::new();
+    let mut without_path = Vec::new();
     for resource in file.documents().flat_map(resources) {
         let is_known = resource.identity().is_some_and(|identity| known.contains_key(&identity));
         let has_path = [PATH, LEGACY_PATH].iter().any(|it| resource.annotation(it).is_some());
         if !is_known && !has_path {
-            let path = default_path(resource);
+            let path = wrapped_output_path(resource);
             let mut paths = vec![(PATH.to_owned(), path.clone())];
             paths.extend(has_legacy.then(|| (LEGACY_PATH.to_owned(), path)));
-            homeless.push((resource.node, paths));
+            without_path.push((resource.node, paths));
         }
     }
-    let told = |error: &krm_yaml::EditError| Diagnostic::from_edit(error, &file);
+    let edit_error = |error: &EditError| Diagnostic::from_edit(error, &file);
     let mut edit = Edit::new(&file).json(is_json(&file));
-    for (node, paths) in &homeless {
-        annotate::add(&mut edit, *node, paths).map_err(|error| told(&error))?;
+    for (node, paths) in &without_path {
+        annotate::add(&mut edit, *node, paths).map_err(|error| edit_error(&error))?;
     }
-    let text = edit.apply().map_err(|error| told(&error))?;
+    let text = edit.apply().map_err(|error| edit_error(&error))?;
     parse(text)
 }
 
-fn first(told: Vec<Diagnostic>) -> Diagnostic {
-    told.into_iter()
-        .next()
-        .unwrap_or_else(|| Diagnostic::untyped_error("the output cannot be formatted"))
+fn first(errors: Vec<Diagnostic>) -> Diagnostic {
+    let none = || Diagnostic::error(ResourceListKind::NoResource);
+    errors.into_iter().next().unwrap_or_else(none)
 }
 
-fn is_of_resources(root: NodeRef<'_>) -> bool {
+fn has_resources(root: NodeRef<'_>) -> bool {
     is_resource(root) || root.as_sequence().is_some()
-}
-
-/// Spec: `config/NAME_KIND.yaml`.
-fn default_path(resource: Resource<'_>) -> String {
-    let (name, kind) = (file_name_segment(&resource.name()), file_name_segment(&resource.kind()));
-    match &*name {
-        "" => format!("config/{kind}.yaml"),
-        name => format!("config/{name}_{kind}.yaml"),
-    }
 }
 
 fn is_json(file: &File) -> bool {
@@ -136,11 +128,7 @@ fn list(file: &File) -> Option<NodeRef<'_>> {
     })
 }
 
-fn add<'a>(
-    edit: &mut Edit<'a>,
-    items: NodeRef<'a>,
-    new: &[Resource<'a>],
-) -> Result<(), krm_yaml::EditError> {
+fn add<'a>(edit: &mut Edit<'a>, items: NodeRef<'a>, new: &[Resource<'a>]) -> Result<(), EditError> {
     if new.is_empty() {
         return Ok(());
     }
@@ -152,7 +140,7 @@ fn add<'a>(
     new.iter().try_for_each(|resource| edit.append(items, Value::Node(resource.node)))
 }
 
-/// Where there is no list to add to: documents, or a list that has none yet.
+/// Adds resources if there is no `items` to add to: the input is plain documents, or a list without `items`.
 fn with_documents(
     text: String,
     new: &[Resource<'_>],
@@ -164,7 +152,7 @@ fn with_documents(
     if list.is_some() {
         let file = File::parse(text).map_err(|error| Diagnostic::from(&error))?;
         let document = self::list(&file).map(|list| list.document());
-        let document = document.ok_or_else(|| Diagnostic::untyped_error("there is no list"))?;
+        let document = document.ok_or_else(|| Diagnostic::error(EditErrorKind::NoDocument))?;
         let nodes = new.iter().map(|resource| Value::Node(resource.node)).collect();
         let mut edit = Edit::new(&file).json(is_json(&file));
         edit.set_at(document, &krm_yaml::Path::default().join("items"), Value::Sequence(nodes))
@@ -200,7 +188,7 @@ mod tests {
         "kind: Deployment\napiVersion: apps/v1\nmetadata: {name: web}\nspec:\n  replicas: 5\n";
 
     #[test]
-    fn what_is_new_is_added_formatted_and_with_a_file() {
+    fn new_resource_is_formatted_and_gets_a_path() {
         let input = "# list\nkind: ResourceList\napiVersion: config.kubernetes.io/v1\nfunctionConfig: {a: b}\nitems: []\n";
         let wanted = "# list\nkind: ResourceList\napiVersion: config.kubernetes.io/v1\nfunctionConfig: {a: b}\nitems:\n- apiVersion: apps/v1\n  kind: Deployment\n  metadata: {name: web, annotations: {internal.config.kubernetes.io/path: config/web_deployment.yaml}}\n  spec:\n    replicas: 5\n";
         assert_eq!(merged(input, MADE), wanted);
@@ -209,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_people_changed_stays() {
+    fn user_changes_are_kept() {
         let input = "kind: ResourceList\nitems:\n- apiVersion: apps/v1\n  kind: Deployment\n  metadata:\n    name: web # mine\n    annotations: {config.kubernetes.io/path: a.yaml}\n  spec:\n    replicas: 3 # few\n    cpu: 1 # mine\n";
         let wanted = input.replace("replicas: 3", "replicas: 5");
         assert_eq!(merged(input, MADE), wanted);
@@ -219,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_merge_the_output_is_all_there_is() {
+    fn output_can_replace_the_items() {
         let input = "# list\nkind: ResourceList\nitems:\n- apiVersion: v1\n  kind: A\nfunctionConfig: {a: b}\n";
         let file = File::parse(input.to_owned()).unwrap();
         let wanted = "# list\nkind: ResourceList\nitems: []\nfunctionConfig: {a: b}\n";
@@ -229,12 +217,12 @@ mod tests {
     }
 
     #[test]
-    fn documents_stay_documents_and_words_are_no_resources() {
+    fn plain_documents_are_supported_and_other_output_is_an_error() {
         assert_eq!(merged("a: 1\n", "apiVersion: v1\nkind: P\nmetadata:\n  annotations: {config.kubernetes.io/path: x.yaml}\n").lines().nth(1), Some("---"));
         let file = File::parse("kind: List\nitems: []\n".to_owned()).unwrap();
-        let told =
+        let error =
             merge_output(&file, "hello world\n".to_owned(), &MergeOptions::default()).unwrap_err();
-        assert!(told.message().starts_with("this is no resource"));
+        assert_eq!(error.message(), "expected a resource, found a string");
         assert_eq!(merged("kind: List\nitems: []\n", ""), "kind: List\nitems: []\n");
     }
 }

@@ -1,4 +1,5 @@
-//! Programs as functions that know nothing of lists: what they are told as variables and flags, and their output merged.
+//! Adapters for programs that do not speak the ResourceList protocol: the functionConfig as environment and arguments, and the merge of
+//! their output into the list.
 
 mod environment;
 mod merge_output;
@@ -13,14 +14,14 @@ use crate::Resource;
 use crate::model::resource::{field, is_null, items, list_items, resources};
 use crate::print::source_text;
 
-/// What a function reads on its standard input.
+/// The standard input of a function.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
     file: &'a File,
 }
 
 impl<'a> Input<'a> {
-    /// A list of resources, or documents.
+    /// A ResourceList, another list, or plain documents.
     pub fn new(file: &'a File) -> Result<Self, Diagnostic> {
         match file.errors().next() {
             Some(error) => Err(Diagnostic::from_syntax(error, file)),
@@ -39,7 +40,7 @@ impl<'a> Input<'a> {
         self.file.documents().flat_map(received)
     }
 
-    /// The text of each resource by itself.
+    /// The text of each resource.
     pub fn texts(self) -> Vec<String> {
         let texts = |document| {
             let nodes: Vec<NodeRef<'a>> = received(document).iter().map(|it| it.node).collect();
@@ -49,7 +50,7 @@ impl<'a> Input<'a> {
     }
 }
 
-/// The resources of a document that was sent: a list is known by its kind alone, as everywhere on the wire.
+/// The resources of a document in the input. A list is recognized by its kind alone, because its items may be empty.
 fn received(document: DocumentRef<'_>) -> Vec<Resource<'_>> {
     match document.root().and_then(list_items) {
         Some(list) => items(list),

@@ -1,33 +1,35 @@
-//! Functions that resources declare in their annotations: what runs, what it may ask for, and in which order.
+//! Functions that resources declare in annotations: their runtimes, the permissions that they request, and their order.
 
+mod kinds;
 mod order;
 mod parse;
 
+pub use kinds::AnnotatedFunctionKind;
 pub use order::{AnnotatedFunction, annotated_functions};
 
 use crate::{Diagnostic, Resource};
 
-/// A function as a resource declares it; the resource is its functionConfig.
+/// The declaration of a function; the resource that has the annotation is its functionConfig.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionDeclaration {
-    /// What runs.
+    /// The runtime.
     pub runtime: AnnotatedRuntime,
-    /// Whether its output is taken and the rest runs when it fails; the end of the run tells all the same.
+    /// Whether the run continues with its output if it fails. The run still fails at its end.
     pub defer_failure: bool,
 }
 
-/// What runs, and what it asks for. Whether it gets that is for the person to say.
+/// The runtime of a function and the permissions that it requests. Whether they are granted is up to the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AnnotatedRuntime {
-    /// An image.
+    /// A container.
     Container {
-        /// Its name.
+        /// The image.
         image: String,
-        /// Whether it wants the network.
+        /// Whether it requests network access.
         network: bool,
-        /// What it wants to see, in the spelling of `--mount`.
+        /// The mounts that it requests, in the syntax of `--mount`.
         mounts: Vec<String>,
-        /// Its variables: `NAME=value`, or `NAME` to be passed on.
+        /// Its environment variables: `NAME=value`, or `NAME` to pass the user's on.
         envs: Vec<String>,
     },
     /// A command.
@@ -36,25 +38,25 @@ pub enum AnnotatedRuntime {
         path: String,
         /// Its arguments.
         args: Vec<String>,
-        /// Its variables.
+        /// Its environment variables.
         envs: Vec<String>,
     },
-    /// A script.
+    /// A Starlark script.
     Starlark {
-        /// What people call it.
+        /// Its name.
         name: Option<String>,
-        /// Its file, from the folder of the resource.
+        /// Its file, relative to the directory of the resource.
         path: String,
     },
     /// A WASI module.
     Wasm {
-        /// Its file, from the folder of the resource.
+        /// Its file, relative to the directory of the resource.
         path: String,
     },
 }
 
 impl AnnotatedRuntime {
-    /// What people call it.
+    /// The name of the function: the image, the command or the file.
     pub fn name(&self) -> &str {
         match self {
             Self::Container { image, .. } => image,
@@ -64,7 +66,7 @@ impl AnnotatedRuntime {
     }
 }
 
-/// The function that a resource declares; none for most resources.
+/// The function that a resource declares; none if it declares none.
 ///
 /// ```
 /// use krm_core::functions::{AnnotatedRuntime, declared_function};
@@ -72,8 +74,8 @@ impl AnnotatedRuntime {
 ///
 /// let text = "apiVersion: v1\nkind: Check\nmetadata:\n  annotations:\n    config.kubernetes.io/function: |\n      exec:\n        path: ./check.sh\n";
 /// let file = PackageFile::from_text("check.yaml", text)?;
-/// let resource = file.resources().next().expect("it is there");
-/// let declaration = declared_function(resource).expect("it declares one").expect("and rightly");
+/// let resource = file.resources().next().expect("the file has a resource");
+/// let declaration = declared_function(resource).expect("the resource declares a function").expect("the declaration is valid");
 /// assert_eq!(declaration.runtime.name(), "./check.sh");
 /// # Ok::<(), krm_core::PackagePathError>(())
 /// ```

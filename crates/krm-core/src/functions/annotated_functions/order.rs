@@ -1,65 +1,62 @@
-//! Which functions of a package run, in which order, and what each of them gets.
+//! The annotated functions of a package: their order and the resources that each of them gets.
 
 use std::cmp::Reverse;
 
 use super::{FunctionDeclaration, declared_function};
 use crate::{Diagnostic, Package, PackagePath, PackageResource};
 
-/// A folder that holds only functions counts as the folder above it.
+/// A directory of this name has only functions: their scope is its parent. Compat: kustomize.
 const FUNCTIONS: &str = "functions";
 
 /// A function that a resource of a package declares.
 #[derive(Clone, Debug)]
 pub struct AnnotatedFunction<'a> {
     /// The resource, which is its functionConfig.
-    pub placed: PackageResource<'a>,
-    /// What it says.
+    pub resource: PackageResource<'a>,
+    /// The declaration.
     pub declaration: FunctionDeclaration,
 }
 
 impl AnnotatedFunction<'_> {
-    /// The folder whose resources it gets, with all that is below; empty for the whole package.
+    /// The directory whose resources it gets, including subdirectories; empty for the whole package.
     pub fn scope(&self) -> &str {
-        scope(&self.placed.file.path)
+        scope(&self.resource.file.path)
     }
 
-    /// Whether it gets the resources of this file.
+    /// Whether it gets the resources of a file.
     ///
-    /// Compat: kustomize compares texts, so that a function in `a/` gets `ab/` too; a folder is a folder here.
+    /// Compat: kustomize compares prefixes, so that a function in `a/` also gets `ab/`; krm compares directories.
     pub fn covers(&self, path: &PackagePath) -> bool {
-        let scope = self.scope();
-        let inside = path.as_str().strip_prefix(scope);
-        scope.is_empty() || inside.is_some_and(|rest| rest.starts_with('/'))
+        path.is_in(self.scope())
     }
 }
 
 fn scope(path: &PackagePath) -> &str {
-    let folder = path.directory();
-    match folder.rsplit_once('/') {
-        Some((above, FUNCTIONS)) => above,
-        None if folder == FUNCTIONS => "",
-        _ => folder,
+    let directory = path.directory();
+    match directory.rsplit_once('/') {
+        Some((parent, FUNCTIONS)) => parent,
+        None if directory == FUNCTIONS => "",
+        _ => directory,
     }
 }
 
-/// The functions of a package in the order in which they run: deeper folders before those above them, then by folder, by file and
-/// by place in the file.
+/// The functions of a package in the order in which they run: by descending depth of their scope, then by scope, file and index.
 pub fn annotated_functions(
     package: &Package,
 ) -> Result<Vec<AnnotatedFunction<'_>>, Vec<Diagnostic>> {
-    let (mut found, mut wrong) = (Vec::new(), Vec::new());
-    for placed in package.resources() {
-        match declared_function(placed.resource) {
+    let (mut found, mut errors) = (Vec::new(), Vec::new());
+    for resource in package.resources() {
+        match declared_function(resource.resource) {
             None => {}
-            Some(Ok(declaration)) => found.push(AnnotatedFunction { placed, declaration }),
-            Some(Err(told)) => wrong.push(told.in_file(&*placed.file.display_path)),
+            Some(Ok(declaration)) => found.push(AnnotatedFunction { resource, declaration }),
+            Some(Err(error)) => errors.push(error.in_file(&*resource.file.display_path)),
         }
     }
-    // The order is stable: files come in the order of their paths, and resources as they stand.
+    // The sort is stable: files are in the order of their paths, and resources in source order.
     let depth = |scope: &str| if scope.is_empty() { 0 } else { scope.split('/').count() };
-    let by_folder = |scope: &str| scope.split('/').map(str::to_owned).collect::<Vec<_>>();
-    found.sort_by_cached_key(|it| (Reverse(depth(it.scope())), by_folder(it.scope())));
-    if wrong.is_empty() { Ok(found) } else { Err(wrong) }
+    let segments = |scope: &str| scope.split('/').map(str::to_owned).collect::<Vec<_>>();
+    found.sort_by_cached_key(|it| (Reverse(depth(it.scope())), segments(it.scope())));
+    if errors.is_empty() { Ok(found) } else { Err(errors) }
 }
 
 #[cfg(test)]
@@ -74,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn deeper_folders_come_first_and_a_folder_is_a_folder() {
+    fn deeper_scopes_run_first() {
         let two = format!("{}---\n{}", function("b1"), function("b2"));
         let package = package(&[
             ("root.yaml", &function("root")),
@@ -97,12 +94,12 @@ mod tests {
     }
 
     #[test]
-    fn all_that_is_wrong_is_told() {
-        let wrong = "apiVersion: v1\nkind: F\nmetadata: {annotations: {config.kubernetes.io/function: 'exec: {}'}}\n";
-        let package = package(&[("a.yaml", wrong), ("b.yaml", wrong)]);
-        let told = annotated_functions(&package).unwrap_err();
+    fn all_errors_are_returned() {
+        let invalid = "apiVersion: v1\nkind: F\nmetadata: {annotations: {config.kubernetes.io/function: 'exec: {}'}}\n";
+        let package = package(&[("a.yaml", invalid), ("b.yaml", invalid)]);
+        let errors = annotated_functions(&package).unwrap_err();
         assert_eq!(
-            told.iter().map(|it| it.file.as_deref().unwrap()).collect::<Vec<_>>(),
+            errors.iter().map(|it| it.file.as_deref().unwrap()).collect::<Vec<_>>(),
             ["a.yaml", "b.yaml"]
         );
     }

@@ -1,18 +1,18 @@
-//! A declaration read from its annotation; what is wrong is told with its place in the file.
+//! Parses the declaration of a function from an annotation. Errors have their location in the file that has the annotation.
 
 use std::borrow::Cow;
 
 use krm_yaml::{File, NodeRef, ScalarStyle, Span};
 
-use super::{AnnotatedRuntime, FunctionDeclaration};
-use crate::diagnostics::closest_name;
+use super::{AnnotatedFunctionKind, AnnotatedRuntime, FunctionDeclaration};
+use crate::diagnostics::{CommonKind, Kind, closest_name};
 use crate::model::resource::{field, is_null, scalar_text};
 use crate::{Diagnostic, Resource};
 
-/// The annotations that declare a function, the first that is there counts. Compat: the second is older.
-const NAMES: [&str; 2] = ["config.kubernetes.io/function", "config.k8s.io/function"];
-/// Compat: an image and nothing else.
-const IMAGE: &str = "config.kubernetes.io/container";
+/// The annotations that declare a function; the first that exists is used. Compat: the second is older.
+const ANNOTATIONS: [&str; 2] = ["config.kubernetes.io/function", "config.k8s.io/function"];
+/// Compat: an annotation that has only an image.
+const IMAGE_ANNOTATION: &str = "config.kubernetes.io/container";
 
 pub(super) fn declaration(
     resource: Resource<'_>,
@@ -20,64 +20,65 @@ pub(super) fn declaration(
     let metadata = field(resource.node, "metadata")?;
     let annotations = field(metadata, "annotations");
     let annotation = |name: &str| field(annotations?, name).filter(|node| !is_null(*node));
-    if let Some(node) = NAMES.into_iter().find_map(annotation) {
-        return Some(of_annotation(node));
+    if let Some(node) = ANNOTATIONS.into_iter().find_map(annotation) {
+        return Some(parse_annotation(node));
     }
-    // Compat: the declaration once was a field of its own.
+    // Compat: the oldest form is a field of the metadata.
     if let Some(node) = field(metadata, "configFn").filter(|node| node.as_mapping().is_some()) {
-        return Some(Reader { told: Told::Itself }.declaration(node));
+        return Some(Parser { source: DeclarationSource::Document }.declaration(node));
     }
-    let image = scalar_text(annotation(IMAGE)?)?.into_owned();
+    let image = scalar_text(annotation(IMAGE_ANNOTATION)?)?.into_owned();
     let runtime =
         AnnotatedRuntime::Container { image, network: false, mounts: Vec::new(), envs: Vec::new() };
     Some(Ok(FunctionDeclaration { runtime, defer_failure: false }))
 }
 
-fn of_annotation(node: NodeRef<'_>) -> Result<FunctionDeclaration, Diagnostic> {
-    let (told, outer) = (Told::Annotation(node), node.document().file());
+fn parse_annotation(node: NodeRef<'_>) -> Result<FunctionDeclaration, Diagnostic> {
+    let source = DeclarationSource::Annotation(node);
     let Some(text) = scalar_text(node) else {
-        let words = "a function is declared as text; write `|` behind the annotation's name";
-        return Err(at(node, words));
+        return Err(at(node, AnnotatedFunctionKind::NotAString));
     };
-    let file = File::parse(text.into_owned()).map_err(|error| at(node, error.to_string()))?;
+    let invalid = |reason: String| AnnotatedFunctionKind::InvalidYaml { reason };
+    let file =
+        File::parse(text.into_owned()).map_err(|error| at(node, invalid(error.to_string())))?;
     if let Some(error) = file.errors().next() {
-        return Err(
-            Diagnostic::from_syntax(error, &file).at(outer, outside(node, &file, error.span))
-        );
+        return Err(source.error(&file, error.span, error.kind.clone()));
     }
     match file.documents().find_map(|document| document.root()) {
-        Some(root) => Reader { told }.declaration(root),
-        None => Err(at(node, "a function is declared, and nothing is said about it")),
+        Some(root) => Parser { source }.declaration(root),
+        None => Err(at(node, AnnotatedFunctionKind::Empty)),
     }
 }
 
-fn at(node: NodeRef<'_>, words: impl Into<String>) -> Diagnostic {
-    Diagnostic::untyped_error(words).at(node.document().file(), node.span())
+fn at(node: NodeRef<'_>, kind: impl Into<Kind>) -> Diagnostic {
+    Diagnostic::error(kind).at(node.document().file(), node.span())
 }
 
-/// Where the places of a declaration are told.
+/// Where a declaration is parsed from.
 #[derive(Clone, Copy)]
-enum Told<'a> {
-    /// In the file that it was read from.
-    Itself,
-    /// In the annotation whose text it is.
+enum DeclarationSource<'a> {
+    /// From nodes of the file itself.
+    Document,
+    /// From the string in an annotation, which is parsed as a file of its own.
     Annotation(NodeRef<'a>),
 }
 
-impl Told<'_> {
-    fn place(self, file: &File, span: Span, words: &str) -> Diagnostic {
+impl DeclarationSource<'_> {
+    /// An error at a span of the parsed file, located in the file of the resource.
+    fn error(self, file: &File, span: Span, kind: impl Into<Kind>) -> Diagnostic {
         match self {
-            Self::Itself => Diagnostic::untyped_error(words).at(file, span),
+            Self::Document => Diagnostic::error(kind).at(file, span),
             Self::Annotation(node) => {
                 let outer = node.document().file();
-                Diagnostic::untyped_error(words).at(outer, outside(node, file, span))
+                Diagnostic::error(kind).at(outer, outer_span(node, file, span))
             }
         }
     }
 }
 
-/// The place of a part of an annotation's text in the file. In a `|` text every line stands as it is.
-fn outside(node: NodeRef<'_>, inner: &File, span: Span) -> Span {
+/// The span in the outer file of a part of an annotation's string. Only literal block scalars have their lines unchanged, so for any
+/// other style this is the whole annotation.
+fn outer_span(node: NodeRef<'_>, inner: &File, span: Span) -> Span {
     let outer = node.document().file();
     let is_literal = node.as_scalar().is_some_and(|it| it.style() == ScalarStyle::Literal);
     if !is_literal {
@@ -100,31 +101,29 @@ fn outside(node: NodeRef<'_>, inner: &File, span: Span) -> Span {
     Span::new(from, from + length)
 }
 
-struct Reader<'a> {
-    told: Told<'a>,
+struct Parser<'a> {
+    source: DeclarationSource<'a>,
 }
 
-impl Reader<'_> {
-    fn wrong(&self, node: NodeRef<'_>, words: impl Into<String>) -> Diagnostic {
-        self.told.place(node.document().file(), node.span(), &words.into())
+impl Parser<'_> {
+    fn error(&self, node: NodeRef<'_>, kind: impl Into<Kind>) -> Diagnostic {
+        self.source.error(node.document().file(), node.span(), kind)
     }
 
     fn declaration(&self, node: NodeRef<'_>) -> Result<FunctionDeclaration, Diagnostic> {
         let known = ["container", "exec", "starlark", "wasm", "deferFailure"];
-        self.only(node, &known, "a function")?;
+        self.check_fields(node, &known, "a function")?;
         let kinds: Vec<(&str, NodeRef<'_>)> = known[..4]
             .iter()
             .filter_map(|name| Some((*name, field(node, name).filter(|it| !is_null(*it))?)))
             .collect();
         let (kind, body) = match kinds[..] {
             [one] => one,
-            [] => {
-                let words = "a function says what runs: container, exec, starlark or wasm";
-                return Err(self.wrong(node, words));
-            }
+            [] => return Err(self.error(node, AnnotatedFunctionKind::MissingRuntime)),
             [(first, _), (second, body), ..] => {
-                let words = format!("a function is one thing, and this is {first} and {second}");
-                return Err(self.wrong(body, words));
+                let (first, second) = (first.to_owned(), second.to_owned());
+                let kind = AnnotatedFunctionKind::SeveralRuntimes { first, second };
+                return Err(self.error(body, kind));
             }
         };
         let runtime = match kind {
@@ -132,68 +131,76 @@ impl Reader<'_> {
             "exec" => self.exec(body)?,
             "starlark" => self.starlark(body)?,
             _ => {
-                self.only(body, &["path"], "wasm")?;
-                AnnotatedRuntime::Wasm { path: self.text(body, "path")? }
+                self.check_fields(body, &["path"], "`wasm`")?;
+                AnnotatedRuntime::Wasm { path: self.string(body, "path")? }
             }
         };
         Ok(FunctionDeclaration { runtime, defer_failure: self.flag(node, "deferFailure")? })
     }
 
     fn container(&self, node: NodeRef<'_>) -> Result<AnnotatedRuntime, Diagnostic> {
-        self.only(node, &["image", "network", "mounts", "envs", "env"], "container")?;
+        self.check_fields(node, &["image", "network", "mounts", "envs", "env"], "`container`")?;
         let mounts = field(node, "mounts").map_or(Ok(Vec::new()), |it| self.mounts(it))?;
         let network = match field(node, "network") {
-            // Compat: `{required: true}` is what older documents show.
+            // Compat: older documentation has `{required: true}`.
             Some(network) if network.as_mapping().is_some() => self.flag(network, "required")?,
             _ => self.flag(node, "network")?,
         };
-        let image = self.text(node, "image")?;
+        let image = self.string(node, "image")?;
         Ok(AnnotatedRuntime::Container { image, network, mounts, envs: self.envs(node)? })
     }
 
     fn exec(&self, node: NodeRef<'_>) -> Result<AnnotatedRuntime, Diagnostic> {
-        self.only(node, &["path", "args", "envs", "env"], "exec")?;
-        let args = field(node, "args").map_or(Ok(Vec::new()), |it| self.texts(it))?;
-        Ok(AnnotatedRuntime::Exec { path: self.text(node, "path")?, args, envs: self.envs(node)? })
+        self.check_fields(node, &["path", "args", "envs", "env"], "`exec`")?;
+        let args = field(node, "args").map_or(Ok(Vec::new()), |it| self.strings(it))?;
+        Ok(AnnotatedRuntime::Exec {
+            path: self.string(node, "path")?,
+            args,
+            envs: self.envs(node)?,
+        })
     }
 
     fn starlark(&self, node: NodeRef<'_>) -> Result<AnnotatedRuntime, Diagnostic> {
-        self.only(node, &["name", "path", "url"], "starlark")?;
+        self.check_fields(node, &["name", "path", "url"], "`starlark`")?;
         if let Some(url) = field(node, "url").filter(|url| !is_null(*url)) {
-            let words = "scripts are not fetched from elsewhere";
-            return Err(self
-                .wrong(url, words)
-                .hint("keep the script in the package, and name it as `path`"));
+            return Err(self.error(url, AnnotatedFunctionKind::RemoteScript));
         }
         let name = field(node, "name").and_then(scalar_text).map(Cow::into_owned);
-        Ok(AnnotatedRuntime::Starlark { name, path: self.text(node, "path")? })
+        Ok(AnnotatedRuntime::Starlark { name, path: self.string(node, "path")? })
     }
 
-    /// Every field is known: one that is misspelled would otherwise be one that was never said.
-    fn only(&self, node: NodeRef<'_>, known: &[&str], what: &str) -> Result<(), Diagnostic> {
+    /// Checks that all fields are known: a misspelled field would otherwise be ignored.
+    fn check_fields(
+        &self,
+        node: NodeRef<'_>,
+        known: &[&str],
+        owner: &str,
+    ) -> Result<(), Diagnostic> {
         let Some(mapping) = node.as_mapping() else {
-            return Err(
-                self.wrong(node, format!("{what} is declared by fields: {}", known.join(", ")))
-            );
+            let expected = format!("a mapping for {owner}");
+            return Err(self.error(node, CommonKind::wrong_type(expected, node)));
         };
         for entry in mapping.entries() {
             let name = scalar_text(entry.key).unwrap_or_default();
             if !known.contains(&&*name) {
-                let told = self.wrong(entry.key, format!("{what} has no field `{name}`"));
-                return Err(match closest_name(known.iter().copied(), &name) {
-                    Some(near) => told.hint(format!("did you mean `{near}`?")),
-                    None => told.hint(format!("there are {}", known.join(", "))),
-                });
+                let hint = match closest_name(known.iter().copied(), &name) {
+                    Some(similar) => format!("did you mean `{similar}`?"),
+                    None => format!("expected {}", known.join(", ")),
+                };
+                let (field, owner) = (name.into_owned(), owner.to_owned());
+                let kind = CommonKind::UnknownField { field, owner };
+                return Err(self.error(entry.key, kind).hint(hint));
             }
         }
         Ok(())
     }
 
-    fn text(&self, node: NodeRef<'_>, name: &str) -> Result<String, Diagnostic> {
+    fn string(&self, node: NodeRef<'_>, name: &str) -> Result<String, Diagnostic> {
         let text = field(node, name).and_then(scalar_text).filter(|text| !text.trim().is_empty());
         text.map(Cow::into_owned).ok_or_else(|| {
-            let place = field(node, name).unwrap_or(node);
-            self.wrong(place, format!("`{name}` is missing"))
+            let (field_name, owner) = (name.to_owned(), "a function".to_owned());
+            let kind = CommonKind::MissingField { field: field_name, owner };
+            self.error(field(node, name).unwrap_or(node), kind)
         })
     }
 
@@ -204,41 +211,44 @@ impl Reader<'_> {
         match scalar_text(value).as_deref() {
             Some("true") => Ok(true),
             Some("false") => Ok(false),
-            _ => Err(self.wrong(value, format!("`{name}` is true or false"))),
+            _ => {
+                let expected = format!("`true` or `false` in `{name}`");
+                Err(self.error(value, CommonKind::wrong_type(expected, value)))
+            }
         }
     }
 
-    fn texts(&self, node: NodeRef<'_>) -> Result<Vec<String>, Diagnostic> {
+    fn strings(&self, node: NodeRef<'_>) -> Result<Vec<String>, Diagnostic> {
         let Some(list) = node.as_sequence() else {
-            return Err(self.wrong(node, "a list of texts is wanted"));
+            return Err(self.error(node, CommonKind::wrong_type("a sequence of strings", node)));
         };
-        let text = |item: NodeRef<'_>| {
+        let string = |item: NodeRef<'_>| {
             let text = scalar_text(item).map(Cow::into_owned);
-            text.ok_or_else(|| self.wrong(item, "a text is wanted"))
+            text.ok_or_else(|| self.error(item, CommonKind::wrong_type("a string", item)))
         };
-        list.items().map(text).collect()
+        list.items().map(string).collect()
     }
 
     fn envs(&self, node: NodeRef<'_>) -> Result<Vec<String>, Diagnostic> {
         let envs = field(node, "envs").or_else(|| field(node, "env"));
-        envs.map_or(Ok(Vec::new()), |envs| self.texts(envs))
+        envs.map_or(Ok(Vec::new()), |envs| self.strings(envs))
     }
 
-    /// Mounts in the spelling of the command line.
+    /// The mounts in the syntax of `--mount`.
     fn mounts(&self, node: NodeRef<'_>) -> Result<Vec<String>, Diagnostic> {
         let Some(list) = node.as_sequence() else {
-            return Err(self.wrong(node, "`mounts` is no list"));
+            return Err(self.error(node, CommonKind::wrong_type("a sequence in `mounts`", node)));
         };
         let mount = |item: NodeRef<'_>| {
             let item = item.resolve();
-            self.only(item, &["type", "src", "dst", "rw"], "a mount")?;
+            self.check_fields(item, &["type", "src", "dst", "rw"], "a mount")?;
             let mut parts = Vec::new();
             for name in ["type", "src", "dst", "rw"] {
                 let text = field(item, name).and_then(scalar_text);
                 parts.extend(text.map(|text| format!("{name}={text}")));
             }
             match parts.iter().find(|part| part.contains(',')) {
-                Some(_) => Err(self.wrong(item, "a mount has no commas")),
+                Some(_) => Err(self.error(item, AnnotatedFunctionKind::CommaInMount)),
                 None => Ok(parts.join(",")),
             }
         };
@@ -261,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn every_runtime_is_read_with_what_it_asks_for() {
+    fn every_runtime_is_parsed() {
         let container = read("container:\n  image: a:v1\n  network: {required: true}\n  mounts:\n  - {type: bind, src: x, dst: /x, rw: true}\n  envs: [A=b, C]\ndeferFailure: true\n").unwrap();
         let AnnotatedRuntime::Container { image, network, mounts, envs } = container.runtime else {
             panic!()
@@ -288,47 +298,39 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_line_in_the_file() {
+    fn errors_have_the_line_of_the_file() {
         for (text, message, marked) in [
-            ("container:\n  imag: a", "container has no field `imag`", "8:9 imag"),
-            ("container: {}", "`image` is missing", "7:18 {}"),
+            ("container:\n  imag: a", "unknown field `imag` in `container`", "8:9 imag"),
+            ("container: {}", "missing field `image` in a function", "7:18 {}"),
             (
                 "exec: {path: x}\nwasm: {path: y}",
-                "a function is one thing, and this is exec and wasm",
+                "a function cannot use both `exec` and `wasm`",
                 "8:13 {path: y}",
             ),
             (
                 "deferFailure: maybe\nexec: {path: x}",
-                "`deferFailure` is true or false",
+                "expected `true` or `false` in `deferFailure`, found a string",
                 "7:21 maybe",
             ),
             (
                 "deferFailure: true",
-                "a function says what runs: container, exec, starlark or wasm",
+                "missing field `container`, `exec`, `starlark` or `wasm` in a function",
                 "7:7 deferFailure: true",
             ),
             ("exec: [", "unclosed `[`", "7:13 ["),
-            (
-                "hello",
-                "a function is declared by fields: container, exec, starlark, wasm, deferFailure",
-                "7:7 hello",
-            ),
-            (
-                "starlark: {url: http://x}",
-                "scripts are not fetched from elsewhere",
-                "7:23 http://x",
-            ),
+            ("hello", "expected a mapping for a function, found a string", "7:7 hello"),
+            ("starlark: {url: http://x}", "scripts cannot be loaded from a URL", "7:23 http://x"),
         ] {
-            let told = read(text).unwrap_err();
-            let place = told.location.as_ref().unwrap();
-            let shown =
+            let error = read(text).unwrap_err();
+            let place = error.location.as_ref().unwrap();
+            let location =
                 format!("{}:{} {}", place.line, place.column, &place.text[place.marked.clone()]);
-            assert_eq!((told.message(), shown.as_str()), (message, marked), "{text}");
+            assert_eq!((error.message(), location.as_str()), (message, marked), "{text}");
         }
     }
 
     #[test]
-    fn older_forms_are_read() {
+    fn older_forms_are_parsed() {
         for metadata in [
             "annotations: {config.k8s.io/function: 'container: {image: a}'}",
             "annotations: {config.kubernetes.io/container: a}",

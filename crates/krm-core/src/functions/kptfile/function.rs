@@ -1,36 +1,36 @@
-//! One function of a pipeline: what is run, how it is configured and what it gets.
+//! One function of a pipeline: its program, its functionConfig and its selectors.
 
 use krm_yaml::NodeRef;
 
 use super::selection::{Selection, Selector};
-use super::{DeclarationSite, Reader, config};
+use super::{DeclarationSite, KptfileKind, Parser, config};
 use crate::PackagePath;
 use crate::model::ImageName;
 use crate::model::resource::{field, scalar_text};
 
-/// A function as it is declared.
+/// A function of a pipeline.
 #[derive(Clone, Debug)]
 pub struct Function {
-    /// What is run.
+    /// The program that runs.
     pub program: Program,
-    /// Whether it may change something.
+    /// Whether it is a mutator or a validator.
     pub role: Role,
-    /// What the package calls it.
+    /// The name that the pipeline gives it.
     pub name: Option<String>,
-    /// Which releases of the image will do.
+    /// The version constraint of the image.
     pub tag: Option<String>,
-    /// How it is configured.
+    /// Its functionConfig.
     pub config: Config,
-    /// Which resources it gets.
+    /// The resources that it gets.
     pub selection: Selection,
     /// Where it is declared.
     pub place: DeclarationSite,
 }
 
-/// What is run.
+/// The program of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Program {
-    /// A built-in of this name, or else a container.
+    /// An image: a built-in function of that name, or else a container.
     Image(String),
     /// A command line.
     Exec(String),
@@ -39,7 +39,7 @@ pub enum Program {
 }
 
 impl Program {
-    /// The words of its declaration.
+    /// The program as declared.
     pub fn text(&self) -> &str {
         match self {
             Self::Image(text) | Self::Exec(text) | Self::Wasm(text) => text,
@@ -47,17 +47,17 @@ impl Program {
     }
 }
 
-/// What a function is there for.
+/// The role of a function in a pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// It changes resources.
     Mutator,
-    /// It looks at them.
+    /// It validates them.
     Validator,
 }
 
 impl Role {
-    /// The word for it.
+    /// The name of the role.
     pub fn name(self) -> &'static str {
         match self {
             Self::Mutator => "mutator",
@@ -73,27 +73,27 @@ impl Role {
     }
 }
 
-/// How a function is configured.
+/// The functionConfig of a function.
 #[derive(Clone, Debug)]
 pub enum Config {
-    /// Not at all.
+    /// None.
     None,
-    /// By a file of the package.
+    /// A file of the package.
     File {
         /// Relative to the package.
         path: PackagePath,
-        /// Where it is named.
+        /// Where `configPath` is.
         place: DeclarationSite,
     },
-    /// By this text of a ConfigMap.
+    /// The text of a ConfigMap, made of inline values.
     Inline(String),
 }
 
 /// The fields of which a function has exactly one.
 const PROGRAMS: [&str; 3] = ["image", "exec", "wasm"];
 
-impl<'a> Reader<'a> {
-    /// The functions of one list of a pipeline.
+impl<'a> Parser<'a> {
+    /// Parses the functions of one role.
     pub(super) fn functions(&mut self, pipeline: Option<NodeRef<'a>>, role: Role) -> Vec<Function> {
         let list = pipeline.and_then(|it| field(it, role.list())).and_then(|it| it.as_sequence());
         let items = list.into_iter().flat_map(|list| list.items().enumerate());
@@ -129,11 +129,8 @@ impl<'a> Reader<'a> {
             })
             .filter(|(_, _, text)| !text.trim().is_empty())
             .collect();
-        let wrong = match &given[..] {
-            [] => {
-                let words = "a function without `image`, `exec` or `wasm`";
-                self.error(node, words).hint("say what is to be run")
-            }
+        let error = match &given[..] {
+            [] => self.error(node, KptfileKind::MissingProgram),
             [(name, node, text)] => {
                 let program = match *name {
                     "exec" => return Some(Program::Exec(text.clone())),
@@ -142,15 +139,12 @@ impl<'a> Reader<'a> {
                 };
                 match ImageName::parse(text) {
                     Ok(_) => return Some(program),
-                    Err(error) => self.error(*node, error.to_string()).hint(
-                        "an image is named like `ghcr.io/kptdev/krm-functions-catalog/set-labels:v0.2.0`",
-                    ),
+                    Err(error) => self.error(*node, error),
                 }
             }
-            [(one, ..), .., (other, node, _)] => self
-                .error(*node, format!("`{one}` and `{other}` are both given, and one is wanted")),
+            [(first, ..), .., (second, node, _)] => self.error(*node, exclusive(first, second)),
         };
-        self.errors.push(wrong.field(path));
+        self.errors.push(error.field(path));
         None
     }
 
@@ -164,16 +158,16 @@ impl<'a> Reader<'a> {
         let path = format!("{path}.configPath");
         let count = self.errors.len();
         if inline.is_some() {
-            let words = "`configMap` and `configPath` are both given, and one is wanted";
-            self.errors.push(self.error(named, words).field(&*path));
+            let error = self.error(named, exclusive("configMap", "configPath"));
+            self.errors.push(error.field(&*path));
         }
-        match config::relative(&scalar_text(named).unwrap_or_default()) {
+        match config::parse_path(&scalar_text(named).unwrap_or_default()) {
             Ok(path) if self.errors.len() == count => {
                 Some(Config::File { path, place: DeclarationSite::of(self.file, named) })
             }
             Ok(_) => None,
             Err(error) => {
-                self.errors.push(self.error(named, error.to_string()).field(path));
+                self.errors.push(self.error(named, error).field(path));
                 None
             }
         }
@@ -182,19 +176,22 @@ impl<'a> Reader<'a> {
     fn tag(&mut self, node: NodeRef<'a>, program: Option<&Program>, path: &str) -> Option<String> {
         let tag = field(node, "tag")?;
         let given = scalar_text(tag)?.into_owned();
-        let told = match program? {
+        let error = match program? {
             Program::Image(image) => {
                 let image = ImageName::parse(image).ok()?;
                 let Some(own) = image.tag.or(image.digest) else { return Some(given) };
                 let what = if image.tag.is_some() { "tag" } else { "digest" };
-                self.error(tag, format!("the image has the {what} `{own}` already"))
-                    .hint("leave one of the two out")
+                self.error(tag, KptfileKind::RedundantTag { what, value: own.to_owned() })
             }
-            _ => self.error(tag, "`tag` is for images only"),
+            _ => self.error(tag, KptfileKind::TagWithoutImage),
         };
-        self.errors.push(told.field(format!("{path}.tag")));
+        self.errors.push(error.field(format!("{path}.tag")));
         None
     }
+}
+
+fn exclusive(first: &str, second: &str) -> KptfileKind {
+    KptfileKind::ExclusiveFields { first: first.to_owned(), second: second.to_owned() }
 }
 
 fn text(node: NodeRef<'_>, name: &str) -> Option<String> {
@@ -204,20 +201,20 @@ fn text(node: NodeRef<'_>, name: &str) -> Option<String> {
 fn selectors(function: NodeRef<'_>, name: &str) -> Vec<Selector> {
     let list = field(function, name).and_then(NodeRef::as_sequence);
     let selector = |node: NodeRef<'_>| {
-        let said = |name| text(node, name).filter(|it| !it.is_empty());
+        let string = |name| text(node, name).filter(|it| !it.is_empty());
         Selector {
-            api_version: said("apiVersion"),
-            kind: said("kind"),
-            name: said("name"),
-            namespace: said("namespace"),
-            labels: texts(node, "labels"),
-            annotations: texts(node, "annotations"),
+            api_version: string("apiVersion"),
+            kind: string("kind"),
+            name: string("name"),
+            namespace: string("namespace"),
+            labels: string_map(node, "labels"),
+            annotations: string_map(node, "annotations"),
         }
     };
     list.into_iter().flat_map(|list| list.items()).map(NodeRef::resolve).map(selector).collect()
 }
 
-fn texts(node: NodeRef<'_>, name: &str) -> Vec<(String, String)> {
+fn string_map(node: NodeRef<'_>, name: &str) -> Vec<(String, String)> {
     let mapping = field(node, name).and_then(NodeRef::as_mapping);
     let entries = mapping.into_iter().flat_map(|mapping| mapping.entries());
     let pair = |entry: krm_yaml::Entry<'_>| {

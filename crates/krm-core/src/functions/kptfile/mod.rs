@@ -1,40 +1,43 @@
-//! Kptfiles and Krmfiles: which functions a package wants to have run on it, read strictly and with places.
+//! Kptfiles and Krmfiles: the pipeline of a package, parsed strictly and with source locations.
 
 mod config;
 mod function;
+mod kinds;
 mod schema;
 mod selection;
 mod status;
 
 pub use config::function_config;
 pub use function::{Config, Function, Program, Role};
+pub use kinds::KptfileKind;
 pub use selection::{Selection, Selector};
 pub use status::write_status;
 
 use krm_yaml::{File, NodeRef};
 
+use crate::diagnostics::Kind;
 use crate::model::resource::{field, scalar_text};
 use crate::{Diagnostic, Location, Package, PackageFile, PackagePath, Resource};
 
-/// Asks for parents before their sub-packages.
+/// The annotation that makes packages run before their subpackages.
 const BREADTH_FIRST: &str = "kpt.dev/bfs-rendering";
 
-/// Asks to keep what was done before a function failed.
+/// The annotation that writes the work done before a failure.
 const SAVE_ON_FAILURE: &str = "kpt.dev/save-on-render-failure";
 
-/// The version that is read.
+/// The supported version.
 const API_VERSION: &str = "kpt.dev/v1";
 
-/// What a package wants to have done.
+/// The functions of a package.
 #[derive(Clone, Debug, Default)]
 pub struct Pipeline {
     /// Functions that change resources, in order.
     pub mutators: Vec<Function>,
-    /// Functions that look at the result.
+    /// Functions that validate the result, in order.
     pub validators: Vec<Function>,
-    /// Whether packages come before their sub-packages; only the outermost package is asked.
+    /// Whether packages run before their subpackages; only the root package decides.
     pub breadth_first: bool,
-    /// Whether the work before a failure is written; only the outermost package is asked.
+    /// Whether the work done before a failure is written; only the root package decides.
     pub save_on_failure: bool,
 }
 
@@ -45,12 +48,12 @@ impl Pipeline {
     }
 }
 
-/// Where something is declared.
+/// The place of a declaration, which diagnostics about it point to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeclarationSite {
-    /// The file, as people know it.
+    /// The display path of the file.
     pub file: Box<str>,
-    /// Where in it.
+    /// The location in the file.
     pub location: Location,
 }
 
@@ -61,11 +64,11 @@ impl DeclarationSite {
     }
 
     /// An error at this place.
-    pub fn error(&self, message: impl Into<String>) -> Diagnostic {
-        self.locate(Diagnostic::untyped_error(message))
+    pub fn error(&self, kind: impl Into<Kind>) -> Diagnostic {
+        self.locate(Diagnostic::error(kind))
     }
 
-    /// Something said at this place.
+    /// The diagnostic, located at this place.
     #[must_use]
     pub fn locate(&self, mut diagnostic: Diagnostic) -> Diagnostic {
         diagnostic.location = Some(Box::new(self.location.clone()));
@@ -79,26 +82,22 @@ impl std::fmt::Display for DeclarationSite {
     }
 }
 
-/// The pipeline of a package: of its Kptfile, or of its Krmfile where it has no Kptfile. All errors come together.
+/// Parses the pipeline of the package in directory `root`: of its Kptfile, or of its Krmfile if it has no Kptfile. Returns all errors.
 ///
-/// The functionConfigs that are named must be in the package, outside of its sub-packages.
+/// The functionConfigs must be files of the package itself, not of its subpackages.
 pub fn pipeline(package: &Package, root: &str) -> Result<Pipeline, Vec<Diagnostic>> {
-    let named = |name: &str| {
-        let path = if root.is_empty() { name.to_owned() } else { format!("{root}/{name}") };
-        let path = PackagePath::new(&path).ok()?;
-        package.files().iter().find(|file| file.path == path)
-    };
+    let named = |name: &str| package.file(&PackagePath::new(name).ok()?.in_directory(root));
     let Some(file) = named("Kptfile").or_else(|| named("Krmfile")) else {
         return Ok(Pipeline::default());
     };
-    let pipeline = read(file)?;
-    let wrong: Vec<Diagnostic> =
-        pipeline.functions().filter_map(|it| config::missing(it, package, root)).collect();
-    if wrong.is_empty() { Ok(pipeline) } else { Err(wrong) }
+    let pipeline = parse(file)?;
+    let errors: Vec<Diagnostic> =
+        pipeline.functions().filter_map(|it| config::check(it, package, root)).collect();
+    if errors.is_empty() { Ok(pipeline) } else { Err(errors) }
 }
 
-/// Reads a Kptfile, or the `pipeline` of a Krmfile.
-pub fn read(file: &PackageFile) -> Result<Pipeline, Vec<Diagnostic>> {
+/// Parses a Kptfile, or the `pipeline` of a Krmfile.
+fn parse(file: &PackageFile) -> Result<Pipeline, Vec<Diagnostic>> {
     let errors = file.errors();
     if !errors.is_empty() {
         return Err(errors);
@@ -109,39 +108,36 @@ pub fn read(file: &PackageFile) -> Result<Pipeline, Vec<Diagnostic>> {
         [] => return Ok(Pipeline::default()),
         [root, ref more @ ..] => (root, more.first()),
     };
-    let mut reader = Reader { file, text, errors: Vec::new() };
+    let mut parser = Parser { file, text, errors: Vec::new() };
     if let Some(more) = more {
-        let words = "there is more than one document, and one is wanted here";
-        reader.errors.push(reader.error(*more, words));
+        parser.errors.push(parser.error(*more, KptfileKind::SeveralDocuments));
     }
-    let pipeline = reader.pipeline(root);
-    if reader.errors.is_empty() { Ok(pipeline) } else { Err(reader.errors) }
+    let pipeline = parser.pipeline(root);
+    if parser.errors.is_empty() { Ok(pipeline) } else { Err(parser.errors) }
 }
 
-/// One file that is read, and what is wrong with it.
-struct Reader<'a> {
+/// Parses one file and collects its errors.
+struct Parser<'a> {
     file: &'a PackageFile,
     text: &'a File,
     errors: Vec<Diagnostic>,
 }
 
-impl<'a> Reader<'a> {
-    fn error(&self, node: NodeRef<'a>, message: impl Into<String>) -> Diagnostic {
-        Diagnostic::untyped_error(message)
-            .at(self.text, node.span())
-            .in_file(&*self.file.display_path)
+impl<'a> Parser<'a> {
+    fn error(&self, node: NodeRef<'a>, kind: impl Into<Kind>) -> Diagnostic {
+        Diagnostic::error(kind).at(self.text, node.span()).in_file(&*self.file.display_path)
     }
 
     fn pipeline(&mut self, root: NodeRef<'a>) -> Pipeline {
         let pipeline = field(root, "pipeline");
         match self.file.path.name() {
             "Kptfile" => {
-                if !self.is_of_this_version(root) {
+                if !self.check_version(root) {
                     return Pipeline::default();
                 }
                 self.check(root, schema::KPTFILE, "");
             }
-            // The rest of a Krmfile is for others to read.
+            // The other fields of a Krmfile belong to other tools.
             _ => {
                 if let Some(pipeline) = pipeline {
                     self.check(pipeline, schema::PIPELINE, "pipeline");
@@ -163,8 +159,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// An older version has other fields, and would only give errors that lead nowhere.
-    fn is_of_this_version(&mut self, root: NodeRef<'a>) -> bool {
+    /// Whether the file is a Kptfile of the supported version. An older version has other fields, so errors about them would only confuse.
+    fn check_version(&mut self, root: NodeRef<'a>) -> bool {
         let node = field(root, "apiVersion");
         let version = node.and_then(scalar_text).unwrap_or_default();
         let kind = field(root, "kind");
@@ -172,17 +168,20 @@ impl<'a> Reader<'a> {
         if version == API_VERSION && is_kptfile {
             return true;
         }
-        let told = match &*version {
-            "kpt.dev/v1alpha1" | "kpt.dev/v1alpha2" => self
-                .error(node.unwrap_or(root), format!("`{version}` is an old version of Kptfiles"))
-                .hint(format!(
-                    "write it anew for `{API_VERSION}`; the function `fix` of kpt's catalog does most of it"
-                )),
-            API_VERSION => self.error(kind.unwrap_or(root), "`kind: Kptfile` is wanted here"),
-            _ => self
-                .error(node.unwrap_or(root), format!("`apiVersion: {API_VERSION}` is wanted here")),
+        let expected = |field: &str| KptfileKind::NotAKptfile { expected: field.to_owned() };
+        let error = match &*version {
+            "kpt.dev/v1alpha1" | "kpt.dev/v1alpha2" => {
+                let version = version.clone().into_owned();
+                let kind = KptfileKind::OldVersion { version, current: API_VERSION };
+                self.error(node.unwrap_or(root), kind)
+            }
+            API_VERSION => self.error(kind.unwrap_or(root), expected("kind: Kptfile")),
+            _ => {
+                let field = format!("apiVersion: {API_VERSION}");
+                self.error(node.unwrap_or(root), expected(&field))
+            }
         };
-        self.errors.push(told);
+        self.errors.push(error);
         false
     }
 }
@@ -196,73 +195,73 @@ mod tests {
 
     fn errors(kptfile: &str) -> Vec<String> {
         let package = package(&[("Kptfile", kptfile), ("sub/Kptfile", HEAD), ("sub/c.yaml", "")]);
-        let told = pipeline(&package, "").map(|it| panic!("{it:?}")).unwrap_err();
+        let errors = pipeline(&package, "").map(|it| panic!("{it:?}")).unwrap_err();
         let line = |it: &Diagnostic| {
             let place = it.location.as_ref().unwrap();
             format!("{}:{} {} ({})", place.line, place.column, it.message(), it.hints.join("; "))
         };
-        told.iter().map(line).collect()
+        errors.iter().map(line).collect()
     }
 
     #[test]
-    fn all_that_is_wrong_with_the_fields_is_told_together() {
+    fn all_invalid_fields_are_reported() {
         let text = format!(
             "{HEAD}pipline: {{}}\npipeline:\n  mutators:\n  - image: a\n    selector: []\n    configMap:\n      a: [b]\n  validators: {{}}\n"
         );
         assert_eq!(
             errors(&text),
             [
-                "4:1 `pipline` is no field of a Kptfile (did you mean `pipeline`?)",
-                "8:5 `selector` is no field of a function (did you mean `selectors`?)",
-                "10:10 `pipeline.mutators[0].configMap.a` is a list, and a text is wanted (write it as a text with `|`, or use `configPath` with a file of its own)",
-                "11:15 `pipeline.validators` is a mapping, and a list is wanted ()",
+                "4:1 unknown field `pipline` in a Kptfile (did you mean `pipeline`?)",
+                "8:5 unknown field `selector` in a function (did you mean `selectors`?)",
+                "10:10 expected a string, found a sequence (write the value as a block scalar with `|`, or use `configPath`)",
+                "11:15 expected a sequence, found a mapping ()",
             ]
         );
     }
 
     #[test]
-    fn all_that_is_wrong_with_the_functions_is_told_together() {
+    fn all_invalid_functions_are_reported() {
         let text = format!(
             "{HEAD}pipeline:\n  mutators:\n  - name: a\n  - {{image: a, exec: b}}\n  - image: A b\n  - image: a\n    configMap: {{a: b}}\n    configPath: /c\n  - {{image: a, configPath: x/../../c.yaml}}\n  - {{image: 'a:v1', tag: ^1}}\n  - {{exec: a, tag: ^1}}\n"
         );
         assert_eq!(
             errors(&text),
             [
-                "6:5 a function without `image`, `exec` or `wasm` (say what is to be run)",
-                "7:22 `image` and `exec` are both given, and one is wanted ()",
-                "8:12 `A b` is no part of an image's name (an image is named like `ghcr.io/kptdev/krm-functions-catalog/set-labels:v0.2.0`)",
-                "11:17 `configMap` and `configPath` are both given, and one is wanted ()",
+                "6:5 missing field `image`, `exec` or `wasm` in a function ()",
+                "7:22 `image` and `exec` cannot be used together ()",
+                "8:12 invalid image name: invalid name segment `A b` (use a name such as `ghcr.io/kptdev/krm-functions-catalog/set-labels:v0.2.0`)",
+                "11:17 `configMap` and `configPath` cannot be used together ()",
                 "11:17 expected a path relative to the package, found `/c` ()",
                 "12:28 path `x/../../c.yaml` leaves the package ()",
-                "13:26 the image has the tag `v1` already (leave one of the two out)",
-                "14:20 `tag` is for images only ()",
+                "13:26 the image already has the tag `v1` (remove one of the two)",
+                "14:20 `tag` can only be used with `image` ()",
             ]
         );
     }
 
     #[test]
-    fn configurations_must_be_there() {
+    fn function_config_must_exist_in_the_package() {
         let text = format!(
             "{HEAD}pipeline:\n  mutators:\n  - {{image: a, configPath: sub/c.yaml}}\n  - {{image: a, configPath: kptfile}}\n"
         );
         assert_eq!(
             errors(&text),
             [
-                "6:28 `sub/c.yaml` belongs to the sub-package `sub`, and a function is configured by files of its own package (move the file, or declare the function in `sub`)",
-                "7:28 there is no file `kptfile` in the package (did you mean `Kptfile`?)",
+                "6:28 functionConfig `sub/c.yaml` belongs to the subpackage `sub` (move the file, or declare the function in `sub`)",
+                "7:28 functionConfig `kptfile` not found in the package (did you mean `Kptfile`?)",
             ]
         );
     }
 
     #[test]
-    fn old_versions_are_refused_with_one_error() {
-        let told = errors("apiVersion: kpt.dev/v1alpha2\nkind: Kptfile\nfunctions: []\n");
-        assert_eq!(told.len(), 1);
-        assert!(told[0].starts_with("1:13 `kpt.dev/v1alpha2` is an old version of Kptfiles"));
+    fn old_version_is_one_error() {
+        let errors = errors("apiVersion: kpt.dev/v1alpha2\nkind: Kptfile\nfunctions: []\n");
+        assert_eq!(errors.len(), 1);
+        assert!(errors[0].starts_with("1:13 unsupported Kptfile version `kpt.dev/v1alpha2`"));
     }
 
     #[test]
-    fn a_krmfile_has_the_same_pipeline_and_other_fields() {
+    fn krmfile_has_a_pipeline_and_other_fields() {
         let krmfile = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nmetadata: {name: a, annotations: {kpt.dev/bfs-rendering: \"true\"}}\nopenAPI: {x: y}\nother: z\npipeline:\n  validators:\n  - {image: a, name: b, tag: ^1, exclude: [{kind: c}], configMap: {d: 1}}\n";
         let package = package(&[("Krmfile", krmfile)]);
         let pipeline = pipeline(&package, "").unwrap();
@@ -279,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_package_without_a_pipeline_wants_nothing() {
+    fn package_without_pipeline_has_no_functions() {
         let package = package(&[("Kptfile", HEAD), ("a.yaml", "")]);
         assert_eq!(pipeline(&package, "").unwrap().functions().count(), 0);
         assert_eq!(pipeline(&package, "none").unwrap().functions().count(), 0);

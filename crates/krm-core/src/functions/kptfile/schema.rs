@@ -1,111 +1,117 @@
-//! What may stand in a Kptfile: every field with its shape, and what is said of any other.
+//! The schema of a Kptfile: its fields and their types. Unknown fields are errors, so that a typo is not silently ignored.
 
-use krm_yaml::{NodeKind, NodeRef};
+use krm_yaml::NodeRef;
 
-use super::Reader;
-use crate::diagnostics::closest_name;
+use super::Parser;
+use crate::diagnostics::{CommonKind, closest_name};
 use crate::model::resource::{is_null, scalar_text};
 
-/// What a value looks like. Null is fine for all of them.
+/// The type of a field. Null is valid for all of them.
 #[derive(Clone, Copy)]
-pub(super) enum Shape {
-    /// Anything: it is another tool's.
+pub(super) enum FieldType {
+    /// Any value; the field belongs to another tool.
     Any,
-    /// A scalar; its type does not matter.
-    Text,
-    /// A mapping from names to scalars.
-    Texts,
-    /// A list of these.
-    List(&'static Shape),
-    /// These fields and no others. The word says whose they are.
-    Fields(&'static str, &'static [(&'static str, Shape)]),
+    /// A scalar of any type.
+    Scalar,
+    /// A mapping of scalars.
+    ScalarMap,
+    /// A sequence of these.
+    Sequence(&'static FieldType),
+    /// A mapping with these fields and no others. The string names it in messages.
+    Fields(&'static str, &'static [(&'static str, FieldType)]),
 }
 
-use Shape::{Any, Fields, List, Text, Texts};
+use FieldType::{Any, Fields, Scalar, ScalarMap, Sequence};
 
-const SELECTOR: Shape = Fields(
+const SELECTOR: FieldType = Fields(
     "a selector",
     &[
-        ("apiVersion", Text),
-        ("kind", Text),
-        ("name", Text),
-        ("namespace", Text),
-        ("labels", Texts),
-        ("annotations", Texts),
+        ("apiVersion", Scalar),
+        ("kind", Scalar),
+        ("name", Scalar),
+        ("namespace", Scalar),
+        ("labels", ScalarMap),
+        ("annotations", ScalarMap),
     ],
 );
 
-const FUNCTION: Shape = Fields(
+const FUNCTION: FieldType = Fields(
     "a function",
     &[
-        ("image", Text),
-        ("exec", Text),
-        ("wasm", Text),
-        ("tag", Text),
-        ("name", Text),
-        ("configPath", Text),
-        ("configMap", Texts),
-        ("selectors", List(&SELECTOR)),
-        ("exclude", List(&SELECTOR)),
+        ("image", Scalar),
+        ("exec", Scalar),
+        ("wasm", Scalar),
+        ("tag", Scalar),
+        ("name", Scalar),
+        ("configPath", Scalar),
+        ("configMap", ScalarMap),
+        ("selectors", Sequence(&SELECTOR)),
+        ("exclude", Sequence(&SELECTOR)),
     ],
 );
 
-/// The functions of a package.
-pub(super) const PIPELINE: Shape =
-    Fields("a pipeline", &[("mutators", List(&FUNCTION)), ("validators", List(&FUNCTION))]);
+/// The `pipeline` of a Kptfile or Krmfile.
+pub(super) const PIPELINE: FieldType =
+    Fields("a pipeline", &[("mutators", Sequence(&FUNCTION)), ("validators", Sequence(&FUNCTION))]);
 
-const INFO: Shape = Fields(
+const INFO: FieldType = Fields(
     "`info`",
     &[
-        ("site", Text),
-        ("email", Text),
-        ("emails", List(&Text)),
-        ("license", Text),
-        ("licenseFile", Text),
-        ("description", Text),
-        ("keywords", List(&Text)),
-        ("man", Text),
-        ("readinessGates", List(&Fields("a readiness gate", &[("conditionType", Text)]))),
+        ("site", Scalar),
+        ("email", Scalar),
+        ("emails", Sequence(&Scalar)),
+        ("license", Scalar),
+        ("licenseFile", Scalar),
+        ("description", Scalar),
+        ("keywords", Sequence(&Scalar)),
+        ("man", Scalar),
+        ("readinessGates", Sequence(&Fields("a readiness gate", &[("conditionType", Scalar)]))),
     ],
 );
 
-const GIT: Shape = Fields("`git`", &[("repo", Text), ("directory", Text), ("ref", Text)]);
+const GIT: FieldType = Fields("`git`", &[("repo", Scalar), ("directory", Scalar), ("ref", Scalar)]);
 
-const UPSTREAM: Shape =
-    Fields("`upstream`", &[("type", Text), ("git", GIT), ("updateStrategy", Text)]);
+const UPSTREAM: FieldType =
+    Fields("`upstream`", &[("type", Scalar), ("git", GIT), ("updateStrategy", Scalar)]);
 
-const GIT_LOCK: Shape =
-    Fields("`git`", &[("repo", Text), ("directory", Text), ("ref", Text), ("commit", Text)]);
+const GIT_LOCK: FieldType = Fields(
+    "`git`",
+    &[("repo", Scalar), ("directory", Scalar), ("ref", Scalar), ("commit", Scalar)],
+);
 
-const GENERIC_LOCK: Shape =
-    Fields("`generic`", &[("storeID", Text), ("resourceID", Text), ("resourceVersion", Text)]);
+const GENERIC_LOCK: FieldType = Fields(
+    "`generic`",
+    &[("storeID", Scalar), ("resourceID", Scalar), ("resourceVersion", Scalar)],
+);
 
-const UPSTREAM_LOCK: Shape =
-    Fields("`upstreamLock`", &[("type", Text), ("git", GIT_LOCK), ("generic", GENERIC_LOCK)]);
+const UPSTREAM_LOCK: FieldType =
+    Fields("`upstreamLock`", &[("type", Scalar), ("git", GIT_LOCK), ("generic", GENERIC_LOCK)]);
 
-const INVENTORY: Shape = Fields(
+const INVENTORY: FieldType = Fields(
     "`inventory`",
     &[
-        ("namespace", Text),
-        ("name", Text),
-        ("inventoryID", Text),
-        ("labels", Texts),
-        ("annotations", Texts),
+        ("namespace", Scalar),
+        ("name", Scalar),
+        ("inventoryID", Scalar),
+        ("labels", ScalarMap),
+        ("annotations", ScalarMap),
     ],
 );
 
-const CONDITION: Shape =
-    Fields("a condition", &[("type", Text), ("status", Text), ("reason", Text), ("message", Text)]);
+const CONDITION: FieldType = Fields(
+    "a condition",
+    &[("type", Scalar), ("status", Scalar), ("reason", Scalar), ("message", Scalar)],
+);
 
-const STATUS: Shape =
-    Fields("`status`", &[("conditions", List(&CONDITION)), ("renderStatus", Any)]);
+const STATUS: FieldType =
+    Fields("`status`", &[("conditions", Sequence(&CONDITION)), ("renderStatus", Any)]);
 
 /// A whole Kptfile.
-pub(super) const KPTFILE: Shape = Fields(
+pub(super) const KPTFILE: FieldType = Fields(
     "a Kptfile",
     &[
-        ("apiVersion", Text),
-        ("kind", Text),
+        ("apiVersion", Scalar),
+        ("kind", Scalar),
         ("metadata", Any),
         ("upstream", UPSTREAM),
         ("upstreamLock", UPSTREAM_LOCK),
@@ -117,33 +123,33 @@ pub(super) const KPTFILE: Shape = Fields(
     ],
 );
 
-impl<'a> Reader<'a> {
-    /// Holds a value against its shape, and notes everything that does not fit. Shapes end, so this does.
-    pub(super) fn check(&mut self, node: NodeRef<'a>, shape: Shape, path: &str) {
+impl<'a> Parser<'a> {
+    /// Checks a value against its type and collects all errors. The recursion is bounded by the depth of the schema.
+    pub(super) fn check(&mut self, node: NodeRef<'a>, field_type: FieldType, path: &str) {
         let node = node.resolve();
         if is_null(node) {
             return;
         }
-        match shape {
+        match field_type {
             Any => {}
-            Text if node.as_scalar().is_some() => {}
-            Text => self.wrong_type(node, path, "a text"),
-            Texts => match node.as_mapping() {
+            Scalar if node.as_scalar().is_some() => {}
+            Scalar => self.wrong_type(node, path, "a string"),
+            ScalarMap => match node.as_mapping() {
                 Some(mapping) => {
                     for entry in mapping.entries() {
                         let name = scalar_text(entry.key).unwrap_or_default();
-                        self.check(entry.value, Text, &format!("{path}.{name}"));
+                        self.check(entry.value, Scalar, &format!("{path}.{name}"));
                     }
                 }
                 None => self.wrong_type(node, path, "a mapping"),
             },
-            List(of) => match node.as_sequence() {
+            Sequence(of) => match node.as_sequence() {
                 Some(list) => {
                     for (at, item) in list.items().enumerate() {
                         self.check(item, *of, &format!("{path}[{at}]"));
                     }
                 }
-                None => self.wrong_type(node, path, "a list"),
+                None => self.wrong_type(node, path, "a sequence"),
             },
             Fields(owner, fields) => self.fields(node, owner, fields, path),
         }
@@ -153,7 +159,7 @@ impl<'a> Reader<'a> {
         &mut self,
         node: NodeRef<'a>,
         owner: &str,
-        fields: &[(&'static str, Shape)],
+        fields: &[(&'static str, FieldType)],
         path: &str,
     ) {
         let Some(mapping) = node.as_mapping() else {
@@ -164,36 +170,29 @@ impl<'a> Reader<'a> {
             let dot = if path.is_empty() { "" } else { "." };
             let below = format!("{path}{dot}{name}");
             match fields.iter().find(|(known, _)| *known == name) {
-                Some((_, shape)) => self.check(entry.value, *shape, &below),
+                Some((_, field_type)) => self.check(entry.value, *field_type, &below),
                 None if name == "<<" => {}
                 None => {
                     let names = || fields.iter().map(|(name, _)| *name);
                     let hint = match closest_name(names(), &name) {
-                        Some(meant) => format!("did you mean `{meant}`?"),
-                        None => format!("{owner} has {}", names().collect::<Vec<_>>().join(", ")),
+                        Some(similar) => format!("did you mean `{similar}`?"),
+                        None => format!("expected {}", names().collect::<Vec<_>>().join(", ")),
                     };
-                    let words = format!("`{name}` is no field of {owner}");
-                    let told = self.error(entry.key, words).field(below).hint(hint);
-                    self.errors.push(told);
+                    let (field, owner) = (name.into_owned(), owner.to_owned());
+                    let kind = CommonKind::UnknownField { field, owner };
+                    let error = self.error(entry.key, kind).field(below).hint(hint);
+                    self.errors.push(error);
                 }
             }
         }
     }
 
-    fn wrong_type(&mut self, node: NodeRef<'a>, path: &str, wanted: &str) {
-        let is = match node.kind() {
-            NodeKind::Mapping => "a mapping",
-            NodeKind::Sequence => "a list",
-            _ => "a single value",
-        };
-        let words = format!("`{path}` is {is}, and {wanted} is wanted");
-        let told = self.error(node, words).field(path);
+    fn wrong_type(&mut self, node: NodeRef<'a>, path: &str, expected: &str) {
+        let error = self.error(node, CommonKind::wrong_type(expected, node)).field(path);
         let is_config = path.contains(".configMap.");
         self.errors.push(match is_config {
-            true => {
-                told.hint("write it as a text with `|`, or use `configPath` with a file of its own")
-            }
-            false => told,
+            true => error.hint("write the value as a block scalar with `|`, or use `configPath`"),
+            false => error,
         });
     }
 }

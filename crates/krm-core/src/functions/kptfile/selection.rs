@@ -1,18 +1,18 @@
-//! Which resources of a package a function gets.
+//! Selectors: which resources of a package a function gets.
 
 use crate::Resource;
 use crate::model::resource::{field, scalar_text};
 
-/// Which resources a function gets: those that one of the selectors matches, without those that an exclusion matches.
+/// The resources that a function gets: those that match a selector and no exclusion.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// Without any, all resources are meant.
+    /// The selectors; none selects all resources.
     pub selectors: Vec<Selector>,
-    /// What is left out.
+    /// The exclusions.
     pub exclude: Vec<Selector>,
 }
 
-/// What a resource must have, each exactly; what is not said is not asked.
+/// The exact values that a resource must have; missing fields match any value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selector {
     /// `apiVersion`
@@ -30,30 +30,31 @@ pub struct Selector {
 }
 
 impl Selection {
-    /// Whether all resources are meant.
+    /// Whether all resources are selected.
     pub fn is_all(&self) -> bool {
         self.selectors.is_empty() && self.exclude.is_empty()
     }
 
-    /// Whether this resource is meant.
+    /// Whether a resource is selected.
     pub fn selects(&self, resource: Resource<'_>) -> bool {
         let is_selected =
             self.selectors.is_empty() || self.selectors.iter().any(|it| it.matches(resource));
-        // Compat: an exclusion that says nothing leaves nothing out.
+        // Compat: an empty exclusion excludes nothing.
         let excludes = |it: &Selector| *it != Selector::default() && it.matches(resource);
         is_selected && !self.exclude.iter().any(excludes)
     }
 }
 
 impl Selector {
-    /// Whether everything that is asked for is so.
+    /// Whether a resource has all values of the selector.
     pub fn matches(&self, resource: Resource<'_>) -> bool {
-        let matches =
-            |wanted: &Option<String>, is: &str| wanted.as_deref().is_none_or(|it| it == is);
-        matches(&self.api_version, &resource.api_version())
-            && matches(&self.kind, &resource.kind())
-            && matches(&self.name, &resource.name())
-            && matches(&self.namespace, &resource.namespace())
+        let equals = |expected: &Option<String>, actual: &str| {
+            expected.as_deref().is_none_or(|it| it == actual)
+        };
+        equals(&self.api_version, &resource.api_version())
+            && equals(&self.kind, &resource.kind())
+            && equals(&self.name, &resource.name())
+            && equals(&self.namespace, &resource.namespace())
             && self.labels.iter().all(|it| has(resource, "labels", it))
             && self.annotations.iter().all(|it| has(resource, "annotations", it))
     }
@@ -82,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn selectors_are_alternatives_and_exclusions_come_last() {
+    fn resource_must_match_a_selector_and_no_exclusion() {
         let (item, deployment, service) = (item(), kind("Deployment"), kind("Service"));
         let has = |selectors: &[&Selector], exclude: &[&Selector]| {
             let owned = |of: &[&Selector]| of.iter().map(|it| (*it).clone()).collect();
@@ -95,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn every_word_of_a_selector_must_be_so() {
+    fn every_field_of_a_selector_must_match() {
         let labels = |value: &str| vec![("x".to_owned(), value.to_owned())];
         let matches = |selector: Selector| selector.matches(item().resource());
         assert!(matches(Selector { labels: labels("1"), ..kind("Deployment") }));

@@ -1,30 +1,27 @@
-//! The status of a Kptfile, as kpt writes it: what came of the last run. Only written where somebody asks for it.
+//! The status of a Kptfile after a run, in kpt's form. It is only written on request.
 
 use krm_yaml::{Edit, File, NodeRef, Value};
 
-use super::Role;
+use super::{KptfileKind, Role};
 use crate::functions::resource_list::Version;
 use crate::functions::results::Ran;
 use crate::model::resource::{field, scalar_text};
 use crate::{Diagnostic, Severity};
 
-/// The condition that tells of the last run.
+/// The condition of the last run.
 const RENDERED: &str = "Rendered";
 
-/// A Kptfile's text with the status of a run: all functions with their roles, and why it failed, where it did.
-///
-/// Other conditions stay. Nothing else of the file is touched.
+/// The text of a Kptfile with the status of a run: its functions with their roles, and the reason of a failure. Other conditions stay.
 pub fn write_status(
     file: &File,
     steps: &[(Role, &Ran)],
     failure: Option<&str>,
 ) -> Result<String, Diagnostic> {
-    let document =
-        file.document(0).ok_or_else(|| Diagnostic::untyped_error("the Kptfile is empty"))?;
+    let document = file.document(0).ok_or_else(|| Diagnostic::error(KptfileKind::EmptyKptfile))?;
     let status = document.root().and_then(|root| field(root, "status"));
     let mut edit = Edit::new(file);
     let mut set = |path: &str, value| {
-        let path = path.parse().expect("it is written here");
+        let path = path.parse().expect("the path is a constant");
         let set = edit.set_at(document, &path, value);
         set.map_err(|error| Diagnostic::from_edit(&error, file))
     };
@@ -52,7 +49,7 @@ fn conditions<'a>(status: Option<NodeRef<'a>>, failure: Option<&'a str>) -> Valu
         Some(_) => ("False", "RenderFailed"),
     };
     let mut own = vec![("type", RENDERED.into()), ("status", is.into()), ("reason", reason.into())];
-    own.extend(failure.map(|words| ("message", words.into())));
+    own.extend(failure.map(|reason| ("message", reason.into())));
     Value::Sequence(others.map(Value::Node).chain([mapping(own)]).collect())
 }
 
@@ -66,10 +63,10 @@ fn render_status<'a>(steps: &[(Role, &'a Ran)]) -> Value<'a> {
         }
     }
     let failed = steps.iter().filter(|(_, ran)| ran.exit_code != 0);
-    let words = failed.map(|(_, ran)| format!("{}: exit code {}", ran.name, ran.exit_code));
-    let words: Vec<String> = words.collect();
-    if !words.is_empty() {
-        entries.push(("errorSummary", Value::string(words.join("; "))));
+    let failed = failed.map(|(_, ran)| format!("{}: exit code {}", ran.name, ran.exit_code));
+    let failed: Vec<String> = failed.collect();
+    if !failed.is_empty() {
+        entries.push(("errorSummary", Value::string(failed.join("; "))));
     }
     mapping(entries)
 }
@@ -122,15 +119,15 @@ mod tests {
     }
 
     #[test]
-    fn a_status_is_added_and_nothing_else_is_touched() {
+    fn status_is_added_and_nothing_else_changes() {
         let done = written(HEAD, None);
         let wanted = "status:\n  conditions:\n  - type: Rendered\n    status: \"True\"\n    reason: RenderSuccess\n  renderStatus:\n    mutationSteps:\n    - image: example.com/a:v1\n      exitCode: 0\n      results:\n      - message: \"no\"\n        severity: error\n";
         assert_eq!(done, format!("{HEAD}{wanted}"));
-        assert_eq!(written(&done, None), done, "twice is once");
+        assert_eq!(written(&done, None), done, "writing the same status again changes nothing");
     }
 
     #[test]
-    fn a_failure_is_told_and_other_conditions_stay() {
+    fn failure_is_a_condition_and_other_conditions_stay() {
         let old = format!(
             "{HEAD}status:\n  conditions:\n  - type: Ready # by hand\n    status: \"True\"\n"
         );

@@ -1,41 +1,41 @@
-//! The items of a function as they are sent: one `ResourceList`, each item with its place and an id in its annotations.
+//! The input of a function: one `ResourceList`, in which each item has its path, its index and an id in its annotations.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use super::annotations::{ID, INDEX, INTERNAL, LEGACY_INDEX, LEGACY_PATH, PATH};
-use super::{Item, Version, item_text};
+use super::{Item, ResourceListKind, Version, item_text};
 use crate::print::list_wrapper;
 use crate::{Diagnostic, PackagePath};
 
-/// How items are sent.
+/// How an [`InputList`] is made.
 #[derive(Clone, Debug, Default)]
 pub struct InputOptions<'a> {
     /// The version of the list.
     pub version: Version,
-    /// The folder of the package that declares the function, without a slash at its end; empty for the root. Paths are
-    /// sent relative to it, and a function puts nothing outside of it.
-    pub folder: &'a str,
-    /// What the function is told.
+    /// The directory of the package that declares the function; empty for the root. Paths are sent relative to it, and a function
+    /// cannot write outside of it.
+    pub directory: &'a str,
+    /// The functionConfig.
     pub function_config: Option<&'a Item>,
-    /// Whether the items go without ids: who reads them again does not know this list.
+    /// Whether items are sent without ids, because the reader of the output does not know this list.
     pub without_ids: bool,
 }
 
-/// An item as it was sent.
+/// An item of an [`InputList`].
 #[derive(Clone, Debug)]
 pub(crate) struct InputItem<'a> {
-    /// The item itself.
+    /// The item.
     pub(crate) item: &'a Item,
     /// Its file, relative to the package that declares the function.
     pub(crate) path: Option<PackagePath>,
-    /// Other internal annotations that it has.
+    /// Its other internal annotations, which the function must not change.
     pub(crate) internal: Vec<(String, String)>,
-    /// Where its lines stand in the text that was sent.
+    /// The bytes of the item in the text of the list.
     pub(super) lines: Range<usize>,
 }
 
-/// What is sent to a function.
+/// The ResourceList that a function gets on standard input.
 ///
 /// ```
 /// use krm_core::functions::resource_list::{Item, InputOptions, InputList};
@@ -52,20 +52,20 @@ pub(crate) struct InputItem<'a> {
 pub struct InputList<'a> {
     text: String,
     pub(super) sent: Vec<InputItem<'a>>,
-    pub(super) folder: String,
+    pub(super) directory: String,
     without_ids: bool,
 }
 
 impl<'a> InputList<'a> {
-    /// The items, in this order.
+    /// Makes the list of these items, in this order.
     pub fn of(
         items: impl IntoIterator<Item = &'a Item>,
         options: &InputOptions<'_>,
     ) -> Result<Self, Diagnostic> {
-        let folder = options.folder.trim_matches('/').to_owned();
+        let directory = options.directory.trim_matches('/').to_owned();
         let head = format!("apiVersion: {}\nkind: ResourceList\n", options.version.api_version());
         let without_ids = options.without_ids;
-        let mut input = Self { text: head, sent: Vec::new(), folder, without_ids };
+        let mut input = Self { text: head, sent: Vec::new(), directory, without_ids };
         input.text.push_str("items:\n");
         for item in items {
             input.push(item)?;
@@ -81,13 +81,12 @@ impl<'a> InputList<'a> {
                 .split_inclusive('\n')
                 .for_each(|line| list_wrapper::indented(line, &mut input.text));
         }
-        debug_assert!(input.reads_so(), "{}", input.text);
+        debug_assert!(input.is_valid(), "{}", input.text);
         Ok(input)
     }
 
     fn push(&mut self, item: &'a Item) -> Result<(), Diagnostic> {
-        let path =
-            item.path.as_ref().map(|path| to_package_path(path, &self.folder)).transpose()?;
+        let path = item.path.as_ref().map(|path| self.package_path(path)).transpose()?;
         let own: Vec<(String, String)> = item_text::own(item.root()).collect();
         let mut annotations = Vec::with_capacity(3);
         let place = [
@@ -98,7 +97,7 @@ impl<'a> InputList<'a> {
         if !self.without_ids {
             annotations.push((ID, self.sent.len().to_string()));
         }
-        // Compat: a resource that has the older names gets its place in those, too.
+        // Compat: a resource that has the older annotations gets its path and index in those, too.
         let has = |name: &str| own.iter().any(|(it, _)| it == name);
         let legacy = place.into_iter().filter(|(_, legacy, _)| has(legacy));
         annotations.extend(legacy.filter_map(|(_, legacy, value)| Some((legacy, value?))));
@@ -108,7 +107,7 @@ impl<'a> InputList<'a> {
             false => item_text::text(item, &annotations)?,
         };
         match self.without_ids {
-            true => list_wrapper::item(&with_lead(&text), &mut self.text),
+            true => list_wrapper::item(&without_blank_lines_in_head(&text), &mut self.text),
             false => list_wrapper::item(&text, &mut self.text),
         }
         let lines = start..self.text.len();
@@ -119,23 +118,31 @@ impl<'a> InputList<'a> {
         Ok(())
     }
 
-    /// The `ResourceList` that goes to the function.
+    /// A path relative to the package that declares the function.
+    fn package_path(&self, path: &PackagePath) -> Result<PackagePath, Diagnostic> {
+        path.relative_to(&self.directory).ok_or_else(|| {
+            let (path, package) = (path.to_string(), self.directory.clone());
+            Diagnostic::error(ResourceListKind::NotInPackage { path, package })
+        })
+    }
+
+    /// The text of the list.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// How many items are sent.
+    /// The number of items.
     pub fn len(&self) -> usize {
         self.sent.len()
     }
 
-    /// Whether no item is sent.
+    /// Whether the list has no items.
     pub fn is_empty(&self) -> bool {
         self.sent.is_empty()
     }
 
-    /// Whether the list can be read and has every item in it; what one means was not changed by moving its lines.
-    fn reads_so(&self) -> bool {
+    /// Whether the list parses and has every item.
+    fn is_valid(&self) -> bool {
         let Ok(file) = krm_yaml::File::parse(self.text.clone()) else { return false };
         let items = file.document(0).and_then(|it| it.root()?.as_mapping()?.get("items"));
         let items = items.into_iter().flat_map(|items| items.children());
@@ -143,25 +150,14 @@ impl<'a> InputList<'a> {
     }
 }
 
-/// A path as the package in a folder knows it.
-fn to_package_path(path: &PackagePath, folder: &str) -> Result<PackagePath, Diagnostic> {
-    let rest = match folder {
-        "" => Some(path.as_str()),
-        folder => path.as_str().strip_prefix(folder).and_then(|it| it.strip_prefix('/')),
-    };
-    let refused =
-        || Diagnostic::untyped_error(format!("`{path}` is not in the package `{folder}`"));
-    PackagePath::new(rest.ok_or_else(refused)?).map_err(|_| refused())
-}
-
-/// The text without blank lines among the comments at its head: in a list a comment above a blank line belongs to nobody, and who
-/// reads the list without knowing the resource would lose it.
-fn with_lead(text: &str) -> Cow<'_, str> {
-    let is_lead = |line: &&str| line.starts_with('#') || line.trim().is_empty();
-    let lead: usize = text.split_inclusive('\n').take_while(is_lead).map(str::len).sum();
-    let (lead, rest) = text.split_at(lead);
-    let comments: String = lead.split_inclusive('\n').filter(|it| it.starts_with('#')).collect();
-    match comments.is_empty() || comments == lead {
+/// The text without blank lines among the comments at its head. In a list, a comment above a blank line belongs to no item, so a
+/// reader that does not know the original would lose it.
+fn without_blank_lines_in_head(text: &str) -> Cow<'_, str> {
+    let is_head = |line: &&str| line.starts_with('#') || line.trim().is_empty();
+    let head: usize = text.split_inclusive('\n').take_while(is_head).map(str::len).sum();
+    let (head, rest) = text.split_at(head);
+    let comments: String = head.split_inclusive('\n').filter(|it| it.starts_with('#')).collect();
+    match comments.is_empty() || comments == head {
         true => Cow::Borrowed(text),
         false => Cow::Owned(comments + rest),
     }
@@ -177,13 +173,16 @@ mod tests {
         let package = package(&[("a/b.yaml", text)]);
         let taken = Items::from_package(&package, |_| true).unwrap();
         let config = Item::parse("# c\nkind: ConfigMap\ndata: {a: b}\n".to_owned()).unwrap();
-        let options =
-            InputOptions { folder: "a", function_config: Some(&config), ..InputOptions::default() };
+        let options = InputOptions {
+            directory: "a",
+            function_config: Some(&config),
+            ..InputOptions::default()
+        };
         InputList::of(&taken.items, &options).unwrap().text().to_owned()
     }
 
     #[test]
-    fn resources_go_out_with_their_comments_and_places() {
+    fn items_are_sent_with_their_comments_and_paths() {
         let text = "# head\napiVersion: v1\nkind: Pod\nmetadata:\n  name: a # it\n---\nkind: None\n---\napiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata: {name: b, annotations: {x: y}}\n";
         let wanted = "apiVersion: config.kubernetes.io/v1
 kind: ResourceList
@@ -209,7 +208,7 @@ functionConfig:
     }
 
     #[test]
-    fn older_names_are_written_where_they_were_read() {
+    fn legacy_annotations_are_updated_where_they_exist() {
         let text = "apiVersion: v1\nkind: Pod\nmetadata:\n  annotations:\n    config.kubernetes.io/path: old.yaml\n";
         let list = sent(text);
         assert!(list.contains("\n      config.kubernetes.io/path: b.yaml\n"), "{list}");
@@ -217,23 +216,23 @@ functionConfig:
     }
 
     #[test]
-    fn a_resource_whose_annotations_come_from_elsewhere_is_written_out() {
+    fn item_with_aliased_annotations_is_expanded() {
         let text = "x: &a {k: v}\napiVersion: v1\nkind: Pod\nmetadata: {annotations: *a} # c\n";
         let list = sent(text);
         assert!(list.contains("\n    annotations:\n      k: v\n      internal."), "{list}");
     }
 
     #[test]
-    fn a_file_outside_of_the_package_is_not_sent() {
+    fn file_outside_the_package_is_an_error() {
         let mut item = Item::parse("apiVersion: v1\nkind: Pod\n".to_owned()).unwrap();
         item.path = PackagePath::new("ab/c.yaml").ok();
-        let options = InputOptions { folder: "a", ..InputOptions::default() };
+        let options = InputOptions { directory: "a", ..InputOptions::default() };
         let error = InputList::of([&item], &options).unwrap_err();
-        assert_eq!(error.message(), "`ab/c.yaml` is not in the package `a`");
+        assert_eq!(error.message(), "`ab/c.yaml` is not in package `a`");
     }
 
     #[test]
-    fn nothing_is_an_empty_list() {
+    fn list_without_items_is_an_empty_sequence() {
         let none: [Item; 0] = [];
         let input = InputList::of(&none, &InputOptions::default()).unwrap();
         assert!(input.text().ends_with("\nitems: []\n"));

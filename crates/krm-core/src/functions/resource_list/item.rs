@@ -1,32 +1,33 @@
-//! One resource on its way through functions: a document of its own, and where it belongs.
+//! Items: single resources as documents, with the file and index that they belong to.
 
 use std::sync::Arc;
 
 use krm_yaml::{DocumentRef, File, NodeRef};
 
+use super::ResourceListKind;
 use crate::print::source_text;
 use crate::{Diagnostic, PackageFile, PackagePath, Resource};
 
-/// A resource as a document of its own. A copy shares the text; a change makes a new one.
+/// A resource as a document of its own. Clones share the text.
 #[derive(Clone, Debug)]
 pub struct Item {
     file: Arc<File>,
-    /// The file that it belongs to, relative to the package that declares the function.
+    /// The file that it belongs to.
     pub path: Option<PackagePath>,
-    /// Which resource of that file it is.
+    /// Its index in that file.
     pub index: Option<usize>,
-    /// Which of the resources that were read it is; none for a new one.
+    /// The index of the resource in the package that was read; none for a new one.
     pub origin: Option<usize>,
 }
 
 impl Item {
-    /// A new resource of this text.
+    /// Parses a new resource.
     pub fn parse(text: String) -> Result<Self, Diagnostic> {
         let file = File::parse(text).map_err(|error| Diagnostic::from(&error))?;
         Self::from_file(Arc::new(file))
     }
 
-    /// The same of a document's own text, which need not be read again.
+    /// A new resource from the text of a document, reusing the document's node table instead of parsing again.
     pub(super) fn from_document(
         document: DocumentRef<'_>,
         text: String,
@@ -36,7 +37,7 @@ impl Item {
         Self::from_file(Arc::new(file))
     }
 
-    /// A new resource that is the one document of a file.
+    /// A new resource that is the only document of a file.
     pub fn from_file(file: Arc<File>) -> Result<Self, Diagnostic> {
         if let Some(error) = file.errors().next() {
             return Err(Diagnostic::from_syntax(error, &file));
@@ -44,16 +45,17 @@ impl Item {
         let roots: Vec<NodeRef<'_>> = file.documents().filter_map(|it| it.root()).collect();
         match roots[..] {
             [_] => {}
-            [] => return Err(Diagnostic::untyped_error("there is no resource in this text")),
+            [] => return Err(Diagnostic::error(ResourceListKind::NoResource)),
             [_, more, ..] => {
-                let message = "there is more than one document, and one resource is wanted";
-                return Err(Diagnostic::untyped_error(message).at(&file, more.span()));
+                let error =
+                    Diagnostic::error(ResourceListKind::SeveralDocuments { expected: "resource" });
+                return Err(error.at(&file, more.span()));
             }
         }
         Ok(Self { file, path: None, index: None, origin: None })
     }
 
-    /// The same resource, in the same place, with another text.
+    /// The same resource with another text.
     pub fn with_text(&self, text: String) -> Result<Self, Diagnostic> {
         let file = File::parse(text).map_err(|error| Diagnostic::from(&error))?;
         let (lines, columns) = self.file.offset();
@@ -61,25 +63,25 @@ impl Item {
         Ok(Self { file, ..self.clone() })
     }
 
-    /// A resource that is a part of a file, as a document of its own. What is told about it names the lines of that file.
+    /// A resource of a file as a document of its own. Diagnostics about it have the line numbers of that file.
     pub fn from_node(node: NodeRef<'_>) -> Result<Self, Diagnostic> {
         let text = source_text::document_texts(&[node]).concat();
         Ok(Self::parse(text)?.with_position_of(node))
     }
 
-    /// Says which node of a file it is: what is told about it names the lines of that file.
+    /// Sets the node of a file that the item was taken from, so that diagnostics have the line numbers of that file.
     pub(super) fn with_position_of(self, node: NodeRef<'_>) -> Self {
         let (there, here) = (node.position(), self.root().position());
         let lines = there.line.saturating_sub(here.line);
         let columns = there.column.saturating_sub(here.column);
         match Arc::try_unwrap(self.file) {
             Ok(file) => Self { file: Arc::new(file.with_offset(lines, columns)), ..self },
-            // It shares the text of its file, and stands where it stands.
+            // It shares the text of its file, so the positions are right already.
             Err(file) => Self { file, ..self },
         }
     }
 
-    /// The file of this one document.
+    /// The file that has this document only.
     pub fn file(&self) -> &File {
         &self.file
     }
@@ -89,10 +91,10 @@ impl Item {
         self.file.text()
     }
 
-    /// The node that is the resource.
+    /// The root node of the resource.
     pub fn root(&self) -> NodeRef<'_> {
         let root = self.file.documents().find_map(|document| document.root());
-        root.expect("an item is only made of a document with a root")
+        root.expect("an item is only made from a document with a root")
     }
 
     /// The resource.
@@ -100,10 +102,10 @@ impl Item {
         Resource { node: self.root(), item: None }
     }
 
-    /// The resource as a file of its own, for operations on files: it shares the text, and is known by its path.
+    /// The resource as a file of its own, for operations on files. It shares the text.
     pub fn package_file(&self) -> PackageFile {
-        let nameless = || PackagePath::new("resource").expect("this is a path inside a package");
-        let path = self.path.clone().unwrap_or_else(nameless);
+        let default = || PackagePath::new("resource").expect("the path is valid");
+        let path = self.path.clone().unwrap_or_else(default);
         let display_path = path.as_str().to_owned();
         PackageFile {
             path,
@@ -113,12 +115,12 @@ impl Item {
         }
     }
 
-    /// Whether the text is the very same one, not only an equal one.
+    /// Whether both share one text, which is cheaper than comparing and true only if nobody changed it.
     pub fn shares_text(&self, before: &Self) -> bool {
         Arc::ptr_eq(&self.file, &before.file)
     }
 
-    /// Whether it is the very same text in the same place.
+    /// Whether text, path and index are the same.
     pub fn is_unchanged(&self, before: &Self) -> bool {
         self.shares_text(before) && (&self.path, self.index) == (&before.path, before.index)
     }
@@ -129,15 +131,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_item_is_one_document() {
+    fn item_is_exactly_one_document() {
         let item = Item::parse("# head\napiVersion: v1\nkind: Pod\n".to_owned()).unwrap();
         assert_eq!(item.resource().kind(), "Pod");
         let again = item.with_text("kind: Job\n".to_owned()).unwrap();
         assert_eq!(again.text(), "kind: Job\n");
         assert!(item.shares_text(&item.clone()) && !item.shares_text(&again));
         for (text, message) in [
-            ("# nothing\n", "there is no resource in this text"),
-            ("a: b\n---\nc: d\n", "there is more than one document, and one resource is wanted"),
+            ("# nothing\n", "expected a resource, found an empty document"),
+            ("a: b\n---\nc: d\n", "expected one resource, found several documents"),
         ] {
             assert_eq!(Item::parse(text.to_owned()).unwrap_err().message(), message);
         }

@@ -1,40 +1,42 @@
-//! The text of an item as it is sent: a document without its markers, with annotations that say where it belongs.
+//! The text of an item in an input list: the document without its markers, with annotations added.
 
 use krm_yaml::{DocumentRef, Edit, File, NodeRef, Span, Value};
 
 use super::annotations::is_wire_annotation;
-use super::{Item, serialize};
+use super::{Item, ResourceListKind, serialize};
 use crate::model::resource::{field, is_null, scalar_text};
 use crate::print::json;
 use crate::print::source_text;
 use crate::{Diagnostic, annotate};
 
-/// An annotation: its name and its value.
+/// The name and value of an annotation.
 pub(super) type Annotation<'a> = (&'a str, String);
 
 /// The text of an item with annotations added, and a line break at its end.
 ///
-/// Where the layout is the ordinary one the lines are put in below the key that holds them, which needs no reading back.
-/// Where annotations come from somewhere else in the document, the function gets the resource written out.
+/// In the common layout, lines are inserted below `annotations:` or `metadata:`, which cannot fail and needs no verification. Any other
+/// layout is edited, and a resource whose annotations are aliased is sent expanded.
 pub(super) fn text(item: &Item, annotations: &[Annotation<'_>]) -> Result<String, Diagnostic> {
     let root = item.root();
     if let Some(body) = body(root)
-        && let Some(spot) = Spot::of(root)
+        && let Some(insertion) = AnnotationInsertion::of(root)
     {
-        return Ok(spliced(item.text(), body, &spot, annotations));
+        return Ok(insert_lines(item.text(), body, &insertion, annotations));
     }
     let pairs: Vec<(&str, &str)> = annotations.iter().map(|(name, it)| (*name, &**it)).collect();
-    let as_written = body(root).and_then(|body| edited(ended(body.of(item.text())), &pairs));
-    let written_out = || serialize::expanded(root).ok().and_then(|text| edited(text, &pairs));
-    as_written.or_else(written_out).ok_or_else(|| {
-        let message =
-            format!("{} cannot be sent: its annotations cannot be set", item.resource().label());
-        let told = Diagnostic::untyped_error(message).at(item.file(), root.span());
-        item.path.as_ref().map_or(told.clone(), |path| told.in_file(path.as_str()))
+    let source = body(root).and_then(|body| edited(ended(body.of(item.text())), &pairs));
+    let expanded = || serialize::expanded(root).ok().and_then(|text| edited(text, &pairs));
+    source.or_else(expanded).ok_or_else(|| {
+        let kind = ResourceListKind::CannotAnnotate { resource: item.resource().label() };
+        let error = Diagnostic::error(kind).at(item.file(), root.span());
+        match &item.path {
+            Some(path) => error.in_file(path.as_str()),
+            None => error,
+        }
     })
 }
 
-/// The text of an item as it is, with a line break at its end.
+/// The text of an item without added annotations, with a line break at its end.
 pub(super) fn plain(item: &Item) -> String {
     match body(item.root()) {
         Some(body) => ended(body.of(item.text())),
@@ -42,22 +44,22 @@ pub(super) fn plain(item: &Item) -> String {
     }
 }
 
-/// What of a document can stand inside a list as it is written; none where it must be written out: its directives stay
-/// behind, a lone `\r` is a line break that is not moved, and a `|` text that ends without a line break would get one.
+/// The part of a document that can be moved into a list as it is; none if the document must be expanded: directives cannot be moved, a
+/// lone `\r` is a line break that indentation does not handle, and a block scalar without a final line break would get one.
 fn body(root: NodeRef<'_>) -> Option<Span> {
     let document = root.document();
     let span = source_text::content_span(document);
     let text = span.of(document.file().text());
-    let has_odd_breaks = || text.replace("\r\n", "").contains('\r');
-    let needs_end = !text.ends_with('\n') && ends_in_block_text(document);
-    let is_odd = needs_end
-        || text.contains('\r') && has_odd_breaks()
+    let has_lone_cr = || text.replace("\r\n", "").contains('\r');
+    let needs_line_break = !text.ends_with('\n') && ends_in_block_scalar(document);
+    let is_unmovable = needs_line_break
+        || text.contains('\r') && has_lone_cr()
         || document.start_marker().is_some() && !document.directives().is_empty();
-    (!is_odd).then_some(span)
+    (!is_unmovable).then_some(span)
 }
 
-/// Whether the last value of a document is a `|` or `>` text that goes to the end of the file.
-fn ends_in_block_text(document: DocumentRef<'_>) -> bool {
+/// Whether the last value of a document is a block scalar that reaches the end of the file.
+fn ends_in_block_scalar(document: DocumentRef<'_>) -> bool {
     let last = document.root().and_then(|root| root.descendants().last());
     let is_block = |node: &NodeRef<'_>| node.as_scalar().is_some_and(|it| it.style().is_block());
     let is_last = |node: &NodeRef<'_>| node.end() as usize == document.file().text().len();
@@ -76,19 +78,19 @@ fn edited(text: String, annotations: &[(&str, &str)]) -> Option<String> {
     edit.apply().ok()
 }
 
-/// Where lines for annotations go.
-struct Spot {
-    /// The start of the line that they come before.
+/// Where lines for annotations are inserted.
+struct AnnotationInsertion {
+    /// The start of the line before which they are inserted.
     at: u32,
-    /// How deep they stand.
+    /// Their indentation.
     indent: usize,
-    /// Whether `annotations:` comes, too.
+    /// Whether `annotations:` is inserted, too.
     is_new: bool,
 }
 
-impl Spot {
-    /// The spot in a document of the ordinary layout: `metadata` and `annotations` are mappings by lines, nothing is
-    /// shared, and no annotation of the wire is there.
+impl AnnotationInsertion {
+    /// The insertion for a document in the common layout: `metadata` and `annotations` are block mappings, there are no aliases, and no
+    /// annotation of the ResourceList exists yet.
     fn of(root: NodeRef<'_>) -> Option<Self> {
         if root.document().aliases().next().is_some() || !root.is_block() {
             return None;
@@ -98,9 +100,9 @@ impl Spot {
             return Self::below(metadata.key, metadata.value, true);
         };
         let annotations = entry.value.as_mapping()?;
-        let is_ours =
+        let is_wire =
             |name: NodeRef<'_>| scalar_text(name).is_some_and(|it| is_wire_annotation(&it));
-        if annotations.entries().any(|entry| is_ours(entry.key)) {
+        if annotations.entries().any(|entry| is_wire(entry.key)) {
             return None;
         }
         Self::below(entry.key, entry.value, false)
@@ -109,31 +111,36 @@ impl Spot {
     fn below(key: NodeRef<'_>, mapping: NodeRef<'_>, is_new: bool) -> Option<Self> {
         let source = key.document().file().text();
         let first = mapping.children().next()?;
-        let has_own = |node: NodeRef<'_>| node.anchor().is_some() || node.tag().is_some();
-        if !mapping.is_block() || has_own(mapping) || has_own(first) {
+        let has_properties = |node: NodeRef<'_>| node.anchor().is_some() || node.tag().is_some();
+        if !mapping.is_block() || has_properties(mapping) || has_properties(first) {
             return None;
         }
         let line = source[..first.start() as usize].rfind('\n')? + 1;
-        let lead = &source[line..first.start() as usize];
+        let indent = &source[line..first.start() as usize];
         let below = &source[key.end() as usize..];
         let at = key.end() as usize + below.find('\n')? + 1;
-        let is_ordinary = at <= line && lead.bytes().all(|byte| byte == b' ');
-        is_ordinary.then_some(Self { at: at as u32, indent: lead.len(), is_new })
+        let is_common = at <= line && indent.bytes().all(|byte| byte == b' ');
+        is_common.then_some(Self { at: at as u32, indent: indent.len(), is_new })
     }
 }
 
-fn spliced(source: &str, body: Span, spot: &Spot, annotations: &[Annotation<'_>]) -> String {
-    let line_break = if source[..spot.at as usize].ends_with("\r\n") { "\r\n" } else { "\n" };
+fn insert_lines(
+    source: &str,
+    body: Span,
+    insertion: &AnnotationInsertion,
+    annotations: &[Annotation<'_>],
+) -> String {
+    let line_break = if source[..insertion.at as usize].ends_with("\r\n") { "\r\n" } else { "\n" };
     let mut out = String::with_capacity((body.end - body.start) as usize + 256);
-    out.push_str(&source[body.start as usize..spot.at as usize]);
+    out.push_str(&source[body.start as usize..insertion.at as usize]);
     let mut line = |indent: usize, parts: [&str; 2]| {
         out.extend(std::iter::repeat_n(' ', indent));
         out.extend(parts.into_iter().chain([line_break]));
     };
-    if spot.is_new {
-        line(spot.indent, ["annotations:", ""]);
+    if insertion.is_new {
+        line(insertion.indent, ["annotations:", ""]);
     }
-    let indent = spot.indent + if spot.is_new { 2 } else { 0 };
+    let indent = insertion.indent + if insertion.is_new { 2 } else { 0 };
     for (name, value) in annotations {
         let value = if crate::print::is_plain_scalar(value) {
             value
@@ -142,11 +149,11 @@ fn spliced(source: &str, body: Span, spot: &Spot, annotations: &[Annotation<'_>]
         };
         line(indent, [&format!("{name}: "), value]);
     }
-    out.push_str(&source[spot.at as usize..body.end as usize]);
+    out.push_str(&source[insertion.at as usize..body.end as usize]);
     source_text::ensure_trailing_newline(out)
 }
 
-/// The annotations that a resource has itself, as texts.
+/// The annotations of a resource, as strings.
 pub(super) fn own(root: NodeRef<'_>) -> impl Iterator<Item = (String, String)> {
     let annotations = field(root, "metadata").and_then(|it| field(it, "annotations"));
     let entries = annotations.filter(|it| !is_null(*it)).and_then(NodeRef::as_mapping);
@@ -173,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_come_below_the_key_that_holds_them() {
+    fn annotations_are_inserted_below_their_key() {
         let head = "apiVersion: v1\nkind: Pod\n";
         assert_eq!(
             annotated(&format!("{head}metadata: # m\n    # of it\n    name: a\n")),
@@ -192,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn other_layouts_are_edited_or_written_out() {
+    fn other_layouts_are_edited_or_expanded() {
         let head = "apiVersion: v1\nkind: Pod\n";
         for metadata in [
             "",

@@ -1,4 +1,7 @@
-//! The wire between an orchestrator and a function: the `ResourceList` that goes out and the one that comes back.
+//! The ResourceList protocol: the list that an orchestrator sends to a function, the list that it returns, and the edits between them.
+//!
+//! [`Items`] are taken from a package, an [`InputList`] is made of them, and [`InputList::apply`] turns the function's output into edits
+//! of the original text.
 
 pub mod annotations;
 mod apply;
@@ -6,6 +9,7 @@ mod input;
 mod item;
 mod item_text;
 mod items;
+mod kinds;
 mod output;
 mod pairing;
 pub mod results;
@@ -17,6 +21,7 @@ pub(crate) use apply::{replace_element, revise_element};
 pub use input::{InputList, InputOptions};
 pub use item::Item;
 pub use items::Items;
+pub use kinds::ResourceListKind;
 pub use output::parse_results;
 pub use results::FunctionResult;
 pub use version::Version;

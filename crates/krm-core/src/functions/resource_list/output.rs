@@ -1,49 +1,50 @@
-//! What comes back from a function: its output taken apart and checked before anything of it is believed.
+//! The output of a function: parsed and checked before anything of it is used.
 
 use std::borrow::Cow;
 use std::fmt::Display;
 
-use krm_yaml::{File, NodeRef};
+use krm_yaml::{DiagnosticKind, File, NodeRef};
 
 use super::annotations::{ID, INDEX, INTERNAL, LEGACY_INDEX, LEGACY_PATH, PATH};
-use super::results;
+use super::{ResourceListKind, results};
+use crate::diagnostics::{CommonKind, node_type};
 use crate::model::resource::{field, is_null, scalar_text};
 use crate::{Diagnostic, PackagePath, Resource};
 
-/// A resource that came back, with what its annotations say about where it belongs.
+/// A resource of a function's output, with the path and index in its annotations.
 #[derive(Clone, Debug)]
 pub(crate) struct OutputItem<'a> {
     /// The resource, with all its annotations.
     pub(crate) resource: Resource<'a>,
-    /// The id that it was sent with.
+    /// The id of the input item that it was.
     pub(crate) id: Option<Cow<'a, str>>,
     /// The file that it belongs to.
     pub(crate) path: PathAnnotation<PackagePath>,
-    /// Which resource of the file it is.
+    /// Its index in the file.
     pub(crate) index: PathAnnotation<usize>,
-    /// The other internal annotations.
+    /// Its other internal annotations.
     pub(crate) internal: Vec<(Cow<'a, str>, Cow<'a, str>)>,
 }
 
-/// A part of a resource's place in the two names that it has.
+/// The path or the index, which has a current and a legacy annotation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PathAnnotation<T> {
-    /// In the name that it has today.
+    /// The value of the current annotation.
     pub(crate) internal: Option<T>,
-    /// Compat: in the name that it had before version 1 of the specification.
+    /// Compat: the value of the annotation from before version 1 of the specification.
     pub(crate) legacy: Option<T>,
 }
 
 impl<T: PartialEq> PathAnnotation<T> {
-    /// What it says, before anybody asks whether both names say the same.
+    /// The value, whether or not both annotations agree.
     pub(crate) fn any(&self) -> Option<&T> {
         self.internal.as_ref().or(self.legacy.as_ref())
     }
 
-    /// What is meant, if this was sent. Where the names disagree the one counts that was changed.
+    /// The value that the function meant, given the value that was sent. If the annotations disagree, the function changed one of them.
     ///
     /// # Errors
-    /// Both of them, where both were changed.
+    /// Both values, if both were changed.
     fn resolve(&self, sent: Option<&T>) -> Result<Option<&T>, (&T, &T)> {
         match (&self.internal, &self.legacy) {
             (Some(new), Some(old)) if new != old => match sent {
@@ -57,27 +58,27 @@ impl<T: PartialEq> PathAnnotation<T> {
 }
 
 impl OutputItem<'_> {
-    /// Where it belongs, if it was sent with this place.
-    pub(super) fn place(
+    /// The path and index of the resource, given those that were sent.
+    pub(super) fn target(
         &self,
         sent: (Option<&PackagePath>, Option<usize>),
     ) -> Result<(Option<PackagePath>, Option<usize>), Diagnostic> {
-        let path = self.path.resolve(sent.0).map_err(|it| self.disagree(PATH, LEGACY_PATH, it))?;
+        let path = self.path.resolve(sent.0).map_err(|it| self.conflict(PATH, LEGACY_PATH, it))?;
         let index = self.index.resolve(sent.1.as_ref());
-        let index = index.map_err(|it| self.disagree(INDEX, LEGACY_INDEX, it))?;
+        let index = index.map_err(|it| self.conflict(INDEX, LEGACY_INDEX, it))?;
         Ok((path.cloned(), index.copied()))
     }
 
-    fn disagree(
+    fn conflict(
         &self,
         name: &str,
         legacy: &str,
-        values: (impl Display, impl Display),
+        (value, legacy_value): (impl Display, impl Display),
     ) -> Diagnostic {
-        let (new, old) = values;
-        let message = format!("`{legacy}` is `{old}`, and `{name}` is `{new}`");
         let node = Annotations::of(self.resource).node(legacy).unwrap_or(self.resource.node);
-        at(node, message).hint("a function changes one of them, or both to the same")
+        let [value, legacy_value] = [value.to_string(), legacy_value.to_string()];
+        let (legacy, name) = (legacy.to_owned(), name.to_owned());
+        at(node, ResourceListKind::ConflictingAnnotations { legacy, legacy_value, name, value })
     }
 }
 
@@ -92,37 +93,41 @@ pub(crate) fn parse(output: &File) -> Result<Option<Vec<OutputItem<'_>>>, Diagno
     }
 }
 
-/// The results alone: what a function that failed has to say, if its output can be read at all.
+/// The results of a function that failed, as far as its output can be parsed.
 pub fn parse_results(output: &File) -> results::ParsedResults {
     list(output).map(results::parse).unwrap_or_default()
 }
 
-/// The one list in the output.
+/// The list, which is the only document of the output.
 fn list(output: &File) -> Result<NodeRef<'_>, Diagnostic> {
     if let Some(error) = output.errors().next() {
         return Err(Diagnostic::from_syntax(error, output));
     }
     let mut roots = output.documents().filter_map(|document| document.root());
     let Some(list) = roots.find(|root| !is_null(*root)) else {
-        return Err(Diagnostic::untyped_error("the output is empty, and a ResourceList is wanted"));
+        return Err(Diagnostic::error(ResourceListKind::EmptyOutput));
     };
-    let told = |message: &str| Diagnostic::untyped_error(message).at(output, list.span());
     let kind = field(list, "kind").and_then(scalar_text);
-    match kind {
-        Some(kind) if kind.ends_with("List") => {}
-        Some(kind) => return Err(told(&format!("a ResourceList is wanted, and this is a {kind}"))),
-        None => return Err(told("a ResourceList is wanted, and this has no `kind`")),
+    let found = match kind {
+        Some(kind) if kind.ends_with("List") => None,
+        Some(kind) => Some(format!("a resource of kind `{kind}`")),
+        None if list.as_mapping().is_some() => Some("a mapping without `kind`".to_owned()),
+        None => Some(node_type(list).to_owned()),
+    };
+    if let Some(found) = found {
+        return Err(at(list, ResourceListKind::NotAResourceList { found }));
     }
-    if let Some(more) = roots.find(|root| !is_null(*root)) {
-        let message = "there is more than one document, and one ResourceList is wanted";
-        return Err(Diagnostic::untyped_error(message).at(output, more.span()));
+    match roots.find(|root| !is_null(*root)) {
+        Some(more) => {
+            Err(at(more, ResourceListKind::SeveralDocuments { expected: "ResourceList" }))
+        }
+        None => Ok(list),
     }
-    Ok(list)
 }
 
 fn parse_items<'a>(items: NodeRef<'a>) -> Result<Vec<OutputItem<'a>>, Diagnostic> {
     let Some(sequence) = items.as_sequence() else {
-        return Err(at(items, "`items` is no list"));
+        return Err(at(items, CommonKind::wrong_type("a sequence in `items`", items)));
     };
     sequence.items().enumerate().map(|(item, node)| returned(item, node.resolve())).collect()
 }
@@ -130,21 +135,22 @@ fn parse_items<'a>(items: NodeRef<'a>) -> Result<Vec<OutputItem<'a>>, Diagnostic
 fn returned(item: usize, node: NodeRef<'_>) -> Result<OutputItem<'_>, Diagnostic> {
     for name in ["apiVersion", "kind"] {
         if field(node, name).and_then(NodeRef::as_str).is_none_or(|text| text.is_empty()) {
-            return Err(at(node, format!("item {item} is no resource: it has no `{name}`")));
+            let kind = ResourceListKind::ItemNotAResource { index: item, field: name };
+            return Err(at(node, kind));
         }
     }
     let resource = Resource { node, item: Some(item) };
     let annotations = Annotations::of(resource);
     Ok(OutputItem {
         id: annotations.text(ID),
-        path: annotations.spelled(PATH, LEGACY_PATH, path)?,
-        index: annotations.spelled(INDEX, LEGACY_INDEX, index)?,
+        path: annotations.pair(PATH, LEGACY_PATH, PackagePath::new)?,
+        index: annotations.pair(INDEX, LEGACY_INDEX, index)?,
         internal: annotations.internal(),
         resource,
     })
 }
 
-/// The annotations of one resource that came back.
+/// The annotations of one output item.
 struct Annotations<'a> {
     entries: Vec<(Cow<'a, str>, NodeRef<'a>)>,
 }
@@ -165,15 +171,15 @@ impl<'a> Annotations<'a> {
         self.node(name).and_then(scalar_text)
     }
 
-    /// One value of two names.
-    fn spelled<T>(
+    /// The values of the current and the legacy annotation.
+    fn pair<T, E: DiagnosticKind>(
         &self,
         name: &str,
         legacy: &str,
-        read: impl Fn(&str) -> Result<T, String>,
+        parse: impl Fn(&str) -> Result<T, E>,
     ) -> Result<PathAnnotation<T>, Diagnostic> {
         let read = |name| match self.node(name).and_then(|it| Some((it, scalar_text(it)?))) {
-            Some((node, text)) => read(&text).map(Some).map_err(|message| at(node, message)),
+            Some((node, text)) => parse(&text).map(Some).map_err(|error| at(node, error)),
             None => Ok(None),
         };
         Ok(PathAnnotation { internal: read(name)?, legacy: read(legacy)? })
@@ -187,16 +193,12 @@ impl<'a> Annotations<'a> {
     }
 }
 
-fn path(text: &str) -> Result<PackagePath, String> {
-    PackagePath::new(text).map_err(|error| error.to_string())
+fn index(text: &str) -> Result<usize, ResourceListKind> {
+    text.parse().map_err(|_| ResourceListKind::InvalidIndex { index: text.to_owned() })
 }
 
-fn index(text: &str) -> Result<usize, String> {
-    text.parse().map_err(|_| format!("`{text}` is no index of a resource in a file"))
-}
-
-fn at(node: NodeRef<'_>, message: impl Into<String>) -> Diagnostic {
-    Diagnostic::untyped_error(message).at(node.document().file(), node.span())
+fn at(node: NodeRef<'_>, kind: impl DiagnosticKind) -> Diagnostic {
+    Diagnostic::error(kind).at(node.document().file(), node.span())
 }
 
 #[cfg(test)]
@@ -215,19 +217,20 @@ mod tests {
     }
 
     #[test]
-    fn output_that_is_no_list_of_resources_is_refused() {
+    fn output_must_be_a_list_of_resources() {
         for (text, message) in [
-            ("", "the output is empty, and a ResourceList is wanted"),
-            ("---\n", "the output is empty, and a ResourceList is wanted"),
-            ("hello\n", "a ResourceList is wanted, and this has no `kind`"),
-            ("kind: Pod\n", "a ResourceList is wanted, and this is a Pod"),
+            ("", "expected a ResourceList, found no output"),
+            ("---\n", "expected a ResourceList, found no output"),
+            ("hello\n", "expected a ResourceList, found a string"),
+            ("a: 1\n", "expected a ResourceList, found a mapping without `kind`"),
+            ("kind: Pod\n", "expected a ResourceList, found a resource of kind `Pod`"),
+            ("kind: List\n---\nkind: List\n", "expected one ResourceList, found several documents"),
+            ("kind: List\nitems: 5\n", "expected a sequence in `items`, found an integer"),
+            ("kind: List\nitems: [5]\n", "item 0 is not a resource: missing field `apiVersion`"),
             (
-                "kind: List\n---\nkind: List\n",
-                "there is more than one document, and one ResourceList is wanted",
+                "kind: List\nitems: [{apiVersion: v1}]\n",
+                "item 0 is not a resource: missing field `kind`",
             ),
-            ("kind: List\nitems: 5\n", "`items` is no list"),
-            ("kind: List\nitems: [5]\n", "item 0 is no resource: it has no `apiVersion`"),
-            ("kind: List\nitems: [{apiVersion: v1}]\n", "item 0 is no resource: it has no `kind`"),
         ] {
             assert_eq!(error(text), message, "{text}");
         }
@@ -235,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn no_items_and_an_empty_list_are_told_apart() {
+    fn missing_items_differ_from_an_empty_list() {
         let items = |text: &str| {
             let file = File::parse(text.to_owned()).unwrap();
             parse(&file).unwrap().map(|items| items.len())
@@ -247,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_read_in_both_spellings() {
+    fn path_and_index_are_read_from_both_annotations() {
         for spelling in ["internal.config.kubernetes.io", "config.kubernetes.io"] {
             let file = File::parse(item(&format!(
                 "{spelling}/path: a/b.yaml, {spelling}/index: '2', internal.config.kubernetes.io/x: y"
@@ -261,34 +264,37 @@ mod tests {
     }
 
     #[test]
-    fn places_that_cannot_be_are_refused() {
+    fn invalid_path_or_index_is_an_error() {
         for (annotations, message) in [
             ("internal.config.kubernetes.io/path: ../a", "path `../a` leaves the package"),
             (
                 "config.kubernetes.io/path: /etc/passwd",
                 "expected a path relative to the package, found `/etc/passwd`",
             ),
-            ("config.kubernetes.io/index: '-1'", "`-1` is no index of a resource in a file"),
+            (
+                "config.kubernetes.io/index: '-1'",
+                "expected the index of a resource in its file, found `-1`",
+            ),
         ] {
             assert_eq!(error(&item(annotations)), message);
         }
     }
 
     #[test]
-    fn of_two_names_that_disagree_the_one_that_was_changed_counts() {
+    fn changed_annotation_wins_over_the_unchanged_one() {
         let annotations =
             "config.kubernetes.io/path: a.yaml, internal.config.kubernetes.io/path: b.yaml";
         let file = File::parse(item(annotations)).unwrap();
         let returned = parse(&file).unwrap().unwrap().remove(0);
         let place = |sent: Option<&str>| {
             let sent = sent.map(|it| PackagePath::new(it).unwrap());
-            let place = returned.place((sent.as_ref(), None));
+            let place = returned.target((sent.as_ref(), None));
             place.map(|it| it.0.unwrap().to_string()).map_err(|error| error.message().to_owned())
         };
         assert_eq!(place(Some("b.yaml")), Ok("a.yaml".to_owned()));
         assert_eq!(place(Some("a.yaml")), Ok("b.yaml".to_owned()));
-        let words = "`config.kubernetes.io/path` is `a.yaml`, and `internal.config.kubernetes.io/path` is `b.yaml`";
-        assert_eq!(place(Some("c.yaml")), Err(words.to_owned()));
-        assert_eq!(place(None), Err(words.to_owned()));
+        let message = "annotation `config.kubernetes.io/path` is `a.yaml`, but `internal.config.kubernetes.io/path` is `b.yaml`";
+        assert_eq!(place(Some("c.yaml")), Err(message.to_owned()));
+        assert_eq!(place(None), Err(message.to_owned()));
     }
 }

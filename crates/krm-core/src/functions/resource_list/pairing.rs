@@ -1,12 +1,13 @@
-//! Which resource that came back is which one that was sent.
+//! Pairs the items of a function's output with the items of its input.
 
 use std::collections::BTreeMap;
 
+use super::ResourceListKind;
 use super::input::InputItem;
 use super::output::OutputItem;
 use crate::Diagnostic;
 
-/// What became of the resources; all are positions in the two lists, in order.
+/// The pairs, as indices into the two lists, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ItemPairs {
     /// InputItem and returned, in the order of what was returned.
@@ -17,10 +18,11 @@ pub(crate) struct ItemPairs {
     pub(crate) gone: Vec<usize>,
 }
 
-/// Finds for every resource that came back the one that was sent: by its id, then by its place, then by its identity.
+/// Finds the input item of every output item: by its id, then by path and index, then by its identity.
 ///
-/// Of several with one id, the one that kept its identity is it, and the others are new. A function that changed an
-/// internal annotation which is not its own is an error.
+/// Ids come first, because a function may rename and move a resource, but it may also drop annotations, or copy a resource together with
+/// its id. Of several items with one id, the one that kept its identity is paired, and the others are new. A changed internal annotation
+/// is an error.
 pub(crate) fn pair_items(
     sent: &[InputItem<'_>],
     returned: &[OutputItem<'_>],
@@ -35,7 +37,7 @@ pub(crate) fn pair_items(
     matching.by(|sent| sent.item.resource().identity(), |returned| returned.resource.identity());
     let found = matching.finish();
     for (sent_at, returned_at) in &found.kept {
-        internal_stays(&sent[*sent_at], &returned[*returned_at])?;
+        check_internal_annotations(&sent[*sent_at], &returned[*returned_at])?;
     }
     Ok(found)
 }
@@ -43,7 +45,7 @@ pub(crate) fn pair_items(
 struct ItemPairing<'s, 'a> {
     sent: &'s [InputItem<'a>],
     returned: &'s [OutputItem<'a>],
-    /// For each that came back, the one that was sent.
+    /// The input item of each output item.
     to: Vec<Option<usize>>,
     taken: Vec<bool>,
 }
@@ -66,7 +68,7 @@ impl ItemPairing<'_, '_> {
         }
     }
 
-    /// Pairs what is still free and has the same key on both sides.
+    /// Pairs the unpaired items that have the same key on both sides.
     fn by<K: Ord>(
         &mut self,
         of_sent: impl Fn(&InputItem<'_>) -> Option<K>,
@@ -80,7 +82,7 @@ impl ItemPairing<'_, '_> {
             }
         }
         for at in 0..self.returned.len() {
-            // A copy of a resource that was sent is new, wherever it says that it stands.
+            // A copy of an input item is new, whatever path and index it copied along.
             let is_copy = self.of_id(&self.returned[at]).is_some();
             if self.to[at].is_none() && !is_copy {
                 let sent = of_returned(&self.returned[at]).and_then(|key| keys.remove(&key));
@@ -112,20 +114,22 @@ impl ItemPairing<'_, '_> {
     }
 }
 
-/// Spec: a function changes no internal annotation but path and index. One that is missing is no change.
-fn internal_stays(sent: &InputItem<'_>, returned: &OutputItem<'_>) -> Result<(), Diagnostic> {
+/// Spec: a function must not change internal annotations other than path and index. A missing annotation is not a change.
+fn check_internal_annotations(
+    sent: &InputItem<'_>,
+    returned: &OutputItem<'_>,
+) -> Result<(), Diagnostic> {
     for (name, value) in &sent.internal {
         let changed = returned.internal.iter().find(|(other, now)| other == name && now != value);
         if let Some((_, now)) = changed {
             let node = returned.resource.node;
-            let message = format!(
-                "the function changed the annotation `{name}` of {} from `{value}` to `{now}`",
-                sent.item.resource().label()
-            );
-            let told = Diagnostic::untyped_error(message).at(node.document().file(), node.span());
-            return Err(
-                told.hint("annotations of this name belong to the tool that runs the function")
-            );
+            let kind = ResourceListKind::ChangedInternalAnnotation {
+                name: name.clone(),
+                resource: sent.item.resource().label(),
+                old: value.clone(),
+                new: now.to_string(),
+            };
+            return Err(Diagnostic::error(kind).at(node.document().file(), node.span()));
         }
     }
     Ok(())
@@ -144,7 +148,7 @@ mod tests {
         )
     }
 
-    /// Two pods of one file, and what came back for them.
+    /// The pairs of two pods of one file with these output items.
     fn found(returned: &[String]) -> Result<ItemPairs, Diagnostic> {
         let own = "internal.config.kubernetes.io/x: '1'";
         let items = ["a", "b"].into_iter().enumerate().map(|(index, name)| {
@@ -169,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_counts_more_than_names_and_places() {
+    fn id_takes_precedence_over_path_and_identity() {
         let found =
             found(&[pod("x", &id(1)), pod("y", &format!("{}, {}", id(0), place("b.yaml", 7)))]);
         assert_eq!(
@@ -179,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_with_one_id_the_one_that_kept_its_names_is_it() {
+    fn of_two_items_with_one_id_the_one_with_the_same_identity_is_paired() {
         let place = place("a.yaml", 0);
         let copy = format!("{}, {place}", id(0));
         let found = found(&[pod("copy", &copy), pod("a", &copy)]).unwrap();
@@ -187,19 +191,19 @@ mod tests {
     }
 
     #[test]
-    fn without_an_id_the_place_counts_and_then_the_names() {
+    fn items_without_id_are_paired_by_path_then_by_identity() {
         let found =
             found(&[pod("renamed", &place("a.yaml", 1)), pod("a", ""), pod("new", "")]).unwrap();
         assert_eq!(found, ItemPairs { kept: vec![(1, 0), (0, 1)], new: vec![2], gone: vec![] });
     }
 
     #[test]
-    fn an_internal_annotation_that_was_changed_is_an_error_and_a_missing_one_is_none() {
+    fn changed_internal_annotation_is_an_error_but_a_missing_one_is_not() {
         let changed = format!("{}, internal.config.kubernetes.io/x: '2'", id(0));
         let error = found(&[pod("a", &changed)]).unwrap_err();
         assert_eq!(
             error.message(),
-            "the function changed the annotation `internal.config.kubernetes.io/x` of Pod a from `1` to `2`"
+            "the function changed annotation `internal.config.kubernetes.io/x` of Pod a from `1` to `2`"
         );
         assert!(
             found(&[pod("a", &id(0)), pod("b", "internal.config.kubernetes.io/new: 'y'")]).is_ok()
@@ -207,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_come_back_is_gone() {
+    fn items_missing_from_the_output_are_gone() {
         assert_eq!(found(&[]).unwrap().gone, [0, 1]);
     }
 }

@@ -1,8 +1,8 @@
-//! Values written as documents of their own, where there is no text to be kept.
+//! Values serialized as documents, for resources whose source text cannot be used.
 
 use krm_yaml::{Edit, EditError, EditErrorKind, File, NodeRef, Span, Value};
 
-/// A value as a document by lines. Numbers keep their spelling: `0x1f` is no text.
+/// A value as a document in block style. Numbers keep their spelling: `0x1f` stays a number.
 pub(crate) fn block_document(value: Value<'_>) -> Result<String, EditError> {
     let refused = |kind: EditErrorKind| EditError::new(Span::empty(0), kind);
     let stub = File::parse("x\n".to_owned()).map_err(|error| refused(error.into()))?;
@@ -12,7 +12,7 @@ pub(crate) fn block_document(value: Value<'_>) -> Result<String, EditError> {
     edit.apply()
 }
 
-/// A node with all that its aliases stand for.
+/// A node as a document of its own, with its aliases expanded.
 pub(crate) fn expanded(node: NodeRef<'_>) -> Result<String, EditError> {
     let value = node.to_value().map_err(|error| EditError::new(node.span(), error))?;
     block_document(value)
@@ -23,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_out_means_the_same() {
+    fn expanded_document_has_the_same_meaning() {
         let text = "a: &x [0x1F, .inf, 1e3, 'on', 017]\nb: *x\nc: {<<: {d: \"two\\nlines\\n\"}}\n";
         let file = File::parse(text.to_owned()).unwrap();
         let root = file.document(0).unwrap().root().unwrap();

@@ -3,7 +3,7 @@
 /// The API group of the `ResourceList`.
 const GROUP: &str = "config.kubernetes.io/";
 
-/// A version of the `ResourceList`, from the oldest.
+/// A version of the `ResourceList`.
 ///
 /// ```
 /// use krm_core::functions::resource_list::Version;
@@ -18,7 +18,7 @@ pub enum Version {
     V1Alpha1,
     /// `config.kubernetes.io/v1beta1`
     V1Beta1,
-    /// `config.kubernetes.io/v1`, which is sent unless something else is asked for.
+    /// `config.kubernetes.io/v1`, the default.
     #[default]
     V1,
     /// `config.kubernetes.io/v2alpha1`
@@ -29,7 +29,7 @@ impl Version {
     /// All versions, from the oldest.
     pub const ALL: [Self; 4] = [Self::V1Alpha1, Self::V1Beta1, Self::V1, Self::V2Alpha1];
 
-    /// The version of an `apiVersion`; none where it is not one of the `ResourceList`.
+    /// The version of an `apiVersion`; none if it is not one of the `ResourceList`.
     pub fn of(api_version: &str) -> Option<Self> {
         let name = api_version.strip_prefix(GROUP)?;
         Self::ALL.into_iter().find(|version| version.name() == name)
@@ -49,7 +49,7 @@ impl Version {
         format!("{GROUP}{}", self.name())
     }
 
-    /// Spec: a result proposes several values from version 2 on, and one before.
+    /// Whether results can propose several values. Spec: from version 2 on.
     pub fn has_many_proposals(self) -> bool {
         self >= Self::V2Alpha1
     }

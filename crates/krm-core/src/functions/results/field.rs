@@ -1,29 +1,29 @@
-//! The field that a result names: functions write paths in several ways, and keys with dots in all of them.
+//! The field that a result names. Functions write paths in several notations, and do not quote keys that contain dots.
 
 use krm_yaml::{NodeRef, Path, Segment, Span};
 
-/// Mappings whose keys are names that people chose, and often hold dots.
-const NAMES: [&str; 7] =
+/// Mappings whose keys are chosen by users and often contain dots.
+const FREE_FORM: [&str; 7] =
     ["annotations", "labels", "matchLabels", "nodeSelector", "data", "binaryData", "stringData"];
 
-/// How far the path of a field goes in a resource.
+/// The result of looking up a field in a resource.
 #[derive(Clone, Debug)]
 pub struct FieldLookup<'a> {
-    /// The last node on the way that is there.
+    /// The last node on the path that exists.
     pub node: NodeRef<'a>,
-    /// What is missing behind it; nothing where the field is there.
+    /// The rest of the path, which does not exist; empty if the field exists.
     pub missing: Vec<Segment>,
 }
 
 impl<'a> FieldLookup<'a> {
-    /// Follows a path such as `spec.ports[0].port` or `spec.ports.0.port`; none for a text that is no path.
+    /// Follows a path such as `spec.ports[0].port` or `spec.ports.0.port`; none if the text is not a path.
     ///
     /// ```
     /// use krm_core::functions::results::FieldLookup;
     ///
     /// let text = "metadata:\n  annotations: {example.com/owner: me}\nspec:\n  ports: [{port: 80}]\n";
     /// let file = krm_yaml::File::parse(text.to_owned())?;
-    /// let root = file.document(0).and_then(|it| it.root()).expect("it is there");
+    /// let root = file.document(0).and_then(|it| it.root()).expect("the document has a root");
     /// for path in ["spec.ports[0].port", "spec.ports.0.port", ".spec.ports[0].port", "$.spec.ports[0].port"] {
     ///     assert_eq!(FieldLookup::find(root, path).expect("a path").node.text(), "80");
     /// }
@@ -41,22 +41,22 @@ impl<'a> FieldLookup<'a> {
             let Some((next, taken)) = step(node, rest) else { break };
             (node, rest) = (next, &rest[taken..]);
         }
-        Some(Self { node, missing: named(node, rest) })
+        Some(Self { node, missing: missing_segments(node, rest) })
     }
 
-    /// Whether the field is there.
+    /// Whether the field exists.
     pub fn exists(&self) -> bool {
         self.missing.is_empty()
     }
 
-    /// The path from the root of its document, in one notation.
+    /// The path from the root of the document, in one notation.
     pub fn path(&self) -> Path {
         let mut path = self.node.path();
         self.missing.iter().for_each(|segment| path.push(segment.clone()));
         path
     }
 
-    /// What to underline: a value, or the name of what holds others.
+    /// What to underline: a scalar, or the key of a collection.
     pub fn span(&self) -> Span {
         let node = self.node;
         match node.key().filter(|_| node.is_collection()) {
@@ -66,7 +66,7 @@ impl<'a> FieldLookup<'a> {
     }
 }
 
-/// One step, or several at once where a key holds dots.
+/// One step, or several at once if a key contains dots.
 fn step<'a>(node: NodeRef<'a>, rest: &[Segment]) -> Option<(NodeRef<'a>, usize)> {
     if let Some(next) = node.step(&rest[0]) {
         return Some((next, 1));
@@ -82,15 +82,15 @@ fn step<'a>(node: NodeRef<'a>, rest: &[Segment]) -> Option<(NodeRef<'a>, usize)>
     })
 }
 
-/// What is missing: below a mapping of people's names that is one key, whatever dots it has.
-fn named(node: NodeRef<'_>, rest: &[Segment]) -> Vec<Segment> {
-    let own = |node: NodeRef<'_>| Some(node.key()?.as_scalar()?.value().into_owned());
-    let is_names = own(node).is_some_and(|name| NAMES.contains(&name.as_str()));
+/// The missing segments. Below a mapping with free-form keys they are one key that contains dots.
+fn missing_segments(node: NodeRef<'_>, rest: &[Segment]) -> Vec<Segment> {
+    let key = |node: NodeRef<'_>| Some(node.key()?.as_scalar()?.value().into_owned());
+    let is_free_form = key(node).is_some_and(|name| FREE_FORM.contains(&name.as_str()));
     let first = match rest.first() {
-        Some(Segment::Key(key)) => NAMES.contains(&key.as_str()),
+        Some(Segment::Key(key)) => FREE_FORM.contains(&key.as_str()),
         _ => false,
     };
-    let from = if is_names { 0 } else { usize::from(first) };
+    let from = if is_free_form { 0 } else { usize::from(first) };
     let keys: Vec<&str> = rest[from.min(rest.len())..]
         .iter()
         .map_while(|segment| match segment {
@@ -98,7 +98,7 @@ fn named(node: NodeRef<'_>, rest: &[Segment]) -> Vec<Segment> {
             _ => None,
         })
         .collect();
-    let is_one = (is_names || first) && from + keys.len() == rest.len() && !keys.is_empty();
+    let is_one = (is_free_form || first) && from + keys.len() == rest.len() && !keys.is_empty();
     if !is_one {
         return rest.to_vec();
     }
@@ -111,7 +111,7 @@ mod tests {
     use krm_yaml::File;
 
     #[test]
-    fn what_is_missing_is_told_from_where_it_would_be() {
+    fn missing_field_has_the_path_where_it_would_be() {
         let file = File::parse("metadata:\n  name: a\nspec:\n  x: {y: 1}\n".to_owned()).unwrap();
         let root = file.document(0).unwrap().root().unwrap();
         let path = |text: &str| FieldLookup::find(root, text).unwrap().path().to_string();

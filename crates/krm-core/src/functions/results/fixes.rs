@@ -1,241 +1,231 @@
-//! Proposals of functions, applied: each is an edit of the one field that its result names.
+//! Fixes: applies the values that results propose, each as an edit of one field.
 
 use std::collections::BTreeMap;
 
-use krm_yaml::{Edit, EditError, File, NodeRef, Value};
+use krm_yaml::{Edit, File, NodeRef, Value};
 
+use super::ResultKind;
 use super::field::FieldLookup;
 use super::locate::{LocatedResult, ResultLocator};
 use crate::diagnostics::CommonKind;
 use crate::functions::resource_list::FunctionResult;
 use crate::functions::resource_list::results::FieldRef;
 use crate::print::json;
-use crate::{Diagnostic, Package, PackagePath, Severity};
+use crate::{Diagnostic, Package, PackagePath};
 
-/// One result with the folder of the package whose function gave it.
+/// A result and the package whose function returned it.
 #[derive(Clone, Debug)]
 pub struct PackageResult<'r> {
-    /// The folder of the package that declares the function; empty for the one that was read.
-    pub folder: &'r str,
+    /// The directory of the package that declares the function; empty for the root package.
+    pub directory: &'r str,
     /// The result.
     pub result: &'r FunctionResult,
 }
 
-/// What came of the proposals.
+/// The fixes of a package.
 #[derive(Clone, Debug, Default)]
 pub struct Fixes {
-    /// New texts, by file.
+    /// The new texts of files.
     pub texts: BTreeMap<PackagePath, String>,
-    /// What was changed, in words.
-    pub done: Vec<String>,
-    /// What was not, and why.
-    pub left: Vec<Diagnostic>,
+    /// The fields that are fixed, as `file:line: path`.
+    pub applied: Vec<String>,
+    /// Warnings for the results that are not fixed.
+    pub skipped: Vec<Diagnostic>,
 }
 
-/// A proposal that can be applied.
+/// A fix that can be applied.
 struct Fix<'a> {
     field: FieldLookup<'a>,
     value: Value<'static>,
-    finding: usize,
+    /// The index of its result.
+    result: usize,
 }
 
 impl Fixes {
-    /// Applies the proposals of results to a package. Of several proposals `choose` says which one is taken, by the number of the
-    /// result and its proposals; none leaves all.
+    /// Computes the fixes of a package. If a result proposes several values, `choose` returns the index of the one to use, given the
+    /// index of the result; none skips the result.
     pub fn apply(
         package: &Package,
-        findings: &[PackageResult<'_>],
+        results: &[PackageResult<'_>],
         mut choose: impl FnMut(usize, &FunctionResult) -> Option<usize>,
     ) -> Self {
         let locator = ResultLocator::new(package);
         let mut fixes = Self::default();
         let mut by_file: BTreeMap<&PackagePath, Vec<Fix<'_>>> = BTreeMap::new();
-        for (number, finding) in findings.iter().enumerate() {
-            let Some(field) = finding.result.field.as_ref().filter(|it| !it.proposed.is_empty())
+        for (index, it) in results.iter().enumerate() {
+            let Some(field) = it.result.field.as_ref().filter(|field| !field.proposed.is_empty())
             else {
                 continue;
             };
-            let left = |words: &str| {
-                not_changed(locator.diagnostic(finding.folder, finding.result), words)
-            };
+            let skip = |kind| not_fixed(kind, &locator.diagnostic(it.directory, it.result));
             let value = match &field.proposed[..] {
-                [one] => one,
-                many => match choose(number, finding.result).and_then(|it| many.get(it)) {
+                [value] => value,
+                values => match choose(index, it.result).and_then(|at| values.get(at)) {
                     Some(chosen) => chosen,
                     None => {
-                        let words = format!("{} values are proposed", many.len());
-                        fixes.left.push(offered(left(&words), number, many));
+                        let kind = ResultKind::SeveralProposals { count: values.len() };
+                        fixes.skipped.push(with_choices(skip(kind), index, values));
                         continue;
                     }
                 },
             };
-            let target = locator.locate(finding.folder, finding.result);
-            match wanted(target, field, value) {
+            match requested_edit(locator.locate(it.directory, it.result), field, value) {
                 Ok(Some((path, field, value))) => {
-                    by_file.entry(path).or_default().push(Fix { field, value, finding: number });
+                    by_file.entry(path).or_default().push(Fix { field, value, result: index });
                 }
                 Ok(None) => {}
-                Err(words) => fixes.left.push(left(&words)),
+                Err(kind) => fixes.skipped.push(skip(kind)),
             }
         }
         for (path, all) in by_file {
-            fixes.file(package, path, &all, |number| {
-                let finding = &findings[number];
-                locator.diagnostic(finding.folder, finding.result)
+            fixes.fix_file(package, path, &all, |index| {
+                locator.diagnostic(results[index].directory, results[index].result)
             });
         }
         fixes
     }
 
-    /// One file: all proposals at once, or one by one where they do not go together.
-    fn file(
+    /// Fixes one file: all edits at once, or one by one if they cannot be combined.
+    fn fix_file(
         &mut self,
         package: &Package,
         path: &PackagePath,
         all: &[Fix<'_>],
-        tell: impl Fn(usize) -> Diagnostic,
+        diagnostic: impl Fn(usize) -> Diagnostic,
     ) {
-        let files = package.files();
-        let found = files.binary_search_by(|file| file.path.cmp(path)).ok();
-        let Some((file, text)) = found.and_then(|at| Some((&files[at], files[at].file()?))) else {
-            return;
-        };
+        let file = package.file(path);
+        let Some((file, text)) = file.and_then(|file| Some((file, file.file()?))) else { return };
         if file.is_external_symlink {
             let skipped = Diagnostic::warning(CommonKind::SymlinkOutsidePackage);
-            self.left.push(skipped.in_file(&*file.display_path));
+            self.skipped.push(skipped.in_file(&*file.display_path));
             return;
         }
         let json = path.is_json();
-        let (mut apart, mut refused) = without_meetings(all);
-        let new = edited(text, &apart, json).or_else(|_| {
-            let mut together: Vec<&Fix<'_>> = Vec::new();
-            for fix in apart.drain(..) {
-                together.push(fix);
-                if let Err(words) = edited(text, &together, json) {
-                    together.pop();
-                    refused.push((fix, words.to_string()));
+        let (mut distinct, mut refused) = without_conflicts(all);
+        let new = edited(text, &distinct, json).or_else(|_| {
+            let mut combined: Vec<&Fix<'_>> = Vec::new();
+            for fix in distinct.drain(..) {
+                combined.push(fix);
+                if let Err(kind) = edited(text, &combined, json) {
+                    combined.pop();
+                    refused.push((fix, kind));
                 }
             }
-            apart = together;
-            edited(text, &apart, json)
+            distinct = combined;
+            edited(text, &distinct, json)
         });
-        self.left
-            .extend(refused.into_iter().map(|(fix, words)| not_changed(tell(fix.finding), &words)));
-        self.done.extend(apart.iter().map(|fix| said(&tell(fix.finding), &fix.field)));
+        let refused = refused.into_iter();
+        self.skipped.extend(refused.map(|(fix, kind)| not_fixed(kind, &diagnostic(fix.result))));
+        self.applied.extend(distinct.iter().map(|fix| label(&diagnostic(fix.result), &fix.field)));
         self.texts.extend(new.ok().map(|text| (path.clone(), text)));
     }
 }
 
-/// The proposals that are about different fields, and those that another one stands against.
-fn without_meetings<'f, 'a>(all: &'f [Fix<'a>]) -> (Vec<&'f Fix<'a>>, Vec<(&'f Fix<'a>, String)>) {
+type Refused<'f, 'a> = (&'f Fix<'a>, ResultKind);
+
+/// The fixes of different fields, and those that another fix contradicts.
+fn without_conflicts<'f, 'a>(all: &'f [Fix<'a>]) -> (Vec<&'f Fix<'a>>, Vec<Refused<'f, 'a>>) {
     let mut by_path: BTreeMap<(usize, String), &Fix<'a>> = BTreeMap::new();
-    let (mut apart, mut refused) = (Vec::new(), Vec::new());
+    let (mut distinct, mut refused) = (Vec::new(), Vec::new());
     for fix in all {
-        let place = (fix.field.node.document().index(), fix.field.path().to_string());
-        match by_path.get(&place) {
-            Some(other) if same(&other.value, &fix.value) => {}
-            Some(_) => {
-                refused.push((fix, "another result proposes something else for it".to_owned()));
-            }
+        let key = (fix.field.node.document().index(), fix.field.path().to_string());
+        match by_path.get(&key) {
+            Some(other) if is_equal(&other.value, &fix.value) => {}
+            Some(_) => refused.push((fix, ResultKind::ConflictingProposals)),
             None => {
-                by_path.insert(place, fix);
-                apart.push(fix);
+                by_path.insert(key, fix);
+                distinct.push(fix);
             }
         }
     }
-    (apart, refused)
+    (distinct, refused)
 }
 
-fn not_changed(mut told: Diagnostic, words: &str) -> Diagnostic {
-    told.severity = Severity::Warning;
-    told.set_untyped(format!("not changed: {words}"));
-    told.hints.clear();
-    told
+fn not_fixed(kind: ResultKind, result: &Diagnostic) -> Diagnostic {
+    Diagnostic::warning(kind).located_as(result)
 }
 
-fn said(told: &Diagnostic, field: &FieldLookup<'_>) -> String {
-    let line = told.location.as_ref().map_or(String::new(), |place| format!(":{}", place.line));
-    let file = told.file.as_deref().unwrap_or_default();
-    let what = told.field.as_deref().map_or_else(|| field.path().to_string(), str::to_owned);
-    format!("{file}{line}: {what}")
+fn label(diagnostic: &Diagnostic, field: &FieldLookup<'_>) -> String {
+    let line = diagnostic.location.as_ref().map_or(String::new(), |it| format!(":{}", it.line));
+    let file = diagnostic.file.as_deref().unwrap_or_default();
+    let path = diagnostic.field.as_deref().map_or_else(|| field.path().to_string(), str::to_owned);
+    format!("{file}{line}: {path}")
 }
 
-fn edited(file: &File, fixes: &[&Fix<'_>], json: bool) -> Result<String, EditError> {
+fn edited(file: &File, fixes: &[&Fix<'_>], json: bool) -> Result<String, ResultKind> {
     let mut edit = Edit::new(file).json(json);
-    for fix in fixes {
-        match fix.field.exists() {
-            true => edit.set(fix.field.node, fix.value.clone())?,
-            false => {
-                let (document, path) = (fix.field.node.document(), fix.field.path());
-                edit.set_at(document, &path, fix.value.clone())?;
-            }
-        }
-    }
-    edit.apply()
-}
-
-/// The proposals with the numbers by which they are chosen.
-fn offered(told: Diagnostic, number: usize, proposed: &[Value<'_>]) -> Diagnostic {
-    let choices = proposed.iter().enumerate().map(|(at, value)| {
-        format!("`--choose {}={}` sets {}", number + 1, at + 1, json::write(value))
+    let queued = fixes.iter().try_for_each(|fix| match fix.field.exists() {
+        true => edit.set(fix.field.node, fix.value.clone()),
+        false => edit.set_at(fix.field.node.document(), &fix.field.path(), fix.value.clone()),
     });
-    choices.fold(told, Diagnostic::hint)
+    let text = queued.and_then(|()| edit.apply());
+    text.map_err(|error| ResultKind::CannotEdit { reason: error.to_string() })
 }
 
-type Wanted<'a> = Option<(&'a PackagePath, FieldLookup<'a>, Value<'static>)>;
+/// Adds the flags that choose each of the proposed values.
+fn with_choices(diagnostic: Diagnostic, index: usize, proposed: &[Value<'_>]) -> Diagnostic {
+    let choices = proposed.iter().enumerate().map(|(at, value)| {
+        format!("use `--choose {}={}` to set {}", index + 1, at + 1, json::write(value))
+    });
+    choices.fold(diagnostic, Diagnostic::hint)
+}
 
-/// The edit that a result asks for; none where the value is there already, and words where it cannot be.
-fn wanted<'a>(
-    target: Option<LocatedResult<'a>>,
+type RequestedEdit<'a> = Option<(&'a PackagePath, FieldLookup<'a>, Value<'static>)>;
+
+/// The edit that a result asks for; none if the field has the value already.
+fn requested_edit<'a>(
+    located: Option<LocatedResult<'a>>,
     field: &FieldRef,
     value: &Value<'static>,
-) -> Result<Wanted<'a>, String> {
-    let Some(LocatedResult { placed, field: found }) = target else {
-        return Err("there is no such resource".to_owned());
+) -> Result<RequestedEdit<'a>, ResultKind> {
+    let Some(LocatedResult { resource, field: found }) = located else {
+        return Err(ResultKind::ResourceNotFound);
     };
-    let Some(found) = found else { return Err(format!("`{}` is no path", field.path)) };
+    let Some(found) = found else {
+        return Err(ResultKind::InvalidFieldPath { path: field.path.clone() });
+    };
     let current = field.current.as_ref().filter(|current| !matches!(current, Value::Null));
     let value = match found.exists() {
-        true if wrote_texts(found.node, field)? => as_written(value),
+        true if writes_strings(found.node, field)? => parsed(value),
         true => value.clone(),
-        false if current.is_some() => return Err("the field is not there any more".to_owned()),
+        false if current.is_some() => return Err(ResultKind::FieldDeleted),
         false => value.clone(),
     };
-    let is_done = found.exists() && means(found.node, &value);
-    Ok((!is_done).then_some((&placed.file.path, found, value)))
+    let is_done = found.exists() && has_value(found.node, &value);
+    Ok((!is_done).then_some((&resource.file.path, found, value)))
 }
 
-/// Whether the function wrote all values as text. An error where something else stands there now.
-fn wrote_texts(node: NodeRef<'_>, field: &FieldRef) -> Result<bool, String> {
+/// Whether the function writes all values as strings. Fails if the field has another value than the function saw.
+fn writes_strings(node: NodeRef<'_>, field: &FieldRef) -> Result<bool, ResultKind> {
     let Some(current) = &field.current else { return Ok(false) };
-    let is_proposed = || field.proposed.iter().any(|value| means(node, value));
-    if means(node, current) || is_proposed() {
+    let is_proposed = || field.proposed.iter().any(|value| has_value(node, value));
+    if has_value(node, current) || is_proposed() {
         return Ok(false);
     }
-    // Compat: kpt writes the values of results as text, whatever they are.
+    // Compat: kpt's functions write the values of results as strings, whatever their type.
     let text = node.resolve().as_scalar().map(|scalar| scalar.value());
     match (current, text) {
         (Value::String(seen), Some(text)) if *seen == text => Ok(true),
         _ => {
-            let was = json::write(current);
-            Err(format!("`{}` is not {was} any more", field.path))
+            let expected = json::write(current).into();
+            Err(ResultKind::FieldChanged { path: field.path.clone(), expected })
         }
     }
 }
 
-/// The value that a text spells.
-fn as_written(value: &Value<'static>) -> Value<'static> {
+/// The value that a string spells.
+fn parsed(value: &Value<'static>) -> Value<'static> {
     match value {
         Value::String(text) => Value::plain(text.clone().into_owned()),
         other => other.clone(),
     }
 }
 
-fn means(node: NodeRef<'_>, value: &Value<'_>) -> bool {
-    node.to_value().is_ok_and(|there| same(&there, value))
+fn has_value(node: NodeRef<'_>, value: &Value<'_>) -> bool {
+    node.to_value().is_ok_and(|current| is_equal(&current, value))
 }
 
-fn same(a: &Value<'_>, b: &Value<'_>) -> bool {
+fn is_equal(a: &Value<'_>, b: &Value<'_>) -> bool {
     json::flow(a) == json::flow(b)
 }
 
@@ -252,11 +242,11 @@ mod tests {
         let package = package(&[("a.yaml", POD)]);
         let file = File::parse(format!("results:\n{results}")).unwrap();
         let read = results::parse(file.document(0).unwrap().root().unwrap());
-        let findings: Vec<PackageResult<'_>> =
-            read.results.iter().map(|result| PackageResult { folder: "", result }).collect();
-        let fixes = Fixes::apply(&package, &findings, |_, _| None);
+        let results: Vec<PackageResult<'_>> =
+            read.results.iter().map(|result| PackageResult { directory: "", result }).collect();
+        let fixes = Fixes::apply(&package, &results, |_, _| None);
         let text = fixes.texts.into_values().next().unwrap_or_default();
-        (text, fixes.left.into_iter().map(|told| told.message().to_owned()).collect())
+        (text, fixes.skipped.into_iter().map(|it| it.message().to_owned()).collect())
     }
 
     fn one(field: &str) -> (String, Vec<String>) {
@@ -264,10 +254,10 @@ mod tests {
     }
 
     #[test]
-    fn a_proposal_is_an_edit_of_one_field() {
+    fn fix_is_an_edit_of_one_field() {
         let text = |field: &str| {
-            let (text, left) = one(field);
-            assert_eq!(left, Vec::<String>::new(), "{field}");
+            let (text, skipped) = one(field);
+            assert_eq!(skipped, Vec::<String>::new(), "{field}");
             text
         };
         assert_eq!(text("path: spec.x, proposedValue: 2"), POD.replace("x: 1", "x: 2"));
@@ -280,30 +270,33 @@ mod tests {
             text("path: spec.z.w, proposedValue: true"),
             format!("{POD}  z:\n    w: true\n")
         );
-        // Values as text, as kpt writes them.
+        // Values as strings, as kpt's functions write them.
         assert_eq!(
             text("path: spec.x, currentValue: '1', proposedValue: '2'"),
             POD.replace("x: 1", "x: 2")
         );
-        // It is done already.
+        // The field has the value already.
         assert_eq!(text("path: spec.x, currentValue: 0, proposedValue: 1"), "");
     }
 
     #[test]
-    fn a_proposal_for_something_else_is_left() {
+    fn fix_of_a_changed_field_is_skipped() {
         for (field, why) in [
-            ("path: spec.x, currentValue: 7, proposedValue: 2", "`spec.x` is not 7 any more"),
-            ("path: spec.q, currentValue: 7, proposedValue: 2", "the field is not there any more"),
-            ("path: 'spec[', proposedValue: 2", "`spec[` is no path"),
+            ("path: spec.x, currentValue: 7, proposedValue: 2", "`spec.x` is no longer 7"),
+            (
+                "path: spec.q, currentValue: 7, proposedValue: 2",
+                "the field was deleted since the function ran",
+            ),
+            ("path: 'spec[', proposedValue: 2", "`spec[` is not a valid path"),
             ("path: spec.x, proposedValues: [2, 3]", "2 values are proposed"),
         ] {
-            assert_eq!(one(field), (String::new(), vec![format!("not changed: {why}")]), "{field}");
+            assert_eq!(one(field), (String::new(), vec![format!("not fixed: {why}")]), "{field}");
         }
-        let nobody = "- {message: m, resourceRef: {kind: Pod, name: z}, field: {path: a, proposedValue: 1}}\n";
-        assert_eq!(fixed(nobody).1, ["not changed: there is no such resource"]);
+        let missing = "- {message: m, resourceRef: {kind: Pod, name: z}, field: {path: a, proposedValue: 1}}\n";
+        assert_eq!(fixed(missing).1, ["not fixed: the resource does not exist"]);
         let two = "- {message: m, file: {path: a.yaml}, field: {path: spec.x, proposedValue: 2}}\n- {message: n, file: {path: a.yaml}, field: {path: spec.x, proposedValue: 3}}\n";
-        let (text, left) = fixed(two);
+        let (text, skipped) = fixed(two);
         assert_eq!(text, POD.replace("x: 1", "x: 2"));
-        assert_eq!(left, ["not changed: another result proposes something else for it"]);
+        assert_eq!(skipped, ["not fixed: another result proposes a different value"]);
     }
 }

@@ -1,4 +1,4 @@
-//! Where in a package a result points: the file, the resource and the field.
+//! Locates results in a package: the file, the resource and the field that each one is about.
 
 use std::collections::BTreeMap;
 
@@ -6,131 +6,129 @@ use super::field::FieldLookup;
 use crate::functions::resource_list::FunctionResult;
 use crate::functions::resource_list::results::{FileRef, ResourceRef};
 use crate::model::resource::Identity;
-use crate::{Diagnostic, Package, PackageFile, PackageResource};
+use crate::{Diagnostic, Package, PackageFile, PackagePath, PackageResource};
 
-/// A package in which results are looked up.
+/// An index of a package for locating results.
 #[derive(Debug)]
 pub struct ResultLocator<'a> {
     package: &'a Package,
     by_name: BTreeMap<(String, String), Vec<PackageResource<'a>>>,
 }
 
-/// What a result points to.
+/// The resource that a result is about.
 #[derive(Clone, Debug)]
 pub struct LocatedResult<'a> {
     /// The resource.
-    pub placed: PackageResource<'a>,
-    /// The field of it, where one is named.
+    pub resource: PackageResource<'a>,
+    /// The field, if the result names one.
     pub field: Option<FieldLookup<'a>>,
 }
 
 impl<'a> ResultLocator<'a> {
-    /// Looks at all resources of a package once.
+    /// Indexes the resources of a package.
     pub fn new(package: &'a Package) -> Self {
         let mut by_name: BTreeMap<(String, String), Vec<PackageResource<'a>>> = BTreeMap::new();
-        for placed in package.resources() {
-            let Some(Identity { kind, name, .. }) = placed.resource.identity() else { continue };
-            by_name.entry((kind, name)).or_default().push(placed);
+        for resource in package.resources() {
+            let Some(Identity { kind, name, .. }) = resource.resource.identity() else { continue };
+            by_name.entry((kind, name)).or_default().push(resource);
         }
         Self { package, by_name }
     }
 
-    /// What a result of a function points to. Paths are relative to the folder of the package that declares it.
-    pub fn locate(&self, folder: &str, result: &FunctionResult) -> Option<LocatedResult<'a>> {
-        let placed = self.resource(folder, result)?;
+    /// The resource that a result is about. Its paths are relative to `directory`, the package that declares the function.
+    pub fn locate(&self, directory: &str, result: &FunctionResult) -> Option<LocatedResult<'a>> {
+        let resource = self.resource(directory, result)?;
         let path = result.field.as_ref().map(|field| field.path.as_str());
-        let field = path.and_then(|path| FieldLookup::find(placed.resource.node, path));
-        Some(LocatedResult { placed, field })
+        let field = path.and_then(|path| FieldLookup::find(resource.resource.node, path));
+        Some(LocatedResult { resource, field })
     }
 
-    /// By its place, unless somebody else stands there now; then by its names.
-    fn resource(&self, folder: &str, result: &FunctionResult) -> Option<PackageResource<'a>> {
-        let wanted = result.resource.as_ref();
-        let there = result.file.as_ref().and_then(|file| self.at(folder, file));
-        let is_it = |placed: &PackageResource<'_>| wanted.is_none_or(|wanted| is(*placed, wanted));
-        if let Some(placed) = there.filter(is_it) {
-            return Some(placed);
+    /// Finds the resource by file and index, unless another resource is there now; then by its names.
+    fn resource(&self, directory: &str, result: &FunctionResult) -> Option<PackageResource<'a>> {
+        let reference = result.resource.as_ref();
+        let at_index = result.file.as_ref().and_then(|file| self.at(directory, file));
+        let is_it = |resource: &PackageResource<'_>| {
+            reference.is_none_or(|reference| matches(*resource, reference))
+        };
+        if let Some(resource) = at_index.filter(is_it) {
+            return Some(resource);
         }
-        let wanted = wanted?;
-        let all = self.by_name.get(&(wanted.kind.clone(), wanted.name.clone()))?;
-        let mut all = all.iter().filter(|placed| is(**placed, wanted));
-        let same_file = all.clone().find(|it| {
-            result
-                .file
-                .as_ref()
-                .is_some_and(|file| it.file.path.as_str() == root_path(folder, file))
-        });
-        let inside = || all.clone().find(|it| is_inside(it.file.path.directory(), folder));
+        let reference = reference?;
+        let all = self.by_name.get(&(reference.kind.clone(), reference.name.clone()))?;
+        let mut all = all.iter().filter(|resource| matches(**resource, reference));
+        let path = result.file.as_ref().map(|file| root_path(directory, file));
+        let same_file = all
+            .clone()
+            .find(|it| path.as_deref().is_some_and(|path| it.file.path.as_str() == path));
+        let inside = || all.clone().find(|it| it.file.path.is_in(directory));
         same_file.or_else(inside).or_else(|| all.next()).copied()
     }
 
-    fn at(&self, folder: &str, place: &FileRef) -> Option<PackageResource<'a>> {
-        let file = self.file(&root_path(folder, place))?;
-        file.package_resources().nth(usize::try_from(place.index).ok()?)
+    fn at(&self, directory: &str, reference: &FileRef) -> Option<PackageResource<'a>> {
+        let file = self.file(&root_path(directory, reference))?;
+        file.package_resources().nth(usize::try_from(reference.index).ok()?)
     }
 
     fn file(&self, path: &str) -> Option<&'a PackageFile> {
-        let files = self.package.files();
-        let path = crate::PackagePath::new(path).ok()?;
-        files.binary_search_by(|file| file.path.cmp(&path)).ok().map(|at| &files[at])
+        self.package.file(&PackagePath::new(path).ok()?)
     }
 
-    /// The result as people are told it, with the line of the field that it names.
-    pub fn diagnostic(&self, folder: &str, result: &FunctionResult) -> Diagnostic {
-        let mut told = result.to_diagnostic();
+    /// The result as a diagnostic that points to the field that it names.
+    pub fn diagnostic(&self, directory: &str, result: &FunctionResult) -> Diagnostic {
+        let mut diagnostic = result.to_diagnostic();
         if let Some(file) = &result.file {
-            told.file = Some(match self.file(&root_path(folder, file)) {
+            let path = root_path(directory, file);
+            diagnostic.file = Some(match self.file(&path) {
                 Some(file) => file.display_path.as_str().into(),
-                None => root_path(folder, file).into(),
+                None => path.into(),
             });
         }
-        let Some(target) = self.locate(folder, result) else { return told };
-        let PackageResource { file, resource, .. } = target.placed;
+        let Some(located) = self.locate(directory, result) else { return diagnostic };
+        let PackageResource { file, resource, .. } = located.resource;
         let name = FieldLookup::find(resource.node, "metadata.name").filter(FieldLookup::exists);
-        let span = match (&target.field, name) {
+        let span = match (&located.field, name) {
             (Some(field), _) if field.node != resource.node => field.span(),
             (_, Some(name)) => name.span(),
             _ => resource.node.span(),
         };
-        told.resource.get_or_insert_with(|| resource.label().into());
-        told.file = Some(file.display_path.as_str().into());
-        let hints = std::mem::take(&mut told.hints);
-        let told = told.at(resource.document().file(), span);
-        if is_hidden(target.placed, result) {
-            return told.hint("the function proposes another value, which is a secret");
+        diagnostic.resource.get_or_insert_with(|| resource.label().into());
+        diagnostic.file = Some(file.display_path.as_str().into());
+        let hints = std::mem::take(&mut diagnostic.hints);
+        let diagnostic = diagnostic.at(resource.document().file(), span);
+        if proposes_secret(located.resource, result) {
+            return diagnostic.hint("apply the proposed value, which is secret, with `krm fix`");
         }
-        hints.into_iter().fold(told, Diagnostic::hint)
+        hints.into_iter().fold(diagnostic, Diagnostic::hint)
     }
 }
 
-/// Whether what is proposed is the value of a Secret.
-fn is_hidden(placed: PackageResource<'_>, result: &FunctionResult) -> bool {
+/// Whether a proposed value belongs to a Secret. It is not in any file yet, so the masking of excerpts does not know it.
+fn proposes_secret(resource: PackageResource<'_>, result: &FunctionResult) -> bool {
     let field = result.field.as_ref().filter(|field| !field.proposed.is_empty());
-    let starts = |path: &str| {
+    let is_data = |path: &str| {
         let path = path.trim_start_matches(['$', '.']);
         path.starts_with("data") || path.starts_with("stringData")
     };
-    placed.resource.kind() == "Secret" && field.is_some_and(|field| starts(&field.path))
+    resource.resource.kind() == "Secret" && field.is_some_and(|field| is_data(&field.path))
 }
 
-/// The path of a file from the root of what was read.
-pub(super) fn root_path(folder: &str, file: &FileRef) -> String {
+/// The path of a file relative to the root package. The path of the result may be invalid, so this is a string.
+pub(super) fn root_path(directory: &str, file: &FileRef) -> String {
     let path = file.path.trim_start_matches("./");
-    if folder.is_empty() { path.to_owned() } else { format!("{folder}/{path}") }
+    match PackagePath::new(path) {
+        Ok(path) => path.in_directory(directory).to_string(),
+        Err(_) if directory.is_empty() => path.to_owned(),
+        Err(_) => format!("{directory}/{path}"),
+    }
 }
 
-fn is_inside(folder: &str, outer: &str) -> bool {
-    let rest = folder.strip_prefix(outer);
-    rest.is_some_and(|rest| outer.is_empty() || rest.is_empty() || rest.starts_with('/'))
-}
-
-fn is(placed: PackageResource<'_>, wanted: &ResourceRef) -> bool {
-    let resource = placed.resource;
+fn matches(resource: PackageResource<'_>, reference: &ResourceRef) -> bool {
+    let resource = resource.resource;
     let group = |version: &str| version.split_once('/').map_or("", |(group, _)| group).to_owned();
-    resource.kind() == wanted.kind
-        && resource.name() == wanted.name
-        && (wanted.namespace.is_empty() || resource.namespace() == wanted.namespace)
-        && (wanted.api_version.is_empty() || resource.group() == group(&wanted.api_version))
+    resource.kind() == reference.kind
+        && resource.name() == reference.name
+        && (reference.namespace.is_empty() || resource.namespace() == reference.namespace)
+        && (reference.api_version.is_empty() || resource.group() == group(&reference.api_version))
 }
 
 #[cfg(test)]
@@ -147,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_is_told_with_the_line_of_its_field() {
+    fn diagnostic_points_to_the_field_of_the_result() {
         let package = package(&[
             (
                 "a.yaml",
@@ -156,36 +154,40 @@ mod tests {
             ("sub/a.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: c}\n"),
         ]);
         let locator = ResultLocator::new(&package);
-        for (folder, text, wanted) in [
+        for (directory, text, expected) in [
             ("", "file: {path: a.yaml, index: 1}, field: {path: spec.x}", ("a.yaml", 10, "1")),
             ("", "file: {path: a.yaml, index: 1}, field: {path: spec.y}", ("a.yaml", 9, "spec")),
             ("", "file: {path: a.yaml}", ("a.yaml", 3, "a")),
             ("sub", "file: {path: a.yaml}", ("sub/a.yaml", 3, "c")),
             ("", "resourceRef: {kind: Pod, name: c}", ("sub/a.yaml", 3, "c")),
-            // Somebody else stands at the place.
+            // The file and index are of another resource now.
             (
                 "",
                 "resourceRef: {apiVersion: v1, kind: Pod, name: b}, file: {path: a.yaml}",
                 ("a.yaml", 8, "b"),
             ),
         ] {
-            let told = locator.diagnostic(folder, &result(text));
-            let place = told.location.unwrap();
+            let diagnostic = locator.diagnostic(directory, &result(text));
+            let place = diagnostic.location.unwrap();
             let marked = &place.text[place.marked.clone()];
-            assert_eq!((told.file.as_deref().unwrap(), place.line, marked), wanted, "{text}");
+            assert_eq!(
+                (diagnostic.file.as_deref().unwrap(), place.line, marked),
+                expected,
+                "{text}"
+            );
         }
         let nowhere = locator.diagnostic("sub", &result("file: {path: x.yaml}"));
         assert_eq!((nowhere.file.as_deref(), nowhere.location), (Some("sub/x.yaml"), None));
     }
 
     #[test]
-    fn what_is_proposed_for_a_secret_is_not_told() {
+    fn proposed_value_of_a_secret_is_hidden() {
         let text = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData:\n  a: hush\n";
         let package = package(&[("a.yaml", text)]);
-        let told = ResultLocator::new(&package).diagnostic(
+        let diagnostic = ResultLocator::new(&package).diagnostic(
             "",
             &result("file: {path: a.yaml}, field: {path: stringData.a, proposedValue: fresh}"),
         );
-        assert!(!format!("{told:?}").contains("fresh"), "{told:?}");
+        assert!(!format!("{diagnostic:?}").contains("fresh"), "{diagnostic:?}");
     }
 }

@@ -2,10 +2,12 @@
 
 mod field;
 mod fixes;
+mod kinds;
 mod locate;
 mod report;
 
 pub use field::FieldLookup;
 pub use fixes::{Fixes, PackageResult};
+pub use kinds::ResultKind;
 pub use locate::{LocatedResult, ResultLocator};
 pub use report::{Ran, Report};

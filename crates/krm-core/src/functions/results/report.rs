@@ -1,31 +1,33 @@
-//! What is kept of a run: for every function what it said and found. Compat: kpt's `FunctionResultList`, with two fields added.
+//! The report of a run: the results of every function. Compat: kpt's `FunctionResultList`, with two fields added.
 
-use krm_yaml::{Edit, File, NodeRef, Value};
+use krm_yaml::{File, NodeRef, Value};
 
+use super::ResultKind;
 use super::locate::root_path;
 use crate::Diagnostic;
 use crate::functions::resource_list::Version;
 use crate::functions::resource_list::results::{self, FunctionResult};
+use crate::functions::resource_list::serialize::block_document;
 use crate::model::resource::{field, scalar_text};
 
-/// What one function did.
+/// The record of one function of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Ran {
-    /// What people call it: the image, the command, the file.
+    /// Its name: the image, the command or the file.
     pub name: String,
-    /// How it was run: `image`, `exec`, `wasm`, `starlark`.
+    /// Its runtime: `image`, `exec`, `wasm` or `starlark`.
     pub runtime: &'static str,
-    /// Whether what ran for it is built in.
+    /// Whether a built-in function ran in place of the image.
     pub is_builtin: bool,
-    /// The image that ran, to the byte.
+    /// The digest of the image that ran.
     pub image: Option<String>,
-    /// The folder of the package that declares it; empty for the one that was read.
+    /// The directory of the package that declares it; empty for the root package.
     pub package: String,
     /// Its exit code.
     pub exit_code: i32,
-    /// What it said, where it said something.
+    /// What it wrote to stderr.
     pub stderr: String,
-    /// What it found.
+    /// Its results.
     pub results: Vec<FunctionResult>,
 }
 
@@ -35,7 +37,7 @@ impl Ran {
         self.runtime == "image" && !self.is_builtin
     }
 
-    /// What ran, in a word for people.
+    /// What ran, as summaries show it.
     pub fn how(&self) -> &'static str {
         match self.is_builtin {
             true => "built in",
@@ -44,8 +46,8 @@ impl Ran {
         }
     }
 
-    /// What it is called in the file: with the image that ran, which is the one to be run again.
-    fn whole_name(&self) -> String {
+    /// Its name in the report, with the digest of the image that ran, so that the run can be repeated.
+    fn qualified_name(&self) -> String {
         match &self.image {
             Some(image) => format!("{} ({image})", self.name),
             None => self.name.clone(),
@@ -53,7 +55,7 @@ impl Ran {
     }
 }
 
-/// All functions of a run, in order.
+/// The records of all functions of a run, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// The exit code of the run.
@@ -65,63 +67,64 @@ pub struct Report {
 const RUNTIMES: [&str; 4] = ["image", "exec", "wasm", "starlark"];
 
 impl Report {
-    /// The report as a file.
+    /// The report as YAML.
     pub fn to_yaml(&self) -> Result<String, Diagnostic> {
-        let file = File::parse("apiVersion: kpt.dev/v1\nkind: FunctionResultList\nmetadata:\n  name: fnresults\nexitCode: 0\n".to_owned())
-            .map_err(|error| Diagnostic::from(&error))?;
-        let document =
-            file.document(0).ok_or_else(|| Diagnostic::untyped_error("there is no report"))?;
-        let mut edit = Edit::new(&file);
-        let told = |error: krm_yaml::EditError| Diagnostic::from_edit(&error, &file);
-        let mut set = |name: &str, value| {
-            let path = krm_yaml::Path::default().join(name);
-            edit.set_at(document, &path, value).map_err(told)
-        };
-        set("exitCode", Value::int(self.exit_code.into()))?;
-        set("items", Value::Sequence(self.ran.iter().map(item).collect()))?;
-        edit.apply().map_err(|error| Diagnostic::from_edit(&error, &file))
+        let report = mapping(vec![
+            ("apiVersion", Value::from("kpt.dev/v1")),
+            ("kind", Value::from("FunctionResultList")),
+            ("metadata", mapping(vec![("name", Value::from("fnresults"))])),
+            ("exitCode", Value::int(self.exit_code.into())),
+            ("items", Value::Sequence(self.ran.iter().map(item).collect())),
+        ]);
+        block_document(report).map_err(|error| Diagnostic::error(error.kind))
     }
 
-    /// Reads a report, krm's or kpt's; what is odd in it is told.
+    /// Parses a report of krm or kpt, with warnings about invalid results.
     pub fn read(file: &File) -> Result<(Self, Vec<Diagnostic>), Diagnostic> {
         if let Some(error) = file.errors().next() {
             return Err(Diagnostic::from_syntax(error, file));
         }
         let root = file.documents().find_map(|document| document.root());
-        let root = root.ok_or_else(|| Diagnostic::untyped_error("the file is empty"))?;
+        let root = root.ok_or_else(|| {
+            Diagnostic::error(ResultKind::NotAReport { found: "an empty file".to_owned() })
+        })?;
         let kind = field(root, "kind").and_then(scalar_text).unwrap_or_default();
         let mut report = Self { exit_code: number(root), ran: Vec::new() };
-        let mut told = Vec::new();
+        let mut warnings = Vec::new();
         match &*kind {
             "FunctionResultList" => {
                 let items = field(root, "items").and_then(NodeRef::as_sequence);
                 for item in items.into_iter().flat_map(|items| items.items()) {
-                    report.ran.push(ran(item.resolve(), &mut told));
+                    report.ran.push(ran(item.resolve(), &mut warnings));
                 }
             }
-            // The output of a function that somebody kept.
-            "ResourceList" => report.ran.push(ran(root, &mut told)),
+            // The saved output of a single function.
+            "ResourceList" => report.ran.push(ran(root, &mut warnings)),
             other => {
-                let words = format!("a FunctionResultList is wanted, and this is {other:?}");
-                return Err(Diagnostic::untyped_error(words).at(file, root.span()));
+                let found = match other {
+                    "" => "a document without `kind`".to_owned(),
+                    kind => format!("a resource of kind `{kind}`"),
+                };
+                let error = Diagnostic::error(ResultKind::NotAReport { found });
+                return Err(error.at(file, root.span()));
             }
         }
-        Ok((report, told))
+        Ok((report, warnings))
     }
 }
 
-fn ran(node: NodeRef<'_>, told: &mut Vec<Diagnostic>) -> Ran {
+fn ran(node: NodeRef<'_>, warnings: &mut Vec<Diagnostic>) -> Ran {
     let text = |name: &str| field(node, name).and_then(scalar_text).map(|it| it.into_owned());
     let known = RUNTIMES.into_iter().find_map(|runtime| Some((runtime, text(runtime)?)));
     let (runtime, name) = known.unwrap_or(("image", String::new()));
     let read = results::parse(node);
-    told.extend(read.warnings);
+    warnings.extend(read.warnings);
     Ran {
         name,
         runtime,
         package: text("pkg").unwrap_or_default(),
         exit_code: number(node),
-        // The name has it.
+        // The name has the digest already.
         image: None,
         is_builtin: false,
         stderr: text("stderr").unwrap_or_default(),
@@ -135,7 +138,7 @@ fn number(node: NodeRef<'_>) -> i32 {
 }
 
 fn item(ran: &Ran) -> Value<'_> {
-    let mut entries = vec![(ran.runtime, Value::string(ran.whole_name()))];
+    let mut entries = vec![(ran.runtime, Value::string(ran.qualified_name()))];
     if !ran.package.is_empty() {
         entries.push(("pkg", Value::from(ran.package.as_str())));
     }
@@ -150,9 +153,9 @@ fn item(ran: &Ran) -> Value<'_> {
     mapping(entries)
 }
 
-/// A result with the path of its file from the root of what was read: those of two packages can be the same.
+/// A result with the path of its file relative to the root package, because the paths of two packages can be equal.
 fn with_root<'a>(ran: &'a Ran, result: &'a FunctionResult) -> Value<'a> {
-    // Several proposals have no place in the older form.
+    // Version 1 cannot represent several proposed values.
     let many = result.field.as_ref().is_some_and(|field| field.proposed.len() > 1);
     let mut value = result.to_value(if many { Version::V2Alpha1 } else { Version::V1 });
     if let (Value::Mapping(entries), Some(file)) = (&mut value, &result.file) {
@@ -177,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_is_read_as_it_was_written() {
+    fn report_round_trips() {
         let list = "results:\n- message: 'too many: \"9\"'\n  severity: warning\n  resourceRef: {apiVersion: v1, kind: Pod, name: p}\n  field: {path: spec.x, currentValue: 9, proposedValues: [1, 2]}\n  file: {path: a.yaml, index: 1}\n- message: |\n    two\n    lines\n  severity: info\n";
         let file = File::parse(list.to_owned()).unwrap();
         let results = results::parse(file.document(0).unwrap().root().unwrap()).results;
@@ -186,7 +189,7 @@ mod tests {
             runtime: "image",
             package: "sub".to_owned(),
             exit_code: 1,
-            stderr: "it said\nthis\n".to_owned(),
+            stderr: "first\nsecond\n".to_owned(),
             results,
             is_builtin: false,
             image: Some("sha256:12".to_owned()),
@@ -203,8 +206,8 @@ items:
 - image: example.com/check:v1 (sha256:12)
   pkg: sub
   stderr: |
-    it said
-    this
+    first
+    second
   exitCode: 1
   results:
   - message: \"too many: \\\"9\\\"\"
@@ -230,18 +233,18 @@ items:
 ";
         assert_eq!(text, wanted);
         let file = File::parse(text.clone()).unwrap();
-        let (again, told) = Report::read(&file).unwrap();
-        assert!(told.is_empty());
+        let (again, warnings) = Report::read(&file).unwrap();
+        assert!(warnings.is_empty());
         assert_eq!(again.to_yaml().unwrap(), text);
     }
 
     #[test]
-    fn a_run_without_functions_has_a_report() {
+    fn run_without_functions_has_a_report() {
         assert!(Report::default().to_yaml().unwrap().ends_with("exitCode: 0\nitems: []\n"));
     }
 
     #[test]
-    fn other_files_are_no_reports() {
+    fn other_files_are_errors() {
         for text in ["", "kind: Pod\n", "a: [\n"] {
             assert!(Report::read(&File::parse(text.to_owned()).unwrap()).is_err(), "{text}");
         }

@@ -180,7 +180,7 @@ impl<'a> PackageMerge<'a, '_> {
             if new_file.old.is_none() && new_file.text.is_none() {
                 (new_file.old, new_file.text) = (old, self.text_of(old));
             }
-            new_file.arrangement.added.push(Addition { node, place: InsertPosition::AtEnd });
+            new_file.arrangement.added.push(Addition { node, position: InsertPosition::AtEnd });
         }
     }
 
@@ -222,9 +222,9 @@ impl<'a> PackageMerge<'a, '_> {
             let Some(upstream) = unit.upstream else { continue };
             let position = neighbours.position(unit, &upstream, self.local);
             let only = self.local.files().first().filter(|_| !self.options.has_paths);
-            let identity = upstream.resource.and_then(|it| it.identity());
-            let new_path = identity.filter(|_| only.is_none() && upstream.file.path.is_stream());
-            let new_path = new_path.map(|identity| placement.new_file(&identity));
+            let named = upstream.resource.filter(|it| it.identity().is_some());
+            let new_path = named.filter(|_| only.is_none() && upstream.file.path.is_stream());
+            let new_path = new_path.map(|resource| placement.new_file(resource));
             let path = only.map_or(position.path, |file| &file.path);
             let path = new_path.as_ref().unwrap_or(path);
             let old = self.local.file(path);
@@ -247,8 +247,8 @@ impl<'a> PackageMerge<'a, '_> {
                 let after =
                     position.after.map(|part| part.spot).or_else(|| last_item(new_file.old));
                 let after = after.filter(|_| new_file.text.is_some());
-                let place = after.map_or(InsertPosition::AtEnd, InsertPosition::After);
-                new_file.arrangement.added.push(Addition { node, place });
+                let position = after.map_or(InsertPosition::AtEnd, InsertPosition::After);
+                new_file.arrangement.added.push(Addition { node, position });
             }
         }
     }

@@ -1,11 +1,11 @@
-//! Globs as git reads them, byte by byte, in time that a pattern cannot blow up.
+//! Globs as git matches them. Matching takes time proportional to pattern and text, so that no pattern can take forever.
 
-/// What a glob is held against.
+/// What a glob is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum GlobSubject {
-    /// A name, in which no slash stands.
+    /// A name without slashes.
     Name,
-    /// A path, in which `**` may stand for folders.
+    /// A path, in which `**` can match directories.
     Path,
 }
 
@@ -23,16 +23,16 @@ enum Token {
     Star,
     /// `**`: any bytes.
     Stars,
-    /// `**/`: any folders, also none.
+    /// `**/`: any number of directories.
     Directories,
-    /// A bracket that is never closed, a backslash at the end.
+    /// An unclosed bracket or a final backslash, which match nothing.
     Never,
 }
 
 impl Glob {
     pub(super) fn new(pattern: &str, subject: GlobSubject) -> Self {
         let bytes = pattern.as_bytes();
-        // Compat: git compares the letters before the first special one on their own, and begins anew behind them.
+        // Compat: git compares the literal prefix separately, so that `**` right after it counts as the start of the pattern.
         let first = bytes.iter().position(|byte| b"*?[\\".contains(byte)).unwrap_or(bytes.len());
         let mut reader = Reader { bytes, at: 0, start: first, subject };
         let mut tokens = Vec::new();
@@ -50,7 +50,8 @@ impl Glob {
         self.tokens.contains(&Token::Never)
     }
 
-    /// Follows all ways through the pattern at once, so that each byte of the text meets each token once at most.
+    /// Simulates all ways through the pattern at once, so that each byte is compared with each token at most once. Backtracking would
+    /// be exponential.
     pub(super) fn matches(&self, text: &str) -> bool {
         let mut open = vec![false; self.tokens.len() + 1];
         let mut next = open.clone();
@@ -59,7 +60,7 @@ impl Glob {
             next.fill(false);
             for (index, token) in self.tokens.iter().enumerate().filter(|(index, _)| open[*index]) {
                 match token {
-                    Token::Byte(wanted) if *wanted != byte => {}
+                    Token::Byte(expected) if *expected != byte => {}
                     Token::Class(set) if !set[usize::from(byte)] => {}
                     Token::Byte(_) | Token::Class(_) => self.enter(index + 1, &mut next, true),
                     Token::Star if byte == b'/' => {}
@@ -78,17 +79,17 @@ impl Glob {
         open[self.tokens.len()]
     }
 
-    /// Opens a place in the pattern, and those behind it that want nothing. Directories may be passed only where they begin.
+    /// Activates a token, and the following ones if it can match nothing. `**/` can match nothing only at its start.
     fn enter(&self, index: usize, open: &mut [bool], may_pass: bool) {
         let mut index = index;
         open[index] = true;
         while let Some(token) = self.tokens.get(index) {
-            let wants_nothing = match token {
+            let can_be_empty = match token {
                 Token::Star | Token::Stars => true,
                 Token::Directories => may_pass,
                 _ => false,
             };
-            if !wants_nothing {
+            if !can_be_empty {
                 return;
             }
             index += 1;
@@ -100,7 +101,7 @@ impl Glob {
 struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// Where the first special letter stands.
+    /// The index of the first special character.
     start: usize,
     subject: GlobSubject,
 }
@@ -126,7 +127,7 @@ impl Reader<'_> {
         Some(token)
     }
 
-    /// Only between slashes do two stars mean folders; anywhere else they are one.
+    /// Only between slashes do two stars match directories; elsewhere they are like one.
     fn stars(&mut self) -> Token {
         let from = self.at;
         while self.peek(0) == Some(b'*') {
@@ -147,7 +148,7 @@ impl Reader<'_> {
         Token::Stars
     }
 
-    /// The bytes between brackets; none where the last bracket is missing. The reader stops at that bracket.
+    /// The bytes of a bracket expression; none if it is not closed. Stops at the closing bracket.
     fn class(&mut self) -> Option<[bool; 256]> {
         let mut set = [false; 256];
         self.at += 1;
@@ -180,7 +181,7 @@ impl Reader<'_> {
         Some(set)
     }
 
-    /// The byte here, or the one behind a backslash.
+    /// The current byte, or the one after a backslash.
     fn literal(&mut self) -> Option<u8> {
         if self.peek(0)? == b'\\' {
             self.at += 1;
@@ -188,7 +189,7 @@ impl Reader<'_> {
         self.peek(0)
     }
 
-    /// `[:alpha:]` and the like; without its end it is a bracket among others. Gives what a range may begin with.
+    /// A class such as `[:alpha:]`; unclosed, it is a literal bracket. Returns the byte that a range may start with.
     fn named(&mut self, set: &mut [bool; 256]) -> Option<Option<u8>> {
         let rest = &self.bytes[self.at + 2..];
         let length = rest.iter().position(|byte| *byte == b']')?;
@@ -226,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_that_wants_everything_ends() {
+    fn pathological_patterns_terminate() {
         let pattern = "*a".repeat(2000) + "b";
         assert!(!matches(&pattern, &"a".repeat(4000)));
         let pattern = "**/a/".repeat(1000) + "b";
@@ -234,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn two_stars_are_folders_only_between_slashes() {
+    fn double_star_matches_directories_only_between_slashes() {
         assert!(matches("a/**/b", "a/b"));
         assert!(matches("a/**/b", "a/x/y/b"));
         assert!(!matches("a/**/b", "a/xb"));

@@ -1,4 +1,4 @@
-//! Ignore files in the syntax of gitignore, whole: what a line means, and which line counts.
+//! Ignore files in the complete syntax of gitignore.
 
 mod glob;
 
@@ -8,15 +8,15 @@ use glob::{Glob, GlobSubject};
 #[derive(Clone, Debug)]
 struct Pattern {
     glob: Glob,
-    /// `!`: what matches is taken in again.
+    /// `!`: what matches is included again.
     is_negated: bool,
-    /// It ends with a slash: only folders match.
+    /// It ends with a slash: only directories match.
     directories_only: bool,
-    /// It has no slash: the name alone is compared, at any depth.
+    /// It has no slash: only the name is compared, at any depth.
     by_name: bool,
 }
 
-/// The lines of one ignore file, which speak about what is below its folder.
+/// The patterns of one ignore file, which apply to the files below its directory.
 #[derive(Clone, Debug, Default)]
 pub struct IgnorePatterns {
     patterns: Vec<Pattern>,
@@ -24,7 +24,7 @@ pub struct IgnorePatterns {
 }
 
 impl IgnorePatterns {
-    /// Reads an ignore file. As in git no line is wrong, but some match nothing.
+    /// Parses an ignore file. As in git, no line is an error, but some match nothing.
     ///
     /// ```
     /// use krm_core::model::IgnorePatterns;
@@ -38,7 +38,7 @@ impl IgnorePatterns {
     pub fn parse(text: &str) -> Self {
         let mut patterns = Self::default();
         for (at, line) in text.trim_start_matches('\u{feff}').split('\n').enumerate() {
-            let line = without_end(line.strip_suffix('\r').unwrap_or(line));
+            let line = trim_trailing_spaces(line.strip_suffix('\r').unwrap_or(line));
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
@@ -51,14 +51,13 @@ impl IgnorePatterns {
         patterns
     }
 
-    /// Whether a path below the folder of the file is left out; none where no line speaks about it. The last that does
-    /// counts.
+    /// Whether a path relative to the directory of the ignore file is ignored; none if no pattern matches. The last match decides.
     pub fn is_ignored(&self, path: &str, is_directory: bool) -> Option<bool> {
         let last = self.patterns.iter().rev().find(|pattern| pattern.matches(path, is_directory));
         last.map(|pattern| !pattern.is_negated)
     }
 
-    /// Lines that match nothing at all, because of a bracket or backslash: their numbers and texts.
+    /// The lines that can match nothing, because of an unclosed bracket or a final backslash: their numbers and texts.
     pub fn unmatchable(&self) -> &[(usize, String)] {
         &self.unmatchable
     }
@@ -84,8 +83,8 @@ impl Pattern {
     }
 }
 
-/// A line without the spaces at its end, unless a backslash keeps them.
-fn without_end(line: &str) -> &str {
+/// A line without trailing spaces, unless a backslash escapes them.
+fn trim_trailing_spaces(line: &str) -> &str {
     let mut end = None;
     let mut characters = line.char_indices();
     while let Some((at, character)) = characters.next() {
@@ -102,33 +101,33 @@ fn without_end(line: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn left_out(text: &str, path: &str) -> Option<bool> {
+    fn is_ignored(text: &str, path: &str) -> Option<bool> {
         IgnorePatterns::parse(text).is_ignored(path, false)
     }
 
     #[test]
-    fn braces_are_letters() {
-        assert_eq!(left_out("{a,b}.yaml", "a.yaml"), None);
-        assert_eq!(left_out("{a,b}.yaml", "{a,b}.yaml"), Some(true));
+    fn braces_are_literal() {
+        assert_eq!(is_ignored("{a,b}.yaml", "a.yaml"), None);
+        assert_eq!(is_ignored("{a,b}.yaml", "{a,b}.yaml"), Some(true));
     }
 
     #[test]
-    fn comments_spaces_and_line_ends_mean_nothing() {
-        assert_eq!(left_out("# a\r\n\r\na  \r\n", "a"), Some(true));
-        assert_eq!(left_out("a\\ ", "a "), Some(true));
-        assert_eq!(left_out("\\#a\n", "#a"), Some(true));
-        assert_eq!(left_out("\\!a\n", "!a"), Some(true));
-        assert_eq!(left_out("   \n", "a"), None);
+    fn comments_and_trailing_spaces_are_skipped() {
+        assert_eq!(is_ignored("# a\r\n\r\na  \r\n", "a"), Some(true));
+        assert_eq!(is_ignored("a\\ ", "a "), Some(true));
+        assert_eq!(is_ignored("\\#a\n", "#a"), Some(true));
+        assert_eq!(is_ignored("\\!a\n", "!a"), Some(true));
+        assert_eq!(is_ignored("   \n", "a"), None);
     }
 
     #[test]
-    fn the_last_line_that_matches_counts() {
-        assert_eq!(left_out("*\n!a\n", "a"), Some(false));
-        assert_eq!(left_out("!a\n*\n", "a"), Some(true));
+    fn last_matching_pattern_decides() {
+        assert_eq!(is_ignored("*\n!a\n", "a"), Some(false));
+        assert_eq!(is_ignored("!a\n*\n", "a"), Some(true));
     }
 
     #[test]
-    fn a_line_that_matches_nothing_is_told() {
+    fn patterns_that_can_match_nothing_are_listed() {
         let patterns = IgnorePatterns::parse("a\n[b\nc\\\n[[:digt:]]\n");
         let lines: Vec<usize> = patterns.unmatchable().iter().map(|(line, _)| *line).collect();
         assert_eq!(lines, [2, 3, 4]);

@@ -145,11 +145,11 @@ impl InputList<'_> {
         // A copy of another resource carries the path and index of the original, and its own index is not known yet.
         let original = returned.id.as_deref().and_then(|id| self.of_id(id));
         let sent = original.map_or((None, None), |it| (it.path.as_ref(), it.item.index));
-        let (path, index) = returned.place(sent)?;
+        let (path, index) = returned.target(sent)?;
         let is_json = path.as_ref().is_some_and(PackagePath::is_json);
         let mut item = Item::parse(new_document::document_text(returned.resource.node, is_json)?)?;
         let is_copied = original.is_some() && sent == (path.as_ref(), index);
-        item.path = path.map(|path| self.path_from_root(&path)).transpose()?;
+        item.path = path.map(|path| self.path_from_root(&path));
         item.index = index.filter(|_| item.path.is_some() && !is_copied);
         Ok(item)
     }
@@ -161,10 +161,10 @@ impl InputList<'_> {
         sent: &InputItem<'_>,
         returned: &OutputItem<'_>,
     ) -> Result<(), Diagnostic> {
-        let (path, index) = returned.place((sent.path.as_ref(), sent.item.index))?;
+        let (path, index) = returned.target((sent.path.as_ref(), sent.item.index))?;
         match path {
             Some(path) if sent.path.as_ref() != Some(&path) => {
-                item.path = Some(self.path_from_root(&path)?);
+                item.path = Some(self.path_from_root(&path));
                 item.index = index.filter(|index| Some(*index) != sent.item.index);
             }
             _ => item.index = index.or(item.index),
@@ -177,12 +177,8 @@ impl InputList<'_> {
     }
 
     /// A path relative to the root package.
-    fn path_from_root(&self, path: &PackagePath) -> Result<PackagePath, Diagnostic> {
-        let joined = match &*self.folder {
-            "" => return Ok(path.clone()),
-            folder => format!("{folder}/{path}"),
-        };
-        PackagePath::new(&joined).map_err(Diagnostic::error)
+    fn path_from_root(&self, path: &PackagePath) -> PackagePath {
+        path.in_directory(&self.directory)
     }
 }
 

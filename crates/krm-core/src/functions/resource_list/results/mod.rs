@@ -1,4 +1,4 @@
-//! Results: what a function has to say about resources.
+//! Results: what a function reports about resources, in the form of the specification.
 
 mod parse;
 mod serialize;
@@ -12,55 +12,55 @@ pub use parse::{ParsedResults, parse};
 /// One result of a function.
 #[derive(Clone, Debug)]
 pub struct FunctionResult {
-    /// What there is to say.
+    /// The message.
     pub message: String,
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// The resource that is meant.
+    /// The resource that the result is about.
     pub resource: Option<ResourceRef>,
-    /// The field of it.
+    /// The field of the resource.
     pub field: Option<FieldRef>,
-    /// The file that holds it.
+    /// The file of the resource.
     pub file: Option<FileRef>,
-    /// What other tools keep with a result, in the order of the text.
+    /// Data of other tools, in source order.
     pub tags: Vec<(String, String)>,
 }
 
-/// A resource by its names.
+/// A reference to a resource.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResourceRef {
     /// `apiVersion`
     pub api_version: String,
     /// `kind`
     pub kind: String,
-    /// The namespace; empty where there is none.
+    /// The namespace; empty if there is none.
     pub namespace: String,
     /// The name.
     pub name: String,
 }
 
-/// A field of a resource, and what should stand there.
+/// A reference to a field of a resource, with the values that the function proposes.
 #[derive(Clone, Debug)]
 pub struct FieldRef {
     /// The path as the function wrote it: `spec.ports[0].port`, or `spec.ports.0.port`.
     pub path: String,
-    /// What stands there, as the function saw it.
+    /// The value that the function saw.
     pub current: Option<Value<'static>>,
-    /// What should stand there: any one of these.
+    /// The values that the function proposes; one of them is to be chosen.
     pub proposed: Vec<Value<'static>>,
 }
 
-/// A file of a package, and which resource of it is meant.
+/// A reference to a resource by its file and index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileRef {
     /// The path, relative to the package, with slashes.
     pub path: String,
-    /// Which resource of the file, from zero.
+    /// The index of the resource in the file, from zero.
     pub index: u64,
 }
 
 impl FunctionResult {
-    /// A result about nothing in particular.
+    /// A result that is not about a resource.
     pub fn new(severity: Severity, message: impl Into<String>) -> Self {
         let message = message.into();
         Self { message, severity, resource: None, field: None, file: None, tags: Vec::new() }
@@ -68,7 +68,7 @@ impl FunctionResult {
 }
 
 impl ResourceRef {
-    /// The resource as it is called in messages: `Deployment shop/web`.
+    /// The label of the resource in messages: `Deployment shop/web`.
     pub fn label(&self) -> String {
         label(&self.kind, &self.namespace, &self.name)
     }

@@ -1,28 +1,30 @@
-//! Reads results from what a function wrote, as far as they go.
+//! Parses the results of a function leniently: what can be understood is used, and the rest is a warning.
 
 use std::borrow::Cow;
 
-use krm_yaml::{File, NodeRef, Value};
+use krm_yaml::{DiagnosticKind, File, NodeRef, Value};
 
 use super::{FieldRef, FileRef, FunctionResult, ResourceRef};
+use crate::diagnostics::CommonKind;
+use crate::functions::resource_list::ResourceListKind;
 use crate::model::resource::{field, is_null, scalar_text};
 use crate::{Diagnostic, Severity};
 
-/// Results that were read, and what was odd about them.
+/// The results, and warnings about parts that do not follow the specification.
 #[derive(Clone, Debug, Default)]
 pub struct ParsedResults {
     /// The results, in order.
     pub results: Vec<FunctionResult>,
-    /// What breaks the specification; it was read as far as it goes.
+    /// What does not follow the specification.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// Reads the results of a `ResourceList`; no results at all are fine.
+/// Parses the results of a `ResourceList`, which may have none.
 ///
 /// ```
 /// let text = "kind: ResourceList\nresults:\n- message: too many\n  field: {path: spec.replicas, proposedValue: 3}\n";
 /// let file = krm_yaml::File::parse(text.to_owned())?;
-/// let read = krm_core::functions::resource_list::results::parse(file.document(0).and_then(|it| it.root()).expect("it is there"));
+/// let read = krm_core::functions::resource_list::results::parse(file.document(0).and_then(|it| it.root()).expect("the document has a root"));
 /// assert_eq!(read.results[0].message, "too many");
 /// assert_eq!(read.results[0].severity, krm_core::Severity::Error);
 /// # Ok::<(), krm_yaml::ReadError>(())
@@ -41,8 +43,8 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn warn(&mut self, at: NodeRef<'a>, message: impl Into<String>) {
-        self.read.warnings.push(Diagnostic::untyped_warning(message).at(self.file, at.span()));
+    fn warn(&mut self, at: NodeRef<'a>, kind: impl DiagnosticKind) {
+        self.read.warnings.push(Diagnostic::warning(kind).at(self.file, at.span()));
     }
 
     fn list(&mut self, node: NodeRef<'a>) {
@@ -55,29 +57,31 @@ impl<'a> Reader<'a> {
             Some(items) => {
                 self.warn(
                     node,
-                    "`results` is a list; this older form `{name, items}` is read, too",
+                    invalid(
+                        "expected a sequence in `results`, found the older form `{name, items}`",
+                    ),
                 );
                 self.list(items);
             }
             None if is_null(node) => {}
-            None => self.warn(node, "`results` is no list, and is left out"),
+            None => self.warn(node, CommonKind::wrong_type("a sequence in `results`", node)),
         }
     }
 
     fn result(&mut self, node: NodeRef<'a>) {
         if node.as_mapping().is_none() {
-            return self.warn(node, "a result is a mapping with a `message`, and this is left out");
+            return self.warn(node, CommonKind::wrong_type("a result (a mapping)", node));
         }
         let message = field(node, "message").and_then(scalar_text);
         if message.is_none() {
-            self.warn(node, "a result without a `message`");
+            self.warn(node, missing("message", "a result"));
         }
         let result = FunctionResult {
             message: message.unwrap_or_default().into_owned(),
             severity: self.severity(node),
             resource: field(node, "resourceRef").and_then(|node| self.resource(node)),
             field: field(node, "field").and_then(|node| self.field(node)),
-            file: field(node, "file").and_then(|node| self.place(node)),
+            file: field(node, "file").and_then(|node| self.file(node)),
             tags: field(node, "tags").map(tags).unwrap_or_default(),
         };
         self.read.results.push(result);
@@ -93,21 +97,22 @@ impl<'a> Reader<'a> {
         if let Some(severity) = known.into_iter().find(|known| known.name() == word) {
             return severity;
         }
-        let (severity, hint) = match word.to_ascii_lowercase().as_str() {
-            "warn" | "warning" => (Severity::Warning, "read as `warning`"),
-            "info" | "information" | "debug" | "notice" => (Severity::Info, "read as `info`"),
-            _ => (Severity::Error, "read as `error`"),
+        let severity = match word.to_ascii_lowercase().as_str() {
+            "warn" | "warning" => Severity::Warning,
+            "info" | "information" | "debug" | "notice" => Severity::Info,
+            _ => Severity::Error,
         };
-        let message = format!("`{word}` is no severity, {hint}: error, warning and info are");
-        self.warn(node, message);
+        let (used, word) = (severity.name(), word.into_owned().into());
+        self.warn(node, ResourceListKind::InvalidSeverity { severity: word, used });
         severity
     }
 
     fn resource(&mut self, node: NodeRef<'a>) -> Option<ResourceRef> {
         node.as_mapping()?;
-        // Compat: the names once stood in `metadata`.
+        // Compat: older functions write the names in `metadata`.
         let metadata = field(node, "metadata").unwrap_or(node);
-        let text = |name| text(node, name).or_else(|| text_of(metadata, name)).unwrap_or_default();
+        let text =
+            |name| non_empty(node, name).or_else(|| string(metadata, name)).unwrap_or_default();
         Some(ResourceRef {
             api_version: text("apiVersion"),
             kind: text("kind"),
@@ -118,15 +123,20 @@ impl<'a> Reader<'a> {
 
     fn field(&mut self, node: NodeRef<'a>) -> Option<FieldRef> {
         node.as_mapping()?;
-        let Some(path) = text(node, "path") else {
-            self.warn(node, "a `field` without a `path`");
+        let Some(path) = non_empty(node, "path") else {
+            self.warn(node, missing("path", "`field`"));
             return None;
         };
         let mut proposed = Vec::new();
         if let Some(values) = field(node, "proposedValues") {
             match values.as_sequence() {
                 Some(values) => proposed.extend(values.items().filter_map(|it| self.value(it))),
-                None => self.warn(values, "`proposedValues` is no list, and is left out"),
+                None => {
+                    self.warn(
+                        values,
+                        CommonKind::wrong_type("a sequence in `proposedValues`", values),
+                    );
+                }
             }
         }
         // Compat: `suggestedValue` is older than the specification.
@@ -143,16 +153,16 @@ impl<'a> Reader<'a> {
         match node.to_value().and_then(Value::into_owned) {
             Ok(value) => Some(value),
             Err(error) => {
-                self.warn(node, error.to_string());
+                self.warn(node, invalid(error.to_string()));
                 None
             }
         }
     }
 
-    fn place(&mut self, node: NodeRef<'a>) -> Option<FileRef> {
+    fn file(&mut self, node: NodeRef<'a>) -> Option<FileRef> {
         node.as_mapping()?;
-        let Some(path) = text(node, "path") else {
-            self.warn(node, "a `file` without a `path`");
+        let Some(path) = non_empty(node, "path") else {
+            self.warn(node, missing("path", "`file`"));
             return None;
         };
         let index = field(node, "index").filter(|index| !is_null(*index));
@@ -160,7 +170,8 @@ impl<'a> Reader<'a> {
         let index = number.map_or(Some(0), |(index, number)| {
             let read = number.parse().ok();
             if read.is_none() {
-                self.warn(index, format!("`{number}` is no index of a resource in a file"));
+                let kind = ResourceListKind::InvalidIndex { index: number.into_owned() };
+                self.warn(index, kind);
             }
             read
         });
@@ -168,11 +179,19 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn text(node: NodeRef<'_>, name: &str) -> Option<String> {
-    text_of(node, name).filter(|text| !text.is_empty())
+fn invalid(problem: impl Into<String>) -> ResourceListKind {
+    ResourceListKind::InvalidResult { problem: problem.into() }
 }
 
-fn text_of(node: NodeRef<'_>, name: &str) -> Option<String> {
+fn missing(field: &str, owner: &str) -> CommonKind {
+    CommonKind::MissingField { field: field.to_owned(), owner: owner.to_owned() }
+}
+
+fn non_empty(node: NodeRef<'_>, name: &str) -> Option<String> {
+    string(node, name).filter(|text| !text.is_empty())
+}
+
+fn string(node: NodeRef<'_>, name: &str) -> Option<String> {
     field(node, name).and_then(scalar_text).map(Cow::into_owned)
 }
 
@@ -203,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_keeps_all_that_the_specification_names() {
+    fn every_field_of_the_specification_is_parsed() {
         let text = "- message: Invalid type\n  severity: warning\n  resourceRef: {apiVersion: v1, kind: Service, namespace: shop, name: web}\n  field:\n    path: spec.ports.0.port\n    currentValue: cool-port\n    proposedValues: [1337, 4242]\n  file: {path: service.yaml, index: 2}\n  tags: {a: b}\n";
         let result = one(text);
         assert_eq!(
@@ -211,13 +230,13 @@ mod tests {
             r#"{"message":"Invalid type","severity":"warning","resourceRef":{"apiVersion":"v1","kind":"Service","namespace":"shop","name":"web"},"field":{"path":"spec.ports.0.port","currentValue":"cool-port","proposedValues":[1337,4242]},"file":{"path":"service.yaml","index":2},"tags":{"a":"b"}}"#
         );
         assert!(json(&result, Version::V1).contains(r#""proposedValue":1337}"#));
-        let told = result.to_diagnostic();
-        assert_eq!(told.resource.as_deref(), Some("Service shop/web"));
-        assert_eq!(told.hints, ["set `spec.ports.0.port` to one of 1337, 4242"]);
+        let diagnostic = result.to_diagnostic();
+        assert_eq!(diagnostic.resource.as_deref(), Some("Service shop/web"));
+        assert_eq!(diagnostic.hints, ["set `spec.ports.0.port` to one of 1337, 4242"]);
     }
 
     #[test]
-    fn what_is_missing_has_the_defaults_of_the_specification() {
+    fn missing_fields_have_the_defaults_of_the_specification() {
         let result = one("- message: a\n  file: {path: a.yaml}\n");
         assert_eq!(result.severity, Severity::Error);
         assert_eq!(result.file, Some(FileRef { path: "a.yaml".to_owned(), index: 0 }));
@@ -226,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn proposals_are_read_in_every_spelling() {
+    fn proposed_values_are_parsed_from_all_fields() {
         for spelling in ["proposedValue: 1", "proposedValues: [1]", "suggestedValue: 1"] {
             let result = one(&format!("- {{message: a, field: {{path: b, {spelling}}}}}\n"));
             assert_eq!(
@@ -238,33 +257,33 @@ mod tests {
     }
 
     #[test]
-    fn broken_results_are_read_as_far_as_they_go() {
+    fn invalid_parts_are_warnings() {
         for (text, severity, warning) in [
             (
                 "- {message: a, severity: warn}\n",
                 Severity::Warning,
-                "`warn` is no severity, read as `warning`: error, warning and info are",
+                "expected severity `error`, `warning` or `info`, found `warn`; `warning` is used",
             ),
             (
                 "- {message: a, severity: fatal}\n",
                 Severity::Error,
-                "`fatal` is no severity, read as `error`: error, warning and info are",
+                "expected severity `error`, `warning` or `info`, found `fatal`; `error` is used",
             ),
-            ("- {severity: info}\n", Severity::Info, "a result without a `message`"),
+            ("- {severity: info}\n", Severity::Info, "missing field `message` in a result"),
             (
                 "- {message: a, file: {path: a, index: x}}\n",
                 Severity::Error,
-                "`x` is no index of a resource in a file",
+                "expected the index of a resource in its file, found `x`",
             ),
             (
                 "- {message: a, field: {currentValue: 1}}\n",
                 Severity::Error,
-                "a `field` without a `path`",
+                "missing field `path` in `field`",
             ),
             (
                 "  name: x\n  items: [{message: a}]\n",
                 Severity::Error,
-                "`results` is a list; this older form `{name, items}` is read, too",
+                "expected a sequence in `results`, found the older form `{name, items}`",
             ),
         ] {
             let read = results(text);
@@ -273,11 +292,14 @@ mod tests {
             assert!(read.warnings[0].location.is_some());
         }
         assert_eq!(results("- 5\n- [a]\n").warnings.len(), 2);
-        assert_eq!(results("  5\n").warnings[0].message(), "`results` is no list, and is left out");
+        assert_eq!(
+            results("  5\n").warnings[0].message(),
+            "expected a sequence in `results`, found an integer"
+        );
     }
 
     #[test]
-    fn the_names_of_a_resource_may_stand_in_its_metadata() {
+    fn resource_names_may_be_in_metadata() {
         let result =
             one("- {message: a, resourceRef: {kind: Pod, metadata: {name: b, namespace: c}}}\n");
         assert_eq!(result.resource.unwrap().label(), "Pod c/b");

@@ -1,13 +1,13 @@
-//! Results as data in the form of a version, and as people are told them.
+//! Results as data in the form of a version, and as diagnostics.
 
 use krm_yaml::Value;
 
 use super::{FieldRef, FileRef, FunctionResult, ResourceRef};
 use crate::Diagnostic;
-use crate::functions::resource_list::Version;
+use crate::functions::resource_list::{ResourceListKind, Version};
 
 impl FunctionResult {
-    /// The result as data, in the form that a version of the specification has for it.
+    /// The result as data, in the form of a version of the specification.
     pub fn to_value(&self, version: Version) -> Value<'_> {
         let mut entries = vec![
             ("message", Value::from(self.message.as_str())),
@@ -25,16 +25,17 @@ impl FunctionResult {
         mapping(entries)
     }
 
-    /// The result as people are told it.
+    /// The result as a diagnostic.
     pub fn to_diagnostic(&self) -> Diagnostic {
-        let mut told = Diagnostic::untyped(self.severity, self.message.clone());
-        told.file = self.file.as_ref().map(|file| file.path.as_str().into());
-        told.resource = self.resource.as_ref().map(|resource| resource.label().into());
+        let kind = ResourceListKind::FunctionResult { message: self.message.as_str().into() };
+        let mut diagnostic = Diagnostic::new(self.severity, kind);
+        diagnostic.file = self.file.as_ref().map(|file| file.path.as_str().into());
+        diagnostic.resource = self.resource.as_ref().map(|resource| resource.label().into());
         if let Some(field) = &self.field {
-            told.field = Some(field.path.as_str().into());
-            told.hints.extend(field.hint());
+            diagnostic.field = Some(field.path.as_str().into());
+            diagnostic.hints.extend(field.hint());
         }
-        told
+        diagnostic
     }
 }
 
