@@ -61,7 +61,7 @@ impl Selector {
     }
 
     /// The first segment, if it is a key.
-    pub fn first_key(&self) -> Option<&str> {
+    pub(crate) fn first_key(&self) -> Option<&str> {
         match self.steps.first()? {
             SelectorStep::Plain(Segment::Key(key)) => Some(key),
             _ => None,

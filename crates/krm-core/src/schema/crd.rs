@@ -23,7 +23,7 @@ impl Schema {
     }
 
     /// Adds all CustomResourceDefinitions of a package. A later definition of a kind replaces an earlier one.
-    pub fn add_crds(&mut self, package: &Package) -> Vec<Diagnostic> {
+    pub(crate) fn add_crds(&mut self, package: &Package) -> Vec<Diagnostic> {
         let mut diagnostics = Vec::new();
         for placed in package.resources().filter(|placed| is_crd(placed.resource)) {
             let label = placed.resource.label();

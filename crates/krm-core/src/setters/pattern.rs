@@ -157,7 +157,7 @@ impl Pattern {
     }
 
     /// The marker, if the pattern is nothing but that marker.
-    pub fn only_marker(&self) -> Option<&str> {
+    pub(super) fn only_marker(&self) -> Option<&str> {
         match &self.parts[..] {
             [Part::Marker(marker)] => Some(marker),
             _ => None,
