@@ -33,8 +33,28 @@ diagnostic_kinds! {
         /// A key that occurs twice in a mapping.
         DuplicateKey { path: String } = "duplicate-key": "duplicate key `{path}`; the last one is used";
         /// A scalar that YAML 1.1 and YAML 1.2 resolve differently.
-        Yaml11 { text: Excerpt, yaml12: String, yaml11: String, help: &'static str } = "yaml11-scalar": "`{text}` is {yaml12} in YAML 1.2, but {yaml11} in YAML 1.1",
+        Yaml11 { text: Excerpt, yaml12: ScalarReading, yaml11: ScalarReading, help: &'static str } = "yaml11-scalar": "`{text}` is {yaml12} in YAML 1.2, but {yaml11} in YAML 1.1",
             hint "{help}";
+    }
+}
+
+/// How a version of YAML reads a scalar. It implies the value, so it is masked together with the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScalarReading {
+    pub(super) text: String,
+    pub(super) description: String,
+}
+
+impl krm_yaml::KindParameter for ScalarReading {
+    fn masked(&self, hides: &dyn Fn(&str) -> bool) -> Option<Self> {
+        let description = "***".to_owned();
+        hides(&self.text).then(|| Self { text: String::new(), description })
+    }
+}
+
+impl std::fmt::Display for ScalarReading {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.description)
     }
 }
 

@@ -11,7 +11,7 @@ mod yaml11;
 
 pub use conditions::Query;
 pub use duplicate_keys::{DuplicateKey, find as duplicate_keys};
-pub use kinds::{ExistingPath, QueryError, QueryKind};
+pub use kinds::{ExistingPath, QueryError, QueryKind, ScalarReading};
 pub use missing_path::MissingPath;
 pub use selector::Selector;
 pub use yaml11::{find as yaml11_scalars, warning as yaml11_warning};

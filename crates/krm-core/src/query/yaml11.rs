@@ -3,7 +3,7 @@
 use krm_yaml::{DocumentRef, File, NodeRef, Scalar, ScalarType};
 
 use crate::Diagnostic;
-use crate::query::QueryKind;
+use crate::query::{QueryKind, ScalarReading};
 
 /// The scalars of a document, including keys, that the two versions resolve differently.
 ///
@@ -33,7 +33,9 @@ pub fn warning(scalar: Scalar<'_>, file: &File) -> Diagnostic {
         _ => "quote it if a string is meant, or write a number in plain digits",
     };
     let text = scalar.raw().into();
-    let (yaml12, yaml11) = (describe(yaml12), describe(yaml11));
+    let reading =
+        |value| ScalarReading { text: scalar.raw().to_owned(), description: describe(value) };
+    let (yaml12, yaml11) = (reading(yaml12), reading(yaml11));
     let kind = QueryKind::Yaml11 { text, yaml12, yaml11, help };
     Diagnostic::warning(kind).at(file, scalar.node().span())
 }

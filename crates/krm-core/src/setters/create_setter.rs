@@ -190,9 +190,9 @@ fn common_value(
                 None => first = Some((NodeLocation { file, node }, value)),
                 Some((_, other)) if *other == value => {}
                 Some((location, other)) => {
-                    let (value, other) = (value.to_string().into(), other.to_string().into());
+                    let values = format!("`{value}` here, `{other}`").into();
                     let location = location.to_string();
-                    let kind = SetterKind::DifferentValues { value, other, location };
+                    let kind = SetterKind::DifferentValues { values, location };
                     return Err(NodeLocation { file, node }.error(kind));
                 }
             }

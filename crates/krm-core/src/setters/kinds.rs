@@ -95,7 +95,11 @@ diagnostic_kinds! {
         NoSelection = "setter-no-selection": "expected a value or a field path to select fields",
             hint "add VALUE or --field";
         /// The fields of a new setter do not agree on its value.
-        DifferentValues { value: Excerpt, other: Excerpt, location: String } = "setter-different-values": "fields have different values: `{value}` here, `{other}` at {location}",
+        DifferentValues {
+            /// Both values in one excerpt, because both must be masked if one is.
+            values: Excerpt,
+            location: String,
+        } = "setter-different-values": "fields have different values: {values} at {location}",
             hint "narrow --field, or give VALUE";
         /// A new setter without a value, and without a field that has one.
         NoMatchingField = "setter-no-matching-field": "no field matches, so the setter has no initial value",
