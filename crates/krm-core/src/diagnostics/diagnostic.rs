@@ -1,4 +1,4 @@
-//! The one shape of everything that people are told: what is wrong, where, and what to do.
+//! Diagnostics: errors, warnings and infos with their location, related location and hints.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,22 +10,22 @@ use krm_yaml::{
 use super::kind::Kind;
 use crate::diagnostics::secrets;
 
-/// How many bytes of a line are shown to each side of a place: a file can be one line of megabytes.
-const MOST_CONTEXT: usize = 160;
+/// How many bytes of a source line are kept on each side of a location. A file can be one line of megabytes.
+const MAX_CONTEXT: usize = 160;
 
-/// How bad it is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Good to know.
+    /// For information.
     Info,
-    /// Probably not what was meant.
+    /// Probably a mistake.
     Warning,
-    /// Something was not done because of it.
+    /// Something was not done because of this.
     Error,
 }
 
 impl Severity {
-    /// The word for it, as messages and exports spell it.
+    /// The name, as printed: `info`, `warning` or `error`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Info => "info",
@@ -35,77 +35,80 @@ impl Severity {
     }
 }
 
-/// A place in a file, with the source line that it stands on.
+/// A location in a file, with its source line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
-    /// Line, from one.
+    /// The line, from one.
     pub line: u32,
-    /// Column in characters, from one.
+    /// The column in characters, from one.
     pub column: u32,
-    /// The source line; of a very long one only the part around the place.
+    /// The source line; only the part around the location if it is very long.
     pub text: String,
-    /// The bytes of `text` that are meant.
+    /// The bytes of `text` to underline.
     pub marked: Range<usize>,
-    /// What there is to say about this very place.
+    /// The label of the underlined text.
     pub label: Option<String>,
-    /// What is written there, where values of a Secret are hidden.
-    clear: Option<Box<Clear>>,
+    /// The original line, if `text` is masked because of a Secret.
+    unmasked: Option<Box<UnmaskedLine>>,
 }
 
-/// A source line as it is written, and what of it nobody should see.
+/// A source line before masking, and the secret values near it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Clear {
+struct UnmaskedLine {
     text: String,
     marked: Range<usize>,
-    hidden: Vec<Range<usize>>,
+    /// See [`secrets::hidden_texts`].
+    hidden: Vec<String>,
 }
 
 impl Location {
-    /// The place of a span. One that covers several lines is cut at the end of its first. Values of Secrets are hidden
-    /// until somebody asks to [`Diagnostic::reveal`] them.
+    /// The location of a span, which is cut at the end of its first line. Values of Secrets are masked until
+    /// [`Diagnostic::reveal`] is called.
     pub fn of(file: &File, span: Span) -> Self {
         let position = file.position(span.start);
         let line = file.line_at(span.start);
         let source = line.of(file.text());
         let start = (span.start - line.start) as usize;
         let end = (span.end.clamp(span.start, line.end) - line.start) as usize;
-        let from = floor(source, start.saturating_sub(MOST_CONTEXT));
-        let to = floor(source, source.len().min(start + MOST_CONTEXT));
+        let from = floor(source, start.saturating_sub(MAX_CONTEXT));
+        let to = floor(source, source.len().min(start + MAX_CONTEXT));
         let text = source[from..to].trim_start_matches('\u{feff}');
         let shift = to - text.len();
         let marked = start.saturating_sub(shift)..end.min(to).saturating_sub(shift);
         let (line_start, text) = (line.start as usize + shift, text.to_owned());
         let inside = |at: u32| (at as usize).saturating_sub(line_start).min(text.len());
         let hidden = secrets::hidden_spans(file, line).into_iter();
-        let hidden = hidden.map(|span| inside(span.start)..inside(span.end)).collect();
+        let hidden = hidden.map(|span| inside(span.start)..inside(span.end)).collect::<Vec<_>>();
         let (line, column) = (position.line, position.column);
-        Self { line, column, text, marked, label: None, clear: None }.masked(hidden)
+        let location = Self { line, column, text, marked, label: None, unmasked: None };
+        location.masked(&hidden, secrets::hidden_texts(file, span))
     }
 
-    fn masked(mut self, hidden: Vec<Range<usize>>) -> Self {
-        if !hidden.is_empty() {
-            let (text, marked) = secrets::mask_line(&self.text, &self.marked, &hidden);
+    fn masked(mut self, spans: &[Range<usize>], hidden: Vec<String>) -> Self {
+        if !spans.is_empty() || !hidden.is_empty() {
+            let (text, marked) = secrets::mask_line(&self.text, &self.marked, spans);
             let text = std::mem::replace(&mut self.text, text);
             let marked = std::mem::replace(&mut self.marked, marked);
-            self.clear = Some(Box::new(Clear { text, marked, hidden }));
+            self.unmasked = Some(Box::new(UnmaskedLine { text, marked, hidden }));
         }
         self
     }
 
     fn reveal(&mut self) {
-        if let Some(clear) = self.clear.take() {
-            (self.text, self.marked) = (clear.text, clear.marked);
+        if let Some(line) = self.unmasked.take() {
+            (self.text, self.marked) = (line.text, line.marked);
         }
     }
 
-    /// Whether an excerpt shows something that is hidden on this line.
+    /// Whether an excerpt quotes a secret value, or a part of one.
     fn hides(&self, excerpt: &str) -> bool {
-        let Some(clear) = &self.clear else { return false };
-        let mut hidden = clear.hidden.iter().map(|it| &clear.text[it.clone()]);
-        !excerpt.is_empty() && hidden.any(|it| it.contains(excerpt) || excerpt.contains(it))
+        let Some(line) = &self.unmasked else { return false };
+        let excerpt = excerpt.trim();
+        let quotes = |hidden: &String| hidden.contains(excerpt) || excerpt.contains(&**hidden);
+        !excerpt.is_empty() && line.hidden.iter().any(quotes)
     }
 
-    /// The same place with words of its own.
+    /// The same location with a label.
     #[must_use]
     pub fn with_label(mut self, label: impl Into<String>) -> Self {
         self.label = Some(label.into());
@@ -118,7 +121,7 @@ fn floor(text: &str, at: usize) -> usize {
     (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
-/// Something to tell: an error, a warning, a finding of a function. It is small enough to be returned as an error.
+/// An error, a warning or an info. It is small enough to be returned as an error.
 ///
 /// ```
 /// use krm_core::Diagnostic;
@@ -133,31 +136,31 @@ fn floor(text: &str, at: usize) -> usize {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
     summary: Box<Summary>,
-    /// The file, as people know it: the name they typed, or the path in its package.
+    /// The display path of the file: what the user typed, or relative to the working directory.
     pub file: Option<Box<str>>,
-    /// Where in the file.
+    /// The location in the file.
     pub location: Option<Box<Location>>,
-    /// A second place that explains the first.
+    /// A second location that explains the first.
     pub related: Option<Box<Location>>,
-    /// The resource, where one is meant: `apps/v1 Deployment web`.
+    /// The label of the resource: `Deployment shop/web`.
     pub resource: Option<Box<str>>,
-    /// The path of the field in it.
+    /// The path of the field in the resource.
     pub field: Option<Box<str>>,
     /// What to do about it.
     pub hints: Vec<String>,
 }
 
-/// What a diagnostic says. Boxed, because a diagnostic is returned as an error and should be small.
+/// The message of a diagnostic. Boxed, because a diagnostic is returned as an error and should be small.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Summary {
-    /// What is wrong, as a value that code can match on.
+    /// The kind, for code to match on.
     kind: Kind,
     /// The message of the kind, with values of Secrets masked.
     message: String,
-    /// What was being done, in front of the message.
+    /// What was being done; a prefix of the message.
     context: Option<String>,
     /// Further facts, such as the last lines that a function wrote to stderr.
     notes: Vec<String>,
@@ -229,7 +232,7 @@ impl Diagnostic {
         self.summary.kind.downcast()
     }
 
-    /// Says what was being done when this happened: `context: message`.
+    /// Adds what was being done when this happened as a prefix: `context: message`.
     #[must_use]
     pub fn context(mut self, context: impl Into<String>) -> Self {
         let outer = context.into();
@@ -258,19 +261,19 @@ impl Diagnostic {
         }
     }
 
-    /// Whether something was not done because of it.
+    /// Whether this is an error.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
 
-    /// Names the file.
+    /// Sets the file.
     #[must_use]
     pub fn in_file(mut self, name: impl Into<Box<str>>) -> Self {
         self.file = Some(name.into());
         self
     }
 
-    /// Names the place.
+    /// Sets the location.
     #[must_use]
     pub fn at(mut self, file: &File, span: Span) -> Self {
         self.location = Some(Box::new(Location::of(file, span)));
@@ -278,14 +281,14 @@ impl Diagnostic {
         self
     }
 
-    /// Names a second place, and says what it has to do with the first.
+    /// Sets a second location and its label.
     #[must_use]
     pub fn related(mut self, file: &File, span: Span, label: impl Into<String>) -> Self {
         self.related = Some(Box::new(Location::of(file, span).with_label(label)));
         self
     }
 
-    /// Names the resource.
+    /// Sets the resource.
     #[must_use]
     pub fn resource(mut self, label: impl Into<Box<str>>) -> Self {
         self.resource = Some(label.into());
@@ -304,14 +307,14 @@ impl Diagnostic {
         self
     }
 
-    /// Names the field.
+    /// Sets the path of the field.
     #[must_use]
     pub fn field(mut self, path: impl Into<Box<str>>) -> Self {
         self.field = Some(path.into());
         self
     }
 
-    /// Says what to do.
+    /// Adds a hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
@@ -330,7 +333,7 @@ impl Diagnostic {
         &self.summary.notes
     }
 
-    /// Shows the source lines as they are written, values of Secrets with them.
+    /// Removes the masks of secret values.
     pub fn reveal(&mut self) {
         let places = [&mut self.location, &mut self.related];
         places.into_iter().flatten().for_each(|place| place.reveal());
@@ -409,41 +412,56 @@ fn entry<'a>(name: &'static str, value: Value<'a>) -> (Value<'a>, Value<'a>) {
 mod tests {
     use super::*;
 
-    fn place(text: &str, start: u32, end: u32) -> Location {
+    fn location(text: &str, start: u32, end: u32) -> Location {
         Location::of(&File::parse(text.to_owned()).unwrap(), Span::new(start, end))
     }
 
     #[test]
-    fn a_place_marks_its_bytes_of_the_line() {
-        let it = place("a: 1\r\nbé: two\r\n", 11, 14);
+    fn location_marks_its_bytes_of_the_line() {
+        let it = location("a: 1\r\nbé: two\r\n", 11, 14);
         assert_eq!((it.line, it.column, &it.text[it.marked.clone()]), (2, 5, "two"));
         assert_eq!(it.text, "bé: two");
     }
 
     #[test]
-    fn a_place_over_several_lines_ends_with_the_first() {
-        let it = place("a: [1,\n 2]\n", 3, 10);
+    fn location_of_several_lines_ends_with_the_first() {
+        let it = location("a: [1,\n 2]\n", 3, 10);
         assert_eq!(&it.text[it.marked], "[1,");
     }
 
     #[test]
-    fn a_byte_order_mark_is_not_shown() {
-        let it = place("\u{feff}a: 1\n", 3, 4);
+    fn byte_order_mark_is_not_part_of_the_line() {
+        let it = location("\u{feff}a: 1\n", 3, 4);
         assert_eq!((it.column, it.text.as_str(), it.marked), (1, "a: 1", 0..1));
     }
 
     #[test]
-    fn of_a_huge_line_the_part_around_the_place_is_kept() {
+    fn long_line_is_cut_around_the_location() {
         let text = format!("[{}x]", "é, ".repeat(50_000));
         let at = text.len() as u32 - 2;
-        let it = place(&text, at, at + 1);
-        assert!(it.text.len() <= 2 * MOST_CONTEXT + 2, "{}", it.text.len());
+        let it = location(&text, at, at + 1);
+        assert!(it.text.len() <= 2 * MAX_CONTEXT + 2, "{}", it.text.len());
         assert_eq!((&it.text[it.marked], it.column), ("x", 150_002));
     }
 
     #[test]
-    fn a_place_at_the_end_of_the_text_is_empty() {
-        let it = place("a: 1\n", 5, 5);
+    fn location_at_the_end_of_the_text_is_empty() {
+        let it = location("a: 1\n", 5, 5);
         assert_eq!((it.line, it.text.as_str(), it.marked), (2, "", 0..0));
+    }
+
+    #[test]
+    fn secret_values_are_masked_in_messages_and_revealed_on_request() {
+        let text = "kind: Secret\nstringData:\n  pem: |\n    first\n    second\n";
+        let file = File::parse(text.to_owned()).unwrap();
+        let value = crate::diagnostics::CommonKind::InvalidValue {
+            value: "first\nsecond\n".into(),
+            expected: "a certificate".to_owned(),
+        };
+        let span = Span::new(text.find('|').unwrap() as u32, text.len() as u32);
+        let mut error = Diagnostic::error(value).at(&file, span);
+        assert_eq!(error.message(), "invalid value `***`: expected a certificate");
+        error.reveal();
+        assert!(error.message().contains("second"), "{}", error.message());
     }
 }

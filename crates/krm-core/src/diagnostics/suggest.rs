@@ -1,13 +1,16 @@
-//! The name that was probably meant: of those that exist, the one that is spelled most like what was typed.
+//! Suggestions: the existing name that is most similar to a name that does not exist.
 
 use std::collections::BTreeSet;
 
 use crate::Package;
 
-/// More names than this are not compared; somebody who reads a hint has no time.
-const MOST_NAMES: usize = 1000;
+/// How many names are compared at most. A hint is not worth more time.
+const MAX_NAMES: usize = 1000;
 
-/// The name that is spelled most like `wanted`, where one is near enough. Of several the first counts.
+/// The name that is most similar to `name`, if one is similar enough; the first of several.
+///
+/// Similar enough means at most one edit (an insertion, deletion, substitution or swap of neighbours) for every three characters, and
+/// three in all. More would suggest unrelated names.
 ///
 /// ```
 /// use krm_core::diagnostics::closest_name;
@@ -15,44 +18,24 @@ const MOST_NAMES: usize = 1000;
 /// assert_eq!(closest_name(["Service", "Deployment"], "Deploymnet"), Some("Deployment"));
 /// assert_eq!(closest_name(["Service", "Deployment"], "Pod"), None);
 /// ```
-pub fn closest_name<'n>(names: impl IntoIterator<Item = &'n str>, wanted: &str) -> Option<&'n str> {
-    let most = (wanted.chars().count() / 3).min(3);
-    let near = names.into_iter().take(MOST_NAMES).filter_map(|name| {
-        let distance =
-            if name.eq_ignore_ascii_case(wanted) { 0 } else { distance(name, wanted, most)? };
-        Some((distance, name))
+pub fn closest_name<'n>(names: impl IntoIterator<Item = &'n str>, name: &str) -> Option<&'n str> {
+    let max_distance = (name.chars().count() / 3).min(3);
+    let similar = names.into_iter().take(MAX_NAMES).filter_map(|candidate| {
+        let distance = match candidate.eq_ignore_ascii_case(name) {
+            true => 0,
+            false => strsim::osa_distance(candidate, name),
+        };
+        (distance <= max_distance).then_some((distance, candidate))
     });
-    near.min_by_key(|(distance, _)| *distance).map(|(_, name)| name)
+    similar.min_by_key(|(distance, _)| *distance).map(|(_, candidate)| candidate)
 }
 
-/// The kind of a package that was probably meant; none where the package has the kind, or nothing like it.
-pub fn closest_kind(package: &Package, wanted: &str) -> Option<String> {
+/// The kind of a resource in the package that is most similar to `kind`; none if the package has the kind itself.
+pub fn closest_kind(package: &Package, kind: &str) -> Option<String> {
     let kinds: BTreeSet<String> =
-        package.resources().map(|placed| placed.resource.kind().into_owned()).collect();
-    let is_there = kinds.contains(wanted);
-    closest_name(kinds.iter().map(String::as_str), wanted).filter(|_| !is_there).map(str::to_owned)
-}
-
-/// How many letters must be put in, taken out, changed or swapped with their neighbour; none beyond `most`.
-fn distance(a: &str, b: &str, most: usize) -> Option<usize> {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    if a.len().abs_diff(b.len()) > most {
-        return None;
-    }
-    let mut before: Vec<usize> = Vec::new();
-    let mut above: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, y) in b.iter().enumerate() {
-            let mut best = (above[j] + usize::from(x != y)).min(above[j + 1] + 1).min(row[j] + 1);
-            if i > 0 && j > 0 && *x == b[j - 1] && a[i - 1] == *y {
-                best = best.min(before[j - 1] + 1);
-            }
-            row.push(best);
-        }
-        before = std::mem::replace(&mut above, row);
-    }
-    above.last().copied().filter(|distance| *distance <= most)
+        package.resources().map(|resource| resource.resource.kind().into_owned()).collect();
+    let exists = kinds.contains(kind);
+    closest_name(kinds.iter().map(String::as_str), kind).filter(|_| !exists).map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -61,14 +44,14 @@ mod tests {
     use crate::model::package::tests::package;
 
     #[test]
-    fn distances_count_swaps_once() {
-        assert_eq!(distance("ab", "ba", 3), Some(1));
-        assert_eq!(distance("replica", "replicas", 3), Some(1));
-        assert_eq!(distance("abc", "xyz", 2), None);
+    fn swapped_characters_are_one_edit() {
+        assert_eq!(closest_name(["abc"], "acb"), Some("abc"));
+        assert_eq!(closest_name(["replicas"], "replica"), Some("replicas"));
+        assert_eq!(closest_name(["abc"], "xyz"), None);
     }
 
     #[test]
-    fn a_kind_that_is_there_needs_no_hint() {
+    fn existing_kind_has_no_suggestion() {
         let package = package(&[("a.yaml", "apiVersion: v1\nkind: Service\n")]);
         assert_eq!(closest_kind(&package, "service"), Some("Service".to_owned()));
         assert_eq!(closest_kind(&package, "Servcie"), Some("Service".to_owned()));

@@ -1,15 +1,15 @@
-//! Lines of a source that are shown with an error, and what of them belongs to a Secret.
+//! Masks the values of Secrets in source lines and in the parameters of messages.
 
 use std::ops::Range;
 
-use krm_yaml::{DocumentRef, File, Span};
+use krm_yaml::{DocumentRef, File, NodeRef, Span};
 
-use super::values::{content, find};
+use super::values::{SecretValue, content, find};
 
-/// What stands in the place of a value.
+/// The text that replaces a secret value.
 pub(super) const MASK: &str = "***";
 
-/// The bytes of a line that nobody should see.
+/// The spans of a line that belong to values of Secrets.
 pub(crate) fn hidden_spans(file: &File, line: Span) -> Vec<Span> {
     let Some(document) = document_at(file, line.start) else { return Vec::new() };
     if !document.text().contains("Secret") {
@@ -19,13 +19,51 @@ pub(crate) fn hidden_spans(file: &File, line: Span) -> Vec<Span> {
     let mut found = Vec::new();
     find(root, line, &mut found);
     let mut spans: Vec<Span> =
-        found.iter().filter_map(|kept| clip(file, content(kept.value), line)).collect();
+        found.iter().filter_map(|secret| clip(file, content(secret.value), line)).collect();
     spans.sort();
     spans.dedup();
     spans
 }
 
-/// The part of a value that stands on a line, without its indentation.
+/// The texts that a message about a span must not quote: every secret value whose entry overlaps the lines of the span.
+///
+/// The parameter of a message is what a value means, which is not what the marked line shows: a block scalar has several lines, a quoted
+/// string is unescaped, and an error at a key may quote the value below it. So this has the source text and the meaning of the value,
+/// as a whole and by line.
+pub(crate) fn hidden_texts(file: &File, span: Span) -> Vec<String> {
+    let line = file.line_at(span.start);
+    let within = Span::new(line.start, span.end.max(line.end));
+    let Some(document) = document_at(file, line.start) else { return Vec::new() };
+    if !document.text().contains("Secret") {
+        return Vec::new();
+    }
+    let Some(root) = document.root() else {
+        let broken = hidden_in_broken(document, line);
+        return broken.iter().map(|span| span.of(file.text()).to_owned()).collect();
+    };
+    let mut found = Vec::new();
+    find(root, within, &mut found);
+    let is_near =
+        |it: &SecretValue<'_>| it.entry.start <= within.end && within.start <= it.entry.end;
+    let mut texts: Vec<String> = Vec::new();
+    for value in found.iter().filter(|it| is_near(it)).map(|it| it.value) {
+        texts.push(content(value).of(file.text()).to_owned());
+        let target = value.resolve();
+        for scalar in
+            std::iter::once(target).chain(target.descendants()).filter_map(NodeRef::as_scalar)
+        {
+            let meaning = scalar.value();
+            texts.extend(meaning.lines().map(|line| line.trim().to_owned()));
+            texts.push(meaning.trim().to_owned());
+        }
+    }
+    texts.retain(|text| !text.is_empty());
+    texts.sort();
+    texts.dedup();
+    texts
+}
+
+/// The part of a value that is on a line, without its indentation.
 fn clip(file: &File, value: Span, line: Span) -> Option<Span> {
     let (start, end) = (value.start.max(line.start), value.end.min(line.end));
     let text = Span::new(start.min(end), end).of(file.text());
@@ -33,7 +71,7 @@ fn clip(file: &File, value: Span, line: Span) -> Option<Span> {
     (start + lead < end).then(|| Span::new(start + lead, end))
 }
 
-/// The document that holds a byte; the spans of documents tile the file.
+/// The document at a byte offset. The spans of documents cover the file without gaps.
 fn document_at(file: &File, at: u32) -> Option<DocumentRef<'_>> {
     let (mut low, mut high) = (0, file.documents().len());
     while low < high {
@@ -46,8 +84,8 @@ fn document_at(file: &File, at: u32) -> Option<DocumentRef<'_>> {
     file.document(low.min(file.documents().len().checked_sub(1)?))
 }
 
-/// Of a document that cannot be read nobody knows what is a value: all that follows a colon may be one, and a line
-/// without a colon altogether.
+/// The secret parts of a line in a document with syntax errors. What is a value is not known there, so everything after a colon is
+/// masked, and a line without a colon as a whole.
 fn hidden_in_broken(document: DocumentRef<'_>, line: Span) -> Vec<Span> {
     let text = line.of(document.file().text());
     if !looks_like_secret(document.text()) || looks_like_secret(text) {
@@ -61,7 +99,7 @@ fn hidden_in_broken(document: DocumentRef<'_>, line: Span) -> Vec<Span> {
     if is_key_alone || is_comment || span.start >= span.end { Vec::new() } else { vec![span] }
 }
 
-/// Whether `kind: Secret` is written somewhere, in YAML or JSON.
+/// Whether a text contains `kind: Secret`, in YAML or JSON.
 fn looks_like_secret(text: &str) -> bool {
     let quotes = |c: char| c == '"' || c == '\'' || c == ' ';
     text.match_indices("Secret").any(|(at, word)| {
@@ -73,7 +111,8 @@ fn looks_like_secret(text: &str) -> bool {
     })
 }
 
-/// A text and a range of it, with bytes of the text hidden; what is inside of them becomes the mask.
+/// Replaces the hidden ranges of a text with the mask, and moves the marked range along. An end inside a hidden range moves to the edge
+/// of the mask.
 pub(crate) fn mask_line(
     text: &str,
     marked: &Range<usize>,
@@ -83,7 +122,6 @@ pub(crate) fn mask_line(
     let (mut start, mut end) = (None, None);
     for span in hidden {
         out.push_str(&text[at..span.start]);
-        // Both ends move with the text before them, and to the edges of the mask inside of it.
         let shift = out.len() as isize - span.start as isize;
         let moved = |place: usize, inside: usize| match place {
             place if place <= span.start => Some((place as isize + shift) as usize),
@@ -96,17 +134,17 @@ pub(crate) fn mask_line(
         at = span.end;
     }
     let shift = out.len() as isize - at as isize;
-    let behind = |place: usize| (place as isize + shift) as usize;
+    let after_last = |place: usize| (place as isize + shift) as usize;
     out.push_str(&text[at..]);
-    let start = start.unwrap_or_else(|| behind(marked.start));
-    (out, start..end.unwrap_or_else(|| behind(marked.end)).max(start))
+    let start = start.unwrap_or_else(|| after_last(marked.start));
+    (out, start..end.unwrap_or_else(|| after_last(marked.end)).max(start))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn shown(text: &str, line: u32) -> String {
+    fn masked_line(text: &str, line: u32) -> String {
         let file = File::parse(text.to_owned()).unwrap();
         let start: usize = text.split_inclusive('\n').take(line as usize - 1).map(str::len).sum();
         let line = file.line_at(start as u32);
@@ -119,30 +157,50 @@ mod tests {
     }
 
     #[test]
-    fn values_of_secrets_are_hidden_wherever_they_stand() {
+    fn values_of_secrets_are_masked_at_any_depth() {
         let secret = "kind: Secret\nmetadata: {name: a}\ndata: {x: aGk=, y: aG8=}\nstringData:\n  pem: |\n    one\n    two\n";
-        assert_eq!(shown(secret, 2), "metadata: {name: a}");
-        assert_eq!(shown(secret, 3), "data: {x: ***, y: ***}");
-        assert_eq!(shown(secret, 6), "    ***");
+        assert_eq!(masked_line(secret, 2), "metadata: {name: a}");
+        assert_eq!(masked_line(secret, 3), "data: {x: ***, y: ***}");
+        assert_eq!(masked_line(secret, 6), "    ***");
         let list = "kind: List\nitems:\n- kind: Secret\n  stringData:\n    pin: 017\n- kind: ConfigMap\n  data: {a: b}\n";
-        assert_eq!(shown(list, 5), "    pin: ***");
-        assert_eq!(shown(list, 7), "  data: {a: b}");
+        assert_eq!(masked_line(list, 5), "    pin: ***");
+        assert_eq!(masked_line(list, 7), "  data: {a: b}");
     }
 
     #[test]
-    fn of_a_secret_that_cannot_be_read_every_value_is_hidden() {
-        let broken = "a: [\n---\nkind: Secret\nstringData:\n  pin: \"017\n  word hunter2\n---\nkind: A\nb: [\n";
-        assert_eq!(shown(broken, 1), "a: [");
-        assert_eq!(shown(broken, 3), "kind: Secret");
-        assert_eq!(shown(broken, 5), "  pin: ***");
-        assert_eq!(shown(broken, 6), "  ***");
-        assert_eq!(shown(broken, 9), "b: [");
+    fn every_value_of_an_invalid_secret_is_masked() {
+        let broken = "a: [\n---\nkind: Secret\nstringData:\n  pin: \"017\n  pass hunter2\n---\nkind: A\nb: [\n";
+        assert_eq!(masked_line(broken, 1), "a: [");
+        assert_eq!(masked_line(broken, 3), "kind: Secret");
+        assert_eq!(masked_line(broken, 5), "  pin: ***");
+        assert_eq!(masked_line(broken, 6), "  ***");
+        assert_eq!(masked_line(broken, 9), "b: [");
         assert!(looks_like_secret("{\"kind\": \"Secret\", "));
         assert!(!looks_like_secret("kind: SecretStore\nname: Secret\n"));
     }
 
+    fn hidden_texts_at(text: &str, marked: &str) -> Vec<String> {
+        let file = File::parse(text.to_owned()).unwrap();
+        let start = text.find(marked).unwrap() as u32;
+        hidden_texts(&file, Span::new(start, start + marked.len() as u32))
+    }
+
     #[test]
-    fn a_mark_moves_with_the_text() {
+    fn hidden_texts_are_whole_values_not_marked_lines() {
+        let secret = "kind: Secret\nstringData:\n  pem: |\n    one\n    two\n  key: \"a\\tb\"\n";
+        for marked in ["pem", "|\n    one", "one\n    two", "two"] {
+            let texts = hidden_texts_at(secret, marked);
+            for hidden in ["one\ntwo", "one", "two"] {
+                assert!(texts.iter().any(|text| text == hidden), "{marked:?}: {texts:?}");
+            }
+        }
+        let escaped = hidden_texts_at(secret, "key");
+        assert!(escaped.iter().any(|text| text == "a\tb"), "the unescaped value: {escaped:?}");
+        assert!(hidden_texts_at(secret, "kind").is_empty());
+    }
+
+    #[test]
+    fn marked_range_moves_with_the_text() {
         let of = |marked: Range<usize>| {
             let (text, marked) = mask_line("k: value # c", &marked, std::slice::from_ref(&(3..8)));
             text[marked].to_owned()

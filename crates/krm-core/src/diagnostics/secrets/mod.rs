@@ -1,4 +1,4 @@
-//! Values of Secrets, hidden before a text is shown to people.
+//! Masking of the values of Secrets in diffs and diagnostics.
 
 mod masking;
 mod values;
@@ -10,9 +10,9 @@ use krm_yaml::{DocumentRef, File, NodeRef, Span};
 use self::values::{SecretValue, content, find};
 use crate::Resource;
 use crate::model::resource::resources;
-pub(crate) use masking::{hidden_spans, mask_line};
+pub(crate) use masking::{hidden_spans, hidden_texts, mask_line};
 
-/// Both texts with the values of their Secrets hidden: `***`, and where a value changed, which side it is of.
+/// Both versions of a file with the values of Secrets masked: `***`, with the side if the value changed, so that a diff shows it.
 ///
 /// ```
 /// use krm_core::diagnostics::mask_secrets;
@@ -30,27 +30,27 @@ pub fn mask_secrets(old: &File, new: &File) -> (String, String) {
     (hide(old, &before, &after, "*** (before)"), hide(new, &after, &before, "*** (after)"))
 }
 
-/// Whether a document is a Secret, or a list with one in it.
+/// Whether a document is a Secret, or a list that contains one.
 pub fn contains_secret(document: DocumentRef<'_>) -> bool {
     resources(document).iter().any(|resource| resource.kind() == "Secret")
 }
 
-/// Whether a path that begins with this key leads to what a Secret keeps; none is any key.
+/// Whether a path that starts with this key leads to secret values; none stands for any key.
 pub(crate) fn is_secret_field(resource: Resource<'_>, first_key: Option<&str>) -> bool {
     resource.kind() == "Secret" && first_key.is_none_or(|key| self::values::FIELDS.contains(&key))
 }
 
-/// Which value this is: of which Secret, field and key, and which of several that have all of these.
-type Name = (String, &'static str, String, usize);
+/// The identity of a value: its Secret, field and key, and a counter for duplicates.
+type ValueId = (String, &'static str, String, usize);
 
-fn values(file: &File) -> BTreeMap<Name, NodeRef<'_>> {
+fn values(file: &File) -> BTreeMap<ValueId, NodeRef<'_>> {
     let (mut found, mut count) = (BTreeMap::new(), BTreeMap::new());
     for document in file.documents() {
         let mut all = Vec::new();
         if let Some(root) = document.root() {
             find(root, document.span(), &mut all);
         }
-        for SecretValue { secret, name: (field, key), value } in all {
+        for SecretValue { secret, name: (field, key), value, .. } in all {
             let secret = Resource { node: secret.node(), item: None };
             let name = format!("{} {}/{}", document.index(), secret.namespace(), secret.name());
             let nth = *count
@@ -65,8 +65,8 @@ fn values(file: &File) -> BTreeMap<Name, NodeRef<'_>> {
 
 fn hide(
     file: &File,
-    own: &BTreeMap<Name, NodeRef<'_>>,
-    other: &BTreeMap<Name, NodeRef<'_>>,
+    own: &BTreeMap<ValueId, NodeRef<'_>>,
+    other: &BTreeMap<ValueId, NodeRef<'_>>,
     changed: &str,
 ) -> String {
     let mut hidden: Vec<(Span, &str)> = own
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_values_look_equal_and_others_are_told_apart() {
+    fn unchanged_values_have_the_same_mask_on_both_sides() {
         let old = "kind: Secret\nstringData:\n  a: |\n    one\n    two\n\n  b: 'x'\n";
         let (before, after) = masked(old, &old.replace("two", "three"));
         assert_eq!(before, "kind: Secret\nstringData:\n  a: *** (before)\n\n  b: ***\n");
@@ -105,14 +105,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_secret_is_left_alone() {
+    fn other_resources_are_not_masked() {
         let text =
             "kind: ConfigMap\ndata: {a: b}\n---\nkind: Secret\ntype: Opaque\ndata:\n---\n[\n";
         assert_eq!(masked(text, text), (text.to_owned(), text.to_owned()));
     }
 
     #[test]
-    fn secrets_in_lists_are_hidden_and_told_apart_by_name() {
+    fn secrets_in_lists_are_identified_by_name() {
         let list = |first: &str, value: &str| {
             format!(
                 "kind: List\nitems:\n{first}- kind: Secret\n  metadata: {{name: b}}\n  data: {{x: {value}}}\n"
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn the_copy_that_kubectl_keeps_is_hidden_too() {
+    fn last_applied_configuration_is_masked() {
         let text = "kind: Secret\nmetadata:\n  annotations:\n    kubectl.kubernetes.io/last-applied-configuration: |\n      {\"data\":{\"x\":\"aGk=\"}}\ndata: {x: oops}\ndata: oops\n";
         let (before, _) = masked(text, text);
         assert!(!before.contains("aGk=") && !before.contains("oops"), "{before}");
