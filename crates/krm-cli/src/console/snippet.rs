@@ -15,11 +15,7 @@ pub(super) fn render(diagnostic: &Diagnostic, colored: bool) -> String {
         (Some(file), None) => level.primary_title(format!("{file}: {}", diagnostic.message())),
         _ => level.primary_title(diagnostic.message()),
     };
-    // Messages whose kinds are not declared yet have nothing that `krm explain` knows.
-    let mut group = Group::with_title(match diagnostic.id() {
-        "untyped" => title,
-        id => title.id(id),
-    });
+    let mut group = Group::with_title(title.id(diagnostic.id()));
     let mut hints = Vec::new();
     match &diagnostic.location {
         Some(location) => {

@@ -193,30 +193,6 @@ impl Diagnostic {
         Self::new(Severity::Warning, kind)
     }
 
-    /// A diagnostic whose kind is not declared yet.
-    #[doc(hidden)]
-    pub fn untyped(severity: Severity, message: impl Into<String>) -> Self {
-        Self::new(severity, super::kind::Untyped::Message { message: message.into().into() })
-    }
-
-    /// An error whose kind is not declared yet.
-    #[doc(hidden)]
-    pub fn untyped_error(message: impl Into<String>) -> Self {
-        Self::error(super::kind::Untyped::Message { message: message.into().into() })
-    }
-
-    /// A warning whose kind is not declared yet.
-    #[doc(hidden)]
-    pub fn untyped_warning(message: impl Into<String>) -> Self {
-        Self::warning(super::kind::Untyped::Message { message: message.into().into() })
-    }
-
-    /// Another message, for code that still edits messages.
-    #[doc(hidden)]
-    pub fn set_untyped(&mut self, message: impl Into<String>) {
-        self.summary.message = message.into();
-    }
-
     /// What is wrong: lower case, one line, no full stop.
     pub fn message(&self) -> &str {
         &self.summary.message
@@ -389,6 +365,17 @@ impl Diagnostic {
         Value::Mapping(entries)
     }
 }
+
+impl std::fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.file {
+            Some(file) => write!(f, "{file}: {}", self.message()),
+            None => f.write_str(self.message()),
+        }
+    }
+}
+
+impl std::error::Error for Diagnostic {}
 
 impl From<&ReadError> for Diagnostic {
     fn from(error: &ReadError) -> Self {

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use krm_yaml::{DiagnosticKind, diagnostic_kinds};
+use krm_yaml::DiagnosticKind;
 
 /// A [`DiagnosticKind`] of any area. Cheap to clone; equal kinds have the same id and parameters.
 #[derive(Clone, Debug)]
@@ -42,11 +42,3 @@ impl PartialEq for Kind {
 }
 
 impl Eq for Kind {}
-
-diagnostic_kinds! {
-    /// Messages whose kinds are not declared yet.
-    pub enum Untyped {
-        /// Any message.
-        Message { message: krm_yaml::Excerpt } = "untyped": "{message}";
-    }
-}

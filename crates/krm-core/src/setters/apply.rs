@@ -22,7 +22,7 @@ use crate::{Diagnostic, PackageFile};
 ///
 /// ```
 /// use krm_core::PackageFile;
-/// use krm_core::setters::Apply;
+/// use krm_core::setters::ApplySetters;
 ///
 /// let config = PackageFile::from_text("setters.yaml", "data:\n  image: ubuntu\n")?;
 /// let data = config.file().and_then(|file| file.document(0)?.find(&"data".parse().ok()?)).expect("data exists");

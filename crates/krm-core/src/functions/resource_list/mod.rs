@@ -1,6 +1,6 @@
 //! The ResourceList protocol: the list that an orchestrator sends to a function, the list that it returns, and the edits between them.
 //!
-//! [`Items`] are taken from a package, an [`InputList`] is made of them, and [`InputList::apply`] turns the function's output into edits
+//! [`Items`] are taken from a package, an [`InputList`] is made of them, and [`InputList::apply_output`] turns the function's output into edits
 //! of the original text.
 
 pub mod annotations;
