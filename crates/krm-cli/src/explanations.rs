@@ -20,7 +20,7 @@ const CLI: &[Area] = &[
         text: include_str!("../explain/commands.md"),
     },
     Area {
-        title: "Functions",
+        title: "Function commands",
         ids: &[FnCommandKind::IDS],
         text: include_str!("../explain/functions.md"),
     },

@@ -1,10 +1,10 @@
-//! Who holds a lock, as far as the system tells.
+//! Finds the process that holds a lock, where the system shows it.
 
 /// Another program that holds a lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Holder {
     pub(super) pid: u32,
-    /// The program with the words that say what it does; none where that is not for us to see.
+    /// The program and its subcommands; none where another user's command line is not visible.
     pub(super) command: Option<String>,
 }
 
@@ -17,16 +17,16 @@ impl std::fmt::Display for Holder {
     }
 }
 
-/// The words of a command line up to its first flag or path: the rest may hold what is nobody's business.
+/// How many arguments of a command line are shown at most. Only those before the first flag or path: the rest may be confidential.
 #[cfg(target_os = "linux")]
-const MOST_WORDS: usize = 3;
+const MOST_ARGUMENTS: usize = 3;
 
 #[cfg(target_os = "linux")]
 mod system {
     use std::fs;
     use std::os::unix::fs::MetadataExt;
 
-    use super::{Holder, MOST_WORDS};
+    use super::{Holder, MOST_ARGUMENTS};
 
     /// The first program besides this one that holds a lock on the file.
     pub(crate) fn of(file: &fs::File) -> Option<Holder> {
@@ -37,7 +37,7 @@ mod system {
         Some(Holder { pid, command: command(pid) })
     }
 
-    /// Whether a process is this one, or started it, or started that.
+    /// Whether a process is an ancestor of this one.
     pub(crate) fn is_above(pid: u32) -> bool {
         let mut at = std::process::id();
         // A chain of processes is never as long as this.
@@ -57,7 +57,7 @@ mod system {
         line.trim().parse().ok().filter(|parent| *parent != 0)
     }
 
-    /// How the list of locks names a file.
+    /// The id of a file in `/proc/locks`.
     pub(super) fn inode(device: u64, inode: u64) -> String {
         let major = (device >> 8) & 0xfff | (device >> 32) & !0xfff;
         let minor = device & 0xff | (device >> 12) & 0xffff_ff00;
@@ -67,8 +67,8 @@ mod system {
     /// The processes that hold a lock on the file; those that wait are marked by an arrow.
     pub(super) fn pids<'a>(locks: &'a str, id: &'a str) -> impl Iterator<Item = u32> + 'a {
         locks.lines().filter_map(move |line| {
-            let words: Vec<&str> = line.split_whitespace().collect();
-            match words.as_slice() {
+            let columns: Vec<&str> = line.split_whitespace().collect();
+            match columns.as_slice() {
                 [_, "FLOCK", _, _, pid, file, ..] if *file == id => pid.parse().ok(),
                 _ => None,
             }
@@ -78,11 +78,11 @@ mod system {
     fn command(pid: u32) -> Option<String> {
         let bytes = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
         let text = String::from_utf8_lossy(&bytes);
-        let mut words = text.split('\0').filter(|word| !word.is_empty());
-        let program = words.next()?.rsplit('/').next()?.to_owned();
-        let is_plain = |word: &&str| word.chars().all(|c| c.is_ascii_alphanumeric());
-        let verbs = words.take_while(is_plain).take(MOST_WORDS - 1).map(str::to_owned);
-        Some(std::iter::once(program).chain(verbs).collect::<Vec<_>>().join(" "))
+        let mut arguments = text.split('\0').filter(|argument| !argument.is_empty());
+        let program = arguments.next()?.rsplit('/').next()?.to_owned();
+        let is_plain = |argument: &&str| argument.chars().all(|c| c.is_ascii_alphanumeric());
+        let subcommands = arguments.take_while(is_plain).take(MOST_ARGUMENTS - 1).map(str::to_owned);
+        Some(std::iter::once(program).chain(subcommands).collect::<Vec<_>>().join(" "))
     }
 }
 
@@ -90,12 +90,12 @@ mod system {
 mod system {
     use super::Holder;
 
-    /// Only Linux tells.
+    /// Only Linux shows the holders of locks.
     pub(crate) fn of(_: &std::fs::File) -> Option<Holder> {
         None
     }
 
-    /// Only Linux tells.
+    /// Only Linux shows the holders of locks.
     pub(crate) fn is_above(_: u32) -> bool {
         false
     }
