@@ -37,7 +37,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "tidy",
-        usage: "[--pending]",
+        usage: "",
         help: "check the project rules that neither the compiler nor clippy checks",
         run: tidy::run,
     },

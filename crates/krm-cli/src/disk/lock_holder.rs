@@ -81,7 +81,8 @@ mod system {
         let mut arguments = text.split('\0').filter(|argument| !argument.is_empty());
         let program = arguments.next()?.rsplit('/').next()?.to_owned();
         let is_plain = |argument: &&str| argument.chars().all(|c| c.is_ascii_alphanumeric());
-        let subcommands = arguments.take_while(is_plain).take(MOST_ARGUMENTS - 1).map(str::to_owned);
+        let subcommands =
+            arguments.take_while(is_plain).take(MOST_ARGUMENTS - 1).map(str::to_owned);
         Some(std::iter::once(program).chain(subcommands).collect::<Vec<_>>().join(" "))
     }
 }

@@ -297,7 +297,7 @@ impl Diagnostic {
         self
     }
 
-    /// Adds a fact.
+    /// Adds a note: a further fact.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.summary.notes.push(note.into());
