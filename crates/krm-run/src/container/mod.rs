@@ -171,6 +171,10 @@ impl Container {
     /// Pulls the image after an attempt without one.
     ///
     /// Engines are not asked for the image before the first attempt, because that would cost as much as the run itself.
+    #[expect(
+        clippy::result_large_err,
+        reason = "a failed execution is as large as a successful one, and is not copied often"
+    )]
     fn pull_missing(&self, failed: Execution, interrupt: &Interrupt) -> Result<(), Execution> {
         if !self.engine.answers(interrupt) {
             let code = failed.exit_code().unwrap_or_default();
@@ -183,6 +187,10 @@ impl Container {
         self.pull(interrupt)
     }
 
+    #[expect(
+        clippy::result_large_err,
+        reason = "a failed execution is as large as a successful one, and is not copied often"
+    )]
     fn pull(&self, interrupt: &Interrupt) -> Result<(), Execution> {
         let pulled = image::pull(&self.engine, &self.image, interrupt)
             .map_err(|error| Execution::not_started(cannot_start(&error)))?;
@@ -196,6 +204,10 @@ impl Container {
         }
     }
 
+    #[expect(
+        clippy::result_large_err,
+        reason = "a failed execution is as large as a successful one, and is not copied often"
+    )]
     fn try_run(&self, invocation: &mut Invocation<'_>) -> Result<Execution, Execution> {
         let not_started = Execution::not_started;
         let (limits, interrupt) = (invocation.limits, invocation.interrupt.clone());

@@ -106,12 +106,12 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn image<'a>(entry: &Entry<'a>) -> Result<(String, ImageTarget), (NodeRef<'a>, Diagnostic)> {
+fn image<'a>(entry: &Entry<'a>) -> Result<(String, ImageTarget), (NodeRef<'a>, Box<Diagnostic>)> {
     let name = |node: NodeRef<'a>| {
-        let text = node.as_str().ok_or_else(|| (node, wrong_type("a string", node)))?;
+        let text = node.as_str().ok_or_else(|| (node, Box::new(wrong_type("a string", node))))?;
         ImageName::parse(&text).map_err(|error| {
             let reason = error.to_string().into();
-            (node, Diagnostic::error(ResolutionKind::InvalidImage { reason }))
+            (node, Box::new(Diagnostic::error(ResolutionKind::InvalidImage { reason })))
         })?;
         Ok(text.into_owned())
     };

@@ -155,10 +155,7 @@ fn signal_is_an_error_with_its_number() {
     let scripts = Scripts::new();
     for (name, number) in [("SEGV", 11), ("KILL", 9), ("ABRT", 6)] {
         let failure = scripts.run(&format!("kill -{name} $$; sleep 60"), &LONG).failed();
-        assert_eq!(
-            (failure.error(), failure.exit_code()),
-            (RunKind::Signal { number: number }, None)
-        );
+        assert_eq!((failure.error(), failure.exit_code()), (RunKind::Signal { number }, None));
     }
 }
 
