@@ -217,7 +217,7 @@ fn writers_in_parent_and_child_directories_complete_a_killed_run() {
     let inside = directory.root.join("inside");
     fs::create_dir(&inside).unwrap();
     apply::interrupted(&everything(&directory), &directory.lock(), |units| {
-        apply::make(&mut units[0], 3)
+        apply::make(&mut units[0], 3);
     });
     drop(hold(inside.to_str().unwrap(), &mut |_| {}).unwrap());
     assert_eq!(directory.all(), NEW.replace("x/,", "inside/, x/,"));

@@ -111,11 +111,11 @@ fn errors_distinguish_missing_files_directories_and_permissions() {
     symlink("nowhere", scripts.path().join("link")).unwrap();
     let reason = |command: &str| scripts.exec(command).unwrap_err();
     let missing = format!("at {}", scripts.path().join("./missing").display());
-    assert_eq!(reason("./missing"), RunKind::CommandNotFound { searched: missing.into() });
+    assert_eq!(reason("./missing"), RunKind::CommandNotFound { searched: missing });
     let nowhere = format!("on PATH or in {}", scripts.path().display());
     assert_eq!(
         reason("no-such-command-of-krm"),
-        RunKind::CommandNotFound { searched: nowhere.into() }
+        RunKind::CommandNotFound { searched: nowhere }
     );
     assert_eq!(reason("./directory"), RunKind::CommandIsDirectory { path: path("./directory") });
     assert_eq!(reason("directory"), RunKind::CommandIsDirectory { path: path("directory") });
@@ -150,7 +150,7 @@ fn missing_package_directory_is_named() {
             .unwrap();
     let failure = function.run(&mut Invocation::new(INPUT)).failed();
     let reason = format!("the directory {}/gone does not exist", scripts.path().display());
-    assert_eq!(failure.error(), RunKind::CannotStart { reason: reason.into() });
+    assert_eq!(failure.error(), RunKind::CannotStart { reason });
 }
 
 #[test]

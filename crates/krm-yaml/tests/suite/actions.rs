@@ -16,7 +16,7 @@ pub(crate) fn edit(
     let (verb, rest) = action.split_once(' ').unwrap_or((action, ""));
     let document = file.document(document).ok_or("there is no such document")?;
     if verb == "indent" {
-        return indent(document, rest).map_err(|error| with_position(file, &error.into()));
+        return indent(document, rest).map_err(|error| with_position(file, &error));
     }
     let (path, rest) = split_path(rest);
     let target: Path = path.parse().map_err(|error| format!("{error}"))?;

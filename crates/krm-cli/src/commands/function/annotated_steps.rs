@@ -6,7 +6,7 @@ use krm_core::functions::kptfile::DeclarationSite;
 use krm_core::functions::resource_list::{Item, Items};
 use krm_core::functions::results::FieldLookup;
 use krm_core::functions::{AnnotatedFunction, AnnotatedRuntime, annotated_functions};
-use krm_core::{Diagnostic, Location, Package, PackagePath};
+use krm_core::{Diagnostic, Location, Package};
 use krm_run::{Runner, RuntimeFactory, RuntimeRequest, Step, cannot_run, label};
 
 use super::function_config;

@@ -17,7 +17,7 @@ pub(crate) fn change(draw: &mut Draw<'_>, text: &str) -> Result<Option<String>, 
         match document.reindent(how) {
             Ok(text) => new.push_str(&text),
             Err(error) => {
-                return Ok(Some(format!("{}\n{how:?}\n{text}\n{text:?}", error)));
+                return Ok(Some(format!("{error}\n{how:?}\n{text}\n{text:?}")));
             }
         }
     }

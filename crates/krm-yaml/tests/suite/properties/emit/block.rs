@@ -12,7 +12,7 @@ pub(super) enum Indicator {
     /// `key:`
     Key,
     /// `-`, `?` or the `:` of a `?` key: a collection may start on the line.
-    Indicator,
+    Compact,
     /// `---`
     Marker,
     /// None: the root of a bare document.
@@ -143,7 +143,7 @@ impl Emitter<'_, '_> {
         };
         let mut on_line = behind == Indicator::Nothing
             && self.out.chars().next_back().is_none_or(|c| c == '\n' || c == '\u{feff}');
-        if behind == Indicator::Indicator && !has_properties && !odd {
+        if behind == Indicator::Compact && !has_properties && !odd {
             let gap = 1 + if self.draw.once_in(4) { self.style.width } else { 0 };
             self.spaces(gap);
             column = parent as usize + 1 + gap;
@@ -174,7 +174,7 @@ impl Emitter<'_, '_> {
                 self.spaces(column);
             }
             self.out.push('-');
-            self.value(item, column as i32, Indicator::Indicator, true);
+            self.value(item, column as i32, Indicator::Compact, true);
             self.path.pop();
         }
     }
@@ -200,11 +200,11 @@ impl Emitter<'_, '_> {
                 self.out.push('?');
                 // No path leads into the key, so its comments belong to the entry.
                 self.path.push(usize::MAX);
-                self.value(key, column as i32, Indicator::Indicator, false);
+                self.value(key, column as i32, Indicator::Compact, false);
                 self.path.pop();
                 self.spaces(column);
                 self.out.push(':');
-                self.value(value, column as i32, Indicator::Indicator, true);
+                self.value(value, column as i32, Indicator::Compact, true);
             } else {
                 self.implicit_key(key, false);
                 self.out.push(':');
