@@ -41,9 +41,6 @@ diagnostic_kinds! {
             hint "begin each item on the line of its dash";
         /// Resources that mean something else inside the list.
         UnwritableList = "unwritable-list": "cannot write these resources as one list";
-        /// The old and the new name of an annotation have different values.
-        ConflictingAnnotations { legacy: String, legacy_value: Excerpt, name: String, value: Excerpt } = "conflicting-annotations":
-            "annotation `{legacy}` is `{legacy_value}`, but `{name}` is `{value}`", hint "remove one of the two, or give both the same value";
         /// An annotation that only the orchestrator may set.
         ReservedAnnotation { name: String } = "reserved-annotation": "annotation `{name}` is reserved for the orchestrator",
             hint "change only the `path` and `index` annotations of `internal.config.kubernetes.io/`";

@@ -1,7 +1,7 @@
 //! The annotations that an orchestrator adds for transport: removed before a function sees a resource, and restored in
 //! the output.
 
-use krm_core::functions::resource_list::Item;
+use krm_core::functions::resource_list::{Item, ResourceListKind};
 use krm_core::functions::resource_list::annotations::{
     INDEX, INTERNAL, LEGACY_INDEX, LEGACY_PATH, PATH, is_wire_annotation,
 };
@@ -70,7 +70,7 @@ fn check_legacy_names(item: &Item, taken: &[Annotation]) -> Result<(), Diagnosti
         if let (Some(new), Some(old)) = (value(taken, name), value(taken, legacy))
             && new != old
         {
-            let kind = StreamKind::ConflictingAnnotations {
+            let kind = ResourceListKind::ConflictingAnnotations {
                 legacy: legacy.to_owned(),
                 legacy_value: old.into(),
                 name: name.to_owned(),

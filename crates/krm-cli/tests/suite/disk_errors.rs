@@ -52,7 +52,7 @@ fn full_disk_is_an_error_and_loses_nothing() {
     let before = sandbox.files();
     let ran = sandbox.run("krm cfg annotate disk --kv a=b");
     assert_eq!(ran.exit, 3, "{}", ran.stderr);
-    assert!(ran.stderr.contains("it cannot be written: no space left on"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("cannot write: no space left on"), "{}", ran.stderr);
     assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
     assert_eq!(sandbox.files(), before);
     // After space is freed, the same command succeeds.
@@ -121,6 +121,6 @@ fn directory_without_write_permission_is_an_error_and_loses_nothing() {
 
 fn check_refused(ran: &Output, reason: &str) {
     assert_eq!(ran.exit, 3, "{}{}", ran.stdout, ran.stderr);
-    assert!(ran.stderr.starts_with("error: disk/"), "{}", ran.stderr);
-    assert!(ran.stderr.ends_with(&format!("it cannot be written: {reason}\n")), "{}", ran.stderr);
+    assert!(ran.stderr.starts_with("error[cannot-write]: disk/"), "{}", ran.stderr);
+    assert!(ran.stderr.ends_with(&format!("cannot write: {reason}\n")), "{}", ran.stderr);
 }

@@ -146,7 +146,7 @@ fn second_writer_waits_and_names_the_lock_holder() {
     let mut stderr = BufReader::new(second.stderr.take().unwrap()).lines();
     let line = stderr.next().unwrap().unwrap();
     assert!(line.contains("waiting for `flock` (process "), "{line}");
-    assert!(line.ends_with("), which writes there"), "{line}");
+    assert!(line.ends_with("), which is writing to this directory"), "{line}");
     assert_eq!(package.tally(&ANNOTATE), (1, 0));
     drop(first.stdin.take());
     first.wait().unwrap();

@@ -97,7 +97,7 @@ fn unwritable_directory_leaves_the_file_unchanged() {
         return;
     }
     assert_eq!(ran.exit, 3);
-    assert_eq!(ran.stderr, "error: closed/a.yaml: it cannot be written: permission denied\n");
+    assert_eq!(ran.stderr, "error[cannot-write]: closed/a.yaml: cannot write: permission denied\n");
     assert_eq!(sandbox.files()["closed/a.yaml"], "a: 1\n");
 }
 
