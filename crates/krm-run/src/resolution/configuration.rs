@@ -158,7 +158,7 @@ mod tests {
             [
                 "unknown field `image` in the configuration",
                 "expected `fitting`, `never` or `only`",
-                "`A` is no part of an image's name",
+                "invalid image name: invalid name segment `A`",
                 "expected a string, found a sequence"
             ]
         );
