@@ -1,7 +1,7 @@
 //! Comparing: whether two nodes are equal, and which resources, fields, elements and comments of several versions belong together.
 //!
 //! Diff, merge and function output share this code, so that they agree about what is a change. Where they differ on purpose, a
-//! parameter says so: see [`Equality`] and [`sequences`]. Nothing here edits or reports.
+//! parameter says so: see `Equality` and `sequences`. Nothing here edits or reports.
 
 mod comments;
 mod documents;

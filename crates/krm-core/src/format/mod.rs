@@ -33,7 +33,7 @@ pub(crate) const AREA: Area = Area {
 /// The maximum number of passes over a document. Sorting one mapping can make it possible to sort another.
 const MAX_PASSES: usize = 8;
 
-/// Options of [`format`].
+/// Options of [`format()`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FormatOptions<'s> {
     /// Whether the file is JSON.
@@ -46,7 +46,7 @@ pub struct FormatOptions<'s> {
     pub schema: Option<&'s Schema>,
 }
 
-/// The result of [`format`].
+/// The result of [`format()`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Formatted {
     /// The new text; none if nothing changes.

@@ -23,7 +23,7 @@ pub fn write(value: &Value<'_>) -> String {
     Writer::of(value).out
 }
 
-/// Like [`write`], but none if JSON cannot represent the value.
+/// Like [`write()`], but none if JSON cannot represent the value.
 ///
 /// ```
 /// use krm_core::print::json;
@@ -37,7 +37,7 @@ pub fn exact(value: &Value<'_>) -> Option<String> {
     writer.is_exact.then_some(writer.out)
 }
 
-/// Like [`write`], but for YAML parsers: numbers that JSON cannot represent are copied.
+/// Like [`write()`], but for YAML parsers: numbers that JSON cannot represent are copied.
 ///
 /// ```
 /// use krm_core::print::json;
