@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use krm_core::functions::kptfile::{DeclarationSite, Role};
 use krm_core::functions::resource_list::{FunctionResult, Item};
-use krm_core::functions::results::Ran;
+use krm_core::functions::results::FunctionRecord;
 use krm_core::{Diagnostic, Severity};
 
 use crate::kinds::RunKind;
@@ -28,7 +28,7 @@ pub enum RunStatus {
 pub struct FunctionRun {
     /// What results.yaml records: name, runtime, image, package, exit code, stderr and results. Paths in results are
     /// relative to the package that declares the function.
-    pub record: Ran,
+    pub record: FunctionRecord,
     /// How it ended.
     pub status: RunStatus,
     /// All items after the run; none if the output of the function is not used.
@@ -59,9 +59,9 @@ pub struct FunctionRun {
 
 impl FunctionRun {
     /// A function that could not be started.
-    pub(crate) fn not_run(record: Ran, error: Diagnostic) -> Self {
+    pub(crate) fn not_run(record: FunctionRecord, error: Diagnostic) -> Self {
         Self {
-            record: Ran { exit_code: 1, ..record },
+            record: FunctionRecord { exit_code: 1, ..record },
             status: RunStatus::NotRun,
             errors: vec![error],
             stops_pipeline: true,

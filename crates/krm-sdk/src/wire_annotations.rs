@@ -1,10 +1,10 @@
 //! The annotations that an orchestrator adds for transport: removed before a function sees a resource, and restored in
 //! the output.
 
-use krm_core::functions::resource_list::{Item, ResourceListKind};
 use krm_core::functions::resource_list::annotations::{
     INDEX, INTERNAL, LEGACY_INDEX, LEGACY_PATH, PATH, is_wire_annotation,
 };
+use krm_core::functions::resource_list::{Item, ResourceListKind};
 use krm_core::{Diagnostic, PackagePath};
 use krm_yaml::{Edit, EditError, EmptyParents, NodeRef, Path, ScalarType, Value};
 

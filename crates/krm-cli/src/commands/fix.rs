@@ -1,7 +1,7 @@
 //! `krm fix`: applies the field values that functions proposed in their results.
 
 use krm_core::functions::results::PackageResult;
-use krm_core::functions::results::{Fixes, Report};
+use krm_core::functions::results::{Fixes, RunReport};
 use krm_core::{Diagnostic, Package, Plan};
 use krm_yaml::ReadOptions;
 
@@ -71,13 +71,13 @@ impl Choices {
     }
 
     /// Applies the fixes that the functions of a run propose.
-    pub(crate) fn apply(&self, package: &Package, report: &Report) -> Fixes {
+    pub(crate) fn apply(&self, package: &Package, report: &RunReport) -> Fixes {
         let findings: Vec<PackageResult<'_>> = report
-            .ran
+            .records
             .iter()
-            .flat_map(|ran| {
-                let directory = ran.package.as_str();
-                ran.results.iter().map(move |result| PackageResult { directory, result })
+            .flat_map(|record| {
+                let directory = record.package.as_str();
+                record.results.iter().map(move |result| PackageResult { directory, result })
             })
             .collect();
         Fixes::apply(package, &findings, |number, _| self.of(number))
@@ -88,7 +88,7 @@ pub(crate) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     let in_file = |diagnostic: Diagnostic| diagnostic.in_file(disk::display_name(&args.results));
     let file = disk::parse(&args.results, ReadOptions::default()).map_err(Failure::input)?;
     let (results, warnings) =
-        Report::read(&file).map_err(|error| Failure::input(in_file(error)))?;
+        RunReport::parse(&file).map_err(|error| Failure::input(in_file(error)))?;
     let warnings: Vec<Diagnostic> = warnings.into_iter().map(in_file).collect();
     console.report_all(&warnings);
     let session = EditSession::open_at(&args.dir, &[], true, &args.edit_options, global, console)?;

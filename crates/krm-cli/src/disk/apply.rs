@@ -60,8 +60,8 @@ pub(super) struct Unit<'a> {
     /// The directories to create, followed by one step for each target.
     pub(super) steps: Vec<JournalStep>,
     pub(super) journal: Option<journal::Open>,
-    /// Which of the targets were changed.
-    pub(super) made: Vec<bool>,
+    /// Which of the targets were renamed or deleted already.
+    pub(super) executed: Vec<bool>,
 }
 
 impl<'a> Unit<'a> {
@@ -73,7 +73,7 @@ impl<'a> Unit<'a> {
             .map(|path| JournalStep::CreateDirectory { path: relative(path) })
             .collect();
         steps.extend(targets.iter().map(|target| target.step(&directory)));
-        Self { directory, targets, steps, journal: None, made: Vec::new() }
+        Self { directory, targets, steps, journal: None, executed: Vec::new() }
     }
 
     /// Each target with its step.
@@ -238,11 +238,11 @@ pub(super) fn rename(units: &mut [Unit<'_>]) -> Result<(), Diagnostic> {
     for at in 0..units.len() {
         let unit = &mut units[at];
         let steps: Vec<&JournalStep> = unit.files().map(|(_, step)| step).collect();
-        let made = parallel::map(&steps, AT_ONCE, |step| step::execute(step, &unit.directory));
-        unit.made = made.iter().map(Result::is_ok).collect();
-        let failed = made.into_iter().zip(&unit.targets);
-        let failed =
-            failed.filter_map(|(made, target)| Some((made.err()?, &target.change.display_path)));
+        let results = parallel::map(&steps, AT_ONCE, |step| step::execute(step, &unit.directory));
+        unit.executed = results.iter().map(Result::is_ok).collect();
+        let failed = results.into_iter().zip(&unit.targets);
+        let failed = failed
+            .filter_map(|(result, target)| Some((result.err()?, &target.change.display_path)));
         let Some(error) = failed.map(|(error, path)| cannot_write(&error).in_file(&**path)).next()
         else {
             continue;

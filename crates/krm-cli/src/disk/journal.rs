@@ -1,4 +1,9 @@
 //! The journal of a run: which files it stages and where they go, so that the next run can complete or roll back a killed one.
+//!
+//! POSIX can rename one file atomically, but not several. So new contents are staged next to their targets and flushed, then the journal
+//! is committed by one appended line, then the files are renamed. A run that is killed before the commit is rolled back, one that is killed
+//! after it is completed: every state in between has either all old contents or all new ones, in the target or staged. Writing the files
+//! in place, with a backup, was the alternative; a kill during a write would leave a truncated file that other tools read.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -73,6 +78,7 @@ impl JournalStep {
             }
             Self::Delete { target, old } => format!("delete {old:016x} {}", escaped(target)),
             Self::Drop { staged } => format!("drop {}", escaped(staged)),
+            // The keyword belongs to version 1 of the format: an upgrade must be able to complete what an older krm left.
             Self::CreateDirectory { path } => format!("folder {}", escaped(path)),
         }
     }

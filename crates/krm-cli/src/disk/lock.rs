@@ -188,7 +188,7 @@ impl Waiting {
             if is_over || self.is_time_to_look() {
                 let holder = lock_holder::of(file);
                 // `flock DIR krm …`: the parent process holds the lock on our behalf.
-                if holder.as_ref().is_some_and(|holder| lock_holder::is_above(holder.pid)) {
+                if holder.as_ref().is_some_and(|holder| lock_holder::is_ancestor(holder.pid)) {
                     return Ok(Ok(()));
                 }
                 let who = holder.map_or("another program".to_owned(), |holder| holder.to_string());

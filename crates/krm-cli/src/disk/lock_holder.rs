@@ -1,6 +1,6 @@
 //! Finds the process that holds a lock, where the system shows it.
 
-/// Another program that holds a lock.
+/// Another process that holds a lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Holder {
     pub(super) pid: u32,
@@ -28,7 +28,7 @@ mod system {
 
     use super::{Holder, MOST_ARGUMENTS};
 
-    /// The first program besides this one that holds a lock on the file.
+    /// The first other process that holds a lock on the file.
     pub(crate) fn of(file: &fs::File) -> Option<Holder> {
         let metadata = file.metadata().ok()?;
         let locks = fs::read_to_string("/proc/locks").ok()?;
@@ -38,9 +38,9 @@ mod system {
     }
 
     /// Whether a process is an ancestor of this one.
-    pub(crate) fn is_above(pid: u32) -> bool {
+    pub(crate) fn is_ancestor(pid: u32) -> bool {
         let mut at = std::process::id();
-        // A chain of processes is never as long as this.
+        // A limit in case of a race: no chain of processes is this long.
         for _ in 0..1000 {
             let Some(parent) = parent(at) else { return false };
             if parent == pid {
@@ -64,7 +64,7 @@ mod system {
         format!("{major:02x}:{minor:02x}:{inode}")
     }
 
-    /// The processes that hold a lock on the file; those that wait are marked by an arrow.
+    /// The processes that hold a lock on the file. Lines of waiting processes have an arrow in the second column.
     pub(super) fn pids<'a>(locks: &'a str, id: &'a str) -> impl Iterator<Item = u32> + 'a {
         locks.lines().filter_map(move |line| {
             let columns: Vec<&str> = line.split_whitespace().collect();
@@ -97,27 +97,27 @@ mod system {
     }
 
     /// Only Linux shows the holders of locks.
-    pub(crate) fn is_above(_: u32) -> bool {
+    pub(crate) fn is_ancestor(_: u32) -> bool {
         false
     }
 }
 
-pub(super) use system::{is_above, of};
+pub(super) use system::{is_ancestor, of};
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
 
     #[test]
-    fn holders_are_told_apart_from_those_who_wait() {
+    fn waiting_processes_do_not_hold_the_lock() {
         let locks = "1: FLOCK  ADVISORY  WRITE 77 fe:00:12 0 EOF\n1: -> FLOCK  ADVISORY  WRITE 78 fe:00:12 0 EOF\n2: POSIX  ADVISORY  READ 79 fe:00:12 0 EOF\n";
         assert_eq!(system::pids(locks, "fe:00:12").collect::<Vec<_>>(), [77]);
         assert_eq!(system::inode(0xfe00, 12), "fe:00:12");
     }
 
     #[test]
-    fn the_one_who_started_us_is_above() {
-        assert!(is_above(std::os::unix::process::parent_id()));
-        assert!(!is_above(std::process::id()));
+    fn the_one_who_started_us_is_ancestor() {
+        assert!(is_ancestor(std::os::unix::process::parent_id()));
+        assert!(!is_ancestor(std::process::id()));
     }
 }

@@ -1,4 +1,4 @@
-//! A run that fails takes back what it did: files are as they were, and nothing is left beside them.
+//! Rolls back a run that fails: files have their old contents again, and no staged files are left.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use super::journal::{self, JournalStep};
 use super::target::WriteTarget;
 use super::{flush, recover};
 
-/// Removes what was staged. What cannot be removed now is for the next run, which the journal tells of it.
+/// Removes the staged files of runs that renamed nothing yet. What cannot be removed stays in the journal for the next run.
 pub(super) fn discard_staged(units: &mut [Unit<'_>]) {
     for unit in units {
         let Some(journal) = &mut unit.journal else { continue };
@@ -18,17 +18,17 @@ pub(super) fn discard_staged(units: &mut [Unit<'_>]) {
     }
 }
 
-/// Puts the old contents back. That is a run of its own, with a journal in the place of the first.
+/// Restores the old contents. This is a run of its own with a journal that replaces the first one: a rollback can be killed, too.
 pub(super) fn roll_back(units: &[Unit<'_>]) -> io::Result<()> {
     for unit in units {
         let mut steps = Vec::with_capacity(unit.targets.len());
         let staged = stage(unit, &mut steps);
         if staged.is_err() {
-            // The first journal still holds, and does not know of these.
+            // The first journal is still in effect and does not list these files.
             let _ = recover::back(&steps, &unit.directory);
         }
         staged?;
-        let rest = made(unit, false).filter_map(|(_, step)| step.staged());
+        let rest = executed(unit, false).filter_map(|(_, step)| step.staged());
         steps.extend(rest.map(|staged| JournalStep::Drop { staged }));
         journal::replace(&unit.directory, &steps)?;
         recover::forward(&steps, &unit.directory)?;
@@ -38,18 +38,21 @@ pub(super) fn roll_back(units: &[Unit<'_>]) -> io::Result<()> {
     Ok(())
 }
 
-/// The files that were changed, or those that were not.
-fn made<'u, 'a>(
+/// The files whose step was executed, or those whose step was not.
+fn executed<'u, 'a>(
     unit: &'u Unit<'a>,
-    wanted: bool,
+    is_executed: bool,
 ) -> impl Iterator<Item = (&'u WriteTarget<'a>, &'u JournalStep)> {
-    let all = unit.made.iter().copied().chain(std::iter::repeat(false));
-    unit.files().zip(all).filter(move |(_, made)| *made == wanted).map(|(file, _)| file)
+    let all = unit.executed.iter().copied().chain(std::iter::repeat(false));
+    unit.files()
+        .zip(all)
+        .filter(move |(_, executed)| *executed == is_executed)
+        .map(|(file, _)| file)
 }
 
 /// Stages the old contents of all files that were changed.
 fn stage(unit: &Unit<'_>, steps: &mut Vec<JournalStep>) -> io::Result<()> {
-    for (target, step) in made(unit, true) {
+    for (target, step) in executed(unit, true) {
         let step = inverse(target, step);
         steps.push(step.clone());
         if let Some(staged) = step.staged() {
@@ -62,7 +65,7 @@ fn stage(unit: &Unit<'_>, steps: &mut Vec<JournalStep>) -> io::Result<()> {
     flush::files(&staged)
 }
 
-/// The step that takes a step back.
+/// The step that reverts a step.
 fn inverse(target: &WriteTarget<'_>, step: &JournalStep) -> JournalStep {
     let mut staged = target.staged.clone();
     staged.push("-back");

@@ -1,4 +1,4 @@
-//! One step of a run on disk: staged content takes its place.
+//! Executes one step of a journal.
 
 use std::fs;
 use std::io;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::journal::JournalStep;
 
-/// Makes the change that a step tells of. Each is whole or not made at all.
+/// Executes a step. Each is one system call, so it is done completely or not at all.
 pub(super) fn execute(step: &JournalStep, directory: &Path) -> io::Result<()> {
     let staged = step.staged().map(|staged| directory.join(staged)).unwrap_or_default();
     match step {
@@ -18,24 +18,24 @@ pub(super) fn execute(step: &JournalStep, directory: &Path) -> io::Result<()> {
     }
 }
 
-/// Gives the staged file a name that nobody has taken meanwhile.
+/// Renames the staged file to a name that must not exist: another program may have created it since the plan was checked.
 #[cfg(target_os = "linux")]
 fn create(staged: &Path, target: &Path) -> io::Result<()> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     use rustix::io::Errno;
     match renameat_with(CWD, staged, CWD, target, RenameFlags::NOREPLACE) {
-        // Not every file system knows the flag.
-        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => create_unless_there(staged, target),
+        // Not every file system supports the flag.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => create_unless_exists(staged, target),
         result => Ok(result?),
     }
 }
 
 #[cfg(not(target_os = "linux"))]
 fn create(staged: &Path, target: &Path) -> io::Result<()> {
-    create_unless_there(staged, target)
+    create_unless_exists(staged, target)
 }
 
-fn create_unless_there(staged: &Path, target: &Path) -> io::Result<()> {
+fn create_unless_exists(staged: &Path, target: &Path) -> io::Result<()> {
     if fs::symlink_metadata(target).is_ok() {
         return Err(io::ErrorKind::AlreadyExists.into());
     }

@@ -103,6 +103,7 @@ impl<'a> TargetResolver<'a> {
         let root = self.lock.root().unwrap_or(Path::new(""));
         let (path, metadata) =
             self.real(&root.join(path.as_str())).map_err(|error| cannot_write(&error))?;
+        // Plans refuse symlinks out of the package, but the disk may have changed since it was read, so the real path is checked again.
         if !self.lock.covers(&path) {
             return Err(Diagnostic::error(FileKind::OutsidePackage));
         }

@@ -27,7 +27,7 @@ impl CommonKind {
 }
 
 /// The type of a node with its article, as messages name it.
-pub fn node_type(node: NodeRef<'_>) -> &'static str {
+pub(crate) fn node_type(node: NodeRef<'_>) -> &'static str {
     match node.kind() {
         NodeKind::Mapping => "a mapping",
         NodeKind::Sequence => "a sequence",

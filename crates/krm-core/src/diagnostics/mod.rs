@@ -9,7 +9,8 @@ mod kind;
 pub(crate) mod secrets;
 mod suggest;
 
-pub use common::{CommonKind, node_type};
+pub use common::CommonKind;
+pub(crate) use common::node_type;
 pub use diagnostic::{Diagnostic, Location, Severity};
 pub use kind::Kind;
 pub use secrets::{contains_secret, mask_secrets};

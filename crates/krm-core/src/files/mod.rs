@@ -14,5 +14,4 @@ pub use assemble::{AssembledFiles, DeletedResource, Deletions, assemble};
 pub use kinds::FilesKind;
 pub use placement::Placement;
 pub use plan::{Action, Destination, OriginalFile, Plan, PlannedChange};
-pub use remove::{Remainder, remove_resources};
 pub use rename::{FileNamePattern, FileNaming, RenamedFiles, annotate_paths, rename_files};

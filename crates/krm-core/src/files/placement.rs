@@ -15,21 +15,6 @@ const MAX_SEGMENT_BYTES: usize = 120;
 ///
 /// This is the only implementation of "where does a new resource go": assembling function output, merging streams and packages below
 /// the root all use it, so that the same resource gets the same file whichever command creates it.
-///
-/// ```
-/// use krm_core::files::Placement;
-/// use krm_core::{Package, PackageFile};
-///
-/// let text = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: 'web:1', namespace: Shop}\n";
-/// let file = PackageFile::from_text("input.yaml", text)?;
-/// let web = file.resources().next().expect("the file has a resource");
-/// let mut placement = Placement::of(&Package::default());
-/// assert_eq!(placement.new_file(web).as_str(), "Shop/deployment_web-1.yaml");
-/// assert_eq!(placement.new_file(web).as_str(), "Shop/deployment_web-1_2.yaml");
-/// assert!(placement.claim("a..b.yaml").is_ok());
-/// assert!(placement.claim("a/../../b.yaml").is_err());
-/// # Ok::<(), krm_core::PackagePathError>(())
-/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Placement {
     /// In lower case, because some file systems ignore case.
@@ -40,19 +25,19 @@ pub struct Placement {
 
 impl Placement {
     /// The paths of a package.
-    pub fn of(package: &Package) -> Self {
+    pub(crate) fn of(package: &Package) -> Self {
         let files = package.files().iter().map(|file| file.path.as_str().to_lowercase());
         let inner = package.roots().iter().filter(|root| !root.is_empty());
         Self { files: files.collect(), excluded: inner.map(|root| root.to_lowercase()).collect() }
     }
 
     /// Excludes directories, as if they were subpackages.
-    pub fn exclude(&mut self, directories: &[String]) {
+    pub(crate) fn exclude(&mut self, directories: &[String]) {
         self.excluded.extend(directories.iter().map(|directory| directory.to_lowercase()));
     }
 
     /// The directory of the innermost package that a path is in, in lower case; empty for the package itself.
-    pub fn package_of(&self, path: &PackagePath) -> &str {
+    pub(crate) fn package_of(&self, path: &PackagePath) -> &str {
         let lower = path.directory().to_lowercase();
         let mut directory = lower.as_str();
         loop {
@@ -65,7 +50,7 @@ impl Placement {
     }
 
     /// A new file for a resource: `[namespace/]kind_name.yaml`, with a number if that is in use.
-    pub fn new_file(&mut self, resource: Resource<'_>) -> PackagePath {
+    pub(crate) fn new_file(&mut self, resource: Resource<'_>) -> PackagePath {
         let kind = file_name_segment(&resource.kind());
         // Compat: kustomize writes names and namespaces as they are, and kinds in lower case.
         let name = safe_characters(resource.name().chars());
@@ -118,14 +103,14 @@ impl Placement {
     }
 
     /// Checks a path that somebody chose for a resource, and marks it as used. The file may hold other resources.
-    pub fn claim(&mut self, path: &str) -> Result<PackagePath, Diagnostic> {
+    pub(crate) fn claim(&mut self, path: &str) -> Result<PackagePath, Diagnostic> {
         let path = self.check(path)?;
         self.files.insert(path.as_str().to_lowercase());
         Ok(path)
     }
 
     /// Checks a path that somebody chose for a resource.
-    pub fn check(&self, path: &str) -> Result<PackagePath, Diagnostic> {
+    pub(crate) fn check(&self, path: &str) -> Result<PackagePath, Diagnostic> {
         let parsed = PackagePath::new(path).map_err(Diagnostic::error)?;
         let path = parsed.to_string();
         let lower = path.to_lowercase();

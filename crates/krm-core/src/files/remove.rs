@@ -8,7 +8,7 @@ use crate::model::package::PackageFile;
 
 /// What remains of a file after resources were removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Remainder {
+pub(crate) enum Remainder {
     /// Nothing; the file is deleted.
     Nothing,
     /// This text.
@@ -19,19 +19,7 @@ pub enum Remainder {
 ///
 /// A comment directly above a resource is removed with it. A comment that a blank line or `---` separates from it belongs to the file
 /// and stays, and so do documents that are not resources: a file that has any is not deleted.
-///
-/// ```
-/// use krm_core::files::{Remainder, remove_resources};
-/// use krm_core::PackageFile;
-///
-/// let text = "apiVersion: v1\nkind: A\n---\n# second\napiVersion: v1\nkind: B\n".to_owned();
-/// let file = PackageFile::from_text("a.yaml", text)?;
-/// assert_eq!(remove_resources(&file, &[0]), Ok(Remainder::Text("# second\napiVersion: v1\nkind: B\n".into())));
-/// assert_eq!(remove_resources(&file, &[1]), Ok(Remainder::Text("apiVersion: v1\nkind: A\n".into())));
-/// assert_eq!(remove_resources(&file, &[0, 1]), Ok(Remainder::Nothing));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn remove_resources(
+pub(crate) fn remove_resources(
     file: &PackageFile,
     indices: &[usize],
 ) -> Result<Remainder, Vec<Diagnostic>> {

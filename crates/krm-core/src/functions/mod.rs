@@ -1,6 +1,6 @@
 //! KRM functions: the ResourceList protocol, Kptfile pipelines, functions declared by annotations, package trees, results and fixes.
 //!
-//! Functions are run by `krm-run`; this folder knows what they are sent and what they return.
+//! Functions are run by `krm-run`; this module defines what they get and what they return.
 
 pub mod adapter;
 mod annotated_functions;
@@ -11,6 +11,6 @@ pub mod results;
 
 pub use annotated_functions::{
     AnnotatedFunction, AnnotatedFunctionKind, AnnotatedRuntime, FunctionDeclaration,
-    annotated_functions, declared_function,
+    annotated_functions,
 };
 pub use package_tree::{PackageNode, PackageTree};

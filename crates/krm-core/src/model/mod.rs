@@ -1,6 +1,6 @@
 //! Packages and the resources in them: paths, identities, quantities, image names and ignore files.
 //!
-//! Everything here describes what a package holds. Operations on packages belong to the other folders.
+//! Everything here describes what a package contains. Operations on packages belong to the other modules.
 
 mod ignore;
 mod image_name;
@@ -15,5 +15,5 @@ pub use image_name::{ImageName, ImageNameError};
 pub use kinds::PackageKind;
 pub use package::{Package, PackageFile, PackageResource};
 pub use package_path::{PackagePath, PackagePathError};
-pub use quantity::Quantity;
+pub(crate) use quantity::Quantity;
 pub use resource::{Identity, Resource, resources};

@@ -135,11 +135,11 @@ impl Package {
 
     /// The directory of the innermost package that contains a file.
     pub fn root_of(&self, path: &PackagePath) -> &str {
-        let mut folder = path.directory();
+        let mut directory = path.directory();
         loop {
-            match self.roots.binary_search_by(|root| by_segment(root, folder)) {
+            match self.roots.binary_search_by(|root| by_segment(root, directory)) {
                 Ok(at) => return &self.roots[at],
-                Err(_) => folder = folder.rsplit_once('/').map_or("", |(above, _)| above),
+                Err(_) => directory = directory.rsplit_once('/').map_or("", |(parent, _)| parent),
             }
         }
     }
@@ -155,14 +155,6 @@ impl Package {
             }
         }
         all
-    }
-
-    /// The package without its subpackages.
-    #[must_use]
-    pub fn without_subpackages(mut self) -> Self {
-        let files = std::mem::take(&mut self.files);
-        let own = files.into_iter().filter(|file| self.root_of(&file.path).is_empty());
-        Self::new(own.collect())
     }
 
     /// All resources, file by file.
@@ -241,7 +233,6 @@ pub(crate) mod tests {
         };
         let all: Vec<String> = package.by_root().into_iter().map(files).collect();
         assert_eq!(all, [": ab/y.yaml z.yaml", "a: a/Kptfile a/b/x.yaml"]);
-        assert_eq!(package.without_subpackages().files().len(), 2);
     }
 
     #[test]

@@ -61,7 +61,7 @@ impl PackagePath {
 
     /// The directory of the file; empty for the package itself.
     pub fn directory(&self) -> &str {
-        self.0.rsplit_once('/').map_or("", |(folder, _)| folder)
+        self.0.rsplit_once('/').map_or("", |(directory, _)| directory)
     }
 
     /// The name of the file.

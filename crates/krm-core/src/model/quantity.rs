@@ -3,18 +3,8 @@
 use std::cmp::Ordering;
 
 /// A quantity: `mantissa` times a power of ten times a power of two.
-///
-/// ```
-/// use krm_core::model::Quantity;
-///
-/// let parse = |text| Quantity::parse(text).expect("a quantity");
-/// assert!(parse("500m") < parse("1"));
-/// assert!(parse("1Gi") > parse("1G"));
-/// assert_eq!(parse("1.50"), parse("1500m"));
-/// assert!(Quantity::parse("web").is_none());
-/// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Quantity {
+pub(crate) struct Quantity {
     mantissa: i128,
     tens: i32,
     twos: u32,
@@ -22,7 +12,7 @@ pub struct Quantity {
 
 impl Quantity {
     /// Parses a quantity or a plain number; none for anything else.
-    pub fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let end =
             text.find(|c: char| !matches!(c, '0'..='9' | '.' | '+' | '-')).unwrap_or(text.len());
         let (number, suffix) = text.split_at(end);

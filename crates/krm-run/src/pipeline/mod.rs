@@ -13,7 +13,7 @@ pub use explain::explain;
 pub use render::Renderer;
 
 use krm_core::functions::resource_list::Item;
-use krm_core::functions::results::Report;
+use krm_core::functions::results::RunReport;
 
 use crate::{FunctionRun, Interrupt, Step};
 
@@ -30,10 +30,10 @@ pub struct PipelineRun {
 
 impl PipelineRun {
     /// What results.yaml records.
-    pub fn report(&self) -> Report {
+    pub fn report(&self) -> RunReport {
         let is_failed = self.runs.iter().any(FunctionRun::is_failed);
-        let ran = self.runs.iter().map(|run| run.record.clone()).collect();
-        Report { exit_code: is_failed.into(), ran }
+        let records = self.runs.iter().map(|run| run.record.clone()).collect();
+        RunReport { exit_code: is_failed.into(), records }
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use krm_core::functions::PackageTree;
 use krm_core::functions::kptfile::{self, Function, Program};
 use krm_core::functions::resource_list::Item;
-use krm_core::functions::results::Ran;
+use krm_core::functions::results::FunctionRecord;
 use krm_core::{Diagnostic, Severity};
 
 use super::{PipelineRun, tree};
@@ -78,12 +78,12 @@ impl Renderer {
         })
     }
 
-    fn record(&self, package: &str, function: &Function) -> Ran {
-        Ran {
+    fn record(&self, package: &str, function: &Function) -> FunctionRecord {
+        FunctionRecord {
             name: self.factory.name(&function.program, function.tag.as_deref()),
             runtime: runtime(&function.program),
             package: package.to_owned(),
-            ..Ran::default()
+            ..FunctionRecord::default()
         }
     }
 }

@@ -5,7 +5,7 @@ use krm_core::{Package, PackageFile};
 
 use krm_core::functions::PackageTree;
 use krm_core::functions::kptfile::Function;
-use krm_core::functions::results::Ran;
+use krm_core::functions::results::FunctionRecord;
 
 use super::*;
 use crate::RunStatus;
@@ -50,7 +50,7 @@ fn run_fake(function: &Function, items: Vec<Item>) -> FunctionRun {
         _ => Some(items.into_iter().map(write).collect()),
     };
     let status = if output.is_some() { RunStatus::Succeeded } else { RunStatus::Failed };
-    let record = Ran { name: name.to_owned(), stderr, ..Ran::default() };
+    let record = FunctionRecord { name: name.to_owned(), stderr, ..FunctionRecord::default() };
     FunctionRun { record, output, status, ..FunctionRun::default() }
 }
 

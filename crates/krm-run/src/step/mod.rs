@@ -21,7 +21,7 @@ use krm_catalog::Builtin;
 use krm_core::files::Placement;
 use krm_core::functions::kptfile::{DeclarationSite, Role};
 use krm_core::functions::resource_list::{Item, Version};
-use krm_core::functions::results::Ran;
+use krm_core::functions::results::FunctionRecord;
 use krm_core::{Diagnostic, Severity};
 use krm_sdk::{Error, ResourceList};
 
@@ -168,13 +168,13 @@ impl Step {
         run
     }
 
-    fn record(&self) -> Ran {
-        Ran {
+    fn record(&self) -> FunctionRecord {
+        FunctionRecord {
             name: self.name.clone(),
             runtime: self.runtime,
             is_builtin: matches!(self.runner, Runner::Builtin(_)),
             package: self.package.clone(),
-            ..Ran::default()
+            ..FunctionRecord::default()
         }
     }
 

@@ -113,10 +113,7 @@ fn errors_distinguish_missing_files_directories_and_permissions() {
     let missing = format!("at {}", scripts.path().join("./missing").display());
     assert_eq!(reason("./missing"), RunKind::CommandNotFound { searched: missing });
     let nowhere = format!("on PATH or in {}", scripts.path().display());
-    assert_eq!(
-        reason("no-such-command-of-krm"),
-        RunKind::CommandNotFound { searched: nowhere }
-    );
+    assert_eq!(reason("no-such-command-of-krm"), RunKind::CommandNotFound { searched: nowhere });
     assert_eq!(reason("./directory"), RunKind::CommandIsDirectory { path: path("./directory") });
     assert_eq!(reason("directory"), RunKind::CommandIsDirectory { path: path("directory") });
     assert_eq!(reason("./text"), RunKind::CommandNotExecutable { path: path("./text") });

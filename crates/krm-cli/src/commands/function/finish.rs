@@ -5,7 +5,7 @@ use std::fs;
 
 use krm_core::files::{Deletions, assemble};
 use krm_core::functions::resource_list::Item;
-use krm_core::functions::results::Report;
+use krm_core::functions::results::RunReport;
 use krm_core::{Diagnostic, Package, PackageFile, PackagePath, Plan};
 use krm_run::PipelineRun;
 
@@ -56,7 +56,7 @@ impl ResultFlags {
     }
 
     /// Writes results.yaml, also for a run that failed.
-    pub(super) fn record(&self, report: &Report, console: &mut Console) -> Result<(), Failure> {
+    pub(super) fn record(&self, report: &RunReport, console: &mut Console) -> Result<(), Failure> {
         let Some(directory) = &self.results_dir else { return Ok(()) };
         let text = report.to_yaml().map_err(Failure::input)?;
         let path = crate::loader::join_display_path(directory, "results.yaml");

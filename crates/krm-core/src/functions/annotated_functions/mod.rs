@@ -67,20 +67,6 @@ impl AnnotatedRuntime {
 }
 
 /// The function that a resource declares; none if it declares none.
-///
-/// ```
-/// use krm_core::functions::{AnnotatedRuntime, declared_function};
-/// use krm_core::PackageFile;
-///
-/// let text = "apiVersion: v1\nkind: Check\nmetadata:\n  annotations:\n    config.kubernetes.io/function: |\n      exec:\n        path: ./check.sh\n";
-/// let file = PackageFile::from_text("check.yaml", text)?;
-/// let resource = file.resources().next().expect("the file has a resource");
-/// let declaration = declared_function(resource).expect("the resource declares a function").expect("the declaration is valid");
-/// assert_eq!(declaration.runtime.name(), "./check.sh");
-/// # Ok::<(), krm_core::PackagePathError>(())
-/// ```
-pub fn declared_function(
-    resource: Resource<'_>,
-) -> Option<Result<FunctionDeclaration, Diagnostic>> {
+fn declared_function(resource: Resource<'_>) -> Option<Result<FunctionDeclaration, Diagnostic>> {
     parse::declaration(resource)
 }

@@ -41,6 +41,17 @@ fn scope(path: &PackagePath) -> &str {
 }
 
 /// The functions of a package in the order in which they run: by descending depth of their scope, then by scope, file and index.
+///
+/// ```
+/// use krm_core::functions::annotated_functions;
+/// use krm_core::{Package, PackageFile};
+///
+/// let text = "apiVersion: v1\nkind: Check\nmetadata:\n  annotations:\n    config.kubernetes.io/function: |\n      exec:\n        path: ./check.sh\n";
+/// let package = Package::new(vec![PackageFile::from_text("check.yaml", text)?]);
+/// let functions = annotated_functions(&package).expect("the declarations are valid");
+/// assert_eq!(functions[0].declaration.runtime.name(), "./check.sh");
+/// # Ok::<(), krm_core::PackagePathError>(())
+/// ```
 pub fn annotated_functions(
     package: &Package,
 ) -> Result<Vec<AnnotatedFunction<'_>>, Vec<Diagnostic>> {

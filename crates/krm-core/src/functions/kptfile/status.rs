@@ -4,7 +4,7 @@ use krm_yaml::{Edit, File, NodeRef, Value};
 
 use super::{KptfileKind, Role};
 use crate::functions::resource_list::Version;
-use crate::functions::results::Ran;
+use crate::functions::results::FunctionRecord;
 use crate::model::resource::{field, scalar_text};
 use crate::{Diagnostic, Severity};
 
@@ -14,7 +14,7 @@ const RENDERED: &str = "Rendered";
 /// The text of a Kptfile with the status of a run: its functions with their roles, and the reason of a failure. Other conditions stay.
 pub fn write_status(
     file: &File,
-    steps: &[(Role, &Ran)],
+    steps: &[(Role, &FunctionRecord)],
     failure: Option<&str>,
 ) -> Result<String, Diagnostic> {
     let document = file.document(0).ok_or_else(|| Diagnostic::error(KptfileKind::EmptyKptfile))?;
@@ -53,17 +53,18 @@ fn conditions<'a>(status: Option<NodeRef<'a>>, failure: Option<&'a str>) -> Valu
     Value::Sequence(others.map(Value::Node).chain([mapping(own)]).collect())
 }
 
-fn render_status<'a>(steps: &[(Role, &'a Ran)]) -> Value<'a> {
+fn render_status<'a>(steps: &[(Role, &'a FunctionRecord)]) -> Value<'a> {
     let mut entries = Vec::new();
     for (role, name) in [(Role::Mutator, "mutationSteps"), (Role::Validator, "validationSteps")] {
-        let own = steps.iter().filter(|(of, _)| *of == role).map(|(_, ran)| step(ran));
+        let own = steps.iter().filter(|(of, _)| *of == role).map(|(_, record)| step(record));
         let own: Vec<Value<'a>> = own.collect();
         if !own.is_empty() {
             entries.push((name, Value::Sequence(own)));
         }
     }
-    let failed = steps.iter().filter(|(_, ran)| ran.exit_code != 0);
-    let failed = failed.map(|(_, ran)| format!("{}: exit code {}", ran.name, ran.exit_code));
+    let failed = steps.iter().filter(|(_, record)| record.exit_code != 0);
+    let failed =
+        failed.map(|(_, record)| format!("{}: exit code {}", record.name, record.exit_code));
     let failed: Vec<String> = failed.collect();
     if !failed.is_empty() {
         entries.push(("errorSummary", Value::string(failed.join("; "))));
@@ -71,21 +72,21 @@ fn render_status<'a>(steps: &[(Role, &'a Ran)]) -> Value<'a> {
     mapping(entries)
 }
 
-fn step(ran: &Ran) -> Value<'_> {
-    let mut entries = vec![(ran.runtime, Value::from(ran.name.as_str()))];
-    if !ran.stderr.is_empty() {
-        entries.push(("stderr", Value::from(ran.stderr.as_str())));
+fn step(record: &FunctionRecord) -> Value<'_> {
+    let mut entries = vec![(record.runtime, Value::from(record.name.as_str()))];
+    if !record.stderr.is_empty() {
+        entries.push(("stderr", Value::from(record.stderr.as_str())));
     }
-    entries.push(("exitCode", Value::int(ran.exit_code.into())));
+    entries.push(("exitCode", Value::int(record.exit_code.into())));
     let results = |only: Option<Severity>| -> Vec<Value<'_>> {
-        let meant = ran.results.iter().filter(|it| only.is_none_or(|only| it.severity == only));
+        let meant = record.results.iter().filter(|it| only.is_none_or(|only| it.severity == only));
         meant.map(|result| result.to_value(Version::V1)).collect()
     };
     for (name, list) in [
         ("results", results(None)),
         (
             "errorResults",
-            if ran.exit_code == 0 { Vec::new() } else { results(Some(Severity::Error)) },
+            if record.exit_code == 0 { Vec::new() } else { results(Some(Severity::Error)) },
         ),
     ] {
         if !list.is_empty() {
@@ -107,15 +108,15 @@ mod tests {
     const HEAD: &str = "apiVersion: kpt.dev/v1\nkind: Kptfile # own\n";
 
     fn written(text: &str, failure: Option<&str>) -> String {
-        let ran = Ran {
+        let record = FunctionRecord {
             name: "example.com/a:v1".to_owned(),
             runtime: "image",
             exit_code: failure.map_or(0, |_| 1),
             results: vec![FunctionResult::new(Severity::Error, "no")],
-            ..Ran::default()
+            ..FunctionRecord::default()
         };
         let file = File::parse(text.to_owned()).unwrap();
-        write_status(&file, &[(Role::Mutator, &ran)], failure).unwrap()
+        write_status(&file, &[(Role::Mutator, &record)], failure).unwrap()
     }
 
     #[test]

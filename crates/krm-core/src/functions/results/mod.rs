@@ -10,4 +10,4 @@ pub use field::FieldLookup;
 pub use fixes::{Fixes, PackageResult};
 pub use kinds::ResultKind;
 pub use locate::{LocatedResult, ResultLocator};
-pub use report::{Ran, Report};
+pub use report::{FunctionRecord, RunReport};

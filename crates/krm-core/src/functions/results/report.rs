@@ -12,14 +12,14 @@ use crate::model::resource::{field, scalar_text};
 
 /// The record of one function of a run.
 #[derive(Clone, Debug, Default)]
-pub struct Ran {
+pub struct FunctionRecord {
     /// Its name: the image, the command or the file.
     pub name: String,
     /// Its runtime: `image`, `exec`, `wasm` or `starlark`.
     pub runtime: &'static str,
     /// Whether a built-in function ran in place of the image.
     pub is_builtin: bool,
-    /// The digest of the image that ran.
+    /// The digest of the image that record.
     pub image: Option<String>,
     /// The directory of the package that declares it; empty for the root package.
     pub package: String,
@@ -31,13 +31,13 @@ pub struct Ran {
     pub results: Vec<FunctionResult>,
 }
 
-impl Ran {
+impl FunctionRecord {
     /// Whether it ran in a container.
     pub fn is_container(&self) -> bool {
         self.runtime == "image" && !self.is_builtin
     }
 
-    /// What ran, as summaries show it.
+    /// What record, as summaries show it.
     pub fn how(&self) -> &'static str {
         match self.is_builtin {
             true => "built in",
@@ -46,7 +46,7 @@ impl Ran {
         }
     }
 
-    /// Its name in the report, with the digest of the image that ran, so that the run can be repeated.
+    /// Its name in the report, with the digest of the image that record, so that the run can be repeated.
     fn qualified_name(&self) -> String {
         match &self.image {
             Some(image) => format!("{} ({image})", self.name),
@@ -57,16 +57,16 @@ impl Ran {
 
 /// The records of all functions of a run, in order.
 #[derive(Clone, Debug, Default)]
-pub struct Report {
+pub struct RunReport {
     /// The exit code of the run.
     pub exit_code: i32,
-    /// The functions.
-    pub ran: Vec<Ran>,
+    /// The records.
+    pub records: Vec<FunctionRecord>,
 }
 
 const RUNTIMES: [&str; 4] = ["image", "exec", "wasm", "starlark"];
 
-impl Report {
+impl RunReport {
     /// The report as YAML.
     pub fn to_yaml(&self) -> Result<String, Diagnostic> {
         let report = mapping(vec![
@@ -74,13 +74,13 @@ impl Report {
             ("kind", Value::from("FunctionResultList")),
             ("metadata", mapping(vec![("name", Value::from("fnresults"))])),
             ("exitCode", Value::int(self.exit_code.into())),
-            ("items", Value::Sequence(self.ran.iter().map(item).collect())),
+            ("items", Value::Sequence(self.records.iter().map(item).collect())),
         ]);
         block_document(report).map_err(|error| Diagnostic::error(error.kind))
     }
 
     /// Parses a report of krm or kpt, with warnings about invalid results.
-    pub fn read(file: &File) -> Result<(Self, Vec<Diagnostic>), Diagnostic> {
+    pub fn parse(file: &File) -> Result<(Self, Vec<Diagnostic>), Diagnostic> {
         if let Some(error) = file.errors().next() {
             return Err(Diagnostic::from_syntax(error, file));
         }
@@ -89,17 +89,17 @@ impl Report {
             Diagnostic::error(ResultKind::NotAReport { found: "an empty file".to_owned() })
         })?;
         let kind = field(root, "kind").and_then(scalar_text).unwrap_or_default();
-        let mut report = Self { exit_code: number(root), ran: Vec::new() };
+        let mut report = Self { exit_code: number(root), records: Vec::new() };
         let mut warnings = Vec::new();
         match &*kind {
             "FunctionResultList" => {
                 let items = field(root, "items").and_then(NodeRef::as_sequence);
                 for item in items.into_iter().flat_map(|items| items.items()) {
-                    report.ran.push(ran(item.resolve(), &mut warnings));
+                    report.records.push(record(item.resolve(), &mut warnings));
                 }
             }
             // The saved output of a single function.
-            "ResourceList" => report.ran.push(ran(root, &mut warnings)),
+            "ResourceList" => report.records.push(record(root, &mut warnings)),
             other => {
                 let found = match other {
                     "" => "a document without `kind`".to_owned(),
@@ -113,13 +113,13 @@ impl Report {
     }
 }
 
-fn ran(node: NodeRef<'_>, warnings: &mut Vec<Diagnostic>) -> Ran {
+fn record(node: NodeRef<'_>, warnings: &mut Vec<Diagnostic>) -> FunctionRecord {
     let text = |name: &str| field(node, name).and_then(scalar_text).map(|it| it.into_owned());
     let known = RUNTIMES.into_iter().find_map(|runtime| Some((runtime, text(runtime)?)));
     let (runtime, name) = known.unwrap_or(("image", String::new()));
     let read = results::parse(node);
     warnings.extend(read.warnings);
-    Ran {
+    FunctionRecord {
         name,
         runtime,
         package: text("pkg").unwrap_or_default(),
@@ -137,24 +137,24 @@ fn number(node: NodeRef<'_>) -> i32 {
     text.and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
-fn item(ran: &Ran) -> Value<'_> {
-    let mut entries = vec![(ran.runtime, Value::string(ran.qualified_name()))];
-    if !ran.package.is_empty() {
-        entries.push(("pkg", Value::from(ran.package.as_str())));
+fn item(record: &FunctionRecord) -> Value<'_> {
+    let mut entries = vec![(record.runtime, Value::string(record.qualified_name()))];
+    if !record.package.is_empty() {
+        entries.push(("pkg", Value::from(record.package.as_str())));
     }
-    if !ran.stderr.is_empty() {
-        entries.push(("stderr", Value::from(ran.stderr.as_str())));
+    if !record.stderr.is_empty() {
+        entries.push(("stderr", Value::from(record.stderr.as_str())));
     }
-    entries.push(("exitCode", Value::int(ran.exit_code.into())));
-    if !ran.results.is_empty() {
-        let results = ran.results.iter().map(|result| with_root(ran, result));
+    entries.push(("exitCode", Value::int(record.exit_code.into())));
+    if !record.results.is_empty() {
+        let results = record.results.iter().map(|result| with_root(record, result));
         entries.push(("results", Value::Sequence(results.collect())));
     }
     mapping(entries)
 }
 
 /// A result with the path of its file relative to the root package, because the paths of two packages can be equal.
-fn with_root<'a>(ran: &'a Ran, result: &'a FunctionResult) -> Value<'a> {
+fn with_root<'a>(record: &'a FunctionRecord, result: &'a FunctionResult) -> Value<'a> {
     // Version 1 cannot represent several proposed values.
     let many = result.field.as_ref().is_some_and(|field| field.proposed.len() > 1);
     let mut value = result.to_value(if many { Version::V2Alpha1 } else { Version::V1 });
@@ -163,7 +163,7 @@ fn with_root<'a>(ran: &'a Ran, result: &'a FunctionResult) -> Value<'a> {
             if let (Value::String(key), Value::Mapping(file_entries)) = (key, value)
                 && key == "file"
             {
-                let path = root_path(&ran.package, file);
+                let path = root_path(&record.package, file);
                 file_entries.push((Value::from("rootPath"), Value::string(path)));
             }
         }
@@ -184,7 +184,7 @@ mod tests {
         let list = "results:\n- message: 'too many: \"9\"'\n  severity: warning\n  resourceRef: {apiVersion: v1, kind: Pod, name: p}\n  field: {path: spec.x, currentValue: 9, proposedValues: [1, 2]}\n  file: {path: a.yaml, index: 1}\n- message: |\n    two\n    lines\n  severity: info\n";
         let file = File::parse(list.to_owned()).unwrap();
         let results = results::parse(file.document(0).unwrap().root().unwrap()).results;
-        let ran = Ran {
+        let record = FunctionRecord {
             name: "example.com/check:v1".to_owned(),
             runtime: "image",
             package: "sub".to_owned(),
@@ -194,8 +194,8 @@ mod tests {
             is_builtin: false,
             image: Some("sha256:12".to_owned()),
         };
-        assert!(ran.is_container());
-        let report = Report { exit_code: 1, ran: vec![ran] };
+        assert!(record.is_container());
+        let report = RunReport { exit_code: 1, records: vec![record] };
         let text = report.to_yaml().unwrap();
         let wanted = "apiVersion: kpt.dev/v1
 kind: FunctionResultList
@@ -233,20 +233,20 @@ items:
 ";
         assert_eq!(text, wanted);
         let file = File::parse(text.clone()).unwrap();
-        let (again, warnings) = Report::read(&file).unwrap();
+        let (again, warnings) = RunReport::parse(&file).unwrap();
         assert!(warnings.is_empty());
         assert_eq!(again.to_yaml().unwrap(), text);
     }
 
     #[test]
     fn run_without_functions_has_a_report() {
-        assert!(Report::default().to_yaml().unwrap().ends_with("exitCode: 0\nitems: []\n"));
+        assert!(RunReport::default().to_yaml().unwrap().ends_with("exitCode: 0\nitems: []\n"));
     }
 
     #[test]
     fn other_files_are_errors() {
         for text in ["", "kind: Pod\n", "a: [\n"] {
-            assert!(Report::read(&File::parse(text.to_owned()).unwrap()).is_err(), "{text}");
+            assert!(RunReport::parse(&File::parse(text.to_owned()).unwrap()).is_err(), "{text}");
         }
     }
 }

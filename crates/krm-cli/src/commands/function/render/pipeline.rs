@@ -4,7 +4,7 @@ use krm_core::files::Deletions;
 use krm_core::functions::PackageTree;
 use krm_core::functions::kptfile;
 use krm_core::functions::resource_list::Item;
-use krm_core::functions::results::Ran;
+use krm_core::functions::results::FunctionRecord;
 use krm_core::{Diagnostic, Package};
 use krm_run::{Environment, Permissions, PipelineRun, Renderer, RuntimeFactory};
 use krm_yaml::File;
@@ -154,7 +154,7 @@ fn add_status(
     };
     let file = kptfile.with_text(text).map_err(|it| Failure::Diagnostics(Exit::Input, it))?;
     let Some(file) = file.file() else { return Ok(()) };
-    let steps: Vec<(kptfile::Role, &Ran)> =
+    let steps: Vec<(kptfile::Role, &FunctionRecord)> =
         pipeline.runs.iter().filter_map(|run| Some((run.role?, &run.record))).collect();
     let text = kptfile::write_status(file, &steps, error.map(Diagnostic::message))
         .map_err(|error| Failure::input(error.in_file(&*kptfile.display_path)))?;
