@@ -55,7 +55,7 @@ fn set(
 ) -> Result<(Vec<FunctionResult>, Vec<Diagnostic>), Error> {
     let file = item.item().package_file();
     let marked = mark.compute(&file);
-    let mut told = Vec::new();
+    let mut field_results = Vec::new();
     for field in &marked.fields {
         let value = match &field.value {
             SetterValue::List(items) => format!("[{}]", items.join(" ")),
@@ -66,10 +66,10 @@ fn set(
             results::quoted(&field.reference),
             results::value(item, field.node, &value)
         );
-        told.push(results::of_field(item, results::path(field.node), message));
+        field_results.push(results::of_field(item, results::path(field.node), message));
     }
     if let Some(text) = marked.changes.text(&file)? {
         item.replace(text)?;
     }
-    Ok((told, marked.warnings))
+    Ok((field_results, marked.warnings))
 }

@@ -116,7 +116,7 @@ impl Config {
         names.any(|name| name == resource.kind() || name == full)
     }
 
-    /// Compat: kubeconform ignores unknown kinds unless it is told not to, kubeval reports them unless it is told not to. Local
+    /// Compat: kubeconform ignores unknown kinds by default, kubeval reports them by default. Local
     /// configuration never reaches a cluster and needs no schema.
     fn reports_missing(&self, resource: &Resource, output_format: OutputFormat) -> bool {
         let is_requested = match output_format {

@@ -43,7 +43,7 @@ pub(crate) fn align_elements(list_type: &ListType, sequences: [NodeRef<'_>; 2]) 
     aligned
 }
 
-/// The values of the first merge key that several elements have, which are told apart by another key.
+/// The values of the first merge key that several elements have, which another key distinguishes.
 fn shared_keys<'e>(ids: impl Iterator<Item = &'e ElementId>) -> BTreeSet<Option<&'e str>> {
     let (mut seen, mut shared) = (BTreeSet::new(), BTreeSet::new());
     for key in ids.map(ElementId::first_key) {
