@@ -37,6 +37,7 @@ mod function_run;
 mod interrupt;
 mod kinds;
 mod limits;
+mod permissions;
 mod pipeline;
 mod process;
 mod resolution;
@@ -54,6 +55,7 @@ pub use function_run::{FunctionRun, RunStatus, cannot_run, label};
 pub use interrupt::Interrupt;
 pub use kinds::{PermissionKind, ResolutionKind, RunKind};
 pub use limits::Limits;
+pub use permissions::Permissions;
 pub use pipeline::{
     ItemChange, PipelineEvent, PipelineRun, Renderer, changes_between, explain, run_steps,
 };
@@ -61,7 +63,7 @@ pub use resolution::{
     BuiltinPolicy, CATALOG, Configuration, Constraint, ImageTarget, InvalidConstraint, Resolution,
     Resolved, similar_builtin,
 };
-pub use runtime_factory::{Permissions, RuntimeFactory, RuntimeRequest};
+pub use runtime_factory::{RuntimeFactory, RuntimeRequest};
 pub use step::{ItemFilter, RunScript, Runner, Script, Step};
 pub use tail::Tail;
 pub use wasi::{Wasi, WasiSettings};

@@ -10,29 +10,12 @@ use krm_core::functions::kptfile::Program;
 use krm_sdk::ResourceList;
 
 use crate::execution::diagnostic;
-use crate::kinds::{PermissionKind, ResolutionKind, RunKind};
+use crate::kinds::{ResolutionKind, RunKind};
 use crate::{
     BuiltinPolicy, Container, ContainerSettings, Engine, Environment, Exec, ExecSettings, Function,
-    Mount, Network, Pull, Resolution, Resolved, Runner, Script, User, Variable, Wasi, WasiSettings,
+    Network, Permissions, Pull, Resolution, Resolved, Runner, Script, Variable, Wasi, WasiSettings,
     similar_builtin,
 };
-
-/// What the user allows functions to access.
-#[derive(Clone, Debug, Default)]
-pub struct Permissions {
-    /// Whether commands run that a package declares.
-    pub allow_exec: bool,
-    /// Whether containers may use the network of the host.
-    pub allow_network: bool,
-    /// Mounts for containers.
-    pub mounts: Vec<Mount>,
-    /// Environment variables for functions.
-    pub variables: Vec<Variable>,
-    /// The user that containers run as.
-    pub user: User,
-    /// Whether the root file system of containers is writable.
-    pub writable_root: bool,
-}
 
 /// Creates the runtimes of functions.
 #[derive(Clone, Debug)]
@@ -125,8 +108,8 @@ impl RuntimeFactory {
             local: request.local.clone(),
             network: if request.network { Network::Host } else { Network::None },
             allow_network: self.permissions.allow_network,
-            mounts: self.mounts(request)?,
-            variables: self.variables(request)?,
+            mounts: self.permissions.granted_mounts(request)?,
+            variables: self.permissions.granted_variables(request)?,
             user: self.permissions.user,
             writable_root: self.permissions.writable_root,
             pull: self.pull,
@@ -152,7 +135,7 @@ impl RuntimeFactory {
             working_directory: self.working_directory.clone(),
             package_directory: request.package_directory.clone(),
             environment: self.environment.clone(),
-            variables: self.variables(request)?,
+            variables: self.permissions.granted_variables(request)?,
         };
         external(match args {
             Some(args) => Exec::from_args(name, args, settings),
@@ -179,7 +162,8 @@ impl RuntimeFactory {
                 Some((name.into_string(), value))
             }
         };
-        let variables = self.variables(request)?.into_iter().filter_map(value).collect();
+        let variables =
+            self.permissions.granted_variables(request)?.into_iter().filter_map(value).collect();
         external(Wasi::new(name, &bytes, WasiSettings { args: Vec::new(), variables }))
     }
 
@@ -203,44 +187,6 @@ impl RuntimeFactory {
             }
             _ => Ok(()),
         }
-    }
-
-    /// A package may mount its own files read-only. For every other mount the user passes the same mount.
-    fn mounts(&self, request: &RuntimeRequest) -> Result<Vec<Mount>, Diagnostic> {
-        let directory = &request.package_directory;
-        let parse = |text: &String| {
-            Mount::parse(text, directory)
-                .map_err(|reason| Diagnostic::error(PermissionKind::InvalidMount { reason }))
-        };
-        let requested = request.mounts.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
-        let allowed = &self.permissions.mounts;
-        let is_refused =
-            |mount: &&Mount| !mount.is_readonly_inside(directory) && !allowed.contains(mount);
-        if let Some(mount) = requested.iter().find(is_refused) {
-            let source = mount.source().to_string();
-            return Err(Diagnostic::error(PermissionKind::MountNotAllowed { source }));
-        }
-        let requested = requested.into_iter().filter(|mount| !allowed.contains(mount));
-        Ok(requested.chain(allowed.iter().cloned()).collect())
-    }
-
-    /// A package may set variables to values. Variables of the user's environment are passed only if the user names them.
-    fn variables(&self, request: &RuntimeRequest) -> Result<Vec<Variable>, Diagnostic> {
-        let parse = |text: &String| {
-            text.parse::<Variable>()
-                .map_err(|reason| Diagnostic::error(PermissionKind::InvalidVariable { reason }))
-        };
-        let requested = request.variables.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
-        let allowed = &self.permissions.variables;
-        let is_allowed =
-            |variable: &Variable| allowed.iter().any(|it| it.name() == variable.name());
-        let is_refused = |it: &&Variable| matches!(it, Variable::Pass(_)) && !is_allowed(it);
-        if let Some(variable) = requested.iter().find(is_refused) {
-            let name = variable.name().to_owned();
-            return Err(Diagnostic::error(PermissionKind::VariableNotAllowed { name }));
-        }
-        let requested = requested.into_iter().filter(|it| !is_allowed(it));
-        Ok(requested.chain(allowed.iter().cloned()).collect())
     }
 }
 

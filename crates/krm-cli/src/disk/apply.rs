@@ -23,7 +23,7 @@ pub(crate) fn write(plan: &Plan, lock: &Lock, report: OnDiagnostic<'_>) -> Resul
     let mut begun = Vec::new();
     for (directory, targets) in units(targets(plan, lock)?) {
         if has_journal(&directory) {
-            recover::directory(&directory, report)?;
+            recover::recover_directory(&directory, report)?;
         }
         begun.push(Unit::new(directory, targets));
     }

@@ -96,7 +96,7 @@ impl Lock {
         let own: Vec<&PathBuf> =
             directories.iter().filter(|directory| self.covers(directory)).collect();
         for directory in &own {
-            recover::directory(directory, report)?;
+            recover::recover_directory(directory, report)?;
         }
         Ok(!own.is_empty())
     }
@@ -128,13 +128,13 @@ fn hold(root: &Path, wait: Duration, report: OnDiagnostic<'_>) -> Result<Lock, D
         let left = above.into_iter().rev().find(|directory| recover::is_due(directory));
         match left {
             None => return Ok(lock),
-            Some(directory) if directory == root => recover::directory(directory, report)?,
+            Some(directory) if directory == root => recover::recover_directory(directory, report)?,
             Some(directory) => {
                 drop(lock);
                 let _above = acquire(directory, wait, report)?;
                 // Another process may have recovered it meanwhile.
                 if recover::is_due(directory) {
-                    recover::directory(directory, report)?;
+                    recover::recover_directory(directory, report)?;
                 }
             }
         }

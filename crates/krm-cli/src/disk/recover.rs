@@ -16,7 +16,10 @@ pub(super) fn is_due(directory: &Path) -> bool {
 }
 
 /// Completes or rolls back what a killed run left in a directory that the caller has locked.
-pub(super) fn directory(directory: &Path, report: OnDiagnostic<'_>) -> Result<(), Diagnostic> {
+pub(super) fn recover_directory(
+    directory: &Path,
+    report: OnDiagnostic<'_>,
+) -> Result<(), Diagnostic> {
     let path = directory.join(journal::NAME);
     let display_path = from_here(&path);
     if !is_ours(&path) {

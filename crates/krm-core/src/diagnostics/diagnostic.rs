@@ -110,7 +110,7 @@ impl Location {
 
     /// The same location with a label.
     #[must_use]
-    pub fn with_label(mut self, label: impl Into<String>) -> Self {
+    pub(crate) fn with_label(mut self, label: impl Into<String>) -> Self {
         self.label = Some(label.into());
         self
     }

@@ -109,8 +109,8 @@ impl PlannedChange {
 
 /// Every change of a run, in the order in which the files were added.
 ///
-/// Whatever writes goes through a plan, so this is the one place that refuses symlinks out of the package; [`PackagePath`] cannot
-/// express a path that leaves it.
+/// Whatever writes goes through a plan, so symlinks out of the package are refused here; [`PackagePath`] cannot express a path that
+/// leaves it. The disk is checked again when it is written and recovered, because it may have changed since.
 ///
 /// ```
 /// use krm_core::{Action, PackageFile, Plan};

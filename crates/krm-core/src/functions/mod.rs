@@ -8,6 +8,7 @@ pub mod kptfile;
 mod package_tree;
 pub mod resource_list;
 pub mod results;
+mod run_order;
 
 pub use annotated_functions::{
     AnnotatedFunction, AnnotatedFunctionKind, AnnotatedRuntime, FunctionDeclaration,

@@ -1,4 +1,4 @@
-//! Package trees: in which order the pipelines of a package and its subpackages run, and which resources each of them sees.
+//! Package trees: a package with its subpackages, and which resources each of them sees.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use crate::{Diagnostic, Package};
 /// A package and all its subpackages, in the order of their paths: a package comes before its subpackages.
 #[derive(Clone, Debug)]
 pub struct PackageTree {
-    nodes: Vec<PackageNode>,
+    pub(super) nodes: Vec<PackageNode>,
 }
 
 /// One package of a tree.
@@ -24,7 +24,7 @@ pub struct PackageNode {
     /// How many packages it is inside of.
     pub depth: usize,
     /// The index of the first package that is not inside it.
-    end: usize,
+    pub(super) end: usize,
 }
 
 impl PackageTree {
@@ -68,31 +68,6 @@ impl PackageTree {
     pub fn children(&self, node: usize) -> impl Iterator<Item = usize> {
         let depth = self.nodes[node].depth + 1;
         (node + 1..self.nodes[node].end).filter(move |at| self.nodes[*at].depth == depth)
-    }
-
-    /// Packages by depth, the root first. Packages of one level do not see each other's resources, so they can run in parallel.
-    pub fn levels(&self) -> Vec<Vec<usize>> {
-        let deepest = self.nodes.iter().map(|node| node.depth).max().unwrap_or(0);
-        let at = |depth| {
-            (0..self.nodes.len()).filter(move |at| self.nodes[*at].depth == depth).collect()
-        };
-        (0..=deepest).map(at).collect()
-    }
-
-    /// For each package its position in the order of execution.
-    ///
-    /// Spec: subpackages run before their parent, because the parent's functions see their output. Compat: with the annotation
-    /// `kpt.dev/bfs-rendering` packages run level by level, from the root.
-    pub fn run_order(&self) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..self.nodes.len()).collect();
-        match self.root().pipeline.breadth_first {
-            true => order.sort_by_key(|at| self.nodes[*at].depth),
-            // Post-order: a subtree ends no later than the subtree that contains it, and of two that end together the inner is first.
-            false => order.sort_by_key(|at| (self.nodes[*at].end, std::cmp::Reverse(*at))),
-        }
-        let mut positions = vec![0; order.len()];
-        order.into_iter().enumerate().for_each(|(position, at)| positions[at] = position);
-        positions
     }
 
     /// The innermost package that contains a file.

@@ -49,7 +49,7 @@ impl PackageFile {
     }
 
     /// The resources of the file with their index.
-    pub fn package_resources(&self) -> impl Iterator<Item = PackageResource<'_>> {
+    pub(crate) fn package_resources(&self) -> impl Iterator<Item = PackageResource<'_>> {
         let resources = self.resources().enumerate();
         resources.map(move |(index, resource)| PackageResource { file: self, index, resource })
     }

@@ -7,7 +7,7 @@ use krm_yaml::diagnostic_kinds;
 
 /// The path of a file, relative to its package. Paths are ordered directory by directory, as a walk visits them.
 ///
-/// A value of this type cannot leave the package, which is why plans are keyed by it and no other code checks for `..`.
+/// A value of this type cannot leave the package, which is why plans are keyed by it. Code that resolves a path of a document ends here.
 ///
 /// ```
 /// use krm_core::PackagePath;

@@ -1,4 +1,4 @@
-//! The arguments of `docker run`: everything is denied except what was requested.
+//! The arguments of `docker run`: everything is denied except what was granted.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -33,7 +33,7 @@ pub(super) fn check(image: &str, settings: &ContainerSettings) -> Result<(), Str
 }
 
 /// All arguments of the client.
-pub(super) fn run(container: &Container, name: &str, limits: &Limits) -> Vec<OsString> {
+pub(super) fn run_arguments(container: &Container, name: &str, limits: &Limits) -> Vec<OsString> {
     let settings = &container.settings;
     let mut args: Vec<OsString> =
         ["run", "--rm", "--interactive", "--pull=never"].map(Into::into).into();

@@ -138,7 +138,11 @@ impl Container {
     fn launch(&self, limits: &Limits) -> Result<RunningContainer, RunKind> {
         let cleanup = Cleanup::new(self.engine.clone()).map_err(|error| cannot_start(&error))?;
         let mut command = self.engine.command();
-        command.current_dir(cleanup.directory()).args(arguments::run(self, cleanup.name(), limits));
+        command.current_dir(cleanup.directory()).args(arguments::run_arguments(
+            self,
+            cleanup.name(),
+            limits,
+        ));
         let client = process::RunningChild::start(command).map_err(|error| cannot_start(&error))?;
         Ok(RunningContainer { client, cleanup })
     }

@@ -6,7 +6,7 @@
 mod changes;
 mod explain;
 mod render;
-mod tree;
+mod run_tree;
 
 pub use changes::{ItemChange, changes_between};
 pub use explain::explain;

@@ -8,7 +8,7 @@ use krm_core::functions::resource_list::Item;
 use krm_core::functions::results::FunctionRecord;
 use krm_core::{Diagnostic, Severity};
 
-use super::{PipelineRun, tree};
+use super::{PipelineRun, run_tree};
 use crate::{FunctionRun, Interrupt, Limits, RuntimeFactory, RuntimeRequest, Step};
 
 /// Runs the pipelines of a package and its subpackages.
@@ -32,7 +32,7 @@ impl Renderer {
         let run = |member: usize, function: &Function, items: Vec<Item>| {
             self.run_function(&tree.nodes()[member].root, function, &items)
         };
-        tree::run(tree, items, &run)
+        run_tree::run(tree, items, &run)
     }
 
     /// Runs one function on items whose paths are relative to its package.

@@ -1,16 +1,17 @@
 //! Which elements of two or three versions of a sequence belong together.
 //!
 //! There are three ways, because there are three sources of knowledge:
-//! - [`Elements`]: an associative list or a set. Elements are identified by their merge keys or by value; merge and diff use it.
+//! - [`list_type`] finds the merge keys of a list, and [`Elements`] pairs by them: elements of an associative list or a set are
+//!   identified by their merge keys or by value. Merge and diff use it.
 //! - [`align_elements`]: for diffs. An atomic list has no identity, so equal elements are aligned and the rest pairs by position.
 //! - [`pair_returned`]: for function output. A function has no schema to go by and may reorder, so keys, content and neighbours count.
 
-mod align;
-mod elements;
-mod list_type;
+mod align_by_content;
+mod merge_keys;
+mod pair_by_key;
 mod returned;
 
-pub(crate) use align::align_elements;
-pub(crate) use elements::{ElementId, Elements};
-pub(crate) use list_type::{KeyField, ListType, list_type};
+pub(crate) use align_by_content::align_elements;
+pub(crate) use merge_keys::{KeyField, ListType, list_type};
+pub(crate) use pair_by_key::{ElementId, Elements};
 pub(crate) use returned::pair_returned;

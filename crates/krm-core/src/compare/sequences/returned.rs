@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use krm_yaml::{NodeKind, NodeRef};
 
-use super::list_type::{infer_key, key_text};
+use super::merge_keys::{infer_key, key_text};
 use crate::compare::equality::{Equality, ResourceLevel, fields_as_sent, is_equal};
 use crate::compare::fingerprint::of_returned;
 

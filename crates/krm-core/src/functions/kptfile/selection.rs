@@ -30,11 +30,6 @@ pub struct Selector {
 }
 
 impl Selection {
-    /// Whether all resources are selected.
-    pub fn is_all(&self) -> bool {
-        self.selectors.is_empty() && self.exclude.is_empty()
-    }
-
     /// Whether a resource is selected.
     pub fn selects(&self, resource: Resource<'_>) -> bool {
         let is_selected =

@@ -50,7 +50,7 @@ impl Version {
     }
 
     /// Whether results can propose several values. Spec: from version 2 on.
-    pub fn has_many_proposals(self) -> bool {
+    pub(crate) fn has_many_proposals(self) -> bool {
         self >= Self::V2Alpha1
     }
 }

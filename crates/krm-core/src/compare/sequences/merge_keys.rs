@@ -1,4 +1,4 @@
-//! The type of a list: which elements are one and the same across versions.
+//! The merge keys of a list: what makes two elements one and the same across versions.
 
 use std::borrow::Cow;
 use std::collections::HashSet;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use krm_yaml::{NodeRef, Value};
 
-use super::list_type::{KeyField, ListType, identity, key_text};
+use super::merge_keys::{KeyField, ListType, identity, key_text};
 use crate::print::json;
 
 /// What identifies an element: its merge keys or its value, and how many elements with the same ones come before it.
