@@ -13,6 +13,7 @@ mod real_functions;
 mod schema;
 mod shell;
 mod tidy;
+mod triples;
 
 use std::process::ExitCode;
 
@@ -76,6 +77,12 @@ const COMMANDS: &[Command] = &[
         usage: "[--merge] [--functions [--stand-in]]",
         help: "compare reading, editing, merging and functions with yq, kyaml and the function catalog",
         run: differential::run,
+    },
+    Command {
+        name: "triples",
+        usage: "REPOSITORY… [--count N] [--show N]",
+        help: "merge triples of real git histories and check that nothing is lost",
+        run: triples::run,
     },
     Command {
         name: "schema",
