@@ -74,7 +74,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "differential",
-        usage: "[--merge] [--functions [--stand-in]]",
+        usage: "[--merge] [--functions [--stand-in]] [--tables [--krm PATH] [--only TEXT]]",
         help: "compare reading, editing, merging and functions with yq, kyaml and the function catalog",
         run: differential::run,
     },

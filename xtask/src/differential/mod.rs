@@ -1,5 +1,5 @@
 //! `cargo xtask differential`: compares krm-yaml with yq, merges with kyaml, and formatting with kustomize.
-//! `--functions` compares built-in functions with the Go programs of the catalog.
+//! `--functions` compares built-in functions with the Go programs of the catalog, `--tables` runs the test tables of kyaml.
 //!
 //! yq uses go-yaml, as Kubernetes' own tools do. A difference is not necessarily a bug: go-yaml follows YAML 1.1 in places.
 
@@ -8,6 +8,7 @@ mod config;
 mod fmt;
 mod functions;
 mod merge;
+mod tables;
 mod tree;
 
 use std::fs;
@@ -23,13 +24,18 @@ const ANNOTATION: &str = "example.com/differential";
 
 pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
     let (mut only_merge, mut only_functions, mut is_stand_in) = (false, false, false);
+    let mut tables = None;
     while let Some(arg) = args.next()? {
         match arg {
             lexopt::Arg::Long("merge") => only_merge = true,
             lexopt::Arg::Long("functions") => only_functions = true,
             lexopt::Arg::Long("stand-in") => is_stand_in = true,
+            lexopt::Arg::Long("tables") => tables = Some(tables::Options::parse(&mut args)?),
             _ => return Err(arg.unexpected().into()),
         }
+    }
+    if let Some(options) = tables {
+        return tables::run(&options);
     }
     if only_functions || is_stand_in {
         return functions::run(is_stand_in);
