@@ -39,7 +39,7 @@
 //! use krm_yaml::File;
 //!
 //! let head = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n";
-//! let file = |spec: &str| File::parse(format!("{head}spec:\n{spec}"));
+//! let file = |spec: &str| File::parse(format!("{head}spec:\n{spec}")).map(std::sync::Arc::new);
 //! let base = file("  replicas: 1\n")?;
 //! let local = file("  replicas: 1 # small\n  paused: true\n")?;
 //! let upstream = file("  replicas: 3\n")?;

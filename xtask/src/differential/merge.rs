@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::Stdio;
+use std::sync::Arc;
 
 use krm_core::compare::ListOptions;
 use krm_core::diff::Differ;
@@ -146,8 +147,8 @@ fn compare(
     theirs: &MergeResponse,
     schema: &Schema,
 ) -> TaskResult<Comparison> {
-    let [base, upstream, local] =
-        [&request.base, &request.upstream, &request.local].map(|text| File::parse(text.clone()));
+    let [base, upstream, local] = [&request.base, &request.upstream, &request.local]
+        .map(|text| File::parse(text.clone()).map(Arc::new));
     let (base, upstream, local) = (base?, upstream?, local?);
     let lists = ListOptions { schema: Some(schema), ..ListOptions::default() };
     let options = MergeOptions { lists, ..MergeOptions::default() };

@@ -9,6 +9,7 @@ mod model;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use krm_core::compare::ListOptions;
 use krm_core::merge::{MergeOptions, MergedFile, NamedFile, merge_files_three_way};
@@ -120,7 +121,7 @@ fn check(triple: &Triple, schema: &Schema) -> TaskResult<(Vec<Fault>, bool)> {
 
 /// Merges as the git merge driver does: nothing may be lost.
 fn merge(versions: [&str; 3], schema: &Schema) -> TaskResult<Result<MergedFile, String>> {
-    let [base, local, upstream] = versions.map(|text| File::parse(text.to_owned()));
+    let [base, local, upstream] = versions.map(|text| File::parse(text.to_owned()).map(Arc::new));
     let (base, local, upstream) = (base?, local?, upstream?);
     let named = |name, file| NamedFile { name, file };
     let lists = ListOptions { schema: Some(schema), ..ListOptions::default() };

@@ -52,16 +52,16 @@ pub(crate) struct ConflictOptions {
     #[arg(long, value_name = "MODE", default_value = "upstream")]
     on_conflict: OnConflict,
 
-    /// How to restore a field that was deleted locally but changed upstream
+    /// How to restore what was deleted locally but changed upstream
     #[arg(long, value_name = "MODE", default_value = "delta")]
     restore: Restore,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum OnConflict {
-    /// Take upstream's value, with a warning
+    /// Take upstream's value, with a warning, and exit with 1
     Upstream,
-    /// Keep the local value, with a warning
+    /// Keep the local value, with a warning, and exit with 0
     Local,
     /// Write nothing and exit with 1
     Fail,
@@ -71,9 +71,9 @@ enum OnConflict {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Restore {
-    /// Merge keys, and what upstream changed
+    /// Of a field, its merge keys and what upstream changed; resources stay deleted
     Delta,
-    /// All of upstream's value
+    /// All of upstream's field or resource
     Whole,
 }
 
@@ -157,8 +157,10 @@ impl ConflictOptions {
     pub(crate) fn action(&self, conflicts: &[Conflict]) -> ConflictAction {
         let is_marked = conflicts.iter().all(|conflict| conflict.is_marked);
         match self.on_conflict {
-            OnConflict::Fail | OnConflict::Mark if conflicts.is_empty() => ConflictAction::Write,
-            OnConflict::Upstream | OnConflict::Local => ConflictAction::Write,
+            _ if conflicts.is_empty() => ConflictAction::Write,
+            // With --quiet the exit code is all that tells of a local edit that is lost.
+            OnConflict::Upstream => ConflictAction::WriteAndFail,
+            OnConflict::Local => ConflictAction::Write,
             OnConflict::Mark if is_marked => ConflictAction::WriteAndFail,
             OnConflict::Mark | OnConflict::Fail => ConflictAction::Fail,
         }
@@ -177,13 +179,20 @@ impl ConflictOptions {
                 _ => conflict.resolution(),
             };
             let mut diagnostic = conflict.to_diagnostic(resolution);
-            if action != ConflictAction::Write {
+            if matches!(self.on_conflict, OnConflict::Fail | OnConflict::Mark) {
                 diagnostic.severity = Severity::Error;
             }
             diagnostic
         };
         conflicts.iter().map(diagnostic).collect()
     }
+}
+
+/// Prints warnings, and with `--verbose` what else a merge reports.
+pub(crate) fn report_notes(diagnostics: &[Diagnostic], console: &mut Console) {
+    let is_verbose = console.is_verbose();
+    let shown = diagnostics.iter().filter(|it| is_verbose || it.severity != Severity::Info);
+    shown.for_each(|diagnostic| console.report(diagnostic));
 }
 
 /// What a command does after a merge.

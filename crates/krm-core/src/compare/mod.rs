@@ -15,7 +15,7 @@ mod resources;
 pub(crate) mod sequences;
 
 pub(crate) use comments::{CommentIndex, CommentedEntry};
-pub(crate) use documents::{document_roots, pair_documents};
+pub(crate) use documents::{content_roots, document_roots, pair_documents};
 pub use equality::equal_in_yaml_1_2;
 pub(crate) use equality::{
     Equality, ResourceLevel, ScalarComparison, canonical_scalar, compare_returned, custom_tag,
@@ -26,4 +26,4 @@ pub(crate) use field_schema::{FieldSchema, MapStrategy};
 pub(crate) use fields::{Field, Fields, key_name, share_merge_keys};
 pub(crate) use json_style::is_json_document;
 pub use options::{ListKeys, ListOptions};
-pub(crate) use resources::{PairedResource, ResourcePairing};
+pub(crate) use resources::{PairedBy, PairedResource, Renames, ResourcePairing};

@@ -1,12 +1,14 @@
 //! Pairs the resources of several packages: by identity, by the comment that kpt writes, and by content.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 
-use krm_yaml::Span;
+use krm_yaml::{File, Span};
 
 use crate::compare::fingerprint;
 use crate::model::package::duplicate;
-use crate::{Diagnostic, Package, PackageResource, Resource, Severity};
+use crate::model::resource::is_resource;
+use crate::{Diagnostic, Package, PackageFile, PackageResource, Resource, Severity};
 
 /// Compat: kpt writes `metadata: # kpt-merge: namespace/name`, the name that the resource has upstream.
 const KPT_MERGE: &str = "kpt-merge:";
@@ -17,7 +19,21 @@ pub(crate) struct ResourcePairing {
     /// Whether the path of the file is part of the identity.
     pub(crate) by_path: bool,
     /// Whether a removed resource pairs with an added one of the same content.
-    pub(crate) renames: bool,
+    pub(crate) renames: Renames,
+    /// Whether a list is one resource, and not its items.
+    pub(crate) whole_documents: bool,
+}
+
+/// Which renamed resources are found by their content.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Renames {
+    #[default]
+    None,
+    /// Those that another package than the last one renamed.
+    ///
+    /// Spec: a resource that is present only in the dest is kept without changes, so local renames must be asked for.
+    ExceptLast,
+    All,
 }
 
 /// Why resources were paired.
@@ -27,8 +43,30 @@ pub(crate) enum PairedBy {
     Identity,
     /// The `kpt-merge` comment.
     Comment,
+    /// Kind and name, where no package has several of them: the group or the namespace changed.
+    KindAndName,
     /// Group, kind and content, where no other resource has the same.
     Content,
+    /// The path of the file and the position in it.
+    Position,
+    /// Each file has one document.
+    SingleDocument,
+    /// The kind of a patch without a name, where the destination has one resource of this kind.
+    Kind,
+}
+
+impl fmt::Display for PairedBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Identity => "they have the same identity",
+            Self::Comment => "a `kpt-merge` comment identifies it",
+            Self::KindAndName => "they have the same kind and name",
+            Self::Content => "they have the same kind and content",
+            Self::Position => "they have the same position in the same file",
+            Self::SingleDocument => "each file has one document",
+            Self::Kind => "it is the only one of its kind",
+        })
+    }
 }
 
 /// One resource, as each package has it.
@@ -37,7 +75,6 @@ pub(crate) struct PairedResource<'a, const N: usize> {
     /// The resource of each package, in the order of the packages.
     pub(crate) sides: [Option<PackageResource<'a>>; N],
     /// Why they were paired.
-    #[cfg_attr(not(test), allow(dead_code, reason = "tests check why resources are paired"))]
     pub(crate) paired_by: PairedBy,
 }
 
@@ -53,11 +90,13 @@ impl ResourcePairing {
         let mut pairs = by_identity(&keys)?;
         if !self.by_path {
             // A file may have moved into another subpackage.
-            pairs.join(PairedBy::Identity, |pair| keys.name(pair).into_iter().collect());
+            pairs.join(PairedBy::Identity, self.renames, |pair| {
+                keys.name(pair).into_iter().collect()
+            });
         }
-        pairs.join(PairedBy::Comment, |pair| keys.origins(pair));
-        if self.renames {
-            pairs.join(PairedBy::Content, |pair| keys.contents(pair));
+        pairs.join(PairedBy::Comment, self.renames, |pair| keys.origins(pair));
+        if self.renames != Renames::None {
+            pairs.join(PairedBy::Content, self.renames, |pair| keys.contents(pair));
         }
         Ok(pairs.0.into_iter().flatten().collect())
     }
@@ -196,7 +235,8 @@ fn by_identity<'a, const N: usize>(
     // The last package determines the order.
     for side in (0..N).rev() {
         let mut unnamed: BTreeMap<Key, usize> = BTreeMap::new();
-        for placed in keys.packages[side].resources() {
+        let placed = keys.packages[side].files().iter();
+        for placed in placed.flat_map(|file| file_resources(file, keys.pairing.whole_documents)) {
             let mut key = keys.key(side, placed);
             if key.unnamed > 0 {
                 let count = unnamed.entry(key.clone()).or_insert(0);
@@ -220,6 +260,23 @@ fn by_identity<'a, const N: usize>(
     if errors.is_empty() { Ok(PairedResources(pairs)) } else { Err(errors) }
 }
 
+/// The resources of a file; with `whole_documents` a list is one of them.
+fn file_resources(
+    file: &PackageFile,
+    whole_documents: bool,
+) -> Box<dyn Iterator<Item = PackageResource<'_>> + '_> {
+    if !whole_documents {
+        return Box::new(file.package_resources());
+    }
+    let documents = file.file().into_iter().flat_map(File::documents);
+    let roots = documents.filter_map(|document| document.root()).filter(|root| is_resource(*root));
+    Box::new(roots.enumerate().map(move |(index, node)| PackageResource {
+        file,
+        index,
+        resource: Resource { node, item: None },
+    }))
+}
+
 fn duplicate_error(first: &PackageResource<'_>, again: &PackageResource<'_>) -> Diagnostic {
     let name = again.resource.identity().map(|it| it.to_string()).unwrap_or_default();
     let mut error = duplicate(&name, first, again);
@@ -232,6 +289,7 @@ impl<'a, const N: usize> PairedResources<'a, N> {
     fn join<K: Ord>(
         &mut self,
         paired_by: PairedBy,
+        renames: Renames,
         keys: impl Fn(&PairedResource<'a, N>) -> Vec<K>,
     ) {
         let mut same: BTreeMap<K, Vec<usize>> = BTreeMap::new();
@@ -244,14 +302,18 @@ impl<'a, const N: usize> PairedResources<'a, N> {
         }
         let mut groups: Vec<Vec<usize>> = same.into_values().filter(|it| it.len() > 1).collect();
         groups.sort();
-        groups.into_iter().for_each(|group| self.unite(&group, paired_by));
+        groups.into_iter().for_each(|group| self.unite(&group, paired_by, renames));
     }
 
     /// Joins pairs, unless a package would then have the resource twice.
-    fn unite(&mut self, group: &[usize], paired_by: PairedBy) {
+    fn unite(&mut self, group: &[usize], paired_by: PairedBy, renames: Renames) {
         let mut sides = [const { None }; N];
         for at in group {
             let Some(pair) = &self.0[*at] else { return };
+            let is_only_in_last = pair.sides[..N - 1].iter().all(Option::is_none);
+            if paired_by == PairedBy::Content && renames == Renames::ExceptLast && is_only_in_last {
+                return;
+            }
             for (side, found) in pair.sides.iter().enumerate() {
                 match (sides[side], found) {
                     (Some(_), Some(_)) => return,

@@ -23,7 +23,8 @@ fn pairs<const N: usize>(pairing: ResourcePairing, packages: [&Package; N]) -> V
     pairs.iter().map(line).collect()
 }
 
-const RENAMES: ResourcePairing = ResourcePairing { by_path: false, renames: true };
+const RENAMES: ResourcePairing =
+    ResourcePairing { by_path: false, renames: Renames::All, whole_documents: false };
 
 #[test]
 fn resource_pairs_across_files_and_versions() {
@@ -31,7 +32,7 @@ fn resource_pairs_across_files_and_versions() {
     let old = package(&[("a.yaml", text)]);
     let new = package(&[("b/a.yaml", &text.replace("/v1", "/v1beta1"))]);
     assert_eq!(pairs(ResourcePairing::default(), [&old, &new]), ["a.yaml:x b/a.yaml:x Identity"]);
-    let by_path = ResourcePairing { by_path: true, renames: true };
+    let by_path = ResourcePairing { by_path: true, ..RENAMES };
     assert_eq!(pairs(by_path, [&old, &new]), ["- b/a.yaml:x Identity", "a.yaml:x - Identity"]);
 }
 

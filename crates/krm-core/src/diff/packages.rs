@@ -3,7 +3,7 @@
 use krm_yaml::NodeRef;
 
 use super::{Differ, NodeDiff};
-use crate::compare::{ListOptions, PairedResource, ResourcePairing, pair_documents};
+use crate::compare::{ListOptions, PairedResource, Renames, ResourcePairing, pair_documents};
 use crate::model::resource::Resource;
 use crate::{Diagnostic, Package, PackageFile, PackageResource};
 
@@ -74,10 +74,11 @@ pub fn diff_packages<'a>(
     moves: bool,
     options: ListOptions<'_>,
 ) -> Result<Vec<ResourceDiff<'a>>, Vec<Diagnostic>> {
-    let pairs = ResourcePairing { by_path: false, renames: true }.pair([old, new])?;
+    let pairs =
+        ResourcePairing { renames: Renames::All, ..ResourcePairing::default() }.pair([old, new])?;
     let mut differ = Differ::new(options);
     let resources = pairs.iter().map(|pair| both(pair));
-    let documents = pair_documents([old, new], moves)
+    let documents = pair_documents([old, new], moves, false)
         .into_iter()
         .map(|[old, new]| (old.map(document), new.map(document)));
     let changes = resources.chain(documents).map(|(was, is)| change(was, is, moves, &mut differ));

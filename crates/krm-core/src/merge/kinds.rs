@@ -43,8 +43,12 @@ diagnostic_kinds! {
         DeleteFromAtomicList = "merge-delete-from-atomic-list": "cannot delete an element of this list, which is replaced as a whole", hint "set its merge key with --list-key, or write the whole list";
         /// `$patch: delete` of a document without identity.
         DeleteUnnamed = "merge-delete-unnamed": "cannot delete a document that has no name", hint "set `apiVersion`, `kind` and `metadata.name`, or remove the document by hand";
-        /// A resource that a file has twice.
-        DuplicateResource { resource: String } = "merge-duplicate-resource": "duplicate resource {resource}", hint "remove one of the two";
+        /// Versions with different identities are merged.
+        PairedResources { local: String, other: String, reason: String } = "merge-paired": "{local} is merged with {other}: {reason}";
+        /// A patch that does not say what it patches.
+        PartialPatch { missing: String } = "merge-partial-patch": "cannot find the resource to patch: {missing}", hint "set `apiVersion`, `kind` and `metadata.name`";
+        /// A document that a merge of packages skips.
+        SkippedDocument = "merge-skipped-document": "skipped a document that is not a resource, because the destination has no such file";
         /// Documents that cannot be added or removed.
         InseparableDocuments = "merge-inseparable-documents": "cannot add or remove documents without changing the others";
     }

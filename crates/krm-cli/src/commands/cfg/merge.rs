@@ -13,7 +13,7 @@ use super::edit_session::{EditOptions, EditSession};
 use super::package_merge;
 use crate::cli::Global;
 use crate::commands::check_stdin_once;
-use crate::commands::merge_options::{ListOptions, NewItems};
+use crate::commands::merge_options::{self, ListOptions, NewItems};
 use crate::console::Console;
 use crate::loader::{LoadedPackage, Origin};
 use crate::{CommandResult, Exit, Failure, disk};
@@ -90,7 +90,13 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         let has_paths = session.loaded.origin == Origin::Directory;
         let only_common = session.has_errors;
         let by_path = args.path_merge_key;
-        let options = PackageMergeOptions { nodes: &nodes, by_path, only_common, has_paths };
+        let options = PackageMergeOptions {
+            nodes: &nodes,
+            by_path,
+            only_common,
+            has_paths,
+            finds_renames: false,
+        };
         let changes = merge(source, &session.loaded.package, options, global, console)?;
         package_merge::apply(&mut session.loaded, changes, &mut before)?;
     }
@@ -108,7 +114,7 @@ fn merge(
     let merge = PackageMerge::two_way(source, destination, options)
         .map_err(|errors| Failure::Diagnostics(Exit::Input, errors))?;
     let merged = package_merge::run(&merge, global)?;
-    console.report_all(&merged.warnings);
+    merge_options::report_notes(&merged.warnings, console);
     Ok(merged.changes.into_iter().map(|change| (change.path, change.new)).collect())
 }
 

@@ -53,6 +53,10 @@ pub(crate) struct Args {
     #[arg(long)]
     path_merge_key: bool,
 
+    /// Find resources that were renamed locally by their kind and content
+    #[arg(long)]
+    detect_renames: bool,
+
     #[command(flatten)]
     lists: ListOptions,
 
@@ -64,7 +68,7 @@ pub(crate) struct Args {
     output: Option<Format>,
 
     /// Resolve the conflict markers of an earlier merge in --to
-    #[arg(long, value_name = "SIDE", conflicts_with_all = ["ancestor", "from", "path_merge_key", "output"])]
+    #[arg(long, value_name = "SIDE", conflicts_with_all = ["ancestor", "from", "path_merge_key", "detect_renames", "output"])]
     resolve: Option<Resolve>,
 
     #[command(flatten)]
@@ -115,7 +119,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         other_files(&others, &session.loaded, &options, &mut parts)?;
     }
     let (plan, conflicts, warnings) = parts;
-    console.report_all(&warnings);
+    merge_options::report_notes(&warnings, console);
     let action = args.conflicts.action(&conflicts);
     match args.output {
         Some(Format::Json) => console.print(&merge_options::conflicts_json(&conflicts))?,
@@ -143,7 +147,8 @@ fn merge(
 ) -> Result<MergedTexts, Failure> {
     let has_paths = loaded[2].origin == Origin::Directory;
     let by_path = args.path_merge_key;
-    let options = PackageMergeOptions { nodes, by_path, only_common, has_paths };
+    let finds_renames = args.detect_renames;
+    let options = PackageMergeOptions { nodes, by_path, only_common, has_paths, finds_renames };
     let merge = PackageMerge::three_way(loaded.map(|it| &it.package), options)
         .map_err(|errors| Failure::Diagnostics(Exit::Input, errors))?;
     let merged = package_merge::run(&merge, global)?;

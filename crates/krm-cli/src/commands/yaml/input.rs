@@ -1,5 +1,7 @@
 //! Reading input files: selected documents, and files whose documents must all be valid.
 
+use std::sync::Arc;
+
 use krm_core::Diagnostic;
 use krm_yaml::{DocumentRef, File, Path, ReadOptions};
 
@@ -12,6 +14,11 @@ pub(super) fn read_valid(name: &str) -> Result<File, Failure> {
     let file = disk::parse(name, ReadOptions::default()).map_err(Failure::input)?;
     let errors = syntax_errors(name, &file.documents().collect::<Vec<_>>());
     if errors.is_empty() { Ok(file) } else { Err(Failure::Diagnostics(Exit::Input, errors)) }
+}
+
+/// The text of a file that a merge has read.
+pub(super) fn into_text(file: Arc<File>) -> String {
+    Arc::try_unwrap(file).map_or_else(|file| file.text().to_owned(), File::into_text)
 }
 
 /// The documents of a file that `--doc` selects.

@@ -1,12 +1,14 @@
 //! `krm yaml merge`: merges one YAML file into another.
 
+use std::sync::Arc;
+
 use krm_core::Plan;
 use krm_core::merge::{MergeOptions, NamedFile, merge_files};
 
-use super::input::read_valid;
+use super::input::{into_text, read_valid};
 use crate::cli::Preview;
 use crate::commands::check_stdin_once;
-use crate::commands::merge_options::{ListOptions, NewItems};
+use crate::commands::merge_options::{self, ListOptions, NewItems};
 use crate::commands::plan;
 use crate::console::Console;
 use crate::disk::Lock;
@@ -55,7 +57,7 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
         true => plan::lock(std::slice::from_ref(&args.destination), &args.preview, console)?,
         false => Lock::none(),
     };
-    let [source, destination] = [read_valid(names[0])?, read_valid(names[1])?];
+    let [source, destination] = [read_valid(names[0])?, read_valid(names[1])?].map(Arc::new);
     let schema = args.lists.schema(&[&source, &destination], console)?;
     let lists = args.lists.pairing(&schema);
     let options =
@@ -63,13 +65,13 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     let named = |name, file| NamedFile { name: disk::display_name(name), file };
     let merged = merge_files(named(names[0], &source), named(names[1], &destination), &options)
         .map_err(Failure::input)?;
-    console.report_all(&merged.warnings);
+    merge_options::report_notes(&merged.warnings, console);
     if !args.in_place && !args.preview.is_on() {
         console.print(&merged.text)?;
         return Ok(Exit::Success);
     }
     let mut plan = Plan::default();
-    let original = lock.original(&args.destination, destination.into_text());
+    let original = lock.original(&args.destination, into_text(destination));
     plan.set(original.map_err(Failure::input)?, Some(merged.text)).map_err(Failure::input)?;
     plan::apply_or_preview(&plan, &args.preview, &lock, console)
 }

@@ -1,10 +1,12 @@
 //! `krm yaml merge3`: applies the changes between two versions of a file to a third.
 
+use std::sync::Arc;
+
 use clap::ValueEnum;
 use krm_core::merge::{MergedFile, NamedFile, Side, merge_files_three_way, resolve_conflicts};
 use krm_core::{Diagnostic, Plan};
 
-use super::input::read_valid;
+use super::input::{into_text, read_valid};
 use crate::cli::Preview;
 use crate::commands::check_stdin_once;
 use crate::commands::merge_options::{self, ConflictAction, ConflictOptions, ListOptions};
@@ -95,7 +97,7 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
         false => Lock::none(),
     };
     let [base, local, upstream] =
-        [read_valid(names[0])?, read_valid(names[1])?, read_valid(names[2])?];
+        [read_valid(names[0])?, read_valid(names[1])?, read_valid(names[2])?].map(Arc::new);
     let shown = args.name.as_deref().unwrap_or(disk::display_name(names[1]));
     let schema = args.lists.schema(&[&base, &local, &upstream], console)?;
     let options = args.conflicts.merge_options(args.lists.pairing(&schema));
@@ -113,7 +115,7 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     }
     let done = if args.in_place || args.preview.is_on() {
         let mut plan = Plan::default();
-        let original = lock.original(names[1], local.into_text()).map_err(Failure::input)?;
+        let original = lock.original(names[1], into_text(local)).map_err(Failure::input)?;
         plan.set(original, Some(merged.text)).map_err(Failure::input)?;
         plan::apply_or_preview(&plan, &args.preview, &lock, console)?
     } else {
@@ -131,7 +133,7 @@ fn report(
     args: &Args,
     console: &mut Console,
 ) -> Result<(), Failure> {
-    console.report_all(&merged.warnings);
+    merge_options::report_notes(&merged.warnings, console);
     match args.output {
         Some(Format::Json) => console.print(&merge_options::conflicts_json(&merged.conflicts)),
         None => {

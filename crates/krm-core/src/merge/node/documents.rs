@@ -1,15 +1,16 @@
-//! Merges files: documents that are resources pair by identity, others by position.
+//! Merges files: their documents are paired as those of packages are, and new ones are appended.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use krm_yaml::{DocumentRef, Edit, File};
 
 use super::options::MergeOptions;
 use super::{Conflict, MergeAction, MergeReport, Merger, Version};
 use crate::merge::kinds::MergeKind;
-use crate::model::resource::{Identity, Resource, is_resource};
-use crate::{Diagnostic, PackagePath};
+use crate::merge::package::{MergeUnit, UnitPairing, UnitVersion};
+use crate::{Diagnostic, Package, PackageFile, PackagePath};
 
 /// A file with its display name.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +18,7 @@ pub struct NamedFile<'a> {
     /// The name in diagnostics.
     pub name: &'a str,
     /// The file.
-    pub file: &'a File,
+    pub file: &'a Arc<File>,
 }
 
 /// The result of merging a file.
@@ -31,24 +32,14 @@ pub struct MergedFile {
     pub warnings: Vec<Diagnostic>,
 }
 
-/// What identifies a document across versions of a file.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum DocumentKey {
-    Resource(Identity),
-    /// A resource without a name: its kind, and its position among these.
-    Unnamed(String, usize),
-    /// Not a resource: its position among these.
-    Position(usize),
-}
-
 /// Merges the documents of one file into those of another.
 ///
 /// ```
 /// use krm_core::merge::{MergeOptions, NamedFile, merge_files};
 /// use krm_yaml::File;
 ///
-/// let [source, destination] =
-///     ["a: 5\n---\nc: 1\n", "a: 3 # for now\n"].map(|text| File::parse(text.to_owned()).unwrap());
+/// let [source, destination] = ["a: 5\n---\nc: 1\n", "a: 3 # for now\n"]
+///     .map(|text| std::sync::Arc::new(File::parse(text.to_owned()).unwrap()));
 /// let merged = merge_files(
 ///     NamedFile { name: "source.yaml", file: &source },
 ///     NamedFile { name: "destination.yaml", file: &destination },
@@ -61,22 +52,25 @@ pub fn merge_files(
     destination: NamedFile<'_>,
     options: &MergeOptions<'_>,
 ) -> Result<MergedFile, Diagnostic> {
-    let (theirs, ours) = (documents(source)?, documents(destination)?);
+    let packages = as_packages([source, destination]);
+    let [theirs, ours] = &packages;
+    let units = PAIRING.two_way([theirs, ours]).map_err(first_error)?;
     let mut merge = FileMerge::new(destination, options);
-    for (name, document) in theirs.iter() {
-        let Some(source_root) = version(source, *document) else { continue };
-        match ours.get(name).and_then(|document| version(destination, *document)) {
+    for unit in &units {
+        let Some(patch) = unit.upstream else { continue };
+        match unit.local {
             None => {
-                let text = merge.merger.new_document_text(source_root)?;
-                merge.new.extend(text.map(|text| (*document, text)));
+                let text = merge.merger.new_document_text(patch.version())?;
+                merge.new.extend(text.map(|text| (patch.node.document(), text)));
             }
             Some(here) => {
-                let report = merge.merger.two_way(source_root, here, &mut merge.edit)?;
-                if report.action == MergeAction::Remove && !matches!(name, DocumentKey::Resource(_))
-                {
-                    return Err(delete_unnamed(source_root));
+                let report =
+                    merge.merger.two_way(patch.version(), here.version(), &mut merge.edit)?;
+                let has_name = patch.resource.is_some_and(|it| it.identity().is_some());
+                if report.action == MergeAction::Remove && !has_name {
+                    return Err(delete_unnamed(patch.version()));
                 }
-                merge.add_report(here, report);
+                merge.add_report(unit, report);
             }
         }
     }
@@ -90,95 +84,53 @@ pub fn merge_files_three_way(
     upstream: NamedFile<'_>,
     options: &MergeOptions<'_>,
 ) -> Result<MergedFile, Diagnostic> {
-    let [old, ours, theirs] = [documents(base)?, documents(local)?, documents(upstream)?];
-    let names = theirs.order.iter().chain(ours.order.iter().filter(|it| theirs.get(it).is_none()));
+    let packages = as_packages([base, upstream, local]);
+    let [old, theirs, ours] = &packages;
+    let units = PAIRING.three_way([old, theirs, ours]).map_err(first_error)?;
     let mut merge = FileMerge::new(local, options);
-    for name in names {
-        let here = ours.get(name).and_then(|document| version(local, *document));
-        let there = theirs.get(name).and_then(|document| version(upstream, *document));
-        let before = old.get(name).and_then(|document| version(base, *document));
+    for unit in &units {
+        let [before, here, there] = [unit.base, unit.local, unit.upstream].map(version_of);
         let report = merge.merger.three_way(before, here, there, &mut merge.edit)?;
-        match (here, there) {
-            (Some(here), _) => merge.add_report(here, report),
-            (None, Some(there)) => {
-                if report.action == MergeAction::Insert {
-                    let document = there.node.document();
-                    merge.new.push((document, Cow::Borrowed(document.text())));
-                }
-                merge.add_diagnostics(report.conflicts, report.warnings);
-            }
-            (None, None) => {}
+        if let (None, Some(there), MergeAction::Insert) = (here, there, report.action) {
+            let document = there.node.document();
+            merge.new.push((document, Cow::Borrowed(document.text())));
         }
+        merge.add_report(unit, report);
     }
     merge.finish()
 }
 
-fn version<'a>(file: NamedFile<'a>, document: DocumentRef<'a>) -> Option<Version<'a>> {
-    document.root().map(|root| Version::new(root, file.name))
+fn version_of(side: Option<UnitVersion<'_>>) -> Option<Version<'_>> {
+    side.map(|side| side.version())
 }
 
-/// The documents of a file by key.
-struct Documents<'a> {
-    order: Vec<DocumentKey>,
-    by_key: BTreeMap<DocumentKey, DocumentRef<'a>>,
+/// Lists are merged as documents, because they have fields besides their items.
+const PAIRING: UnitPairing =
+    UnitPairing { by_path: false, finds_renames: false, whole_documents: true, are_files: true };
+
+/// Each file as a package of its own. All have the same path, because the files are versions of one.
+fn as_packages<const N: usize>(files: [NamedFile<'_>; N]) -> [Package; N] {
+    let name = files[N - 1].name.rsplit('/').next().unwrap_or_default();
+    let path = PackagePath::new(name).or_else(|_| PackagePath::new("-"));
+    let path = path.expect("`-` is a path");
+    files.map(|named| {
+        Package::new(vec![PackageFile {
+            path: path.clone(),
+            display_path: named.name.to_owned(),
+            is_external_symlink: false,
+            content: Ok(Arc::clone(named.file)),
+        }])
+    })
 }
 
-impl<'a> Documents<'a> {
-    fn get(&self, name: &DocumentKey) -> Option<&DocumentRef<'a>> {
-        self.by_key.get(name)
-    }
-
-    fn iter(&self) -> impl Iterator<Item = (&DocumentKey, &DocumentRef<'a>)> {
-        self.order.iter().filter_map(|name| Some((name, self.by_key.get(name)?)))
-    }
-}
-
-fn documents<'a>(file: NamedFile<'a>) -> Result<Documents<'a>, Diagnostic> {
-    let mut found = Documents { order: Vec::new(), by_key: BTreeMap::new() };
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    for document in file.file.documents() {
-        let root = document.root().filter(|root| is_resource(*root));
-        let identity = root.and_then(|node| Resource { node, item: None }.identity());
-        let name = match identity {
-            Some(identity) => DocumentKey::Resource(identity),
-            None => {
-                let kind = root.map(|node| Resource { node, item: None });
-                let kind = kind.map(|it| format!("{} {}", it.group(), it.kind()));
-                let count = counts.entry(kind.clone().unwrap_or_default()).or_insert(0);
-                *count += 1;
-                kind.map_or(DocumentKey::Position(*count), |kind| {
-                    DocumentKey::Unnamed(kind, *count)
-                })
-            }
-        };
-        if let (DocumentKey::Resource(identity), Some(first)) = (&name, found.by_key.get(&name)) {
-            return Err(duplicate_resource(file, identity, *first, document));
-        }
-        found.order.push(name.clone());
-        found.by_key.insert(name, document);
-    }
-    Ok(found)
+fn first_error(errors: Vec<Diagnostic>) -> Diagnostic {
+    errors.into_iter().next().expect("pairing fails with at least one error")
 }
 
 /// A document without a name is identified by its position. If it were deleted, the same merge again would delete the next one.
 pub(crate) fn delete_unnamed(source: Version<'_>) -> Diagnostic {
     let error = Diagnostic::error(MergeKind::DeleteUnnamed).in_file(source.file);
     error.at(source.node.document().file(), source.node.span())
-}
-
-fn duplicate_resource(
-    file: NamedFile<'_>,
-    identity: &Identity,
-    first: DocumentRef<'_>,
-    again: DocumentRef<'_>,
-) -> Diagnostic {
-    let span = |document: DocumentRef<'_>| {
-        document.root().map_or(document.span(), |root| root.full_span())
-    };
-    Diagnostic::error(MergeKind::DuplicateResource { resource: identity.to_string() })
-        .in_file(file.name)
-        .at(file.file, span(again))
-        .related(file.file, span(first), "first here")
 }
 
 /// The merge of a file.
@@ -208,19 +160,17 @@ impl<'a, 'r> FileMerge<'a, 'r> {
         }
     }
 
-    fn add_report(&mut self, here: Version<'a>, report: MergeReport) {
-        if report.action == MergeAction::Remove {
+    fn add_report(&mut self, unit: &MergeUnit<'a>, report: MergeReport) {
+        if let (MergeAction::Remove, Some(here)) = (report.action, unit.local) {
             self.removed.insert(here.node.document().index());
         }
-        self.add_diagnostics(report.conflicts, report.warnings);
+        self.warnings.extend(unit.note());
+        self.conflicts.extend(report.conflicts);
+        self.warnings.extend(report.warnings);
     }
 
-    fn add_diagnostics(&mut self, conflicts: Vec<Conflict>, warnings: Vec<Diagnostic>) {
-        self.conflicts.extend(conflicts);
-        self.warnings.extend(warnings);
-    }
-
-    fn finish(self) -> Result<MergedFile, Diagnostic> {
+    fn finish(mut self) -> Result<MergedFile, Diagnostic> {
+        self.new.sort_by_key(|(document, _)| document.index());
         let file = self.destination.file;
         let mut text = match self.edit.is_empty() {
             true => file.text().to_owned(),

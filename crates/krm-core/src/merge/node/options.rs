@@ -47,13 +47,13 @@ pub enum Side {
     Upstream,
 }
 
-/// How to restore a field that was deleted locally but changed upstream.
+/// How to restore what was deleted locally but changed upstream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Restore {
-    /// Only merge keys and what upstream changed.
+    /// Of a field, only merge keys and what upstream changed; documents and resources stay deleted.
     #[default]
     Delta,
-    /// Everything.
+    /// The whole field, document or resource.
     Whole,
 }
 

@@ -239,6 +239,13 @@ impl<'a, 'm> MergeState<'a, 'm> {
         }
     }
 
+    /// Sets whose version the last conflict took, where the rules leave no choice.
+    pub(super) fn set_taken(&mut self, side: Side) {
+        if let Some(last) = self.conflicts.last_mut() {
+            last.taken = side;
+        }
+    }
+
     /// Records that the last conflict is marked.
     pub(super) fn set_marked(&mut self) {
         if let Some(last) = self.conflicts.last_mut() {

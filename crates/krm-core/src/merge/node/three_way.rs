@@ -8,7 +8,7 @@ use krm_yaml::{CommentPosition, NodeKind, NodeRef, Value};
 
 use super::conflict::ConflictKind;
 use super::ops::{IncomingNode, Op};
-use super::options::{Restore, Side};
+use super::options::{OnConflict, Restore, Side};
 use super::state::MergeState;
 use super::three_way_mappings;
 use super::two_way::{self, Merged, MergedCopy};
@@ -69,13 +69,7 @@ pub(super) fn merge_root<'a>(
         (None, Some(upstream)) => Ok(match base {
             None => MergeAction::Insert,
             Some(base) if equal(base, upstream) => MergeAction::Keep,
-            Some(_) => {
-                let kind = ConflictKind::DeletedLocally;
-                match state.record_conflict(kind, versions.nodes(), [None, None]) {
-                    Side::Local => MergeAction::Keep,
-                    Side::Upstream => MergeAction::Insert,
-                }
-            }
+            Some(_) => merge_document_deleted_locally(state, versions),
         }),
         (None, None) => Ok(MergeAction::Keep),
         (Some(local), Some(upstream)) => {
@@ -91,6 +85,23 @@ pub(super) fn merge_root<'a>(
             Ok(MergeAction::Keep)
         }
     }
+}
+
+/// Merges a document or resource that local deleted and upstream changed: it stays deleted, unless it is to be restored.
+///
+/// Compat: kpt keeps it deleted, too. A resource that someone deleted on purpose must not come back with an update.
+fn merge_document_deleted_locally<'a>(
+    state: &mut MergeState<'a, '_>,
+    versions: Versions<'a>,
+) -> MergeAction {
+    state.record_conflict(ConflictKind::DeletedLocally, versions.nodes(), [None, None]);
+    let options = state.options;
+    let takes_upstream = matches!(options.on_conflict, OnConflict::Upstream | OnConflict::Fail);
+    if takes_upstream && options.restore == Restore::Whole {
+        return MergeAction::Insert;
+    }
+    state.set_taken(Side::Local);
+    MergeAction::Keep
 }
 
 /// Merges a document or resource that upstream does not have.

@@ -71,7 +71,8 @@ impl<'a> PackageMerge<'a, '_> {
         if !errors.is_empty() {
             return Err(errors);
         }
-        let mut result = PackageMergeResult::default();
+        let mut result =
+            PackageMergeResult { warnings: self.warnings.clone(), ..PackageMergeResult::default() };
         for (mut change, edited_by) in self.changes(&merged, &inserted, &pruned)? {
             if let Some(at) = edited_by {
                 change.new = merged[at].text.take();

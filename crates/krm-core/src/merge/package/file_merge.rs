@@ -110,6 +110,7 @@ impl<'a> PackageMerge<'a, '_> {
                 Some(report)
             }
         };
+        result.warnings.extend(unit.note());
         let is_removed = report.as_ref().is_some_and(|report| report.action == MergeAction::Remove);
         if let Some(report) = report {
             result.conflicts.extend(report.conflicts);

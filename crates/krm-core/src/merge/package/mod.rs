@@ -4,23 +4,26 @@
 //! combines their results.
 
 mod assemble;
+mod changed_identity;
 mod file_merge;
 mod insert_position;
 mod moves;
 mod other_files;
+mod pairing;
+mod partial;
 mod repeated;
 mod text_change;
 mod unit;
 
-use crate::compare::ResourcePairing;
 use crate::merge::node::{Conflict, MergeOptions, OnConflict};
 use crate::{Diagnostic, Package, PackageFile, PackagePath};
 
 pub use file_merge::{FileMerge, FileMergeResult};
 pub use other_files::{OtherFileMerge, merge_other_file};
+pub(in crate::merge) use pairing::UnitPairing;
 pub use repeated::split_repeated_resources;
 pub use text_change::TextChange;
-use unit::MergeUnit;
+pub(in crate::merge) use unit::{MergeUnit, UnitVersion};
 
 /// The change of a file of the destination.
 #[derive(Debug)]
@@ -74,6 +77,8 @@ pub struct PackageMergeOptions<'r> {
     pub only_common: bool,
     /// Whether the paths of files matter. They do not where single files are merged.
     pub has_paths: bool,
+    /// Whether a resource that local renamed is found by its kind and content.
+    pub finds_renames: bool,
 }
 
 /// A merge of packages.
@@ -86,18 +91,24 @@ pub struct PackageMerge<'a, 'r> {
     file_merges: Vec<FileMerge<'a>>,
     /// Resources and documents that the destination does not have.
     absent: Vec<MergeUnit<'a>>,
+    /// Warnings about what is not merged.
+    warnings: Vec<Diagnostic>,
 }
 
 impl<'a, 'r> PackageMerge<'a, 'r> {
     /// Merges the changes between base and upstream into local.
     pub fn three_way(
-        [base, upstream, local]: [&'a Package; 3],
+        packages: [&'a Package; 3],
         options: PackageMergeOptions<'r>,
     ) -> Result<Self, Vec<Diagnostic>> {
-        let pairing = ResourcePairing { by_path: options.by_path, renames: true };
-        let mut units = unit::of_resources(&pairing.pair([base, upstream, local])?);
-        units.extend(unit::of_documents([base, upstream, local]));
-        Ok(Self::new(units, local, options, true))
+        let pairing = UnitPairing {
+            by_path: options.by_path,
+            finds_renames: options.finds_renames,
+            whole_documents: false,
+            are_files: !options.has_paths,
+        };
+        let units = pairing.three_way(packages)?;
+        Ok(Self::new(units, packages[2], options, true))
     }
 
     /// Merges a source into a destination: fields of the source are set, all others are kept.
@@ -106,9 +117,10 @@ impl<'a, 'r> PackageMerge<'a, 'r> {
         destination: &'a Package,
         options: PackageMergeOptions<'r>,
     ) -> Result<Self, Vec<Diagnostic>> {
-        let pairing = ResourcePairing { by_path: options.by_path, renames: false };
-        let pairs = pairing.pair([source, destination])?;
-        Ok(Self::new(unit::of_two_sides(&pairs), destination, options, false))
+        let pairing = UnitPairing { by_path: options.by_path, ..UnitPairing::default() };
+        let mut units = pairing.two_way([source, destination])?;
+        let warnings = partial::resolve(&mut units, [source, destination])?;
+        Ok(Self { warnings, ..Self::new(units, destination, options, false) })
     }
 
     fn new(
@@ -130,6 +142,7 @@ impl<'a, 'r> PackageMerge<'a, 'r> {
             is_three_way,
             file_merges: file_merge::group_by_file(present),
             absent,
+            warnings: Vec::new(),
         }
     }
 
@@ -139,5 +152,7 @@ impl<'a, 'r> PackageMerge<'a, 'r> {
     }
 }
 
+#[cfg(test)]
+mod pairing_tests;
 #[cfg(test)]
 mod tests;

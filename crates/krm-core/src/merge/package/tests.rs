@@ -1,21 +1,36 @@
 //! Merges of resources and files.
 
 use super::*;
-use crate::merge::ConflictKind;
+use crate::merge::{ConflictKind, Restore};
 use crate::model::package::tests::package;
 
 type Files<'f> = &'f [(&'f str, &'f str)];
 
 /// The files of local that change, with their new texts (`-` where they go), and the kinds of conflicts.
-fn merged(
+pub(super) fn merged(
     base: Files<'_>,
     upstream: Files<'_>,
     local: Files<'_>,
 ) -> (Vec<String>, Vec<ConflictKind>) {
-    let packages = [base, upstream, local].map(package);
     let nodes = MergeOptions::default();
-    let options =
-        PackageMergeOptions { nodes: &nodes, by_path: false, only_common: false, has_paths: true };
+    merged_with(options(&nodes), [base, upstream, local])
+}
+
+fn options<'r>(nodes: &'r MergeOptions<'r>) -> PackageMergeOptions<'r> {
+    PackageMergeOptions {
+        nodes,
+        by_path: false,
+        only_common: false,
+        has_paths: true,
+        finds_renames: false,
+    }
+}
+
+fn merged_with(
+    options: PackageMergeOptions<'_>,
+    versions: [Files<'_>; 3],
+) -> (Vec<String>, Vec<ConflictKind>) {
+    let packages = versions.map(package);
     let [base, upstream, local] = &packages;
     let merge = PackageMerge::three_way([base, upstream, local], options).unwrap();
     let results = merge.file_merges().iter().map(|file| merge.run(file)).collect();
@@ -28,7 +43,7 @@ fn merged(
     (merged.changes.into_iter().map(line).collect(), kinds)
 }
 
-fn map(name: &str, data: &str) -> String {
+pub(super) fn map(name: &str, data: &str) -> String {
     format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\ndata:\n  x: {data}\n")
 }
 
@@ -77,10 +92,14 @@ fn local_additions_and_deletions_are_kept() {
 }
 
 #[test]
-fn deleted_locally_and_changed_upstream_is_a_conflict() {
+fn deleted_locally_and_changed_upstream_stays_deleted() {
     let (a, changed) = (map("a", "1"), map("a", "2"));
+    let versions: [Files<'_>; 3] = [&[("f", &a)], &[("f", &changed)], &[]];
+    let [base, upstream, local] = versions;
+    assert_eq!(merged(base, upstream, local), (vec![], vec![ConflictKind::DeletedLocally]));
+    let nodes = MergeOptions { restore: Restore::Whole, ..MergeOptions::default() };
     assert_eq!(
-        merged(&[("f", &a)], &[("f", &changed)], &[]),
+        merged_with(options(&nodes), versions),
         (vec![format!("f: {changed}")], vec![ConflictKind::DeletedLocally])
     );
 }
@@ -145,13 +164,16 @@ fn documents_without_resources_merge_by_position() {
 }
 
 #[test]
-fn resource_renamed_locally_gets_upstream_edits() {
-    let base = map("a", "1");
-    let local = map("b", "1");
+fn resource_renamed_locally_gets_upstream_edits_only_on_request() {
+    let [base, local, upstream] = [map("a", "1"), map("b", "1"), map("a", "2")];
+    let versions: [Files<'_>; 3] = [&[("f", &base)], &[("f", &upstream)], &[("f", &local)]];
+    let nodes = MergeOptions::default();
     assert_eq!(
-        merged(&[("f", &base)], &[("f", &map("a", "2"))], &[("f", &local)]),
-        (vec![format!("f: {}", map("b", "2"))], vec![])
+        merged_with(options(&nodes), versions),
+        (vec![], vec![ConflictKind::DeletedLocally])
     );
+    let options = PackageMergeOptions { finds_renames: true, ..options(&nodes) };
+    assert_eq!(merged_with(options, versions), (vec![format!("f: {}", map("b", "2"))], vec![]));
 }
 
 /// A generated package: for each resource its number, its file, its value and whether it has a comment.
@@ -202,8 +224,7 @@ fn generated() -> impl proptest::strategy::Strategy<Value = GeneratedPackage> {
 /// Local's files after a merge.
 fn after(packages: [&Package; 3]) -> Vec<(String, String)> {
     let nodes = MergeOptions::default();
-    let options =
-        PackageMergeOptions { nodes: &nodes, by_path: false, only_common: false, has_paths: true };
+    let options = options(&nodes);
     let merge = PackageMerge::three_way(packages, options).unwrap();
     let results = merge.file_merges().iter().map(|file| merge.run(file)).collect();
     let text = |file: &PackageFile| file.file().unwrap().text().to_owned();

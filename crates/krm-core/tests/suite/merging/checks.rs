@@ -1,6 +1,7 @@
 //! The properties.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use krm_core::Resource;
 use krm_core::compare::equal_in_yaml_1_2;
@@ -20,8 +21,8 @@ macro_rules! ensure {
     };
 }
 
-fn parse(text: &str) -> Result<File, String> {
-    File::parse(text.to_owned()).map_err(|error| error.to_string())
+fn parse(text: &str) -> Result<Arc<File>, String> {
+    File::parse(text.to_owned()).map(Arc::new).map_err(|error| error.to_string())
 }
 
 /// The result of a merge. A refusal does not violate a property.
