@@ -132,6 +132,20 @@ pub(crate) fn load_with(
     open(name, jobs, subpackages, &[])
 }
 
+/// Reads a directory without its subpackages, and with them if the package reaches into them.
+pub(crate) fn load_if(
+    name: &str,
+    jobs: Option<NonZeroUsize>,
+    excluded: Subpackages,
+    reaches: fn(&Package) -> bool,
+) -> Result<LoadedPackage, Diagnostic> {
+    let loaded = load_with(name, jobs, excluded)?;
+    match reaches(&loaded.package) {
+        true => load_with(name, jobs, Subpackages::Include),
+        false => Ok(loaded),
+    }
+}
+
 fn open(
     name: &str,
     jobs: Option<NonZeroUsize>,

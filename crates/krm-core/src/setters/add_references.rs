@@ -1,6 +1,6 @@
 //! `AddReferences`: adds references to fields, after the text of their line comments.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use krm_yaml::{Comment, CommentPosition, DocumentRef, NodeRef};
 
@@ -9,7 +9,7 @@ use super::definition::{NodeLocation, warning_at};
 use super::field_filter::{self, FieldFilter};
 use super::fields::field_of;
 use super::kinds::SetterKind;
-use super::reference::{self, ReferenceTarget, SETTER_PREFIX, SUBSTITUTION_PREFIX};
+use super::reference::{self, Reference, ReferenceTarget, SETTER_PREFIX, SUBSTITUTION_PREFIX};
 use super::{ReferenceSyntax, Setters};
 use crate::{Diagnostic, PackageFile};
 
@@ -51,19 +51,20 @@ impl AddReferences {
         Self { key, name: name.to_owned(), pattern: pattern.to_owned(), filter, syntax }
     }
 
-    /// Computes the changes in a package.
+    /// Computes the changes in a package. Fields that already have this reference are skipped.
     pub(super) fn compute<'a>(&self, setters: &Setters<'a>) -> AddReferencesResult<'a> {
         let mut result = AddReferencesResult::default();
         let referencing = referencing_fields(setters);
         for file in setters.files() {
             let mut comments: Option<(usize, LineComments<'a>)> = None;
             for node in field_filter::find(file, &self.filter) {
-                let problem = if referencing.contains(&field_id(file, node)) {
-                    Some(SetterKind::ReferenceExists)
-                } else if file.path.is_json() || !can_have_line_comment(node) {
-                    Some(SetterKind::NoLineComment)
-                } else {
-                    None
+                let problem = match referencing.get(&field_id(file, node)) {
+                    Some(reference) if self.is_named_by(reference) => continue,
+                    Some(_) => Some(SetterKind::ReferenceExists),
+                    None if file.path.is_json() || !can_have_line_comment(node) => {
+                        Some(SetterKind::NoLineComment)
+                    }
+                    None => None,
                 };
                 if let Some(kind) = problem {
                     result.warnings.push(warning_at(file, node.full_span(), kind));
@@ -74,11 +75,37 @@ impl AddReferences {
                     comments = Some((document.index(), line_comments(document)));
                 }
                 let comment = comments.as_ref().and_then(|(_, all)| all.get(&node.start()));
+                result.warnings.extend(comment.and_then(|it| self.unread_by_kpt(file, it)));
                 result.changes.add_at(file, node, self.op(node, comment));
                 result.fields.push(NodeLocation { file, node });
             }
         }
         result
+    }
+
+    /// Whether a reference is, or contains, the one that would be added.
+    fn is_named_by(&self, reference: &Reference) -> bool {
+        match &reference.target {
+            ReferenceTarget::Pattern(pattern) => {
+                pattern.as_str() == self.pattern || pattern.markers().contains(&&*self.name)
+            }
+            ReferenceTarget::Setter(name) => self.key == format!("{SETTER_PREFIX}{name}"),
+            ReferenceTarget::Substitution(name) => {
+                self.key == format!("{SUBSTITUTION_PREFIX}{name}")
+            }
+            ReferenceTarget::Named(name) => *name == self.name,
+            ReferenceTarget::Foreign(_) => false,
+        }
+    }
+
+    /// A warning for a comment with text, after which kpt does not find the reference.
+    fn unread_by_kpt(&self, file: &PackageFile, comment: &Comment<'_>) -> Option<Diagnostic> {
+        let text = comment.text.trim_start_matches('#').trim();
+        if self.syntax != ReferenceSyntax::Pattern || text.is_empty() {
+            return None;
+        }
+        let kind = SetterKind::ReferenceAfterText { text: comment.text.into() };
+        Some(warning_at(file, comment.span, kind))
     }
 
     fn op<'a>(&self, node: NodeRef<'a>, comment: Option<&Comment<'a>>) -> EditOp<'a> {
@@ -110,10 +137,11 @@ fn field_id(file: &PackageFile, node: NodeRef<'_>) -> FieldId {
 }
 
 /// The fields that already have a reference of their own.
-fn referencing_fields(setters: &Setters<'_>) -> BTreeSet<FieldId> {
+fn referencing_fields<'s>(setters: &'s Setters<'_>) -> BTreeMap<FieldId, &'s Reference> {
     let own =
         |it: &&super::SetterField<'_>| !matches!(it.reference.target, ReferenceTarget::Foreign(_));
-    setters.fields().iter().filter(own).map(|it| field_id(it.file, it.node)).collect()
+    let fields = setters.fields().iter().filter(own);
+    fields.map(|it| (field_id(it.file, it.node), &it.reference)).collect()
 }
 
 /// Whether a line comment can follow a value: only a comma or a comment may come after it on its line.
@@ -133,13 +161,15 @@ pub fn can_have_line_comment(node: NodeRef<'_>) -> bool {
 mod tests {
     use super::*;
     use crate::Package;
+    use crate::setters::SetterValue;
 
     #[test]
     fn reference_is_added_to_fields_with_the_value() {
         let text = "apiVersion: apps/v1\nkind: Deployment\nspec:\n  replicas: 4\n  other: 4\n";
         let package = Package::new(vec![PackageFile::from_text("deployment.yaml", text).unwrap()]);
         let path = Some("replicas".parse().unwrap());
-        let filter = FieldFilter { path, value: Some("4".to_owned()), lists: false };
+        let filter =
+            FieldFilter { path, value: Some(SetterValue::Scalar("4".to_owned())), lists: false };
         let add = AddReferences::setter("replicas", filter, ReferenceSyntax::Ref);
         let texts = add.compute(&Setters::read(&package)).changes.texts().unwrap();
         let comment = "# {\"$ref\":\"#/definitions/io.k8s.cli.setters.replicas\"}";

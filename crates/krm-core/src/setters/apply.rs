@@ -12,6 +12,7 @@ use super::pattern::Pattern;
 use super::reference::ReferenceTarget;
 use super::resolve::{FieldResolver, Values};
 use super::set;
+use super::typed_value::NewItems;
 use crate::diagnostics::CommonKind;
 use crate::model::resource::is_null;
 use crate::{Diagnostic, PackageFile};
@@ -170,7 +171,7 @@ pub(super) fn mapping_error(setter: &Setter<'_>) -> Option<Diagnostic> {
 fn set_items<'b>(node: NodeRef<'b>, items: Vec<Value<'static>>) -> EditOp<'b> {
     let is_scalar = |value: &Value<'_>| !matches!(value, Value::Sequence(_) | Value::Mapping(_));
     if items.iter().all(is_scalar) && fields::is_settable(node) && !is_null(node) {
-        EditOp::SetItems(node, items)
+        EditOp::SetItems(node, NewItems::Values(items))
     } else {
         EditOp::Set(node, Value::Sequence(items))
     }

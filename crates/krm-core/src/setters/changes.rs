@@ -1,12 +1,13 @@
 //! Changes to the files of a package: collected by an operation, applied as edits file by file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use krm_yaml::{
     Comment, CommentPosition, Edit, EditError, EditErrorKind, EmptyParents, File, KeyPosition,
     NodeRef, Path, Span, Value,
 };
 
+use super::typed_value::{NewItems, model_element};
 use crate::{Diagnostic, PackageFile};
 
 /// One edit of a file.
@@ -17,7 +18,7 @@ pub(super) enum EditOp<'a> {
     /// Writes a value again, even if it means the same.
     Rewrite(NodeRef<'a>, Value<'a>),
     /// Sets the elements of a sequence; equal elements keep their position, style and comments.
-    SetItems(NodeRef<'a>, Vec<Value<'a>>),
+    SetItems(NodeRef<'a>, NewItems<'a>),
     /// Inserts a key after the last existing one of `after`, or else before another one.
     Insert {
         mapping: NodeRef<'a>,
@@ -38,6 +39,27 @@ pub(super) enum EditOp<'a> {
     AddComment(NodeRef<'a>, String),
     /// Replaces a comment; none removes it.
     SetComment(Comment<'a>, Option<String>),
+}
+
+/// What an edit changes: the document, the offset of the node, what is edited there, and the key of a new entry.
+type EditKey = (usize, u32, u8, String);
+
+impl EditOp<'_> {
+    fn key(&self, document: usize) -> EditKey {
+        let (start, part, key) = match self {
+            Self::Set(node, _)
+            | Self::Rewrite(node, _)
+            | Self::SetItems(node, _)
+            | Self::Remove(node) => (node.start(), 0, String::new()),
+            Self::RenameKey(node, _) => (node.start(), 1, String::new()),
+            Self::AddComment(node, _) => (node.start(), 2, String::new()),
+            Self::SetComment(comment, _) => (comment.span.start, 3, String::new()),
+            Self::Insert { mapping, key, .. } => (mapping.start(), 4, (*key).to_owned()),
+            Self::Prepend(list, _) => (list.start(), 5, String::new()),
+            Self::SetPath(path, _) => (0, 6, path.to_string()),
+        };
+        (document, start, part, key)
+    }
 }
 
 /// A file, and its edits with the index of their document.
@@ -67,10 +89,15 @@ impl<'a> Changes<'a> {
         self.allow_shared = allow;
     }
 
-    /// Adds the changes of the same operation in another package. An OpenAPI document that both share is edited once.
+    /// Adds the changes of the same operation in another package.
+    ///
+    /// What both edit is edited once, as in an OpenAPI document that both share. The outer package, which comes first, wins: its
+    /// functions run last.
     pub fn merge(&mut self, other: Changes<'a>) {
-        for (name, edits) in other.files {
-            self.files.entry(name).or_insert(edits);
+        for (name, (file, ops)) in other.files {
+            let (_, own) = self.files.entry(name).or_insert_with(|| (file, Vec::new()));
+            let seen: BTreeSet<EditKey> = own.iter().map(|(at, op)| op.key(*at)).collect();
+            own.extend(ops.into_iter().filter(|(at, op)| !seen.contains(&op.key(*at))));
         }
         self.allow_shared |= other.allow_shared;
     }
@@ -115,7 +142,7 @@ fn apply<'a>(
     let result = match op {
         EditOp::Set(node, value) => edit.set(*node, value.clone()),
         EditOp::Rewrite(node, value) => edit.overwrite(*node, value.clone()),
-        EditOp::SetItems(node, values) => set_items(edit, *node, values),
+        EditOp::SetItems(node, items) => set_items(edit, *node, items),
         EditOp::Insert { mapping, key, value, after, before } => {
             let has = |name: &str| mapping.as_mapping().is_some_and(|it| it.get(name).is_some());
             let last = after.iter().rev().find(|name| has(name));
@@ -141,48 +168,40 @@ fn apply<'a>(
 }
 
 /// Keeps the longest common subsequence. Between its elements, old elements are replaced in place as long as there are
-/// any, so that their comments stay with the position.
+/// any, so that their comments and types stay with the position.
 fn set_items<'a>(
     edit: &mut Edit<'a>,
     node: NodeRef<'a>,
-    values: &[Value<'a>],
+    items: &NewItems<'a>,
 ) -> Result<(), EditError> {
     let old: Vec<NodeRef<'a>> = node.children().collect();
-    if old.is_empty() || values.is_empty() {
-        return edit.set(node, Value::Sequence(values.to_vec()));
+    if old.is_empty() || items.len() == 0 {
+        return edit.set(node, Value::Sequence(items.values()));
     }
     let text = |item: &NodeRef<'_>| item.as_scalar().map(|it| it.value().into_owned());
     let texts: Vec<String> = old.iter().map(|item| text(item).unwrap_or_default()).collect();
-    let new: Vec<&str> = values.iter().map(scalar_text).collect();
+    let new: Vec<&str> = (0..items.len()).map(|at| items.text(at)).collect();
+    let model = model_element(&old);
     let (mut from_old, mut from_new) = (0, 0);
     let common = longest_common_subsequence(&texts, &new);
     for (at_old, at_new) in common.into_iter().chain([(old.len(), new.len())]) {
         let pairs = (at_old - from_old).min(at_new - from_new);
-        for (item, value) in old[from_old..].iter().zip(&values[from_new..]).take(pairs) {
-            edit.set(*item, value.clone())?;
+        for (item, at) in old[from_old..].iter().zip(from_new..).take(pairs) {
+            edit.set(*item, items.value(at, Some(*item)))?;
         }
         for item in &old[from_old + pairs..at_old] {
             edit.remove(*item, EmptyParents::Keep)?;
         }
-        for value in &values[from_new + pairs..at_new] {
-            edit.insert_element(node, at_old, value.clone())?;
+        for at in from_new + pairs..at_new {
+            edit.insert_element(node, at_old, items.value(at, model))?;
         }
-        // An element with the same characters may still have another type.
-        if let (Some(item), Some(value)) = (old.get(at_old), values.get(at_new)) {
-            edit.set(*item, value.clone())?;
+        // The same characters can have another type: a quoted number that is given, or a type of the schema.
+        if let (Some(item), true) = (old.get(at_old), at_new < items.len()) {
+            edit.set(*item, items.value(at_new, Some(*item)))?;
         }
         (from_old, from_new) = (at_old + 1, at_new + 1);
     }
     Ok(())
-}
-
-fn scalar_text<'v>(value: &'v Value<'_>) -> &'v str {
-    match value {
-        Value::String(text) | Value::Number(text) => text,
-        Value::Bool(true) => "true",
-        Value::Bool(false) => "false",
-        _ => "",
-    }
 }
 
 /// The longest common subsequence of two lists, as pairs of indices.

@@ -1,17 +1,18 @@
 //! `CreateSetter`: defines a setter and adds references to the fields that have its value.
 
-use krm_yaml::{Path, Value};
+use krm_yaml::{NodeRef, Path, Value};
 
 use super::add_references::{AddReferences, AddReferencesResult};
 use super::definition::{NodeLocation, Setter, SetterSource, SetterValue, openapi_type};
 use super::field_filter::{self, FieldFilter};
+use super::function_config::config_string;
 use super::kinds::SetterKind;
+use super::migrate::Dialect;
 use super::new_definition::{self, Entries, NewSetter, entry, string};
-use super::{Changes, ReferenceSyntax, Setters, mapping_entries, root, validate};
-use crate::model::resource::{field, scalar_text};
+use super::{Changes, ReferenceSyntax, Setters, existing_definition, root, schema_file, validate};
 use crate::{Diagnostic, PackageFile};
 
-/// A new setter.
+/// A new setter. If it exists and agrees, references are added to fields that have none.
 #[derive(Clone, Debug)]
 pub struct CreateSetter<'a> {
     /// Its name.
@@ -30,8 +31,8 @@ pub struct CreateSetter<'a> {
     pub schema: Option<&'a PackageFile>,
     /// Whether it must be set before the package is used.
     pub required: bool,
-    /// The syntax of the references.
-    pub syntax: ReferenceSyntax,
+    /// The syntax of the references; none for that of the package.
+    pub syntax: Option<ReferenceSyntax>,
 }
 
 /// The result of [`CreateSetter`] or [`CreateSubstitution`](super::CreateSubstitution).
@@ -43,14 +44,16 @@ pub struct CreateResult<'a> {
     pub fields: Vec<NodeLocation<'a>>,
     /// Setters that were created together with a substitution, and their values.
     pub setters: Vec<(String, String)>,
-    /// Fields that cannot get a reference.
+    /// Whether the definition existed before, so that only references are added.
+    pub existed: bool,
+    /// Fields that cannot get a reference, and what kpt-set cannot represent.
     pub warnings: Vec<Diagnostic>,
 }
 
 impl<'a> From<AddReferencesResult<'a>> for CreateResult<'a> {
     fn from(added: AddReferencesResult<'a>) -> Self {
         let AddReferencesResult { changes, fields, warnings } = added;
-        Self { changes, fields, setters: Vec::new(), warnings }
+        Self { changes, fields, warnings, ..Self::default() }
     }
 }
 
@@ -79,24 +82,33 @@ impl<'a> CreateSetter<'a> {
     }
 
     fn filter(&self, lists: bool, value: Option<String>) -> FieldFilter {
-        FieldFilter { path: self.field.clone(), value: value.filter(|_| !lists), lists }
+        let value = value.filter(|_| !lists).map(SetterValue::Scalar);
+        FieldFilter { path: self.field.clone(), value, lists }
     }
 
     /// Computes the changes in a package.
     pub fn compute(&self, setters: &Setters<'a>) -> Result<CreateResult<'a>, Vec<Diagnostic>> {
         setters.check()?;
         let one = |error: Diagnostic| vec![error];
+        let schema = self.schema()?;
+        let syntax = self.syntax.unwrap_or_else(|| setters.syntax_for(&self.name));
+        let existing = setters.definitions().setter(&self.name);
+        if let Some(existing) = existing.filter(|it| it.location.is_some()) {
+            existing_definition::check_setter(self, existing, &schema).map_err(one)?;
+            return Ok(self.add_references(existing, setters, syntax));
+        }
         check_name(&self.name, setters).map_err(one)?;
-        let schema = self.schema().map_err(one)?;
         let is_list = is_array(&schema);
         let value = self.value(setters, is_list).map_err(one)?;
         self.validate(&value)?;
         let filter = self.filter(is_list, self.value.clone());
-        let add = AddReferences::setter(&self.name, filter, self.syntax);
+        let add = AddReferences::setter(&self.name, filter, syntax);
         let mut result = CreateResult::from(add.compute(setters));
-        if self.syntax == ReferenceSyntax::Pattern {
-            let new = [(self.name.clone(), value)];
+        if syntax == ReferenceSyntax::Pattern {
+            let fields: Vec<NodeRef<'a>> = result.fields.iter().map(|it| it.node).collect();
+            let new = [(self.name.clone(), config_string(&value, fields))];
             new_definition::define_in_function(setters, &new, &mut result.changes).map_err(one)?;
+            result.warnings.extend(self.losses(&schema));
             return Ok(result);
         }
         let new = NewSetter {
@@ -111,30 +123,52 @@ impl<'a> CreateSetter<'a> {
         Ok(result)
     }
 
+    /// Adds references to the fields that have the value of an existing setter, and no reference.
+    ///
+    /// Spec: "Add will write a JSON OpenAPI string as a comment to any fields matching the specified FieldName and FieldValue."
+    fn add_references(
+        &self,
+        existing: &Setter<'a>,
+        setters: &Setters<'a>,
+        syntax: ReferenceSyntax,
+    ) -> CreateResult<'a> {
+        let (path, lists) = (self.field.clone(), existing.is_list());
+        let filter =
+            FieldFilter { path, value: Some(existing.expand_enum(&existing.value)), lists };
+        let add = AddReferences::setter(&self.name, filter, syntax);
+        CreateResult { existed: true, ..CreateResult::from(add.compute(setters)) }
+    }
+
+    /// What was given and the functionConfig of apply-setters has no place for.
+    fn losses(&self, schema: &Entries<'a>) -> Vec<Diagnostic> {
+        let rules = schema.iter().filter_map(|(key, value)| match key {
+            Value::String(key) if !(key == "type" && is_string(value, "array")) => Some(&**key),
+            _ => None,
+        });
+        let set_by = self.set_by.as_ref().map(|_| "setBy");
+        let required = self.required.then_some("required");
+        let all = rules.chain(set_by).chain(required);
+        let loss = |key: &str| Dialect::KptSet.loss(format!("`{key}` of setter `{}`", self.name));
+        all.map(|key| Diagnostic::warning(loss(key))).collect()
+    }
+
     /// The type, the description, and the rules of the schema file.
-    fn schema(&self) -> Result<Entries<'a>, Diagnostic> {
-        let flag = self.schema_type.as_deref().map(parse_type).transpose()?;
-        let root = self.schema.and_then(root);
-        let type_node = root.and_then(|root| field(root, "type"));
-        let in_file = type_node.and_then(scalar_text);
-        if let (Some(flag), Some(in_file), Some(file)) = (flag, &in_file, self.schema)
+    fn schema(&self) -> Result<Entries<'a>, Vec<Diagnostic>> {
+        let one = |error: Diagnostic| vec![error];
+        let flag = self.schema_type.as_deref().map(parse_type).transpose().map_err(one)?;
+        let file = self.schema.and_then(|file| Some((file, root(file)?)));
+        let in_file = file.and_then(|(_, root)| schema_file::type_of(root));
+        let mut schema: Entries<'a> = Vec::new();
+        schema.extend(flag.filter(|_| in_file.is_none()).map(|it| entry("type", string(it))));
+        schema.extend(self.description.as_deref().map(|it| entry("description", string(it))));
+        let Some((file, root)) = file else { return Ok(schema) };
+        schema_file::read(file, root, &mut schema)?;
+        if let (Some(flag), Some(in_file)) = (flag, &in_file)
             && openapi_type(in_file) != Some(flag)
         {
             let schema = in_file.to_string().into();
             let kind = SetterKind::TypeConflict { flag, schema };
-            return Err(Diagnostic::error(kind).in_file(&*file.display_path));
-        }
-        let mut schema: Entries<'a> = Vec::new();
-        schema.extend(flag.filter(|_| in_file.is_none()).map(|it| entry("type", string(it))));
-        schema.extend(self.description.as_deref().map(|it| entry("description", string(it))));
-        for rule in root.into_iter().flat_map(mapping_entries) {
-            let key = scalar_text(rule.key).unwrap_or_default();
-            if schema.iter().any(|(other, _)| is_string(other, &key)) {
-                continue;
-            }
-            let value = rule.value.to_value();
-            let too_large = |_| Diagnostic::error(SetterKind::SchemaTooLarge);
-            schema.push(entry(&key, value.map_err(too_large)?));
+            return Err(vec![Diagnostic::error(kind).in_file(&*file.display_path)]);
         }
         Ok(schema)
     }

@@ -8,25 +8,37 @@ use super::definition::SetterValue;
 use super::definitions::Definition;
 use super::field_filter::{self, FieldFilter};
 use super::kinds::SetterKind;
-use super::new_definition::{self, Entries, NewSetter};
+use super::new_definition::{self, Entries, NewSetter, NewSubstitution};
 use super::pattern::{Pattern, PatternError};
 use super::reference::ReferenceTarget;
-use super::{ReferenceSyntax, Setters, resolve};
+use super::{ReferenceSyntax, Setters, existing_definition, resolve};
 use crate::Diagnostic;
 
-/// A new substitution.
+/// A new substitution. If it exists with the same pattern, references are added to fields that have none.
 #[derive(Clone, Debug)]
 pub struct CreateSubstitution {
     /// Its name.
     pub name: String,
     /// The value of its fields.
     pub field_value: String,
-    /// The pattern, with `${name}` for setters and substitutions.
+    /// The pattern, with `${name}` for setters and substitutions, or with markers.
     pub pattern: String,
+    /// Markers of the pattern, and the names of their setters or substitutions.
+    ///
+    /// Without any, and without `${name}` in the pattern, its words in capital letters are markers: `IMAGE_TAG` for `image-tag`.
+    pub markers: Vec<(String, String)>,
     /// The end of the path of its fields; without one, all fields that have the value.
     pub field: Option<Path>,
-    /// The syntax of the references.
-    pub syntax: ReferenceSyntax,
+    /// The syntax of the references; none for that of the package.
+    pub syntax: Option<ReferenceSyntax>,
+}
+
+/// A pattern, and what its markers stand for.
+struct NamedPattern {
+    /// The pattern with `${name}` for each marker.
+    named: Pattern,
+    /// Markers as they are written, and names.
+    markers: Vec<(String, String)>,
 }
 
 impl CreateSubstitution {
@@ -36,8 +48,8 @@ impl CreateSubstitution {
     }
 
     fn filter(&self) -> FieldFilter {
-        let (path, value) = (self.field.clone(), Some(self.field_value.clone()));
-        FieldFilter { path, value, lists: false }
+        let value = Some(SetterValue::Scalar(self.field_value.clone()));
+        FieldFilter { path: self.field.clone(), value, lists: false }
     }
 
     /// Computes the changes in a package.
@@ -47,26 +59,38 @@ impl CreateSubstitution {
     }
 
     fn create<'a>(&self, setters: &Setters<'a>) -> Result<CreateResult<'a>, Diagnostic> {
-        check_name(&self.name, setters)?;
         let pattern = self.parse_pattern()?;
-        let new = self.new_setters(&pattern, setters)?;
-        let filter = self.filter();
-        let add = AddReferences::substitution(&self.name, &self.pattern, filter, self.syntax);
+        let existing = setters.definitions().substitution(&self.name);
+        let syntax = match existing {
+            Some(_) => self.syntax.unwrap_or(ReferenceSyntax::OpenApi),
+            None => self.syntax.unwrap_or_else(|| setters.syntax_for(&self.name)),
+        };
+        let text = pattern.named.as_str();
+        let add = AddReferences::substitution(&self.name, text, self.filter(), syntax);
+        if let Some(existing) = existing {
+            existing_definition::check_substitution(
+                existing,
+                &pattern.named,
+                &self.field_value,
+                setters,
+            )?;
+            return Ok(CreateResult { existed: true, ..add.compute(setters).into() });
+        }
+        check_name(&self.name, setters)?;
+        let new = self.new_setters(&pattern.named, setters)?;
         let mut result = CreateResult::from(add.compute(setters));
-        let values = new.iter().map(|(name, it)| (name.clone(), SetterValue::Scalar(it.clone())));
-        if self.syntax == ReferenceSyntax::Pattern {
-            let values: Vec<(String, SetterValue)> = values.collect();
-            new_definition::define_in_function(setters, &values, &mut result.changes)?;
+        if syntax == ReferenceSyntax::Pattern {
+            new_definition::define_in_function(setters, &new, &mut result.changes)?;
         } else {
-            let setter = |(name, value)| NewSetter { name, value, ..NewSetter::default() };
-            let mut entries: Entries<'a> = values.map(|it| setter(it).definition()).collect();
-            let (markers, definitions) = (pattern.markers(), setters.definitions());
-            entries.push(new_definition::substitution(
-                &self.name,
-                &self.pattern,
-                &markers,
-                definitions,
-            ));
+            let setter = |(name, value): &(String, String)| {
+                let (name, value) = (name.clone(), SetterValue::Scalar(value.clone()));
+                NewSetter { name, value, ..NewSetter::default() }.definition()
+            };
+            let mut entries: Entries<'a> = new.iter().map(setter).collect();
+            let NamedPattern { markers, .. } = pattern;
+            let substitution =
+                NewSubstitution { name: &self.name, pattern: &self.pattern, markers };
+            entries.push(substitution.definition(setters.definitions()));
             let file = new_definition::definition_file(setters)?;
             new_definition::define(file, entries, &mut result.changes);
         }
@@ -74,19 +98,33 @@ impl CreateSubstitution {
         Ok(result)
     }
 
-    fn parse_pattern(&self) -> Result<Pattern, Diagnostic> {
+    fn parse_pattern(&self) -> Result<NamedPattern, Diagnostic> {
         let invalid = |error: PatternError| {
             Diagnostic::error(error).context(format!("invalid pattern `{}`", self.pattern))
         };
-        let pattern = Pattern::with_names(&self.pattern).map_err(invalid)?;
-        if pattern.markers().is_empty() {
-            return Err(invalid(PatternError::NoMarker));
+        let names = Pattern::with_names(&self.pattern).map_err(invalid)?;
+        let mut markers = self.markers.clone();
+        markers.extend(names.markers().into_iter().map(|it| (format!("${{{it}}}"), it.to_owned())));
+        let written: Vec<&str> = markers.iter().map(|(marker, _)| marker.as_str()).collect();
+        let pattern = match written.is_empty() {
+            true => Pattern::with_capitals(&self.pattern),
+            false => Pattern::new(&self.pattern, &written),
+        };
+        let pattern = pattern.map_err(invalid)?;
+        if markers.is_empty() {
+            let name = |it: &str| (it.to_owned(), it.to_lowercase().replace('_', "-"));
+            markers = pattern.markers().into_iter().map(name).collect();
         }
-        if pattern.markers().contains(&self.name.as_str()) {
+        let name = |marker: &str| {
+            let found = markers.iter().find(|(other, _)| other == marker);
+            found.map_or_else(|| marker.to_owned(), |(_, name)| name.clone())
+        };
+        let named = pattern.renamed(name);
+        if named.markers().contains(&self.name.as_str()) {
             let cycle = format!("{0} → {0}", self.name);
             return Err(Diagnostic::error(SetterKind::SubstitutionCycle { cycle }));
         }
-        Ok(pattern)
+        Ok(NamedPattern { named, markers })
     }
 
     /// The markers that are not defined yet, with the values that follow from the value of the fields.

@@ -5,6 +5,7 @@ use krm_yaml::NodeRef;
 use super::changes::{Changes, EditOp};
 use super::definitions::Definition;
 use super::fields::SetterField;
+use super::function_config::ApplySettersCall;
 use super::kinds::SetterKind;
 use super::reference::{self, ReferenceTarget};
 use super::{NodeLocation, Setters, new_definition};
@@ -82,7 +83,7 @@ impl DeleteDefinition {
         if !users.is_empty() {
             return Err(users);
         }
-        for field in setters.fields().iter().filter(|field| self.is_named_by(field, setters)) {
+        for field in setters.reached_fields().filter(|field| self.is_named_by(field, setters)) {
             let rest = reference::remove(field.comment.text, &field.reference.range);
             result.changes.add_at(field.file, field.node, EditOp::SetComment(field.comment, rest));
             result.fields.push(field.location());
@@ -105,10 +106,21 @@ impl DeleteDefinition {
         match (setters.definitions().get(target), target) {
             (Some(definition), _) => self.is(definition),
             (None, ReferenceTarget::Pattern(pattern)) => {
-                self.kind == DefinitionKind::Setter && pattern.only_marker() == Some(&self.name)
+                self.kind == DefinitionKind::Setter
+                    && pattern.only_marker() == Some(&self.name)
+                    && !self.has_inner_value(field, setters)
             }
             _ => false,
         }
+    }
+
+    /// Whether a subpackage around the field has a value of its own for the setter, so that the reference is still used.
+    fn has_inner_value(&self, field: &SetterField<'_>, setters: &Setters<'_>) -> bool {
+        let is_inside = |call: &&ApplySettersCall<'_>| {
+            field.file.path.relative_to(call.kptfile.path.directory()).is_some()
+        };
+        let calls = setters.inner_functions.iter().filter(is_inside);
+        calls.flat_map(ApplySettersCall::setters).any(|it| it.name == self.name)
     }
 
     /// Errors for what still needs the definition: substitutions, and patterns with other markers.
@@ -127,9 +139,10 @@ impl DeleteDefinition {
                 errors.push(location.error(kind).hint("delete the substitution first"));
             }
         }
-        for field in setters.fields().iter().filter(|_| self.kind == DefinitionKind::Setter) {
+        for field in setters.reached_fields().filter(|_| self.kind == DefinitionKind::Setter) {
             let ReferenceTarget::Pattern(pattern) = &field.reference.target else { continue };
-            let is_marker = pattern.markers().contains(&self.name.as_str());
+            let is_marker = pattern.markers().contains(&self.name.as_str())
+                && !self.has_inner_value(field, setters);
             if is_marker && pattern.only_marker().is_none() {
                 let error = field.location().error(in_use(format!("pattern `{pattern}`")));
                 errors.push(error.hint("change the reference first"));

@@ -2,6 +2,7 @@
 
 use krm_yaml::{NodeKind, NodeRef, Path, Segment};
 
+use super::definition::SetterValue;
 use super::fields::is_settable;
 use crate::PackageFile;
 
@@ -11,7 +12,7 @@ pub(super) struct FieldFilter {
     /// The last segments of the path: `image`, `containers.image`, `containers[name=web].image`.
     pub(super) path: Option<Path>,
     /// The value; any value if there is none.
-    pub(super) value: Option<String>,
+    pub(super) value: Option<SetterValue>,
     /// Whether sequences of scalars are selected instead of scalars.
     pub(super) lists: bool,
 }
@@ -76,7 +77,8 @@ fn is_selected(node: NodeRef<'_>, path: &[PathStep<'_>], filter: &FieldFilter) -
         return false;
     }
     let by_value = match &filter.value {
-        Some(value) => node.as_scalar().is_some_and(|scalar| scalar.is(value)),
+        Some(SetterValue::Scalar(value)) => node.as_scalar().is_some_and(|it| it.is(value)),
+        Some(value) => SetterValue::of_node(node) == *value,
         None => true,
     };
     by_value && filter.path.as_ref().is_none_or(|end| ends_with(path, end.segments()))

@@ -3,6 +3,7 @@
 use krm_yaml::{File, NodeKind, NodeRef, Value};
 
 use super::definition::{NodeLocation, Setter, SetterSource, SetterValue, scalar_elements};
+use super::typed_value::is_string_list;
 use super::{mapping_entries, root};
 use crate::PackageFile;
 use crate::model::package_path::PackagePath;
@@ -115,26 +116,47 @@ fn root_sequence(file: &File) -> Option<NodeRef<'_>> {
     file.document(0)?.root().filter(|root| is_valid && root.kind() == NodeKind::Sequence)
 }
 
-/// A setter value as a string for a ConfigMap.
-pub(super) fn config_string(value: &SetterValue) -> String {
+/// A setter value as a string for a ConfigMap. `fields` are those that follow the setter.
+pub(super) fn config_string<'a>(
+    value: &SetterValue,
+    fields: impl IntoIterator<Item = NodeRef<'a>>,
+) -> String {
     match value {
-        SetterValue::List(items) => format_list(items, ""),
+        SetterValue::List(items) => format_list(items, &ListStyle::of_fields("", fields)),
         other => other.to_string(),
     }
 }
 
+/// How a list is written as a string of YAML.
+pub(super) struct ListStyle<'o> {
+    /// The string before; its style and final line break are kept.
+    old: &'o str,
+    /// Whether fields have strings only, so that a number must be quoted to stay a string when kpt applies it.
+    strings: bool,
+}
+
+impl<'o> ListStyle<'o> {
+    /// The style of the old string, with the types of the fields that follow it.
+    pub(super) fn of_fields<'a>(
+        old: &'o str,
+        fields: impl IntoIterator<Item = NodeRef<'a>>,
+    ) -> Self {
+        Self { old, strings: fields.into_iter().any(is_string_list) }
+    }
+}
+
 /// A list as a string of YAML: in block style if the old string has block style, otherwise in flow style.
-pub(super) fn format_list(items: &[String], old: &str) -> String {
+pub(super) fn format_list(items: &[String], style: &ListStyle<'_>) -> String {
     let item = |item: &String| match Value::plain(item.clone()) {
         Value::String(_) if needs_no_quotes(item) => item.clone(),
-        Value::Number(_) => item.clone(),
+        Value::Number(_) | Value::Bool(_) if !style.strings => item.clone(),
         _ => crate::print::json::write(&Value::string(item.clone())),
     };
     let items: Vec<String> = items.iter().map(item).collect();
-    if !old.trim_start().starts_with('-') || items.is_empty() {
+    if !style.old.trim_start().starts_with('-') || items.is_empty() {
         return format!("[{}]", items.join(", "));
     }
-    let end = if old.ends_with('\n') { "\n" } else { "" };
+    let end = if style.old.ends_with('\n') { "\n" } else { "" };
     format!("- {}{end}", items.join("\n- "))
 }
 

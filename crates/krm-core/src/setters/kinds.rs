@@ -12,7 +12,7 @@ diagnostic_kinds! {
         /// Two definitions of one name.
         DefinedTwice { target: String, first: String } = "setter-defined-twice": "{target} is defined twice; the first definition is at {first}",
             hint "remove one of the definitions";
-        /// A new definition has the name of an existing one.
+        /// A new definition has the name of an existing one, which is different.
         AlreadyDefined { target: String } = "setter-already-defined": "{target} already exists";
         /// The name inside a definition differs from its key.
         NameMismatch { found: Excerpt, key: String } = "setter-name-mismatch": "name `{found}` does not match the key, which ends with `{key}`",
@@ -35,6 +35,9 @@ diagnostic_kinds! {
         /// A required setter that nobody has set.
         RequiredNotSet { name: String } = "setter-required": "setter `{name}` is required, but not set",
             hint "set it with `krm cfg set DIR {name} VALUE`";
+        /// A setter that is set without any effect on resources.
+        NoFields { name: String } = "setter-no-fields": "no field references setter `{name}`",
+            hint "add references with `krm cfg create-setter`, or delete the setter with `krm cfg delete-setter`";
         /// One setter is assigned twice.
         SetTwice { name: String } = "setter-set-twice": "setter `{name}` is set twice";
         /// Several values for a setter that holds one.
@@ -107,6 +110,9 @@ diagnostic_kinds! {
         /// Nowhere to write definitions.
         NoPackageFile = "setter-no-package-file": "no Krmfile or Kptfile found to define setters in",
             hint "create one with `krm cfg init`";
+        /// Definitions would make a Kptfile unreadable.
+        KptfileVersion = "setter-kptfile-version": "cannot add OpenAPI definitions: kpt does not read a Kptfile of this version that has any",
+            hint "use kpt-set references, which keep the value in the pipeline, or add a Krmfile with `krm cfg init`";
         /// A package file that is empty or not a mapping.
         InvalidPackageFile = "setter-package-file-invalid": "cannot add definitions: the file is not a mapping",
             hint "start it with apiVersion and kind, as `krm cfg init` does";

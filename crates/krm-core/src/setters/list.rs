@@ -60,7 +60,7 @@ impl ListSetters {
     pub fn compute<'s, 'a>(&self, setters: &'s Setters<'a>) -> SetterList<'s, 'a> {
         let mut fields_by_setter: BTreeMap<String, Vec<&'s SetterField<'a>>> = BTreeMap::new();
         let mut listed = SetterList::default();
-        for field in setters.fields() {
+        for field in setters.reached_fields() {
             if let ReferenceTarget::Foreign(name) = &field.reference.target {
                 listed.foreign.entry(name.clone()).or_default().push(field);
             }

@@ -8,13 +8,15 @@ use super::changes::{Changes, EditOp};
 use super::definition::{Setter, SetterSource, SetterValue, warning_at};
 use super::definitions::Definition;
 use super::fields::SetterField;
-use super::function_config::{ApplySettersCall, parse_scalar_list};
+use super::function_config::{ApplySettersCall, config_string, parse_scalar_list};
 use super::kinds::SetterKind;
-use super::new_definition::{self, APPLY_SETTERS, Entries, NewSetter, entry, string};
+use super::new_definition::{
+    self, APPLY_SETTERS, Entries, NewSetter, NewSubstitution, entry, string,
+};
 use super::pattern::Pattern;
 use super::reference::{self, ReferenceTarget};
 use super::resolve::{FieldResolver, Values};
-use super::{NodeLocation, ReferenceSyntax, Setters, mapping_entries};
+use super::{NodeLocation, ReferenceSyntax, Setters, mapping_entries, upgrade_kptfile};
 use crate::{Diagnostic, PackageFile};
 
 /// How a package stores its setters.
@@ -35,7 +37,7 @@ impl Dialect {
     }
 
     /// Something of the other dialect that this one cannot express.
-    fn loss(self, what: impl Into<String>) -> SetterKind {
+    pub(super) fn loss(self, what: impl Into<String>) -> SetterKind {
         SetterKind::MigrationLoss { dialect: self.name(), what: what.into() }
     }
 }
@@ -63,9 +65,18 @@ pub struct MigrateResult<'a> {
 impl MigrateSetters {
     /// Computes the changes in a package.
     pub fn compute<'a>(&self, setters: &Setters<'a>) -> Result<MigrateResult<'a>, Vec<Diagnostic>> {
+        self.compute_inside(setters, &[])
+    }
+
+    /// Computes the changes in a package that is inside other packages, which are migrated, too.
+    pub fn compute_inside<'a>(
+        &self,
+        setters: &Setters<'a>,
+        outer: &[&Setters<'a>],
+    ) -> Result<MigrateResult<'a>, Vec<Diagnostic>> {
         setters.check()?;
         let result = match self.to {
-            Dialect::KptSet => to_kpt_set(setters),
+            Dialect::KptSet => to_kpt_set(setters, outer),
             Dialect::OpenApi => to_openapi(setters),
         };
         result.map_err(|error| vec![error])
@@ -86,8 +97,18 @@ fn in_file_order<'s, 'a>(
     found
 }
 
-fn to_kpt_set<'a>(setters: &Setters<'a>) -> Result<MigrateResult<'a>, Diagnostic> {
+fn to_kpt_set<'a>(
+    setters: &Setters<'a>,
+    outer: &[&Setters<'a>],
+) -> Result<MigrateResult<'a>, Diagnostic> {
     let mut result = MigrateResult::default();
+    let kptfile = setters.files().iter().copied().find(|file| upgrade_kptfile::is_old(file));
+    if let Some(file) = kptfile {
+        let (changes, losses) = (&mut result.changes, &mut result.losses);
+        upgrade_kptfile::Upgrade { file, changes, losses }.run();
+    }
+    // The upgrade removes all definitions of its Kptfile at once.
+    let is_removed = |file: &PackageFile| kptfile.is_some_and(|it| std::ptr::eq(it, file));
     let own = in_file_order(setters, |it| matches!(it.source, SetterSource::OpenApi { .. }));
     let mut values = Vec::new();
     for setter in &own {
@@ -97,8 +118,15 @@ fn to_kpt_set<'a>(setters: &Setters<'a>) -> Result<MigrateResult<'a>, Diagnostic
             continue;
         };
         report_extra_fields(setter, location, definition, &mut result.losses);
-        values.push((setter.name.clone(), setter.expand_enum(&setter.value)));
-        result.changes.add_at(location.file, definition, EditOp::Remove(definition));
+        let fields = setters.fields_of(&setter.name).into_iter().map(|field| field.node);
+        let value = config_string(&setter.expand_enum(&setter.value), fields);
+        values.push((setter.name.clone(), value));
+        if !is_removed(location.file) {
+            let (start, losses) = (location.node.start(), &mut result.losses);
+            report_comments(location.file, start, definition, Dialect::KptSet, losses);
+            result.changes.add_at(location.file, definition, EditOp::Remove(definition));
+        }
+        result.losses.extend(overridden(setter, location, outer));
         result.setters.push(setter.name.clone());
     }
     for substitution in setters.definitions().substitutions() {
@@ -107,7 +135,9 @@ fn to_kpt_set<'a>(setters: &Setters<'a>) -> Result<MigrateResult<'a>, Diagnostic
             Dialect::KptSet.loss(format!("the name of substitution `{}`", substitution.name));
         let loss = warning_at(file, node.full_span(), loss);
         result.losses.push(loss.note("its pattern is written to every reference"));
-        result.changes.add_at(file, node, EditOp::Remove(node));
+        if !is_removed(file) {
+            result.changes.add_at(file, node, EditOp::Remove(node));
+        }
     }
     // With each setter set to its own marker, the value of a substitution is its expanded pattern.
     let markers: Values = own
@@ -134,7 +164,20 @@ fn to_kpt_set<'a>(setters: &Setters<'a>) -> Result<MigrateResult<'a>, Diagnostic
     Ok(result)
 }
 
-/// Reports the fields of a definition that are neither name nor value, and its comments.
+/// A loss for a setter that an outer package has with another value: the functions of that package run last, and would set it.
+fn overridden(
+    setter: &Setter<'_>,
+    location: NodeLocation<'_>,
+    outer: &[&Setters<'_>],
+) -> Option<Diagnostic> {
+    let mut same = outer.iter().filter_map(|it| it.definitions().setter(&setter.name));
+    let other = same.find(|it| it.location.is_some() && it.value != setter.value)?;
+    let what = format!("another value of setter `{}` in a subpackage", setter.name);
+    let loss = warning_at(location.file, location.node.full_span(), Dialect::KptSet.loss(what));
+    Some(loss.note(format!("the outer package has it at {}", other.location?)))
+}
+
+/// Reports the fields of a definition that are neither name nor value.
 fn report_extra_fields(
     setter: &Setter<'_>,
     location: NodeLocation<'_>,
@@ -145,17 +188,17 @@ fn report_extra_fields(
     let is_array = setter.schema_type() == Some("array");
     let schema =
         mapping_entries(definition).filter(|it| !(it.is("x-k8s-cli") || is_array && it.is("type")));
+    // `isSet` is no loss: without `required` nobody reads it.
     let extension = mapping_entries(inside)
-        .filter(|it| !["name", "value", "listValues"].iter().any(|known| it.is(known)));
+        .filter(|it| !["name", "value", "listValues", "isSet"].iter().any(|known| it.is(known)));
     for entry in schema.chain(extension) {
         let what = format!("`{}` of setter `{}`", entry.key.text(), setter.name);
         losses.push(warning_at(location.file, entry.key.full_span(), Dialect::KptSet.loss(what)));
     }
-    report_comments(location.file, location.node.start(), definition, Dialect::KptSet, losses);
 }
 
 /// Reports comments that are removed together with a node.
-fn report_comments(
+pub(super) fn report_comments(
     file: &PackageFile,
     start: u32,
     node: NodeRef<'_>,
@@ -209,6 +252,10 @@ fn to_openapi<'a>(setters: &Setters<'a>) -> Result<MigrateResult<'a>, Diagnostic
         let reference = reference::write(ReferenceSyntax::OpenApi, "", &name, "");
         replace_reference(field, &reference, Dialect::OpenApi, &mut result);
     }
+    for field in &setters.reached {
+        let loss = Dialect::OpenApi.loss("a reference in a subpackage");
+        result.losses.push(warning_at(field.file, field.comment.span, loss));
+    }
     for call in &setters.functions {
         remove_function(call, &mut result);
     }
@@ -255,8 +302,10 @@ fn substitution_for<'a>(
     };
     let numbered = (2_usize..).map(|at| format!("{base}-{at}"));
     let name = std::iter::once(base.clone()).chain(numbered).find(is_free).unwrap_or(base.clone());
-    let (text, markers) = (pattern.as_str(), pattern.markers());
-    new.push(new_definition::substitution(&name, text, &markers, definitions));
+    let marker = |name: &str| (format!("${{{name}}}"), name.to_owned());
+    let markers = pattern.markers().into_iter().map(marker).collect();
+    let substitution = NewSubstitution { name: &name, pattern: pattern.as_str(), markers };
+    new.push(substitution.definition(definitions));
     substitutions.insert(pattern.as_str().to_owned(), name.clone());
     name
 }

@@ -49,6 +49,7 @@ mod create_substitution;
 mod definition;
 mod definitions;
 mod delete;
+mod existing_definition;
 mod field_filter;
 mod fields;
 mod function_config;
@@ -64,9 +65,13 @@ mod properties;
 mod reference;
 mod rename;
 mod resolve;
+mod schema_file;
 mod set;
+#[cfg(test)]
+mod subpackage_properties;
 mod typed_value;
 mod update_definition;
+mod upgrade_kptfile;
 mod validate;
 mod values_file;
 
@@ -96,6 +101,8 @@ pub use values_file::{NamedValues, read_values};
 
 use krm_yaml::{Entry, NodeKind, NodeRef};
 
+use function_config::ApplySettersCall;
+
 use crate::diagnostics::explain::Area;
 use crate::{Diagnostic, Package, PackageFile};
 
@@ -106,7 +113,10 @@ pub(crate) const AREA: Area = Area {
     text: include_str!("../../explain/setters.md"),
 };
 
-/// The setters of one package without its subpackages: what is defined, and which fields refer to it.
+/// The setters of one package: what is defined, and which fields refer to it.
+///
+/// Definitions in OpenAPI belong to the package without its subpackages. The functions of a package see the resources of its
+/// subpackages, too, so the values of apply-setters also reach fields there.
 #[derive(Debug)]
 pub struct Setters<'a> {
     files: Vec<&'a PackageFile>,
@@ -114,8 +124,18 @@ pub struct Setters<'a> {
     definition_files: Vec<&'a PackageFile>,
     definitions: Definitions<'a>,
     fields: Vec<SetterField<'a>>,
-    functions: Vec<function_config::ApplySettersCall<'a>>,
+    functions: Vec<ApplySettersCall<'a>>,
+    /// The fields of subpackages that the values of `functions` reach.
+    reached: Vec<SetterField<'a>>,
+    /// The calls of apply-setters in subpackages, which run before those of the package.
+    inner_functions: Vec<ApplySettersCall<'a>>,
     warnings: Vec<Diagnostic>,
+}
+
+/// Whether setters of a package reach fields of its subpackages: it calls apply-setters.
+pub fn reach_subpackages(package: &Package) -> bool {
+    let files = package.by_root().into_iter().next().map(|(_, files)| files);
+    !function_config::find_calls(&files.unwrap_or_default()).is_empty()
 }
 
 impl<'a> Setters<'a> {
@@ -142,10 +162,37 @@ impl<'a> Setters<'a> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn read_with(package: &'a Package, openapi: &[&'a PackageFile]) -> Self {
-        let files = package.by_root().into_iter().next().map(|(_, files)| files);
-        let files = files.unwrap_or_default();
+        let mut packages = package.by_root().into_iter().map(|(_, files)| files);
+        let files = packages.next().unwrap_or_default();
         let scans = files.iter().map(|file| fields::find(file)).collect();
-        Self::new(files, openapi, scans)
+        let mut setters = Self::new(files, openapi, scans);
+        let inner: Vec<&PackageFile> = packages.flatten().collect();
+        let scans: Vec<FieldScan<'a>> = inner.iter().map(|file| fields::find(file)).collect();
+        setters.reach(&inner, &scans);
+        setters
+    }
+
+    /// Adds the fields of subpackages that the package's calls of apply-setters set, with one [`FieldScan`] per file.
+    pub fn reach(&mut self, files: &[&'a PackageFile], scans: &[FieldScan<'a>]) {
+        if self.functions.is_empty() {
+            return;
+        }
+        self.inner_functions = function_config::find_calls(files);
+        for field in scans.iter().flat_map(|scan| &scan.fields) {
+            let ReferenceTarget::Pattern(pattern) = &field.reference.target else { continue };
+            // A setter that only fields name gets a value when it is set.
+            let is_own = |name: &&str| {
+                let setter = self.definitions.setter(name);
+                setter.is_some_and(|it| !matches!(it.source, SetterSource::OpenApi { .. }))
+            };
+            if !pattern.markers().iter().any(is_own) {
+                continue;
+            }
+            if let (NodeKind::Sequence, Some(name)) = (field.node.kind(), pattern.only_marker()) {
+                self.definitions.treat_as_list(name);
+            }
+            self.reached.push(field.clone());
+        }
     }
 
     /// The setters of files whose fields were already found, with one [`FieldScan`] per file.
@@ -164,9 +211,16 @@ impl<'a> Setters<'a> {
         let functions = function_config::find_calls(&files);
         functions.iter().flat_map(|call| call.setters()).for_each(|it| definitions.add(it));
         definitions.check();
-        let (fields, warnings) = (Vec::new(), Vec::new());
-        let mut setters =
-            Self { files, definition_files, definitions, fields, functions, warnings };
+        let mut setters = Self {
+            files,
+            definition_files,
+            definitions,
+            fields: Vec::new(),
+            functions,
+            reached: Vec::new(),
+            inner_functions: Vec::new(),
+            warnings: Vec::new(),
+        };
         for scan in scans {
             setters.fields.extend(scan.fields);
             setters.warnings.extend(scan.warnings);
@@ -192,6 +246,22 @@ impl<'a> Setters<'a> {
         }
     }
 
+    /// The syntax of references to a setter: that of its definition. New setters get kpt's where a Kptfile has a pipeline.
+    fn syntax_for(&self, name: &str) -> ReferenceSyntax {
+        let is_in_function = match self.definitions.setter(name).map(|it| it.source) {
+            Some(SetterSource::OpenApi { .. }) => false,
+            Some(SetterSource::FunctionConfig { .. }) => true,
+            _ => {
+                let files = &self.definition_files;
+                let has_definitions =
+                    |file: &&PackageFile| definitions::definitions_node(file).is_some();
+                files.iter().any(|file| new_definition::is_kpt_v1(file))
+                    && !files.iter().copied().any(|file| has_definitions(&file))
+            }
+        };
+        if is_in_function { ReferenceSyntax::Pattern } else { ReferenceSyntax::OpenApi }
+    }
+
     /// The files of the package.
     pub(crate) fn files(&self) -> &[&'a PackageFile] {
         &self.files
@@ -202,9 +272,14 @@ impl<'a> Setters<'a> {
         &self.definitions
     }
 
-    /// The fields with references, file by file.
+    /// The fields of the package with references, file by file.
     pub fn fields(&self) -> &[SetterField<'a>] {
         &self.fields
+    }
+
+    /// The fields of the package, and those of subpackages that its setters reach.
+    pub(crate) fn reached_fields(&self) -> impl Iterator<Item = &SetterField<'a>> {
+        self.fields.iter().chain(&self.reached)
     }
 
     /// What is wrong with the definitions. While there are errors, no operation changes anything.
@@ -223,7 +298,7 @@ impl<'a> Setters<'a> {
 
     /// The fields that follow a setter, directly or through substitutions.
     pub fn fields_of(&self, name: &str) -> Vec<&SetterField<'a>> {
-        let fields = self.fields.iter();
+        let fields = self.reached_fields();
         fields.filter(|it| self.definitions.setters_of(&it.reference).contains(name)).collect()
     }
 

@@ -5,15 +5,20 @@ use krm_yaml::{NodeRef, Path, Segment, Value};
 use super::changes::{Changes, EditOp};
 use super::definition::{SetterSource, SetterValue};
 use super::definitions::{Definition, Definitions, definitions_node};
-use super::function_config::config_string;
 use super::kinds::SetterKind;
 use super::reference::{self, ReferenceTarget, SETTER_PREFIX, SUBSTITUTION_PREFIX};
 use super::{Setters, root};
-use crate::model::resource::field;
+use crate::model::resource::{field, scalar_text};
 use crate::{Diagnostic, PackageFile};
 
 /// The function that is added to a pipeline without apply-setters.
 pub(super) const APPLY_SETTERS: &str = "ghcr.io/kptdev/krm-functions-catalog/apply-setters:v0.2";
+
+/// The version of Kptfiles that have a pipeline.
+pub(super) const KPT_V1: &str = "kpt.dev/v1";
+
+/// The version of Kptfiles that have definitions instead of a pipeline.
+pub(super) const KPT_V1ALPHA1: &str = "kpt.dev/v1alpha1";
 
 /// Entries of a new mapping.
 pub(super) type Entries<'a> = Vec<(Value<'a>, Value<'a>)>;
@@ -58,32 +63,36 @@ impl<'a> NewSetter<'a> {
     }
 }
 
-/// The definition of a substitution with its key. The markers are the `${name}`s of the pattern.
-pub(super) fn substitution<'a>(
-    name: &str,
-    pattern: &str,
-    markers: &[&str],
-    definitions: &Definitions<'_>,
-) -> (Value<'a>, Value<'a>) {
-    let value = |marker: &&str| {
-        let target = ReferenceTarget::Named((*marker).to_owned());
-        let prefix = match definitions.get(&target) {
-            Some(Definition::Substitution(_)) => SUBSTITUTION_PREFIX,
-            _ => SETTER_PREFIX,
+/// A substitution to be defined in OpenAPI: its pattern, and the setter or substitution of each marker.
+pub(super) struct NewSubstitution<'n> {
+    pub(super) name: &'n str,
+    pub(super) pattern: &'n str,
+    /// Markers and names.
+    pub(super) markers: Vec<(String, String)>,
+}
+
+impl NewSubstitution<'_> {
+    /// The definition with its key.
+    pub(super) fn definition<'a>(&self, definitions: &Definitions<'_>) -> (Value<'a>, Value<'a>) {
+        let value = |(marker, name): &(String, String)| {
+            let prefix = match definitions.get(&ReferenceTarget::Named(name.clone())) {
+                Some(Definition::Substitution(_)) => SUBSTITUTION_PREFIX,
+                _ => SETTER_PREFIX,
+            };
+            Value::Mapping(vec![
+                entry("marker", string(marker)),
+                entry("ref", string(&reference::pointer(&format!("{prefix}{name}")))),
+            ])
         };
-        Value::Mapping(vec![
-            entry("marker", string(&format!("${{{marker}}}"))),
-            entry("ref", string(&reference::pointer(&format!("{prefix}{marker}")))),
-        ])
-    };
-    let substitution = vec![
-        entry("name", string(name)),
-        entry("pattern", string(pattern)),
-        entry("values", Value::Sequence(markers.iter().map(value).collect())),
-    ];
-    let extension = Value::Mapping(vec![entry("substitution", Value::Mapping(substitution))]);
-    let definition = Value::Mapping(vec![entry("x-k8s-cli", extension)]);
-    entry(&format!("{SUBSTITUTION_PREFIX}{name}"), definition)
+        let substitution = vec![
+            entry("name", string(self.name)),
+            entry("pattern", string(self.pattern)),
+            entry("values", Value::Sequence(self.markers.iter().map(value).collect())),
+        ];
+        let extension = Value::Mapping(vec![entry("substitution", Value::Mapping(substitution))]);
+        let definition = Value::Mapping(vec![entry("x-k8s-cli", extension)]);
+        entry(&format!("{SUBSTITUTION_PREFIX}{}", self.name), definition)
+    }
 }
 
 fn path(keys: &[&str]) -> Path {
@@ -94,19 +103,32 @@ fn path(keys: &[&str]) -> Path {
 
 /// The file that new definitions are added to: one that already has definitions, or else the package file.
 ///
-/// Compat: kpt v1 rejects definitions in a Kptfile, so a Krmfile is preferred.
+/// Compat: kpt cannot read a Kptfile of version 1 with definitions, so another file is required there.
 pub(super) fn definition_file<'a>(setters: &Setters<'a>) -> Result<&'a PackageFile, Diagnostic> {
-    let has_definitions = |file: &&&'a PackageFile| definitions_node(file).is_some();
     let files = &setters.definition_files;
+    let has_definitions = |file: &&&'a PackageFile| definitions_node(file).is_some();
     let krmfile = || files.iter().find(|file| file.path.name() == "Krmfile");
-    let file = files.iter().find(has_definitions).or_else(krmfile).or(files.first());
-    let Some(file) = file.copied() else {
-        return Err(Diagnostic::error(SetterKind::NoPackageFile));
+    let other = || files.iter().find(|file| !is_kpt_v1(file));
+    let Some(file) = files.iter().find(has_definitions).or_else(krmfile).or_else(other).copied()
+    else {
+        return Err(match files.first() {
+            Some(kptfile) => {
+                Diagnostic::error(SetterKind::KptfileVersion).in_file(&*kptfile.display_path)
+            }
+            None => Diagnostic::error(SetterKind::NoPackageFile),
+        });
     };
     if root(file).is_none_or(|root| root.as_mapping().is_none()) {
         return Err(Diagnostic::error(SetterKind::InvalidPackageFile).in_file(&*file.display_path));
     }
     Ok(file)
+}
+
+/// Whether a file is a Kptfile of a version that has a pipeline and no definitions.
+pub(super) fn is_kpt_v1(file: &PackageFile) -> bool {
+    let version = root(file).and_then(|root| field(root, "apiVersion")).and_then(scalar_text);
+    file.path.name() == "Kptfile"
+        && version.is_some_and(|it| it.starts_with("kpt.dev/v1") && it != KPT_V1ALPHA1)
 }
 
 /// Adds definitions to a file.
@@ -134,14 +156,13 @@ pub(super) fn define<'a>(file: &'a PackageFile, new: Entries<'a>, changes: &mut 
 /// Adds values to the functionConfig of apply-setters, and the function to the pipeline if it is missing.
 pub(super) fn define_in_function<'a>(
     setters: &Setters<'a>,
-    new: &[(String, SetterValue)],
+    new: &[(String, String)],
     changes: &mut Changes<'a>,
 ) -> Result<(), Diagnostic> {
     if new.is_empty() {
         return Ok(());
     }
-    let value = |value: &SetterValue| string(&config_string(value));
-    let entries: Entries<'a> = new.iter().map(|(name, it)| entry(name, value(it))).collect();
+    let entries: Entries<'a> = new.iter().map(|(name, it)| entry(name, string(it))).collect();
     let with_data = setters.functions.iter().find_map(|it| Some((it.file, it.data?)));
     if let Some((file, data)) = with_data {
         for (key, value) in entries {

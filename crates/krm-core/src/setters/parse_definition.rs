@@ -78,8 +78,9 @@ fn string(node: NodeRef<'_>, name: &str) -> Option<String> {
     field(node, name).and_then(scalar_text).map(|text| text.into_owned())
 }
 
-fn is_true(node: NodeRef<'_>, name: &str) -> bool {
-    let value = field(node, name).and_then(|value| value.as_scalar());
+/// Whether a scalar is `true` or `"true"`, which older tools wrote.
+pub(super) fn is_true(node: NodeRef<'_>) -> bool {
+    let value = node.as_scalar();
     value.is_some_and(|value| value.resolve() == ScalarType::Bool(true) || value.is("true"))
 }
 
@@ -92,12 +93,14 @@ fn setter<'a>(
     let mut setter =
         Setter::new(name.to_owned(), SetterSource::OpenApi { definition, setter: node });
     let list = field(node, "listValues").and_then(|list| list.as_sequence());
-    let items: Vec<String> = list.map(|list| scalar_elements(list.node())).unwrap_or_default();
+    let items = list.map(|list| scalar_elements(list.node()));
     setter.location = Some(location);
-    setter.value = match string(node, "value") {
-        _ if !items.is_empty() || setter.schema_type() == Some("array") => SetterValue::List(items),
-        Some(value) => SetterValue::Scalar(value),
-        None => SetterValue::Unset,
+    let is_array = setter.schema_type() == Some("array");
+    setter.value = match (items, string(node, "value")) {
+        (Some(items), _) if is_array || !items.is_empty() => SetterValue::List(items),
+        // An array without values has none, which is not an empty list: fields would lose their elements.
+        (_, Some(value)) if !is_array => SetterValue::Scalar(value),
+        _ => SetterValue::Unset,
     };
     let aliases = field(node, "enumValues").into_iter().flat_map(mapping_entries);
     setter.enum_values = aliases
@@ -105,8 +108,8 @@ fn setter<'a>(
         .collect();
     setter.set_by = string(node, "setBy");
     setter.description = string(definition, "description");
-    setter.required = is_true(node, "required");
-    setter.is_set = is_true(node, "isSet");
+    setter.required = field(node, "required").is_some_and(is_true);
+    setter.is_set = field(node, "isSet").is_some_and(is_true);
     setter
 }
 

@@ -134,6 +134,33 @@ impl Pattern {
         Ok(found)
     }
 
+    /// A pattern whose markers are its words of capital letters, digits and underscores, such as `IMAGE_NAME:IMAGE_TAG`.
+    pub(super) fn with_capitals(text: &str) -> Result<Self, PatternError> {
+        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let words = text.split(|c: char| !is_word(c));
+        let is_marker = |word: &&str| {
+            word.len() > 1
+                && word.starts_with(|c: char| c.is_ascii_uppercase())
+                && !word.contains(|c: char| c.is_ascii_lowercase())
+        };
+        let markers: Vec<&str> = words.filter(is_marker).collect();
+        if markers.is_empty() { Err(PatternError::NoMarker) } else { Self::new(text, &markers) }
+    }
+
+    /// The same pattern with other markers, written `${name}`.
+    pub(super) fn renamed(&self, name: impl Fn(&str) -> String) -> Self {
+        let rename = |part: &Part| match part {
+            Part::Literal(text) => Part::Literal(text.clone()),
+            Part::Marker(marker) => Part::Marker(name(marker)),
+        };
+        let parts: Vec<Part> = self.parts.iter().map(rename).collect();
+        let text = |part: &Part| match part {
+            Part::Literal(text) => text.clone(),
+            Part::Marker(marker) => format!("${{{marker}}}"),
+        };
+        Self { text: parts.iter().map(text).collect(), parts }
+    }
+
     fn push_char(&mut self, c: char) {
         match self.parts.last_mut() {
             Some(Part::Literal(text)) => text.push(c),

@@ -46,6 +46,19 @@ pub enum ReferenceTarget {
     Foreign(String),
 }
 
+impl ReferenceTarget {
+    /// The name, or the pattern.
+    pub(super) fn name(&self) -> &str {
+        match self {
+            Self::Setter(name)
+            | Self::Substitution(name)
+            | Self::Named(name)
+            | Self::Foreign(name) => name,
+            Self::Pattern(pattern) => pattern.as_str(),
+        }
+    }
+}
+
 impl fmt::Display for ReferenceTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -4,9 +4,11 @@ use krm_yaml::Value;
 
 use super::changes::{Changes, EditOp};
 use super::create_setter::check_name;
-use super::definition::SetterSource;
+use super::definition::{Setter, SetterSource};
 use super::definitions::Definition;
-use super::reference::{self, SETTER_PREFIX};
+use super::fields::SetterField;
+use super::kinds::SetterKind;
+use super::reference::{self, ReferenceTarget, SETTER_PREFIX};
 use super::{NodeLocation, Setters};
 use crate::Diagnostic;
 use crate::model::resource::field;
@@ -37,7 +39,9 @@ impl RenameSetter {
             return Err(vec![super::set::not_settable(&self.from, setters)]);
         };
         check_name(&self.to, setters).map_err(|error| vec![error])?;
+        self.check_references(setters)?;
         let mut renamed = RenameResult::default();
+        self.rename_inner(setters, &mut renamed.changes)?;
         let changes = &mut renamed.changes;
         match (setter.source, setter.location) {
             (SetterSource::OpenApi { setter: node, .. }, Some(location)) => {
@@ -61,7 +65,7 @@ impl RenameSetter {
             _ => {}
         }
         self.update_substitutions(setters, changes);
-        for field in setters.fields() {
+        for field in setters.reached_fields() {
             let text = field.comment.text;
             let is_setter = match setters.definitions().get(&field.reference.target) {
                 Some(Definition::Setter(it)) => it.name == self.from,
@@ -80,6 +84,46 @@ impl RenameSetter {
             renamed.fields.push(field.location());
         }
         Ok(renamed)
+    }
+
+    /// Checks that no field refers to the new name, which would then mean another setter.
+    fn check_references(&self, setters: &Setters<'_>) -> Result<(), Vec<Diagnostic>> {
+        let names_new = |field: &&SetterField<'_>| match &field.reference.target {
+            ReferenceTarget::Pattern(pattern) => pattern.markers().contains(&&*self.to),
+            _ => false,
+        };
+        let Some(field) = setters.reached_fields().find(names_new) else { return Ok(()) };
+        let target = format!("setter `{}`", self.to);
+        Err(vec![field.location().error(SetterKind::AlreadyDefined { target })])
+    }
+
+    /// Renames the setter in subpackages that have a value for it, too: they share the references that change.
+    fn rename_inner<'a>(
+        &self,
+        setters: &Setters<'a>,
+        changes: &mut Changes<'a>,
+    ) -> Result<(), Vec<Diagnostic>> {
+        let is_openapi = |it: &Setter<'_>| matches!(it.source, SetterSource::OpenApi { .. });
+        if setters.definitions().setter(&self.from).is_some_and(is_openapi) {
+            return Ok(());
+        }
+        let mut errors = Vec::new();
+        for call in &setters.inner_functions {
+            let inner = call.setters();
+            let find = |name: &str| inner.iter().find(|it| it.name == name)?.location;
+            match (find(&self.from), find(&self.to)) {
+                (Some(_), Some(location)) => {
+                    let target = format!("setter `{}`", self.to);
+                    errors.push(location.error(SetterKind::AlreadyDefined { target }));
+                }
+                (Some(location), None) => {
+                    let rename = EditOp::RenameKey(location.node, self.to.clone());
+                    changes.add_at(location.file, location.node, rename);
+                }
+                (None, _) => {}
+            }
+        }
+        if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
     /// Updates the `ref`s of substitutions. Their markers do not change: they are names inside the substitution.

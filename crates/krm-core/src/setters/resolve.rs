@@ -15,7 +15,7 @@ use super::function_config;
 use super::kinds::SetterKind;
 use super::pattern::{DeriveError, MarkerValues, Pattern};
 use super::reference::ReferenceTarget;
-use super::typed_value::{typed_item, typed_value};
+use super::typed_value::{NewItems, typed_value};
 use crate::Diagnostic;
 use crate::diagnostics::node_type;
 use crate::model::resource::{field as field_of, is_null, scalar_text};
@@ -107,9 +107,17 @@ impl<'d, 'a> FieldResolver<'d, 'a> {
         {
             return op;
         }
-        let known = |name: &str| match self.definitions.setter(name).map(|it| self.value(it)) {
-            Some(SetterValue::Scalar(text)) => Some(text),
-            _ => None,
+        let known = |name: &str| {
+            let setter = self.definitions.setter(name);
+            let value = match setter {
+                Some(setter) => Some(self.value(setter)),
+                // A setter of another package, which is set together with those of this one.
+                None => self.values.get(name).cloned(),
+            };
+            match value {
+                Some(SetterValue::Scalar(text)) => Some(text),
+                _ => None,
+            }
         };
         let is_unknown = |name: &&str| {
             let setter = self.definitions.setter(name);
@@ -206,12 +214,15 @@ fn scalar<'a>(
 fn sequence<'a>(
     field: &SetterField<'a>,
     items: &[String],
-    schema_type: Option<&str>,
+    schema_type: Option<&'static str>,
 ) -> Result<EditOp<'a>, Diagnostic> {
-    let values = items.iter().map(|item| typed_item(field.node, item, schema_type)).collect();
+    // Elements keep their type: a number that the schema calls a string stays a number.
+    let is_empty = field.node.children().next().is_none();
+    let schema_type = schema_type.filter(|it| is_empty || *it != "string");
+    let items = NewItems::Texts(items.to_vec(), schema_type);
     match field.node.kind() {
-        NodeKind::Sequence => Ok(EditOp::SetItems(field.node, values)),
-        _ if is_null(field.node) => Ok(EditOp::Set(field.node, Value::Sequence(values))),
+        NodeKind::Sequence => Ok(EditOp::SetItems(field.node, items)),
+        _ if is_null(field.node) => Ok(EditOp::Set(field.node, Value::Sequence(items.values()))),
         _ => Err(field.location().error(SetterKind::ScalarFollowsList { target: target(field) })),
     }
 }

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use krm_yaml::{ScalarType, Value};
+use krm_yaml::{NodeRef, ScalarType, Value};
 
 use super::changes::{Changes, EditOp};
 use super::definition::{Setter, SetterSource, SetterValue, warning_at};
 use super::fields::SetterField;
-use super::function_config::{format_list, parse_scalar_list};
+use super::function_config::{ListStyle, config_string, format_list, parse_scalar_list};
 use super::kinds::SetterKind;
 use super::reference::ReferenceTarget;
 use super::resolve::{FieldResolver, Values};
-use super::typed_value::{typed_item, typed_value};
+use super::typed_value::{NewItems, typed_value};
 use super::update_definition::{set_string, update_setter};
 use super::{Setters, new_definition, validate};
 use crate::Diagnostic;
@@ -55,6 +55,8 @@ use crate::Diagnostic;
 pub struct SetValues {
     /// Names with values; without a value the one of the definition is applied.
     assignments: Vec<(String, Option<Vec<String>>)>,
+    /// Values of setters that another package defines, for patterns that have both.
+    elsewhere: Values,
     set_by: Option<String>,
     description: Option<String>,
     allow_shared: bool,
@@ -69,6 +71,8 @@ pub struct SetResult<'a> {
     pub counts: BTreeMap<String, usize>,
     /// Schema keywords that are not checked, and fields whose type changes.
     pub warnings: Vec<Diagnostic>,
+    /// Warnings for the setters that no field follows, by name.
+    pub unused: Vec<(String, Diagnostic)>,
 }
 
 impl SetResult<'_> {
@@ -106,7 +110,14 @@ impl SetValues {
         self
     }
 
-    /// Records who sets the values; none keeps what is recorded.
+    /// A value that is set in another package at the same time. Fields whose patterns also name that setter get it, too.
+    #[must_use]
+    pub fn and_elsewhere(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.elsewhere.insert(name.into(), SetterValue::Scalar(value.into()));
+        self
+    }
+
+    /// Records who sets the values; none removes who set them before.
     #[must_use]
     pub fn set_by(mut self, who: Option<String>) -> Self {
         self.set_by = who;
@@ -153,7 +164,8 @@ impl SetValues {
         }
         if errors.is_empty() {
             errors.extend(self.update_definitions(setters, &values, &mut result).err());
-            errors.extend(update_fields(setters, &values, &mut result));
+            errors.extend(self.update_fields(setters, &values, &mut result));
+            result.unused = unused(setters, &result.counts);
         }
         if errors.is_empty() { Ok(result) } else { Err(errors) }
     }
@@ -171,7 +183,7 @@ impl SetValues {
             let (Some(setter), Some(value)) = (setter, values.get(name)) else { continue };
             match (setter.source, setter.location) {
                 (SetterSource::OpenApi { definition, setter: node }, Some(location)) => {
-                    let mut ops = update_setter(node, setter, value, self.set_by.as_deref());
+                    let mut ops = update_setter(node, value, self.set_by.as_deref());
                     ops.extend(self.description.as_ref().map(|text| {
                         set_string(definition, "description", text, &["type", "description"])
                     }));
@@ -180,18 +192,21 @@ impl SetValues {
                 (SetterSource::FunctionConfig { value: node }, Some(location)) => {
                     let op = match (value, node.as_sequence()) {
                         (SetterValue::List(items), Some(_)) => {
-                            let items = items.iter().map(|item| typed_item(node, item, None));
-                            EditOp::SetItems(node, items.collect())
+                            EditOp::SetItems(node, NewItems::Texts(items.clone(), None))
                         }
                         (SetterValue::List(items), None) => {
                             let old = node.as_scalar().map(|it| it.value()).unwrap_or_default();
-                            EditOp::Set(node, Value::string(format_list(items, &old)))
+                            let style = ListStyle::of_fields(&old, field_nodes(setters, name));
+                            EditOp::Set(node, Value::string(format_list(items, &style)))
                         }
                         _ => EditOp::Set(node, typed_value(node, &value.to_string(), None)),
                     };
                     result.changes.add_at(location.file, node, op);
                 }
-                _ => undefined.push((name.clone(), value.clone())),
+                _ => {
+                    let value = config_string(value, field_nodes(setters, name));
+                    undefined.push((name.clone(), value));
+                }
             }
         }
         // A setter that only fields name gets a definition if the package already calls apply-setters.
@@ -200,6 +215,45 @@ impl SetValues {
         }
         new_definition::define_in_function(setters, &undefined, &mut result.changes)
     }
+
+    /// Updates every field that follows one of the setters.
+    fn update_fields<'a>(
+        &self,
+        setters: &Setters<'a>,
+        values: &Values,
+        result: &mut SetResult<'a>,
+    ) -> Vec<Diagnostic> {
+        let mut errors = Vec::new();
+        let mut all = self.elsewhere.clone();
+        all.extend(values.iter().map(|(name, value)| (name.clone(), value.clone())));
+        let mut resolver = FieldResolver::new(setters.definitions(), &all);
+        result.counts = values.keys().map(|name| (name.clone(), 0)).collect();
+        for field in setters.reached_fields() {
+            let mut is_affected = false;
+            for name in setters.definitions().setters_of(&field.reference) {
+                if let Some(count) = result.counts.get_mut(&name) {
+                    *count += 1;
+                    is_affected = true;
+                }
+            }
+            if !is_affected {
+                continue;
+            }
+            match resolver.resolve(field) {
+                Ok(op) => {
+                    result.warnings.extend(type_change(field, &op));
+                    result.changes.add_at(field.file, field.node, op);
+                }
+                Err(error) => errors.push(error),
+            }
+        }
+        errors
+    }
+}
+
+/// The values of the fields that follow a setter.
+fn field_nodes<'a>(setters: &Setters<'a>, name: &str) -> Vec<NodeRef<'a>> {
+    setters.fields_of(name).into_iter().map(|field| field.node).collect()
 }
 
 /// The value that a setter gets.
@@ -219,7 +273,8 @@ fn new_value(setter: &Setter<'_>, given: Option<&[String]>) -> Result<SetterValu
         Some([one]) => Ok(SetterValue::Scalar(one.clone())),
         Some(values) => match (&setter.source, &setter.value) {
             (SetterSource::FunctionConfig { .. }, old) => {
-                Ok(SetterValue::Scalar(format_list(values, &old.to_string())))
+                let old = old.to_string();
+                Ok(SetterValue::Scalar(format_list(values, &ListStyle::of_fields(&old, []))))
             }
             (_, SetterValue::Scalar(_)) => {
                 Err(error(SetterKind::SingleValue { name, count: values.len() }))
@@ -238,35 +293,17 @@ fn list_items(setter: &Setter<'_>, values: &[String]) -> Vec<String> {
     parsed.unwrap_or_else(|| values.to_vec())
 }
 
-/// Updates every field that follows one of the setters.
-fn update_fields<'a>(
-    setters: &Setters<'a>,
-    values: &Values,
-    result: &mut SetResult<'a>,
-) -> Vec<Diagnostic> {
-    let mut errors = Vec::new();
-    let mut resolver = FieldResolver::new(setters.definitions(), values);
-    result.counts = values.keys().map(|name| (name.clone(), 0)).collect();
-    for field in setters.fields() {
-        let mut is_affected = false;
-        for name in setters.definitions().setters_of(&field.reference) {
-            if let Some(count) = result.counts.get_mut(&name) {
-                *count += 1;
-                is_affected = true;
-            }
+/// Warnings for the setters that no field follows.
+fn unused(setters: &Setters<'_>, counts: &BTreeMap<String, usize>) -> Vec<(String, Diagnostic)> {
+    let warning = |name: &String| {
+        let kind = SetterKind::NoFields { name: name.clone() };
+        match setters.definitions().setter(name).and_then(|it| it.location) {
+            Some(location) => warning_at(location.file, location.node.full_span(), kind),
+            None => Diagnostic::warning(kind),
         }
-        if !is_affected {
-            continue;
-        }
-        match resolver.resolve(field) {
-            Ok(op) => {
-                result.warnings.extend(type_change(field, &op));
-                result.changes.add_at(field.file, field.node, op);
-            }
-            Err(error) => errors.push(error),
-        }
-    }
-    errors
+    };
+    let unused = counts.iter().filter(|(_, count)| **count == 0);
+    unused.map(|(name, _)| (name.clone(), warning(name))).collect()
 }
 
 /// A warning if a number or boolean becomes a string.

@@ -3,18 +3,20 @@
 use krm_yaml::{NodeRef, Value};
 
 use super::changes::EditOp;
-use super::definition::{Setter, SetterValue};
-use super::typed_value::{typed_item, typed_value};
+use super::definition::SetterValue;
+use super::parse_definition::is_true;
+use super::typed_value::{NewItems, typed_value};
 use crate::model::resource::field;
 
 /// The order of the fields of a setter, as kpt writes them.
 const FIELD_ORDER: &[&str] =
     &["name", "value", "listValues", "setBy", "count", "enumValues", "required", "isSet"];
 
-/// The edits of the `setter` mapping of a definition: the value, who set it, and `isSet` if the setter is required.
+/// The edits of the `setter` mapping of a definition: the value, who set it, and that it is set.
+///
+/// Compat: kustomize removes `setBy` if nobody is named, because whoever is recorded there set another value.
 pub(super) fn update_setter<'a>(
     node: NodeRef<'a>,
-    setter: &Setter<'_>,
     value: &SetterValue,
     set_by: Option<&str>,
 ) -> Vec<EditOp<'a>> {
@@ -24,8 +26,7 @@ pub(super) fn update_setter<'a>(
             let old = field(node, "listValues");
             ops.push(match old.filter(|it| it.as_sequence().is_some()) {
                 Some(list) => {
-                    let items = items.iter().map(|item| typed_item(list, item, Some("string")));
-                    EditOp::SetItems(list, items.collect())
+                    EditOp::SetItems(list, NewItems::Texts(items.clone(), Some("string")))
                 }
                 None => {
                     let items = items.iter().map(|item| Value::string(item.clone())).collect();
@@ -37,9 +38,12 @@ pub(super) fn update_setter<'a>(
         }
         other => ops.push(set_string(node, "value", &other.to_string(), FIELD_ORDER)),
     }
-    ops.extend(set_by.map(|who| set_string(node, "setBy", who, FIELD_ORDER)));
+    ops.extend(match set_by {
+        Some(who) => Some(set_string(node, "setBy", who, FIELD_ORDER)),
+        None => field(node, "setBy").map(EditOp::Remove),
+    });
     let is_set = field(node, "isSet");
-    if (setter.required || is_set.is_some()) && !setter.is_set {
+    if !is_set.is_some_and(is_true) {
         ops.push(set_or_insert(node, "isSet", Value::Bool(true), is_set));
     }
     ops
@@ -53,7 +57,8 @@ pub(super) fn set_string<'a>(
     order: &'static [&'static str],
 ) -> EditOp<'a> {
     match field(mapping, key) {
-        Some(node) => EditOp::Set(node, typed_value(node, text, None)),
+        // Compat: kustomize reads these fields as strings, and cannot read a number.
+        Some(node) => EditOp::Set(node, typed_value(node, text, Some("string"))),
         None => {
             let value = Value::string(text.to_owned());
             EditOp::Insert { mapping, key, value, after: before(order, key), before: "x-k8s-cli" }

@@ -69,9 +69,9 @@ pub(crate) struct Args {
     #[arg(long)]
     required: bool,
 
-    /// Syntax of references
-    #[arg(long, value_name = "STYLE", default_value = "openapi")]
-    ref_style: RefStyle,
+    /// Syntax of references [default: kpt-set in kpt packages, otherwise openapi]
+    #[arg(long, value_name = "STYLE")]
+    ref_style: Option<RefStyle>,
 
     #[command(flatten)]
     edit_options: EditOptions,
@@ -80,7 +80,7 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     let schema = schema(args, global)?;
     let opened = args.package.open(&args.edit_options, global, console)?;
-    let packages = setters::read(&opened.session.loaded, &opened.openapi, global);
+    let packages = opened.setters(global);
     let create = CreateSetter {
         name: args.name.clone(),
         value: args.value.clone().or_else(|| args.value_option.clone()),
@@ -90,13 +90,18 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         schema_type: args.kind.clone(),
         schema: schema.as_ref(),
         required: args.required,
-        syntax: args.ref_style.syntax(),
+        syntax: args.ref_style.map(RefStyle::syntax),
     };
     let done = setters::each(&packages, |it| create.matches(it), |it| create.compute(it))?;
     let (mut changes, mut status) = (Changes::default(), Vec::new());
     for (package, created) in done {
         console.report_all(&created.warnings);
         status.extend(setters::headline(&packages, package));
+        if created.existed {
+            status.push(setters::added_references("setter", &args.name, &created.fields));
+            changes.merge(created.changes);
+            continue;
+        }
         if created.fields.is_empty() {
             status.push(format!(
                 "setter \"{}\" doesn't match any field in resource configs, but creating setter definition",

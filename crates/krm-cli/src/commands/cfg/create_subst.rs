@@ -16,7 +16,8 @@ Examples:
 
 /// Define a substitution: a value that is composed of setters.
 ///
-/// Fields match if their value is --field-value. Setters in the pattern that do not exist are created with the values that the pattern
+/// Fields match if their value is --field-value. Markers of the pattern are ${NAME}, or those of --marker, or else its words in capital
+/// letters: IMAGE_TAG for the setter image-tag. Setters in the pattern that do not exist are created with the values that the pattern
 /// extracts from --field-value; if the extraction is ambiguous, that is an error.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -39,9 +40,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PATH")]
     field: Option<Path>,
 
-    /// Syntax of references
-    #[arg(long, value_name = "STYLE", default_value = "openapi")]
-    ref_style: RefStyle,
+    /// Marker of the pattern and the setter or substitution that it stands for; can be repeated
+    #[arg(long = "marker", value_name = "MARKER=NAME", value_parser = marker)]
+    markers: Vec<(String, String)>,
+
+    /// Syntax of references [default: kpt-set in kpt packages, otherwise openapi]
+    #[arg(long, value_name = "STYLE")]
+    ref_style: Option<RefStyle>,
 
     #[command(flatten)]
     edit_options: EditOptions,
@@ -49,19 +54,25 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     let opened = args.package.open(&args.edit_options, global, console)?;
-    let packages = setters::read(&opened.session.loaded, &opened.openapi, global);
+    let packages = opened.setters(global);
     let create = CreateSubstitution {
         name: args.name.clone(),
         field_value: args.field_value.clone(),
         pattern: args.pattern.clone(),
+        markers: args.markers.clone(),
         field: args.field.clone(),
-        syntax: args.ref_style.syntax(),
+        syntax: args.ref_style.map(RefStyle::syntax),
     };
     let done = setters::each(&packages, |it| create.matches(it), |it| create.compute(it))?;
     let (mut changes, mut status) = (Changes::default(), Vec::new());
     for (package, created) in done {
         console.report_all(&created.warnings);
         status.extend(setters::headline(&packages, package));
+        if created.existed {
+            status.push(setters::added_references("substitution", &args.name, &created.fields));
+            changes.merge(created.changes);
+            continue;
+        }
         status.extend(created.setters.iter().map(|(name, value)| {
             format!(
                 "unable to find setter with name {name}, creating new setter with value {value}"
@@ -73,4 +84,14 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     }
     let plan = setters::plan(&changes, &opened.session, global);
     setters::finish(opened.session, plan, &status, &args.edit_options, console)
+}
+
+/// `MARKER=NAME`
+fn marker(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((marker, name)) if !marker.is_empty() && !name.is_empty() => {
+            Ok((marker.to_owned(), name.to_owned()))
+        }
+        _ => Err("expected MARKER=NAME".to_owned()),
+    }
 }

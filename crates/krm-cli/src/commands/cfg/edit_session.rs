@@ -1,6 +1,6 @@
 //! Sessions of commands that edit a package: open and lock it, edit its files, write all changes at once.
 
-use krm_core::{Diagnostic, PackageFile, PackagePath, Plan};
+use krm_core::{Diagnostic, Package, PackageFile, PackagePath, Plan};
 
 use crate::cli::{Global, Preview, optional_bool};
 use crate::commands::kinds::CommandKind;
@@ -72,6 +72,21 @@ impl EditOptions {
     }
 }
 
+/// Whether a session includes subpackages.
+#[derive(Clone, Copy)]
+pub(crate) enum SubpackageScope {
+    All,
+    None,
+    /// If the package reaches into them.
+    If(fn(&Package) -> bool),
+}
+
+impl From<bool> for SubpackageScope {
+    fn from(recurse_subpackages: bool) -> Self {
+        if recurse_subpackages { Self::All } else { Self::None }
+    }
+}
+
 /// A package that is being edited.
 pub(crate) struct EditSession<'a> {
     pub(crate) loaded: LoadedPackage,
@@ -105,7 +120,7 @@ impl<'a> EditSession<'a> {
     pub(crate) fn open_at(
         dir: &str,
         others: &[String],
-        recurse_subpackages: bool,
+        scope: impl Into<SubpackageScope>,
         edit_options: &'a EditOptions,
         global: &Global,
         console: &mut Console,
@@ -113,11 +128,13 @@ impl<'a> EditSession<'a> {
         let names: Vec<String> =
             [dir.to_owned()].into_iter().chain(others.iter().cloned()).collect();
         let lock = plan::lock(&names, &edit_options.preview, console)?;
-        let subpackages = match recurse_subpackages {
-            true => Subpackages::Include,
-            false => Subpackages::JournalsOnly,
+        let (scope, excluded) = (scope.into(), Subpackages::JournalsOnly);
+        let load = || match scope {
+            SubpackageScope::All => loader::load_with(dir, global.jobs, Subpackages::Include),
+            SubpackageScope::None => loader::load_with(dir, global.jobs, excluded),
+            SubpackageScope::If(reaches) => loader::load_if(dir, global.jobs, excluded, reaches),
         };
-        let load = || loader::load_with(dir, global.jobs, subpackages).map_err(Failure::input);
+        let load = || load().map_err(Failure::input);
         let mut loaded = load()?;
         let report = &mut |diagnostic: &Diagnostic| console.report(diagnostic);
         // An interrupted run may have left files half written: they are completed or restored, and read again.

@@ -4,7 +4,7 @@ use krm_core::Diagnostic;
 use krm_core::print::source_text;
 use krm_core::setters::{SetterKind, SetterValue};
 
-use super::setters::{self, SetterPackage};
+use super::setters::SetterPackage;
 use crate::cli::Global;
 use crate::commands::kinds::CommandKind;
 use crate::console::Console;
@@ -29,8 +29,8 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
-    let (loaded, openapi) = args.package.load(global)?;
-    let packages = setters::read(&loaded, &openapi, global);
+    let package = args.package.load(global)?;
+    let packages = package.setters(global);
     let errors: Vec<Diagnostic> =
         packages.iter().flat_map(|package| package.setters.errors()).cloned().collect();
     if !errors.is_empty() {

@@ -8,7 +8,7 @@ use krm_core::setters::{
 };
 use krm_yaml::Value;
 
-use super::setters::{self, SetterPackage};
+use super::setters::SetterPackage;
 use super::{ListFormat, report_load_errors};
 use crate::cli::Global;
 use crate::console::{Console, Table};
@@ -55,8 +55,8 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
-    let (loaded, openapi) = args.package.load(global)?;
-    let packages = setters::read(&loaded, &openapi, global);
+    let package = args.package.load(global)?;
+    let packages = package.setters(global);
     let mut diagnostics: Vec<Diagnostic> = Vec::new();
     let mut records: Vec<Record<'_>> = Vec::new();
     for (at, package) in packages.iter().enumerate() {
@@ -87,7 +87,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     console.report_all(&diagnostics);
     let exit =
         if diagnostics.iter().any(Diagnostic::is_error) { Exit::Input } else { Exit::Success };
-    report_load_errors(&loaded, exit, global, console)
+    report_load_errors(&package.loaded, exit, global, console)
 }
 
 fn data(args: &Args, listed: &SetterList<'_, '_>, setters: &Setters<'_>) -> Vec<Record<'static>> {

@@ -20,7 +20,8 @@ Examples:
 /// Convert setters from one dialect to another.
 ///
 /// openapi defines setters in the Krmfile or Kptfile, and fields reference them with {\"$openapi\":\"NAME\"}. kpt-set keeps values in
-/// the functionConfig of apply-setters, and fields reference them with kpt-set: ${NAME}. What the target dialect cannot represent is
+/// the functionConfig of apply-setters, and fields reference them with kpt-set: ${NAME}; a Kptfile of version v1alpha1 becomes one of
+/// version v1. What the target dialect cannot represent is
 /// listed, and nothing is written unless --lossy is given.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -50,12 +51,13 @@ enum TargetDialect {
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     let opened = args.package.open(&args.edit_options, global, console)?;
-    let packages = setters::read(&opened.session.loaded, &opened.openapi, global);
+    let packages = opened.setters(global);
     let to = match args.to {
         TargetDialect::Openapi => Dialect::OpenApi,
         TargetDialect::KptSet => Dialect::KptSet,
     };
-    let done = setters::each(&packages, |_| true, |it| MigrateSetters { to }.compute(it))?;
+    let migrate = |it| MigrateSetters { to }.compute_inside(it, &setters::outer(&packages, it));
+    let done = setters::each(&packages, |_| true, migrate)?;
     let (mut changes, mut status, mut losses) = (Changes::default(), Vec::new(), Vec::new());
     for (package, migrated) in done {
         losses.extend(migrated.losses);

@@ -1,12 +1,13 @@
 //! `krm cfg rename-setter`: renames a setter and all references to it.
 
-use krm_core::setters::{Changes, RenameSetter, Setters};
+use krm_core::Diagnostic;
+use krm_core::setters::{Changes, RenameSetter, SetterKind, Setters};
 
 use super::edit_session::EditOptions;
 use super::setters::{self, SetterPackage};
-use crate::CommandResult;
 use crate::cli::Global;
 use crate::console::Console;
+use crate::{CommandResult, Failure};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -28,16 +29,28 @@ pub(crate) struct Args {
     /// New name of the setter
     new_name: String,
 
+    /// Fail if no field references the setter
+    #[arg(long)]
+    strict: bool,
+
     #[command(flatten)]
     edit_options: EditOptions,
 }
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     let opened = args.package.open(&args.edit_options, global, console)?;
-    let packages = setters::read(&opened.session.loaded, &opened.openapi, global);
+    let packages = opened.setters(global);
     let rename = RenameSetter { from: args.name.clone(), to: args.new_name.clone() };
     let matches = |it: &Setters<'_>| it.definitions().setter(&args.name).is_some();
     let done = setters::each(&packages, matches, |it| rename.compute(it))?;
+    if done.iter().all(|(_, renamed)| renamed.fields.is_empty()) {
+        let kind = SetterKind::NoFields { name: args.name.clone() };
+        let warning = setters::strict(Diagnostic::warning(kind), args.strict);
+        if warning.is_error() {
+            return Err(Failure::input(warning));
+        }
+        console.report(&warning);
+    }
     let (mut changes, mut status) = (Changes::default(), Vec::new());
     for (package, renamed) in done {
         status.extend(setters::headline(&packages, package));

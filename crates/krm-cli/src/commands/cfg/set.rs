@@ -1,5 +1,7 @@
 //! `krm cfg set`: sets the value of a setter and of every field that references it.
 
+use std::collections::BTreeSet;
+
 use krm_core::diagnostics::contains_secret;
 use krm_core::setters::{Changes, SetValues, read_values};
 use krm_core::{Diagnostic, Severity};
@@ -37,28 +39,38 @@ pub(crate) struct Args {
     name: Option<String>,
 
     /// Value of the setter; several for an array
-    #[arg(allow_negative_numbers = true)]
+    #[arg(allow_negative_numbers = true, group = "given")]
     value: Vec<String>,
 
     /// Element of an array; can be repeated
-    #[arg(long, value_name = "VALUE", conflicts_with = "value", requires = "name")]
+    #[arg(
+        long,
+        value_name = "VALUE",
+        conflicts_with = "value",
+        requires = "name",
+        group = "given"
+    )]
     values: Vec<String>,
 
     /// File with values for several setters: a YAML or JSON mapping, or lines NAME=VALUE
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["value", "values", "name", "all"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["value", "values", "name", "all"], group = "given")]
     from: Option<String>,
 
     /// Write the values of all definitions to their fields
     #[arg(long, conflicts_with_all = ["value", "values", "name"])]
     all: bool,
 
-    /// Record who sets the value [default: keep what is recorded]
-    #[arg(long, value_name = "WHO")]
+    /// Record who sets the value [default: remove who set it before]
+    #[arg(long, value_name = "WHO", requires = "given")]
     set_by: Option<String>,
 
     /// New description of the setter
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", requires = "given")]
     description: Option<String>,
+
+    /// Fail if no field references the setter
+    #[arg(long)]
+    strict: bool,
 
     /// Allow changing values that are shared through aliases
     #[arg(long)]
@@ -74,18 +86,17 @@ type Assignments = Vec<(String, Option<Vec<String>>)>;
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     let assignments = assignments(args)?;
     let opened = args.package.open(&args.edit_options, global, console)?;
-    let packages = setters::read(&opened.session.loaded, &opened.openapi, global);
+    let packages = opened.setters(global);
     let (mut changes, mut status, mut diagnostics) = (Changes::default(), Vec::new(), Vec::new());
-    let is_known =
-        |name: &str| packages.iter().any(|it| it.setters.definitions().setter(name).is_some());
+    let mut unused: Vec<(String, Diagnostic)> = Vec::new();
+    let mut used: BTreeSet<String> = BTreeSet::new();
     for (at, package) in packages.iter().enumerate() {
         diagnostics.extend(package.setters.warnings().iter().cloned());
-        let names = selected(args, &assignments, package, |name| at == 0 && !is_known(name));
+        let names = selected(args, &assignments, &packages, at);
         if names.is_empty() && at > 0 {
             continue;
         }
-        let set = operation(args, &names);
-        match set.compute(&package.setters) {
+        match operation(args, &names, &assignments).compute(&package.setters) {
             Ok(done) => {
                 diagnostics.extend(done.warnings.iter().cloned());
                 if packages.len() > 1 && !names.is_empty() {
@@ -97,11 +108,17 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
                     let hidden = !shows && is_secret(name, package);
                     status_line(name, given.as_deref(), package, count, hidden)
                 }));
+                let reached = done.counts.iter().filter(|(_, count)| **count > 0);
+                used.extend(reached.map(|(name, _)| name.clone()));
+                unused.extend(done.unused);
                 changes.merge(done.changes);
             }
             Err(errors) => diagnostics.extend(errors),
         }
     }
+    // A setter that has fields in one of the packages is used.
+    let unused = unused.into_iter().filter(|(name, _)| !used.contains(name));
+    diagnostics.extend(unused.map(|(_, warning)| setters::strict(warning, args.strict)));
     if diagnostics.iter().any(Diagnostic::is_error) {
         diagnostics.retain(Diagnostic::is_error);
         return Err(Failure::Diagnostics(Exit::Input, diagnostics));
@@ -125,32 +142,41 @@ fn assignments(args: &Args) -> Result<Assignments, Failure> {
     Ok(values.into_iter().map(|(name, values)| (name, Some(values))).collect())
 }
 
-/// The assignments for one package: setters that it defines and, in the outermost package, setters that no package defines, so that
-/// they are reported.
+/// The assignments for one package: setters that it defines or, if no package does, that only its fields name. The outermost package
+/// gets setters that are unknown everywhere, so that they are reported.
 fn selected(
     args: &Args,
     assignments: &Assignments,
-    package: &PackageSetters<'_>,
-    is_undefined: impl Fn(&str) -> bool,
+    packages: &[PackageSetters<'_>],
+    at: usize,
 ) -> Assignments {
-    let definitions = package.setters.definitions();
+    let setter = |package: &PackageSetters<'_>, name: &str| {
+        package.setters.definitions().setter(name).map(|it| it.location.is_some())
+    };
     if args.all {
-        return definitions
-            .setters()
-            .filter(|it| it.location.is_some())
-            .map(|it| (it.name.clone(), None))
-            .collect();
+        let own = packages[at].setters.definitions().setters();
+        return own.filter(|it| it.location.is_some()).map(|it| (it.name.clone(), None)).collect();
     }
-    let is_here = |name: &str| definitions.setter(name).is_some() || is_undefined(name);
+    let is_here = |name: &str| match setter(&packages[at], name) {
+        Some(true) => true,
+        Some(false) => !packages.iter().any(|it| setter(it, name) == Some(true)),
+        None => at == 0 && packages.iter().all(|it| setter(it, name).is_none()),
+    };
     assignments.iter().filter(|(name, _)| is_here(name)).cloned().collect()
 }
 
-fn operation(args: &Args, names: &Assignments) -> SetValues {
+fn operation(args: &Args, names: &Assignments, all: &Assignments) -> SetValues {
     let mut set = SetValues::default();
     for (name, values) in names {
         set = set.and(name.clone());
         if let Some(values) = values {
             set = set.to_all(values.clone());
+        }
+    }
+    for (name, values) in all {
+        let is_elsewhere = !names.iter().any(|(other, _)| other == name);
+        if let (true, Some([value])) = (is_elsewhere, values.as_deref()) {
+            set = set.and_elsewhere(name.clone(), value.clone());
         }
     }
     set.set_by(args.set_by.clone()).description(args.description.clone()).allow_shared(args.shared)

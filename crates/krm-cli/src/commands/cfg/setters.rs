@@ -3,11 +3,11 @@
 use clap::ValueEnum;
 use krm_core::setters::{
     Changes, DeleteDefinition, FieldScan, NodeLocation, ReferenceSyntax, Setters,
-    find_setter_fields,
+    find_setter_fields, reach_subpackages,
 };
-use krm_core::{Destination, Diagnostic, OriginalFile, PackageFile, Plan};
+use krm_core::{Destination, Diagnostic, OriginalFile, PackageFile, Plan, Severity};
 
-use super::edit_session::{EditOptions, EditSession};
+use super::edit_session::{EditOptions, EditSession, SubpackageScope};
 use crate::cli::{Global, optional_bool};
 use crate::commands::kinds::CommandKind;
 use crate::console::Console;
@@ -35,7 +35,29 @@ pub(super) struct SetterPackage {
 /// A package that is being edited, with the documents of `--openapi`.
 pub(super) struct OpenedPackage<'a> {
     pub(super) session: EditSession<'a>,
-    pub(super) openapi: Vec<PackageFile>,
+    openapi: Vec<PackageFile>,
+    recurse_subpackages: bool,
+}
+
+impl OpenedPackage<'_> {
+    /// The setters of the package and, with `-R`, its subpackages.
+    pub(super) fn setters(&self, global: &Global) -> Vec<PackageSetters<'_>> {
+        read(&self.session.loaded, &self.openapi, self.recurse_subpackages, global)
+    }
+}
+
+/// A package that is only read, with the documents of `--openapi`.
+pub(super) struct ReadPackage {
+    pub(super) loaded: LoadedPackage,
+    openapi: Vec<PackageFile>,
+    recurse_subpackages: bool,
+}
+
+impl ReadPackage {
+    /// The setters of the package and, with `-R`, its subpackages.
+    pub(super) fn setters(&self, global: &Global) -> Vec<PackageSetters<'_>> {
+        read(&self.loaded, &self.openapi, self.recurse_subpackages, global)
+    }
 }
 
 impl SetterPackage {
@@ -49,21 +71,25 @@ impl SetterPackage {
         if self.dir == disk::STDIN {
             return Err(Failure::usage(Diagnostic::error(CommandKind::StdinIsNotAPackage)));
         }
-        let (dir, recurse) = (&self.dir, self.recurse_subpackages);
+        let recurse_subpackages = self.recurse_subpackages;
+        let scope = match recurse_subpackages {
+            true => SubpackageScope::All,
+            false => SubpackageScope::If(reach_subpackages),
+        };
         let session =
-            EditSession::open_at(dir, &self.openapi, recurse, edit_options, global, console)?;
-        Ok(OpenedPackage { session, openapi: self.documents(global)? })
+            EditSession::open_at(&self.dir, &self.openapi, scope, edit_options, global, console)?;
+        Ok(OpenedPackage { session, openapi: self.documents(global)?, recurse_subpackages })
     }
 
     /// Reads the package without locking it.
-    pub(super) fn load(
-        &self,
-        global: &Global,
-    ) -> Result<(LoadedPackage, Vec<PackageFile>), Failure> {
-        let subpackages = Subpackages::included_if(self.recurse_subpackages);
-        let loaded =
-            loader::load_with(&self.dir, global.jobs, subpackages).map_err(Failure::input)?;
-        Ok((loaded, self.documents(global)?))
+    pub(super) fn load(&self, global: &Global) -> Result<ReadPackage, Failure> {
+        let (dir, recurse_subpackages) = (&self.dir, self.recurse_subpackages);
+        let loaded = match recurse_subpackages {
+            true => loader::load_with(dir, global.jobs, Subpackages::Include),
+            false => loader::load_if(dir, global.jobs, Subpackages::Exclude, reach_subpackages),
+        };
+        let loaded = loaded.map_err(Failure::input)?;
+        Ok(ReadPackage { loaded, openapi: self.documents(global)?, recurse_subpackages })
     }
 
     fn documents(&self, global: &Global) -> Result<Vec<PackageFile>, Failure> {
@@ -82,14 +108,17 @@ impl SetterPackage {
 
 /// The setters of one package, and the path that is printed for it.
 pub(super) struct PackageSetters<'a> {
+    /// The directory of the package, relative to the outermost one.
+    root: &'a str,
     pub(super) display_path: String,
     pub(super) setters: Setters<'a>,
 }
 
-/// The setters of the package and its subpackages, the outermost package first.
-pub(super) fn read<'a>(
+/// The setters of the package and, if asked for, of its subpackages, the outermost package first.
+fn read<'a>(
     loaded: &'a LoadedPackage,
     openapi: &'a [PackageFile],
+    recurse_subpackages: bool,
     global: &Global,
 ) -> Vec<PackageSetters<'a>> {
     let roots = loaded.package.by_root();
@@ -99,20 +128,26 @@ pub(super) fn read<'a>(
         true => find_setter_fields(file),
         false => FieldScan::default(),
     };
-    let mut found = parallel::map(&files, global.jobs, find).into_iter();
+    let scans = parallel::map(&files, global.jobs, find);
     // An OpenAPI document that is a file of the package is edited there, not as a second copy.
     let own = |other: &'a PackageFile| {
         files.iter().find(|file| file.display_path == other.display_path).copied().unwrap_or(other)
     };
     let openapi: Vec<&PackageFile> = openapi.iter().map(own).collect();
-    let package = |(root, files): (&str, Vec<&'a PackageFile>)| {
-        let fields: Vec<FieldScan<'a>> = found.by_ref().take(files.len()).collect();
-        PackageSetters {
-            display_path: directory_of(loaded, root),
-            setters: Setters::new(files, &openapi, fields),
-        }
-    };
-    roots.into_iter().map(package).collect()
+    let count = if recurse_subpackages { roots.len() } else { 1 };
+    let (mut from, mut packages) = (0, Vec::new());
+    for (at, (root, own)) in roots.iter().enumerate().take(count) {
+        let to = from + own.len();
+        let mut setters = Setters::new(own.clone(), &openapi, scans[from..to].to_vec());
+        // The packages inside this one follow it.
+        let prefix = if root.is_empty() { String::new() } else { format!("{root}/") };
+        let inner = roots[at + 1..].iter().take_while(|(other, _)| other.starts_with(&prefix));
+        let end = to + inner.map(|(_, files)| files.len()).sum::<usize>();
+        setters.reach(&files[to..end], &scans[to..end]);
+        packages.push(PackageSetters { root, display_path: directory_of(loaded, root), setters });
+        from = to;
+    }
+    packages
 }
 
 /// The path of a package with a final slash, such as `shop/`.
@@ -181,6 +216,22 @@ pub(super) fn each<'a, T>(
     if errors.is_empty() { Ok(done) } else { Err(Failure::Diagnostics(crate::Exit::Input, errors)) }
 }
 
+/// The setters of the packages around a package.
+pub(super) fn outer<'p, 'a>(
+    packages: &'p [PackageSetters<'a>],
+    inner: &Setters<'a>,
+) -> Vec<&'p Setters<'a>> {
+    let Some(at) = packages.iter().position(|it| std::ptr::eq(&it.setters, inner)) else {
+        return Vec::new();
+    };
+    let root = packages[at].root;
+    let is_outer = |other: &&PackageSetters<'a>| {
+        other.root.is_empty()
+            || root.strip_prefix(other.root).is_some_and(|rest| rest.starts_with('/'))
+    };
+    packages[..at].iter().filter(is_outer).map(|it| &it.setters).collect()
+}
+
 /// Describes fields by number and location: `2 fields: a.yaml:3:5, b.yaml:1:1`.
 pub(super) fn describe_fields(locations: &[NodeLocation<'_>]) -> String {
     let locations: Vec<String> = locations.iter().map(ToString::to_string).collect();
@@ -189,6 +240,20 @@ pub(super) fn describe_fields(locations: &[NodeLocation<'_>]) -> String {
         1 => format!("1 field: {}", locations[0]),
         count => format!("{count} fields: {}", locations.join(", ")),
     }
+}
+
+/// A warning that `--strict` makes an error.
+pub(super) fn strict(mut warning: Diagnostic, is_strict: bool) -> Diagnostic {
+    if is_strict {
+        warning.severity = Severity::Error;
+    }
+    warning
+}
+
+/// The status line for a definition that existed already.
+pub(super) fn added_references(kind: &str, name: &str, fields: &[NodeLocation<'_>]) -> String {
+    let fields = describe_fields(fields);
+    format!("{kind} \"{name}\" already exists, added references to {fields}")
 }
 
 /// The line with the package path above its status lines, if there are several packages.
@@ -230,7 +295,7 @@ pub(super) fn delete(
     global: &Global,
     console: &mut Console,
 ) -> CommandResult {
-    let packages = read(&opened.session.loaded, &opened.openapi, global);
+    let packages = opened.setters(global);
     let (mut changes, mut status) = (Changes::default(), Vec::new());
     for (package, deleted) in each(&packages, matches, |it| delete.compute(it))? {
         status.extend(headline(&packages, package));
