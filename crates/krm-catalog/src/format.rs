@@ -28,7 +28,7 @@ struct Config {
 /// Formats every resource.
 pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     let config: Config = list.config_or_default()?;
-    let mut schema = Schema::kubernetes();
+    let mut schema = Schema::built_in();
     for crd in list.items.iter().filter(|it| it.kind() == "CustomResourceDefinition") {
         let _ = schema.add_crd(crd.root());
     }

@@ -17,6 +17,10 @@ pub(crate) struct ListOptions {
     #[arg(long, value_name = "MODE", default_value = "infer")]
     list_keys: ListKeys,
 
+    /// How to merge lists that a schema declares atomic
+    #[arg(long, value_name = "MODE", default_value = "infer")]
+    atomic: AtomicLists,
+
     /// Merge keys of the list at a path, such as spec.rules=host,port; omit list elements from the path
     #[arg(long, value_name = "PATH=KEY[,KEY]", value_parser = list_key)]
     list_key: Vec<(String, Vec<String>)>,
@@ -31,6 +35,14 @@ enum ListKeys {
     /// Infer from the elements: mountPath, devicePath, ip, type, topologyKey, name, containerPort
     Infer,
     /// Use schemas only; other lists are replaced as a whole
+    Schema,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum AtomicLists {
+    /// Like other lists: by a merge key that all elements have
+    Infer,
+    /// As the API server does: replaced as a whole
     Schema,
 }
 
@@ -93,9 +105,9 @@ fn list_key(text: &str) -> Result<(String, Vec<String>), String> {
 }
 
 impl ListOptions {
-    /// The schema of the built-in Kubernetes types, of CustomResourceDefinitions in the files, and of `--schema`.
+    /// The schema of the built-in types, of CustomResourceDefinitions in the files, and of `--schema`.
     pub(crate) fn schema(&self, files: &[&File], console: &mut Console) -> Result<Schema, Failure> {
-        let mut schema = Schema::kubernetes();
+        let mut schema = Schema::built_in();
         for file in files {
             console.report_all(&merge::load_schema(&mut schema, file));
         }
@@ -120,6 +132,10 @@ impl ListOptions {
             list_keys: match self.list_keys {
                 ListKeys::Infer => compare::ListKeys::Infer,
                 ListKeys::Schema => compare::ListKeys::Schema,
+            },
+            atomic: match self.atomic {
+                AtomicLists::Infer => compare::AtomicLists::Infer,
+                AtomicLists::Schema => compare::AtomicLists::Schema,
             },
             merge_keys: self.list_key.clone(),
             schema: Some(schema),

@@ -5,7 +5,9 @@ use krm_yaml::NodeRef;
 use super::options::ListOptions;
 use super::sequences::{KeyField, ListType};
 use crate::model::resource::{Resource, is_resource};
-use crate::schema::{ListStrategy, MappingStrategy, Type, schema_from_comment};
+use crate::schema::{
+    CommentSchema, ListStrategy, MappingStrategy, Schema, Type, schema_from_comment,
+};
 
 /// How a mapping merges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,12 +20,29 @@ pub(crate) enum MapStrategy {
     RetainKeys,
 }
 
+/// What a schema says about the elements of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ListRule {
+    /// How they are identified.
+    Defined(ListType),
+    /// That the server does not identify them, which need not hold for files.
+    ServerAtomic,
+    /// That lists are united, but neither by which key nor of what type the elements are.
+    Union,
+    /// That they are functions of a pipeline.
+    Functions,
+}
+
 /// The schema of a node, as far as a comment or the schema of its resource defines it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FieldSchema<'s> {
+    /// The known types, to which comments can refer.
+    types: Option<&'s Schema>,
     schema: Option<Type<'s>>,
-    /// The type of the list, from a comment.
-    list: Option<ListType>,
+    /// The rule for the list, from a comment.
+    list: Option<ListRule>,
+    /// The type of the elements, from a comment.
+    item: Option<Type<'s>>,
     /// The strategy of the mapping, from a comment.
     mapping: Option<MapStrategy>,
 }
@@ -35,7 +54,7 @@ impl<'s> FieldSchema<'s> {
         let schema = resource.zip(options.schema).and_then(|(resource, schema)| {
             schema.resource_type(&resource.api_version(), &resource.kind())
         });
-        Self { schema, ..Self::default() }
+        Self { types: options.schema, schema, ..Self::default() }
     }
 
     /// This schema, or where there is none the one of a resource that is nested here.
@@ -44,29 +63,48 @@ impl<'s> FieldSchema<'s> {
     }
 
     pub(crate) fn field(&self, name: &str) -> Self {
-        Self { schema: self.schema.and_then(|schema| schema.field(name)), ..Self::default() }
+        self.below(self.schema.and_then(|schema| schema.field(name)))
     }
 
     pub(crate) fn item(&self) -> Self {
-        Self { schema: self.schema.and_then(Type::item), ..Self::default() }
+        self.below(self.item.or_else(|| self.schema.and_then(Type::item)))
     }
 
-    /// This schema, overridden by the first of some comments that holds one (`# {"x-kubernetes-list-type": …}`).
-    pub(crate) fn with_comments(mut self, comments: impl Iterator<Item = impl AsRef<str>>) -> Self {
+    fn below(&self, schema: Option<Type<'s>>) -> Self {
+        Self { types: self.types, schema, ..Self::default() }
+    }
+
+    /// This schema, overridden by the first of some comments that holds one (`# {"x-kubernetes-list-type": …}`), or that refers
+    /// to a known type (`# {"$ref":"#/definitions/io.k8s.api.core.v1.PodSpec"}`).
+    pub(crate) fn with_comments(self, comments: impl Iterator<Item = impl AsRef<str>>) -> Self {
         for comment in comments {
             if let Some(found) = comment.as_ref().lines().filter_map(schema_from_comment).next() {
-                let schema = found.get();
-                self.list = schema.list_strategy().and_then(|rule| list_type(schema, rule));
-                self.mapping = map_strategy(schema.mapping_strategy());
-                return self;
+                return self.with_comment(&found);
             }
         }
         self
     }
 
-    pub(crate) fn list(&self) -> Option<ListType> {
+    fn with_comment(mut self, comment: &CommentSchema) -> Self {
+        let definition = |name: Option<&str>| self.types?.definition(name?);
+        let (referred, item) =
+            (definition(comment.reference()), definition(comment.item_reference()));
+        let schema = comment.get();
+        let rule = schema.list_strategy().and_then(|strategy| list_rule(schema, strategy));
+        self.list = rule.map(|rule| match rule {
+            // Who writes a comment means the merge, not the server.
+            ListRule::ServerAtomic => ListRule::Defined(ListType::Atomic),
+            rule => rule,
+        });
+        self.mapping = map_strategy(schema.mapping_strategy());
+        self.schema = referred.or(self.schema);
+        self.item = item;
+        self
+    }
+
+    pub(crate) fn list(&self) -> Option<ListRule> {
         let from_schema =
-            || self.schema.and_then(|schema| list_type(schema, schema.list_strategy()?));
+            || self.schema.and_then(|schema| list_rule(schema, schema.list_strategy()?));
         self.list.clone().or_else(from_schema)
     }
 
@@ -76,18 +114,23 @@ impl<'s> FieldSchema<'s> {
     }
 }
 
-/// The type of a list; `None` where its schema does not define it.
-fn list_type(schema: Type<'_>, rule: ListStrategy<'_>) -> Option<ListType> {
-    match rule {
+/// The rule for a list; `None` where its schema does not define it.
+fn list_rule(schema: Type<'_>, strategy: ListStrategy<'_>) -> Option<ListRule> {
+    match strategy {
         ListStrategy::Unknown => None,
-        ListStrategy::Atomic => Some(ListType::Atomic),
-        ListStrategy::Set => Some(ListType::Set),
+        ListStrategy::Replace => Some(ListRule::Defined(ListType::Atomic)),
+        ListStrategy::Atomic => Some(ListRule::ServerAtomic),
+        ListStrategy::Set => Some(ListRule::Defined(ListType::Set)),
+        ListStrategy::Union => Some(ListRule::Union),
+        ListStrategy::Functions => Some(ListRule::Functions),
         ListStrategy::Associative(keys) => {
-            let key = |name: &str| KeyField {
-                name: name.to_owned(),
-                default: schema.key_default(name).map(str::to_owned),
+            let key = |name: &str| {
+                let default = schema.key_default(name).map(str::to_owned);
+                // A default makes the key part of every element, so that another value is another element: UDP beside TCP.
+                let is_secondary = keys.is_secondary(name) && default.is_none();
+                KeyField { default, is_secondary, ..KeyField::new(name) }
             };
-            Some(ListType::Map(keys.iter().map(key).collect()))
+            Some(ListRule::Defined(ListType::Map(keys.iter().map(key).collect())))
         }
     }
 }

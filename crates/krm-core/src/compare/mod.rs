@@ -25,5 +25,5 @@ pub(crate) use equality::{
 pub(crate) use field_schema::{FieldSchema, MapStrategy};
 pub(crate) use fields::{Field, Fields, key_name, share_merge_keys};
 pub(crate) use json_style::is_json_document;
-pub use options::{ListKeys, ListOptions};
+pub use options::{AtomicLists, ListKeys, ListOptions};
 pub(crate) use resources::{PairedBy, PairedResource, Renames, ResourcePairing};

@@ -222,7 +222,7 @@ impl<'r, 'a> Walk<'_, 'r, 'a> {
 
     fn sequence(&mut self, old: NodeRef<'a>, new: NodeRef<'a>, schema: &FieldSchema<'r>) {
         let sequences: [Vec<_>; 2] = [old, new].map(|sequence| sequence.children().collect());
-        let list_type = list_type(self.options, &self.field_path(), schema, &sequences).list_type;
+        let list_type = list_type(self.options, &self.field_path(), schema, &sequences);
         let aligned = align_elements(&list_type, [old, new]);
         let [was, is] = sequences;
         let schema = schema.item();

@@ -13,10 +13,8 @@ diagnostic_kinds! {
         Conflict { subject: String, change: ConflictKind, resolution: Resolution } = "merge-conflict": "{subject} {change}; {resolution}";
         /// A conflict marker that no longer fits the list below it.
         StaleMarker = "merge-stale-marker": "the elements of this list have changed since its order was marked", hint "order the list by hand and remove the marker above it";
-        /// A list is replaced, because its merge key cannot be inferred.
-        AmbiguousKey { key: &'static str } = "merge-ambiguous-key": "the list is replaced as a whole: its values of `{key}` are not unique";
         /// Several elements of a list have the same merge key.
-        DuplicateElement = "merge-duplicate-element": "an element before this one has the same merge key; they are paired in order";
+        DuplicateElement = "merge-duplicate-element": "another element has the same merge key; they are paired by content, then in order";
         /// An element of an associative list has no merge key.
         MissingKey = "merge-missing-key": "the element has no merge key; it is paired with an equal element only";
         /// The type of a value changes.

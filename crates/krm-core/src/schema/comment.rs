@@ -1,4 +1,4 @@
-//! Schemas in the line comments of fields: `# {"type":"array","x-kubernetes-patch-strategy":"merge",…}`.
+//! Schemas in the comments of fields: `# {"type":"array","x-kubernetes-patch-strategy":"merge",…}`, `# {"$ref":"#/definitions/…"}`.
 
 use krm_yaml::File;
 
@@ -9,15 +9,28 @@ use crate::Severity;
 /// The name of the one definition.
 const NAME: &str = "comment";
 
+/// The prefix of definitions of setters and substitutions, which say nothing about the structure of a field.
+const SETTERS: &str = "io.k8s.cli.";
+
 /// A schema that was read from a comment.
 #[derive(Clone, Debug)]
 pub struct CommentSchema(Schema);
 
 impl CommentSchema {
-    /// The type of the field that has the comment.
+    /// The type of the field that has the comment. References are not resolved, because a comment has no definitions.
     pub fn get(&self) -> Type<'_> {
         let id = self.0.own.definitions[NAME];
         Type::new(&self.0, self.0.own_handle(id))
+    }
+
+    /// The full name of the definition that the comment refers to.
+    pub fn reference(&self) -> Option<&str> {
+        self.get().reference()
+    }
+
+    /// The full name of the definition that the elements of the list refer to.
+    pub fn item_reference(&self) -> Option<&str> {
+        self.get().item()?.reference()
     }
 }
 
@@ -39,9 +52,10 @@ pub fn schema_from_comment(text: &str) -> Option<CommentSchema> {
     let mut reader = Reader::new(&mut schema.own, root, Severity::Warning);
     let keywords = reader.entries(root);
     let is_structure = |keyword: &str| {
-        matches!(keyword, "type" | "items" | "properties") || keyword.starts_with("x-kubernetes-")
+        matches!(keyword, "type" | "items" | "properties" | "$ref")
+            || keyword.starts_with("x-kubernetes-")
     };
-    if keywords.iter().any(|(keyword, _)| keyword.starts_with('$'))
+    if keywords.iter().any(|(keyword, _)| keyword.starts_with('$') && keyword != "$ref")
         || !keywords.iter().any(|(keyword, _)| is_structure(keyword))
     {
         return None;
@@ -51,5 +65,7 @@ pub fn schema_from_comment(text: &str) -> Option<CommentSchema> {
         return None;
     }
     schema.own.definitions.insert(NAME.into(), id);
-    Some(CommentSchema(schema))
+    let found = CommentSchema(schema);
+    let is_setter = found.reference().is_some_and(|name| name.starts_with(SETTERS));
+    (!is_setter).then_some(found)
 }

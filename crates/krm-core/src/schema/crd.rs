@@ -45,10 +45,11 @@ impl Reader<'_> {
         let with = |name| field(crd, "spec").filter(|spec| field(*spec, name).is_some());
         let Some(spec) = with("versions").or_else(|| with("validation")) else { return };
         let group = field(spec, "group").and_then(scalar_text).unwrap_or_default();
-        if group.is_empty() {
-            return self.report(spec, missing("spec.group"));
-        }
         let names = field(spec, "names");
+        if group.is_empty() {
+            // A patch of the versions names neither.
+            return names.into_iter().for_each(|_| self.report(spec, missing("spec.group")));
+        }
         let name = |key| names.and_then(|it| field(it, key)).and_then(scalar_text);
         let Some(kind) = name("kind").filter(|kind| !kind.is_empty()) else {
             return self.report(names.unwrap_or(spec), missing("spec.names.kind"));

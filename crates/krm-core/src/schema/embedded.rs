@@ -1,4 +1,4 @@
-//! The embedded table of the built-in Kubernetes kinds. Types are parsed when they are first used.
+//! The embedded tables of built-in kinds: of Kubernetes, and of files that describe packages. Types are parsed on first use.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -8,6 +8,9 @@ use super::table::{Entry, entries, packages};
 use super::type_ref::NodeHandle;
 
 pub(super) const TEXT: &str = include_str!("kubernetes.txt");
+
+/// Kptfile, Krmfile, Kustomization and Component.
+pub(super) const PACKAGE_FILES: &str = include_str!("package_files.txt");
 
 /// An index of a table, and the types that were parsed so far.
 pub(super) struct Embedded {
@@ -35,6 +38,12 @@ impl Embedded {
     pub(super) fn get() -> &'static Self {
         static EMBEDDED: OnceLock<Embedded> = OnceLock::new();
         EMBEDDED.get_or_init(|| Self::new(TEXT))
+    }
+
+    /// The committed table of package files.
+    pub(super) fn package_files() -> &'static Self {
+        static PACKAGES: OnceLock<Embedded> = OnceLock::new();
+        PACKAGES.get_or_init(|| Self::new(PACKAGE_FILES))
     }
 
     fn new(table: &'static str) -> Self {

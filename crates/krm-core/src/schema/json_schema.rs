@@ -277,7 +277,7 @@ impl<'t> Reader<'t> {
 
 /// Whether the attributes can only be those of a list.
 fn is_for_lists(attributes: &Attributes) -> bool {
-    attributes.list_type.is_some() || attributes.merge_key.is_some()
+    attributes.list_type.is_some() || attributes.merge_key.is_some() || attributes.strategy.merge
 }
 
 /// The mappings that a `<<` key merges.

@@ -6,6 +6,7 @@
 mod comment;
 mod crd;
 mod embedded;
+mod field_type;
 mod json_schema;
 mod keywords;
 mod kinds;
@@ -45,33 +46,44 @@ pub(crate) const AREA: Area = Area {
 #[derive(Clone, Debug)]
 pub struct Schema {
     kubernetes: Option<&'static Embedded>,
+    package_files: Option<&'static Embedded>,
     own: TypeTables,
 }
 
 impl Schema {
     /// A schema with the built-in kinds of the Kubernetes version [`kubernetes_version`].
     pub fn kubernetes() -> Self {
-        Self { kubernetes: Some(Embedded::get()), own: TypeTables::new() }
+        Self { kubernetes: Some(Embedded::get()), ..Self::empty() }
+    }
+
+    /// The same, and the kinds of files that describe packages: Kptfile, Krmfile, Kustomization and Component.
+    pub fn built_in() -> Self {
+        Self { package_files: Some(Embedded::package_files()), ..Self::kubernetes() }
     }
 
     /// A schema without types.
     pub fn empty() -> Self {
-        Self { kubernetes: None, own: TypeTables::new() }
+        Self { kubernetes: None, package_files: None, own: TypeTables::new() }
     }
 
     /// The type of a resource, if it is known.
     pub fn resource_type(&self, api_version: &str, kind: &str) -> Option<Type<'_>> {
         let own = self.own.kind(api_version, kind).map(|id| self.own_handle(id));
-        let handle = own.or_else(|| self.kubernetes?.kind(api_version, kind));
+        let mut embedded = self.embedded();
+        let handle = own.or_else(|| embedded.find_map(|table| table.kind(api_version, kind)));
         handle.map(|handle| Type::new(self, handle))
     }
 
-    /// The known kinds as `apiVersion` and `kind`: first the added ones, then those of Kubernetes, each sorted.
+    fn embedded(&self) -> impl Iterator<Item = &Embedded> {
+        self.kubernetes.into_iter().chain(self.package_files)
+    }
+
+    /// The known kinds as `apiVersion` and `kind`: first the added ones, then those that are built in, each sorted.
     pub fn kinds(&self) -> impl Iterator<Item = (&str, &str)> {
         let own = self.own.kinds.iter().flat_map(|(api_version, kinds)| {
             kinds.keys().map(|kind| (api_version.as_str(), kind.as_str()))
         });
-        own.chain(self.kubernetes.into_iter().flat_map(Embedded::kinds))
+        own.chain(self.embedded().flat_map(Embedded::kinds))
     }
 
     /// The type of the definition with this full name, such as `io.k8s.api.core.v1.Container`.
@@ -86,9 +98,9 @@ impl Schema {
     /// The definition that a reference names. Types of the embedded table refer only to each other, by short names.
     fn lookup(&self, from_embedded: bool, name: &str) -> Option<NodeHandle<'_>> {
         if from_embedded {
-            return self.kubernetes?.definition(name);
+            return self.embedded().find_map(|table| table.definition(name));
         }
         let own = self.own.definitions.get(name).map(|id| self.own_handle(*id));
-        own.or_else(|| self.kubernetes?.by_full_name(name))
+        own.or_else(|| self.embedded().find_map(|table| table.by_full_name(name)))
     }
 }

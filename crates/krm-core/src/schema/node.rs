@@ -70,6 +70,8 @@ pub(super) enum ListType {
     Atomic,
     Set,
     Map,
+    /// The pipeline of a Kptfile. No keyword of OpenAPI expresses it; only the embedded table has it.
+    Functions,
 }
 
 /// `x-kubernetes-patch-strategy`: names separated by commas.

@@ -142,6 +142,7 @@ impl Draft {
         match token {
             "atomic" => attributes.list_type = Some(ListType::Atomic),
             "set" => attributes.list_type = Some(ListType::Set),
+            "functions" => attributes.list_type = Some(ListType::Functions),
             "whole" => attributes.is_atomic_map = true,
             "nullable" => attributes.is_nullable = true,
             "open" => attributes.preserves_unknown_fields = true,

@@ -203,6 +203,7 @@ fn attributes(node: &Node) -> Vec<String> {
     match attributes.list_type {
         Some(ListType::Atomic) => tokens.push("atomic".to_owned()),
         Some(ListType::Set) => tokens.push("set".to_owned()),
+        Some(ListType::Functions) => tokens.push("functions".to_owned()),
         Some(ListType::Map) => tokens.push(format!("keys={}", attributes.keys.join(","))),
         None => {}
     }

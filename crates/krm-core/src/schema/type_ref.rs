@@ -83,6 +83,11 @@ impl<'a> Type<'a> {
         self.handles().into_iter().find_map(|handle| find(handle.attributes()?))
     }
 
+    /// The full name of the definition that it refers to, as it is written.
+    pub(super) fn reference(self) -> Option<&'a str> {
+        self.used.node().reference.as_deref()
+    }
+
     /// The type of the value.
     pub fn value_kind(self) -> ValueKind {
         let value_kinds = self.handles().map(|handle| handle.node().value_kind);

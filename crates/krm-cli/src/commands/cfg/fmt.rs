@@ -85,7 +85,7 @@ enum SeqIndent {
 }
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
-    let schema = args.use_schema.then(Schema::kubernetes);
+    let schema = args.use_schema.then(Schema::built_in);
     let mut exit = Exit::Success;
     for package in args.packages.each() {
         exit = worse(exit, format_package(&package, args, schema.as_ref(), global, console)?);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use krm_yaml::{NodeRef, Segment};
 
-use super::{ElementId, Elements, ListType};
+use super::{ElementId, Elements, ListType, align_duplicates};
 use crate::compare::fingerprint;
 
 /// The elements of two sequences, side by side.
@@ -27,7 +27,8 @@ pub(crate) fn align_elements(list_type: &ListType, sequences: [NodeRef<'_>; 2]) 
             sequences.map(|it| it.children().map(fingerprint::of).collect());
         return align_by_content(&old, &new);
     }
-    let [old, new] = sequences.map(|it| Elements::of(Some(it), list_type, |_| true));
+    let [mut old, mut new] = sequences.map(|it| Elements::of(Some(it), list_type, |_| true));
+    align_duplicates(list_type, [&mut old, &mut new]);
     let mut aligned = AlignedElements::default();
     let added = new.ids.iter().enumerate().filter(|(_, id)| old.find(id).is_none());
     let pairs = old.ids.iter().enumerate().map(|(at, id)| (id, (Some(at), new.find(id))));
@@ -55,9 +56,8 @@ fn shared_keys<'e>(ids: impl Iterator<Item = &'e ElementId>) -> BTreeSet<Option<
 }
 
 fn segment(id: &ElementId, list_type: &ListType) -> Option<Segment> {
-    let ListType::Map(keys) = list_type else { return None };
-    let value = id.first_key()?.to_owned();
-    Some(Segment::Match { key: keys.first()?.name.clone(), value })
+    let (key, value) = (list_type.path_key()?.to_owned(), id.first_key()?.to_owned());
+    Some(Segment::Match { key, value })
 }
 
 /// Patience diff: elements that are unique in both sequences are anchors, and what lies between two anchors is compared by itself.

@@ -7,11 +7,13 @@
 //! - [`pair_returned`]: for function output. A function has no schema to go by and may reorder, so keys, content and neighbours count.
 
 mod align_by_content;
+mod duplicates;
 mod merge_keys;
 mod pair_by_key;
 mod returned;
 
 pub(crate) use align_by_content::align_elements;
+pub(crate) use duplicates::align_duplicates;
 pub(crate) use merge_keys::{KeyField, ListType, list_type};
 pub(crate) use pair_by_key::{ElementId, Elements};
 pub(crate) use returned::pair_returned;

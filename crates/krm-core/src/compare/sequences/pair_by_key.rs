@@ -1,24 +1,24 @@
 //! The elements of an associative list, a set or a list of resources, by what identifies them.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 use krm_yaml::{NodeRef, Value};
 
-use super::merge_keys::{KeyField, ListType, identity, key_text};
+use super::merge_keys::{ListType, identity};
 use crate::print::json;
 
-/// What identifies an element: its merge keys or its value, and how many elements with the same ones come before it.
+/// What identifies an element: its merge keys or its value, and a number among those with the same ones.
 ///
-/// Counting makes duplicates pair in their order, so that no element is lost where a list is not as its schema demands.
+/// Numbers make duplicates pair in their order, so that no element is lost where a list is not as its schema demands.
+/// [`align_duplicates`](super::align_duplicates) assigns better ones.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ElementId {
-    key: ElementKey,
-    occurrence: usize,
+    pub(super) key: ElementKey,
+    pub(super) occurrence: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum ElementKey {
+pub(super) enum ElementKey {
     /// The values of the merge keys, with defaults filled in.
     Keys(Vec<String>),
     /// The element as JSON: in a set, or where it has none of the merge keys and pairs with an equal one only.
@@ -31,7 +31,9 @@ pub(crate) struct Elements<'a> {
     pub(crate) nodes: Vec<NodeRef<'a>>,
     pub(crate) ids: Vec<ElementId>,
     index: HashMap<ElementId, usize>,
-    /// The first element whose merge keys an element before it has.
+    /// Whether two elements have the same merge keys.
+    pub(super) has_duplicates: bool,
+    /// The first element with the merge keys of others whose counterpart had to be guessed.
     pub(crate) duplicate: Option<NodeRef<'a>>,
     /// The first element that has none of the merge keys.
     pub(crate) keyless: Option<NodeRef<'a>>,
@@ -50,9 +52,7 @@ impl<'a> Elements<'a> {
             let key = element_key(node, list_type);
             let count = counts.entry(key.clone()).or_insert(0);
             match &key {
-                ElementKey::Keys(_) if *count > 0 => {
-                    elements.duplicate = elements.duplicate.or(Some(node));
-                }
+                ElementKey::Keys(_) if *count > 0 => elements.has_duplicates = true,
                 ElementKey::Value(_) if matches!(list_type, ListType::Map(_)) => {
                     elements.keyless = elements.keyless.or(Some(node));
                 }
@@ -78,6 +78,16 @@ impl<'a> Elements<'a> {
 
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
+    }
+
+    /// Gives the element at a position another number.
+    pub(super) fn renumber(&mut self, at: usize, occurrence: usize) {
+        self.ids[at].occurrence = occurrence;
+    }
+
+    /// Restores the index after [`Elements::renumber`].
+    pub(super) fn reindex(&mut self) {
+        self.index = self.ids.iter().cloned().zip(0..).collect();
     }
 }
 
@@ -109,15 +119,10 @@ fn element_key(node: NodeRef<'_>, list_type: &ListType) -> ElementKey {
         ListType::Map(keys) => keys.as_slice(),
         _ => &[],
     };
-    let values: Vec<Option<String>> = keys.iter().map(|key| key_value(node, key)).collect();
+    let keys = || keys.iter().filter(|key| !key.is_secondary);
     // Defaults alone do not identify an element: all elements without keys would be one.
-    let has_any = keys.iter().any(|key| key_text(node, &key.name).is_some());
-    if !has_any {
+    if !keys().any(|key| key.text(node).is_some()) {
         return ElementKey::Value(json::write(&Value::Node(node)));
     }
-    ElementKey::Keys(values.into_iter().map(Option::unwrap_or_default).collect())
-}
-
-fn key_value(node: NodeRef<'_>, key: &KeyField) -> Option<String> {
-    key_text(node, &key.name).map(Cow::into_owned).or_else(|| key.default.clone())
+    ElementKey::Keys(keys().map(|key| key.value(node).unwrap_or_default()).collect())
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use krm_yaml::{NodeKind, NodeRef};
 
-use super::merge_keys::{infer_key, key_text};
+use super::merge_keys::{InferredKey, infer_key, key_text};
 use crate::compare::equality::{Equality, ResourceLevel, fields_as_sent, is_equal};
 use crate::compare::fingerprint::of_returned;
 
@@ -24,7 +24,7 @@ pub(crate) fn pair_returned(sent: &[NodeRef<'_>], returned: &[NodeRef<'_>]) -> V
         is_keyed: false,
     };
     pairs.by_ends();
-    if let Ok(key) = infer_key(&[sent, returned]) {
+    if let InferredKey::Unique(key) = infer_key(&[sent, returned]) {
         pairs.is_keyed = true;
         pairs.by_key(key);
     }

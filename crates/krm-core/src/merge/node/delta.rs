@@ -5,7 +5,7 @@ use krm_yaml::{NodeKind, NodeRef};
 use super::state::MergeState;
 use super::two_way_lists::{element_segment, find_list_type};
 use super::{equal, is_null, key_segment};
-use crate::compare::sequences::{Elements, ListType};
+use crate::compare::sequences::{Elements, ListType, align_duplicates};
 use crate::compare::{FieldSchema, Fields, MapStrategy};
 
 /// The entries of `upstream` that did not change since `base`, except for merge keys; `None` where no entry was changed or added.
@@ -86,7 +86,9 @@ fn unchanged_elements<'a>(
         ListType::Set => Vec::new(),
         ListType::Resources => ["apiVersion", "kind", "metadata"].map(str::to_owned).to_vec(),
     };
-    let [old, new] = [base, upstream].map(|it| Elements::of(Some(it), &list_type, |_| true));
+    let [mut old, mut new] =
+        [base, upstream].map(|it| Elements::of(Some(it), &list_type, |_| true));
+    align_duplicates(&list_type, [&mut old, &mut new]);
     let mut excluded = Vec::new();
     let mut changed = false;
     let schema = schema.item();

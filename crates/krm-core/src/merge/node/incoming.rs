@@ -148,7 +148,7 @@ fn collect_nulls<'a>(
             let elements: Vec<NodeRef<'a>> = node.children().collect();
             let path = state.field_path();
             let versions = std::slice::from_ref(&elements);
-            let list_type = list_type(&state.options.lists, &path, schema, versions).list_type;
+            let list_type = list_type(&state.options.lists, &path, schema, versions);
             if matches!(list_type, ListType::Map(_) | ListType::Resources) {
                 let schema = schema.item();
                 for item in elements {
@@ -205,7 +205,7 @@ fn has_value<'a>(
                 node.children().filter(|item| !found.elements.contains(item)).collect();
             let path = state.field_path();
             let versions = std::slice::from_ref(&elements);
-            let found = list_type(&state.options.lists, &path, schema, versions).list_type;
+            let found = list_type(&state.options.lists, &path, schema, versions);
             for item in elements {
                 let keep = match matches!(found, ListType::Map(_)) {
                     true => has_value(state, item, &schema.item(), excluded)?,

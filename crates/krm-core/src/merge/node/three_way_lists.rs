@@ -14,7 +14,7 @@ use super::state::MergeState;
 use super::three_way::{self, EntryAction, EntryContext, KEEP, Versions};
 use super::two_way_lists::{element_segment, find_list_type, warn_about_keys};
 use crate::Diagnostic;
-use crate::compare::sequences::{ElementId, Elements, ListType};
+use crate::compare::sequences::{ElementId, Elements, ListType, align_duplicates};
 use crate::compare::{CommentedEntry, FieldSchema};
 use crate::print::json;
 
@@ -36,7 +36,8 @@ pub(super) fn merge_list<'a>(
         return three_way::merge_value(state, versions, local, upstream, context);
     }
     let of = |list: Option<NodeRef<'a>>| Elements::of(list, &list_type, |_| true);
-    let (old, ours, theirs) = (of(base), of(Some(local)), of(Some(upstream)));
+    let (mut old, mut ours, mut theirs) = (of(base), of(Some(local)), of(Some(upstream)));
+    align_duplicates(&list_type, [&mut old, &mut ours, &mut theirs]);
     warn_about_keys(state, &theirs, &ours);
     let merge_keys: Vec<String> = match &list_type {
         ListType::Map(keys) => keys.iter().map(|key| key.name.clone()).collect(),
@@ -85,8 +86,9 @@ pub(super) fn keep_local_elements<'a>(
     if list_type == ListType::Atomic {
         return Ok(EntryAction::Remove);
     }
-    let old = Elements::of(Some(base), &list_type, |_| true);
-    let ours = Elements::of(Some(local), &list_type, |_| true);
+    let mut old = Elements::of(Some(base), &list_type, |_| true);
+    let mut ours = Elements::of(Some(local), &list_type, |_| true);
+    align_duplicates(&list_type, [&mut old, &mut ours]);
     let elements = ours.ids.iter().zip(&ours.nodes);
     let removed: Vec<NodeRef<'a>> =
         elements.filter(|(id, _)| old.find(id).is_some()).map(|(_, node)| *node).collect();

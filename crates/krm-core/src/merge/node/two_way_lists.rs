@@ -12,7 +12,7 @@ use super::state::MergeState;
 use super::two_way::{FieldDirectives, Merged, merge_node, replace_node};
 use super::{incoming, is_null};
 use crate::Diagnostic;
-use crate::compare::sequences::{self, ElementId, Elements, ListType};
+use crate::compare::sequences::{self, ElementId, Elements, ListType, align_duplicates};
 use crate::compare::{CommentedEntry, FieldSchema};
 use crate::merge::kinds::MergeKind;
 
@@ -35,8 +35,9 @@ pub(super) fn merge_list<'a>(
     if list_type == ListType::Atomic {
         return replace_node(state, source, destination, schema);
     }
-    let theirs = Elements::of(Some(source), &list_type, is_element);
-    let ours = Elements::of(Some(destination), &list_type, |_| true);
+    let mut theirs = Elements::of(Some(source), &list_type, is_element);
+    let mut ours = Elements::of(Some(destination), &list_type, |_| true);
+    align_duplicates(&list_type, [&mut ours, &mut theirs]);
     warn_about_keys(state, &theirs, &ours);
     let start = state.checkpoint();
     let mut merge = ListMerge::new(destination, &ours, &list_type);
@@ -51,18 +52,13 @@ pub(super) fn merge_list<'a>(
     Ok(if is_unchanged { Merged::Unchanged } else { Merged::Changed { replaced: false } })
 }
 
-/// Determines the type of a list, with a warning where it is replaced because a key is not unique.
+/// Determines the type of a list.
 pub(super) fn find_list_type<'a>(
-    state: &mut MergeState<'a, '_>,
+    state: &MergeState<'a, '_>,
     schema: &FieldSchema<'_>,
     versions: &[Vec<NodeRef<'a>>],
 ) -> ListType {
-    let path = state.field_path();
-    let found = sequences::list_type(&state.options.lists, &path, schema, versions);
-    if let Some((node, key)) = found.duplicate {
-        state.warn(node, MergeKind::AmbiguousKey { key });
-    }
-    found.list_type
+    sequences::list_type(&state.options.lists, &state.field_path(), schema, versions)
 }
 
 /// Warns about elements whose identity is not clear.
@@ -116,10 +112,8 @@ struct InsertedElement<'a> {
 
 /// The path segment of an element: its merge key, or its position.
 pub(super) fn element_segment(id: &ElementId, list_type: &ListType, at: usize) -> Segment {
-    match (id.first_key(), list_type) {
-        (Some(value), ListType::Map(keys)) => {
-            Segment::Match { key: keys[0].name.clone(), value: value.to_owned() }
-        }
+    match (id.first_key(), list_type.path_key()) {
+        (Some(value), Some(key)) => Segment::Match { key: key.to_owned(), value: value.to_owned() },
         _ => Segment::Index(at),
     }
 }

@@ -250,9 +250,14 @@ fn incomplete_crd_is_reported_with_its_location() {
 
 #[test]
 fn patch_of_a_crd_is_ignored() {
-    for text in
-        ["metadata: {name: a}", "spec: {conversion: {strategy: Webhook}}", "spec: {group: a}", "[]"]
-    {
+    let texts = [
+        "metadata: {name: a}",
+        "spec: {conversion: {strategy: Webhook}}",
+        "spec: {group: a}",
+        "spec: {versions: [{name: v1, served: false}]}",
+        "[]",
+    ];
+    for text in texts {
         assert_eq!(add(&mut Schema::empty(), text, Schema::add_crd), [""; 0], "{text}");
     }
 }
@@ -349,6 +354,7 @@ fn schema_is_read_from_a_comment() {
             r#"# {"type":"array","items":{"type":"string"},"x-kubernetes-patch-strategy":"merge"}"#,
             "set",
         ),
+        (r#"# {"x-kubernetes-patch-strategy":"merge"}"#, "union"),
         (r#"# {"items":{"type":"string"}}"#, "unknown"),
         (r#"# {"type":"integer"}"#, "not a list"),
     ];

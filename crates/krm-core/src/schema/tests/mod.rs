@@ -181,6 +181,45 @@ fn references_of_the_committed_table_are_defined() {
 }
 
 #[test]
+fn package_files_have_types_with_merge_keys() {
+    let schema = Schema::built_in();
+    let attributes = [
+        ("kpt.dev/v1 Kptfile", "pipeline.mutators", "functions"),
+        ("kpt.dev/v1 Kptfile", "pipeline.validators", "functions"),
+        ("kpt.dev/v1 Kptfile", "status.conditions", "type"),
+        ("config.k8s.io/v1alpha1 Krmfile", "pipeline.mutators", "functions"),
+        ("kustomize.config.k8s.io/v1beta1 Kustomization", "configMapGenerator", "name"),
+        ("kustomize.config.k8s.io/v1beta1 Kustomization", "secretGenerator", "name"),
+        ("kustomize.config.k8s.io/v1beta1 Kustomization", "images", "name"),
+        ("kustomize.config.k8s.io/v1beta1 Kustomization", "resources", "unknown"),
+        ("kustomize.config.k8s.io/v1alpha1 Component", "replicas", "name"),
+    ];
+    for (kind, path, expected) in attributes {
+        assert_eq!(strategy(at(&schema, kind, path)), expected, "{path} of {kind}");
+    }
+    let labels = at(&schema, "kpt.dev/v1 Kptfile", "metadata.labels.a");
+    assert_eq!(labels.value_kind(), ValueKind::String, "types of Kubernetes are found");
+    assert!(Schema::kubernetes().resource_type("kpt.dev/v1", "Kptfile").is_none());
+}
+
+#[test]
+fn table_of_package_files_is_sorted_and_complete() {
+    let schema = Schema::built_in();
+    let table = Embedded::package_files();
+    let names: Vec<&str> = table.types.iter().map(|it| it.entry.name).collect();
+    assert!(names.is_sorted(), "{names:?}");
+    for definition in &table.types {
+        let fields: Vec<&str> =
+            Type::new(&schema, definition.handle()).fields().map(|(name, _)| name).collect();
+        assert!(fields.is_sorted(), "{}: {fields:?}", definition.entry.name);
+    }
+    let references = embedded::PACKAGE_FILES.split_whitespace();
+    for (_, name) in references.filter_map(|token| token.split_once('@')) {
+        assert!(schema.lookup(true, name).is_some(), "{name}");
+    }
+}
+
+#[test]
 fn invalid_table_line_is_an_error() {
     let parse_error = |text| table::entries(text).find_map(|entry| entry.parse().err());
     let message = |text| parse_error(text).expect("invalid").to_string();
