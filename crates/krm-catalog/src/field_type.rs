@@ -1,34 +1,12 @@
-//! The type of a field by the Kubernetes schema.
+//! The type of a field by the schema of its resource.
 
 use krm_core::schema::{Schema, ValueKind};
 use krm_sdk::Resource;
-use krm_sdk::yaml::{Path, Segment};
+use krm_sdk::yaml::Path;
 
-/// The type of a field; none if the schema does not have it. Names, labels and annotations of any kind are strings.
+/// The type of a field; none if it is not known.
 pub(crate) fn of(item: &Resource, path: &Path) -> Option<ValueKind> {
-    let (first, rest) = path.segments().split_first()?;
-    if is_key(first, &["metadata"])
-        && let [field] | [field, Segment::Key(_)] = rest
-    {
-        let names: &[&str] =
-            if rest.len() == 1 { &["name", "namespace"] } else { &["labels", "annotations"] };
-        if is_key(field, names) {
-            return Some(ValueKind::String);
-        }
-    }
-    let schema = Schema::kubernetes();
-    let mut at = schema.resource_type(&item.api_version(), &item.kind())?;
-    for segment in path.segments() {
-        at = match segment {
-            Segment::Key(key) => at.field(key)?,
-            Segment::Index(_) | Segment::Match { .. } | Segment::End => at.item()?,
-        };
-    }
-    Some(at.value_kind())
-}
-
-fn is_key(segment: &Segment, names: &[&str]) -> bool {
-    matches!(segment, Segment::Key(key) if names.contains(&key.as_str()))
+    Schema::built_in().type_at(item.root(), path)
 }
 
 #[cfg(test)]

@@ -24,6 +24,9 @@ diagnostic_kinds! {
         /// A setter that is defined without a value.
         SetterWithoutValue { name: String } = "setter-without-value": "setter `{name}` has no value",
             hint "use `krm cfg set` to set it";
+        /// An empty argument as a value, most likely of an unset variable.
+        EmptyValue = "empty-value": "expected a value, found an empty argument",
+            hint "use --string '' for an empty string, or --null for null";
         /// `--doc` with a number that the file does not have.
         DocumentNotFound { index: usize, count: usize } = "document-not-found": "document {index} not found: the file has {count}, counted from 0";
         /// A path is looked up in a file of comments alone.

@@ -68,6 +68,15 @@ impl EditedFiles {
     }
 }
 
+/// Parses the path of an edit. Compat: an empty path is the whole document in JSON pointers, but on a command line it is an unset
+/// variable of the shell, and the edit would replace the file.
+pub(super) fn parse_path(text: &str) -> Result<Path, String> {
+    match text.is_empty() {
+        true => Err("expected a path; use `.` for the whole document".to_owned()),
+        false => text.parse().map_err(|error: krm_yaml::PathError| error.to_string()),
+    }
+}
+
 /// Edits all files in memory. If one of them cannot be edited, none is.
 pub(super) fn edit_files(
     files: &[String],

@@ -22,6 +22,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// Path to remove
+    #[arg(value_parser = path_edit::parse_path)]
     path: Path,
 
     /// Files to edit; - edits standard input to standard output

@@ -3,7 +3,8 @@
 use clap::ValueEnum;
 use krm_core::Diagnostic;
 use krm_core::diagnostics::CommonKind;
-use krm_yaml::{EditErrorKind, File, NodeRef, ReadError, ScalarType, Value};
+use krm_core::print::json;
+use krm_yaml::{EditErrorKind, File, NodeRef, Path, ReadError, ScalarType, Segment, Value};
 
 /// The type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -93,8 +94,14 @@ impl<'a> TypedValue<'a> {
         (file.documents().count() == 1).then(|| file.document(0)?.root()).flatten()
     }
 
-    /// The value to write in place of `current`. Without a type, a string stays a string.
-    pub(super) fn replacing(&self, current: Option<NodeRef<'_>>) -> Value<'_> {
+    /// The value to write at `path`, in place of `current`. Without a type, a string stays a string, and so does what `is_string`
+    /// says about the fields of the value.
+    pub(super) fn replacing(
+        &self,
+        current: Option<NodeRef<'_>>,
+        path: &Path,
+        is_string: &dyn Fn(&Path) -> bool,
+    ) -> Value<'_> {
         match self.kind {
             Some(ValueType::String) => Value::string(self.text),
             Some(ValueType::Null) => Value::Null,
@@ -102,8 +109,15 @@ impl<'a> TypedValue<'a> {
             Some(ValueType::Int | ValueType::Float | ValueType::Bool) => {
                 Value::plain(self.text.trim())
             }
+            None if matches!(self.text, "\"\"" | "''") => Value::string(""),
             None if current.is_some_and(|node| node.as_str().is_some()) => Value::string(self.text),
-            None => self.inferred(current),
+            None => match self.inferred(current) {
+                value @ Value::String(_) => value,
+                Value::Node(node) => node_with_strings(node, path, is_string),
+                // The argument itself, because `True` and `true` are one boolean, but two strings.
+                _ if is_string(path) => Value::string(self.text),
+                value => with_strings(value, path, is_string),
+            },
         }
     }
 
@@ -135,6 +149,45 @@ impl<'a> TypedValue<'a> {
     }
 }
 
+/// The node as it is written, unless the schema has strings where it has other scalars.
+fn node_with_strings<'v>(
+    node: NodeRef<'v>,
+    path: &Path,
+    is_string: &dyn Fn(&Path) -> bool,
+) -> Value<'v> {
+    let Ok(value) = node.to_value() else { return Value::Node(node) };
+    let before = json::write(&value);
+    let value = with_strings(value, path, is_string);
+    if json::write(&value) == before { Value::Node(node) } else { value }
+}
+
+/// The value, with strings where the schema has them.
+fn with_strings<'v>(value: Value<'v>, path: &Path, is_string: &dyn Fn(&Path) -> bool) -> Value<'v> {
+    match value {
+        Value::Bool(value) if is_string(path) => Value::string(value.to_string()),
+        Value::Number(text) if is_string(path) => Value::String(text),
+        Value::Mapping(entries) => {
+            let entry = |(key, value): (Value<'v>, Value<'v>)| match &key {
+                Value::String(name) => {
+                    let path = path.join(name);
+                    (key, with_strings(value, &path, is_string))
+                }
+                _ => (key, value),
+            };
+            Value::Mapping(entries.into_iter().map(entry).collect())
+        }
+        Value::Sequence(items) => {
+            let element = |(index, value)| {
+                let mut path = path.clone();
+                path.push(Segment::Index(index));
+                with_strings(value, &path, is_string)
+            };
+            Value::Sequence((0..).zip(items).map(element).collect())
+        }
+        other => other,
+    }
+}
+
 /// Whether the current value is a flow collection with elements, whose style the new value keeps.
 fn is_filled_flow(current: Option<NodeRef<'_>>) -> bool {
     current.is_some_and(|node| {
@@ -153,11 +206,10 @@ fn has_collection_keys(node: NodeRef<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use krm_core::print::json;
 
     fn read(text: &str, kind: Option<ValueType>) -> Result<String, String> {
         let value = TypedValue::new(text, kind).map_err(|error| error.message().to_owned())?;
-        Ok(json::write(&value.replacing(None)))
+        Ok(json::write(&value.replacing(None, &Path::default(), &|_| false)))
     }
 
     #[test]
@@ -168,7 +220,7 @@ mod tests {
             ("true", "true"),
             ("yes", r#""yes""#),
             ("~", "null"),
-            ("", "null"),
+            ("\"\"", r#""""#),
             ("nginx:1.27", r#""nginx:1.27""#),
             ("note: this", r#""note: this""#),
             ("- x", r#""- x""#),
@@ -185,6 +237,21 @@ mod tests {
         for (text, expected) in cases {
             assert_eq!(read(text, None).as_deref(), Ok(expected), "{text}");
         }
+    }
+
+    #[test]
+    fn fields_that_are_strings_get_strings() {
+        let read = |text, at: &str| {
+            let is_string = |path: &Path| path.to_string().starts_with(at);
+            let value = TypedValue::new(text, None).unwrap();
+            json::write(&value.replacing(None, &"m".parse().unwrap(), &is_string))
+        };
+        assert_eq!(read("1.10", "m"), r#""1.10""#);
+        assert_eq!(read("True", "m"), r#""True""#);
+        assert_eq!(read("~", "m"), r#""~""#);
+        assert_eq!(read("'1'", "m"), r#""1""#);
+        assert_eq!(read("{a: 1.10, b: 1}", "m.a"), r#"{"a":"1.10","b":1}"#);
+        assert_eq!(read("[{a: 1}, {a: true}]", "m[1].a"), r#"[{"a":1},{"a":"true"}]"#);
     }
 
     #[test]
