@@ -148,8 +148,7 @@ impl Arrangement<'_> {
     ) -> Result<String, EditError> {
         let mut new = NewDocuments::default();
         for addition in self.added.iter().filter(|it| !is_item(it, file)) {
-            let text =
-                source_text::ensure_trailing_newline(source_text::texts(&[addition.node]).concat());
+            let text = document_text(addition.node);
             match addition.position {
                 InsertPosition::Before(neighbour) => {
                     new.before.entry(neighbour.document).or_default().push(text);
@@ -220,6 +219,14 @@ impl Arrangement<'_> {
     }
 }
 
+/// The text of a document that is inserted behind a `---` line.
+fn document_text(node: NodeRef<'_>) -> String {
+    let text = source_text::ensure_trailing_newline(source_text::texts(&[node]).concat());
+    // What follows `---` on its line moves to the next one.
+    let is_beside_marker = node.parent().is_none() && node.document().text().starts_with("--- ");
+    if is_beside_marker { text.trim_start().to_owned() } else { text }
+}
+
 /// The texts of inserted documents, by the document that they are next to.
 #[derive(Default)]
 struct NewDocuments {
@@ -288,6 +295,10 @@ fn line_break(file: &File, new: &NewDocuments) -> &'static str {
 }
 
 fn push_document(out: &mut String, text: &str, line_break: &str) {
+    // The comments of a file without documents are those above the first one that is added.
+    if is_blank(out) && text.starts_with(out.trim_end()) {
+        out.clear();
+    }
     if !out.is_empty() {
         if !out.ends_with('\n') {
             out.push_str(line_break);

@@ -7,7 +7,7 @@ mod assemble;
 mod kinds;
 pub(crate) mod placement;
 mod plan;
-mod remove;
+pub(crate) mod remove;
 mod rename;
 
 pub use assemble::{AssembledFiles, DeletedResource, Deletions, assemble};

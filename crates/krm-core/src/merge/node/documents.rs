@@ -1,4 +1,4 @@
-//! Merges files: their documents are paired as those of packages are, and new ones are appended.
+//! Merges files: their documents are paired as those of packages are, and new ones follow their neighbours of upstream.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -7,7 +7,9 @@ use std::sync::Arc;
 use krm_yaml::{DocumentRef, Edit, File};
 
 use super::options::MergeOptions;
-use super::{Conflict, MergeAction, MergeReport, Merger, Version};
+use super::{Conflict, FooterChange, MergeAction, MergeReport, Merger, Version, write_footers};
+use crate::files::arrangement::is_blank;
+use crate::files::remove;
 use crate::merge::kinds::MergeKind;
 use crate::merge::package::{MergeUnit, UnitPairing, UnitVersion};
 use crate::{Diagnostic, Package, PackageFile, PackagePath};
@@ -61,7 +63,8 @@ pub fn merge_files(
         match unit.local {
             None => {
                 let text = merge.merger.new_document_text(patch.version())?;
-                merge.new.extend(text.map(|text| (patch.node.document(), text)));
+                let document = patch.node.document();
+                merge.new.extend(text.map(|text| NewText { document, text, after: None }));
             }
             Some(here) => {
                 let report =
@@ -91,10 +94,13 @@ pub fn merge_files_three_way(
     for unit in &units {
         let [before, here, there] = [unit.base, unit.local, unit.upstream].map(version_of);
         let report = merge.merger.three_way(before, here, there, &mut merge.edit)?;
-        if let (None, Some(there), MergeAction::Insert) = (here, there, report.action) {
-            let document = there.node.document();
-            merge.new.push((document, Cow::Borrowed(document.text())));
+        if let (None, Some(new), MergeAction::Insert) = (here, unit.upstream, report.action) {
+            let document = new.node.document();
+            let after = FileMerge::preceding(&units, new);
+            merge.new.push(NewText { document, text: Cow::Borrowed(document.text()), after });
         }
+        let is_kept = report.action == MergeAction::Keep && !PackagePath::is_json_name(local.name);
+        merge.footers.extend(unit.footer_change().filter(|_| is_kept));
         merge.add_report(unit, report);
     }
     merge.finish()
@@ -133,6 +139,14 @@ pub(crate) fn delete_unnamed(source: Version<'_>) -> Diagnostic {
     error.at(source.node.document().file(), source.node.span())
 }
 
+/// A document that is added.
+struct NewText<'a> {
+    document: DocumentRef<'a>,
+    text: Cow<'a, str>,
+    /// The position of the document that it follows; `None` at the end.
+    after: Option<usize>,
+}
+
 /// The merge of a file.
 struct FileMerge<'a, 'r> {
     destination: NamedFile<'a>,
@@ -140,8 +154,10 @@ struct FileMerge<'a, 'r> {
     edit: Edit<'a>,
     /// Positions of documents of the destination that are removed.
     removed: BTreeSet<usize>,
-    /// Documents that are added, with their texts.
-    new: Vec<(DocumentRef<'a>, Cow<'a, str>)>,
+    /// Comments at the end of documents that change.
+    footers: Vec<FooterChange>,
+    /// Documents that are added.
+    new: Vec<NewText<'a>>,
     conflicts: Vec<Conflict>,
     warnings: Vec<Diagnostic>,
 }
@@ -154,6 +170,7 @@ impl<'a, 'r> FileMerge<'a, 'r> {
             merger: Merger::new(options),
             edit: Edit::new(destination.file).allow_shared(true).json(is_json),
             removed: BTreeSet::new(),
+            footers: Vec::new(),
             new: Vec::new(),
             conflicts: Vec::new(),
             warnings: Vec::new(),
@@ -169,8 +186,16 @@ impl<'a, 'r> FileMerge<'a, 'r> {
         self.warnings.extend(report.warnings);
     }
 
+    /// The position of the document of local that a new document follows upstream.
+    fn preceding(units: &[MergeUnit<'a>], new: UnitVersion<'a>) -> Option<usize> {
+        let index = |version: UnitVersion<'a>| version.node.document().index();
+        let before = units.iter().filter_map(|unit| Some((index(unit.upstream?), unit.local?)));
+        let before = before.filter(|(theirs, _)| *theirs < index(new));
+        before.max_by_key(|(theirs, _)| *theirs).map(|(_, local)| index(local))
+    }
+
     fn finish(mut self) -> Result<MergedFile, Diagnostic> {
-        self.new.sort_by_key(|(document, _)| document.index());
+        self.new.sort_by_key(|new| new.document.index());
         let file = self.destination.file;
         let mut text = match self.edit.is_empty() {
             true => file.text().to_owned(),
@@ -178,40 +203,74 @@ impl<'a, 'r> FileMerge<'a, 'r> {
                 Diagnostic::from_edit(&error, file).in_file(self.destination.name)
             })?,
         };
-        let count = file.documents().count() - self.removed.len() + self.new.len();
-        if !self.removed.is_empty() {
-            text = remove_documents(text, &self.removed)?;
-        }
-        for (document, new) in &self.new {
-            append(&mut text, *document, new);
-        }
+        text = write_footers(text, &self.footers);
         if !(self.removed.is_empty() && self.new.is_empty()) {
-            check_documents(self.destination, &text, count)?;
+            let in_file = |error: Diagnostic| error.in_file(self.destination.name);
+            text = assemble(text, &self.removed, self.new).map_err(in_file)?;
         }
         Ok(MergedFile { text, conflicts: self.conflicts, warnings: self.warnings })
     }
 }
 
-/// Checks that adding and removing documents left the others intact: without a `---` two of them would become one.
-fn check_documents(destination: NamedFile<'_>, text: &str, count: usize) -> Result<(), Diagnostic> {
-    let file = File::parse(text.to_owned()).map_err(|error| Diagnostic::from(&error))?;
-    if file.errors().next().is_none() && file.documents().count() == count {
-        return Ok(());
+/// Removes and adds documents. Where a new document cannot follow its neighbour, because of directives, it is appended.
+fn assemble(
+    text: String,
+    removed: &BTreeSet<usize>,
+    mut new: Vec<NewText<'_>>,
+) -> Result<String, Diagnostic> {
+    let file = File::parse(text).map_err(|error| Diagnostic::from(&error))?;
+    let count = count_documents(&file) - removed.len() + new.len();
+    let is_intact = |text: &str| {
+        let file = File::parse(text.to_owned());
+        file.is_ok_and(|it| it.errors().next().is_none() && count_documents(&it) == count)
+    };
+    let text = arrange(&file, removed, &new);
+    if is_intact(&text) {
+        return Ok(text);
     }
-    Err(Diagnostic::error(MergeKind::InseparableDocuments).in_file(destination.name))
+    new.iter_mut().for_each(|new| new.after = None);
+    let text = arrange(&file, removed, &new);
+    let error = Diagnostic::error(MergeKind::InseparableDocuments);
+    if is_intact(&text) { Ok(text) } else { Err(error) }
 }
 
-/// Removes documents from a text.
-fn remove_documents(text: String, removed: &BTreeSet<usize>) -> Result<String, Diagnostic> {
-    let file = File::parse(text).map_err(|error| Diagnostic::from(&error))?;
-    let kept = file.documents().filter(|document| !removed.contains(&document.index()));
-    Ok(kept.map(DocumentRef::text).collect())
+/// How many documents are not empty.
+fn count_documents(file: &File) -> usize {
+    let roots = file.documents().filter_map(|document| document.root());
+    roots.filter(|root| root.is_collection() || !root.text().is_empty()).count()
+}
+
+/// The text of a file without the removed documents and with the new ones.
+fn arrange(file: &File, removed: &BTreeSet<usize>, new: &[NewText<'_>]) -> String {
+    let is_marked = file.document(0).is_none_or(|first| first.start_marker().is_some());
+    let mut text = match file.document(0) {
+        Some(_) => String::with_capacity(file.text().len()),
+        None => file.text().to_owned(),
+    };
+    for document in file.documents() {
+        text.push_str(match removed.contains(&document.index()) {
+            true => remove::own_comments(document),
+            false if text.is_empty() && !is_marked => remove::without_separator(document),
+            false => document.text(),
+        });
+        for new in new.iter().filter(|new| new.after == Some(document.index())) {
+            append(&mut text, new.document, &new.text);
+        }
+    }
+    for new in new.iter().filter(|new| new.after.is_none()) {
+        append(&mut text, new.document, &new.text);
+    }
+    text
 }
 
 /// Appends a document.
 fn append(text: &mut String, document: DocumentRef<'_>, new: &str) {
     let is_crlf = text.contains("\r\n");
     let new = new.trim_start_matches('\u{feff}').replace("\r\n", "\n");
+    // The comments of a file without documents are those above the first one that is added.
+    if is_blank(text) && new.starts_with(text.trim_end()) {
+        text.clear();
+    }
     let mut lines = String::new();
     if !text.is_empty() && !text.ends_with('\n') {
         lines.push('\n');

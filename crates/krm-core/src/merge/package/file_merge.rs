@@ -9,7 +9,9 @@ use super::moves;
 use super::text_change::TextChange;
 use super::unit::{MergeUnit, UnitVersion};
 use crate::files::arrangement::ResourcePosition;
-use crate::merge::node::{Conflict, MergeAction, Merger, delete_unnamed};
+use crate::merge::node::{
+    Conflict, FooterChange, MergeAction, Merger, delete_unnamed, write_footers,
+};
 use crate::model::resource::is_null;
 use crate::{Diagnostic, PackageFile, PackagePath};
 
@@ -72,13 +74,28 @@ impl<'a> PackageMerge<'a, '_> {
         for unit in &merge.units {
             self.merge_unit(unit, &mut merger, &mut edit, &mut result)?;
         }
-        if !edit.is_empty() {
+        let footers = self.footers(merge, &result);
+        if !edit.is_empty() || !footers.is_empty() {
             let refused =
                 |error| Diagnostic::from_edit(&error, file).in_file(&*merge.file.display_path);
-            let text = edit.apply().map_err(refused)?;
+            let text = match edit.is_empty() {
+                true => file.text().to_owned(),
+                false => edit.apply().map_err(refused)?,
+            };
+            let text = write_footers(text, &footers);
             result.text = (text != file.text()).then(|| TextChange::between(file.text(), &text));
         }
         Ok(result)
+    }
+
+    /// The comments at the end of documents that change.
+    fn footers(&self, merge: &FileMerge<'a>, result: &FileMergeResult) -> Vec<FooterChange> {
+        let is_kept = |unit: &&MergeUnit<'a>| {
+            unit.local.is_some_and(|local| !result.removed.contains(&local.spot))
+        };
+        let is_merged = self.is_three_way && !merge.file.path.is_json();
+        let units = merge.units.iter().filter(|_| is_merged).filter(is_kept);
+        units.filter_map(MergeUnit::footer_change).collect()
     }
 
     fn merge_unit(

@@ -6,7 +6,7 @@ use krm_yaml::NodeRef;
 
 use crate::compare::{PairedBy, PairedResource, content_roots, document_roots, pair_documents};
 use crate::files::arrangement::ResourcePosition;
-use crate::merge::node::Version;
+use crate::merge::node::{FooterChange, Version, footer_change};
 use crate::model::resource::{Resource, field, is_resource, label, resources};
 use crate::{Package, PackageFile, PackageResource};
 
@@ -91,6 +91,11 @@ impl<'a> MergeUnit<'a> {
     pub(super) fn new(sides: [Option<UnitVersion<'a>>; 3], paired_by: PairedBy) -> Self {
         let [base, upstream, local] = sides;
         Self { base, upstream, local, paired_by }
+    }
+
+    /// The change of the comment at the end of the document that upstream made.
+    pub(in crate::merge) fn footer_change(&self) -> Option<FooterChange> {
+        footer_change(self.base?.node, self.local?.node, self.upstream?.node)
     }
 
     /// Base, upstream and local.
