@@ -58,6 +58,7 @@ pub fn merge_files(
     let [theirs, ours] = &packages;
     let units = PAIRING.two_way([theirs, ours]).map_err(first_error)?;
     let mut merge = FileMerge::new(destination, options);
+    let is_only = destination.file.documents().count() == 1;
     for unit in &units {
         let Some(patch) = unit.upstream else { continue };
         match unit.local {
@@ -70,7 +71,7 @@ pub fn merge_files(
                 let report =
                     merge.merger.two_way(patch.version(), here.version(), &mut merge.edit)?;
                 let has_name = patch.resource.is_some_and(|it| it.identity().is_some());
-                if report.action == MergeAction::Remove && !has_name {
+                if report.action == MergeAction::Remove && !has_name && !is_only {
                     return Err(delete_unnamed(patch.version()));
                 }
                 merge.add_report(unit, report);
