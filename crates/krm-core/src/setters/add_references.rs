@@ -55,7 +55,7 @@ impl AddReferences {
     pub(super) fn compute<'a>(&self, setters: &Setters<'a>) -> AddReferencesResult<'a> {
         let mut result = AddReferencesResult::default();
         let referencing = referencing_fields(setters);
-        for file in setters.files() {
+        for file in setters.resource_files() {
             let mut comments: Option<(usize, LineComments<'a>)> = None;
             for node in field_filter::find(file, &self.filter) {
                 let problem = match referencing.get(&field_id(file, node)) {

@@ -78,7 +78,7 @@ impl<'a> CreateSetter<'a> {
     pub fn matches(&self, setters: &Setters<'a>) -> bool {
         let Ok(schema) = self.schema() else { return true };
         let filter = self.filter(is_array(&schema), self.value.clone());
-        setters.files().iter().any(|file| !field_filter::find(file, &filter).is_empty())
+        setters.resource_files().any(|file| !field_filter::find(file, &filter).is_empty())
     }
 
     fn filter(&self, lists: bool, value: Option<String>) -> FieldFilter {
@@ -217,7 +217,7 @@ fn common_value(
     filter: &FieldFilter,
 ) -> Result<Option<SetterValue>, Diagnostic> {
     let mut first: Option<(NodeLocation<'_>, SetterValue)> = None;
-    for file in setters.files() {
+    for file in setters.resource_files() {
         for node in field_filter::find(file, filter) {
             let value = SetterValue::of_node(node);
             match &first {

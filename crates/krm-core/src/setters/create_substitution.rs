@@ -44,7 +44,7 @@ struct NamedPattern {
 impl CreateSubstitution {
     /// Whether a package has a field that would get a reference.
     pub fn matches(&self, setters: &Setters<'_>) -> bool {
-        setters.files().iter().any(|file| !field_filter::find(file, &self.filter()).is_empty())
+        setters.resource_files().any(|file| !field_filter::find(file, &self.filter()).is_empty())
     }
 
     fn filter(&self) -> FieldFilter {

@@ -5,7 +5,7 @@ use krm_yaml::{Comment, CommentPosition, DocumentRef, NodeKind, NodeRef};
 use super::definition::{NodeLocation, warning_at};
 use super::kinds::SetterKind;
 use super::reference::{self, ParsedComment, Reference};
-use crate::{Diagnostic, PackageFile};
+use crate::{Diagnostic, PackageFile, Resource};
 
 /// A field that follows a setter or a substitution.
 #[derive(Clone, Debug)]
@@ -21,6 +21,15 @@ pub struct SetterField<'a> {
 }
 
 impl<'a> SetterField<'a> {
+    /// The resource that contains the field.
+    pub(super) fn resource(&self) -> Option<Resource<'a>> {
+        let (document, at) = (self.node.document().index(), self.node.start());
+        self.file.resources().find(|resource| {
+            let node = resource.node;
+            node.document().index() == document && (node.start()..=node.end()).contains(&at)
+        })
+    }
+
     /// The location of the value.
     pub fn location(&self) -> NodeLocation<'a> {
         NodeLocation { file: self.file, node: self.node }

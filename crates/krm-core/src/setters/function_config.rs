@@ -6,6 +6,7 @@ use super::definition::{NodeLocation, Setter, SetterSource, SetterValue, scalar_
 use super::typed_value::is_string_list;
 use super::{mapping_entries, root};
 use crate::PackageFile;
+use crate::functions::kptfile::{self, Selection};
 use crate::model::package_path::PackagePath;
 use crate::model::resource::{field, scalar_text};
 
@@ -23,6 +24,11 @@ pub(super) struct ApplySettersCall<'a> {
 }
 
 impl<'a> ApplySettersCall<'a> {
+    /// The resources that the call gets; none if it gets all of them.
+    pub(super) fn selection(&self) -> Option<Selection> {
+        Some(kptfile::selection(self.node)).filter(|it| *it != Selection::default())
+    }
+
     /// The setters that the call has values for.
     pub(super) fn setters(&self) -> Vec<Setter<'a>> {
         self.data.map(|data| setters_of_data(self.file, data)).unwrap_or_default()

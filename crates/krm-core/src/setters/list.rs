@@ -64,7 +64,7 @@ impl ListSetters {
             if let ReferenceTarget::Foreign(name) = &field.reference.target {
                 listed.foreign.entry(name.clone()).or_default().push(field);
             }
-            for name in setters.definitions().setters_of(&field.reference) {
+            for name in setters.setters_of(field) {
                 fields_by_setter.entry(name).or_default().push(field);
             }
         }

@@ -58,6 +58,8 @@ pub struct MigrateResult<'a> {
     pub setters: Vec<String>,
     /// The fields whose references change.
     pub fields: Vec<NodeLocation<'a>>,
+    /// The Kptfile that is upgraded to version v1.
+    pub upgraded: Option<&'a PackageFile>,
     /// What the new dialect cannot represent.
     pub losses: Vec<Diagnostic>,
 }
@@ -106,9 +108,12 @@ fn to_kpt_set<'a>(
     if let Some(file) = kptfile {
         let (changes, losses) = (&mut result.changes, &mut result.losses);
         upgrade_kptfile::Upgrade { file, changes, losses }.run();
+        result.upgraded = Some(file);
     }
     // The upgrade removes all definitions of its Kptfile at once.
-    let is_removed = |file: &PackageFile| kptfile.is_some_and(|it| std::ptr::eq(it, file));
+    let is_removed = |file: &PackageFile| {
+        kptfile.is_some_and(|it| std::ptr::eq(it, file)) && !new_definition::is_kpt_v1(file)
+    };
     let own = in_file_order(setters, |it| matches!(it.source, SetterSource::OpenApi { .. }));
     let mut values = Vec::new();
     for setter in &own {

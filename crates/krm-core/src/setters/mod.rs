@@ -62,6 +62,7 @@ mod parse_definition;
 mod pattern;
 #[cfg(test)]
 mod properties;
+mod reach;
 mod reference;
 mod rename;
 mod resolve;
@@ -91,6 +92,7 @@ pub use kinds::{ReferenceKind, SetterKind};
 pub use list::{ListSetters, ListedSetter, SetterList, fields_to_value, referenced_names};
 pub use migrate::{Dialect, MigrateResult, MigrateSetters};
 pub use pattern::{Candidate, DeriveError, MarkerValues, Pattern, PatternError};
+pub use reach::reach_subpackages;
 pub use reference::{
     ParsedComment, Reference, ReferenceSyntax, ReferenceTarget, parse as parse_reference,
 };
@@ -99,11 +101,14 @@ pub use set::{SetResult, SetValues};
 pub use typed_value::typed_value;
 pub use values_file::{NamedValues, read_values};
 
+use std::collections::BTreeMap;
+
 use krm_yaml::{Entry, NodeKind, NodeRef};
 
 use function_config::ApplySettersCall;
 
 use crate::diagnostics::explain::Area;
+use crate::functions::kptfile::Selection;
 use crate::{Diagnostic, Package, PackageFile};
 
 /// The kinds of diagnostics about setters.
@@ -127,15 +132,11 @@ pub struct Setters<'a> {
     functions: Vec<ApplySettersCall<'a>>,
     /// The fields of subpackages that the values of `functions` reach.
     reached: Vec<SetterField<'a>>,
+    /// The resources that a setter of `functions` reaches, by name, if the call has selectors.
+    selections: BTreeMap<String, Selection>,
     /// The calls of apply-setters in subpackages, which run before those of the package.
     inner_functions: Vec<ApplySettersCall<'a>>,
     warnings: Vec<Diagnostic>,
-}
-
-/// Whether setters of a package reach fields of its subpackages: it calls apply-setters.
-pub fn reach_subpackages(package: &Package) -> bool {
-    let files = package.by_root().into_iter().next().map(|(_, files)| files);
-    !function_config::find_calls(&files.unwrap_or_default()).is_empty()
 }
 
 impl<'a> Setters<'a> {
@@ -172,29 +173,6 @@ impl<'a> Setters<'a> {
         setters
     }
 
-    /// Adds the fields of subpackages that the package's calls of apply-setters set, with one [`FieldScan`] per file.
-    pub fn reach(&mut self, files: &[&'a PackageFile], scans: &[FieldScan<'a>]) {
-        if self.functions.is_empty() {
-            return;
-        }
-        self.inner_functions = function_config::find_calls(files);
-        for field in scans.iter().flat_map(|scan| &scan.fields) {
-            let ReferenceTarget::Pattern(pattern) = &field.reference.target else { continue };
-            // A setter that only fields name gets a value when it is set.
-            let is_own = |name: &&str| {
-                let setter = self.definitions.setter(name);
-                setter.is_some_and(|it| !matches!(it.source, SetterSource::OpenApi { .. }))
-            };
-            if !pattern.markers().iter().any(is_own) {
-                continue;
-            }
-            if let (NodeKind::Sequence, Some(name)) = (field.node.kind(), pattern.only_marker()) {
-                self.definitions.treat_as_list(name);
-            }
-            self.reached.push(field.clone());
-        }
-    }
-
     /// The setters of files whose fields were already found, with one [`FieldScan`] per file.
     pub fn new(
         files: Vec<&'a PackageFile>,
@@ -211,12 +189,18 @@ impl<'a> Setters<'a> {
         let functions = function_config::find_calls(&files);
         functions.iter().flat_map(|call| call.setters()).for_each(|it| definitions.add(it));
         definitions.check();
+        let named = |call: &ApplySettersCall<'a>, it: Selection| {
+            call.setters().into_iter().map(move |setter| (setter.name, it.clone()))
+        };
+        let selected = functions.iter().filter_map(|call| Some((call, call.selection()?)));
+        let selections = selected.flat_map(|(call, it)| named(call, it)).collect();
         let mut setters = Self {
             files,
             definition_files,
             definitions,
             fields: Vec::new(),
             functions,
+            selections,
             reached: Vec::new(),
             inner_functions: Vec::new(),
             warnings: Vec::new(),
@@ -262,6 +246,13 @@ impl<'a> Setters<'a> {
         if is_in_function { ReferenceSyntax::Pattern } else { ReferenceSyntax::OpenApi }
     }
 
+    /// The files whose fields can refer to setters: not the functionConfig with their values.
+    fn resource_files(&self) -> impl Iterator<Item = &'a PackageFile> {
+        let is_config =
+            |file: &PackageFile| self.functions.iter().any(|it| std::ptr::eq(it.file, file));
+        self.files.iter().copied().filter(move |file| !is_config(file))
+    }
+
     /// The files of the package.
     pub(crate) fn files(&self) -> &[&'a PackageFile] {
         &self.files
@@ -277,11 +268,6 @@ impl<'a> Setters<'a> {
         &self.fields
     }
 
-    /// The fields of the package, and those of subpackages that its setters reach.
-    pub(crate) fn reached_fields(&self) -> impl Iterator<Item = &SetterField<'a>> {
-        self.fields.iter().chain(&self.reached)
-    }
-
     /// What is wrong with the definitions. While there are errors, no operation changes anything.
     pub fn errors(&self) -> &[Diagnostic] {
         &self.definitions.errors
@@ -294,12 +280,6 @@ impl<'a> Setters<'a> {
     /// Comments that look like references but are invalid, and references to undefined names.
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.warnings
-    }
-
-    /// The fields that follow a setter, directly or through substitutions.
-    pub fn fields_of(&self, name: &str) -> Vec<&SetterField<'a>> {
-        let fields = self.reached_fields();
-        fields.filter(|it| self.definitions.setters_of(&it.reference).contains(name)).collect()
     }
 
     /// The fields whose reference names nothing that is defined.

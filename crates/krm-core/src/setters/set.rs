@@ -230,7 +230,7 @@ impl SetValues {
         result.counts = values.keys().map(|name| (name.clone(), 0)).collect();
         for field in setters.reached_fields() {
             let mut is_affected = false;
-            for name in setters.definitions().setters_of(&field.reference) {
+            for name in setters.setters_of(field) {
                 if let Some(count) = result.counts.get_mut(&name) {
                     *count += 1;
                     is_affected = true;

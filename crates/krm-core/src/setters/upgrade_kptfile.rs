@@ -1,4 +1,4 @@
-//! Upgrading a Kptfile of version v1alpha1 to v1, so that a package with kpt-set references can be rendered.
+//! Upgrading a Kptfile of version v1alpha1 or v1alpha2 to v1, so that a package with kpt-set references can be rendered.
 
 use krm_yaml::{Entry, NodeKind, NodeRef, Value};
 
@@ -25,10 +25,17 @@ const INFO: [(&str, &str); 6] = [
     ("man", "man"),
 ];
 
-/// Whether a file is a Kptfile of version v1alpha1.
+/// A version that already has a pipeline, and the same fields as v1.
+const KPT_V1ALPHA2: &str = "kpt.dev/v1alpha2";
+
+/// Whether a file is a Kptfile of a version before v1.
 pub(super) fn is_old(file: &PackageFile) -> bool {
+    has_version(file, KPT_V1ALPHA1) || has_version(file, KPT_V1ALPHA2)
+}
+
+fn has_version(file: &PackageFile, expected: &str) -> bool {
     let version = root(file).and_then(|root| field(root, "apiVersion")).and_then(scalar_text);
-    file.path.name() == "Kptfile" && version.is_some_and(|it| it == KPT_V1ALPHA1)
+    file.path.name() == "Kptfile" && version.is_some_and(|it| it == expected)
 }
 
 /// The edits of an upgrade, and what version v1 cannot represent.
@@ -42,9 +49,11 @@ impl<'a> Upgrade<'_, 'a> {
     /// Upgrades the Kptfile, but for its setters and substitutions: their definitions are removed here and converted elsewhere.
     pub(super) fn run(&mut self) {
         let Some(root) = root(self.file) else { return };
+        let is_recent = has_version(self.file, KPT_V1ALPHA2);
         for entry in mapping_entries(root) {
             let name = scalar_text(entry.key).unwrap_or_default();
             match &*name {
+                _ if is_recent && name != "apiVersion" => {}
                 "apiVersion" => self.add(entry, EditOp::Set(entry.value, string(KPT_V1))),
                 "packageMetadata" => self.info(entry),
                 "upstream" => self.upstream(root, entry),

@@ -62,6 +62,8 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     for (package, migrated) in done {
         losses.extend(migrated.losses);
         status.extend(setters::headline(&packages, package));
+        let upgraded = migrated.upgraded.map(|file| &file.display_path);
+        status.extend(upgraded.map(|path| format!("upgraded {path} to kpt.dev/v1")));
         let (count, fields) = (migrated.setters.len(), migrated.fields.len());
         status.push(format!("migrated {count} setter(s) and {fields} field(s)"));
         changes.merge(migrated.changes);

@@ -112,10 +112,7 @@ impl<'a> Parser<'a> {
             name: text(node, "name"),
             tag,
             config: config?,
-            selection: Selection {
-                selectors: selectors(node, "selectors"),
-                exclude: selectors(node, "exclude"),
-            },
+            selection: selection(node),
             place: DeclarationSite::of(self.file, node),
         })
     }
@@ -196,6 +193,14 @@ fn exclusive(first: &str, second: &str) -> KptfileKind {
 
 fn text(node: NodeRef<'_>, name: &str) -> Option<String> {
     field(node, name).and_then(scalar_text).map(std::borrow::Cow::into_owned)
+}
+
+/// The resources that a function in a pipeline gets.
+pub(crate) fn selection(function: NodeRef<'_>) -> Selection {
+    Selection {
+        selectors: selectors(function, "selectors"),
+        exclude: selectors(function, "exclude"),
+    }
 }
 
 fn selectors(function: NodeRef<'_>, name: &str) -> Vec<Selector> {

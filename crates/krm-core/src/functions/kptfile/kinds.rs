@@ -7,7 +7,7 @@ diagnostic_kinds! {
     pub enum KptfileKind {
         /// A Kptfile of a version before v1.
         OldVersion { version: String, current: &'static str } = "kptfile-old-version": "unsupported Kptfile version `{version}`",
-            hint "convert the Kptfile to `{current}`; the function `fix` of kpt's catalog does most of it";
+            hint "convert it to `{current}` with `krm cfg migrate-setters --to kpt-set -R`";
         /// Not a Kptfile at all.
         NotAKptfile { expected: String } = "not-a-kptfile": "expected `{expected}` in a Kptfile";
         /// More than one document.

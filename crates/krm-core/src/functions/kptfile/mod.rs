@@ -8,6 +8,7 @@ mod selection;
 mod status;
 
 pub use config::function_config;
+pub(crate) use function::selection;
 pub use function::{Config, Function, Program, Role};
 pub use kinds::KptfileKind;
 pub use selection::{Selection, Selector};
