@@ -141,7 +141,9 @@ impl<'a> Finder<'a> {
             };
             last = Some(span);
             if span.start >= run && head.is_some() {
-                let owner = entry.map(|entry| entry.owner).filter(|_| !heads_document);
+                // Behind the dash of the first entry it belongs to the entry, whatever is above the dash.
+                let is_behind = head.is_some_and(|head| span.start > head);
+                let owner = entry.map(|it| it.owner).filter(|_| is_behind || !heads_document);
                 self.push(span, CommentPosition::Head, owner);
             } else {
                 self.apart(span, touches, before, after);

@@ -61,9 +61,11 @@ fn above(node: NodeRef<'_>, comments: &[Comment<'_>]) -> String {
     let document = node.document();
     let lines: Vec<&str> = match (node.parent(), document.start_marker()) {
         (Some(_), _) => {
-            let own = |comment: &&Comment<'_>| {
-                comment.position == CommentPosition::Head && comment.owner == Some(node)
+            // Compat: kpt writes the comments above an item behind its dash, where they are line comments.
+            let is_above = |comment: &Comment<'_>| {
+                comment.position == CommentPosition::Head || comment.span.start < node.start()
             };
+            let own = |comment: &&Comment<'_>| comment.owner == Some(node) && is_above(comment);
             comments.iter().filter(own).map(|comment| comment.text).collect()
         }
         (None, Some(marker)) => {
@@ -268,6 +270,16 @@ mod tests {
         assert_eq!(texts(&[root]), [source.replace("---\n", "").trim_end()]);
         let items: Vec<_> = root.as_mapping().unwrap().get("list").unwrap().children().collect();
         assert_eq!(texts(&items), ["# of one\na: 1", "# of two\n# again\nb: 2"]);
+    }
+
+    #[test]
+    fn comments_behind_the_dash_are_included() {
+        let source = "# zero\n- # of one\n  # more\n  a: 1\n  # below\n- # of two\n\n  # x\n  {b: 2}\n-\n  # y\n\n  c: 3\n- # z\n  - 1\n";
+        let file = krm_yaml::File::parse(source.to_owned()).unwrap();
+        let items: Vec<_> = file.document(0).unwrap().root().unwrap().children().collect();
+        let expected =
+            ["# of one\n# more\na: 1\n# below", "# of two\n# x\n{b: 2}", "# y\nc: 3", "# z\n- 1"];
+        assert_eq!(texts(&items), expected);
     }
 
     #[test]

@@ -18,8 +18,9 @@ pub(crate) struct ItemSlot {
 /// How the text of a resource is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// An element in block style: the columns of the dash and of the content.
-    Block(usize, usize),
+    /// An element in block style: the columns of the dash and of the content, and how many of its leading comments are above the dash;
+    /// none if all of them are.
+    Block(usize, usize, Option<usize>),
     /// An element in flow style, with its lines after the first indented to a column.
     Flow(usize),
     /// A document.
@@ -27,30 +28,31 @@ pub(super) enum Layout {
 }
 
 impl ItemSlot {
-    /// The slot of an item of a list; `comments` are those of its document. None if the item begins below its dash.
+    /// The slot of an item of a list; `comments` are those of its document.
     pub(super) fn of_item(node: NodeRef<'_>, comments: &[Comment<'_>]) -> Option<Self> {
-        let source = node.document().file().text();
+        let file = node.document().file();
+        let source = file.text();
         let document = node.document().span();
         if !node.parent()?.is_block() {
-            let line = node.document().file().line_at(node.start());
-            let layout = Layout::Flow(indentation(line.of(source)));
+            let layout = Layout::Flow(indentation(file.line_at(node.start()).of(source)));
             return Some(Self { span: node.full_span(), document, layout });
         }
+        let content = node.full_span().start;
         let inside = |owner: NodeRef<'_>| node.subtree().contains(&owner.index());
-        let own = comments.iter().filter(|comment| comment.owner.is_some_and(inside));
-        let (mut start, mut end) = (node.full_span().start, node.end());
-        for comment in own {
+        let own = || comments.iter().filter(|comment| comment.owner.is_some_and(inside));
+        let (mut start, mut end) = (content, node.end());
+        for comment in own() {
             start = start.min(comment.span.start);
             end = end.max(comment.span.end);
         }
-        let dash = node.document().file().line_at(node.full_span().start);
-        let columns =
-            dash.of(source).find('-').filter(|at| dash.of(source)[..*at].trim().is_empty());
-        let column = node.full_span().start - dash.start;
-        let start = node.document().file().line_at(start).start;
+        let dash = dash(node)?;
+        let above = own().filter(|comment| comment.span.start < dash).count();
+        let is_below = file.line_at(dash) != file.line_at(content);
+        let column = |at: u32| (at - file.line_at(at).start) as usize;
+        let layout = Layout::Block(column(dash), column(content), is_below.then_some(above));
+        let start = file.line_at(start.min(dash)).start;
         let end = line_end(source, end);
         let end = if keeps_line_breaks(node) { past_blank_lines(source, end) } else { end };
-        let layout = Layout::Block(columns?, column as usize);
         Some(Self { span: Span::new(start, end), document, layout })
     }
 
@@ -66,6 +68,22 @@ impl ItemSlot {
         let end = document.end_marker().map_or(document.span().end, |marker| marker.start);
         let (span, layout) = (Span::new(start + skip, end), Layout::Document);
         Self { span, document: document.span(), layout }
+    }
+}
+
+/// The offset of the dash of an element in block style, which is on the line of the element or, with nothing but comments and
+/// properties between them, on a line above it. None if something precedes it, as in `- - a`.
+fn dash(node: NodeRef<'_>) -> Option<u32> {
+    let file = node.document().file();
+    let mut line = file.line_at(node.full_span().start);
+    loop {
+        let text = line.of(file.text());
+        let at = indentation(text);
+        match text[at..].bytes().next() {
+            Some(b'-') => return Some(line.start + at as u32),
+            _ if line.start <= node.parent()?.start() => return None,
+            _ => line = file.line_at(line.start - 1),
+        }
     }
 }
 
@@ -97,10 +115,18 @@ pub(super) fn indentation(line: &str) -> usize {
 }
 
 impl Layout {
+    /// The same layout for a new item.
+    pub(super) fn for_new_item(self) -> Self {
+        match self {
+            Self::Block(dash, column, _) => Self::Block(dash, column, None),
+            other => other,
+        }
+    }
+
     /// The text of an item in this layout. In flow style a block-style item is written as JSON, which has no comments.
     pub(super) fn write(self, item: &Item) -> String {
         match self {
-            Self::Block(dash, column) => as_element(&text_of(item), dash, column),
+            Self::Block(dash, column, above) => as_element(&text_of(item), dash, column, above),
             Self::Flow(column) => match item.root().is_block() {
                 true => json::write(&Value::Node(item.root())),
                 false => indented(item.root().text(), column),
@@ -133,21 +159,24 @@ pub(super) fn ensure_trailing_newline(mut text: String) -> String {
     text
 }
 
-/// Indents the text: leading comments to the dash, the first line after the dash, and the rest to the content column.
-fn as_element(text: &str, dash: usize, column: usize) -> String {
+/// Indents the text: the first `above` leading comments to the dash, the next line after the dash, and the rest to the content column.
+fn as_element(text: &str, dash: usize, column: usize, above: Option<usize>) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 4);
-    let mut is_above = true;
+    let (mut is_above, mut left) = (true, above.unwrap_or(usize::MAX));
     for line in text.split_inclusive('\n') {
-        let is_blank = line.trim_end_matches(['\n', '\r']).is_empty();
-        let is_comment = is_above && line.starts_with('#');
-        let lead = match (is_blank, is_above, is_comment) {
-            (true, _, _) => String::new(),
-            (_, true, true) => " ".repeat(dash),
-            (_, true, false) => {
-                is_above = false;
-                format!("{}-{}", " ".repeat(dash), " ".repeat(column - dash - 1))
+        let is_comment = line.starts_with('#');
+        let lead = match is_above {
+            _ if line.trim_end_matches(['\n', '\r']).is_empty() => String::new(),
+            true if is_comment && left > 0 => {
+                left -= 1;
+                " ".repeat(dash)
             }
-            _ => " ".repeat(column),
+            true => {
+                is_above = false;
+                let gap = if is_comment { 1 } else { column - dash - 1 };
+                format!("{}-{}", " ".repeat(dash), " ".repeat(gap))
+            }
+            false => " ".repeat(column),
         };
         out.push_str(&lead);
         out.push_str(line);

@@ -69,7 +69,7 @@ impl Stream {
         match item {
             OutputItem::Unchanged(origin) => self.bytes(self.slots[*origin].span).to_owned(),
             OutputItem::Changed(origin, changed) => self.slots[*origin].layout.write(changed),
-            OutputItem::New(new) => first.layout.write(new),
+            OutputItem::New(new) => first.layout.for_new_item().write(new),
         }
     }
 
@@ -119,7 +119,7 @@ impl Stream {
             OutputItem::New(item) | OutputItem::Changed(_, item) if is_json => {
                 json::write(&Value::Node(item.root()))
             }
-            OutputItem::New(item) => Layout::Block(0, 2).write(item),
+            OutputItem::New(item) => Layout::Block(0, 2, None).write(item),
             _ => String::new(),
         };
         let list: Vec<String> = output.iter().map(rendered).collect();

@@ -34,6 +34,31 @@ fn unchanged_items_keep_their_bytes() {
     }
 }
 
+/// Compat: kpt writes the comments of an item behind its dash (issue 16).
+#[test]
+fn comments_behind_the_dash_stay_there() {
+    let text = format!(
+        "{HEAD}items:\n# above\n- # licence\n  # of it\n  apiVersion: v1\n  kind: A\n-   # deep\n    apiVersion: v1\n    kind: B\n-\n  apiVersion: v1\n  kind: C\n  # foot\n- # d\n  {{apiVersion: v1, kind: D}}\n"
+    );
+    assert_eq!(edited(&text, |list| list.items = list.items.clone()), text);
+    let heads: Vec<String> = (0..4)
+        .map(|at| {
+            let (_, list) = Stream::read(text.clone()).unwrap();
+            let lines = list.items[at].text().lines().map(str::to_owned);
+            lines.take_while(|line| line.starts_with('#')).collect::<Vec<_>>().join(" ")
+        })
+        .collect();
+    assert_eq!(heads, ["# above # licence # of it", "# deep", "", "# d"]);
+    let out = edited(&text, |list| {
+        list.items.iter_mut().for_each(|item| item.set("x", 1).unwrap());
+        list.items.push(new("n"));
+    });
+    let expected = format!(
+        "{HEAD}items:\n# above\n- # licence\n  # of it\n  apiVersion: v1\n  kind: A\n  x: 1\n- # deep\n    apiVersion: v1\n    kind: B\n    x: 1\n- apiVersion: v1\n  kind: C\n  x: 1\n  # foot\n- # d\n  {{apiVersion: v1, kind: D, x: 1}}\n# new\n- apiVersion: v1\n  kind: New\n  metadata:\n    name: n # it\n"
+    );
+    assert_eq!(out, expected);
+}
+
 #[test]
 fn transport_annotations_are_hidden_from_the_function_and_restored() {
     let text = format!("{HEAD}{ITEMS}");
@@ -158,7 +183,7 @@ fn copy_with_the_same_identity_is_the_update() {
     let (_, list) = Stream::read(out.clone()).unwrap();
     let ids: Vec<bool> = out.split("\n- ").map(|it| it.contains("/id: ")).collect();
     assert_eq!(ids, [false, false, true, false], "{out}");
-    assert_eq!(list.items[0].item().index, None);
+    assert_eq!(list.items[0].item().index, Some(0));
 }
 
 #[test]
