@@ -46,9 +46,27 @@ pub(super) fn input() -> Result<File, Failure> {
     Ok(file)
 }
 
+/// A program that failed, and what it printed.
+pub(super) struct FailedProgram {
+    pub(super) failure: Failure,
+    pub(super) output: String,
+}
+
+impl From<Failure> for FailedProgram {
+    fn from(failure: Failure) -> Self {
+        Self { failure, output: String::new() }
+    }
+}
+
+impl From<io::Error> for FailedProgram {
+    fn from(error: io::Error) -> Self {
+        Failure::from(error).into()
+    }
+}
+
 impl Program {
     /// Runs the program and returns its output. Its standard error is passed through.
-    pub(super) fn run(&self, input: &File, with_flags: bool) -> Result<String, Failure> {
+    pub(super) fn run(&self, input: &File, with_flags: bool) -> Result<String, FailedProgram> {
         let read = adapter::Input::new(input).map_err(Failure::input)?;
         let mut args = self.command.clone();
         let mut variables: Vec<Variable> = env::vars_os()
@@ -86,7 +104,11 @@ impl Program {
                 let _ = io::stderr().write_all(execution.stderr.text().as_bytes());
                 Ok(String::new())
             }
-            Err(error) => Err(Failure::function(execution.failure(error, &label))),
+            Err(error) => {
+                let output = String::from_utf8_lossy(&execution.stdout).into_owned();
+                let failure = Failure::function(execution.failure(error, &label));
+                Err(FailedProgram { failure, output })
+            }
         }
     }
 

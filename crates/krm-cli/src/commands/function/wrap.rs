@@ -7,7 +7,7 @@ use krm_core::functions::adapter;
 use krm_core::merge::MergeOptions;
 use krm_yaml::File;
 
-use super::program::{self, Program};
+use super::program::{self, FailedProgram, Program};
 use crate::cli::{Global, optional_bool};
 use crate::console::Console;
 use crate::loader::{self, LoadedPackage};
@@ -46,7 +46,16 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         _ => None,
     };
     let mut input = program::input()?;
-    let output = args.program.run(&input, !args.env_only)?;
+    let output = match args.program.run(&input, !args.env_only) {
+        Ok(output) => output,
+        Err(FailedProgram { failure, output }) => {
+            // The orchestrator reads the results of a function that failed, too. An output that is not readable has none.
+            if let Ok(Some(list)) = adapter::with_results(&input, output) {
+                console.print(&list)?;
+            }
+            return Err(failure);
+        }
+    };
     let refused = |error: Diagnostic| Failure::function(error.in_file(output_name(args)));
     if !is_merged() {
         input = adapter::without_items(&input).map_err(refused)?;

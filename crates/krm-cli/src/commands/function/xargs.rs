@@ -27,6 +27,7 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     let input = program::input()?;
-    console.print(&args.program.run(&input, !args.env_only)?)?;
+    let output = args.program.run(&input, !args.env_only).map_err(|failed| failed.failure)?;
+    console.print(&output)?;
     Ok(Exit::Success)
 }

@@ -2,10 +2,13 @@
 //! their output into the list.
 
 mod environment;
+mod existing;
 mod merge_output;
+mod results;
 
 pub use environment::{arguments, environment};
 pub use merge_output::{merge_output, without_items};
+pub use results::with_results;
 
 use krm_yaml::{DocumentRef, File, NodeRef};
 
