@@ -63,7 +63,7 @@ pub use resolution::{
     BuiltinPolicy, CATALOG, Configuration, Constraint, ImageTarget, InvalidConstraint, Resolution,
     Resolved, similar_builtin,
 };
-pub use runtime_factory::{RuntimeFactory, RuntimeRequest};
+pub use runtime_factory::{RuntimeFactory, RuntimeRequest, local_directory};
 pub use step::{ItemFilter, RunScript, Runner, Script, Step};
 pub use tail::Tail;
 pub use wasi::{Wasi, WasiSettings};

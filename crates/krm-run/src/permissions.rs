@@ -1,5 +1,7 @@
 //! What functions may access: what the user allows, compared with what a package requests.
 
+use std::path::Path;
+
 use krm_core::Diagnostic;
 
 use crate::kinds::PermissionKind;
@@ -23,20 +25,22 @@ pub struct Permissions {
 }
 
 impl Permissions {
-    /// A package may mount its own files read-only. For every other mount the user passes the same mount.
+    /// A package may mount its own files read-only. For every other mount the user passes the same mount. A list from standard input has
+    /// no files of its own.
     pub(crate) fn granted_mounts(
         &self,
         request: &RuntimeRequest,
+        working_directory: &Path,
     ) -> Result<Vec<Mount>, Diagnostic> {
-        let directory = &request.package_directory;
+        let own = request.package_directory.as_deref();
+        let is_own = |mount: &Mount| own.is_some_and(|own| mount.is_readonly_inside(own));
         let parse = |text: &String| {
-            Mount::parse(text, directory)
+            Mount::parse(text, own.unwrap_or(working_directory))
                 .map_err(|reason| Diagnostic::error(PermissionKind::InvalidMount { reason }))
         };
         let requested = request.mounts.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
         let allowed = &self.mounts;
-        let is_refused =
-            |mount: &&Mount| !mount.is_readonly_inside(directory) && !allowed.contains(mount);
+        let is_refused = |mount: &&Mount| !is_own(mount) && !allowed.contains(mount);
         if let Some(mount) = requested.iter().find(is_refused) {
             let source = mount.source().to_string();
             return Err(Diagnostic::error(PermissionKind::MountNotAllowed { source }));

@@ -37,8 +37,9 @@ pub struct RuntimeFactory {
 /// What the declaration of a function requests.
 #[derive(Clone, Debug, Default)]
 pub struct RuntimeRequest {
-    /// The directory of the package that declares the function. An absolute path.
-    pub package_directory: PathBuf,
+    /// The directory of the package that declares the function. An absolute path; none for a list from standard input, which has no
+    /// files of its own.
+    pub package_directory: Option<PathBuf>,
     /// Whether the user typed the function on the command line, which permits a command.
     pub is_typed: bool,
     /// Whether it requests the network of the host.
@@ -47,8 +48,20 @@ pub struct RuntimeRequest {
     pub mounts: Vec<String>,
     /// The environment variables that it requests.
     pub variables: Vec<String>,
-    /// The directory that a container sees as `/local`.
+    /// The directory that a container sees as `/local`: see [`local_directory`].
     pub local: Option<PathBuf>,
+}
+
+/// The directory that a container sees as `/local`: that of the file with its functionConfig, if there is such a file in the directory
+/// `root`.
+///
+/// Spec: "the volume containing the `functionConfig` yaml is mounted under `/local`". A functionConfig that is not in a file has no
+/// such directory, and any other one (the working directory, say) would show the function what nobody gave it.
+pub fn local_directory(root: &Path, config: &Path) -> Option<PathBuf> {
+    let root = root.canonicalize().ok()?;
+    let file = root.join(config);
+    let directory = file.parent()?.canonicalize().ok()?;
+    (file.is_file() && directory.starts_with(&root)).then_some(directory)
 }
 
 impl RuntimeFactory {
@@ -74,7 +87,7 @@ impl RuntimeFactory {
             Program::Image(image) => self.image(image, tag, request),
             Program::Exec(command) => self.exec(command, None, request),
             Program::Wasm(file) => {
-                let runner = self.wasm(file, &request.package_directory.join(file), request);
+                let runner = self.wasm(file, &self.directory(request).join(file), request);
                 runner.map_err(|error| match error.kind() {
                     Some(RunKind::CannotReadFile { .. }) => {
                         error.hint("the path is relative to the package directory")
@@ -108,7 +121,7 @@ impl RuntimeFactory {
             local: request.local.clone(),
             network: if request.network { Network::Host } else { Network::None },
             allow_network: self.permissions.allow_network,
-            mounts: self.permissions.granted_mounts(request)?,
+            mounts: self.permissions.granted_mounts(request, &self.working_directory)?,
             variables: self.permissions.granted_variables(request)?,
             user: self.permissions.user,
             writable_root: self.permissions.writable_root,
@@ -133,7 +146,7 @@ impl RuntimeFactory {
         let settings = ExecSettings {
             allow_exec: request.is_typed || self.permissions.allow_exec,
             working_directory: self.working_directory.clone(),
-            package_directory: request.package_directory.clone(),
+            package_directory: self.directory(request).to_owned(),
             environment: self.environment.clone(),
             variables: self.permissions.granted_variables(request)?,
         };
@@ -187,6 +200,11 @@ impl RuntimeFactory {
             }
             _ => Ok(()),
         }
+    }
+
+    /// The directory that relative paths of a function start from.
+    fn directory<'a>(&'a self, request: &'a RuntimeRequest) -> &'a Path {
+        request.package_directory.as_deref().unwrap_or(&self.working_directory)
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use krm_core::Diagnostic;
 use krm_core::functions::resource_list::FunctionResult;
+use krm_core::{Diagnostic, Severity};
 
 use crate::kinds::FunctionKind;
 
@@ -48,11 +48,19 @@ impl Error {
         self
     }
 
-    /// The results of a failed function: those it added before, followed by the error unless it is [`reported`](Self::reported).
+    /// The results of a failed function: those it added before, followed by the error unless it is [`reported`](Self::reported). A
+    /// result that says why the function failed is an error, whatever severity the function gave it.
     pub fn results(&self, added: Vec<FunctionResult>) -> Vec<FunctionResult> {
+        let is_cause = |result: &FunctionResult| {
+            self.is_reported && self.diagnostics.iter().any(|it| it.message() == result.message)
+        };
+        let added = added.into_iter().map(|result| match is_cause(&result) {
+            true => FunctionResult { severity: Severity::Error, ..result },
+            false => result,
+        });
         let errors = self.diagnostics.iter().filter(|_| !self.is_reported);
         let errors = errors.map(|error| FunctionResult::new(error.severity, error.message()));
-        added.into_iter().chain(errors).collect()
+        added.chain(errors).collect()
     }
 }
 
@@ -79,8 +87,6 @@ impl std::error::Error for Error {}
 
 #[cfg(test)]
 mod tests {
-    use krm_core::Severity;
-
     use super::*;
 
     #[test]
@@ -93,6 +99,6 @@ mod tests {
                 .collect::<Vec<_>>()
         };
         assert_eq!(messages(Error::new("failed")), ["info: no name", "error: failed"]);
-        assert_eq!(messages(Error::new("no name").reported()), ["info: no name"]);
+        assert_eq!(messages(Error::new("no name").reported()), ["error: no name"]);
     }
 }

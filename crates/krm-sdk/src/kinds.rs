@@ -36,9 +36,9 @@ diagnostic_kinds! {
         /// A list among other documents.
         ListAmongDocuments = "list-among-documents": "found a list among other documents",
             hint "pass either one list or only documents";
-        /// An item whose first line does not follow its dash.
-        ItemBelowDash = "item-below-dash": "cannot write back a list whose items begin below their dashes",
-            hint "begin each item on the line of its dash";
+        /// An item whose dash is not the first character of its line.
+        ItemBelowDash = "item-below-dash": "cannot write back a list whose items do not begin on lines of their own",
+            hint "begin each item on a line of its own";
         /// Resources that mean something else inside the list.
         UnwritableList = "unwritable-list": "cannot write these resources as one list";
         /// An annotation that only the orchestrator may set.

@@ -4,7 +4,7 @@
 use krm_core::functions::resource_list::annotations::{
     INDEX, INTERNAL, LEGACY_INDEX, LEGACY_PATH, PATH, is_wire_annotation,
 };
-use krm_core::functions::resource_list::{Item, ResourceListKind};
+use krm_core::functions::resource_list::{Item, ResourceListKind, returned_path};
 use krm_core::{Diagnostic, PackagePath};
 use krm_yaml::{Edit, EditError, EmptyParents, NodeRef, Path, ScalarType, Value};
 
@@ -86,9 +86,14 @@ fn value<'t>(taken: &'t [Annotation], name: &str) -> Option<&'t str> {
     taken.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
 }
 
+/// The path in the annotations.
+pub(crate) fn path(taken: &[Annotation]) -> Option<&str> {
+    value(taken, PATH).or_else(|| value(taken, LEGACY_PATH))
+}
+
 fn path_and_index(taken: &[Annotation]) -> (Option<PackagePath>, Option<usize>) {
     let either = |name, legacy| value(taken, name).or_else(|| value(taken, legacy));
-    let path = either(PATH, LEGACY_PATH).and_then(|path| PackagePath::new(path).ok());
+    let path = path(taken).and_then(|path| returned_path(path).ok());
     (path, either(INDEX, LEGACY_INDEX).and_then(|index| index.parse().ok()))
 }
 
@@ -171,9 +176,7 @@ pub(crate) fn extract(before: Option<&Item>, after: Item) -> Result<Item, Error>
     check_legacy_names(&after, &taken)?;
     for name in [PATH, LEGACY_PATH] {
         if let Some(path) = value(&taken, name) {
-            let path = package_path(path)?;
-            bare.index = bare.index.filter(|_| bare.path.as_ref() == Some(&path));
-            bare.path = Some(path);
+            bare.path = Some(package_path(path)?);
         }
     }
     if let (_, Some(index)) = path_and_index(&taken) {

@@ -16,10 +16,8 @@ diagnostic_kinds! {
         /// A resource for a file that is not loaded with the package.
         UnreadPath { path: String } = "unread-path": "`{path}` is not loaded with the package",
             hint "use a name that ends with .yaml, .yml or .json, or Kptfile or Krmfile";
-        /// Two resources with the same index in one file.
-        DuplicateIndex { index: usize, path: String } = "duplicate-index":
-            "another resource has index {index} in `{path}`",
-            hint "remove the index annotation to append the resource to the file";
+        /// A resource that moves to a JSON file, which has no comments.
+        CommentsLost { path: String, count: usize } = "json-comments-lost": "{} lost in `{path}`: JSON has no comments" (comments(*count));
         /// Function output would delete a Kptfile or Krmfile.
         DeletesPackageFile { path: String } = "deletes-package-file": "{path} would be deleted",
             hint "use --allow-delete to delete it";
@@ -34,6 +32,10 @@ diagnostic_kinds! {
         /// Moving would lose a resource or a comment. This is checked after the files are assembled.
         LossyMove = "lossy-move": "cannot rename the files without changing resources or comments", hint "rename the files by hand";
     }
+}
+
+fn comments(count: usize) -> String {
+    if count == 1 { "1 comment is".to_owned() } else { format!("{count} comments are") }
 }
 
 fn all_resources(count: usize) -> String {

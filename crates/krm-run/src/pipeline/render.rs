@@ -1,15 +1,17 @@
 //! `render`: creates the steps of Kptfiles and runs them in the order of the package tree.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use krm_core::functions::PackageTree;
-use krm_core::functions::kptfile::{self, Function, Program};
-use krm_core::functions::resource_list::Item;
+use krm_core::functions::kptfile::{self, Config, Function, Program};
+use krm_core::functions::resource_list::{Item, Version};
 use krm_core::functions::results::FunctionRecord;
 use krm_core::{Diagnostic, Severity};
 
 use super::{PipelineRun, run_tree};
-use crate::{FunctionRun, Interrupt, Limits, RuntimeFactory, RuntimeRequest, Step};
+use crate::{
+    FunctionRun, Interrupt, Limits, RuntimeFactory, RuntimeRequest, Step, local_directory,
+};
 
 /// Runs the pipelines of a package and its subpackages.
 #[derive(Debug)]
@@ -18,6 +20,8 @@ pub struct Renderer {
     pub factory: RuntimeFactory,
     /// The limits of each function.
     pub limits: Limits,
+    /// The version of the ResourceList that functions receive.
+    pub version: Version,
     /// Results of this severity or higher are a failure.
     pub fail_on: Option<Severity>,
     /// Stops all functions.
@@ -58,8 +62,11 @@ impl Renderer {
         let directory = self.directory.join(package);
         let request = RuntimeRequest {
             network: self.factory.permissions.allow_network,
-            local: Some(directory.clone()),
-            package_directory: directory,
+            local: match &function.config {
+                Config::File { path, .. } => local_directory(&directory, Path::new(path.as_str())),
+                Config::None | Config::Inline(_) => None,
+            },
+            package_directory: Some(directory),
             ..RuntimeRequest::default()
         };
         let config = kptfile::function_config(function, items)?;
@@ -72,6 +79,7 @@ impl Renderer {
             declared_at: Some(function.place.clone()),
             config,
             selects: Box::new(move |item| selection.selects(item.resource())),
+            version: self.version,
             fail_on: self.fail_on,
             limits: self.limits,
             ..Step::new(runner)

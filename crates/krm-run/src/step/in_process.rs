@@ -10,7 +10,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use krm_core::functions::resource_list::Item;
+use krm_core::functions::resource_list::{Item, check_name};
 use krm_core::{Diagnostic, PackagePath};
 use krm_sdk::{Error, Resource, ResourceList};
 
@@ -56,7 +56,7 @@ pub(super) fn run(
         let message = panic_message(&*panic).to_owned();
         Err(Diagnostic::error(RunKind::Panicked { message }).into())
     });
-    let returned = result.map(|()| returned(list.items, sent, step));
+    let returned = result.and_then(|()| returned(list.items, sent, step));
     match returned {
         Ok(returned) => {
             run.record.results = list.results;
@@ -122,13 +122,21 @@ fn wait(
 }
 
 /// The items that the function left in its list.
-fn returned(items: Vec<Resource>, sent: &[&Item], step: &Step) -> Returned {
+fn returned(items: Vec<Resource>, sent: &[&Item], step: &Step) -> Result<Returned, Error> {
     let items: Vec<Item> = items.into_iter().map(Item::from).collect();
     let from = origins(&items, sent);
+    for (item, from) in items.iter().zip(&from) {
+        let sent = from.map(|at| sent[at].resource());
+        // The location would be in a text that nobody sees.
+        check_name(item.resource(), sent).map_err(|mut error| {
+            error.location = None;
+            error
+        })?;
+    }
     let back =
         |(item, from): (Item, &Option<usize>)| from_function(item, from.map(|at| sent[at]), step);
     let items = items.into_iter().zip(&from).map(back).collect();
-    Returned { items, from }
+    Ok(Returned { items, from })
 }
 
 /// The diagnostic with the path of its file relative to the root package.
@@ -199,10 +207,10 @@ fn origins(items: &[Item], sent: &[&Item]) -> Vec<Option<usize>> {
     from
 }
 
-/// The item with its path relative to the root package. A copy of another item has no index in a file yet.
+/// The item with its path relative to the root package. A copy of another item is new.
 fn from_function(mut item: Item, old: Option<&Item>, step: &Step) -> Item {
-    if old.is_none() && item.origin.take().is_some() {
-        item.index = None;
+    if old.is_none() {
+        item.origin = None;
     }
     if let Some(path) = item.path.take() {
         item.path = Some(path.in_directory(&step.package));

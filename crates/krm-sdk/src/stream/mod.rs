@@ -16,12 +16,14 @@ mod list;
 mod read;
 mod write;
 
-use krm_core::functions::resource_list::{Item, Version};
+use krm_core::Diagnostic;
+use krm_core::functions::resource_list::{Item, ResourceListKind, Version, returned_path};
 use krm_yaml::{File, NodeRef, Span};
 
 pub(crate) use layout::ItemSlot;
 
-use crate::wire_annotations::Annotation;
+use crate::Error;
+use crate::wire_annotations::{self, Annotation};
 
 /// An input: its text, and the positions of the resources in it.
 #[derive(Debug)]
@@ -59,6 +61,48 @@ impl Stream {
     /// Whether the output has a field for results.
     pub fn can_carry_results(&self) -> bool {
         matches!(self.format, InputFormat::ResourceList(_))
+    }
+
+    /// Checks the paths of the resources, for a program that writes them to files. Returns warnings about absolute paths, which are
+    /// relative to the package.
+    ///
+    /// # Errors
+    /// All paths that leave the package.
+    pub fn check_paths(&self) -> Result<Vec<Diagnostic>, Error> {
+        let (mut warnings, mut errors) = (Vec::new(), Vec::new());
+        for received in &self.received {
+            let Some(path) = wire_annotations::path(&received.removed) else { continue };
+            match returned_path(path) {
+                Err(error) => {
+                    let resource = received.item.resource().label();
+                    errors
+                        .push(Diagnostic::error(error).context(format!("cannot place {resource}")));
+                }
+                Ok(used) if path.starts_with('/') => {
+                    let (path, used) = (path.to_owned(), used.to_string());
+                    let kind = ResourceListKind::AbsolutePath { path, used };
+                    warnings.push(Diagnostic::warning(kind));
+                }
+                Ok(_) => {}
+            }
+        }
+        if errors.is_empty() { Ok(warnings) } else { Err(errors.into()) }
+    }
+
+    /// Checks that documents are resources. A function has nothing to do with any other text, which it would return unchanged.
+    ///
+    /// # Errors
+    /// The first document that is neither empty nor a resource.
+    pub fn check_documents(&self) -> Result<(), Error> {
+        if self.format != InputFormat::Documents {
+            return Ok(());
+        }
+        let roots = self.file.documents().filter_map(|document| document.root());
+        let mut others = roots.filter(|root| !is_null(*root) && !read::is_resource(*root));
+        match others.next() {
+            Some(other) => Err(read::wrong_type("a list of resources", other, &self.file)),
+            None => Ok(()),
+        }
     }
 
     /// The text of the input.

@@ -92,7 +92,7 @@ fn is_list(root: NodeRef<'_>) -> bool {
     matches!(&*kind, "List" | "ResourceList") || kind.ends_with("List") && holds()
 }
 
-fn is_resource(node: NodeRef<'_>) -> bool {
+pub(super) fn is_resource(node: NodeRef<'_>) -> bool {
     missing_field(node).is_none()
 }
 
@@ -102,7 +102,7 @@ fn missing_field(node: NodeRef<'_>) -> Option<&'static str> {
     ["apiVersion", "kind"].into_iter().find(|name| string(name).is_none_or(|text| text.is_empty()))
 }
 
-fn wrong_type(expected: &str, node: NodeRef<'_>, file: &File) -> Error {
+pub(super) fn wrong_type(expected: &str, node: NodeRef<'_>, file: &File) -> Error {
     let kind = CommonKind::wrong_type(expected, node.resolve());
     Diagnostic::error(kind).at(file, node.span()).into()
 }

@@ -34,7 +34,7 @@ impl Stream {
         let items = list.items.iter().enumerate().map(|(at, resource)| {
             let item = resource.item();
             let origin = item.origin.filter(|origin| updates.get(*origin) == Some(&Some(at)));
-            let Some(origin) = origin else { return self.new_item(item) };
+            let Some(origin) = origin else { return Self::new_item(item) };
             let received = &self.received[origin];
             let is_in_place =
                 (&received.item.path, received.item.index) == (&item.path, item.index);
@@ -49,15 +49,8 @@ impl Stream {
         items.collect()
     }
 
-    fn new_item(&self, item: &Item) -> Result<OutputItem, Error> {
-        let mut new = item.clone();
-        // A copy in the same file needs an index of its own.
-        if item.origin.is_some_and(|origin| {
-            self.received.get(origin).is_some_and(|it| it.item.path == item.path)
-        }) {
-            new.index = None;
-        }
-        Ok(OutputItem::New(wire_annotations::restore(&new, &[], false)?))
+    fn new_item(item: &Item) -> Result<OutputItem, Error> {
+        Ok(OutputItem::New(wire_annotations::restore(item, &[], false)?))
     }
 
     /// For each received resource the index of its update. Of several copies it is the one that kept the identity.

@@ -7,7 +7,7 @@ use krm_core::functions::resource_list::{Item, Items};
 use krm_core::functions::results::FieldLookup;
 use krm_core::functions::{AnnotatedFunction, AnnotatedRuntime, annotated_functions};
 use krm_core::{Diagnostic, Location, Package};
-use krm_run::{Runner, RuntimeFactory, RuntimeRequest, Step, cannot_run, label};
+use krm_run::{Runner, RuntimeFactory, RuntimeRequest, Step, cannot_run, label, local_directory};
 
 use super::function_config;
 use super::run::Args;
@@ -20,8 +20,8 @@ use crate::{Exit, Failure};
 pub(super) struct StepSource<'a> {
     pub(super) args: &'a Args,
     pub(super) factory: RuntimeFactory,
-    /// The directory of the package.
-    pub(super) directory: PathBuf,
+    /// The directory of the package; none for a list from standard input, whose paths are only annotations.
+    pub(super) directory: Option<PathBuf>,
     pub(super) global: &'a Global,
 }
 
@@ -30,7 +30,8 @@ pub(super) struct StepSource<'a> {
 struct DeclaringPackage<'a> {
     package: &'a Package,
     items: &'a [Item],
-    root: &'a Path,
+    /// Its directory; none for a list from standard input.
+    root: Option<&'a Path>,
     /// Whether it is another package than the one that functions run on.
     is_separate: bool,
 }
@@ -45,7 +46,7 @@ impl StepSource<'_> {
     ) -> Result<Vec<Step>, Failure> {
         let mut steps = Vec::new();
         if !self.args.is_explicit() && self.args.fn_path.is_empty() {
-            let root = &self.directory;
+            let root = self.directory.as_deref();
             let source = DeclaringPackage { package, items, root, is_separate: false };
             steps.extend(self.declared_steps(source)?);
         }
@@ -58,7 +59,8 @@ impl StepSource<'_> {
             let package = &loaded.package;
             let items = Items::from_package(package, |_| true);
             let items = items.map_err(|errors| Failure::Diagnostics(Exit::Input, errors))?.items;
-            let root = &std::fs::canonicalize(dir)?;
+            let root = std::fs::canonicalize(dir)?;
+            let root = Some(&*root);
             let source = DeclaringPackage { package, items: &items, root, is_separate: true };
             steps.extend(self.declared_steps(source)?);
         }
@@ -127,8 +129,11 @@ impl StepSource<'_> {
         let declaration = &function.declaration;
         let declared_at = place(function);
         let name = name_of(&declaration.runtime);
-        let directory = source.root.join(placed.file.path.directory());
-        let (runtime, runner) = self.runner(&declaration.runtime, &directory);
+        let root = source.root.unwrap_or(&self.factory.working_directory);
+        let directory = root.join(placed.file.path.directory());
+        let config_file = Path::new(placed.file.path.as_str());
+        let local = source.root.and_then(|root| local_directory(root, config_file));
+        let (runtime, runner) = self.runner(&declaration.runtime, &directory, local);
         let runner = runner.map_err(|error| {
             let error = cannot_run(error, &label(None, &name));
             if error.location.is_none() { declared_at.locate(error) } else { error }
@@ -159,6 +164,7 @@ impl StepSource<'_> {
                     || item.path.as_ref().is_some_and(|path| path.is_in(&directory))
             }),
             defers_failure: declaration.defer_failure,
+            version: declaration.version.unwrap_or(self.args.flags.version.version()),
             declared_at: Some(declared_at),
             ..self.step(runner)
         })
@@ -166,6 +172,7 @@ impl StepSource<'_> {
 
     fn step(&self, runner: Runner) -> Step {
         Step {
+            version: self.args.flags.version.version(),
             fail_on: self.args.flags.results.fail_on_severity(),
             limits: self.args.flags.permissions.limits.limits(),
             ..Step::new(runner)
@@ -177,6 +184,7 @@ impl StepSource<'_> {
         &self,
         runtime: &AnnotatedRuntime,
         directory: &Path,
+        local: Option<PathBuf>,
     ) -> (&'static str, Result<Runner, Diagnostic>) {
         let request = |network: bool, mounts: &[String], variables: &[String]| RuntimeRequest {
             package_directory: self.directory.clone(),
@@ -184,7 +192,7 @@ impl StepSource<'_> {
             network,
             mounts: mounts.to_vec(),
             variables: variables.to_vec(),
-            local: Some(directory.to_owned()).filter(|directory| directory.is_dir()),
+            local: local.clone(),
         };
         let factory = &self.factory;
         match runtime {

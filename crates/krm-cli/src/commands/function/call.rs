@@ -31,6 +31,7 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     let builtin = doc::find(&args.name)?;
     let file = disk::parse(disk::STDIN, ReadOptions::default()).map_err(Failure::input)?;
     let (stream, mut list) = Stream::read(file.into_text()).map_err(stdin_failure)?;
+    stream.check_documents().map_err(stdin_failure)?;
     if let Err(error) = builtin.call(&mut list) {
         let results = error.results(list.results);
         if stream.can_carry_results() {

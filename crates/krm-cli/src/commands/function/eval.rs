@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, ValueEnum};
-use krm_core::Diagnostic;
 use krm_core::functions::kptfile;
+use krm_core::{Diagnostic, PackagePath};
 use krm_run::{Runner, RuntimeFactory, RuntimeRequest, Step, cannot_run, label};
 
 use super::function_config;
@@ -103,7 +103,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     args.check_container_flags()?;
     let is_stream = args.dir == disk::STDIN;
     let factory = args.flags.permissions.factory()?;
-    let directory = package_directory((!is_stream).then_some(Path::new(&args.dir)))?;
+    let directory = package_directory(&args.dir);
     let step = args.step(&factory, directory)?;
     match is_stream {
         true => args.run_on_list(step, console),
@@ -125,7 +125,7 @@ impl Args {
         }
     }
 
-    fn step(&self, factory: &RuntimeFactory, directory: PathBuf) -> Result<Step, Failure> {
+    fn step(&self, factory: &RuntimeFactory, directory: Option<PathBuf>) -> Result<Step, Failure> {
         let config = match &self.fn_config {
             Some(name) => Some(function_config::from_file(name).map_err(Failure::input)?),
             None => function_config::from_args(&self.args).map_err(Failure::usage)?,
@@ -133,6 +133,8 @@ impl Args {
         let config_file =
             self.fn_config.as_deref().map_or(function_config::NO_FILE, disk::display_name);
         let role = self.role.map(Role::to_kptfile);
+        let own = self.fn_config.as_deref().zip(directory.as_deref());
+        let own = own.map(|(file, root)| paths_in_package(file, root)).unwrap_or_default();
         let (name, runtime, runner) = self.runner(factory, directory);
         let cannot_run = |error| Failure::function(cannot_run(error, &label(role, &name)));
         let runner = runner.map_err(cannot_run)?;
@@ -143,7 +145,11 @@ impl Args {
             role,
             config,
             config_file: Some(config_file.to_owned()),
-            selects: Box::new(move |item| selection.matches(item)),
+            selects: Box::new(move |item| {
+                let is_config = item.path.as_ref().is_some_and(|path| own.contains(path));
+                !is_config && selection.matches(item)
+            }),
+            version: self.flags.version.version(),
             fail_on: self.flags.results.fail_on_severity(),
             limits: self.flags.permissions.limits.limits(),
             ..Step::new(runner)
@@ -154,7 +160,7 @@ impl Args {
     fn runner(
         &self,
         factory: &RuntimeFactory,
-        package_directory: PathBuf,
+        package_directory: Option<PathBuf>,
     ) -> (String, &'static str, Result<Runner, Diagnostic>) {
         let request = RuntimeRequest {
             package_directory,
@@ -260,7 +266,24 @@ fn usage(kind: FnCommandKind) -> Failure {
     Failure::usage(Diagnostic::error(kind))
 }
 
+/// The paths of a file in a package: where it is, and where a symlink to it is. None if it is not in the package.
+///
+/// A functionConfig file of the package is not part of the function's input: otherwise `set-namespace` would change the namespace of
+/// its own functionConfig.
+fn paths_in_package(file: &str, root: &Path) -> Vec<PackagePath> {
+    let file = Path::new(file);
+    let parent = file.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let named = parent.canonicalize().ok().zip(file.file_name()).map(|(dir, name)| dir.join(name));
+    let found = [named, file.canonicalize().ok()].into_iter().flatten();
+    let inside = found.filter_map(|path| {
+        let path = path.strip_prefix(root).ok()?.to_str()?.replace(std::path::MAIN_SEPARATOR, "/");
+        PackagePath::new(&path).ok()
+    });
+    inside.collect()
+}
+
 fn parent_directory(file: &str) -> Option<PathBuf> {
-    let path = std::fs::canonicalize(file).ok()?;
+    // A pipe or a device, such as /dev/stdin, is in a directory that nobody named.
+    let path = std::fs::canonicalize(file).ok().filter(|path| path.is_file())?;
     path.parent().map(Path::to_owned)
 }

@@ -1,13 +1,15 @@
 //! The end of `eval`, `run` and `render`: results are recorded, files are assembled, and the package is written or printed.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs;
 
 use krm_core::files::{Deletions, assemble};
-use krm_core::functions::resource_list::Item;
+use krm_core::functions::kptfile::Role;
+use krm_core::functions::resource_list::{FunctionResult, Item, without_wire_annotations};
 use krm_core::functions::results::RunReport;
 use krm_core::{Diagnostic, Package, PackageFile, PackagePath, Plan};
-use krm_run::PipelineRun;
+use krm_run::{FunctionRun, PipelineRun};
 
 use super::kinds::FnCommandKind;
 use super::output::Output;
@@ -98,8 +100,9 @@ pub(super) fn finish(
     }
     let mut contents = FileContents::new();
     if !pipeline.is_stopped {
+        let after = persistent_items(pipeline)?;
         let deletions = if flags.allow_delete { Deletions::Any } else { Deletions::Some };
-        contents = assembled(package, [before, &pipeline.items], deletions, Some(console))?;
+        contents = assembled(package, [before, &after], deletions, console, true)?;
     }
     if let Some(save) = save {
         save.apply(package, &mut contents, console)?;
@@ -109,11 +112,27 @@ pub(super) fn finish(
         fix::report(&fixes, preview.is_on(), console);
         contents.extend(fixes.texts.into_iter().map(|(path, text)| (path, Some(text))));
     }
-    let exit = write(session, contents, output, console)?;
+    let exit = write(session, contents, (output, pipeline), console)?;
     match failure {
         Exit::Success => Ok(exit),
         failure => Err(Failure::Diagnostics(failure, errors)),
     }
+}
+
+/// The items of a run as they are written to files: without annotations that only belong to a ResourceList. A run without mutators
+/// leaves everything as it was.
+pub(super) fn persistent_items(pipeline: &PipelineRun) -> Result<Cow<'_, [Item]>, Failure> {
+    let is_mutator = |run: &FunctionRun| run.role != Some(Role::Validator);
+    let mut items = Cow::Borrowed(&*pipeline.items);
+    if !pipeline.runs.iter().any(is_mutator) {
+        return Ok(items);
+    }
+    for (at, item) in pipeline.items.iter().enumerate() {
+        if let Some(stripped) = without_wire_annotations(item).map_err(Failure::function)? {
+            items.to_mut()[at] = stripped;
+        }
+    }
+    Ok(items)
 }
 
 /// The contents of the files that changed.
@@ -121,11 +140,13 @@ pub(super) fn assembled(
     package: &Package,
     [before, after]: [&[Item]; 2],
     deletions: Deletions,
-    console: Option<&mut Console>,
+    console: &mut Console,
+    reports_deletions: bool,
 ) -> Result<FileContents, Failure> {
     let assembly = assemble(package, before, after, deletions)
         .map_err(|errors| Failure::Diagnostics(Exit::Function, errors))?;
-    if let Some(console) = console {
+    assembly.warnings.iter().for_each(|warning| console.report(warning));
+    if reports_deletions {
         for deleted in &assembly.deleted {
             console.status(&format!("deleted {} in {}", deleted.resource, deleted.path));
         }
@@ -137,11 +158,16 @@ pub(super) fn assembled(
 pub(super) fn write(
     session: EditSession<'_>,
     contents: FileContents,
-    output: Option<&Output>,
+    (output, pipeline): (Option<&Output>, &PipelineRun),
     console: &mut Console,
 ) -> CommandResult {
     match output {
-        Some(output) => output.write(&with_contents(&session.loaded.package, &contents)?, console),
+        Some(output) => {
+            let results = pipeline.runs.iter().flat_map(|run| run.record.results.clone());
+            let results: Vec<FunctionResult> = results.collect();
+            let package = with_contents(&session.loaded.package, &contents)?;
+            output.write(&package, &results, console)
+        }
         None => {
             let plan = plan(&session, contents)?;
             session.finish(plan, console)

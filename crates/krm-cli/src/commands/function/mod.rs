@@ -26,6 +26,7 @@ mod selection;
 mod sink;
 mod source;
 mod templates;
+mod version_flag;
 mod wrap;
 mod xargs;
 

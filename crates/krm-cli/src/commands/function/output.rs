@@ -2,10 +2,13 @@
 
 use std::path::Path;
 
-use krm_core::functions::resource_list::{InputList, InputOptions, Item, Items};
+use krm_core::functions::resource_list::{FunctionResult, InputList, InputOptions, Item, Items};
 use krm_core::print::source_text;
 use krm_core::{Package, Plan};
+use krm_sdk::ResourceList;
+use krm_sdk::stream::Stream;
 
+use super::piped_list::stdin_failure;
 use crate::cli::Preview;
 use crate::commands::plan;
 use crate::console::Console;
@@ -47,8 +50,13 @@ impl std::str::FromStr for Output {
 }
 
 impl Output {
-    /// Prints a package, or writes it to a new directory.
-    pub(super) fn write(&self, package: &Package, console: &mut Console) -> CommandResult {
+    /// Prints a package with the results of its functions, or writes it to a new directory.
+    pub(super) fn write(
+        &self,
+        package: &Package,
+        results: &[FunctionResult],
+        console: &mut Console,
+    ) -> CommandResult {
         let items = || {
             let taken = Items::from_package(package, |_| true);
             taken.map(|it| it.items).map_err(|errors| Failure::Diagnostics(Exit::Input, errors))
@@ -58,13 +66,20 @@ impl Output {
                 let items = items()?;
                 let options = InputOptions { without_ids: true, ..InputOptions::default() };
                 let list = InputList::of(&items, &options).map_err(Failure::input)?;
-                console.print(list.text())?;
+                console.print(&with_results(list.text(), results)?)?;
             }
             Self::Unwrap => console.print(&documents(&items()?))?,
             Self::Directory(directory) => return create(directory, package, console),
         }
         Ok(Exit::Success)
     }
+}
+
+/// A list with results.
+fn with_results(list: &str, results: &[FunctionResult]) -> Result<String, Failure> {
+    let (stream, items) = Stream::read(list.to_owned()).map_err(stdin_failure)?;
+    let list = ResourceList { results: results.to_vec(), ..items };
+    stream.write(&list).map_err(stdin_failure)
 }
 
 /// Resources as a stream of documents.

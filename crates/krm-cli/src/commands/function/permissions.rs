@@ -9,7 +9,7 @@ use krm_run::{Mount, PermissionKind, Permissions, Pull, RuntimeFactory, User, Va
 
 use super::images::Images;
 use super::limits::LimitFlags;
-use crate::Failure;
+use crate::{Failure, disk};
 
 /// What functions may access.
 #[derive(Clone, Debug, clap::Args)]
@@ -102,15 +102,14 @@ impl PermissionFlags {
     }
 }
 
-/// The directory of a package: the argument, the parent of a file, or the working directory for standard input. A directory
-/// that does not exist is reported when the package is opened.
-pub(super) fn package_directory(dir: Option<&Path>) -> Result<PathBuf, Failure> {
-    let path = dir.and_then(|dir| fs::canonicalize(dir).ok());
-    let directory = path.and_then(|path| match path.is_dir() {
+/// The directory of a package: the argument, or the parent of a file. Standard input has none, and a directory that does not exist
+/// is reported when the package is opened.
+pub(super) fn package_directory(dir: &str) -> Option<PathBuf> {
+    let path = (dir != disk::STDIN).then(|| fs::canonicalize(dir).ok()).flatten()?;
+    match path.is_dir() {
         true => Some(path),
         false => path.parent().map(Path::to_owned),
-    });
-    Ok(directory.map_or_else(env::current_dir, Ok)?)
+    }
 }
 
 /// Checks the syntax of a mount; its directory is resolved later.

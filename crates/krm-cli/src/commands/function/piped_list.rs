@@ -48,6 +48,13 @@ impl PipedList {
         items.is_some_and(|items| items.as_sequence().is_some())
     }
 
+    /// Reports absolute paths, and refuses paths that leave the package.
+    pub(super) fn check_paths(&self, console: &mut Console) -> Result<(), Failure> {
+        let warnings = self.stream.check_paths().map_err(stdin_failure)?;
+        warnings.iter().for_each(|warning| console.report(warning));
+        Ok(())
+    }
+
     /// A diagnostic about documents that are not resources, where only resources are kept.
     pub(super) fn skipped_documents(&self, is_strict: bool) -> Option<Diagnostic> {
         if self.stream.format() != InputFormat::Documents {

@@ -1,7 +1,6 @@
 //! `krm fn run`: runs the functions that a package declares with annotations.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use krm_core::functions::resource_list::Item;
 use krm_core::{Diagnostic, Package, PackageFile};
@@ -75,7 +74,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     }
     let is_stream = args.dir == disk::STDIN;
     let factory = args.flags.permissions.factory()?;
-    let directory = package_directory((!is_stream).then_some(Path::new(&args.dir)))?;
+    let directory = package_directory(&args.dir);
     let source = StepSource { args, factory, directory, global };
     match is_stream {
         true => args.run_on_list(&source, console),

@@ -9,6 +9,7 @@ use super::output::OutputFlag;
 use super::permissions::PermissionFlags;
 use super::piped_list::PipedList;
 use super::save::SavedFunction;
+use super::version_flag::VersionFlag;
 use super::{interrupt, open_package, run_report};
 use crate::cli::{Global, Preview};
 use crate::console::Console;
@@ -22,6 +23,9 @@ pub(super) struct RunFlags {
 
     #[command(flatten)]
     pub(super) results: ResultFlags,
+
+    #[command(flatten)]
+    pub(super) version: VersionFlag,
 
     #[command(flatten)]
     pub(super) permissions: PermissionFlags,

@@ -57,11 +57,19 @@ fn report_run(run: &FunctionRun, package: &Package, title: &str, console: &mut C
         verdict(run),
         selected(run)
     ));
+    report_stderr(run, console);
     run.warning_diagnostics().for_each(|warning| console.report(&warning));
     if !run.reported().is_empty() {
         let locator = ResultLocator::new(package);
         let results = run.reported().iter();
         results.for_each(|result| console.report(&locator.diagnostic(&run.record.package, result)));
+    }
+}
+
+/// Prints the standard error of a function that succeeded if `--verbose` is given. The error of one that failed quotes it.
+pub(super) fn report_stderr(run: &FunctionRun, console: &mut Console) {
+    if !run.is_failed() {
+        run.record.stderr.lines().for_each(|line| console.detail(&format!("  [stderr] {line}")));
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use krm_core::files::{Deletions, assemble};
-use krm_core::functions::resource_list::{InputList, InputOptions, Item};
+use krm_core::functions::resource_list::{InputList, InputOptions, Item, without_wire_annotations};
 use krm_core::{Diagnostic, Plan};
 
 use super::kinds::FnCommandKind;
@@ -48,7 +48,8 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     let mut list = PipedList::read()?;
     list.skipped_documents(false).iter().for_each(|warning| console.report(warning));
-    let given = list.take_items();
+    list.check_paths(console)?;
+    let given = stripped(list.take_items())?;
     if args.prune && given.is_empty() && !list.has_items_field() {
         return Err(Failure::input(Diagnostic::error(FnCommandKind::PruneWithoutList)));
     }
@@ -66,6 +67,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     let deletions = if args.allow_delete { Deletions::Any } else { Deletions::Some };
     let done = assemble(&session.loaded.package, &before, &after, deletions)
         .map_err(|errors| Failure::Diagnostics(Exit::Input, errors))?;
+    done.warnings.iter().for_each(|warning| console.report(warning));
     for deleted in &done.deleted {
         console.status(&format!("deleted {} in {}", deleted.resource, deleted.path));
     }
@@ -91,12 +93,18 @@ impl Args {
             item.origin = from.and_then(|at| before[at].origin);
             item
         });
-        let mut after: Vec<Item> = kept.collect();
+        let mut after = stripped(kept.collect())?;
         if !self.prune {
             after.extend(answer.removed.iter().map(|at| before[*at].clone()));
         }
         Ok(after)
     }
+}
+
+/// The resources without annotations that only belong to a ResourceList: those of nested lists, and those that a file has already.
+fn stripped(items: Vec<Item>) -> Result<Vec<Item>, Failure> {
+    let strip = |item: Item| Ok(without_wire_annotations(&item)?.unwrap_or(item));
+    items.into_iter().map(strip).collect::<Result<_, Diagnostic>>().map_err(Failure::input)
 }
 
 /// Writes the resources to a new directory.
@@ -106,6 +114,7 @@ fn create(dir: &str, given: &[Item], args: &Args, console: &mut Console) -> Comm
     items.iter_mut().for_each(|item| item.origin = None);
     let done = assemble(&package, &[], &items, Deletions::Any)
         .map_err(|errors: Vec<Diagnostic>| Failure::Diagnostics(Exit::Input, errors))?;
+    done.warnings.iter().for_each(|warning| console.report(warning));
     let mut plan = Plan::default();
     for change in done.changes {
         let original = plan::file_in(dir, change.path.as_str(), None)?;

@@ -8,6 +8,7 @@ use krm_yaml::{File, Value};
 
 use super::kinds::FnCommandKind;
 use super::piped_list::PipedList;
+use super::version_flag::VersionFlag;
 use super::{finish, function_config, open_package};
 use crate::cli::Global;
 use crate::console::Console;
@@ -42,6 +43,9 @@ pub(crate) struct Args {
     /// apiVersion of the list [default: config.kubernetes.io/v1 for a ResourceList, otherwise v1]
     #[arg(long, value_name = "VERSION")]
     wrap_version: Option<String>,
+
+    #[command(flatten)]
+    version: VersionFlag,
 
     /// File with the functionConfig of the list
     #[arg(long, visible_alias = "function-config", value_name = "FILE")]
@@ -79,6 +83,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     let config = args.fn_config.as_deref().map(function_config::from_file).transpose();
     let config = config.map_err(Failure::input)?;
     let options = InputOptions {
+        version: args.version.version(),
         function_config: config.as_ref(),
         without_ids: true,
         ..InputOptions::default()
@@ -99,9 +104,11 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
 impl Args {
     /// The list with another kind and apiVersion, which are its first two lines.
     fn with_head(&self, list: &str) -> String {
-        let default =
-            if self.wrap_kind == "ResourceList" { "config.kubernetes.io/v1" } else { "v1" };
-        let version = self.wrap_version.as_deref().unwrap_or(default);
+        let default = match self.wrap_kind == "ResourceList" {
+            true => self.version.version().api_version(),
+            false => "v1".to_owned(),
+        };
+        let version = self.wrap_version.as_deref().unwrap_or(&default);
         let body = list.splitn(3, '\n').nth(2).unwrap_or_default();
         let quoted = |text: &str| krm_core::print::json::write(&Value::string(text));
         let plain = |text: &str| match text

@@ -32,10 +32,10 @@ impl<'a> FileAssembly<'a, '_> {
     }
 
     fn text(&self, path: &PackagePath) -> Result<Option<String>, Diagnostic> {
-        let arrangement = self.arrangement(path)?;
+        let arrangement = self.arrangement();
         // A resource that is the whole of its file moves with its comments and markers.
-        if let ([item], true) = (&*self.incoming, self.old.is_none()) {
-            return Ok(Some(item.text().to_owned()));
+        if let ([incoming], true) = (&*self.incoming, self.old.is_none()) {
+            return Ok(Some(incoming.item.text().to_owned()));
         }
         let source = self.old.and_then(|file| file.file());
         let edited = match source {
@@ -55,7 +55,7 @@ impl<'a> FileAssembly<'a, '_> {
     /// The text with all changed resources edited in place.
     fn edited(&self, file: &File, path: &PackagePath) -> Result<Option<String>, Diagnostic> {
         let changed = self.actions.iter().filter_map(|(index, action)| match action {
-            ResourceAction::Keep { before, after } if !after.shares_text(before) => {
+            ResourceAction::Keep { before, after, .. } if !after.shares_text(before) => {
                 Some((*index, *before, *after))
             }
             _ => None,

@@ -21,11 +21,12 @@
 mod contents;
 mod order;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::files::arrangement::ResourcePosition;
 use crate::files::{FilesKind, Placement};
-use crate::functions::resource_list::Item;
+use crate::functions::resource_list::{Item, to_json};
 use crate::merge::FileChange;
 use crate::{Diagnostic, Package, PackageFile, PackagePath, PackageResource};
 
@@ -57,13 +58,15 @@ pub struct AssembledFiles<'a> {
     pub changes: Vec<FileChange<'a>>,
     /// The resources that are deleted, in the order of the package.
     pub deleted: Vec<DeletedResource>,
+    /// What is lost although the functions returned it.
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// Computes the changes to the files of a package after some of its resources changed.
 ///
 /// `before` are items of the package, `after` what they became: items with the same [`Item::origin`] are the same resource, and
-/// resources that are in neither list stay as they are. A new item is appended to the file that it names, inserted at its index, or
-/// gets a new file if it names none.
+/// resources that are in neither list stay as they are. An item with an index gets that position in its file; one without is appended
+/// to the file that it names, or gets a new file if it names none.
 pub fn assemble<'a>(
     package: &'a Package,
     before: &[Item],
@@ -73,9 +76,10 @@ pub fn assemble<'a>(
     if is_unchanged(before, after) {
         return Ok(AssembledFiles::default());
     }
+    let (after, warnings) = as_written(package, after)?;
     let resources: Vec<PackageResource<'a>> = package.resources().collect();
     let mut assembly = Assembly { package, resources, files: BTreeMap::new() };
-    let deleted = assembly.assign(before, after)?;
+    let deleted = assembly.assign(before, &after)?;
     if deletions == Deletions::Some {
         check_deletions(&deleted, before)?;
     }
@@ -90,7 +94,30 @@ pub fn assemble<'a>(
             Err(error) => errors.push(error),
         }
     }
-    if errors.is_empty() { Ok(AssembledFiles { changes, deleted }) } else { Err(errors) }
+    if errors.is_empty() { Ok(AssembledFiles { changes, deleted, warnings }) } else { Err(errors) }
+}
+
+/// The items as they are written: those that come to a JSON file as JSON.
+fn as_written<'i>(
+    package: &Package,
+    after: &'i [Item],
+) -> Result<(Cow<'i, [Item]>, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let (mut items, mut warnings) = (Cow::Borrowed(after), Vec::new());
+    for (at, item) in after.iter().enumerate() {
+        let Some(path) = item.path.as_ref().filter(|path| path.is_json()) else { continue };
+        let is_there =
+            |origin| package.resources().nth(origin).is_some_and(|it| it.file.path == *path);
+        if item.origin.is_some_and(is_there) {
+            continue;
+        }
+        let json = to_json(item).map_err(|error| vec![cannot_place(item, error)])?;
+        if let Some((json, count)) = json {
+            items.to_mut()[at] = json;
+            let kind = FilesKind::CommentsLost { path: path.to_string(), count };
+            warnings.extend((count > 0).then(|| Diagnostic::warning(kind)));
+        }
+    }
+    Ok((items, warnings))
 }
 
 /// Whether nothing changed. Worth a shortcut: most functions only validate.
@@ -110,17 +137,25 @@ struct FileAssembly<'a, 'i> {
     /// What happens to its resources, by index; resources without an entry were not selected and stay.
     actions: BTreeMap<usize, ResourceAction<'i>>,
     /// Items that are new or come from other files, in order.
-    incoming: Vec<&'i Item>,
+    incoming: Vec<Incoming<'i>>,
     is_touched: bool,
 }
 
 /// What happens to a resource of a file.
 #[derive(Clone, Copy)]
 enum ResourceAction<'i> {
-    /// It stays in the file, changed or not.
-    Keep { before: &'i Item, after: &'i Item },
+    /// It stays in the file, changed or not. `order` is its position among all items.
+    Keep { before: &'i Item, after: &'i Item, order: usize },
     /// It is deleted, or moves to another file.
     Remove,
+}
+
+/// An item that comes to a file.
+#[derive(Clone, Copy)]
+struct Incoming<'i> {
+    item: &'i Item,
+    /// Its position among all items.
+    order: usize,
 }
 
 struct Assembly<'a, 'i> {
@@ -150,12 +185,13 @@ impl<'a, 'i> Assembly<'a, 'i> {
         let mut placement = Placement::of(self.package);
         let mut errors = Vec::new();
         let mut without_path = Vec::new();
-        for item in after {
+        for (order, item) in after.iter().enumerate() {
             let origin = item.origin.filter(|it| known.contains_key(it) && seen.insert(*it));
             let old = origin.and_then(|it| Some((known[&it], *self.resources.get(it)?)));
             let path = item.path.as_ref().or(old.map(|(_, resource)| &resource.file.path));
+            let incoming = Incoming { item, order };
             let Some(path) = path else {
-                without_path.push(item);
+                without_path.push(incoming);
                 continue;
             };
             match old {
@@ -164,18 +200,18 @@ impl<'a, 'i> Assembly<'a, 'i> {
                         && item.index.is_none_or(|index| index == resource.index);
                     let file = self.file(path);
                     file.is_touched |= !is_unchanged;
-                    let action = ResourceAction::Keep { before, after: item };
+                    let action = ResourceAction::Keep { before, after: item, order };
                     file.actions.insert(resource.index, action);
                 }
                 _ => match placement.check(path.as_str()).and_then(|path| self.check_read(path)) {
-                    Ok(path) => self.insert(&path, item),
+                    Ok(path) => self.insert(&path, incoming),
                     Err(error) => errors.push(cannot_place(item, error)),
                 },
             }
         }
-        for item in without_path {
-            let path = placement.new_file(item.resource());
-            self.insert(&path, item);
+        for incoming in without_path {
+            let path = placement.new_file(incoming.item.resource());
+            self.insert(&path, incoming);
         }
         let selected = before.iter().filter_map(|item| item.origin);
         let mut deleted = Vec::new();
@@ -204,10 +240,10 @@ impl<'a, 'i> Assembly<'a, 'i> {
         }
     }
 
-    fn insert(&mut self, path: &PackagePath, item: &'i Item) {
+    fn insert(&mut self, path: &PackagePath, incoming: Incoming<'i>) {
         let file = self.file(path);
         file.is_touched = true;
-        file.incoming.push(item);
+        file.incoming.push(incoming);
     }
 }
 

@@ -1,12 +1,8 @@
 //! The order of the resources in an assembled file, and the removals and insertions that produce it.
 
-use std::collections::BTreeMap;
-
-use super::{FileAssembly, ResourceAction, cannot_place};
-use crate::files::FilesKind;
+use super::{FileAssembly, Incoming, ResourceAction};
 use crate::files::arrangement::{Addition, Arrangement, InsertPosition, ResourcePosition};
 use crate::functions::resource_list::Item;
-use crate::{Diagnostic, PackagePath};
 
 /// One resource of the assembled file.
 #[derive(Clone, Copy)]
@@ -18,12 +14,12 @@ enum Entry<'i> {
 }
 
 impl<'i> FileAssembly<'_, 'i> {
-    /// The removals and insertions: resources in the order of their indices, followed by those without one.
+    /// The removals and insertions.
     ///
     /// Moving a resource within a file is a removal and an insertion. The longest run of resources that are already in order is kept
     /// where it is, so that as few resources as possible move.
-    pub(super) fn arrangement(&self, path: &PackagePath) -> Result<Arrangement<'i>, Diagnostic> {
-        let entries = self.entries(path)?;
+    pub(super) fn arrangement(&self) -> Arrangement<'i> {
+        let entries = self.entries();
         let existing: Vec<usize> = entries.iter().filter_map(existing).collect();
         let kept = longest_increasing(&existing);
         let is_kept = |at: usize| kept.binary_search(&at).is_ok();
@@ -61,35 +57,41 @@ impl<'i> FileAssembly<'_, 'i> {
         arrangement
             .added
             .extend(leading.into_iter().map(|item| added(item, InsertPosition::AtEnd)));
-        Ok(arrangement)
+        arrangement
     }
 
-    fn entries(&self, path: &PackagePath) -> Result<Vec<Entry<'i>>, Diagnostic> {
-        let mut entries: BTreeMap<usize, Entry<'i>> = BTreeMap::new();
-        let mut last = Vec::new();
-        let mut put = |index: usize, entry: Entry<'i>, item: Option<&'i Item>| match (
-            entries.insert(index, entry),
-            item,
-        ) {
-            (Some(_), Some(item)) => Err(duplicate_index(item, path, index)),
-            _ => Ok(()),
-        };
+    /// The resources in order: those that ask for a position have it among the others, and new ones without an index are last.
+    ///
+    /// Spec: the index is "the position of the Resource starting from zero". Resources that ask for the same position are in the order
+    /// of the list, and one that asks for a position after the end is the last.
+    fn entries(&self) -> Vec<Entry<'i>> {
+        let (mut unmoved, mut asking, mut last) = (Vec::new(), Vec::new(), Vec::new());
         for at in 0..self.positions.len() {
             match self.actions.get(&at) {
                 Some(ResourceAction::Remove) => {}
-                Some(ResourceAction::Keep { after, .. }) => {
-                    put(after.index.unwrap_or(at), Entry::Existing(at), Some(after))?;
+                Some(ResourceAction::Keep { after, order, .. })
+                    if after.index.is_some_and(|index| index != at) =>
+                {
+                    asking.push((after.index, *order, Entry::Existing(at)));
                 }
-                None => put(at, Entry::Existing(at), None)?,
+                _ => unmoved.push(Entry::Existing(at)),
             }
         }
-        for item in &self.incoming {
+        for Incoming { item, order } in &self.incoming {
             match item.index {
-                Some(index) => put(index, Entry::New(item), Some(item))?,
+                Some(_) => asking.push((item.index, *order, Entry::New(item))),
                 None => last.push(Entry::New(item)),
             }
         }
-        Ok(entries.into_values().chain(last).collect())
+        asking.sort_by_key(|(index, order, _)| (*index, *order));
+        let mut unmoved = unmoved.into_iter();
+        let mut entries = Vec::with_capacity(self.positions.len() + self.incoming.len());
+        for (index, _, entry) in asking {
+            let missing = index.unwrap_or(0).saturating_sub(entries.len());
+            entries.extend(unmoved.by_ref().take(missing));
+            entries.push(entry);
+        }
+        entries.into_iter().chain(unmoved).chain(last).collect()
     }
 
     /// Where appended items go: to the end of the list if the file is one list, and to the end of the file otherwise.
@@ -112,11 +114,6 @@ fn existing(entry: &Entry<'_>) -> Option<usize> {
 
 fn added(item: &Item, position: InsertPosition) -> Addition<'_> {
     Addition { node: item.root(), position }
-}
-
-fn duplicate_index(item: &Item, path: &PackagePath, index: usize) -> Diagnostic {
-    let kind = FilesKind::DuplicateIndex { index, path: path.to_string() };
-    cannot_place(item, Diagnostic::error(kind))
 }
 
 /// The longest increasing subsequence of distinct numbers.

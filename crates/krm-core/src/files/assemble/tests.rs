@@ -138,21 +138,64 @@ fn index_is_the_position_in_the_file() {
 }
 
 #[test]
-fn duplicate_index_is_an_error() {
-    let place = |index| {
-        changed(
-            &[("a.yaml", A)],
-            |items| items.push(new(C, Some("a.yaml"), Some(index))),
-            Deletions::Some,
-        )
-    };
-    let message = "cannot place C c: another resource has index 0 in `a.yaml`";
-    assert_eq!(place(0), Err(message.to_owned()));
-    assert!(place(7).is_ok());
+fn new_resource_gets_the_position_that_it_asks_for() {
+    let file = format!("# head\n{A}---\n{B}");
+    let files = [("a.yaml", &*file)];
+    let added = |index| one(&files, |items| items.push(new(C, Some("a.yaml"), index)));
+    assert_eq!(added(Some(0)), format!("{C}---\n{file}"));
+    assert_eq!(added(Some(1)), format!("# head\n{A}---\n{C}---\n{B}"));
+    for index in [Some(2), Some(7), None] {
+        assert_eq!(added(index), format!("{file}---\n{C}"), "{index:?}");
+    }
     let replaced = one(&[("a.yaml", &format!("{A}---\n{B}"))], |items| {
         items[0] = new(C, Some("a.yaml"), Some(0));
     });
     assert_eq!(replaced, format!("{C}---\n{B}"));
+    let both = one(&[("a.yaml", A)], |items| {
+        items.insert(0, new(C, Some("a.yaml"), Some(0)));
+        items.insert(0, new(B, Some("a.yaml"), Some(0)));
+    });
+    assert_eq!(both, format!("{B}---\n{C}---\n{A}"));
+}
+
+#[test]
+fn moved_resource_gets_the_position_that_it_asks_for() {
+    let (a, c) = (format!("{A}---\n{B}"), C.to_owned());
+    let moved = |from: usize, path: &str, index: Option<usize>| {
+        let files = [("a.yaml", &*a), ("c.yaml", &*c)];
+        let change = |items: &mut Vec<Item>| {
+            items[from].path = PackagePath::new(path).ok();
+            items[from].index = index;
+        };
+        let all = changed(&files, change, Deletions::Some).unwrap();
+        all.into_iter().find(|(name, _)| name == path).unwrap().1.unwrap()
+    };
+    assert_eq!(moved(0, "c.yaml", Some(0)), format!("{A}---\n{C}"));
+    assert_eq!(moved(1, "c.yaml", Some(1)), format!("{C}---\n{B}"));
+    assert_eq!(moved(1, "c.yaml", None), format!("{C}---\n{B}"));
+    assert_eq!(moved(2, "a.yaml", Some(0)), format!("{C}---\n{A}---\n{B}"));
+    assert_eq!(moved(2, "a.yaml", Some(1)), format!("{A}---\n{C}---\n{B}"));
+    assert_eq!(moved(1, "a.yaml", Some(0)), format!("{B}---\n{A}"));
+    assert_eq!(moved(0, "a.yaml", Some(1)), format!("{B}---\n{A}"));
+}
+
+#[test]
+fn json_file_gets_json() {
+    let files = [("a.yaml", A), ("b.yaml", B)];
+    let package = package(&files);
+    let before = Items::from_package(&package, |_| true).unwrap().items;
+    let mut after = before.clone();
+    after[0].path = PackagePath::new("x.json").ok();
+    after.push(new(C, Some("y.json"), None));
+    let done = assemble(&package, &before, &after, Deletions::Some).unwrap();
+    let texts: Vec<_> = done.changes.into_iter().filter_map(|it| it.into_text()).collect();
+    let json = |name: &str, kind: &str| {
+        let metadata = format!("\"metadata\":{{\"name\":\"{name}\"}}");
+        format!("{{\"apiVersion\":\"v1\",\"kind\":\"{kind}\",{metadata}}}\n")
+    };
+    assert_eq!(texts, [json("a", "A"), json("c", "C")]);
+    let warnings: Vec<_> = done.warnings.iter().map(Diagnostic::message).collect();
+    assert_eq!(warnings, ["1 comment is lost in `x.json`: JSON has no comments"]);
 }
 
 #[test]

@@ -19,6 +19,8 @@ diagnostic_kinds! {
         /// A script that would be downloaded.
         RemoteScript = "remote-script": "scripts cannot be loaded from a URL",
             hint "add the script to the package, and set `path` to it";
+        /// A version that the ResourceList does not have.
+        UnknownVersion = "unknown-resource-list-version": "expected `v1alpha1`, `v1beta1`, `v1` or `v2alpha1` in `resourceListVersion`";
         /// A mount that the command line could not express.
         CommaInMount = "comma-in-mount": "a mount cannot contain a comma";
     }

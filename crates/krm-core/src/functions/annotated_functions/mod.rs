@@ -7,6 +7,7 @@ mod parse;
 pub use kinds::AnnotatedFunctionKind;
 pub use order::{AnnotatedFunction, annotated_functions};
 
+use crate::functions::resource_list::Version;
 use crate::{Diagnostic, Resource};
 
 /// The declaration of a function; the resource that has the annotation is its functionConfig.
@@ -16,6 +17,8 @@ pub struct FunctionDeclaration {
     pub runtime: AnnotatedRuntime,
     /// Whether the run continues with its output if it fails. The run still fails at its end.
     pub defer_failure: bool,
+    /// The version of the ResourceList that it receives, if it declares one.
+    pub version: Option<Version>,
 }
 
 /// The runtime of a function and the permissions that it requests. Whether they are granted is up to the user.

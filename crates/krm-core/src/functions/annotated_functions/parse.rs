@@ -6,6 +6,7 @@ use krm_yaml::{File, NodeRef, ScalarStyle, Span};
 
 use super::{AnnotatedFunctionKind, AnnotatedRuntime, FunctionDeclaration};
 use crate::diagnostics::{CommonKind, Kind, closest_name};
+use crate::functions::resource_list::Version;
 use crate::model::resource::{field, is_null, scalar_text};
 use crate::{Diagnostic, Resource};
 
@@ -30,7 +31,7 @@ pub(super) fn declaration(
     let image = scalar_text(annotation(IMAGE_ANNOTATION)?)?.into_owned();
     let runtime =
         AnnotatedRuntime::Container { image, network: false, mounts: Vec::new(), envs: Vec::new() };
-    Some(Ok(FunctionDeclaration { runtime, defer_failure: false }))
+    Some(Ok(FunctionDeclaration { runtime, defer_failure: false, version: None }))
 }
 
 fn parse_annotation(node: NodeRef<'_>) -> Result<FunctionDeclaration, Diagnostic> {
@@ -111,7 +112,8 @@ impl Parser<'_> {
     }
 
     fn declaration(&self, node: NodeRef<'_>) -> Result<FunctionDeclaration, Diagnostic> {
-        let known = ["container", "exec", "starlark", "wasm", "deferFailure"];
+        let known =
+            ["container", "exec", "starlark", "wasm", "deferFailure", "resourceListVersion"];
         self.check_fields(node, &known, "a function")?;
         let kinds: Vec<(&str, NodeRef<'_>)> = known[..4]
             .iter()
@@ -135,7 +137,18 @@ impl Parser<'_> {
                 AnnotatedRuntime::Wasm { path: self.string(body, "path")? }
             }
         };
-        Ok(FunctionDeclaration { runtime, defer_failure: self.flag(node, "deferFailure")? })
+        let defer_failure = self.flag(node, "deferFailure")?;
+        Ok(FunctionDeclaration { runtime, defer_failure, version: self.version(node)? })
+    }
+
+    fn version(&self, node: NodeRef<'_>) -> Result<Option<Version>, Diagnostic> {
+        let Some(value) = field(node, "resourceListVersion").filter(|it| !is_null(*it)) else {
+            return Ok(None);
+        };
+        match scalar_text(value).and_then(|name| Version::named(&name)) {
+            Some(version) => Ok(Some(version)),
+            None => Err(self.error(value, AnnotatedFunctionKind::UnknownVersion)),
+        }
     }
 
     fn container(&self, node: NodeRef<'_>) -> Result<AnnotatedRuntime, Diagnostic> {

@@ -54,6 +54,8 @@ pub struct InputList<'a> {
     pub(super) sent: Vec<InputItem<'a>>,
     pub(super) directory: String,
     without_ids: bool,
+    /// Whether every item has its path and index in the annotations of older functions, too.
+    has_legacy: bool,
 }
 
 impl<'a> InputList<'a> {
@@ -65,7 +67,11 @@ impl<'a> InputList<'a> {
         let directory = options.directory.trim_matches('/').to_owned();
         let head = format!("apiVersion: {}\nkind: ResourceList\n", options.version.api_version());
         let without_ids = options.without_ids;
-        let mut input = Self { text: head, sent: Vec::new(), directory, without_ids };
+        // Compat: functions from before version 1 read only the older annotations, whatever version they accept, so kpt sends both.
+        // In a pipe nobody knows which of the two a function changed, so only older versions of the list have both there.
+        let newest = if without_ids { Version::V1Beta1 } else { Version::V1 };
+        let has_legacy = options.version <= newest;
+        let mut input = Self { text: head, sent: Vec::new(), directory, without_ids, has_legacy };
         input.text.push_str("items:\n");
         for item in items {
             input.push(item)?;
@@ -99,7 +105,7 @@ impl<'a> InputList<'a> {
         }
         // Compat: a resource that has the older annotations gets its path and index in those, too.
         let has = |name: &str| own.iter().any(|(it, _)| it == name);
-        let legacy = place.into_iter().filter(|(_, legacy, _)| has(legacy));
+        let legacy = place.into_iter().filter(|(_, legacy, _)| self.has_legacy || has(legacy));
         annotations.extend(legacy.filter_map(|(_, legacy, value)| Some((legacy, value?))));
         let start = self.text.len();
         let text = match annotations.is_empty() {
@@ -195,10 +201,12 @@ items:
       internal.config.kubernetes.io/path: b.yaml
       internal.config.kubernetes.io/index: \"0\"
       internal.config.kubernetes.io/krm-id: \"0\"
+      config.kubernetes.io/path: b.yaml
+      config.kubernetes.io/index: \"0\"
     name: a # it
 - apiVersion: v1
   kind: Pod
-  metadata: {name: b, annotations: {x: y, internal.config.kubernetes.io/path: b.yaml, internal.config.kubernetes.io/index: \"1\", internal.config.kubernetes.io/krm-id: \"1\"}}
+  metadata: {name: b, annotations: {x: y, internal.config.kubernetes.io/path: b.yaml, internal.config.kubernetes.io/index: \"1\", internal.config.kubernetes.io/krm-id: \"1\", config.kubernetes.io/path: b.yaml, config.kubernetes.io/index: \"1\"}}
 functionConfig:
   # c
   kind: ConfigMap
@@ -208,11 +216,27 @@ functionConfig:
     }
 
     #[test]
-    fn legacy_annotations_are_updated_where_they_exist() {
-        let text = "apiVersion: v1\nkind: Pod\nmetadata:\n  annotations:\n    config.kubernetes.io/path: old.yaml\n";
-        let list = sent(text);
-        assert!(list.contains("\n      config.kubernetes.io/path: b.yaml\n"), "{list}");
-        assert!(!list.contains("\n      config.kubernetes.io/index"), "{list}");
+    fn legacy_annotations_are_sent_to_older_functions() {
+        let old = "apiVersion: v1\nkind: Pod\nmetadata:\n  annotations:\n    config.kubernetes.io/path: old.yaml\n";
+        let list = |text: &str, version: Version, without_ids: bool| {
+            let mut item = Item::parse(text.to_owned()).unwrap();
+            (item.path, item.index) = (PackagePath::new("b.yaml").ok(), Some(0));
+            let options = InputOptions { version, without_ids, ..InputOptions::default() };
+            InputList::of([&item], &options).unwrap().text().to_owned()
+        };
+        let has = |list: &str| {
+            ["path: b.yaml\n", "index: \"0\"\n"]
+                .map(|it| list.contains(&format!("\n      config.kubernetes.io/{it}")))
+        };
+        let new = "apiVersion: v1\nkind: Pod\n";
+        for version in [Version::V1Alpha1, Version::V1Beta1, Version::V1] {
+            assert_eq!(has(&list(new, version, false)), [true, true], "{version:?}");
+        }
+        assert_eq!(has(&list(new, Version::V2Alpha1, false)), [false, false]);
+        assert_eq!(has(&list(new, Version::V1, true)), [false, false]);
+        assert_eq!(has(&list(new, Version::V1Beta1, true)), [true, true]);
+        // An annotation that exists has the current value.
+        assert_eq!(has(&list(old, Version::V2Alpha1, false)), [true, false]);
     }
 
     #[test]

@@ -15,6 +15,12 @@ diagnostic_kinds! {
         NoResource = "no-resource": "expected a resource, found an empty document";
         /// An element of `items` that is not a resource.
         ItemNotAResource { index: usize, field: &'static str } = "item-not-a-resource": "item {index} is not a resource: missing field `{field}`";
+        /// A function returned an absolute path.
+        AbsolutePath { path: String, used: String } = "absolute-path-returned": "the function returned the absolute path `{path}`; `{used}` in the package is used",
+            hint "return paths relative to the package";
+        /// A function returned a resource whose name it emptied.
+        EmptyName { resource: String } = "empty-name": "the function returned {resource} with an empty `metadata.name`",
+            hint "return the name, or leave out the resource";
         /// An index annotation that is not a number.
         InvalidIndex { index: String } = "invalid-index": "expected the index of a resource in its file, found `{index}`";
         /// The path or index differs between the current and the older annotation.

@@ -14,14 +14,16 @@ mod output;
 mod pairing;
 pub mod results;
 pub(crate) mod serialize;
+mod strip;
 mod version;
 
 pub use apply::{AppliedOutput, OutputError, OutputKind};
-pub(crate) use apply::{replace_element, revise_element};
+pub(crate) use apply::{replace_element, revise_element, to_json};
 pub use input::{InputList, InputOptions};
 pub use item::Item;
 pub use items::Items;
 pub use kinds::ResourceListKind;
-pub use output::parse_results;
+pub use output::{check_name, parse_results, returned_path};
 pub use results::FunctionResult;
+pub use strip::without_wire_annotations;
 pub use version::Version;

@@ -9,7 +9,7 @@ use super::annotations::{ID, INDEX, INTERNAL, LEGACY_INDEX, LEGACY_PATH, PATH};
 use super::{ResourceListKind, results};
 use crate::diagnostics::{CommonKind, node_type};
 use crate::model::resource::{field, is_null, scalar_text};
-use crate::{Diagnostic, PackagePath, Resource};
+use crate::{Diagnostic, PackagePath, PackagePathError, Resource};
 
 /// A resource of a function's output, with the path and index in its annotations.
 #[derive(Clone, Debug)]
@@ -20,6 +20,8 @@ pub(crate) struct OutputItem<'a> {
     pub(crate) id: Option<Cow<'a, str>>,
     /// The file that it belongs to.
     pub(crate) path: PathAnnotation<PackagePath>,
+    /// A warning about an absolute path.
+    pub(crate) absolute: Option<Diagnostic>,
     /// Its index in the file.
     pub(crate) index: PathAnnotation<usize>,
     /// Its other internal annotations.
@@ -66,6 +68,10 @@ impl OutputItem<'_> {
         let path = self.path.resolve(sent.0).map_err(|it| self.conflict(PATH, LEGACY_PATH, it))?;
         let index = self.index.resolve(sent.1.as_ref());
         let index = index.map_err(|it| self.conflict(INDEX, LEGACY_INDEX, it))?;
+        // A function that moves a resource and removes its index does not know the older name of the index.
+        let is_moved = self.path.internal.as_ref().is_some_and(|path| Some(path) != sent.0);
+        let is_stale = is_moved && self.index.internal.is_none() && index == sent.1.as_ref();
+        let index = index.filter(|_| !is_stale);
         Ok((path.cloned(), index.copied()))
     }
 
@@ -143,11 +149,30 @@ fn returned(item: usize, node: NodeRef<'_>) -> Result<OutputItem<'_>, Diagnostic
     let annotations = Annotations::of(resource);
     Ok(OutputItem {
         id: annotations.text(ID),
-        path: annotations.pair(PATH, LEGACY_PATH, PackagePath::new)?,
+        path: annotations.pair(PATH, LEGACY_PATH, returned_path)?,
+        absolute: annotations.absolute_path(),
         index: annotations.pair(INDEX, LEGACY_INDEX, index)?,
         internal: annotations.internal(),
         resource,
     })
+}
+
+/// The error of a returned resource whose `metadata.name` is empty, unless it was sent like that. A resource may have no name at all
+/// (a Kustomization), but an empty one is a template that was not filled in, and no file could be named after it.
+pub fn check_name(returned: Resource<'_>, sent: Option<Resource<'_>>) -> Result<(), Diagnostic> {
+    let is_empty =
+        |node: NodeRef<'_>| is_null(node) || node.as_str().is_some_and(|it| it.is_empty());
+    match name_node(returned).filter(|node| is_empty(*node)) {
+        Some(node) if !sent.and_then(name_node).is_some_and(is_empty) => {
+            let resource = sent.unwrap_or(returned).label();
+            Err(at(node, ResourceListKind::EmptyName { resource }))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn name_node(resource: Resource<'_>) -> Option<NodeRef<'_>> {
+    field(resource.node, "metadata").and_then(|it| field(it, "name"))
 }
 
 /// The annotations of one output item.
@@ -185,12 +210,26 @@ impl<'a> Annotations<'a> {
         Ok(PathAnnotation { internal: read(name)?, legacy: read(legacy)? })
     }
 
+    fn absolute_path(&self) -> Option<Diagnostic> {
+        let node = [PATH, LEGACY_PATH].into_iter().find_map(|name| {
+            self.node(name).filter(|it| scalar_text(*it).is_some_and(|text| text.starts_with('/')))
+        })?;
+        let path = scalar_text(node)?.into_owned();
+        let used = returned_path(&path).ok()?.to_string();
+        Some(Diagnostic::warning(ResourceListKind::AbsolutePath { path, used }))
+    }
+
     fn internal(&self) -> Vec<(Cow<'a, str>, Cow<'a, str>)> {
         let others = self.entries.iter().filter(|(name, _)| {
             name.starts_with(INTERNAL) && ![ID, PATH, INDEX].contains(&name.as_ref())
         });
         others.filter_map(|(name, value)| Some((name.clone(), scalar_text(*value)?))).collect()
     }
+}
+
+/// The path of a path annotation. Compat: as in kpt, an absolute path starts at the root of the package.
+pub fn returned_path(path: &str) -> Result<PackagePath, PackagePathError> {
+    PackagePath::new(path.trim_start_matches('/'))
 }
 
 fn index(text: &str) -> Result<usize, ResourceListKind> {
@@ -268,8 +307,8 @@ mod tests {
         for (annotations, message) in [
             ("internal.config.kubernetes.io/path: ../a", "path `../a` leaves the package"),
             (
-                "config.kubernetes.io/path: /etc/passwd",
-                "expected a path relative to the package, found `/etc/passwd`",
+                "config.kubernetes.io/path: /etc/../../passwd",
+                "path `etc/../../passwd` leaves the package",
             ),
             (
                 "config.kubernetes.io/index: '-1'",
@@ -278,6 +317,15 @@ mod tests {
         ] {
             assert_eq!(error(&item(annotations)), message);
         }
+    }
+
+    #[test]
+    fn absolute_path_is_relative_to_the_package_with_a_warning() {
+        let file = File::parse(item("config.kubernetes.io/path: /etc/a.yaml")).unwrap();
+        let returned = parse(&file).unwrap().unwrap().remove(0);
+        assert_eq!(returned.path.any().map(PackagePath::as_str), Some("etc/a.yaml"));
+        let message = "the function returned the absolute path `/etc/a.yaml`; `etc/a.yaml` in the package is used";
+        assert_eq!(returned.absolute.unwrap().message(), message);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Pairs the items of a function's output with the items of its input.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::ResourceListKind;
 use super::input::InputItem;
@@ -18,11 +18,13 @@ pub(crate) struct ItemPairs {
     pub(crate) gone: Vec<usize>,
 }
 
-/// Finds the input item of every output item: by its id, then by path and index, then by its identity.
+/// Finds the input item of every output item: by its id, then by path, index and identity together, then by whichever of them the
+/// function did not change.
 ///
 /// Ids come first, because a function may rename and move a resource, but it may also drop annotations, or copy a resource together with
-/// its id. Of several items with one id, the one that kept its identity is paired, and the others are new. A changed internal annotation
-/// is an error.
+/// its id. Of several items with one id, the one that kept its identity is paired, and the others are new. Without ids, a resource that
+/// was renamed is found by its path and index, unless both names exist on the other side: then the resources changed their positions.
+/// A changed internal annotation is an error.
 pub(crate) fn pair_items(
     sent: &[InputItem<'_>],
     returned: &[OutputItem<'_>],
@@ -30,11 +32,25 @@ pub(crate) fn pair_items(
     let (to, taken) = (vec![None; returned.len()], vec![false; sent.len()]);
     let mut matching = ItemPairing { sent, returned, to, taken };
     matching.by_id();
-    matching.by(
-        |sent| Some((sent.path.clone()?, sent.item.index.unwrap_or(0))),
-        |returned| Some((returned.path.any()?.clone(), returned.index.any().copied().unwrap_or(0))),
-    );
-    matching.by(|sent| sent.item.resource().identity(), |returned| returned.resource.identity());
+    let sent_place =
+        |sent: &InputItem<'_>| Some((sent.path.clone()?, sent.item.index.unwrap_or(0)));
+    let place =
+        |it: &OutputItem<'_>| Some((it.path.any()?.clone(), it.index.any().copied().unwrap_or(0)));
+    let sent_name = |sent: &InputItem<'_>| sent.item.resource().identity();
+    let name = |it: &OutputItem<'_>| it.resource.identity();
+    matching.by(|it| Some((sent_place(it)?, sent_name(it)?)), |it| Some((place(it)?, name(it)?)));
+    if !matching.is_complete() {
+        let sent_names: BTreeSet<_> = sent.iter().filter_map(sent_name).collect();
+        let names: BTreeSet<_> = returned.iter().filter_map(name).collect();
+        let is_in =
+            |names: &BTreeSet<_>, name: Option<_>| name.is_some_and(|it| names.contains(&it));
+        matching.by(
+            |it| sent_place(it).filter(|_| !is_in(&names, sent_name(it))),
+            |it| place(it).filter(|_| !is_in(&sent_names, name(it))),
+        );
+        matching.by(sent_name, name);
+        matching.by(sent_place, place);
+    }
     let found = matching.finish();
     for (sent_at, returned_at) in &found.kept {
         check_internal_annotations(&sent[*sent_at], &returned[*returned_at])?;
@@ -89,6 +105,11 @@ impl ItemPairing<'_, '_> {
                 sent.into_iter().for_each(|sent| self.pair(sent, at));
             }
         }
+    }
+
+    /// Whether no item is left that could be paired.
+    fn is_complete(&self) -> bool {
+        self.to.iter().all(Option::is_some) || self.taken.iter().all(|taken| *taken)
     }
 
     fn of_id(&self, returned: &OutputItem<'_>) -> Option<usize> {
@@ -195,6 +216,12 @@ mod tests {
         let found =
             found(&[pod("renamed", &place("a.yaml", 1)), pod("a", ""), pod("new", "")]).unwrap();
         assert_eq!(found, ItemPairs { kept: vec![(1, 0), (0, 1)], new: vec![2], gone: vec![] });
+    }
+
+    #[test]
+    fn items_without_id_that_changed_places_are_paired_by_identity() {
+        let found = found(&[pod("b", &place("a.yaml", 0)), pod("a", &place("a.yaml", 1))]).unwrap();
+        assert_eq!(found, ItemPairs { kept: vec![(1, 0), (0, 1)], new: vec![], gone: vec![] });
     }
 
     #[test]

@@ -31,11 +31,16 @@ impl Version {
 
     /// The version of an `apiVersion`; none if it is not one of the `ResourceList`.
     pub fn of(api_version: &str) -> Option<Self> {
-        let name = api_version.strip_prefix(GROUP)?;
+        Self::named(api_version.strip_prefix(GROUP)?)
+    }
+
+    /// The version with this name, such as `v1beta1`.
+    pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|version| version.name() == name)
     }
 
-    fn name(self) -> &'static str {
+    /// The name, such as `v1beta1`.
+    pub fn name(self) -> &'static str {
         match self {
             Self::V1Alpha1 => "v1alpha1",
             Self::V1Beta1 => "v1beta1",

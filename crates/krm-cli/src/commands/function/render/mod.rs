@@ -12,6 +12,7 @@ use super::kinds::FnCommandKind;
 use super::limits::LimitFlags;
 use super::open_package;
 use super::output::OutputFlag;
+use super::version_flag::VersionFlag;
 use crate::cli::{Global, Preview};
 use crate::commands::kinds::CommandKind;
 use crate::console::Console;
@@ -71,6 +72,9 @@ pub(crate) struct Args {
     /// Compat: Wasm modules need no permission
     #[arg(long, hide = true)]
     allow_alpha_wasm: bool,
+
+    #[command(flatten)]
+    version: VersionFlag,
 
     #[command(flatten)]
     images: Images,

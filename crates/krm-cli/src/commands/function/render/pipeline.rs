@@ -56,8 +56,8 @@ pub(super) fn run(
     }
     let pipeline = &rendering.pipeline;
     let errors = run_report::errors(pipeline, original);
-    let contents = contents(args, &rendering, (package, fixes), errors.last())?;
-    let exit = finish::write(session, contents, args.output.output.as_ref(), console)?;
+    let contents = contents(args, &rendering, (package, fixes), errors.last(), console)?;
+    let exit = finish::write(session, contents, (args.output.output.as_ref(), pipeline), console)?;
     match pipeline.is_stopped {
         false => Ok(exit),
         true => Err(Failure::Diagnostics(report::failure_exit(pipeline), errors)),
@@ -81,6 +81,7 @@ fn renderer(args: &Args) -> Result<Renderer, Failure> {
     Ok(Renderer {
         factory,
         limits: args.limits.limits(),
+        version: args.version.version(),
         fail_on: args.results.fail_on_severity(),
         interrupt: interrupt::on_signals(),
         directory: std::fs::canonicalize(&args.dir)?,
@@ -119,6 +120,7 @@ fn contents(
     rendering: &Rendering,
     (package, fixes): (&Package, FileContents),
     error: Option<&Diagnostic>,
+    console: &mut Console,
 ) -> Result<FileContents, Failure> {
     let pipeline = &rendering.pipeline;
     if !args.results.allow_delete
@@ -129,8 +131,9 @@ fn contents(
     let mut contents = fixes;
     if !pipeline.is_stopped || rendering.tree.root().pipeline.save_on_failure {
         // Deletions were checked above, with the name of the function.
-        let items = [&rendering.before[..], &pipeline.items];
-        contents.extend(finish::assembled(package, items, Deletions::Any, None)?);
+        let after = finish::persistent_items(pipeline)?;
+        let items = [&rendering.before[..], &after];
+        contents.extend(finish::assembled(package, items, Deletions::Any, console, false)?);
     }
     if args.write_status {
         add_status(package, pipeline, error, &mut contents)?;

@@ -7,7 +7,7 @@ use krm_core::{Diagnostic, Package, Severity};
 use krm_run::{FunctionRun, PipelineRun};
 
 use super::super::kinds::FnCommandKind;
-use super::super::run_report::{image, selected, verdict};
+use super::super::run_report::{image, report_stderr, selected, verdict};
 use crate::console::Console;
 use crate::loader::LoadedPackage;
 use crate::{Exit, Failure};
@@ -27,6 +27,7 @@ pub(super) fn report(
             console.status(&format!("Package \"{}\":", loaded.display_path(package)));
         }
         console.status(&line(run, console.is_verbose()));
+        report_stderr(run, console);
         run.warning_diagnostics().for_each(|warning| console.report(&warning));
         for result in run.reported() {
             match result.severity {

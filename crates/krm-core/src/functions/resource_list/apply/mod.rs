@@ -23,6 +23,7 @@ use super::{FunctionResult, Item};
 use crate::compare::CommentIndex;
 use crate::{Diagnostic, PackagePath};
 pub use kinds::OutputKind;
+pub(crate) use new_document::to_json;
 pub(crate) use revise::{replace_element, revise_element};
 
 /// The items after the output of a function was applied.
@@ -82,7 +83,9 @@ impl InputList<'_> {
             return Err(refused(Diagnostic::error(kind)));
         }
         let mut applied = self.apply_items(&file, &returned, &pairs).map_err(refused)?;
-        (applied.results, applied.warnings) = (parsed.results, parsed.warnings);
+        let absolute = returned.iter().filter_map(|it| it.absolute.clone());
+        (applied.results, applied.warnings) =
+            (parsed.results, absolute.chain(parsed.warnings).collect());
         Ok(applied)
     }
 
@@ -117,6 +120,8 @@ impl InputList<'_> {
         let mut comments = None;
         let mut items = Vec::with_capacity(returned.len());
         for (at, returned) in returned.iter().enumerate() {
+            let sent = sources[at].map(|sent| self.sent[sent].item.resource());
+            output::check_name(returned.resource, sent)?;
             let Some(sent) = sources[at] else {
                 items.push(self.new_item(returned)?);
                 continue;
@@ -142,19 +147,17 @@ impl InputList<'_> {
     }
 
     fn new_item(&self, returned: &OutputItem<'_>) -> Result<Item, Diagnostic> {
-        // A copy of another resource carries the path and index of the original, and its own index is not known yet.
+        // A copy of another resource carries the annotations of the original.
         let original = returned.id.as_deref().and_then(|id| self.of_id(id));
         let sent = original.map_or((None, None), |it| (it.path.as_ref(), it.item.index));
         let (path, index) = returned.target(sent)?;
-        let is_json = path.as_ref().is_some_and(PackagePath::is_json);
-        let mut item = Item::parse(new_document::document_text(returned.resource.node, is_json)?)?;
-        let is_copied = original.is_some() && sent == (path.as_ref(), index);
+        let mut item = Item::parse(new_document::document_text(returned.resource.node, false)?)?;
         item.path = path.map(|path| self.path_from_root(&path));
-        item.index = index.filter(|_| item.path.is_some() && !is_copied);
+        item.index = index.filter(|_| item.path.is_some());
         Ok(item)
     }
 
-    /// Sets the path and the index that were returned. An unchanged index means nothing in another file.
+    /// Sets the path and the index that were returned. Without an index, a resource keeps its position, or is the last one of another file.
     fn set_location(
         &self,
         item: &mut Item,
@@ -165,7 +168,7 @@ impl InputList<'_> {
         match path {
             Some(path) if sent.path.as_ref() != Some(&path) => {
                 item.path = Some(self.path_from_root(&path));
-                item.index = index.filter(|index| Some(*index) != sent.item.index);
+                item.index = index;
             }
             _ => item.index = index.or(item.index),
         }

@@ -1,14 +1,14 @@
 //! The text of a resource that a function added: without the annotations of the orchestrator, and in block style unless the file is
 //! JSON.
 
-use krm_yaml::{Edit, EditError, EmptyParents, File, NodeRef, Value};
+use krm_yaml::{Edit, EditError, EmptyParents, File, NodeKind, NodeRef, ScalarStyle, Value};
 
 use super::content::{ExistingComments, node_value};
 use super::kinds::OutputKind;
 use super::notation;
 use crate::Diagnostic;
 use crate::compare::{Fields, ResourceLevel};
-use crate::functions::resource_list::serialize;
+use crate::functions::resource_list::{Item, serialize};
 use crate::print::json;
 use crate::print::source_text;
 
@@ -51,6 +51,33 @@ pub(super) fn rewritten_text<'a>(
         Some(value) => serialize::block_document(value).map_err(refused),
         None => document_text(returned, is_json),
     }
+}
+
+/// The item as JSON, for a JSON file, and the number of comments that it loses; none if it is JSON already.
+pub(crate) fn to_json(item: &Item) -> Result<Option<(Item, usize)>, Diagnostic> {
+    let comments = item.root().document().comments().len();
+    if comments == 0 && item.root().descendants().all(is_json_text) {
+        return Ok(None);
+    }
+    let mut json = Item::parse(json_text(item.root())?)?;
+    (json.path, json.index, json.origin) = (item.path.clone(), item.index, item.origin);
+    Ok(Some((json, comments)))
+}
+
+/// Whether a node is written as JSON.
+fn is_json_text(node: NodeRef<'_>) -> bool {
+    let is_plain =
+        || matches!(node.text(), "true" | "false" | "null") || json::is_number(node.text());
+    let is_key = node.key().is_none() && node.parent().is_some_and(|it| it.as_mapping().is_some());
+    node.kind() != NodeKind::Alias
+        && node.anchor().is_none()
+        && node.tag().is_none()
+        && match node.as_scalar().map(|it| it.style()) {
+            None => !node.is_block(),
+            Some(ScalarStyle::DoubleQuoted) => true,
+            Some(ScalarStyle::Plain) => !is_key && is_plain(),
+            Some(_) => false,
+        }
 }
 
 /// A returned resource as JSON. A value that JSON does not have is an error, because any other would be of another type.
@@ -125,6 +152,21 @@ mod tests {
         );
         let only = "- apiVersion: v1\n  kind: A\n  metadata:\n    annotations: {config.kubernetes.io/path: a.yaml}\n";
         assert_eq!(of(only, false), "apiVersion: v1\nkind: A\n");
+    }
+
+    #[test]
+    fn yaml_becomes_json_for_a_json_file() {
+        let json = |text: &str| {
+            let json = to_json(&Item::parse(text.to_owned()).unwrap()).unwrap();
+            json.map(|(item, comments)| (item.text().to_owned(), comments))
+        };
+        let written = r#"{"kind": "A",
+ "x": [1.50, true, null, "y"]}"#;
+        assert_eq!(json(written), None);
+        let expected = r#"{"kind":"A","x":[1.50,true,null,"y"]}"#.to_owned() + "\n";
+        let yaml = "# head\nkind: A\nx: [1.50, true, ~, 'y'] # why\n";
+        assert_eq!(json(yaml), Some((expected, 2)));
+        assert_eq!(json("{kind: \"A\"}"), Some(("{\"kind\":\"A\"}\n".to_owned(), 0)));
     }
 
     #[test]

@@ -76,11 +76,17 @@ impl<'a> Reader<'a> {
         if message.is_none() {
             self.warn(node, missing("message", "a result"));
         }
+        let result_field = field(node, "field").and_then(|node| self.field(node));
+        // Spec: "If defined, `ResourceRef` must also be provided." Without a location: the line may have a value of a Secret.
+        if result_field.is_some() && field(node, "resourceRef").is_none_or(is_null) {
+            let owner = format!("result {}, which has `field`", self.read.results.len());
+            self.read.warnings.push(Diagnostic::warning(missing("resourceRef", &owner)));
+        }
         let result = FunctionResult {
             message: message.unwrap_or_default().into_owned(),
             severity: self.severity(node),
             resource: field(node, "resourceRef").and_then(|node| self.resource(node)),
-            field: field(node, "field").and_then(|node| self.field(node)),
+            field: result_field,
             file: field(node, "file").and_then(|node| self.file(node)),
             tags: field(node, "tags").map(tags).unwrap_or_default(),
         };
@@ -168,7 +174,7 @@ impl<'a> Reader<'a> {
         let index = field(node, "index").filter(|index| !is_null(*index));
         let number = index.map(|index| (index, scalar_text(index).unwrap_or_default()));
         let index = number.map_or(Some(0), |(index, number)| {
-            let read = number.parse().ok();
+            let read = parse_index(&number);
             if read.is_none() {
                 let kind = ResourceListKind::InvalidIndex { index: number.into_owned() };
                 self.warn(index, kind);
@@ -176,6 +182,15 @@ impl<'a> Reader<'a> {
             read
         });
         Some(FileRef { path, index: index.unwrap_or(0) })
+    }
+}
+
+/// The index in a result. Spec: it is a number, and a serializer of numbers may write 1 as `1.0`.
+fn parse_index(number: &str) -> Option<u64> {
+    let is_zero = |fraction: &str| !fraction.is_empty() && fraction.bytes().all(|it| it == b'0');
+    match number.split_once('.') {
+        Some((whole, fraction)) if is_zero(fraction) => whole.parse().ok(),
+        _ => number.parse().ok(),
     }
 }
 
@@ -245,9 +260,28 @@ mod tests {
     }
 
     #[test]
+    fn index_is_a_number_in_any_notation() {
+        let index = |text: &str| {
+            let read = results(&format!("- {{message: a, file: {{path: a, index: {text}}}}}\n"));
+            (read.results[0].file.as_ref().unwrap().index, read.warnings.len())
+        };
+        assert_eq!(["1", "1.0", "\"2\"", "3.00"].map(index), [(1, 0), (1, 0), (2, 0), (3, 0)]);
+        assert_eq!(["1.5", "-1", "1.", "a"].map(index), [(0, 1); 4]);
+    }
+
+    #[test]
+    fn result_with_a_field_and_no_resource_is_a_warning() {
+        let read = results("- {message: a, field: {path: b}}\n");
+        let messages: Vec<&str> = read.warnings.iter().map(|it| it.message()).collect();
+        assert_eq!(messages, ["missing field `resourceRef` in result 0, which has `field`"]);
+    }
+
+    #[test]
     fn proposed_values_are_parsed_from_all_fields() {
         for spelling in ["proposedValue: 1", "proposedValues: [1]", "suggestedValue: 1"] {
-            let result = one(&format!("- {{message: a, field: {{path: b, {spelling}}}}}\n"));
+            let resource = "resourceRef: {apiVersion: v1, kind: A, name: a}";
+            let field = format!("field: {{path: b, {spelling}}}");
+            let result = one(&format!("- {{message: a, {resource}, {field}}}\n"));
             assert_eq!(
                 crate::print::json::write(&result.field.unwrap().proposed[0]),
                 "1",
