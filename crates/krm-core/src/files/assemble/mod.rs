@@ -97,11 +97,14 @@ pub fn assemble<'a>(
     if errors.is_empty() { Ok(AssembledFiles { changes, deleted, warnings }) } else { Err(errors) }
 }
 
+/// Items as they are written, and warnings about what they lose.
+type WrittenItems<'i> = (Cow<'i, [Item]>, Vec<Diagnostic>);
+
 /// The items as they are written: those that come to a JSON file as JSON.
 fn as_written<'i>(
     package: &Package,
     after: &'i [Item],
-) -> Result<(Cow<'i, [Item]>, Vec<Diagnostic>), Vec<Diagnostic>> {
+) -> Result<WrittenItems<'i>, Vec<Diagnostic>> {
     let (mut items, mut warnings) = (Cow::Borrowed(after), Vec::new());
     for (at, item) in after.iter().enumerate() {
         let Some(path) = item.path.as_ref().filter(|path| path.is_json()) else { continue };
