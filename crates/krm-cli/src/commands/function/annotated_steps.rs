@@ -133,7 +133,7 @@ impl StepSource<'_> {
         let directory = root.join(placed.file.path.directory());
         let config_file = Path::new(placed.file.path.as_str());
         let local = source.root.and_then(|root| local_directory(root, config_file));
-        let (runtime, runner) = self.runner(&declaration.runtime, &directory, local);
+        let (runtime, runner) = self.runner(&declaration.runtime, &directory, local.as_deref());
         let runner = runner.map_err(|error| {
             let error = cannot_run(error, &label(None, &name));
             if error.location.is_none() { declared_at.locate(error) } else { error }
@@ -184,7 +184,7 @@ impl StepSource<'_> {
         &self,
         runtime: &AnnotatedRuntime,
         directory: &Path,
-        local: Option<PathBuf>,
+        local: Option<&Path>,
     ) -> (&'static str, Result<Runner, Diagnostic>) {
         let request = |network: bool, mounts: &[String], variables: &[String]| RuntimeRequest {
             package_directory: self.directory.clone(),
@@ -192,7 +192,7 @@ impl StepSource<'_> {
             network,
             mounts: mounts.to_vec(),
             variables: variables.to_vec(),
-            local: local.clone(),
+            local: local.map(Path::to_owned),
         };
         let factory = &self.factory;
         match runtime {
