@@ -125,7 +125,10 @@ fn to_kpt_set<'a>(
         report_extra_fields(setter, location, definition, &mut result.losses);
         let fields = setters.fields_of(&setter.name).into_iter().map(|field| field.node);
         let value = config_string(&setter.expand_enum(&setter.value), fields);
-        values.push((setter.name.clone(), value));
+        // Without a value the fields keep theirs; an empty one would clear them when the package is rendered.
+        if setter.value != SetterValue::Unset {
+            values.push((setter.name.clone(), value));
+        }
         if !is_removed(location.file) {
             let (start, losses) = (location.node.start(), &mut result.losses);
             report_comments(location.file, start, definition, Dialect::KptSet, losses);

@@ -4,7 +4,7 @@ use krm_core::Diagnostic;
 use krm_core::setters::{Changes, RenameSetter, SetterKind, Setters};
 
 use super::edit_session::EditOptions;
-use super::setters::{self, SetterPackage};
+use super::setters::{self, PackageSetters, SetterPackage};
 use crate::cli::Global;
 use crate::console::Console;
 use crate::{CommandResult, Failure};
@@ -43,7 +43,9 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     let rename = RenameSetter { from: args.name.clone(), to: args.new_name.clone() };
     let matches = |it: &Setters<'_>| it.definitions().setter(&args.name).is_some();
     let done = setters::each(&packages, matches, |it| rename.compute(it))?;
-    if done.iter().all(|(_, renamed)| renamed.fields.is_empty()) {
+    // Fields that follow through substitutions keep their references.
+    let is_unused = |package: &PackageSetters<'_>| package.setters.fields_of(&args.name).is_empty();
+    if done.iter().all(|(package, renamed)| renamed.fields.is_empty() && is_unused(package)) {
         let kind = SetterKind::NoFields { name: args.name.clone() };
         let warning = setters::strict(Diagnostic::warning(kind), args.strict);
         if warning.is_error() {
