@@ -82,6 +82,23 @@ fn after(package: &Package, changes: &Changes<'_>) -> Vec<(String, String)> {
     package.files().iter().map(text).collect()
 }
 
+/// The texts after the pipeline of one package, which sees the files of the packages inside it.
+fn render(texts: &[(String, String)], root: &str) -> Vec<(String, String)> {
+    let package = of_texts(texts);
+    let kptfile = package.files().iter().find(|it| it.display_path == format!("{root}Kptfile"));
+    let document = kptfile.unwrap().file().unwrap().document(0).unwrap();
+    let data = document.find(&"pipeline.mutators[0].configMap".parse().unwrap());
+    let Some(data) = data else { return texts.to_vec() };
+    let apply = ApplySetters::new(kptfile.unwrap(), data).unwrap();
+    let text = |file: &PackageFile| {
+        let is_seen = file.display_path.starts_with(root) && file.path.name() != "Kptfile";
+        let new = is_seen.then(|| apply.compute(file).unwrap().changes.text(file).unwrap());
+        let old = || file.file().unwrap().text().to_owned();
+        (file.display_path.clone(), new.flatten().unwrap_or_else(old))
+    };
+    package.files().iter().map(text).collect()
+}
+
 /// The fields that name a setter, in the packages that its value in the root package reaches.
 fn naming(tree: &Tree, name: usize) -> usize {
     let names = |it: &&(usize, Vec<usize>)| it.1.contains(&name);
@@ -105,6 +122,18 @@ proptest! {
             let once = of_texts(&after(&package, &done.changes));
             let again = SetValues::new(NAMES[name]).to("new").compute(&Setters::read(&once)).unwrap();
             prop_assert_eq!(after(&once, &again.changes), after(&once, &Changes::default()));
+        }
+    }
+
+    #[test]
+    fn rendering_after_set_changes_nothing(tree in trees(), name in 0..NAMES.len()) {
+        let package = package(&tree);
+        let done = SetValues::new(NAMES[name]).to("new").compute(&Setters::read(&package));
+        if let (Ok(done), true) = (done, tree.values[0][name]) {
+            let set = after(&package, &done.changes);
+            // Subpackages run before their parents.
+            let rendered = ROOTS.iter().rev().fold(set.clone(), |texts, root| render(&texts, root));
+            prop_assert_eq!(rendered, set);
         }
     }
 
