@@ -77,7 +77,7 @@ enum OnConflict {
     Local,
     /// Write nothing and exit with 1
     Fail,
-    /// Take upstream's value, keep the local one in a comment, and exit with 1
+    /// Take upstream's value, keep the local one in a comment or in .krm-conflicts.yaml, and exit with 1
     Mark,
 }
 
@@ -170,8 +170,10 @@ impl ConflictOptions {
     }
 
     /// Whether the result of a merge with these conflicts is written, and how the command exits.
-    pub(crate) fn action(&self, conflicts: &[Conflict]) -> ConflictAction {
-        let is_marked = conflicts.iter().all(|conflict| conflict.is_marked);
+    ///
+    /// A conflict that cannot be marked is recorded beside the file, unless there is none (`can_record`).
+    pub(crate) fn action(&self, conflicts: &[Conflict], can_record: bool) -> ConflictAction {
+        let is_marked = can_record || conflicts.iter().all(|conflict| conflict.is_marked);
         match self.on_conflict {
             _ if conflicts.is_empty() => ConflictAction::Write,
             // With --quiet the exit code is all that tells of a local edit that is lost.
@@ -180,6 +182,11 @@ impl ConflictOptions {
             OnConflict::Mark if is_marked => ConflictAction::WriteAndFail,
             OnConflict::Mark | OnConflict::Fail => ConflictAction::Fail,
         }
+    }
+
+    /// Whether conflicts are marked.
+    pub(crate) fn marks(&self) -> bool {
+        self.on_conflict == OnConflict::Mark
     }
 
     /// The conflicts as diagnostics: warnings if the result is written, errors otherwise.
@@ -192,6 +199,7 @@ impl ConflictOptions {
             let resolution = match (action, self.on_conflict, conflict.is_marked) {
                 (ConflictAction::Fail, OnConflict::Mark, false) => Resolution::NoMarkerPossible,
                 (ConflictAction::Fail, ..) => Resolution::NothingWritten,
+                (_, OnConflict::Mark, false) => Resolution::Recorded,
                 _ => conflict.resolution(),
             };
             let mut diagnostic = conflict.to_diagnostic(resolution);

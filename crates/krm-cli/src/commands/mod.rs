@@ -2,6 +2,7 @@
 
 pub(crate) mod cfg;
 pub(crate) mod completion;
+pub(crate) mod conflict_records;
 pub(crate) mod explain;
 pub(crate) mod fix;
 pub(crate) mod function;

@@ -17,6 +17,10 @@ diagnostic_kinds! {
         DuplicateElement = "merge-duplicate-element": "another element has the same merge key; they are paired by content, then in order";
         /// An element of an associative list has no merge key.
         MissingKey = "merge-missing-key": "the element has no merge key; it is paired with an equal element only";
+        /// A conflict that was marked and not resolved.
+        UnresolvedConflict { subject: String } = "merge-unresolved": "unresolved merge conflict: {subject}", hint "resolve it with `krm yaml merge3 --resolve local|upstream FILE`, or by hand";
+        /// A recorded conflict that no longer fits the file.
+        StaleRecord { subject: String } = "merge-stale-record": "cannot resolve the conflict of {subject}", hint "resolve it by hand and remove it from .krm-conflicts.yaml";
         /// The type of a value changes.
         TypeChanged { old: &'static str, new: &'static str } = "merge-type-changed": "{old} is replaced by {new}";
         /// A field is removed, because the schema allows only one of several fields.
@@ -61,6 +65,8 @@ pub enum Resolution {
     KeptLocal,
     /// One version was taken, and the other is in a conflict marker.
     Marked,
+    /// One version was taken, and the conflict is recorded beside the file.
+    Recorded,
     /// Nothing was written.
     NothingWritten,
     /// Nothing was written, because local's version cannot be put into a conflict marker.
@@ -73,6 +79,7 @@ impl fmt::Display for Resolution {
             Self::TookUpstream => "took upstream's version",
             Self::KeptLocal => "kept local's version",
             Self::Marked => "the other version is in a comment",
+            Self::Recorded => "it is recorded in .krm-conflicts.yaml",
             Self::NothingWritten => "nothing was written",
             Self::NoMarkerPossible => {
                 "nothing was written, because local's version cannot be kept in a comment here"

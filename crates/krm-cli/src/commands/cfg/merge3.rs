@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use krm_core::merge::{
     Conflict, MergeOptions, PackageMerge, PackageMergeOptions, Side, TextChange, merge_other_file,
-    resolve_conflicts,
 };
 use krm_core::{Diagnostic, OriginalFile, PackagePath, Plan};
 
@@ -15,8 +14,11 @@ use super::edit_session::{EditOptions, EditSession};
 use super::package_merge;
 use crate::cli::Global;
 use crate::commands::check_stdin_once;
+use crate::commands::conflict_records;
 use crate::commands::kinds::CommandKind;
 use crate::commands::merge_options::{self, ConflictAction, ConflictOptions, ListOptions};
+use crate::commands::plan;
+use crate::commands::yaml::read_valid;
 use crate::console::Console;
 use crate::disk::FileKind;
 use crate::loader::{LoadedPackage, Origin};
@@ -93,7 +95,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     let mut session =
         EditSession::open_at(&args.to, &[], true, &args.edit_options, global, console)?;
     if let Some(side) = args.resolve {
-        return resolve(session, side, global, console);
+        return resolve(args, session, side, console);
     }
     let names = [&args.ancestor, &args.from].map(|it| it.as_deref().unwrap_or_default());
     check_stdin_once([names[0], names[1], &*args.to])?;
@@ -118,9 +120,13 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     if are_directories && !session.has_errors {
         other_files(&others, &session.loaded, &options, &mut parts)?;
     }
-    let (plan, conflicts, warnings) = parts;
+    let (mut plan, conflicts, warnings) = parts;
+    let can_record = session.loaded.origin != Origin::Stdin;
+    if args.conflicts.marks() && can_record {
+        conflict_records::add_to_plan(&conflicts, &session.loaded, &mut plan)?;
+    }
     merge_options::report_notes(&warnings, console);
-    let action = args.conflicts.action(&conflicts);
+    let action = args.conflicts.action(&conflicts, can_record);
     match args.output {
         Some(Format::Json) => console.print(&merge_options::conflicts_json(&conflicts))?,
         None => console.report_all(&args.conflicts.diagnostics(&conflicts, action)),
@@ -197,18 +203,22 @@ fn other_files(
 }
 
 fn resolve(
+    args: &Args,
     session: EditSession<'_>,
     side: Resolve,
-    global: &Global,
     console: &mut Console,
 ) -> CommandResult {
     let side = match side {
         Resolve::Local => Side::Local,
         Resolve::Upstream => Side::Upstream,
     };
-    session.each_file(global, console, |file| {
-        let Some(content) = file.file() else { return Ok(None) };
-        let in_file = |error: Diagnostic| vec![error.in_file(&*file.display_path)];
-        resolve_conflicts(content, side).map(Some).map_err(in_file)
-    })
+    if session.loaded.origin == Origin::File {
+        drop(session);
+        let (files, preview) = ([args.to.clone()], &args.edit_options.preview);
+        let lock = plan::lock(&files, preview, console)?;
+        let plan = conflict_records::resolve_files(&files, side, &lock, read_valid)?;
+        return plan::apply_or_preview(&plan, preview, &lock, console);
+    }
+    let plan = conflict_records::resolve_package(&session.loaded, side)?;
+    session.finish(plan, console)
 }

@@ -10,6 +10,7 @@ use krm_yaml::ReadOptions;
 use super::edit_session::EditOptions;
 use super::setters::{self, PackageSetters, SetterPackage};
 use crate::cli::Global;
+use crate::commands::conflict_records;
 use crate::console::Console;
 use crate::{CommandResult, Exit, Failure, disk};
 
@@ -86,6 +87,7 @@ type Assignments = Vec<(String, Option<Vec<String>>)>;
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     let assignments = assignments(args)?;
     let opened = args.package.open(&args.edit_options, global, console)?;
+    conflict_records::check_resolved(&opened.session.loaded.package)?;
     let packages = opened.setters(global);
     let (mut changes, mut status, mut diagnostics) = (Changes::default(), Vec::new(), Vec::new());
     let mut unused: Vec<(String, Diagnostic)> = Vec::new();

@@ -8,6 +8,7 @@ use krm_yaml::{File, ReadOptions};
 
 use super::input::syntax_errors;
 use crate::cli::Global;
+use crate::commands::conflict_records;
 use crate::commands::kinds::CommandKind;
 use crate::console::Console;
 use crate::{CommandResult, Exit, disk, parallel};
@@ -24,7 +25,7 @@ Examples:
 
 /// Check YAML files for errors.
 ///
-/// Syntax errors are errors (exit code 3); duplicate keys are warnings (exit code 0).
+/// Syntax errors and unresolved merge conflicts are errors (exit code 3); duplicate keys are warnings (exit code 0).
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -80,6 +81,7 @@ fn check(name: &str, options: ReadOptions, yaml_1_1: bool) -> Vec<Diagnostic> {
         Err(diagnostic) => return vec![diagnostic],
     };
     let mut found = syntax_errors(name, &file.documents().collect::<Vec<_>>());
+    found.extend(conflict_records::unresolved_of_file(name, &file));
     let warnings = warnings(&file, yaml_1_1);
     found.extend(warnings.into_iter().map(|warning| warning.in_file(disk::display_name(name))));
     found.sort_by_key(|diagnostic| {

@@ -10,7 +10,7 @@ use crate::commands::kinds::CommandKind;
 use crate::{Exit, Failure, disk};
 
 /// Reads a file all of whose documents must be valid.
-pub(super) fn read_valid(name: &str) -> Result<File, Failure> {
+pub(crate) fn read_valid(name: &str) -> Result<File, Failure> {
     let file = disk::parse(name, ReadOptions::default()).map_err(Failure::input)?;
     let errors = syntax_errors(name, &file.documents().collect::<Vec<_>>());
     if errors.is_empty() { Ok(file) } else { Err(Failure::Diagnostics(Exit::Input, errors)) }

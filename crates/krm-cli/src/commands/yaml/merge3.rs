@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use clap::ValueEnum;
-use krm_core::merge::{MergedFile, NamedFile, Side, merge_files_three_way, resolve_conflicts};
-use krm_core::{Diagnostic, Plan};
+use krm_core::Plan;
+use krm_core::merge::{MergedFile, NamedFile, Side, merge_files_three_way};
 
 use super::input::{into_text, read_valid};
 use crate::cli::Preview;
 use crate::commands::check_stdin_once;
+use crate::commands::conflict_records;
 use crate::commands::merge_options::{self, ConflictAction, ConflictOptions, ListOptions};
 use crate::commands::plan;
 use crate::console::Console;
@@ -92,8 +93,13 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     let names =
         [&args.base, &args.local, &args.upstream].map(|it| it.as_deref().unwrap_or_default());
     check_stdin_once(names)?;
+    let beside = args.name.as_deref().unwrap_or(names[1]);
     let lock = match args.in_place {
-        true => plan::lock(&[names[1].to_owned()], &args.preview, console)?,
+        true => plan::lock(
+            &[names[1].to_owned(), conflict_records::path_beside(beside)],
+            &args.preview,
+            console,
+        )?,
         false => Lock::none(),
     };
     let [base, local, upstream] =
@@ -108,7 +114,8 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
         &options,
     );
     let merged = merged.map_err(Failure::input)?;
-    let action = args.conflicts.action(&merged.conflicts);
+    let can_record = args.in_place && names[1] != disk::STDIN;
+    let action = args.conflicts.action(&merged.conflicts, can_record);
     report(&merged, action, args, console)?;
     if action == ConflictAction::Fail {
         return Ok(Exit::Findings);
@@ -117,6 +124,9 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
         let mut plan = Plan::default();
         let original = lock.original(names[1], into_text(local)).map_err(Failure::input)?;
         plan.set(original, Some(merged.text)).map_err(Failure::input)?;
+        if args.conflicts.marks() && can_record {
+            conflict_records::add_beside(&merged.conflicts, beside, &lock, &mut plan)?;
+        }
         plan::apply_or_preview(&plan, &args.preview, &lock, console)?
     } else {
         if args.output.is_none() {
@@ -149,13 +159,6 @@ fn resolve(args: &Args, side: Resolve, console: &mut Console) -> CommandResult {
         Resolve::Upstream => Side::Upstream,
     };
     let lock = plan::lock(&args.files, &args.preview, console)?;
-    let mut plan = Plan::default();
-    for name in &args.files {
-        let file = read_valid(name)?;
-        let in_file = |error: Diagnostic| Failure::input(error.in_file(disk::display_name(name)));
-        let text = resolve_conflicts(&file, side).map_err(in_file)?;
-        let original = lock.original(name, file.into_text()).map_err(Failure::input)?;
-        plan.set(original, Some(text)).map_err(Failure::input)?;
-    }
+    let plan = conflict_records::resolve_files(&args.files, side, &lock, read_valid)?;
     plan::apply_or_preview(&plan, &args.preview, &lock, console)
 }

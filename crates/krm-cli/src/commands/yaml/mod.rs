@@ -13,6 +13,8 @@ mod typed_value;
 
 use clap::Subcommand;
 
+pub(crate) use input::read_valid;
+
 use crate::CommandResult;
 use crate::cli::Global;
 use crate::console::Console;

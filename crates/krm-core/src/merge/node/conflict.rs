@@ -91,6 +91,10 @@ pub struct Conflict {
     pub taken: Side,
     /// Whether the other version is in a conflict marker.
     pub is_marked: bool,
+    /// The path of the file in the package that it is a conflict of.
+    pub file: String,
+    /// Upstream's document as it is written, where local has none.
+    pub text: Option<String>,
     /// Whether the values are of a Secret and must be masked.
     pub is_secret: bool,
 }

@@ -178,7 +178,8 @@ impl<'a, 'r> FileMerge<'a, 'r> {
         }
     }
 
-    fn add_report(&mut self, unit: &MergeUnit<'a>, report: MergeReport) {
+    fn add_report(&mut self, unit: &MergeUnit<'a>, mut report: MergeReport) {
+        unit.complete(&mut report.conflicts);
         if let (MergeAction::Remove, Some(here)) = (report.action, unit.local) {
             self.removed.insert(here.node.document().index());
         }

@@ -179,6 +179,21 @@ fn head(text: &str) -> Option<(&str, &str)> {
     text.trim_end().strip_prefix(PREFIX)?.split_once(' ')
 }
 
+/// An error for each conflict marker of a file.
+pub fn unresolved_conflicts(file: &File) -> Vec<Diagnostic> {
+    if !file.text().contains(PREFIX) {
+        return Vec::new();
+    }
+    let markers = file.documents().flat_map(find_conflict_markers);
+    let error = |marker: ConflictMarker<'_>| {
+        let subject = format!("`{}`", marker.id);
+        let error = Diagnostic::error(MergeKind::UnresolvedConflict { subject });
+        let line = marker.lines.first().map(|line| line.span);
+        line.map_or(error.clone(), |span| error.at(file, span))
+    };
+    markers.map(error).collect()
+}
+
 /// Resolves the conflicts of a file for one side and returns the new text.
 pub fn resolve_conflicts(file: &File, side: Side) -> Result<String, Diagnostic> {
     let mut edit = Edit::new(file).allow_shared(true);

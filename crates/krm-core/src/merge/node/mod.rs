@@ -32,7 +32,9 @@ pub(super) use documents::delete_unnamed;
 pub use documents::{MergedFile, NamedFile, merge_files, merge_files_three_way};
 pub(super) use footers::{FooterChange, footer_change, write_footers};
 pub use load_schema::{load_schema, load_schema_file};
-pub use markers::{ConflictMarker, MarkerContent, find_conflict_markers, resolve_conflicts};
+pub use markers::{
+    ConflictMarker, MarkerContent, find_conflict_markers, resolve_conflicts, unresolved_conflicts,
+};
 pub use options::{MergeOptions, NewItems, OnConflict, Restore, Side};
 
 use crate::Diagnostic;

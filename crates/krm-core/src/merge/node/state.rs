@@ -216,6 +216,8 @@ impl<'a, 'm> MergeState<'a, 'm> {
             upstream_at: upstream_node.map(|node| location_of(node, self.versions[1].file)),
             taken,
             is_marked: false,
+            file: String::new(),
+            text: None,
             is_secret: self.is_secret,
         });
         taken

@@ -115,10 +115,12 @@ fn merge_deleted_document<'a>(
         Some(base) if equal(base, local) => MergeAction::Remove,
         Some(_) => {
             let kind = ConflictKind::DeletedUpstream;
-            match state.record_conflict(kind, versions.nodes(), [None, None]) {
-                Side::Local => MergeAction::Keep,
-                Side::Upstream => MergeAction::Remove,
+            let side = state.record_conflict(kind, versions.nodes(), [None, None]);
+            if side == Side::Local || state.options.on_conflict == OnConflict::Mark {
+                state.set_taken(Side::Local);
+                return MergeAction::Keep;
             }
+            MergeAction::Remove
         }
     }
 }

@@ -129,7 +129,8 @@ impl<'a> PackageMerge<'a, '_> {
         };
         result.warnings.extend(unit.note());
         let is_removed = report.as_ref().is_some_and(|report| report.action == MergeAction::Remove);
-        if let Some(report) = report {
+        if let Some(mut report) = report {
+            unit.complete(&mut report.conflicts);
             result.conflicts.extend(report.conflicts);
             result.warnings.extend(report.warnings);
         }
@@ -159,7 +160,8 @@ impl<'a> PackageMerge<'a, '_> {
         let mut merger = Merger::new(self.options.nodes);
         let base = unit.base.map(|part| part.version());
         let mut edit = Edit::new(empty_file);
-        let report = merger.three_way(base, None, Some(upstream.version()), &mut edit)?;
+        let mut report = merger.three_way(base, None, Some(upstream.version()), &mut edit)?;
+        unit.complete(&mut report.conflicts);
         result.conflicts.extend(report.conflicts);
         result.warnings.extend(report.warnings);
         Ok(report.action == MergeAction::Insert)

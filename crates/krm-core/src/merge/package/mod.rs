@@ -15,7 +15,7 @@ mod repeated;
 mod text_change;
 mod unit;
 
-use crate::merge::node::{Conflict, MergeOptions, OnConflict};
+use crate::merge::node::{Conflict, MergeOptions};
 use crate::{Diagnostic, Package, PackageFile, PackagePath};
 
 pub use file_merge::{FileMerge, FileMergeResult};
@@ -53,17 +53,6 @@ pub struct PackageMergeResult<'a> {
     pub conflicts: Vec<Conflict>,
     /// Warnings.
     pub warnings: Vec<Diagnostic>,
-}
-
-impl PackageMergeResult<'_> {
-    /// Whether the result must not be written: with `fail` if there is any conflict, with `mark` if one cannot be marked.
-    pub fn is_refused(&self, on_conflict: OnConflict) -> bool {
-        match on_conflict {
-            OnConflict::Upstream | OnConflict::Local => false,
-            OnConflict::Fail => !self.conflicts.is_empty(),
-            OnConflict::Mark => self.conflicts.iter().any(|conflict| !conflict.is_marked),
-        }
-    }
 }
 
 /// Options of a merge of packages.

@@ -18,7 +18,8 @@ pub(super) fn target(
     if ours == was {
         return Some((Some(theirs.clone()), None));
     }
-    let taken = on_conflict.taken();
+    // A recorded conflict leaves the resource where it is.
+    let taken = if on_conflict == OnConflict::Mark { Side::Local } else { on_conflict.taken() };
     let text = |path: &PackagePath| Some(json::write(&krm_yaml::Value::from(path.as_str())));
     let resource = local.label();
     let conflict = Conflict {
@@ -33,6 +34,8 @@ pub(super) fn target(
         upstream_at: Some(location_of(upstream.node, &upstream.file.display_path)),
         taken,
         is_marked: false,
+        file: ours.as_str().to_owned(),
+        text: None,
         is_secret: false,
     };
     let target = (taken == Side::Upstream).then(|| theirs.clone());

@@ -38,7 +38,8 @@ pub fn merge_other_file(
         (_, _, None) => ConflictKind::DeletedLocally,
         _ => ConflictKind::Changed,
     };
-    let taken = on_conflict.taken();
+    // A recorded conflict leaves the file as it is.
+    let taken = if on_conflict == OnConflict::Mark { Side::Local } else { on_conflict.taken() };
     let text = |content: Option<&[u8]>| {
         let text = content.map(String::from_utf8_lossy);
         text.map(|text| json::write(&krm_yaml::Value::String(text)))
@@ -55,6 +56,8 @@ pub fn merge_other_file(
         upstream_at: None,
         taken,
         is_marked: false,
+        file: path.to_owned(),
+        text: upstream.and_then(|it| std::str::from_utf8(it).ok()).map(str::to_owned),
         is_secret: false,
     };
     OtherFileMerge { takes_upstream: taken == Side::Upstream, conflict: Some(conflict) }

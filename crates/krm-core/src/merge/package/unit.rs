@@ -6,8 +6,9 @@ use krm_yaml::NodeRef;
 
 use crate::compare::{PairedBy, PairedResource, content_roots, document_roots, pair_documents};
 use crate::files::arrangement::ResourcePosition;
-use crate::merge::node::{FooterChange, Version, footer_change};
+use crate::merge::node::{Conflict, FooterChange, Version, footer_change};
 use crate::model::resource::{Resource, field, is_resource, label, resources};
+use crate::print::source_text::texts;
 use crate::{Package, PackageFile, PackageResource};
 
 /// One version of a unit.
@@ -96,6 +97,16 @@ impl<'a> MergeUnit<'a> {
     /// The change of the comment at the end of the document that upstream made.
     pub(in crate::merge) fn footer_change(&self) -> Option<FooterChange> {
         footer_change(self.base?.node, self.local?.node, self.upstream?.node)
+    }
+
+    /// Adds to conflicts which file they are of, and the document that local does not have.
+    pub(in crate::merge) fn complete(&self, conflicts: &mut [Conflict]) {
+        let Some(version) = self.local.or(self.upstream) else { return };
+        for conflict in conflicts {
+            version.file.path.as_str().clone_into(&mut conflict.file);
+            let upstream = self.upstream.filter(|_| self.local.is_none());
+            conflict.text = upstream.map(|it| texts(&[it.node]).concat());
+        }
     }
 
     /// Base, upstream and local.

@@ -14,6 +14,7 @@ use super::open_package;
 use super::output::OutputFlag;
 use super::version_flag::VersionFlag;
 use crate::cli::{Global, Preview};
+use crate::commands::conflict_records;
 use crate::commands::kinds::CommandKind;
 use crate::console::Console;
 use crate::disk::FileKind;
@@ -96,6 +97,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     let options = open_package::edit_options(&args.preview, output);
     let session = open_package::open(&args.dir, &options, global, console)?;
     check_package(&session.loaded)?;
+    conflict_records::check_resolved(&session.loaded.package)?;
     pipeline::run(args, session, global, console)
 }
 
