@@ -19,6 +19,8 @@ pub enum RunStatus {
     Succeeded,
     /// It ran and failed.
     Failed,
+    /// It did not run, because its condition is not met.
+    Skipped,
     /// It did not run, because its runtime or its functionConfig could not be created.
     NotRun,
 }
@@ -71,7 +73,12 @@ impl FunctionRun {
 
     /// Whether the function failed or did not run.
     pub fn is_failed(&self) -> bool {
-        self.status != RunStatus::Succeeded
+        matches!(self.status, RunStatus::Failed | RunStatus::NotRun)
+    }
+
+    /// Whether the condition of the function is not met.
+    pub fn is_skipped(&self) -> bool {
+        self.status == RunStatus::Skipped
     }
 
     /// The results to print. The other results of the record repeat why the function failed.

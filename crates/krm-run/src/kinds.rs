@@ -21,6 +21,8 @@ diagnostic_kinds! {
         CommandNotExecutable { path: String } = "command-not-executable": "`{path}` is not executable", hint "run `chmod +x {path}`";
         /// The operating system did not start the process.
         CannotStart { reason: String } = "cannot-start-function": "{reason}";
+        /// The condition of a function cannot be evaluated.
+        InvalidCondition { reason: String } = "invalid-condition": "cannot evaluate `condition`: {reason}";
         /// A file of the function, such as a module or a script, is not readable.
         CannotReadFile { path: String, reason: String } = "cannot-read-function-file": "cannot read `{path}`: {reason}";
         /// The process exited with an error.

@@ -28,6 +28,7 @@
 //! # Ok::<(), krm_run::RunKind>(())
 //! ```
 
+mod condition;
 mod container;
 mod environment;
 mod exec;

@@ -32,7 +32,8 @@ impl PipelineRun {
     /// What results.yaml records.
     pub fn report(&self) -> RunReport {
         let is_failed = self.runs.iter().any(FunctionRun::is_failed);
-        let records = self.runs.iter().map(|run| run.record.clone()).collect();
+        let ran = self.runs.iter().filter(|run| !run.is_skipped());
+        let records = ran.map(|run| run.record.clone()).collect();
         RunReport { exit_code: is_failed.into(), records }
     }
 }

@@ -3,14 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use krm_core::functions::PackageTree;
-use krm_core::functions::kptfile::{self, Config, Function, Program};
+use krm_core::functions::kptfile::{self, Function, Program};
 use krm_core::functions::resource_list::{Item, Version};
 use krm_core::functions::results::FunctionRecord;
 use krm_core::{Diagnostic, Severity};
 
 use super::{PipelineRun, run_tree};
 use crate::{
-    FunctionRun, Interrupt, Limits, RuntimeFactory, RuntimeRequest, Step, local_directory,
+    FunctionRun, Interrupt, Limits, RunStatus, RuntimeFactory, RuntimeRequest, Step, condition,
+    local_directory,
 };
 
 /// Runs the pipelines of a package and its subpackages.
@@ -41,8 +42,28 @@ impl Renderer {
 
     /// Runs one function on items whose paths are relative to its package.
     fn run_function(&self, package: &str, function: &Function, items: &[Item]) -> FunctionRun {
-        let step = match self.step(package, function, items) {
-            Ok(step) => step,
+        let is_met = function.condition.as_ref().map_or(Ok(true), |condition| {
+            let selected: Vec<&Item> =
+                items.iter().filter(|it| function.selection.selects(it.resource())).collect();
+            condition::is_met(&condition.expression, &selected)
+                .map_err(|error| condition.place.error(error))
+        });
+        let step = match is_met.and_then(|is_met| match is_met {
+            true => self.step(package, function, items).map(Some),
+            false => Ok(None),
+        }) {
+            Ok(Some(step)) => step,
+            Ok(None) => {
+                return FunctionRun {
+                    record: self.record(package, function),
+                    status: RunStatus::Skipped,
+                    output: Some(items.to_vec()),
+                    total: items.len(),
+                    role: Some(function.role),
+                    declared_at: Some(function.place.clone()),
+                    ..FunctionRun::default()
+                };
+            }
             Err(error) => {
                 return FunctionRun {
                     total: items.len(),
@@ -60,16 +81,15 @@ impl Renderer {
 
     fn step(&self, package: &str, function: &Function, items: &[Item]) -> Result<Step, Diagnostic> {
         let directory = self.directory.join(package);
+        let config = kptfile::function_config(function, items)?;
+        let config_file = config.as_ref().and_then(|config| config.path.as_ref());
         let request = RuntimeRequest {
             network: self.factory.permissions.allow_network,
-            local: match &function.config {
-                Config::File { path, .. } => local_directory(&directory, Path::new(path.as_str())),
-                Config::None | Config::Inline(_) => None,
-            },
+            local: config_file
+                .and_then(|path| local_directory(&directory, Path::new(path.as_str()))),
             package_directory: Some(directory),
             ..RuntimeRequest::default()
         };
-        let config = kptfile::function_config(function, items)?;
         let runner = self.factory.program(&function.program, function.tag.as_deref(), &request)?;
         let selection = function.selection.clone();
         Ok(Step {

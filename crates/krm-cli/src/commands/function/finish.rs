@@ -122,7 +122,7 @@ pub(super) fn finish(
 /// The items of a run as they are written to files: without annotations that only belong to a ResourceList. A run without mutators
 /// leaves everything as it was.
 pub(super) fn persistent_items(pipeline: &PipelineRun) -> Result<Cow<'_, [Item]>, Failure> {
-    let is_mutator = |run: &FunctionRun| run.role != Some(Role::Validator);
+    let is_mutator = |run: &FunctionRun| run.role != Some(Role::Validator) && !run.is_skipped();
     let mut items = Cow::Borrowed(&*pipeline.items);
     if !pipeline.runs.iter().any(is_mutator) {
         return Ok(items);

@@ -2,7 +2,7 @@
 
 use krm_yaml::{Edit, File, KeyPosition as Position, Mapping, Value};
 
-use super::{Config, Function, KptfileKind};
+use super::{Config, ConfigRef, Function, KptfileKind};
 use crate::diagnostics::closest_name;
 use crate::functions::resource_list::Item;
 use crate::model::package_path::{PackagePath, PackagePathError};
@@ -74,11 +74,41 @@ pub(super) fn check(function: &Function, package: &Package, root: &str) -> Optio
     }
 }
 
+impl ConfigRef {
+    fn matches(&self, resource: Resource<'_>) -> bool {
+        let is =
+            |wanted: &Option<String>, value: &str| wanted.as_ref().is_none_or(|it| it == value);
+        resource.kind() == self.kind
+            && resource.name() == self.name
+            && is(&self.api_version, &resource.api_version())
+            && is(&self.namespace, &resource.namespace())
+    }
+}
+
+impl std::fmt::Display for ConfigRef {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let namespace = self.namespace.iter().map(|it| format!("{it}/")).collect::<String>();
+        write!(f, "{} {namespace}{}", self.kind, self.name)
+    }
+}
+
 /// The current functionConfig of a function. The paths of `items` are relative to the package that declares the function.
 pub fn function_config(function: &Function, items: &[Item]) -> Result<Option<Item>, Diagnostic> {
     match &function.config {
         Config::None => Ok(None),
         Config::Inline(text) => Item::parse(text.clone()).map(Some),
+        Config::Ref(reference) => {
+            let matching: Vec<&Item> =
+                items.iter().filter(|item| reference.matches(item.resource())).collect();
+            match matching[..] {
+                [only] => Ok(Some(only.clone())),
+                _ => {
+                    let (reference_text, count) = (reference.to_string(), matching.len());
+                    let kind = KptfileKind::ConfigRefCount { reference: reference_text, count };
+                    Err(reference.place.error(kind))
+                }
+            }
+        }
         Config::File { path, place } => {
             let found = items.iter().find(|item| item.path.as_ref() == Some(path));
             found

@@ -5,6 +5,7 @@ use krm_yaml::NodeRef;
 use super::selection::{Selection, Selector};
 use super::{DeclarationSite, KptfileKind, Parser, config};
 use crate::PackagePath;
+use crate::diagnostics::CommonKind;
 use crate::model::ImageName;
 use crate::model::resource::{field, scalar_text};
 
@@ -21,6 +22,8 @@ pub struct Function {
     pub tag: Option<String>,
     /// Its functionConfig.
     pub config: Config,
+    /// The condition under which it runs.
+    pub condition: Option<Condition>,
     /// The resources that it gets.
     pub selection: Selection,
     /// Where it is declared.
@@ -87,6 +90,32 @@ pub enum Config {
     },
     /// The text of a ConfigMap, made of inline values.
     Inline(String),
+    /// A resource of the package.
+    Ref(Box<ConfigRef>),
+}
+
+/// The condition under which a function runs.
+#[derive(Clone, Debug)]
+pub struct Condition {
+    /// A CEL expression about the resources that the function selects.
+    pub expression: String,
+    /// Where `condition` is.
+    pub place: DeclarationSite,
+}
+
+/// A reference to a resource of the package. Fields that are not given match any value.
+#[derive(Clone, Debug)]
+pub struct ConfigRef {
+    /// The `apiVersion`.
+    pub api_version: Option<String>,
+    /// The kind.
+    pub kind: String,
+    /// The name.
+    pub name: String,
+    /// The namespace.
+    pub namespace: Option<String>,
+    /// Where `configRef` is.
+    pub place: DeclarationSite,
 }
 
 /// The fields of which a function has exactly one.
@@ -112,6 +141,10 @@ impl<'a> Parser<'a> {
             name: text(node, "name"),
             tag,
             config: config?,
+            // Compat: the second name was discussed before kpt chose the first.
+            condition: field(node, "condition")
+                .or_else(|| field(node, "celCondition"))
+                .and_then(|it| self.condition(it)),
             selection: selection(node),
             place: DeclarationSite::of(self.file, node),
         })
@@ -149,6 +182,10 @@ impl<'a> Parser<'a> {
         let file = field(node, "configPath").filter(|it| scalar_text(*it).is_some());
         let inline = field(node, "configMap").and_then(|it| it.as_mapping());
         let inline = inline.filter(|it| it.entries().next().is_some());
+        if let Some(reference) = field(node, "configRef").filter(|it| it.as_mapping().is_some()) {
+            let other = file.map(|_| "configPath").or(inline.map(|_| "configMap"));
+            return self.config_ref(reference, other, &format!("{path}.configRef"));
+        }
         let Some(named) = file else {
             return Some(inline.map_or(Config::None, |it| Config::Inline(config::inline(it))));
         };
@@ -168,6 +205,32 @@ impl<'a> Parser<'a> {
                 None
             }
         }
+    }
+
+    fn config_ref(&mut self, node: NodeRef<'a>, other: Option<&str>, path: &str) -> Option<Config> {
+        let string = |name: &str| text(node, name).filter(|it| !it.is_empty());
+        let (kind, name) = (string("kind"), string("name"));
+        let missing = [("kind", &kind), ("name", &name)];
+        let missing = missing.into_iter().filter(|(_, value)| value.is_none());
+        let missing = missing.map(|(field, _)| {
+            let (field, owner) = (field.to_owned(), "`configRef`".to_owned());
+            self.error(node, CommonKind::MissingField { field, owner })
+        });
+        let exclusive = other.map(|other| self.error(node, exclusive(other, "configRef")));
+        let errors: Vec<_> = missing.chain(exclusive).map(|error| error.field(path)).collect();
+        self.errors.extend(errors);
+        Some(Config::Ref(Box::new(ConfigRef {
+            api_version: string("apiVersion"),
+            kind: kind?,
+            name: name?,
+            namespace: string("namespace"),
+            place: DeclarationSite::of(self.file, node),
+        })))
+    }
+
+    fn condition(&self, node: NodeRef<'a>) -> Option<Condition> {
+        let expression = scalar_text(node).filter(|text| !text.trim().is_empty())?.into_owned();
+        Some(Condition { expression, place: DeclarationSite::of(self.file, node) })
     }
 
     fn tag(&mut self, node: NodeRef<'a>, program: Option<&Program>, path: &str) -> Option<String> {

@@ -33,6 +33,10 @@ diagnostic_kinds! {
         ConfigNotOneResource { path: String, count: usize } = "config-not-one-resource": "expected one resource in functionConfig `{path}`, found {count}";
         /// An earlier function moved or deleted the functionConfig.
         ConfigRemoved { path: String } = "config-removed": "functionConfig `{path}` no longer exists: an earlier function moved or deleted it";
+        /// A reference that does not name exactly one resource.
+        ConfigRefCount { reference: String, count: usize } = "config-ref-not-one-resource":
+            "expected one resource `{reference}` for `configRef`, found {count}",
+            hint "add `apiVersion` and `namespace` if several resources match";
         /// A Kptfile without content gets no status.
         EmptyKptfile = "kptfile-empty": "the Kptfile is empty";
     }

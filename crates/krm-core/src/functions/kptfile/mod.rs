@@ -9,7 +9,7 @@ mod status;
 
 pub use config::function_config;
 pub(crate) use function::selection;
-pub use function::{Config, Function, Program, Role};
+pub use function::{Condition, Config, ConfigRef, Function, Program, Role};
 pub use kinds::KptfileKind;
 pub use selection::{Selection, Selector};
 pub use status::write_status;
@@ -40,6 +40,8 @@ pub struct Pipeline {
     pub breadth_first: bool,
     /// Whether the work done before a failure is written; only the root package decides.
     pub save_on_failure: bool,
+    /// Fields that are not known, perhaps because they are of a newer version. They have no effect.
+    pub warnings: Vec<Diagnostic>,
 }
 
 impl Pipeline {
@@ -109,7 +111,7 @@ fn parse(file: &PackageFile) -> Result<Pipeline, Vec<Diagnostic>> {
         [] => return Ok(Pipeline::default()),
         [root, ref more @ ..] => (root, more.first()),
     };
-    let mut parser = Parser { file, text, errors: Vec::new() };
+    let mut parser = Parser { file, text, errors: Vec::new(), warnings: Vec::new() };
     if let Some(more) = more {
         parser.errors.push(parser.error(*more, KptfileKind::SeveralDocuments));
     }
@@ -122,6 +124,7 @@ struct Parser<'a> {
     file: &'a PackageFile,
     text: &'a File,
     errors: Vec<Diagnostic>,
+    warnings: Vec<Diagnostic>,
 }
 
 impl<'a> Parser<'a> {
@@ -157,6 +160,7 @@ impl<'a> Parser<'a> {
             validators: self.functions(pipeline, Role::Validator),
             breadth_first: annotation(BREADTH_FIRST),
             save_on_failure: annotation(SAVE_ON_FAILURE),
+            warnings: std::mem::take(&mut self.warnings),
         }
     }
 
@@ -190,6 +194,7 @@ impl<'a> Parser<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::functions::resource_list::Item;
     use crate::model::package::tests::package;
 
     const HEAD: &str = "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata: {name: a}\n";
@@ -250,6 +255,50 @@ mod tests {
             [
                 "6:28 functionConfig `sub/c.yaml` belongs to the subpackage `sub` (move the file, or declare the function in `sub`)",
                 "7:28 functionConfig `kptfile` not found in the package (did you mean `Kptfile`?)",
+            ]
+        );
+    }
+
+    #[test]
+    fn condition_and_config_ref_are_parsed() {
+        let text = format!(
+            "{HEAD}pipeline:\n  mutators:\n  - image: a\n    condition: size(resources) > 0\n    configRef: {{kind: ConfigMap, name: c}}\n    retries: 3\nfuture: {{}}\n"
+        );
+        let package = package(&[("Kptfile", &text)]);
+        let pipeline = pipeline(&package, "").unwrap();
+        let [function] = &pipeline.mutators[..] else { panic!("{pipeline:?}") };
+        let condition = function.condition.as_ref().unwrap();
+        assert_eq!(condition.expression, "size(resources) > 0");
+        assert_eq!(condition.place.to_string(), "Kptfile:7:16");
+        let warnings: Vec<_> = pipeline.warnings.iter().map(|it| it.message()).collect();
+        let expected =
+            ["unknown field `retries` in a function", "unknown field `future` in a Kptfile"];
+        assert_eq!(warnings, expected);
+        let item = |text: &str| Item::parse(text.to_owned()).unwrap();
+        let one = item("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n");
+        let other = item("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\n");
+        let config = |items: &[Item]| {
+            let config = function_config(function, items);
+            config.map(|it| it.unwrap().text().len()).map_err(|it| it.message().to_owned())
+        };
+        assert_eq!(config(std::slice::from_ref(&one)), Ok(one.text().len()));
+        let message = |count: usize| {
+            format!("expected one resource `ConfigMap c` for `configRef`, found {count}")
+        };
+        assert_eq!(config(&[one, other]), Err(message(2)));
+        assert_eq!(config(&[]), Err(message(0)));
+    }
+
+    #[test]
+    fn invalid_config_ref_is_an_error() {
+        let text = format!(
+            "{HEAD}pipeline:\n  mutators:\n  - {{image: a, configRef: {{kind: b}}}}\n  - {{image: a, configPath: c.yaml, configRef: {{kind: b, name: c}}}}\n"
+        );
+        assert_eq!(
+            errors(&text),
+            [
+                "6:27 missing field `name` in `configRef` ()",
+                "7:47 `configPath` and `configRef` cannot be used together ()",
             ]
         );
     }

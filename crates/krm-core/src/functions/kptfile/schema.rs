@@ -1,8 +1,10 @@
-//! The schema of a Kptfile: its fields and their types. Unknown fields are errors, so that a typo is not silently ignored.
+//! The schema of a Kptfile: its fields and their types. An unknown field that is similar to a known one is an error, so that a typo is
+//! not ignored; any other may be a field of a newer version, and is a warning.
 
 use krm_yaml::NodeRef;
 
 use super::Parser;
+use crate::Severity;
 use crate::diagnostics::{CommonKind, closest_name};
 use crate::model::resource::{is_null, scalar_text};
 
@@ -35,6 +37,11 @@ const SELECTOR: FieldType = Fields(
     ],
 );
 
+const CONFIG_REF: FieldType = Fields(
+    "`configRef`",
+    &[("apiVersion", Scalar), ("kind", Scalar), ("name", Scalar), ("namespace", Scalar)],
+);
+
 const FUNCTION: FieldType = Fields(
     "a function",
     &[
@@ -45,6 +52,9 @@ const FUNCTION: FieldType = Fields(
         ("name", Scalar),
         ("configPath", Scalar),
         ("configMap", ScalarMap),
+        ("configRef", CONFIG_REF),
+        ("condition", Scalar),
+        ("celCondition", Scalar),
         ("selectors", Sequence(&SELECTOR)),
         ("exclude", Sequence(&SELECTOR)),
     ],
@@ -174,14 +184,20 @@ impl<'a> Parser<'a> {
                 None if name == "<<" => {}
                 None => {
                     let names = || fields.iter().map(|(name, _)| *name);
-                    let hint = match closest_name(names(), &name) {
-                        Some(similar) => format!("did you mean `{similar}`?"),
-                        None => format!("expected {}", names().collect::<Vec<_>>().join(", ")),
-                    };
-                    let (field, owner) = (name.into_owned(), owner.to_owned());
+                    let similar = closest_name(names(), &name);
+                    let (field, owner) = (name.clone().into_owned(), owner.to_owned());
                     let kind = CommonKind::UnknownField { field, owner };
-                    let error = self.error(entry.key, kind).field(below).hint(hint);
-                    self.errors.push(error);
+                    let mut error = self.error(entry.key, kind).field(below);
+                    match similar {
+                        Some(similar) => {
+                            self.errors.push(error.hint(format!("did you mean `{similar}`?")));
+                        }
+                        None => {
+                            error.severity = Severity::Warning;
+                            let known = names().collect::<Vec<_>>().join(", ");
+                            self.warnings.push(error.hint(format!("the known fields are {known}")));
+                        }
+                    }
                 }
             }
         }

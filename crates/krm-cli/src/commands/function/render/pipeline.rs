@@ -47,6 +47,9 @@ pub(super) fn run(
         }
     };
     let tree = package_tree(package)?;
+    for warning in tree.nodes().iter().flat_map(|node| &node.pipeline.warnings) {
+        console.report(warning);
+    }
     let items = open_package::items(package, args.results.strict, console)?;
     let rendering = render(&renderer, tree, items, global);
     report::report(&rendering.pipeline, package, &session.loaded, console);
@@ -157,8 +160,12 @@ fn add_status(
     };
     let file = kptfile.with_text(text).map_err(|it| Failure::Diagnostics(Exit::Input, it))?;
     let Some(file) = file.file() else { return Ok(()) };
-    let steps: Vec<(kptfile::Role, &FunctionRecord)> =
-        pipeline.runs.iter().filter_map(|run| Some((run.role?, &run.record))).collect();
+    let steps: Vec<(kptfile::Role, &FunctionRecord)> = pipeline
+        .runs
+        .iter()
+        .filter(|run| !run.is_skipped())
+        .filter_map(|run| Some((run.role?, &run.record)))
+        .collect();
     let text = kptfile::write_status(file, &steps, error.map(Diagnostic::message))
         .map_err(|error| Failure::input(error.in_file(&*kptfile.display_path)))?;
     contents.insert(kptfile.path.clone(), Some(text));

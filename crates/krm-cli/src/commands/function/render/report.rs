@@ -56,6 +56,9 @@ fn one_line(result: &FunctionResult) -> String {
 
 /// The function, the resources that it received, and its result.
 fn line(run: &FunctionRun, is_verbose: bool) -> String {
+    if run.is_skipped() {
+        return format!("[SKIP] \"{}\": its condition is not met", run.record.name);
+    }
     let (verdict, how) = (verdict(run), run.record.how());
     let mut line = format!("[{verdict}] \"{}\" ({how}) on {}", run.record.name, selected(run));
     if run.role == Some(Role::Mutator) && !run.is_failed() {
