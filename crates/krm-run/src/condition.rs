@@ -82,7 +82,8 @@ fn key_text(key: &krm_yaml::Value<'_>) -> String {
     }
 }
 
-#[cfg(all(test, feature = "cel"))]
+#[cfg(test)]
+#[cfg(feature = "cel")]
 mod tests {
     use super::*;
 
