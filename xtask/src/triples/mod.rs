@@ -70,7 +70,7 @@ pub(crate) fn run(mut parser: lexopt::Parser) -> TaskResult {
 }
 
 fn check_all(triples: &[Triple], shown: usize) -> TaskResult {
-    let schema = Schema::kubernetes();
+    let schema = Schema::built_in();
     let (mut conflicts, mut classes, mut faults) = (0, BTreeMap::new(), Vec::new());
     for triple in triples {
         let (found, has_conflict) = check(triple, &schema)?;
