@@ -88,7 +88,7 @@ pub(super) fn keep_local_elements<'a>(
     }
     let mut old = Elements::of(Some(base), &list_type, |_| true);
     let mut ours = Elements::of(Some(local), &list_type, |_| true);
-    align_duplicates(&list_type, [&mut old, &mut ours]);
+    align_duplicates(&list_type, [&mut old, &mut ours, &mut Elements::default()]);
     let elements = ours.ids.iter().zip(&ours.nodes);
     let removed: Vec<NodeRef<'a>> =
         elements.filter(|(id, _)| old.find(id).is_some()).map(|(_, node)| *node).collect();
