@@ -1,7 +1,7 @@
 //! Insertions next to removed lines: both need the same line break, and only one of them may have it.
 
 use super::lower::EditContext;
-use super::splice::{Part, Splice};
+use super::splice::Part;
 use crate::span::{Span, next_line};
 
 /// Moves insertions at the end of a removed line behind the removed lines.
@@ -10,7 +10,7 @@ use crate::span::{Span, next_line};
 /// break (because it is the last entry of a nested collection), the new lines must end with a line break instead.
 pub(crate) fn keep_insertions(context: &mut EditContext<'_>) {
     let mut gone: Vec<Span> =
-        context.splices.iter().filter(|it| is_removal(it)).map(|it| it.span).collect();
+        context.splices.iter().filter(|it| it.is_removal()).map(|it| it.span).collect();
     gone.sort_unstable();
     let (text, eol) = (context.text, context.style.line_break);
     for splice in &mut context.splices {
@@ -29,8 +29,4 @@ pub(crate) fn keep_insertions(context: &mut EditContext<'_>) {
             splice.span = Span::empty(span.end);
         }
     }
-}
-
-fn is_removal(splice: &Splice) -> bool {
-    splice.parts.is_empty() && !splice.span.is_empty()
 }

@@ -11,7 +11,7 @@ use super::splice::{Splice, apply as splice};
 use super::{
     CollectionEdit, CommentEdit, CommentTarget, DocumentEdit, EditError, EditErrorKind,
     EmptyParents, EntryPositions, Insertion, anchors, block, comments, end_of_file, flow,
-    json_numbers, line_joins, plain_swap, replace, verify,
+    json_numbers, line_joins, moved_lines, plain_swap, replace, verify,
 };
 use crate::document::DocumentRef;
 use crate::file::File;
@@ -187,6 +187,7 @@ fn lower<'a, 'e>(
         comments::lower(&mut context, comment)?;
     }
     end_of_file::mend(&mut context);
+    moved_lines::keep_within(&mut context);
     line_joins::keep_insertions(&mut context);
     Ok(Lowered { splices: context.splices, collections, json_scalars: context.style.json_scalars })
 }

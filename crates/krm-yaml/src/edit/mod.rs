@@ -21,6 +21,7 @@ mod flow;
 mod json_numbers;
 mod line_joins;
 mod lower;
+mod moved_lines;
 mod path;
 mod plain_swap;
 mod properties;

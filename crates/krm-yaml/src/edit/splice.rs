@@ -60,6 +60,35 @@ impl Splice {
         }
     }
 
+    /// The entries that move here, each with its collection.
+    pub(crate) fn moved_entries(&self) -> impl Iterator<Item = (Span, u32)> {
+        let parts = self.parts.iter().filter(|_| self.is_move);
+        parts.filter_map(|part| match part {
+            Part::Keep(from) => Some((*from, self.of?)),
+            Part::New(_) => None,
+        })
+    }
+
+    /// Whether this changes a collection inside an entry of another one.
+    pub(crate) fn is_inside(&self, collection: u32) -> bool {
+        self.of.is_some_and(|of| of > collection && of != FILE)
+    }
+
+    /// Moves inserted lines to the end of a line: they begin with a line break instead of ending with one.
+    pub(crate) fn start_with_break(&mut self, at: u32, eol: &str) {
+        if let [Part::New(lines)] = self.parts.as_mut_slice()
+            && let Some(rest) = lines.strip_suffix(eol)
+        {
+            *lines = format!("{eol}{rest}");
+            self.span = Span::empty(at);
+        }
+    }
+
+    /// Whether bytes are removed and none are added.
+    pub(crate) fn is_removal(&self) -> bool {
+        self.parts.is_empty() && !self.span.is_empty()
+    }
+
     pub(crate) fn insert(at: u32, text: impl Into<String>) -> Self {
         Self::new(Span::empty(at), text)
     }

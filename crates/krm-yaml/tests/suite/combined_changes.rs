@@ -54,6 +54,33 @@ fn elements_are_inserted_between_reordered_ones() {
 }
 
 #[test]
+fn reordered_elements_lose_their_last_fields() {
+    let text = "l:\n- n: p\n  z: 1\n- n: m\n  x: 1\n  # why\n  y: {}\n- n: o\n  z: 1";
+    for end in ["", "\n", "\nk: 1\n"] {
+        let text = edited(&format!("{text}{end}"), |edit, at| {
+            edit.reorder(at("l"), vec![1, 2, 0]).unwrap();
+            for field in ["l[1].x", "l[1].y", "l[2].z"] {
+                edit.remove(at(field), EmptyParents::Keep).unwrap();
+            }
+        });
+        assert_eq!(text, format!("l:\n- n: m\n- n: o\n- n: p\n  z: 1{end}"));
+    }
+    let text = edited("- n: p\n- n: m\n  x: 1\n- n: o\n", |edit, at| {
+        edit.reorder(at("."), vec![1, 0, 2]).unwrap();
+        edit.remove(at("[1].x"), EmptyParents::Keep).unwrap();
+        edit.insert_key(at("[1]"), "w", 1, KeyPosition::Last).unwrap();
+        edit.insert_element(at("."), 2, "new").unwrap();
+    });
+    assert_eq!(text, "- n: m\n  w: 1\n- n: p\n- new\n- n: o\n");
+    let text = edited("a:\n  b: {}\n  c: 1\nd:\n  e: 1\n  f: 1\n", |edit, at| {
+        edit.reorder(at("."), vec![1, 0]).unwrap();
+        edit.remove(at("d.f"), EmptyParents::Keep).unwrap();
+        edit.remove(at("a.c"), EmptyParents::Keep).unwrap();
+    });
+    assert_eq!(text, "d:\n  e: 1\na:\n  b: {}\n");
+}
+
+#[test]
 fn line_comment_is_written_after_the_new_value() {
     let beside = CommentPosition::Line;
     let text = edited("a: {}\nb: 1 # old\nc:\n  d: 1\ne:\n  f: 1\n", |edit, at| {
