@@ -67,6 +67,14 @@ pub(crate) struct ConflictOptions {
     /// How to restore what was deleted locally but changed upstream
     #[arg(long, value_name = "MODE", default_value = "delta")]
     restore: Restore,
+
+    /// What null means
+    #[arg(long, value_name = "MODE", default_value = "clear")]
+    nulls: Nulls,
+
+    /// How to merge sequences without merge keys
+    #[arg(long, value_name = "MODE", default_value = "replace")]
+    sequences: Sequences,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -87,6 +95,22 @@ enum Restore {
     Delta,
     /// All of upstream's field or resource
     Whole,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Nulls {
+    /// Null on either side clears the field
+    Clear,
+    /// Null is a value like any other
+    Value,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Sequences {
+    /// As one value: take upstream's if it changed
+    Replace,
+    /// Element by element, aligned by content
+    Diff3,
 }
 
 fn list_key(text: &str) -> Result<(String, Vec<String>), String> {
@@ -166,7 +190,16 @@ impl ConflictOptions {
             Restore::Delta => merge::Restore::Delta,
             Restore::Whole => merge::Restore::Whole,
         };
-        MergeOptions { lists, on_conflict, restore, ..MergeOptions::default() }
+        let nulls = match self.nulls {
+            Nulls::Clear => merge::Nulls::Clear,
+            Nulls::Value => merge::Nulls::Value,
+        };
+        let sequences = match self.sequences {
+            Sequences::Replace => merge::Sequences::Replace,
+            Sequences::Diff3 => merge::Sequences::Diff3,
+        };
+        let defaults = MergeOptions::default();
+        MergeOptions { lists, on_conflict, restore, nulls, sequences, ..defaults }
     }
 
     /// Whether the result of a merge with these conflicts is written, and how the command exits.

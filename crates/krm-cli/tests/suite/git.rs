@@ -41,7 +41,7 @@ fn git(sandbox: &Sandbox, line: &str) -> crate::sandbox::Output {
 
 /// The configuration that the documentation page shows.
 const DRIVER: &str = "git config merge.krm.name 'semantic merge of YAML' && git config merge.krm.driver \
-     'krm yaml merge3 --base %O --local %A --upstream %B --name %P -i --on-conflict mark'";
+     'krm yaml merge3 --base %O --local %A --upstream %B --name %P -i --on-conflict mark --nulls value --sequences diff3'";
 
 #[test]
 fn merge_driver_merges_what_git_alone_cannot() {

@@ -89,6 +89,18 @@ impl<'a> CommentIndex<'a> {
         self.head.iter().map(|comment| comment.text.trim_end())
     }
 
+    /// The comments of the nodes whose indexes are in a range, without trailing blanks.
+    pub(crate) fn owned_by(&self, nodes: Range<usize>) -> impl Iterator<Item = &'a str> {
+        let start = self.keys.partition_point(|(owner, _)| *owner < Some(nodes.start));
+        let end = self.keys.partition_point(|(owner, _)| *owner < Some(nodes.end));
+        self.lines[start..end.max(start)].iter().map(|line| line.trim_end())
+    }
+
+    /// The texts of all comments, without trailing blanks.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &'a str> {
+        self.all.iter().map(|(_, text)| *text)
+    }
+
     /// The comments that remain once the nodes in `removed` are gone.
     pub(crate) fn remaining(&self, removed: &[Range<usize>]) -> impl Iterator<Item = &'a str> {
         let is_removed = |owner: &usize| removed.iter().any(|range| range.contains(owner));

@@ -16,7 +16,7 @@ diagnostic_kinds! {
         /// Several elements of a list have the same merge key.
         DuplicateElement = "merge-duplicate-element": "another element has the same merge key; they are paired by content, then in order";
         /// An element of an associative list has no merge key.
-        MissingKey = "merge-missing-key": "the element has no merge key; it is paired with an equal element only";
+        MissingKey = "merge-missing-key": "the element has no merge key; it is paired with an element that it equals or resembles";
         /// A conflict that was marked and not resolved.
         UnresolvedConflict { subject: String } = "merge-unresolved": "unresolved merge conflict: {subject}", hint "resolve it with `krm yaml merge3 --resolve local|upstream FILE`, or by hand";
         /// A recorded conflict that no longer fits the file.
@@ -29,6 +29,8 @@ diagnostic_kinds! {
         CommentOmitted { owner: &'static str } = "merge-comment-omitted": "{owner} is left out: there is no place for a comment here";
         /// A comment that is removed with its value.
         CommentRemoved { comment: Excerpt } = "merge-comment-removed": "the comment `{comment}` is removed together with its value";
+        /// A comment that both sides changed.
+        CommentKept { local: Excerpt, upstream: Excerpt } = "merge-comment-kept": "the comment was changed on both sides: kept `{local}`, not `{upstream}`";
         /// A comment that cannot be written on the line of `---`.
         CommentAfterMarker = "merge-comment-after-marker": "cannot add the head comment of upstream on the line of `---`", hint "add a line break after `---`";
         /// An anchor that aliases of the destination share.

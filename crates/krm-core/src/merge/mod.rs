@@ -13,8 +13,8 @@ pub use conflict_file::{CONFLICT_FILE, ConflictFile};
 pub use kinds::{MergeKind, Resolution};
 pub use node::{
     Conflict, ConflictKind, ConflictLocation, ConflictMarker, MarkerContent, MergeAction,
-    MergeOptions, MergeReport, MergedFile, Merger, NamedFile, NewItems, OnConflict, Restore, Side,
-    Version, find_conflict_markers, load_schema, load_schema_file, merge_files,
+    MergeOptions, MergeReport, MergedFile, Merger, NamedFile, NewItems, Nulls, OnConflict, Restore,
+    Sequences, Side, Version, find_conflict_markers, load_schema, load_schema_file, merge_files,
     merge_files_three_way, resolve_conflicts, unresolved_conflicts,
 };
 pub use package::{

@@ -143,6 +143,81 @@ fn merge_is_stable() {
     });
 }
 
+/// Without merge keys and with nulls as values, which is how the merge driver merges.
+#[test]
+fn merge_identity_of_the_merge_driver() {
+    holds_but_for(8, |draw, style| {
+        let [base, local, _] = three_texts(draw, style);
+        let options = checks::driver_options(OnConflict::Upstream);
+        if let Some(why) = checks::merge_identity_with(&base, &local, &options)? {
+            return Ok(Some(why));
+        }
+        let (base, other) =
+            (crate::properties::emit::sample(draw), crate::properties::emit::sample(style));
+        let texts = [&base.text, &other.text];
+        if !texts.iter().all(|it| checks::is_readable(it) && !checks::has_empty_document(it)) {
+            return Ok(None);
+        }
+        checks::merge_identity_with(texts[0], texts[1], &options)
+    });
+}
+
+#[test]
+fn merge_is_stable_for_the_merge_driver() {
+    holds(|draw, style| {
+        let [base, local, upstream] = three_texts(draw, style);
+        for on in [OnConflict::Upstream, OnConflict::Local, OnConflict::Mark] {
+            let options = checks::driver_options(on);
+            if let Some(why) = checks::three_way_is_stable_with(&base, &local, &upstream, &options)?
+            {
+                return Ok(Some(why));
+            }
+        }
+        Ok(None)
+    });
+}
+
+/// Lists of few different elements, so that both sides change the same ones.
+#[test]
+fn merge_is_stable_for_sequences() {
+    const ELEMENTS: [&str; 7] =
+        ["a", "b", "{k: a, x: 1}", "{k: a, x: 2}", "{k: b, x: 1, y: 1}", "null", "[a, b]"];
+    holds(|draw, style| {
+        let base: Vec<&str> = (0..draw.below(6)).map(|_| draw.pick(&ELEMENTS)).collect();
+        let changed = |draw: &mut Draw<'_>| {
+            let mut list = base.clone();
+            for _ in 0..draw.below(4) {
+                let at = draw.below(list.len() + 1);
+                match draw.below(3) {
+                    0 => list.insert(at, draw.pick(&ELEMENTS)),
+                    1 if at < list.len() => drop(list.remove(at)),
+                    _ if at < list.len() => list[at] = draw.pick(&ELEMENTS),
+                    _ => {}
+                }
+            }
+            list
+        };
+        let lists = [base.clone(), changed(draw), changed(draw)];
+        let [base, local, upstream] = lists.map(|list| match style.below(2) {
+            0 => format!("list: [{}]\n", list.join(", ")),
+            _ if list.is_empty() => "list: []\n".to_owned(),
+            _ => {
+                format!("list:\n{}", list.iter().map(|it| format!("- {it}\n")).collect::<String>())
+            }
+        });
+        for on in [OnConflict::Upstream, OnConflict::Local, OnConflict::Mark] {
+            for options in [
+                checks::driver_options(on),
+                MergeOptions { on_conflict: on, ..MergeOptions::default() },
+            ] {
+                checks::merge_identity_with(&base, &local, &options)?;
+                checks::three_way_is_stable_with(&base, &local, &upstream, &options)?;
+            }
+        }
+        checks::two_way_is_stable(&upstream, &local, &MergeOptions::default())
+    });
+}
+
 #[test]
 fn conflicts_are_values() {
     holds(|draw, style| {

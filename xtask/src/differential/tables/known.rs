@@ -2,6 +2,8 @@
 
 /// Known differences: the group, the table and name of the case, and the reason.
 const KNOWN: &[(&str, &str, &str)] = &[
+    ("merge3", "elementTestCases/Remove an element -- field missing from update", LOCAL_FIELDS),
+    ("merge3", "elementTestCases/Remove an element -- missing list field", LOCAL_FIELDS),
     ("cmd/config", "TestCreateSetterCommand/list values with schema", EMPTY_VALUE),
     ("cmd/config", "TestCreateSetterCommand/unknown fields in schema are dropped", UNKNOWN_KEYWORD),
     (
@@ -24,6 +26,7 @@ const ELEMENT_TYPE: &str = "the elements of a list keep the type of the field";
 const NAME_MISMATCH: &str =
     "a setter whose name does not match its key is an error, as the specification demands";
 const NOT_DEFINED: &str = "a setter that is not defined is an error; setters2 changes nothing";
+const LOCAL_FIELDS: &str = "fields that local added to a removed element are kept: \"if present only in the dest, it keeps its value\"";
 
 /// Why krm differs in a case, if it does on purpose.
 pub(super) fn reason(group: &str, case: &str) -> Option<&'static str> {

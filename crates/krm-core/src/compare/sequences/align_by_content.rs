@@ -74,7 +74,7 @@ fn align_by_content(old: &[u64], new: &[u64]) -> AlignedElements {
 }
 
 /// The longest run of elements that are unique in both sequences and have the same order in both.
-fn anchors(old: &[u64], new: &[u64]) -> Vec<(usize, usize)> {
+pub(super) fn anchors(old: &[u64], new: &[u64]) -> Vec<(usize, usize)> {
     let unique = |list: &[u64]| {
         let mut places: BTreeMap<u64, Option<usize>> = BTreeMap::new();
         for (at, print) in list.iter().enumerate() {

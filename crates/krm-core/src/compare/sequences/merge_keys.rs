@@ -35,6 +35,16 @@ pub(crate) struct KeyField {
     pub(crate) is_image: bool,
 }
 
+impl ListType {
+    /// The names of the merge keys; none where elements are identified in another way.
+    pub(crate) fn merge_keys(&self) -> Vec<String> {
+        match self {
+            Self::Map(keys) => keys.iter().map(|key| key.name.clone()).collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
 impl KeyField {
     pub(crate) fn new(name: &str) -> Self {
         Self { name: name.to_owned(), default: None, is_secondary: false, is_image: false }

@@ -72,6 +72,13 @@ impl<'a> Elements<'a> {
         self.index.get(id).copied()
     }
 
+    /// Changes the identity of an element.
+    pub(super) fn set_id(&mut self, at: usize, id: ElementId) {
+        self.index.remove(&self.ids[at]);
+        self.index.insert(id.clone(), at);
+        self.ids[at] = id;
+    }
+
     pub(crate) fn get(&self, id: &ElementId) -> Option<NodeRef<'a>> {
         self.find(id).map(|at| self.nodes[at])
     }

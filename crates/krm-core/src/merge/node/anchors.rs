@@ -88,6 +88,9 @@ fn value<'a>(
 ) -> Option<Value<'a>> {
     *remaining = remaining.checked_sub(1)?;
     let depth = depth.checked_sub(1)?;
+    // What is left out at the anchor is not left out where an alias repeats it.
+    let nothing = HashSet::new();
+    let excluded = if node.kind() == NodeKind::Alias { &nothing } else { excluded };
     let node = node.resolve();
     match node.kind() {
         NodeKind::Mapping => {

@@ -20,8 +20,22 @@ pub(super) enum UpstreamUse {
     Merged,
     /// It replaced local's value as it is written, with the comment on its line.
     Replaced,
-    /// Local's version was kept.
+    /// It was taken although local had changed the value as well. `replaced` as above.
+    Overrode { replaced: bool },
+    /// Local's version was kept, although upstream had changed the value as well.
     Rejected,
+}
+
+impl UpstreamUse {
+    /// Whether upstream's value is written with the comment on its line.
+    fn is_replaced(self) -> bool {
+        matches!(self, Self::Replaced | Self::Overrode { replaced: true })
+    }
+
+    /// Whether both sides changed the value.
+    fn is_conflict(self) -> bool {
+        matches!(self, Self::Overrode { .. } | Self::Rejected)
+    }
 }
 
 const PLACES: [CommentPosition; 2] = [CommentPosition::Head, CommentPosition::Line];
@@ -115,6 +129,9 @@ impl<'a> MergeState<'a, '_> {
     }
 
     /// Three-way merge: merges the comments of an entry that local and upstream have.
+    ///
+    /// Compat: a comment that both sides changed stays local's, as in kyaml. The exception is the comment beside a scalar that both sides
+    /// changed: it describes the value and shares its fate.
     pub(super) fn merge_comments(
         &mut self,
         base: Option<CommentedEntry<'a>>,
@@ -135,15 +152,21 @@ impl<'a> MergeState<'a, '_> {
                 continue;
             }
             // Then upstream's comment was copied with its value.
-            let is_copied = upstream_use == UpstreamUse::Replaced
-                && place == CommentPosition::Line
-                && theirs.is_some();
+            let is_copied =
+                upstream_use.is_replaced() && place == CommentPosition::Line && theirs.is_some();
             if ours != old {
-                let side = self.record_comment_conflict([&old, &ours, &theirs], local, upstream);
-                if side == Side::Local {
+                let describes_value = place == CommentPosition::Line
+                    && upstream_use.is_conflict()
+                    && local.value.as_scalar().is_some();
+                if !describes_value || theirs.is_none() {
+                    self.report_kept_comment(local.value, ours.as_deref(), theirs.as_deref());
                     if is_copied {
                         self.set_comment(local, place, ours)?;
                     }
+                    continue;
+                }
+                let side = self.record_comment_conflict([&old, &ours, &theirs], local, upstream);
+                if side == Side::Local {
                     continue;
                 }
                 if let Some(id) = self.pending_marker_id() {
@@ -156,6 +179,13 @@ impl<'a> MergeState<'a, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Reports that a comment was changed on both sides and local's was kept.
+    fn report_kept_comment(&mut self, at: NodeRef<'a>, ours: Option<&str>, theirs: Option<&str>) {
+        let [local, upstream] =
+            [ours, theirs].map(|text| text.unwrap_or_default().replace('\n', " ").into());
+        self.inform(at, MergeKind::CommentKept { local, upstream });
     }
 
     fn record_comment_conflict(
@@ -189,22 +219,11 @@ impl<'a> MergeState<'a, '_> {
         if theirs == old || theirs == ours || base.is_none() && theirs.is_none() {
             return Ok(());
         }
-        let mut text = theirs;
         if ours != old {
-            let entries = [local, upstream].map(CommentedEntry::element);
-            let side = self.record_comment_conflict([&old, &ours, &text], entries[0], entries[1]);
-            if side == Side::Local {
-                return Ok(());
-            }
-            if let Some(id) =
-                self.pending_marker_id().filter(|_| self.can_hold_head_comment(local, upstream))
-            {
-                let marker = markers::for_head(&id, ours.as_deref().unwrap_or_default());
-                self.set_marked();
-                text = Some(text.map_or(marker.clone(), |text| format!("{marker}\n{text}")));
-            }
+            self.report_kept_comment(local, ours.as_deref(), theirs.as_deref());
+            return Ok(());
         }
-        self.set_head_comment(local, upstream, &info, text)
+        self.set_head_comment(local, upstream, &info, theirs)
     }
 
     /// Removes the comment on the line of a root that a block collection replaces. It would become a comment of the document.

@@ -20,6 +20,8 @@ pub enum ConflictKind {
     DeletedLocally,
     /// Upstream deleted it, local changed it.
     DeletedUpstream,
+    /// It is null on one side, which clears the value of the other.
+    Null,
     /// Both sides changed the comment.
     Comment,
     /// Both sides changed the order.
@@ -36,6 +38,7 @@ impl ConflictKind {
             Self::Added => "added",
             Self::DeletedLocally => "deleted-locally",
             Self::DeletedUpstream => "deleted-upstream",
+            Self::Null => "null",
             Self::Comment => "comment",
             Self::Order => "order",
             Self::Moved => "moved",
@@ -50,6 +53,7 @@ impl fmt::Display for ConflictKind {
             Self::Added => "was added on both sides",
             Self::DeletedLocally => "was deleted locally and changed upstream",
             Self::DeletedUpstream => "was changed locally and deleted upstream",
+            Self::Null => "is null on one side and has a value on the other",
             Self::Comment => "has a comment that was changed on both sides",
             Self::Order => "was reordered on both sides",
             Self::Moved => "was moved to different files on both sides",

@@ -4,7 +4,7 @@ use krm_yaml::{NodeKind, NodeRef};
 
 use super::state::MergeState;
 use super::two_way_lists::{element_segment, find_list_type};
-use super::{equal, is_null, key_segment};
+use super::{equal, key_segment};
 use crate::compare::sequences::{Elements, ListType, align_duplicates};
 use crate::compare::{FieldSchema, Fields, MapStrategy};
 
@@ -47,7 +47,7 @@ fn unchanged_fields<'a>(
     let mut changed = false;
     for (name, field) in new.iter() {
         // A restored null would clear the field.
-        if is_null(field.value) {
+        if state.clears(field.value) {
             excluded.push(field.value);
             continue;
         }

@@ -1,7 +1,7 @@
 //! What a merge needs to know about a document besides its nodes: its comments, its conflict markers and its anchors.
 
-use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::rc::Rc;
 
 use krm_yaml::{Comment, CommentPosition, DocumentRef, NodeRef};
@@ -27,6 +27,8 @@ pub(super) struct DocumentInfo<'a> {
     pub(super) allows_comments: bool,
     /// Whether it is written as JSON, which has neither anchors nor `<<`.
     pub(super) is_json: bool,
+    /// The texts of all comments, collected when they are asked for.
+    texts: OnceCell<HashSet<&'a str>>,
 }
 
 impl<'a> DocumentInfo<'a> {
@@ -46,6 +48,7 @@ impl<'a> DocumentInfo<'a> {
             anchors,
             allows_comments: root.is_block(),
             is_json: is_json_document(root),
+            texts: OnceCell::new(),
         }
     }
 
@@ -57,6 +60,11 @@ impl<'a> DocumentInfo<'a> {
     /// The comment on the line of an entry.
     pub(super) fn beside(&self, entry: CommentedEntry<'a>) -> Option<&'a str> {
         self.comments.beside(entry)
+    }
+
+    /// Whether the document has a comment, wherever it is.
+    pub(super) fn has_comment(&self, text: &str) -> bool {
+        self.texts.get_or_init(|| self.comments.texts().collect()).contains(text)
     }
 
     /// The comment at the head of the document.

@@ -90,33 +90,29 @@ fn commented(
     Some(pruned.owned_node(entry(&file)?))
 }
 
-/// A node of upstream that local does not have, without some entries and without nulls; `None` where that leaves nothing.
+/// A node of upstream that local does not have, without some entries and without nulls that clear a field.
 pub(super) fn from_upstream<'a>(
     state: &mut MergeState<'a, '_>,
     upstream: NodeRef<'a>,
     mut excluded: Vec<NodeRef<'a>>,
     schema: &FieldSchema<'_>,
     destination: NodeRef<'a>,
-) -> Result<Option<IncomingNode<'a>>, Diagnostic> {
-    let (nulls, is_left) = nulls(state, upstream.resolve(), schema);
-    excluded.extend(nulls);
-    if !is_left {
-        return Ok(None);
-    }
-    excluding(state, upstream, excluded, destination).map(Some)
+) -> Result<IncomingNode<'a>, Diagnostic> {
+    excluded.extend(cleared_fields(state, upstream.resolve(), schema));
+    excluding(state, upstream, excluded, destination)
 }
 
-/// The null fields in a node, and whether something is left without them. They are not inserted, because the same merge again
-/// would clear them, and a merge must be stable.
-pub(super) fn nulls<'a>(
+/// The null fields in a node, which are not inserted where null clears a field. A mapping that has no other fields becomes `{}`.
+fn cleared_fields<'a>(
     state: &mut MergeState<'a, '_>,
     node: NodeRef<'a>,
     schema: &FieldSchema<'_>,
-) -> (Vec<NodeRef<'a>>, bool) {
+) -> Vec<NodeRef<'a>> {
     let mut found = Vec::new();
-    let has_null = node.is_collection() && node.descendants().any(is_null);
-    let is_left = !has_null || collect_nulls(state, node, schema, &mut found);
-    (found, is_left)
+    if node.is_collection() && node.descendants().any(|node| state.clears(node)) {
+        collect_nulls(state, node, schema, &mut found);
+    }
+    found
 }
 
 fn collect_nulls<'a>(
@@ -124,25 +120,22 @@ fn collect_nulls<'a>(
     node: NodeRef<'a>,
     schema: &FieldSchema<'_>,
     found: &mut Vec<NodeRef<'a>>,
-) -> bool {
+) {
     match node.kind() {
         NodeKind::Mapping if schema.mapping() != MapStrategy::Replace => {
             let schema = &schema.or_resource(&state.options.lists, node);
             let fields = Fields::of(node, false);
-            let mut left = fields.len();
             for (name, field) in fields.iter() {
-                let schema = schema.field(name);
-                let is_some = !is_null(field.value)
-                    && state.descend(key_segment(name), |state| {
-                        collect_nulls(state, field.value, &schema, found)
-                    });
-                if !is_some {
+                if is_null(field.value) {
                     // The entries that the last of duplicate keys hides must not take effect without it.
                     found.extend(fields.all(name));
-                    left -= 1;
+                    continue;
                 }
+                let schema = schema.field(name);
+                state.descend(key_segment(name), |state| {
+                    collect_nulls(state, field.value, &schema, found);
+                });
             }
-            left > 0 || fields.is_empty()
         }
         NodeKind::Sequence => {
             let elements: Vec<NodeRef<'a>> = node.children().collect();
@@ -151,13 +144,10 @@ fn collect_nulls<'a>(
             let list_type = list_type(&state.options.lists, &path, schema, versions);
             if matches!(list_type, ListType::Map(_) | ListType::Resources) {
                 let schema = schema.item();
-                for item in elements {
-                    collect_nulls(state, item, &schema, found);
-                }
+                elements.into_iter().for_each(|item| collect_nulls(state, item, &schema, found));
             }
-            true
         }
-        _ => true,
+        _ => {}
     }
 }
 

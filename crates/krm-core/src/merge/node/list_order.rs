@@ -100,10 +100,6 @@ impl ListOrder {
             .collect()
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.elements.is_empty()
-    }
-
     /// Queues the edits: a reorder where the order of existing elements changes, and the insertions.
     ///
     /// Edits address the list as it is before any of them. Existing elements are reordered among the positions that are not removed, and a

@@ -36,11 +36,6 @@ pub(super) fn for_comment(id: &str, place: CommentPosition, local: &str) -> Stri
     framed(id, &format!("local comment {place}:"), local)
 }
 
-/// Holds local's comment at the head of the document.
-pub(super) fn for_head(id: &str, local: &str) -> String {
-    framed(id, "local comment at the head:", local)
-}
-
 /// Holds local's order: for each element its position in the merged list, and its name for the reader.
 pub(super) fn for_order(id: &str, local: impl Iterator<Item = (usize, String)>) -> String {
     let line = |(position, name): (usize, String)| {

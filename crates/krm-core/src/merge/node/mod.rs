@@ -4,6 +4,7 @@ mod anchors;
 mod comments;
 mod conflict;
 mod delta;
+mod diff3;
 mod directives;
 mod document_info;
 mod documents;
@@ -11,13 +12,17 @@ mod footers;
 mod incoming;
 mod list_order;
 mod load_schema;
+mod lost_comments;
 mod markers;
 mod ops;
 mod options;
+mod sequence_plan;
 mod state;
 mod three_way;
+mod three_way_deletions;
 mod three_way_lists;
 mod three_way_mappings;
+mod three_way_nulls;
 mod two_way;
 mod two_way_lists;
 mod two_way_mappings;
@@ -35,7 +40,7 @@ pub use load_schema::{load_schema, load_schema_file};
 pub use markers::{
     ConflictMarker, MarkerContent, find_conflict_markers, resolve_conflicts, unresolved_conflicts,
 };
-pub use options::{MergeOptions, NewItems, OnConflict, Restore, Side};
+pub use options::{MergeOptions, NewItems, Nulls, OnConflict, Restore, Sequences, Side};
 
 use crate::Diagnostic;
 use crate::compare::{CommentedEntry, Equality, is_equal, is_equal_option};
@@ -191,12 +196,6 @@ impl<'a, 'r> Merger<'a, 'r> {
         let (Some(ours), Some(theirs)) = (local.or(upstream), upstream.or(base).or(local)) else {
             return Ok(MergeReport::new(MergeAction::Keep));
         };
-        // A document that was inserted as a whole has upstream's nulls. They must not be cleared when the same merge is repeated.
-        let was_inserted = base.is_none_or(|base| base.node.kind() != theirs.node.kind());
-        let has_both = local.is_some() && upstream.is_some();
-        if was_inserted && has_both && is_written_alike(ours.node, theirs.node) {
-            return Ok(MergeReport::new(MergeAction::Keep));
-        }
         let mut state = MergeState::new(self.options, &self.documents, ours, theirs, base);
         let node = |version: Option<Version<'a>>| version.map(|version| version.node);
         let action = three_way::merge_root(&mut state, node(base), node(local), node(upstream))?;
@@ -204,18 +203,6 @@ impl<'a, 'r> Merger<'a, 'r> {
             state.apply(edit)?;
         }
         Ok(state.report(action))
-    }
-}
-
-/// Whether two nodes have the same text, apart from what separates them from other documents.
-fn is_written_alike(one: NodeRef<'_>, other: NodeRef<'_>) -> bool {
-    match (one.parent(), other.parent()) {
-        (None, None) => {
-            let [one, other] = [one, other].map(|node| node.document().text());
-            let [one, other] = [one, other].map(|it| it.strip_prefix("---").unwrap_or(it).trim());
-            one == other
-        }
-        _ => one.is_written_as(other),
     }
 }
 

@@ -57,6 +57,27 @@ pub enum Restore {
     Whole,
 }
 
+/// What `null` means in a three-way merge.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Nulls {
+    /// It clears the field, whichever of local and upstream has it. Spec: "if present in either dest or updated and `null`, clear the
+    /// value".
+    #[default]
+    Clear,
+    /// It is a value like any other.
+    Value,
+}
+
+/// How a three-way merge treats a sequence whose elements have no merge key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sequences {
+    /// As one value. Spec: "if changed between original and updated, take the updated value".
+    #[default]
+    Replace,
+    /// Elements are aligned by their content, and the changes of both sides are kept where they do not touch.
+    Diff3,
+}
+
 /// Options of a merge.
 #[derive(Clone, Debug, Default)]
 pub struct MergeOptions<'r> {
@@ -68,4 +89,8 @@ pub struct MergeOptions<'r> {
     pub on_conflict: OnConflict,
     /// How to restore fields that were deleted locally but changed upstream.
     pub restore: Restore,
+    /// What `null` means in a three-way merge.
+    pub nulls: Nulls,
+    /// How a three-way merge treats sequences without merge keys.
+    pub sequences: Sequences,
 }

@@ -8,12 +8,12 @@ use super::conflict::{Conflict, ConflictKind, conflict_id, location_of, value_as
 use super::document_info::{DocumentInfo, DocumentInfos};
 use super::markers;
 use super::ops::{self, Op};
-use super::options::{MergeOptions, OnConflict, Side};
-use super::{MergeAction, MergeReport, Version, entry_of};
-use crate::Diagnostic;
+use super::options::{MergeOptions, Nulls, OnConflict, Side};
+use super::{MergeAction, MergeReport, Version, entry_of, is_null};
 use crate::compare::{CommentedEntry, Field, FieldSchema};
 use crate::merge::kinds::MergeKind;
 use crate::model::resource::{Resource, is_resource};
+use crate::{Diagnostic, Severity};
 
 pub(super) struct MergeState<'a, 'm> {
     pub(super) options: &'m MergeOptions<'m>,
@@ -32,6 +32,8 @@ pub(super) struct MergeState<'a, 'm> {
     warnings: Vec<Diagnostic>,
     /// The anchored node above the current one that must not change, because only the destination shares it.
     shared: Option<NodeRef<'a>>,
+    /// Whether null is a value at the current path, whatever the options say.
+    has_null_values: bool,
 }
 
 /// A point to which queued edits can be discarded.
@@ -64,6 +66,7 @@ impl<'a, 'm> MergeState<'a, 'm> {
             conflicts: Vec::new(),
             warnings: Vec::new(),
             shared: None,
+            has_null_values: false,
         }
     }
 
@@ -81,6 +84,22 @@ impl<'a, 'm> MergeState<'a, 'm> {
         let file = node.document().file();
         let is_home = |it: &&Version<'a>| std::ptr::eq(it.node.document().file(), file);
         self.versions.iter().find(is_home).map_or(self.versions[0].file, |it| it.file)
+    }
+
+    /// Whether a node is a null that clears its field. A document without content is not a null that anyone wrote.
+    pub(super) fn clears(&self, node: NodeRef<'a>) -> bool {
+        self.options.nulls == Nulls::Clear
+            && !self.has_null_values
+            && is_null(node)
+            && !(node.parent().is_none() && node.full_span().is_empty())
+    }
+
+    /// Runs a function below an element without merge key, where null is a value as it is in the whole sequence.
+    pub(super) fn with_null_values<T>(&mut self, act: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = std::mem::replace(&mut self.has_null_values, true);
+        let result = act(self);
+        self.has_null_values = outer;
+        result
     }
 
     fn path(&self) -> Path {
@@ -176,6 +195,12 @@ impl<'a, 'm> MergeState<'a, 'm> {
     pub(super) fn warn(&mut self, at: NodeRef<'a>, kind: MergeKind) {
         let warning = self.locate(Diagnostic::warning(kind), at);
         self.warnings.push(warning);
+    }
+
+    /// Reports something that is printed with `--verbose`.
+    pub(super) fn inform(&mut self, at: NodeRef<'a>, kind: MergeKind) {
+        let info = self.locate(Diagnostic::new(Severity::Info, kind), at);
+        self.warnings.push(info);
     }
 
     fn locate(&self, diagnostic: Diagnostic, at: NodeRef<'a>) -> Diagnostic {

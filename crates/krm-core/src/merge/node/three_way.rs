@@ -2,21 +2,22 @@
 //!
 //! Spec: "3-way merge" of the merge rules. For each field: set upstream and changed → taken; unset or null upstream → cleared;
 //! only local → kept. A scalar is one value; a mapping merges by field; an associative list merges by element; any other
-//! list is one value.
+//! list is one value, or merged by [`super::diff3`].
 
 use krm_yaml::{CommentPosition, NodeKind, NodeRef, Value};
 
+use super::comments::UpstreamUse;
 use super::conflict::ConflictKind;
 use super::ops::{IncomingNode, Op};
 use super::options::{OnConflict, Restore, Side};
 use super::state::MergeState;
+use super::three_way_deletions::merge_deleted_upstream;
 use super::three_way_mappings;
+use super::three_way_nulls::merge_null;
 use super::two_way::{self, Merged, MergedCopy};
-use super::{
-    MergeAction, anchors, delta, equal, equal_option, incoming, is_null, markers, three_way_lists,
-};
+use super::{MergeAction, anchors, delta, equal, equal_option, incoming, markers, three_way_lists};
 use crate::Diagnostic;
-use crate::compare::{FieldSchema, Fields, MapStrategy, custom_tag};
+use crate::compare::{FieldSchema, MapStrategy, custom_tag};
 
 /// The three versions of a document, resource or entry.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +28,7 @@ pub(super) struct Versions<'a> {
 }
 
 impl<'a> Versions<'a> {
-    fn nodes(self) -> [Option<NodeRef<'a>>; 3] {
+    pub(super) fn nodes(self) -> [Option<NodeRef<'a>>; 3] {
         [self.base, self.local, self.upstream]
     }
 }
@@ -35,17 +36,16 @@ impl<'a> Versions<'a> {
 /// The decision for one entry (mapping field or list element) of the local document.
 #[derive(Debug)]
 pub(super) enum EntryAction<'a> {
-    /// Keep the entry; edits inside it may already be queued. `replaced` where its value is upstream's text, with its line comment.
-    Keep {
-        replaced: bool,
-    },
-    /// Keep the entry and its comments untouched, because upstream's version was rejected.
-    KeepLocal,
+    /// Keep the entry; edits inside it may already be queued.
+    Keep(UpstreamUse),
     Remove,
     Insert(IncomingNode<'a>),
 }
 
-pub(super) const KEEP: EntryAction<'static> = EntryAction::Keep { replaced: false };
+pub(super) const KEEP: EntryAction<'static> = EntryAction::Keep(UpstreamUse::Merged);
+
+/// Keep the entry as it is, because upstream's version was rejected.
+pub(super) const KEEP_LOCAL: EntryAction<'static> = EntryAction::Keep(UpstreamUse::Rejected);
 
 /// Where an entry is, and what is known about it.
 #[derive(Clone, Copy, Debug)]
@@ -112,7 +112,10 @@ fn merge_deleted_document<'a>(
 ) -> MergeAction {
     match versions.base {
         None => MergeAction::Keep,
-        Some(base) if equal(base, local) => MergeAction::Remove,
+        Some(base) if equal(base, local) => {
+            state.warn_about_removed_comments(local, &[Some(base)]);
+            MergeAction::Remove
+        }
         Some(_) => {
             let kind = ConflictKind::DeletedUpstream;
             let side = state.record_conflict(kind, versions.nodes(), [None, None]);
@@ -139,60 +142,6 @@ pub(super) fn merge_entry<'a>(
     }
 }
 
-/// Merges an entry that upstream does not have.
-///
-/// Spec: an entry that base had is removed, and what is only in local keeps its value. Therefore the fields and elements that local
-/// added inside the entry survive, and dropping the whole subtree would lose them.
-fn merge_deleted_upstream<'a>(
-    state: &mut MergeState<'a, '_>,
-    versions: Versions<'a>,
-    local: NodeRef<'a>,
-    context: EntryContext<'a, '_>,
-) -> Result<EntryAction<'a>, Diagnostic> {
-    let Some(base) = versions.base else {
-        return Ok(if is_null(local) { EntryAction::Remove } else { KEEP });
-    };
-    if is_null(local) || equal(base, local) {
-        return Ok(EntryAction::Remove);
-    }
-    let kind = ConflictKind::DeletedUpstream;
-    if state.record_conflict(kind, versions.nodes(), context.parents) == Side::Local {
-        return Ok(KEEP);
-    }
-    if let Some(id) = state.pending_marker_id() {
-        state.add_marker(local, markers::for_deleted_upstream(&id));
-        return Ok(KEEP);
-    }
-    let (before, now) = (base.resolve(), local);
-    match (before.kind(), now.kind()) {
-        // What would be left of a list element has lost its merge key, and would not be an element any more.
-        _ if context.merge_keys.is_some() => Ok(EntryAction::Remove),
-        (NodeKind::Mapping, NodeKind::Mapping) => keep_local_fields(state, before, now),
-        (NodeKind::Sequence, NodeKind::Sequence) => {
-            three_way_lists::keep_local_elements(state, before, now, context.schema)
-        }
-        _ => Ok(EntryAction::Remove),
-    }
-}
-
-/// Removes from a mapping that upstream deleted the fields that base had.
-fn keep_local_fields<'a>(
-    state: &mut MergeState<'a, '_>,
-    base: NodeRef<'a>,
-    local: NodeRef<'a>,
-) -> Result<EntryAction<'a>, Diagnostic> {
-    let (old, ours) = (Fields::of(base, true), Fields::of(local, false));
-    let removed: Vec<&str> =
-        ours.iter().map(|(name, _)| name).filter(|name| old.get(name).is_some()).collect();
-    if removed.len() == ours.len() {
-        return Ok(EntryAction::Remove);
-    }
-    for value in removed.into_iter().flat_map(|name| ours.all(name)) {
-        state.push_op(Op::Remove(value))?;
-    }
-    Ok(KEEP)
-}
-
 /// Merges an entry that local does not have.
 fn merge_missing_locally<'a>(
     state: &mut MergeState<'a, '_>,
@@ -201,12 +150,13 @@ fn merge_missing_locally<'a>(
     context: EntryContext<'a, '_>,
 ) -> Result<EntryAction<'a>, Diagnostic> {
     let parent = context.parents[0].unwrap_or(upstream);
-    if is_null(upstream) && context.merge_keys.is_none() {
+    if state.clears(upstream) && context.merge_keys.is_none() {
         return Ok(KEEP);
     }
-    let Some(base) = versions.base else {
+    // A null that clears is not a value, so local did not delete any.
+    let Some(base) = versions.base.filter(|base| !state.clears(*base)) else {
         let added = incoming::from_upstream(state, upstream, Vec::new(), context.schema, parent);
-        return Ok(added?.map_or(KEEP, EntryAction::Insert));
+        return Ok(EntryAction::Insert(added?));
     };
     if equal(base, upstream) {
         return Ok(KEEP);
@@ -229,8 +179,7 @@ fn merge_missing_locally<'a>(
         }
         return Ok(KEEP);
     };
-    let restored = incoming::from_upstream(state, upstream, excluded, context.schema, parent)?;
-    let Some(mut restored) = restored else { return Ok(KEEP) };
+    let mut restored = incoming::from_upstream(state, upstream, excluded, context.schema, parent)?;
     if let (Some(id), IncomingNode::Part { comment, node, .. }) = (marker, &mut restored)
         && state.can_hold_comment(*node, CommentPosition::Head)
         && state.info(parent).allows_comments
@@ -254,10 +203,13 @@ fn merge_both<'a>(
     if is_alias && is_unchanged || anchors::is_same_alias(local, upstream) {
         return Ok(KEEP);
     }
-    if is_null(local) || is_null(upstream) {
+    // Null clears a field, but as an element it is a value.
+    if context.merge_keys.is_none() && (state.clears(local) || state.clears(upstream)) {
         return merge_null(state, versions, local, upstream, context);
     }
-    if versions.base.is_some_and(|base| is_written_alike(base, upstream)) && needs_no_visit(local) {
+    if versions.base.is_some_and(|base| is_written_alike(base, upstream))
+        && needs_no_visit(state, local, upstream)
+    {
         return Ok(KEEP);
     }
     let theirs = upstream.resolve();
@@ -284,38 +236,17 @@ fn is_written_alike(base: NodeRef<'_>, upstream: NodeRef<'_>) -> bool {
     upstream.is_collection() && base.is_written_as(upstream)
 }
 
-/// Whether local can be skipped where upstream changed nothing. A null of local is cleared even then, and below an anchor or alias
+/// Whether local can be skipped where upstream changed nothing. A null of upstream clears a field even then, and below an anchor or alias
 /// shared values must be checked.
-fn needs_no_visit(local: NodeRef<'_>) -> bool {
-    local
-        .descendants()
-        .all(|node| node.kind() != NodeKind::Alias && node.anchor().is_none() && !is_null(node))
-}
-
-/// Merges an entry that is null on either side. Spec: null clears the field.
-fn merge_null<'a>(
-    state: &mut MergeState<'a, '_>,
-    versions: Versions<'a>,
+fn needs_no_visit<'a>(
+    state: &MergeState<'a, '_>,
     local: NodeRef<'a>,
     upstream: NodeRef<'a>,
-    context: EntryContext<'a, '_>,
-) -> Result<EntryAction<'a>, Diagnostic> {
-    if context.merge_keys.is_some() {
-        return Ok(KEEP);
-    }
-    let both_changed =
-        versions.base.is_some_and(|base| !equal(base, local) && !equal(base, upstream));
-    if both_changed && !equal(local, upstream) {
-        let side = state.record_conflict(ConflictKind::Changed, versions.nodes(), context.parents);
-        if side == Side::Local && !is_null(local) {
-            return Ok(EntryAction::KeepLocal);
-        }
-        if let Some(id) = state.pending_marker_id().filter(|_| !is_null(local)) {
-            state.add_marker(local, markers::for_deleted_upstream(&id));
-            return Ok(EntryAction::KeepLocal);
-        }
-    }
-    Ok(EntryAction::Remove)
+) -> bool {
+    let is_shared = |node: NodeRef<'a>| node.kind() == NodeKind::Alias || node.anchor().is_some();
+    let has_anchors = local.document().anchored().next().is_some();
+    let has_shared = has_anchors && local.descendants().any(is_shared);
+    !has_shared && !upstream.descendants().any(|node| state.clears(node))
 }
 
 /// Merges a value as a whole: a scalar, an atomic list, or values of different types.
@@ -329,23 +260,38 @@ pub(super) fn merge_value<'a>(
     if equal_option(versions.base, Some(upstream)) || equal(local, upstream) {
         return Ok(KEEP);
     }
-    if !equal_option(versions.base, Some(local)) {
-        let kind = match versions.base {
-            Some(_) => ConflictKind::Changed,
-            None => ConflictKind::Added,
-        };
-        if state.record_conflict(kind, versions.nodes(), context.parents) == Side::Local {
-            return Ok(EntryAction::KeepLocal);
-        }
-        if let Some(id) = state.pending_marker_id() {
-            state.add_marker(local, markers::for_value(&id, local));
-        }
+    if equal_option(versions.base, Some(local)) {
+        return take_upstream(state, versions, local, upstream, context).map(EntryAction::Keep);
     }
-    let (nulls, _) = incoming::nulls(state, upstream, context.schema);
-    let new = incoming::excluding(state, upstream, nulls, local)?;
+    let kind = match versions.base {
+        Some(_) => ConflictKind::Changed,
+        None => ConflictKind::Added,
+    };
+    if state.record_conflict(kind, versions.nodes(), context.parents) == Side::Local {
+        return Ok(KEEP_LOCAL);
+    }
+    if let Some(id) = state.pending_marker_id() {
+        state.add_marker(local, markers::for_value(&id, local));
+    }
+    let taken = take_upstream(state, versions, local, upstream, context)?;
+    Ok(EntryAction::Keep(UpstreamUse::Overrode { replaced: taken == UpstreamUse::Replaced }))
+}
+
+/// Replaces local's value by upstream's.
+pub(super) fn take_upstream<'a>(
+    state: &mut MergeState<'a, '_>,
+    versions: Versions<'a>,
+    local: NodeRef<'a>,
+    upstream: NodeRef<'a>,
+    context: EntryContext<'a, '_>,
+) -> Result<UpstreamUse, Diagnostic> {
+    let new = incoming::from_upstream(state, upstream, Vec::new(), context.schema, local)?;
+    if local.is_collection() {
+        state.warn_about_replaced_comments(local, &[versions.base, Some(upstream)]);
+    }
     match two_way::set_value(state, local, upstream, new)? {
-        Merged::Changed { replaced } => Ok(EntryAction::Keep { replaced }),
-        _ => Ok(KEEP),
+        Merged::Changed { replaced: true } => Ok(UpstreamUse::Replaced),
+        _ => Ok(UpstreamUse::Merged),
     }
 }
 
@@ -366,20 +312,19 @@ fn merge_into_alias<'a>(
     }
     let side = state.record_conflict(ConflictKind::Changed, versions.nodes(), context.parents);
     if side == Side::Local {
-        return Ok(EntryAction::KeepLocal);
+        return Ok(KEEP_LOCAL);
     }
     match two_way::merge_into_copy(state, upstream, local)? {
         MergedCopy::Changed(graft) => {
             state.push_op(Op::Set(alias, IncomingNode::Value(Value::OwnedNode(graft))))?;
-            Ok(EntryAction::Keep { replaced: true })
+            Ok(EntryAction::Keep(UpstreamUse::Replaced))
         }
         MergedCopy::Unchanged => Ok(KEEP),
         MergedCopy::Removed => Ok(EntryAction::Remove),
         MergedCopy::Incompatible => {
-            let (nulls, _) = incoming::nulls(state, upstream, context.schema);
-            let new = incoming::excluding(state, upstream, nulls, alias)?;
+            let new = incoming::from_upstream(state, upstream, Vec::new(), context.schema, alias)?;
             state.push_op(Op::Set(alias, new))?;
-            Ok(EntryAction::Keep { replaced: true })
+            Ok(EntryAction::Keep(UpstreamUse::Replaced))
         }
     }
 }

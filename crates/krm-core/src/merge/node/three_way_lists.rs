@@ -4,18 +4,17 @@ use std::collections::{HashMap, HashSet};
 
 use krm_yaml::{NodeRef, Value};
 
-use super::comments::UpstreamUse;
 use super::conflict::ConflictKind;
 use super::list_order::{ListOrder, OrderedElement};
-use super::markers;
 use super::ops::{IncomingNode, Op};
 use super::options::Side;
 use super::state::MergeState;
 use super::three_way::{self, EntryAction, EntryContext, KEEP, Versions};
 use super::two_way_lists::{element_segment, find_list_type, warn_about_keys};
+use super::{diff3, markers};
 use crate::Diagnostic;
+use crate::compare::CommentedEntry;
 use crate::compare::sequences::{ElementId, Elements, ListType, align_duplicates};
-use crate::compare::{CommentedEntry, FieldSchema};
 use crate::print::json;
 
 fn children(node: Option<NodeRef<'_>>) -> Vec<NodeRef<'_>> {
@@ -33,17 +32,18 @@ pub(super) fn merge_list<'a>(
     let all = [base, Some(local), Some(upstream)].map(children);
     let list_type = find_list_type(state, context.schema, &all);
     if list_type == ListType::Atomic {
-        return three_way::merge_value(state, versions, local, upstream, context);
+        return match diff3::merge_atomic_list(state, base, local, upstream, context)? {
+            Some(action) => Ok(action),
+            None => three_way::merge_value(state, versions, local, upstream, context),
+        };
     }
     let of = |list: Option<NodeRef<'a>>| Elements::of(list, &list_type, |_| true);
     let (mut old, mut ours, mut theirs) = (of(base), of(Some(local)), of(Some(upstream)));
     align_duplicates(&list_type, [&mut old, &mut ours, &mut theirs]);
     warn_about_keys(state, &theirs, &ours);
-    let merge_keys: Vec<String> = match &list_type {
-        ListType::Map(keys) => keys.iter().map(|key| key.name.clone()).collect(),
-        _ => Vec::new(),
-    };
-    let checkpoint = state.checkpoint();
+    ours.adopt_identities(&old);
+    theirs.adopt_identities(&old);
+    let merge_keys = list_type.merge_keys();
     let schema = context.schema.item();
     let mut merge = ListMerge {
         context: EntryContext {
@@ -65,37 +65,7 @@ pub(super) fn merge_list<'a>(
         merge.element(state, id, None)?;
     }
     let order = merge.order(state);
-    // A list that loses its last element is removed with its key: `[]` would be a value that nobody wrote.
-    if order.is_empty() && ours.len() > 0 && theirs.len() > 0 && local.parent().is_some() {
-        state.rewind(&checkpoint);
-        return Ok(EntryAction::Remove);
-    }
     merge.finish(state, local, order)?;
-    Ok(KEEP)
-}
-
-/// Removes from a list that upstream deleted the elements that base had.
-pub(super) fn keep_local_elements<'a>(
-    state: &mut MergeState<'a, '_>,
-    base: NodeRef<'a>,
-    local: NodeRef<'a>,
-    schema: &FieldSchema<'_>,
-) -> Result<EntryAction<'a>, Diagnostic> {
-    let versions = [children(Some(base)), children(Some(local))];
-    let list_type = find_list_type(state, schema, &versions);
-    if list_type == ListType::Atomic {
-        return Ok(EntryAction::Remove);
-    }
-    let mut old = Elements::of(Some(base), &list_type, |_| true);
-    let mut ours = Elements::of(Some(local), &list_type, |_| true);
-    align_duplicates(&list_type, [&mut old, &mut ours, &mut Elements::default()]);
-    let elements = ours.ids.iter().zip(&ours.nodes);
-    let removed: Vec<NodeRef<'a>> =
-        elements.filter(|(id, _)| old.find(id).is_some()).map(|(_, node)| *node).collect();
-    if removed.len() == ours.len() {
-        return Ok(EntryAction::Remove);
-    }
-    removed.into_iter().try_for_each(|node| state.push_op(Op::Remove(node)))?;
     Ok(KEEP)
 }
 
@@ -133,18 +103,17 @@ impl<'a> ListMerge<'a, '_> {
                 _ => three_way::merge_entry(state, versions, self.context)?,
             };
             match (action, versions.local, versions.upstream) {
-                (EntryAction::Keep { replaced }, Some(local), Some(upstream)) => {
+                (EntryAction::Keep(upstream_use), Some(local), Some(upstream)) => {
                     let base = versions.base.map(CommentedEntry::element);
                     let [local, upstream] = [local, upstream].map(CommentedEntry::element);
-                    let upstream_use = match replaced {
-                        true => UpstreamUse::Replaced,
-                        false => UpstreamUse::Merged,
-                    };
                     state.merge_comments(base, local, upstream, upstream_use)?;
                 }
-                (EntryAction::Keep { .. } | EntryAction::KeepLocal, _, _) => {}
-                (EntryAction::Remove, _, _) => {
+                (EntryAction::Keep(_), _, _) => {}
+                (EntryAction::Remove, local, _) => {
                     state.rewind(&checkpoint);
+                    if let Some(local) = local {
+                        state.warn_about_removed_comments(local, &[versions.base]);
+                    }
                     self.removed.extend(found);
                 }
                 (EntryAction::Insert(new), _, _) => {
@@ -170,14 +139,15 @@ impl<'a> ListMerge<'a, '_> {
         order
     }
 
-    /// Whose order is used: upstream's, unless local reordered elements of base.
+    /// Whose order is used: upstream's, unless local reordered elements of base and upstream did not follow.
     fn choose_order(&self, state: &mut MergeState<'a, '_>) -> Side {
         let common = |list: &Elements<'a>, others: [&Elements<'a>; 2]| -> Vec<ElementId> {
             let is_common = |id: &&ElementId| others.iter().all(|it| it.find(id).is_some());
             list.ids.iter().filter(is_common).cloned().collect()
         };
         let (old, ours, theirs) = (self.old, self.ours, self.theirs);
-        if common(ours, [old, ours]) == common(old, [ours, old]) {
+        let is_unchanged = common(ours, [old, ours]) == common(old, [ours, old]);
+        if is_unchanged || common(ours, [theirs, ours]) == common(theirs, [ours, theirs]) {
             return Side::Upstream;
         }
         let here = common(ours, [old, theirs]);

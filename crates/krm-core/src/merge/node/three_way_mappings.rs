@@ -26,8 +26,7 @@ pub(super) fn merge_mapping<'a>(
     let old = base.map(|base| Fields::of(base, with_merged)).unwrap_or_default();
     let (ours, theirs) = (Fields::of(local, with_merged), Fields::of(upstream, with_merged));
     let schema = context.schema.or_resource(&state.options.lists, local);
-    let checkpoint = state.checkpoint();
-    let mut merge = MappingMerge { local, upstream, old, ours, removed: 0, has_insert: false };
+    let mut merge = MappingMerge { local, upstream, old, ours };
     let mut position = InsertPosition::new(&theirs, &merge.ours);
     for (name, field) in theirs.iter() {
         position.advance(name, &merge.ours);
@@ -37,11 +36,6 @@ pub(super) fn merge_mapping<'a>(
     for name in local_names.iter().filter(|name| theirs.get(name).is_none()) {
         merge.field(state, name, None, &schema, None)?;
     }
-    let is_emptied = merge.removed > 0 && merge.removed == merge.ours.len() && !merge.has_insert;
-    if is_emptied && !theirs.is_empty() && local.parent().is_some() {
-        state.rewind(&checkpoint);
-        return Ok(EntryAction::Remove);
-    }
     Ok(KEEP)
 }
 
@@ -50,9 +44,6 @@ struct MappingMerge<'a> {
     upstream: NodeRef<'a>,
     old: Fields<'a>,
     ours: Fields<'a>,
-    /// How many fields of local are removed.
-    removed: usize,
-    has_insert: bool,
 }
 
 impl<'a> MappingMerge<'a> {
@@ -78,27 +69,22 @@ impl<'a> MappingMerge<'a> {
             let checkpoint = state.checkpoint();
             let context = EntryContext { parents, schema: &schema, merge_keys: None };
             match merge_entry(state, versions, context)? {
-                EntryAction::KeepLocal => {
-                    merge_comments(state, old, ours, theirs, UpstreamUse::Rejected)
-                }
-                EntryAction::Keep { replaced: true } => {
-                    merge_comments(state, old, ours, theirs, UpstreamUse::Replaced)
-                }
-                EntryAction::Keep { .. } => {
-                    merge_comments(state, old, ours, theirs, UpstreamUse::Merged)
+                EntryAction::Keep(upstream_use) => {
+                    merge_comments(state, old, ours, theirs, upstream_use)
                 }
                 EntryAction::Remove => {
                     state.rewind(&checkpoint);
                     if ours.is_some_and(|ours| ours.own.is_none()) {
                         return Ok(());
                     }
-                    self.removed += 1;
+                    if let Some(ours) = ours {
+                        state.warn_about_removed_comments(ours.value, &[value(old), value(theirs)]);
+                    }
                     let all = self.ours.all(name);
                     all.into_iter().try_for_each(|it| state.push_op(Op::Remove(it)))
                 }
                 EntryAction::Insert(new) => {
                     let Some(theirs) = theirs else { return Ok(()) };
-                    self.has_insert = true;
                     let new = incoming::with_comments(state, theirs, new);
                     let key = key_value(theirs.key, self.local);
                     state.push_op(Op::InsertEntry { mapping: self.local, after, key, value: new })
@@ -127,9 +113,10 @@ impl<'a> MappingMerge<'a> {
             }
         }
         let schema = FieldSchema::default();
+        if state.clears(theirs.value) {
+            return Ok(());
+        }
         let new = incoming::from_upstream(state, theirs.value, Vec::new(), &schema, self.local)?;
-        let Some(new) = new else { return Ok(()) };
-        self.has_insert = true;
         let key = key_value(theirs.key, self.local);
         state.push_op(Op::InsertEntry { mapping: self.local, after, key, value: new })
     }

@@ -2,7 +2,7 @@
 //!
 //! Spec: "2-way merge" of the merge rules. `null` clears a field; directives of strategic merge patches are applied and never written.
 
-use krm_yaml::{Edit, File, NodeKind, NodeRef, OwnedNode, Value};
+use krm_yaml::{Edit, File, NodeKind, NodeRef, OwnedNode, ScalarStyle, Value};
 
 use super::ops::{IncomingNode, Op};
 use super::state::MergeState;
@@ -100,6 +100,9 @@ pub(super) fn replace_node<'a>(
     if new_type != old_type && !is_null(destination) {
         state.warn(destination, MergeKind::TypeChanged { old: old_type, new: new_type });
     }
+    if destination.is_collection() {
+        state.warn_about_replaced_comments(destination, &[Some(source)]);
+    }
     set_value(state, destination, source, new)
 }
 
@@ -116,6 +119,7 @@ pub(super) fn set_value<'a>(
     let is_block = destination.as_scalar().is_some_and(|it| it.style().is_block());
     let keeps_style = destination.as_scalar().is_some() && source.tag().is_none();
     let new = match anchors::scalar_value(source) {
+        Some(_) if keeps_lines(source, destination) => new,
         Some(value) if keeps_style && (is_plain || is_block) => IncomingNode::Value(value),
         _ => new,
     };
@@ -123,6 +127,17 @@ pub(super) fn set_value<'a>(
     let replaced = matches!(new, IncomingNode::Part { .. }) || destination.is_block();
     state.push_op(Op::Set(destination, new))?;
     Ok(Merged::Changed { replaced })
+}
+
+/// Whether both scalars are folded over several lines, which a value cannot express: it would become one long line.
+fn keeps_lines(source: NodeRef<'_>, destination: NodeRef<'_>) -> bool {
+    let [source, destination] = [source, destination].map(|node| {
+        let scalar = node.as_scalar().filter(|it| it.style() != ScalarStyle::Literal)?;
+        let lines = node.text().trim_end().lines().count();
+        // The first line of a block scalar is its header.
+        (lines > if scalar.style().is_block() { 2 } else { 1 }).then(|| scalar.style())
+    });
+    source.is_some() && source == destination
 }
 
 /// Whether the destination already has the value that would be written.

@@ -4,10 +4,12 @@ use std::collections::HashSet;
 
 use krm_yaml::{NodeRef, Segment};
 
+use super::diff3;
 use super::directives::{self, Patch};
 use super::list_order::{ListOrder, OrderedElement};
 use super::ops::{IncomingNode, Op};
 use super::options::NewItems;
+use super::sequence_plan::SequencePlan;
 use super::state::MergeState;
 use super::two_way::{FieldDirectives, Merged, merge_node, replace_node};
 use super::{incoming, is_null};
@@ -33,7 +35,7 @@ pub(super) fn merge_list<'a>(
     let theirs: Vec<NodeRef<'a>> = source.children().filter(|it| is_element(*it)).collect();
     let list_type = find_list_type(state, schema, &[theirs, destination.children().collect()]);
     if list_type == ListType::Atomic {
-        return replace_node(state, source, destination, schema);
+        return replace_list(state, source, destination, schema);
     }
     let mut theirs = Elements::of(Some(source), &list_type, is_element);
     let mut ours = Elements::of(Some(destination), &list_type, |_| true);
@@ -48,6 +50,38 @@ pub(super) fn merge_list<'a>(
     }
     merge.delete(directives.delete);
     merge.finish(state, directives.order)?;
+    let is_unchanged = state.is_unchanged_since(&start);
+    Ok(if is_unchanged { Merged::Unchanged } else { Merged::Changed { replaced: false } })
+}
+
+/// Replaces an atomic list. Elements that both have keep their bytes and comments.
+fn replace_list<'a>(
+    state: &mut MergeState<'a, '_>,
+    source: NodeRef<'a>,
+    destination: NodeRef<'a>,
+    schema: &FieldSchema<'_>,
+) -> Result<Merged, Diagnostic> {
+    // A directive takes effect only where the list is taken as a whole.
+    let can_align = diff3::can_align(destination, source) && !source.text().contains('$');
+    let plan = can_align.then(|| SequencePlan::of_two_way(source, destination)).flatten();
+    let Some(plan) = plan else { return replace_node(state, source, destination, schema) };
+    let start = state.checkpoint();
+    for [_, at, there] in plan.stable() {
+        let (old, new) = (plan.local[at], plan.upstream[there]);
+        state.descend(Segment::Index(at), |state| {
+            let merged = replace_node(state, new, old, &schema.item())?;
+            if merged == Merged::Removed {
+                // Null clears a field, but as an element it is a value.
+                let null = incoming::excluding(state, new, Vec::new(), destination)?;
+                return state.push_op(Op::Set(old, null));
+            }
+            let [new, old] = [new, old].map(CommentedEntry::element);
+            state.copy_comments(new, old, merged == Merged::Changed { replaced: true })
+        })?;
+    }
+    for region in &plan.regions {
+        plan.replace(state, region, [destination, source])?;
+    }
     let is_unchanged = state.is_unchanged_since(&start);
     Ok(if is_unchanged { Merged::Unchanged } else { Merged::Changed { replaced: false } })
 }

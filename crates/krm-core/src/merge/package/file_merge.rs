@@ -10,7 +10,7 @@ use super::text_change::TextChange;
 use super::unit::{MergeUnit, UnitVersion};
 use crate::files::arrangement::ResourcePosition;
 use crate::merge::node::{
-    Conflict, FooterChange, MergeAction, Merger, delete_unnamed, write_footers,
+    Conflict, FooterChange, MergeAction, Merger, Nulls, delete_unnamed, write_footers,
 };
 use crate::model::resource::is_null;
 use crate::{Diagnostic, PackageFile, PackagePath};
@@ -48,10 +48,11 @@ pub(super) fn group_by_file(units: Vec<MergeUnit<'_>>) -> Vec<FileMerge<'_>> {
 
 /// Whether upstream has the same text as base, so that local need not be visited.
 ///
-/// Spec: a `null` of local is cleared even then.
-fn is_unchanged(unit: &MergeUnit<'_>) -> bool {
+/// Spec: a `null` of upstream clears a value of local even then.
+fn is_unchanged(unit: &MergeUnit<'_>, nulls: Nulls) -> bool {
     let (base, upstream) = (document_text(unit.base), document_text(unit.upstream));
-    base.is_some() && base == upstream && unit.local.is_some_and(|local| !has_null(local.node))
+    let clears = || unit.upstream.is_some_and(|upstream| has_null(upstream.node));
+    base.is_some() && base == upstream && !(nulls == Nulls::Clear && clears())
 }
 
 /// The text of the document that consists of this unit.
@@ -111,7 +112,7 @@ impl<'a> PackageMerge<'a, '_> {
             // Only local has it.
             (true, None) if unit.base.is_none() => return Ok(()),
             (false, None) => return Ok(()),
-            (true, Some(_)) if is_unchanged(unit) => None,
+            (true, Some(_)) if is_unchanged(unit, self.options.nodes.nulls) => None,
             (true, upstream) => Some(merger.three_way(
                 version(unit.base),
                 version(unit.local),

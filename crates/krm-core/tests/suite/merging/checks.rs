@@ -6,7 +6,8 @@ use std::sync::Arc;
 use krm_core::Resource;
 use krm_core::compare::equal_in_yaml_1_2;
 use krm_core::merge::{
-    MergeOptions, MergedFile, NamedFile, OnConflict, Side, merge_files, merge_files_three_way,
+    MergeOptions, MergedFile, NamedFile, Nulls, OnConflict, Sequences, Side, merge_files,
+    merge_files_three_way,
 };
 use krm_yaml::{DocumentRef, File};
 
@@ -37,14 +38,28 @@ pub(crate) fn merge3(
     upstream: &str,
     on_conflict: OnConflict,
 ) -> Result<MergeOutcome, String> {
+    merge3_with(base, local, upstream, &MergeOptions { on_conflict, ..MergeOptions::default() })
+}
+
+/// The options of the merge driver of git, which must not lose anything.
+pub(crate) fn driver_options(on_conflict: OnConflict) -> MergeOptions<'static> {
+    let (nulls, sequences) = (Nulls::Value, Sequences::Diff3);
+    MergeOptions { on_conflict, nulls, sequences, ..MergeOptions::default() }
+}
+
+fn merge3_with(
+    base: &str,
+    local: &str,
+    upstream: &str,
+    options: &MergeOptions<'_>,
+) -> Result<MergeOutcome, String> {
     let [base, local, upstream] = [parse(base)?, parse(local)?, parse(upstream)?];
     let named = |name, file| NamedFile { name, file };
-    let options = MergeOptions { on_conflict, ..MergeOptions::default() };
     let merged = merge_files_three_way(
         named("base.yaml", &base),
         named("local.yaml", &local),
         named("upstream.yaml", &upstream),
-        &options,
+        options,
     );
     Ok(match merged {
         Ok(merged) => MergeOutcome::Merged(merged),
@@ -85,21 +100,25 @@ pub(crate) type Checked = Result<Option<String>, String>;
 
 /// `merge_identity`: where only one side changed, the result is that side; where both made the same change, it is that change.
 pub(crate) fn merge_identity(base: &str, x: &str) -> Checked {
-    let local = merged!(merge3(base, x, base, OnConflict::Upstream)?);
+    merge_identity_with(base, x, &MergeOptions::default())
+}
+
+pub(crate) fn merge_identity_with(base: &str, x: &str, options: &MergeOptions<'_>) -> Checked {
+    let local = merged!(merge3_with(base, x, base, options)?);
     ensure!(local.text == x, "only local changed\n{}", describe(base, x, base, &local.text));
     ensure!(
         local.conflicts.is_empty(),
         "a conflict where only local changed: {:?}",
         local.conflicts
     );
-    let alike = merged!(merge3(base, x, x, OnConflict::Upstream)?);
+    let alike = merged!(merge3_with(base, x, x, options)?);
     ensure!(alike.text == x, "both changed alike\n{}", describe(base, x, x, &alike.text));
     ensure!(
         alike.conflicts.is_empty(),
         "a conflict where both changed alike: {:?}",
         alike.conflicts
     );
-    let upstream = merged!(merge3(base, base, x, OnConflict::Fail)?);
+    let upstream = merged!(merge3_with(base, base, x, options)?);
     ensure!(
         same_documents(&upstream.text, x)?,
         "only upstream changed\n{}",
@@ -118,16 +137,26 @@ pub(crate) fn three_way_is_stable(
     base: &str,
     local: &str,
     upstream: &str,
-    on: OnConflict,
+    on_conflict: OnConflict,
 ) -> Checked {
-    let once = merged!(merge3(base, local, upstream, on)?);
-    if on == OnConflict::Mark && once.conflicts.iter().any(|it| !it.is_marked) {
+    let options = MergeOptions { on_conflict, ..MergeOptions::default() };
+    three_way_is_stable_with(base, local, upstream, &options)
+}
+
+pub(crate) fn three_way_is_stable_with(
+    base: &str,
+    local: &str,
+    upstream: &str,
+    options: &MergeOptions<'_>,
+) -> Checked {
+    let once = merged!(merge3_with(base, local, upstream, options)?);
+    if options.on_conflict == OnConflict::Mark && once.conflicts.iter().any(|it| !it.is_marked) {
         return Ok(None);
     }
     if !pairs_again([local, upstream], &once.text, |sides, count| sides.contains(&count))? {
         return Ok(None);
     }
-    let twice = match merge3(base, &once.text, upstream, on)? {
+    let twice = match merge3_with(base, &once.text, upstream, options)? {
         MergeOutcome::Merged(merged) => merged,
         MergeOutcome::Refused(why) => {
             return Err(format!(
@@ -301,6 +330,14 @@ pub(crate) fn all(base: &str, local: &str, upstream: &str) -> Checked {
 /// Whether every document of a text is valid.
 pub(crate) fn is_readable(text: &str) -> bool {
     parse(text).is_ok_and(|file| file.errors().next().is_none())
+}
+
+/// Whether a text has a document without content, which is not merged but kept as it is.
+pub(crate) fn has_empty_document(text: &str) -> bool {
+    let Ok(file) = parse(text) else { return true };
+    let is_empty =
+        |document: DocumentRef<'_>| document.root().is_none_or(|root| root.full_span().is_empty());
+    file.documents().any(is_empty)
 }
 
 /// Whether a text has a null, which clears a field.
