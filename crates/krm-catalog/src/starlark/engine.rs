@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::sync::OnceLock;
 
+use krm_core::schema::kubernetes_definitions;
 use krm_yaml::Value;
 use starlark::PrintHandler;
 use starlark::environment::{FrozenModule, Globals, GlobalsBuilder, LibraryExtension, Module};
@@ -76,9 +77,14 @@ fn evaluate(
     Module::with_temp_heap(|module| {
         let heap = module.heap();
         let empty = || heap.alloc(AllocDict::EMPTY);
+        // Thousands of values, which most scripts do not look at.
+        let open_api = match source.contains("open_api") {
+            true => to_starlark(&open_api(), heap),
+            false => empty(),
+        };
         let context = heap.alloc(AllocStruct([
             ("resource_list", to_starlark(list, heap)),
-            ("open_api", empty()),
+            ("open_api", open_api),
             ("environment", empty()),
         ]));
         module.set("ctx", context);
@@ -94,6 +100,12 @@ fn evaluate(
         let list = list.map_or(Ok(Value::Null), |(_, value)| from_starlark(value, heap));
         list.map_err(|message| starlark::Error::new_other(anyhow::anyhow!(message)))
     })
+}
+
+/// The OpenAPI document of the built-in kinds. Compat: the kpt function has the one of a cluster.
+fn open_api() -> Value<'static> {
+    let definitions = (Value::string("definitions"), kubernetes_definitions());
+    Value::Mapping(vec![definitions])
 }
 
 fn limit(evaluator: &mut Evaluator<'_, '_, '_>, limits: Limits) -> anyhow::Result<()> {

@@ -139,6 +139,14 @@ mod tests {
     }
 
     #[test]
+    fn script_can_look_up_types_of_kubernetes() {
+        let script = "d = ctx.open_api['definitions']\nspec = d['io.k8s.api.apps.v1.Deployment']['properties']['spec']\nprint(spec['$ref'])\nname = spec['$ref'].split('/')[-1]\nprint(d[name]['properties']['replicas']['type'])\n";
+        let mut list = list();
+        run_file("n.star", script, &mut list).unwrap();
+        assert_eq!(list.log, ["#/definitions/io.k8s.api.apps.v1.DeploymentSpec", "integer"]);
+    }
+
+    #[test]
     fn errors_of_a_script_file_are_located_in_it() {
         let script = "n = 0\nwhile n < 2:\n  n += 1\n  print(n)\n\nfail('no: [')\n";
         let mut list = list();

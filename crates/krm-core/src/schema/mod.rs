@@ -5,6 +5,7 @@
 
 mod comment;
 mod crd;
+mod definitions;
 mod embedded;
 mod field_type;
 mod json_schema;
@@ -21,6 +22,7 @@ mod type_ref;
 mod tests;
 
 pub use comment::{CommentSchema, schema_from_comment};
+pub use definitions::kubernetes_definitions;
 pub use embedded::kubernetes_version;
 pub use kinds::SchemaKind;
 pub use merge_strategy::{ListStrategy, MappingStrategy, MergeKeys};

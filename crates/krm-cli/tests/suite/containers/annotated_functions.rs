@@ -46,6 +46,26 @@ fn directory_of_the_annotated_function_is_mounted_read_only_at_local() {
     assert!(!shop.sandbox.files().contains_key("look/in/new"));
 }
 
+/// The working directory and a directory that the list names are not mounted (issue 16).
+#[test]
+fn nothing_is_mounted_at_local_for_a_list_from_standard_input() {
+    let Some(shop) = Shop::new() else { return };
+    let script = "DO=cat; head -c 9 /local/secret.txt >&2; echo done >&2";
+    let declared =
+        NETWORK.replace("network: true", "").replace("DO=cat; cat /proc/net/dev >&2", script);
+    shop.sandbox.write("look/in/look.yaml", declared.as_bytes());
+    for directory in ["", "in/", "look/in/"] {
+        shop.sandbox.write(&format!("{directory}secret.txt"), b"my secret\n");
+    }
+    let ran = shop.run(
+        "",
+        "krm fn source look | krm fn run --image-pull-policy never --results-dir out >list.yaml",
+    );
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    let stderr = shop.recorded_stderr();
+    assert!(stderr.contains("done") && !stderr.contains("my secret"), "{stderr}");
+}
+
 #[test]
 fn annotated_mount_must_be_in_the_package_or_allowed_by_a_flag() {
     let Some(shop) = Shop::new() else { return };
