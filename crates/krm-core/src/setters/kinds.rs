@@ -124,6 +124,9 @@ diagnostic_kinds! {
 
         /// Something that the other dialect cannot express.
         MigrationLoss { dialect: &'static str, what: String } = "setter-migration-loss": "{dialect} cannot represent {what}";
+        /// A field that the next render would change.
+        FieldDiffers { value: Excerpt } = "setter-field-differs": "field differs from its setter, and rendering sets it to `{value}`",
+            hint "set the fields with `krm cfg set --all`, or correct the value of the setter";
         /// kpt reads only references at the start of a comment.
         ReferenceAfterText { text: Excerpt } = "setter-reference-after-text": "kpt does not read a reference after other text, as in `{text}`; krm does";
         /// The values file of a function that is removed.

@@ -1,22 +1,21 @@
 //! `MigrateSetters`: converts setters between the OpenAPI and the kpt-set dialect, and reports what gets lost.
 
-use std::collections::BTreeMap;
-
 use krm_yaml::{NodeKind, NodeRef, Span};
 
 use super::changes::{Changes, EditOp};
-use super::definition::{Setter, SetterSource, SetterValue, warning_at};
+use super::definition::{Setter, SetterSource, SetterValue, scalar_elements, warning_at};
 use super::definitions::Definition;
 use super::fields::SetterField;
-use super::function_config::{ApplySettersCall, config_string, parse_scalar_list};
+use super::function_config::config_string;
 use super::kinds::SetterKind;
-use super::new_definition::{
-    self, APPLY_SETTERS, Entries, NewSetter, NewSubstitution, entry, string,
-};
 use super::pattern::Pattern;
-use super::reference::{self, ReferenceTarget};
+use super::reference;
 use super::resolve::{FieldResolver, Values};
-use super::{NodeLocation, ReferenceSyntax, Setters, mapping_entries, upgrade_kptfile};
+use super::typed_value::scalar_text;
+use super::{
+    NodeLocation, ReferenceSyntax, Setters, mapping_entries, migrate_to_openapi, new_definition,
+    upgrade_kptfile,
+};
 use crate::{Diagnostic, PackageFile};
 
 /// How a package stores its setters.
@@ -79,14 +78,14 @@ impl MigrateSetters {
         setters.check()?;
         let result = match self.to {
             Dialect::KptSet => to_kpt_set(setters, outer),
-            Dialect::OpenApi => to_openapi(setters),
+            Dialect::OpenApi => migrate_to_openapi::to_openapi(setters),
         };
         result.map_err(|error| vec![error])
     }
 }
 
 /// The selected setters in the order in which they are written.
-fn in_file_order<'s, 'a>(
+pub(super) fn in_file_order<'s, 'a>(
     setters: &'s Setters<'a>,
     is_selected: impl Fn(&Setter<'a>) -> bool,
 ) -> Vec<&'s Setter<'a>> {
@@ -153,6 +152,8 @@ fn to_kpt_set<'a>(
         .map(|it| (it.name.clone(), SetterValue::Scalar(format!("${{{}}}", it.name))))
         .collect();
     let mut resolver = FieldResolver::new(setters.definitions(), &markers);
+    let no_values = Values::new();
+    let mut current = FieldResolver::new(setters.definitions(), &no_values);
     for field in setters.fields() {
         let pattern = match setters.definitions().get(&field.reference.target) {
             Some(Definition::Setter(setter)) => format!("${{{}}}", setter.name),
@@ -165,11 +166,31 @@ fn to_kpt_set<'a>(
             let loss = Dialect::KptSet.loss(format!("the pattern `{pattern}`"));
             return Err(field.location().error(loss));
         }
+        let differs = current.resolve(field).ok().and_then(|op| differing_value(field, &op));
+        result.losses.extend(differs.map(|value| {
+            let kind = SetterKind::FieldDiffers { value: value.into() };
+            warning_at(field.file, field.node.full_span(), kind)
+        }));
         let reference = reference::write(ReferenceSyntax::Pattern, "", "", &pattern);
         replace_reference(field, &reference, Dialect::KptSet, &mut result);
     }
     new_definition::define_in_function(setters, &values, &mut result.changes)?;
     Ok(result)
+}
+
+/// The value of a field's setter, if the field has another one: nobody applies definitions, but apply-setters runs with each render.
+fn differing_value(field: &SetterField<'_>, op: &EditOp<'_>) -> Option<String> {
+    let (old, new) = match op {
+        EditOp::Set(node, value) => {
+            (node.as_scalar()?.value().into_owned(), scalar_text(value).to_owned())
+        }
+        EditOp::SetItems(node, items) => {
+            let new: Vec<&str> = (0..items.len()).map(|at| items.text(at)).collect();
+            (scalar_elements(*node).join(", "), new.join(", "))
+        }
+        _ => return None,
+    };
+    (old != new && field.node.kind() != NodeKind::Mapping).then_some(new)
 }
 
 /// A loss for a setter that an outer package has with another value: the functions of that package run last, and would set it.
@@ -222,7 +243,7 @@ pub(super) fn report_comments(
 }
 
 /// Replaces the reference of a field. The new one is written at the end of the comment.
-fn replace_reference<'a>(
+pub(super) fn replace_reference<'a>(
     field: &SetterField<'a>,
     new: &str,
     to: Dialect,
@@ -237,108 +258,4 @@ fn replace_reference<'a>(
     let op = EditOp::SetComment(field.comment, Some(comment));
     result.changes.add_at(field.file, field.node, op);
     result.fields.push(field.location());
-}
-
-fn to_openapi<'a>(setters: &Setters<'a>) -> Result<MigrateResult<'a>, Diagnostic> {
-    let mut result = MigrateResult::default();
-    let mut new: Entries<'a> = Vec::new();
-    for setter in in_file_order(setters, |it| !matches!(it.source, SetterSource::OpenApi { .. })) {
-        let value = openapi_value(setter, setters)?;
-        let is_list = matches!(value, SetterValue::List(_));
-        let schema = if is_list { vec![entry("type", string("array"))] } else { Vec::new() };
-        let name = setter.name.clone();
-        new.push(NewSetter { name, value, schema, ..NewSetter::default() }.definition());
-        result.setters.push(setter.name.clone());
-    }
-    let mut substitutions: BTreeMap<String, String> = BTreeMap::new();
-    for field in setters.fields() {
-        let ReferenceTarget::Pattern(pattern) = &field.reference.target else { continue };
-        let name = match pattern.only_marker() {
-            Some(name) => name.to_owned(),
-            None => substitution_for(pattern, setters, &mut substitutions, &mut new),
-        };
-        let reference = reference::write(ReferenceSyntax::OpenApi, "", &name, "");
-        replace_reference(field, &reference, Dialect::OpenApi, &mut result);
-    }
-    for field in &setters.reached {
-        let loss = Dialect::OpenApi.loss("a reference in a subpackage");
-        result.losses.push(warning_at(field.file, field.comment.span, loss));
-    }
-    for call in &setters.functions {
-        remove_function(call, &mut result);
-    }
-    if !new.is_empty() {
-        let file = new_definition::definition_file(setters)?;
-        new_definition::define(file, new, &mut result.changes);
-    }
-    Ok(result)
-}
-
-/// The value of a setter of the kpt dialect; a list if a sequence follows it.
-fn openapi_value(setter: &Setter<'_>, setters: &Setters<'_>) -> Result<SetterValue, Diagnostic> {
-    let is_sequence = |it: &&SetterField<'_>| it.node.kind() == NodeKind::Sequence;
-    match &setter.value {
-        SetterValue::Unset => {
-            let kind = SetterKind::NoValue { name: setter.name.clone() };
-            Err(Diagnostic::error(kind)
-                .note("its fields do not determine the value")
-                .hint("set it with `krm cfg set`"))
-        }
-        SetterValue::Scalar(text) if setters.fields_of(&setter.name).iter().any(is_sequence) => {
-            Ok(parse_scalar_list(text).map_or_else(|| setter.value.clone(), SetterValue::List))
-        }
-        other => Ok(other.clone()),
-    }
-}
-
-/// The name of the substitution for a pattern, which is defined once.
-fn substitution_for<'a>(
-    pattern: &Pattern,
-    setters: &Setters<'a>,
-    substitutions: &mut BTreeMap<String, String>,
-    new: &mut Entries<'a>,
-) -> String {
-    if let Some(name) = substitutions.get(pattern.as_str()) {
-        return name.clone();
-    }
-    let base = slug(pattern.as_str());
-    let definitions = setters.definitions();
-    let is_free = |name: &String| {
-        definitions.setter(name).is_none()
-            && definitions.substitution(name).is_none()
-            && !substitutions.values().any(|other| other == name)
-    };
-    let numbered = (2_usize..).map(|at| format!("{base}-{at}"));
-    let name = std::iter::once(base.clone()).chain(numbered).find(is_free).unwrap_or(base.clone());
-    let marker = |name: &str| (format!("${{{name}}}"), name.to_owned());
-    let markers = pattern.markers().into_iter().map(marker).collect();
-    let substitution = NewSubstitution { name: &name, pattern: pattern.as_str(), markers };
-    new.push(substitution.definition(definitions));
-    substitutions.insert(pattern.as_str().to_owned(), name.clone());
-    name
-}
-
-/// `image-tag` for `${image}:${tag}`: the letters, digits and dots of a pattern, joined by dashes.
-fn slug(pattern: &str) -> String {
-    let parts = pattern.split(|c: char| !c.is_alphanumeric() && c != '.');
-    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-")
-}
-
-/// Removes a call of apply-setters, whose values are in the definitions now.
-fn remove_function<'a>(call: &ApplySettersCall<'a>, result: &mut MigrateResult<'a>) {
-    let (file, node) = (call.kptfile, call.node);
-    for entry in mapping_entries(node) {
-        let is_default =
-            entry.is("image") && entry.value.as_str().as_deref() == Some(APPLY_SETTERS);
-        if !is_default && !["configMap", "configPath"].iter().any(|known| entry.is(known)) {
-            let loss = Dialect::OpenApi.loss(format!("`{}` of the function", entry.key.text()));
-            result.losses.push(warning_at(file, entry.key.full_span(), loss));
-        }
-        if entry.is("configPath") {
-            let span = entry.value.full_span();
-            result.losses.push(warning_at(file, span, SetterKind::ValuesFileUnused));
-        }
-    }
-    report_comments(file, node.start(), node, Dialect::OpenApi, &mut result.losses);
-    result.changes.add_at(file, node, EditOp::Remove(node));
 }

@@ -57,6 +57,7 @@ mod json_object;
 mod kinds;
 mod list;
 mod migrate;
+mod migrate_to_openapi;
 mod new_definition;
 mod parse_definition;
 mod pattern;

@@ -95,7 +95,8 @@ fn is_string(node: NodeRef<'_>) -> bool {
     node.as_scalar().is_some_and(|it| it.resolve() == ScalarType::String)
 }
 
-fn scalar_text<'v>(value: &'v Value<'_>) -> &'v str {
+/// The characters of a scalar.
+pub(super) fn scalar_text<'v>(value: &'v Value<'_>) -> &'v str {
     match value {
         Value::String(text) | Value::Number(text) => text,
         Value::Bool(true) => "true",
