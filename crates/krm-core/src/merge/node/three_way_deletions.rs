@@ -85,6 +85,8 @@ fn keep_added_fields<'a>(
     merge_keys: &[String],
 ) -> Result<bool, Diagnostic> {
     let (old, ours) = (Fields::of(base, true), Fields::of(local, false));
+    // `<<` itself is a field that base has, besides those that it merges in.
+    let own = Fields::of(base, false);
     let schema = schema.or_resource(&state.options.lists, local);
     // A mapping that local emptied is a value of local.
     let mut is_left = ours.is_empty();
@@ -92,7 +94,7 @@ fn keep_added_fields<'a>(
         if merge_keys.iter().any(|key| key == name) {
             continue;
         }
-        let is_kept = match old.get(name) {
+        let is_kept = match old.get(name).or_else(|| own.get(name)) {
             None => true,
             Some(Field { value: before, .. }) => {
                 let schema = schema.field(name);
