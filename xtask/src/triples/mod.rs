@@ -12,7 +12,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use krm_core::compare::ListOptions;
-use krm_core::merge::{MergeOptions, MergedFile, NamedFile, merge_files_three_way};
+use krm_core::merge::{
+    MergeOptions, MergedFile, NamedFile, Nulls, Sequences, merge_files_three_way,
+};
 use krm_core::schema::Schema;
 use krm_yaml::File;
 
@@ -125,7 +127,12 @@ fn merge(versions: [&str; 3], schema: &Schema) -> TaskResult<Result<MergedFile, 
     let (base, local, upstream) = (base?, local?, upstream?);
     let named = |name, file| NamedFile { name, file };
     let lists = ListOptions { schema: Some(schema), ..ListOptions::default() };
-    let options = MergeOptions { lists, ..MergeOptions::default() };
+    let options = MergeOptions {
+        lists,
+        nulls: Nulls::Value,
+        sequences: Sequences::Diff3,
+        ..MergeOptions::default()
+    };
     let merged = merge_files_three_way(
         named("base", &base),
         named("local", &local),

@@ -25,7 +25,13 @@ pub(super) fn lost(texts: [&str; 4], merged: &MergedFile) -> TaskResult<Vec<Faul
             File::parse(text.to_owned()).map_err(|error| format!("invalid result: {error}"))?,
         );
     }
-    let documents: Vec<BTreeMap<String, NodeRef<'_>>> = files.iter().map(documents).collect();
+    let mut documents: Vec<BTreeMap<String, NodeRef<'_>>> = files.iter().map(documents).collect();
+    // Files of one document each are versions of the same document, whatever its name is.
+    if documents.iter().all(|it| it.len() == 1) {
+        let only =
+            |it: BTreeMap<_, _>| it.into_values().map(|root| (String::new(), root)).collect();
+        documents = documents.into_iter().map(only).collect();
+    }
     let mut model = Model { merged, faults: Vec::new() };
     for name in documents.iter().flat_map(BTreeMap::keys).collect::<BTreeSet<_>>() {
         let versions = [0, 1, 2, 3].map(|at| documents[at].get(name).copied());
