@@ -48,19 +48,17 @@ impl Error {
         self
     }
 
-    /// The results of a failed function: those it added before, followed by the error unless it is [`reported`](Self::reported). A
-    /// result that says why the function failed is an error, whatever severity the function gave it.
-    pub fn results(&self, added: Vec<FunctionResult>) -> Vec<FunctionResult> {
-        let is_cause = |result: &FunctionResult| {
-            self.is_reported && self.diagnostics.iter().any(|it| it.message() == result.message)
-        };
-        let added = added.into_iter().map(|result| match is_cause(&result) {
-            true => FunctionResult { severity: Severity::Error, ..result },
-            false => result,
-        });
+    /// The results of a failed function: those it added before, followed by the error unless it is [`reported`](Self::reported). Then
+    /// the last result says why the function failed, so it is an error whatever severity the function gave it.
+    pub fn results(&self, mut added: Vec<FunctionResult>) -> Vec<FunctionResult> {
+        let has_error = added.iter().any(|result| result.severity == Severity::Error);
+        if let Some(cause) = added.last_mut().filter(|_| self.is_reported && !has_error) {
+            cause.severity = Severity::Error;
+        }
         let errors = self.diagnostics.iter().filter(|_| !self.is_reported);
         let errors = errors.map(|error| FunctionResult::new(error.severity, error.message()));
-        added.chain(errors).collect()
+        added.extend(errors);
+        added
     }
 }
 

@@ -31,30 +31,35 @@ pub(crate) fn pair_documents<'a, const N: usize>(
 }
 
 /// Pairs the documents of one file with those of the first package: equal ones first, because a document that is inserted before others moves
-/// them, and the rest by position.
+/// them, and the rest in order, between those that are paired.
 fn pair_in_file<'a, const N: usize>(
     sides: &[Vec<(&'a PackageFile, NodeRef<'a>)>; N],
 ) -> Vec<PairedDocument<'a, N>> {
     let mut pairs: Vec<PairedDocument<'a, N>> = Vec::new();
     for (side, documents) in sides.iter().enumerate() {
-        let mut rest: Vec<usize> = (0..documents.len()).collect();
-        if documents.len().max(pairs.len()) > 1 {
-            let mut equal = EqualDocuments::new(&pairs);
-            rest.retain(|at| {
-                let found = equal.take(documents[*at].1);
-                let found = found.filter(|found| pairs[*found][side].is_none());
-                if let Some(found) = found {
-                    pairs[found][side] = Some(documents[*at]);
-                }
-                found.is_none()
-            });
+        let equal = match documents.len().max(pairs.len()) {
+            0 | 1 => vec![None; documents.len()],
+            _ => equal_pairs(&pairs, documents),
+        };
+        for (document, found) in documents.iter().zip(&equal) {
+            if let Some(found) = found {
+                pairs[*found][side] = Some(*document);
+            }
         }
-        for at in rest {
-            match pairs.get_mut(at).filter(|pair| pair[side].is_none()) {
-                Some(pair) => pair[side] = Some(documents[at]),
+        let mut next = 0;
+        for (document, found) in documents.iter().zip(equal) {
+            if let Some(found) = found {
+                next = found + 1;
+                continue;
+            }
+            match pairs.get_mut(next).filter(|pair| pair[side].is_none()) {
+                Some(pair) => {
+                    pair[side] = Some(*document);
+                    next += 1;
+                }
                 None => {
                     let mut pair = [None; N];
-                    pair[side] = Some(documents[at]);
+                    pair[side] = Some(*document);
                     pairs.push(pair);
                 }
             }
@@ -63,28 +68,30 @@ fn pair_in_file<'a, const N: usize>(
     pairs
 }
 
-/// Pairs by the fingerprints of their documents.
-struct EqualDocuments(HashMap<u64, Vec<usize>>);
-
-impl EqualDocuments {
-    fn new<const N: usize>(pairs: &[PairedDocument<'_, N>]) -> Self {
-        let mut by_print: HashMap<u64, Vec<usize>> = HashMap::new();
-        for (at, pair) in pairs.iter().enumerate() {
-            for (_, document) in pair.iter().flatten() {
-                let equal = by_print.entry(fingerprint::of(*document)).or_default();
-                if equal.last() != Some(&at) {
-                    equal.push(at);
-                }
+/// The pair with an equal document for each document of a side, where only one pair and only one document of the side has that content.
+fn equal_pairs<const N: usize>(
+    pairs: &[PairedDocument<'_, N>],
+    documents: &[(&PackageFile, NodeRef<'_>)],
+) -> Vec<Option<usize>> {
+    // A two-way merge inserts documents without their nulls, and must find them again.
+    let print = if N == 2 { fingerprint::of_returned } else { fingerprint::of };
+    let mut by_print: HashMap<u64, Vec<usize>> = HashMap::new();
+    for (at, pair) in pairs.iter().enumerate() {
+        for (_, document) in pair.iter().flatten() {
+            let equal = by_print.entry(print(*document)).or_default();
+            if equal.last() != Some(&at) {
+                equal.push(at);
             }
         }
-        Self(by_print)
     }
-
-    /// The only pair with an equal document, which no other document gets then.
-    fn take(&mut self, document: NodeRef<'_>) -> Option<usize> {
-        let equal = self.0.get_mut(&fingerprint::of(document))?;
-        if equal.len() == 1 { equal.pop() } else { None }
-    }
+    let prints: Vec<u64> = documents.iter().map(|(_, root)| print(*root)).collect();
+    let mut counts: HashMap<u64, usize> = HashMap::new();
+    prints.iter().for_each(|print| *counts.entry(*print).or_default() += 1);
+    let only = |print: &u64| match by_print.get(print).map(Vec::as_slice) {
+        Some([pair]) if counts[print] == 1 => Some(*pair),
+        _ => None,
+    };
+    prints.iter().map(only).collect()
 }
 
 /// The roots of the documents of a file that hold no resource, without empty documents. With `whole_documents` a list is a resource, and a

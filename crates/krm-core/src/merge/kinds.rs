@@ -29,6 +29,8 @@ diagnostic_kinds! {
         CommentOmitted { owner: &'static str } = "merge-comment-omitted": "{owner} is left out: there is no place for a comment here";
         /// A comment that is removed with its value.
         CommentRemoved { comment: Excerpt } = "merge-comment-removed": "the comment `{comment}` is removed together with its value";
+        /// A comment of upstream that belongs to no entry.
+        CommentLeftOut { comment: Excerpt } = "merge-comment-left-out": "upstream's comment `{comment}` is left out: it belongs to no entry", hint "add it by hand where it applies";
         /// A comment that both sides changed.
         CommentKept { local: Excerpt, upstream: Excerpt } = "merge-comment-kept": "the comment was changed on both sides: kept `{local}`, not `{upstream}`";
         /// A comment that cannot be written on the line of `---`.

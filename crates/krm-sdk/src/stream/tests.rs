@@ -34,7 +34,7 @@ fn unchanged_items_keep_their_bytes() {
     }
 }
 
-/// Compat: kpt writes the comments of an item behind its dash (issue 16).
+/// Compat: kpt writes the comments of an item behind its dash.
 #[test]
 fn comments_behind_the_dash_stay_there() {
     let text = format!(

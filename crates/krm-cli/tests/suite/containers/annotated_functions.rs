@@ -46,7 +46,7 @@ fn directory_of_the_annotated_function_is_mounted_read_only_at_local() {
     assert!(!shop.sandbox.files().contains_key("look/in/new"));
 }
 
-/// The working directory and a directory that the list names are not mounted (issue 16).
+/// The working directory and a directory that the list names are not mounted.
 #[test]
 fn nothing_is_mounted_at_local_for_a_list_from_standard_input() {
     let Some(shop) = Shop::new() else { return };

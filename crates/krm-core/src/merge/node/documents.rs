@@ -104,7 +104,12 @@ pub fn merge_files_three_way(
         merge.footers.extend(unit.footer_change().filter(|_| is_kept));
         merge.add_report(unit, report);
     }
-    merge.finish()
+    let mut merged = merge.finish()?;
+    if !PackagePath::is_json_name(local.name) {
+        let warnings = units.iter().flat_map(|unit| unit.left_out_comments(&merged.text));
+        merged.warnings.extend(warnings);
+    }
+    Ok(merged)
 }
 
 fn version_of(side: Option<UnitVersion<'_>>) -> Option<Version<'_>> {

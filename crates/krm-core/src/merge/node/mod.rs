@@ -10,6 +10,7 @@ mod document_info;
 mod documents;
 mod footers;
 mod incoming;
+mod left_out_comments;
 mod list_order;
 mod load_schema;
 mod lost_comments;
@@ -36,6 +37,7 @@ pub(super) use conflict::{conflict_id, location_of};
 pub(super) use documents::delete_unnamed;
 pub use documents::{MergedFile, NamedFile, merge_files, merge_files_three_way};
 pub(super) use footers::{FooterChange, footer_change, write_footers};
+pub(super) use left_out_comments::left_out_comments;
 pub use load_schema::{load_schema, load_schema_file};
 pub use markers::{
     ConflictMarker, MarkerContent, find_conflict_markers, resolve_conflicts, unresolved_conflicts,

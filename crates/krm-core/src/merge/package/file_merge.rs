@@ -1,5 +1,6 @@
 //! The merge of one file: all its units are merged, and their edits are applied together.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use krm_yaml::{Edit, File, NodeRef};
@@ -76,6 +77,7 @@ impl<'a> PackageMerge<'a, '_> {
             self.merge_unit(unit, &mut merger, &mut edit, &mut result)?;
         }
         let footers = self.footers(merge, &result);
+        let mut merged = Cow::Borrowed(file.text());
         if !edit.is_empty() || !footers.is_empty() {
             let refused =
                 |error| Diagnostic::from_edit(&error, file).in_file(&*merge.file.display_path);
@@ -83,8 +85,13 @@ impl<'a> PackageMerge<'a, '_> {
                 true => file.text().to_owned(),
                 false => edit.apply().map_err(refused)?,
             };
-            let text = write_footers(text, &footers);
-            result.text = (text != file.text()).then(|| TextChange::between(file.text(), &text));
+            merged = Cow::Owned(write_footers(text, &footers));
+            result.text =
+                (*merged != *file.text()).then(|| TextChange::between(file.text(), &merged));
+        }
+        if self.is_three_way && !is_json {
+            let units = merge.units.iter();
+            result.warnings.extend(units.flat_map(|unit| unit.left_out_comments(&merged)));
         }
         Ok(result)
     }

@@ -6,10 +6,11 @@ use krm_yaml::NodeRef;
 
 use crate::compare::{PairedBy, PairedResource, content_roots, document_roots, pair_documents};
 use crate::files::arrangement::ResourcePosition;
-use crate::merge::node::{Conflict, FooterChange, Version, footer_change};
+use crate::merge::kinds::MergeKind;
+use crate::merge::node::{Conflict, FooterChange, Version, footer_change, left_out_comments};
 use crate::model::resource::{Resource, field, is_resource, label, resources};
 use crate::print::source_text::texts;
-use crate::{Package, PackageFile, PackageResource};
+use crate::{Diagnostic, Package, PackageFile, PackageResource};
 
 /// One version of a unit.
 #[derive(Clone, Copy, Debug)]
@@ -97,6 +98,21 @@ impl<'a> MergeUnit<'a> {
     /// The change of the comment at the end of the document that upstream made.
     pub(in crate::merge) fn footer_change(&self) -> Option<FooterChange> {
         footer_change(self.base?.node, self.local?.node, self.upstream?.node)
+    }
+
+    /// Warnings about comments of upstream that are not in the merged text.
+    pub(in crate::merge) fn left_out_comments(&self, merged: &str) -> Vec<Diagnostic> {
+        let (Some(base), Some(local), Some(upstream)) = (self.base, self.local, self.upstream)
+        else {
+            return Vec::new();
+        };
+        let comments = left_out_comments(base.node, upstream.node, merged).into_iter();
+        let warning = |comment: &str| {
+            let kind = MergeKind::CommentLeftOut { comment: comment.into() };
+            let warning = Diagnostic::warning(kind).in_file(&*local.file.display_path);
+            warning.at(local.node.document().file(), local.node.full_span())
+        };
+        comments.map(warning).collect()
     }
 
     /// Adds to conflicts which file they are of, and the document that local does not have.
