@@ -28,6 +28,14 @@ pub(in crate::merge) fn footer_change(
     if texts.iter().all(|text| !text.contains('#')) || texts[0] == texts[2] {
         return None;
     }
+    // Finding the comments needs a pass over the whole document, and most changes are not at its end.
+    let ends = [base, upstream].map(|root| {
+        let span = root.document().span();
+        &root.document().file().text()[root.end() as usize..span.end as usize]
+    });
+    if ends[0] == ends[1] {
+        return None;
+    }
     let [old, ours, theirs] = roots.map(|root| Footer::of(root.document()));
     if old.lines() == theirs.lines() || ours.lines() != old.lines() {
         return None;

@@ -12,7 +12,11 @@ pub(in crate::merge) fn left_out_comments<'a>(
     merged: &str,
 ) -> Vec<&'a str> {
     let [old, new] = [base, upstream].map(|root| root.document().text());
-    if base.parent().is_some() || upstream.parent().is_some() || old == new || !new.contains('#') {
+    // Attributing comments needs a pass over the whole document, so it is done only if a comment is missing.
+    let is_missing =
+        |line: &str| line.starts_with('#') && !old.contains(line) && !merged.contains(line);
+    let is_part = base.parent().is_some() || upstream.parent().is_some();
+    if is_part || old == new || !new.lines().map(str::trim).any(is_missing) {
         return Vec::new();
     }
     let is_apart =
