@@ -18,8 +18,13 @@ impl<'a> CommentedEntry<'a> {
     }
 }
 
-/// The index of the owner of a comment, and its place. Comments of the document itself have no owner.
-type CommentKey = (Option<usize>, u8);
+/// The index of the owner of a comment, and its place, in one number that orders like the pair. Comments of the document itself, which
+/// have no owner, come first.
+type CommentKey = usize;
+
+fn comment_key(owner: Option<usize>, place: CommentPosition) -> CommentKey {
+    (owner.map_or(0, |owner| owner + 1) << 2) | place as usize
+}
 
 /// An index of comments. Built once for a document, because finding the owner of a comment needs a pass over the whole document.
 #[derive(Debug, Default)]
@@ -47,7 +52,7 @@ impl<'a> CommentIndex<'a> {
         let (mut index, mut lines) = (Self::default(), Vec::<(CommentKey, &'a str)>::new());
         for comment in comments {
             let owner = comment.owner.map(NodeRef::index);
-            lines.push(((owner, comment.position as u8), comment.text));
+            lines.push((comment_key(owner, comment.position), comment.text));
             index.all.push((owner, comment.text.trim_end()));
             if owner.is_none() && comment.position == CommentPosition::Head {
                 index.head.push(comment);
@@ -65,7 +70,7 @@ impl<'a> CommentIndex<'a> {
 
     /// The lines at one place of a node, or of the document, as they are written.
     pub(crate) fn at(&self, owner: Option<NodeRef<'_>>, place: CommentPosition) -> &[&'a str] {
-        let key = (owner.map(NodeRef::index), place as u8);
+        let key = comment_key(owner.map(NodeRef::index), place);
         let start = self.keys.partition_point(|it| *it < key);
         let count = self.keys[start..].iter().take_while(|it| **it == key).count();
         &self.lines[start..start + count]
@@ -91,8 +96,9 @@ impl<'a> CommentIndex<'a> {
 
     /// The comments of the nodes whose indexes are in a range, without trailing blanks.
     pub(crate) fn owned_by(&self, nodes: Range<usize>) -> impl Iterator<Item = &'a str> {
-        let start = self.keys.partition_point(|(owner, _)| *owner < Some(nodes.start));
-        let end = self.keys.partition_point(|(owner, _)| *owner < Some(nodes.end));
+        let first = |owner| comment_key(Some(owner), CommentPosition::Head);
+        let start = self.keys.partition_point(|key| *key < first(nodes.start));
+        let end = self.keys.partition_point(|key| *key < first(nodes.end));
         self.lines[start..end.max(start)].iter().map(|line| line.trim_end())
     }
 

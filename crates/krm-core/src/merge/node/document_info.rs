@@ -35,8 +35,10 @@ impl<'a> DocumentInfo<'a> {
     fn of(document: DocumentRef<'a>) -> Self {
         let Some(root) = document.root() else { return Self::default() };
         let mut lines = MarkerLines::default();
+        // Most documents have no comments, and attributing them is the expensive part.
+        let all = if document.text().contains('#') { document.comments() } else { Vec::new() };
         let (markers, comments): (Vec<Comment<'a>>, Vec<Comment<'a>>) =
-            document.comments().into_iter().partition(|comment| lines.is_marker(comment.text));
+            all.into_iter().partition(|comment| lines.is_marker(comment.text));
         let mut anchors = BTreeMap::new();
         for node in document.anchored() {
             *anchors.entry(node.anchor().unwrap_or_default()).or_insert(0) += 1;

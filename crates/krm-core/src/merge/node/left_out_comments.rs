@@ -13,10 +13,12 @@ pub(in crate::merge) fn left_out_comments<'a>(
 ) -> Vec<&'a str> {
     let [old, new] = [base, upstream].map(|root| root.document().text());
     // Attributing comments needs a pass over the whole document, so it is done only if a comment is missing.
-    let is_missing =
-        |line: &str| line.starts_with('#') && !old.contains(line) && !merged.contains(line);
+    let is_missing = |(at, _): (usize, &str)| {
+        let comment = new[at..].lines().next().unwrap_or_default().trim_end();
+        !old.contains(comment) && !merged.contains(comment)
+    };
     let is_part = base.parent().is_some() || upstream.parent().is_some();
-    if is_part || old == new || !new.lines().map(str::trim).any(is_missing) {
+    if is_part || old == new || !new.match_indices('#').any(is_missing) {
         return Vec::new();
     }
     let is_apart =
