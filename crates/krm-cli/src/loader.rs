@@ -132,18 +132,19 @@ pub(crate) fn load_with(
     open(name, jobs, subpackages, &[])
 }
 
-/// Reads a directory without its subpackages, and with them if the package reaches into them.
+/// Reads a directory without its subpackages, and with them if its Kptfile says that the package reaches into them.
+///
+/// The Kptfile is read on its own first, so that no other file is read twice.
 pub(crate) fn load_if(
     name: &str,
     jobs: Option<NonZeroUsize>,
     excluded: Subpackages,
     reaches: fn(&Package) -> bool,
 ) -> Result<LoadedPackage, Diagnostic> {
-    let loaded = load_with(name, jobs, excluded)?;
-    match reaches(&loaded.package) {
-        true => load_with(name, jobs, Subpackages::Include),
-        false => Ok(loaded),
-    }
+    let kptfile = Path::new(name).join("Kptfile");
+    let kptfile = kptfile.to_str().filter(|_| kptfile.is_file()).map(|path| load(path, jobs));
+    let is_included = kptfile.is_some_and(|it| it.is_ok_and(|loaded| reaches(&loaded.package)));
+    load_with(name, jobs, if is_included { Subpackages::Include } else { excluded })
 }
 
 fn open(

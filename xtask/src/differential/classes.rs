@@ -56,6 +56,11 @@ const CLASSES: &[Class] = &[
         matches: is_cleared,
     },
     Class {
+        name: "null-kept",
+        reason: "a null that local has already stays as written, because clearing it changes nothing; kyaml removes it",
+        matches: is_null_kept,
+    },
+    Class {
         name: "restored-key",
         reason: "an element that was deleted locally and changed upstream is restored as it was; kyaml turns its key into a string",
         matches: is_restored,
@@ -198,6 +203,13 @@ fn is_cleared(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
     case.ways == 3
         && change.kind == ChangeKind::Removed
         && change.old.is_some_and(is_list)
+        && at(case.local, &change.path).is_some_and(is_null)
+}
+
+fn is_null_kept(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
+    case.ways == 3
+        && change.kind == ChangeKind::Added
+        && change.new.is_some_and(is_null)
         && at(case.local, &change.path).is_some_and(is_null)
 }
 
