@@ -57,7 +57,7 @@ const CLASSES: &[Class] = &[
     },
     Class {
         name: "null-kept",
-        reason: "a null that local has already stays as written, because clearing it changes nothing; kyaml removes it",
+        reason: "a null that local has already stays as written, because clearing it changes nothing; kyaml removes it or leaves an empty list",
         matches: is_null_kept,
     },
     Class {
@@ -201,14 +201,14 @@ fn is_local_elements(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
 fn is_cleared(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
     let is_list = |node: NodeRef<'_>| node.as_sequence().is_some();
     case.ways == 3
-        && change.kind == ChangeKind::Removed
+        && change.new.is_none_or(is_null)
         && change.old.is_some_and(is_list)
         && at(case.local, &change.path).is_some_and(is_null)
 }
 
 fn is_null_kept(case: &Case<'_>, change: &FieldChange<'_>) -> bool {
     case.ways == 3
-        && change.kind == ChangeKind::Added
+        && change.old.is_none_or(is_hollow)
         && change.new.is_some_and(is_null)
         && at(case.local, &change.path).is_some_and(is_null)
 }
