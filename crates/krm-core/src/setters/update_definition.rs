@@ -14,7 +14,7 @@ const FIELD_ORDER: &[&str] =
 
 /// The edits of the `setter` mapping of a definition: the value, who set it, and that it is set.
 ///
-/// Compat: kustomize removes `setBy` if nobody is named, because whoever is recorded there set another value.
+/// Compat: kustomize removes `setBy` if the command does not set it, because the recorded person set another value.
 pub(super) fn update_setter<'a>(
     node: NodeRef<'a>,
     value: &SetterValue,

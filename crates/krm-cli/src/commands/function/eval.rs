@@ -283,7 +283,7 @@ fn paths_in_package(file: &str, root: &Path) -> Vec<PackagePath> {
 }
 
 fn parent_directory(file: &str) -> Option<PathBuf> {
-    // A pipe or a device, such as /dev/stdin, is in a directory that nobody named.
+    // A pipe or a device, such as /dev/stdin, has no directory that belongs to the package or was given by the user.
     let path = std::fs::canonicalize(file).ok().filter(|path| path.is_file())?;
     path.parent().map(Path::to_owned)
 }

@@ -68,7 +68,7 @@ impl<'a> InputList<'a> {
         let head = format!("apiVersion: {}\nkind: ResourceList\n", options.version.api_version());
         let without_ids = options.without_ids;
         // Compat: functions from before version 1 read only the older annotations, whatever version they accept, so kpt sends both.
-        // In a pipe nobody knows which of the two a function changed, so only older versions of the list have both there.
+        // In a pipe krm does not see which of the two a function changed, so only older versions of the list have both there.
         let newest = if without_ids { Version::V1Beta1 } else { Version::V1 };
         let has_legacy = options.version <= newest;
         let mut input = Self { text: head, sent: Vec::new(), directory, without_ids, has_legacy };

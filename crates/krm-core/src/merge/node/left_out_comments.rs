@@ -26,15 +26,14 @@ pub(in crate::merge) fn left_out_comments<'a>(
     let comments = upstream.document().comments().into_iter().filter(is_apart);
     let is_left_out =
         |comment: &Comment<'_>| !old.contains(comment.text) && !merged.contains(comment.text);
-    let mut left_out: Vec<Comment<'a>> = Vec::new();
+    let text = upstream.document().file().text();
     let mut first_lines = Vec::new();
+    let mut end_of_last = None;
     for comment in comments.filter(is_left_out) {
-        let text = upstream.document().file().text();
-        let between =
-            |last: &Comment<'_>| &text[last.span.end as usize..comment.span.start as usize];
-        let goes_on = left_out.last().is_some_and(|last| between(last).matches('\n').count() == 1);
-        left_out.push(comment);
-        if !goes_on {
+        let continues_last = end_of_last.replace(comment.span.end).is_some_and(|end| {
+            text[end as usize..comment.span.start as usize].matches('\n').count() == 1
+        });
+        if !continues_last {
             first_lines.push(comment.text);
         }
     }
