@@ -33,7 +33,7 @@ fn evaluate(expression: &str, items: &[&Item]) -> Result<cel::Value, String> {
     let program =
         cel::Program::compile(expression).map_err(|error| one_line(&error.to_string()))?;
     let resources = items.iter().map(|item| {
-        item.root().to_value().map(|value| to_cel(&value)).map_err(|error| error.to_string())
+        item.root().to_value().map_err(|error| error.to_string()).and_then(|value| to_cel(&value))
     });
     let mut context = cel::Context::default();
     context.add_variable_from_value("resources", resources.collect::<Result<Vec<_>, _>>()?);
@@ -46,10 +46,12 @@ fn one_line(text: &str) -> String {
 }
 
 /// A YAML value for an expression. Keys are strings, as in every resource.
+///
+/// A value that CEL cannot represent is an error: with another one in its place the condition could be met by accident.
 #[cfg(feature = "cel")]
-fn to_cel(value: &krm_yaml::Value<'_>) -> cel::Value {
+fn to_cel(value: &krm_yaml::Value<'_>) -> Result<cel::Value, String> {
     use krm_yaml::{ScalarType, Value};
-    match value {
+    Ok(match value {
         Value::Null => cel::Value::Null,
         Value::Bool(value) => cel::Value::Bool(*value),
         Value::String(text) => text.as_ref().into(),
@@ -57,21 +59,22 @@ fn to_cel(value: &krm_yaml::Value<'_>) -> cel::Value {
             ScalarType::Int(Some(number)) => match (i64::try_from(number), u64::try_from(number)) {
                 (Ok(number), _) => cel::Value::Int(number),
                 (_, Ok(number)) => cel::Value::UInt(number),
-                _ => text.as_ref().into(),
+                _ => return Err(format!("the number `{text}` is out of range")),
             },
             ScalarType::Float(number) => cel::Value::Float(number),
-            _ => text.as_ref().into(),
+            _ => return Err(format!("the number `{text}` cannot be represented")),
         },
-        Value::Sequence(items) => items.iter().map(to_cel).collect::<Vec<_>>().into(),
+        Value::Sequence(items) => items.iter().map(to_cel).collect::<Result<Vec<_>, _>>()?.into(),
         Value::Mapping(entries) => {
-            let entry = |(key, value): &(Value<'_>, Value<'_>)| (key_text(key), to_cel(value));
-            entries.iter().map(entry).collect::<std::collections::HashMap<_, _>>().into()
+            let entry = |(key, value): &(Value<'_>, Value<'_>)| Ok((key_text(key), to_cel(value)?));
+            let entries = entries.iter().map(entry).collect::<Result<_, String>>();
+            entries.map(std::collections::HashMap::<String, cel::Value>::into)?
         }
-        node @ (Value::Node(_) | Value::OwnedNode(_)) => match node.clone().into_owned() {
-            Ok(value) => to_cel(&value),
-            Err(_) => cel::Value::Null,
-        },
-    }
+        node @ (Value::Node(_) | Value::OwnedNode(_)) => {
+            let value = node.clone().into_owned().map_err(|error| error.to_string())?;
+            to_cel(&value)?
+        }
+    })
 }
 
 #[cfg(feature = "cel")]
@@ -106,6 +109,14 @@ mod tests {
         ] {
             assert_eq!(met(expression), Ok(expected), "{expression}");
         }
+    }
+
+    #[test]
+    fn number_that_cel_cannot_represent_is_an_error() {
+        let text = "apiVersion: v1\nkind: A\nmetadata: {name: a}\nn: 99999999999999999999\n";
+        let item = Item::parse(text.to_owned()).unwrap();
+        let error = is_met("resources.size() == 1", &[&item]).unwrap_err().to_string();
+        assert!(error.contains("the number `99999999999999999999`"), "{error}");
     }
 
     #[test]
