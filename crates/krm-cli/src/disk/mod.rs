@@ -7,7 +7,13 @@ mod kinds;
 mod lock;
 mod lock_holder;
 mod recover;
+#[cfg(unix)]
+#[allow(dead_code, reason = "reading and writing move to it one after the other")]
+mod resolve;
 mod rollback;
+#[cfg(unix)]
+#[allow(dead_code, reason = "reading and writing move to it one after the other")]
+pub(crate) mod root;
 mod step;
 mod target;
 

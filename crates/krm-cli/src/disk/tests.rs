@@ -20,7 +20,9 @@ struct TestDirectory {
 impl TestDirectory {
     fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let root = fs::canonicalize(directory.path()).unwrap();
+        // Its parent belongs to the test as well: other tests lock the directory of temporary files.
+        let root = fs::canonicalize(directory.path()).unwrap().join("package");
+        fs::create_dir(&root).unwrap();
         fs::write(root.join("a.yaml"), "a: 1\n").unwrap();
         fs::write(root.join("b.yaml"), "b: 1\n").unwrap();
         Self { _folder: directory, root }
