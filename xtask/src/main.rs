@@ -56,7 +56,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "peers",
-        usage: "[--force]",
+        usage: "[--force] [--only TEXT]",
         help: "install the tools that `bench` compares with into target/peers/bin",
         run: peers::run,
     },

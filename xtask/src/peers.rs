@@ -89,10 +89,11 @@ pub(crate) fn find(name: &str) -> Option<PathBuf> {
 }
 
 pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
-    let mut force = false;
+    let (mut force, mut only) = (false, String::new());
     while let Some(arg) = args.next()? {
         match arg {
             lexopt::Arg::Long("force") => force = true,
+            lexopt::Arg::Long("only") => only = args.value()?.to_string_lossy().into_owned(),
             _ => return Err(arg.unexpected().into()),
         }
     }
@@ -102,18 +103,18 @@ pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
         return Err("Go is not installed".into());
     }
     fs::create_dir_all(bin())?;
-    let mut missing = 0;
-    for peer in PEERS {
+    let (mut count, mut missing) = (0, 0);
+    for peer in PEERS.iter().filter(|peer| peer.name.contains(&only)) {
+        count += 1;
         let installed = if force || find(peer.name).is_none() { install(peer) } else { Ok(()) };
         missing += usize::from(!report(peer.name, &installed.and_then(|()| version(peer))));
     }
     // Always rebuilt, because it changes with the checkout; Go's build cache makes this fast.
-    missing += usize::from(!report(GOPEER, &build_gopeer()));
-    println!(
-        "{} of {} peers are installed in target/peers/bin",
-        PEERS.len() + 1 - missing,
-        PEERS.len() + 1
-    );
+    if GOPEER.contains(&only) {
+        count += 1;
+        missing += usize::from(!report(GOPEER, &build_gopeer()));
+    }
+    println!("{} of {count} peers are installed in target/peers/bin", count - missing);
     Ok(())
 }
 

@@ -23,13 +23,17 @@
 //!
 //! A test is one call of [`run_dir`]. With `UPDATE_CASES=1` in the environment it writes the actual outcomes into the
 //! files instead of comparing them; review the result with `git diff`.
+//!
+//! [`KubernetesReader`] asks Kubernetes' own reader what a text means.
 
 mod case;
 mod diff;
+mod kubernetes_reader;
 #[cfg(test)]
 mod repository;
 mod run;
 
 pub use case::{Case, CaseError, Section};
 pub use diff::{PatchError, diff, patch};
+pub use kubernetes_reader::{KubernetesReader, Reading};
 pub use run::{diff_from_input, run_dir};

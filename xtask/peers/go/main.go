@@ -1,5 +1,5 @@
-// Command gopeer measures Go's YAML parsers for `cargo xtask bench`, merges with kyaml for `cargo xtask differential`,
-// and provides functions for `cargo xtask real-functions`.
+// Command gopeer measures Go's YAML parsers for `cargo xtask bench`, merges with kyaml for `cargo xtask differential`, provides
+// functions for `cargo xtask real-functions`, and reads texts as Kubernetes does for the tests that compare krm with that reader.
 package main
 
 import (
@@ -28,6 +28,7 @@ var function string
 func main() {
 	commands := functions
 	commands["merge"] = mergeAll
+	commands["read"] = readAll
 	if len(os.Args) == 1 && function != "" {
 		os.Args = append(os.Args, function)
 	}
@@ -39,7 +40,7 @@ func main() {
 		return
 	}
 	if len(os.Args) != 3 || decoders[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: gopeer decode-goyaml|decode-kyaml FILE, or gopeer merge|fn-kyaml|fn-sigs|fn-goyaml")
+		fmt.Fprintln(os.Stderr, "usage: gopeer decode-goyaml|decode-kyaml FILE, or gopeer merge|read|fn-kyaml|fn-sigs|fn-goyaml")
 		os.Exit(2)
 	}
 	if err := report(decoders[os.Args[1]], os.Args[2]); err != nil {
