@@ -7,6 +7,7 @@ mod disk;
 mod explanations;
 #[cfg(test)]
 mod generated_docs;
+mod interrupt;
 mod loader;
 mod parallel;
 mod walk;
@@ -63,7 +64,9 @@ pub(crate) type CommandResult = Result<Exit, Failure>;
 
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|panic| console::bug(&panic.to_string())));
-    ExitCode::from(guarded(commands::main) as u8)
+    let exit = guarded(commands::main);
+    interrupt::end_if_received();
+    ExitCode::from(exit as u8)
 }
 
 /// Runs `work` and turns a panic into [`Exit::Bug`]. The panic hook has reported it; files that it staged are removed by the next

@@ -12,7 +12,10 @@ use krm_core::{Destination, Diagnostic, Plan};
 use super::journal::{self, JournalStep};
 use super::lock::{Lock, OnDiagnostic, has_journal, shared};
 use super::target::{TargetResolver, WriteTarget, by_inode};
-use super::{cannot_write, flush, from_here, recover, rollback, step};
+use super::{
+    FileKind, cannot_write, flush, from_here, io_reason, not_interrupted, recover, rollback, step,
+};
+use crate::interrupt::UninterruptedSection;
 use crate::parallel;
 
 /// How many files are renamed at a time.
@@ -20,18 +23,27 @@ const AT_ONCE: Option<NonZeroUsize> = NonZeroUsize::new(4);
 
 /// Makes every change of the plan, or none of them, within the directory of the lock.
 pub(crate) fn write(plan: &Plan, lock: &Lock, report: OnDiagnostic<'_>) -> Result<(), Diagnostic> {
+    let targets = targets(plan, lock)?;
+    if targets.is_empty() {
+        return Ok(());
+    }
+    let _section = UninterruptedSection::begin();
     let mut begun = Vec::new();
-    for (directory, targets) in units(targets(plan, lock)?) {
+    for (directory, targets) in units(targets) {
         if has_journal(&directory) {
             recover::recover_directory(&directory, report)?;
         }
         begun.push(Unit::new(directory, targets));
     }
-    let prepared = prepare(&mut begun);
-    if prepared.is_err() {
-        rollback::discard_staged(&mut begun);
+    if let Err(error) = prepare(&mut begun) {
+        return Err(match rollback::discard_staged(&mut begun) {
+            Ok(()) => error,
+            Err(cause) => error.hint(format!(
+                "staged files cannot be removed ({}); the next command that writes here removes them",
+                io_reason(&cause)
+            )),
+        });
     }
-    prepared?;
     rename(&mut begun)?;
     finish(&begun)
 }
@@ -154,10 +166,8 @@ fn prepare(units: &mut [Unit<'_>]) -> Result<(), Diagnostic> {
             staged.push(unit.directory.join(journal::NAME));
         }
     }
-    let directory = units.first().map(|unit| from_here(&unit.directory));
-    let unflushed =
-        |error: io::Error| cannot_write(&error).in_file(directory.clone().unwrap_or_default());
-    if count > 1 { flush::files(&staged) } else { flush::contents(&staged) }.map_err(unflushed)?;
+    let flushed = if count > 1 { flush::files(&staged) } else { flush::contents(&staged) };
+    flushed.map_err(|failed| cannot_write(&failed.error).in_file(named(units, &failed.path)))?;
     for unit in &*units {
         let check = |target: &WriteTarget<'_>| {
             let in_file = |error: Diagnostic| error.in_file(&*target.change.display_path);
@@ -165,10 +175,21 @@ fn prepare(units: &mut [Unit<'_>]) -> Result<(), Diagnostic> {
         };
         parallel::map(&unit.targets, None, check).into_iter().collect::<Result<(), _>>()?;
     }
-    for journal in units.iter_mut().filter(|_| count > 1).filter_map(|unit| unit.journal.as_mut()) {
-        journal.commit().map_err(unflushed)?;
+    // From here on the run is completed, whatever signal arrives.
+    not_interrupted()?;
+    for unit in units.iter_mut().filter(|_| count > 1) {
+        let path = unit.directory.join(journal::NAME);
+        let failed = |error: io::Error| cannot_write(&error).in_file(from_here(&path));
+        unit.journal.as_mut().map_or(Ok(()), journal::Open::commit).map_err(failed)?;
     }
     Ok(())
+}
+
+/// The name that messages give a path: of the target, where it is the file that was staged for it.
+fn named(units: &[Unit<'_>], path: &Path) -> String {
+    let mut targets = units.iter().flat_map(|unit| &unit.targets);
+    let target = targets.find(|target| target.path == path || target.staged_path() == path);
+    target.map_or_else(|| from_here(path), |target| target.change.display_path.to_string())
 }
 
 /// Writes the new contents beside their targets.
@@ -184,6 +205,7 @@ fn stage(unit: &mut Unit<'_>) -> Result<(), Diagnostic> {
     }
     let (first, again) = by_inode(&unit.targets);
     let stage = |target: &&WriteTarget<'_>| {
+        not_interrupted()?;
         let Some(text) = &target.change.new else { return Ok(()) };
         content(&target.staged_path(), text, target.metadata.as_ref())
             .map_err(|error| cannot_write(&error).in_file(&*target.change.display_path))
@@ -251,7 +273,7 @@ pub(super) fn rename(units: &mut [Unit<'_>]) -> Result<(), Diagnostic> {
             Ok(()) => error,
             Err(cause) => error.hint(format!(
                 "files written before cannot be rolled back ({}); the next command that writes here completes the run",
-                super::io_reason(&cause)
+                io_reason(&cause)
             )),
         });
     }
@@ -259,15 +281,24 @@ pub(super) fn rename(units: &mut [Unit<'_>]) -> Result<(), Diagnostic> {
 }
 
 /// Flushes the renames and removes the journals.
-fn finish(units: &[Unit<'_>]) -> Result<(), Diagnostic> {
+pub(super) fn finish(units: &[Unit<'_>]) -> Result<(), Diagnostic> {
     let changed = |unit: &Unit<'_>| -> Vec<PathBuf> {
         unit.steps.iter().map(|step| unit.directory.join(step.place())).collect()
     };
     let paths: Vec<PathBuf> = units.iter().flat_map(changed).collect();
-    let directories = flush::directories_of(&paths);
-    flush::names(&directories)
-        .and_then(|()| units.iter().try_for_each(|unit| journal::end(&unit.directory)))
-        .map_err(|error| cannot_write(&error))
+    // The journal stays if the flush fails: after a crash it says what was to be written.
+    flush::names(&flush::directories_of(&paths)).map_err(|failed| {
+        // A directory was flushed, and the user knows the file in it.
+        let file = paths.iter().find(|path| path.parent() == Some(&failed.path));
+        let kind = FileKind::CannotFlush { reason: io_reason(&failed.error) };
+        Diagnostic::error(kind).in_file(named(units, file.unwrap_or(&failed.path)))
+    })?;
+    units.iter().try_for_each(|unit| {
+        journal::end(&unit.directory).map_err(|error| {
+            let kind = FileKind::JournalLeft { reason: io_reason(&error) };
+            Diagnostic::error(kind).in_file(from_here(&unit.directory.join(journal::NAME)))
+        })
+    })
 }
 
 /// Runs a plan up to its commit, and lets the caller continue from there.

@@ -3,15 +3,28 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::parallel;
+
+/// A flush that failed, with the file or directory that was to be flushed.
+#[derive(Debug)]
+pub(super) struct FlushError {
+    pub(super) path: PathBuf,
+    pub(super) error: io::Error,
+}
+
+impl From<FlushError> for io::Error {
+    fn from(failed: FlushError) -> Self {
+        failed.error
+    }
+}
 
 /// Above this number the whole file system is flushed at once, because each flush of a file waits for the disk.
 const MANY: usize = 8;
 
 /// Flushes these files and the directories that hold their names.
-pub(super) fn files(paths: &[PathBuf]) -> io::Result<()> {
+pub(super) fn files(paths: &[PathBuf]) -> Result<(), FlushError> {
     let directories = directories_of(paths);
     if paths.len() > MANY && at_once(&directories)? {
         return Ok(());
@@ -21,19 +34,19 @@ pub(super) fn files(paths: &[PathBuf]) -> io::Result<()> {
 }
 
 /// Flushes these files, but not the directories that hold their names.
-pub(super) fn contents(paths: &[PathBuf]) -> io::Result<()> {
+pub(super) fn contents(paths: &[PathBuf]) -> Result<(), FlushError> {
     each(paths)
 }
 
 /// Flushes directories, that is, the names in them.
-pub(super) fn names(directories: &BTreeSet<PathBuf>) -> io::Result<()> {
+pub(super) fn names(directories: &BTreeSet<PathBuf>) -> Result<(), FlushError> {
     if directories.len() > MANY && at_once(directories)? {
         return Ok(());
     }
     let directories: Vec<PathBuf> = directories.iter().cloned().collect();
     match each(&directories) {
         // Some file systems cannot flush directories; those do not need it.
-        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
+        Err(failed) if failed.error.kind() == io::ErrorKind::InvalidInput => Ok(()),
         result => result,
     }
 }
@@ -49,30 +62,30 @@ pub(super) fn directories_of(paths: &[PathBuf]) -> BTreeSet<PathBuf> {
     directories
 }
 
-fn each(paths: &[PathBuf]) -> io::Result<()> {
-    let flush = |path: &PathBuf| fs::File::open(path)?.sync_all();
+fn each(paths: &[PathBuf]) -> Result<(), FlushError> {
+    let flush = |path: &PathBuf| {
+        let failed = |error| FlushError { path: path.clone(), error };
+        fs::File::open(path).and_then(|file| file.sync_all()).map_err(failed)
+    };
     parallel::map(paths, None, flush).into_iter().collect()
 }
 
 /// Flushes every file system that holds one of the directories. Returns false where there is no such call.
 #[cfg(target_os = "linux")]
-fn at_once(directories: &BTreeSet<PathBuf>) -> io::Result<bool> {
+fn at_once(directories: &BTreeSet<PathBuf>) -> Result<bool, FlushError> {
     use std::os::unix::fs::MetadataExt;
     let mut seen = BTreeSet::new();
     for directory in directories {
-        if seen.insert(fs::metadata(directory)?.dev()) {
-            rustix::fs::syncfs(open(directory)?)?;
+        let failed = |error| FlushError { path: directory.clone(), error };
+        if seen.insert(fs::metadata(directory).map_err(failed)?.dev()) {
+            let file = fs::File::open(directory).map_err(failed)?;
+            rustix::fs::syncfs(file).map_err(|error| failed(error.into()))?;
         }
     }
     Ok(true)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn at_once(_: &BTreeSet<PathBuf>) -> io::Result<bool> {
+fn at_once(_: &BTreeSet<PathBuf>) -> Result<bool, FlushError> {
     Ok(false)
-}
-
-#[cfg(target_os = "linux")]
-fn open(directory: &Path) -> io::Result<fs::File> {
-    fs::File::open(directory)
 }

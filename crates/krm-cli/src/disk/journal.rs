@@ -13,6 +13,9 @@ use std::path::{Component, Path, PathBuf};
 /// The name of the journal, in the directory that all its changes are below.
 pub(super) const NAME: &str = ".krm-journal";
 
+/// The name of a journal that is going to replace it.
+const NEXT: &str = ".krm-journal-next";
+
 /// The prefix of every staged file. Staged files have no extension, so that they are never read as manifests.
 pub(super) const STAGED: &str = ".krm-";
 
@@ -34,6 +37,8 @@ pub(super) enum JournalStep {
     Drop { staged: PathBuf },
     /// A directory that the run creates.
     CreateDirectory { path: PathBuf },
+    /// A directory that is removed if it is empty, because the run that created it is rolled back.
+    RemoveDirectory { path: PathBuf },
 }
 
 impl JournalStep {
@@ -43,14 +48,16 @@ impl JournalStep {
             Self::Replace { target, .. }
             | Self::Create { target, .. }
             | Self::Delete { target, .. } => Some(target),
-            Self::Drop { .. } | Self::CreateDirectory { .. } => None,
+            Self::Drop { .. } | Self::CreateDirectory { .. } | Self::RemoveDirectory { .. } => None,
         }
     }
 
     /// The file or directory that changes.
     pub(super) fn place(&self) -> &Path {
         match self {
-            Self::Drop { staged: path } | Self::CreateDirectory { path } => path,
+            Self::Drop { staged: path }
+            | Self::CreateDirectory { path }
+            | Self::RemoveDirectory { path } => path,
             Self::Replace { target, .. }
             | Self::Create { target, .. }
             | Self::Delete { target, .. } => target,
@@ -64,7 +71,9 @@ impl JournalStep {
                 Some(target.with_file_name(staged))
             }
             Self::Drop { staged } => Some(staged.clone()),
-            Self::Delete { .. } | Self::CreateDirectory { .. } => None,
+            Self::Delete { .. } | Self::CreateDirectory { .. } | Self::RemoveDirectory { .. } => {
+                None
+            }
         }
     }
 
@@ -80,6 +89,7 @@ impl JournalStep {
             Self::Drop { staged } => format!("drop {}", escaped(staged)),
             // The keyword belongs to version 1 of the format: an upgrade must be able to complete what an older krm left.
             Self::CreateDirectory { path } => format!("folder {}", escaped(path)),
+            Self::RemoveDirectory { path } => format!("rmdir {}", escaped(path)),
         }
     }
 
@@ -105,6 +115,7 @@ impl JournalStep {
                 Self::Drop { staged }
             }
             ["folder", path] => Self::CreateDirectory { path: inside(path)? },
+            ["rmdir", path] => Self::RemoveDirectory { path: inside(path)? },
             _ => return None,
         };
         Some(step)
@@ -143,8 +154,17 @@ pub(super) struct Open {
 
 /// Writes a new journal. An existing one belongs to another run, and is an error.
 pub(super) fn begin(directory: &Path, steps: &[JournalStep]) -> io::Result<Open> {
-    let path = directory.join(NAME);
-    let file = fs::OpenOptions::new().write(true).create_new(true).open(&path)?;
+    create(&directory.join(NAME), steps)
+}
+
+/// Writes a journal beside the one in effect, which it replaces when it is complete.
+pub(super) fn begin_next(directory: &Path, steps: &[JournalStep]) -> io::Result<Open> {
+    remove_next(directory)?;
+    create(&directory.join(NEXT), steps)
+}
+
+fn create(path: &Path, steps: &[JournalStep]) -> io::Result<Open> {
+    let file = fs::OpenOptions::new().write(true).create_new(true).open(path)?;
     let text = text(steps);
     let mut open = Open { file, length: text.len() as u64 };
     open.file.write_all(text.as_bytes()).inspect_err(|_| _ = fs::remove_file(path))?;
@@ -164,21 +184,30 @@ impl Open {
     }
 }
 
-/// Replaces the journal by a committed one with other steps.
-pub(super) fn replace(directory: &Path, steps: &[JournalStep]) -> io::Result<()> {
-    let next = directory.join(format!("{NAME}-next"));
-    let mut file = fs::File::create(&next)?;
-    file.write_all(format!("{}{COMMIT}\n", text(steps)).as_bytes())?;
-    file.sync_all()?;
-    fs::rename(next, directory.join(NAME))
+/// Makes the next journal the one in effect.
+pub(super) fn replace(directory: &Path) -> io::Result<()> {
+    fs::rename(directory.join(NEXT), directory.join(NAME))
+}
+
+/// The steps of a next journal that never came into effect, because its run was killed or failed before.
+pub(super) fn next_steps(directory: &Path) -> io::Result<Vec<JournalStep>> {
+    match fs::read(directory.join(NEXT)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        read => Ok(Journal::parse(&String::from_utf8_lossy(&read?)).steps),
+    }
+}
+
+/// Removes the next journal.
+pub(super) fn remove_next(directory: &Path) -> io::Result<()> {
+    match fs::remove_file(directory.join(NEXT)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// Removes the journal: nothing is left to complete or roll back.
 pub(super) fn end(directory: &Path) -> io::Result<()> {
-    match fs::remove_file(directory.join(format!("{NAME}-next"))) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
+    remove_next(directory)?;
     fs::remove_file(directory.join(NAME))
 }
 
@@ -208,7 +237,7 @@ fn name(staged: &OsStr) -> String {
 fn staged_name(text: &str) -> Option<OsString> {
     let rest = text.strip_prefix(STAGED)?;
     let is_own = rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-    (is_own && text != NAME).then(|| text.into())
+    (is_own && text != NAME && text != NEXT).then(|| text.into())
 }
 
 /// A path below the journal's directory; none for any other.
@@ -273,6 +302,7 @@ mod tests {
             JournalStep::Create { target: "b/c.yaml".into(), staged, new: 3 },
             JournalStep::Delete { target: "d".into(), old: 4 },
             JournalStep::Drop { staged: "b/.krm-0a-2".into() },
+            JournalStep::RemoveDirectory { path: "e".into() },
         ]
     }
 
@@ -286,7 +316,12 @@ mod tests {
         assert_eq!(read(), Journal { steps: steps(), is_committed: true });
         file.take_back().unwrap();
         assert_eq!(read(), Journal { steps: steps(), is_committed: false });
-        replace(directory.path(), &steps()[1..]).unwrap();
+        let mut next = begin_next(directory.path(), &steps()[1..]).unwrap();
+        assert_eq!(read(), Journal { steps: steps(), is_committed: false });
+        assert_eq!(next_steps(directory.path()).unwrap(), steps()[1..]);
+        next.commit().unwrap();
+        replace(directory.path()).unwrap();
+        assert_eq!(next_steps(directory.path()).unwrap(), []);
         assert_eq!(read(), Journal { steps: steps()[1..].to_vec(), is_committed: true });
         assert!(begin(directory.path(), &[]).is_err(), "an existing journal is never overwritten");
     }
@@ -310,10 +345,12 @@ mod tests {
             "replace 0 0 .krm-1%2f.. a",
             "create 0 other.yaml a",
             "create 0 .krm-journal a",
+            "create 0 .krm-journal-next a",
             "delete 0 .",
             "drop a.yaml",
             "drop ../.krm-1-1",
             "folder ..",
+            "rmdir ..",
         ];
         for line in lines {
             assert_eq!(JournalStep::from_line(line), None, "{line}");

@@ -21,6 +21,14 @@ diagnostic_kinds! {
         IsADirectory { path: String } = "is-a-directory": "expected a file, found a directory", hint "name its files: {path}/*.yaml";
         /// The operating system refuses to write it.
         CannotWrite { reason: String } = "cannot-write": "cannot write: {reason}";
+        /// The files are written, but the operating system cannot flush them.
+        CannotFlush { reason: String } = "cannot-flush": "written, but cannot flush to disk: {reason}",
+            hint "check the disk, and run a command that writes here to flush again";
+        /// The files are written, but the journal cannot be removed.
+        JournalLeft { reason: String } = "journal-left": "written, but cannot remove the journal: {reason}",
+            hint "run a command that writes here to remove it";
+        /// A signal arrived while files were staged.
+        Interrupted { signal: &'static str } = "interrupted": "interrupted by {signal}; nothing was written";
         /// A directory without a single manifest.
         NoManifests = "no-manifests": "no YAML or JSON files found", hint "krm reads *.yaml, *.yml, *.json, Kptfile and Krmfile";
         /// A file name that is not UTF-8.
@@ -43,6 +51,8 @@ diagnostic_kinds! {
         /// Another process held the lock on the directory for too long.
         Locked { holder: String, seconds: u64 } = "locked": "{holder} has been writing to this directory for more than {seconds} seconds; nothing was written",
             hint "wait until it is done, or stop it";
+        /// The operating system refuses to lock the directory.
+        CannotLock { reason: String } = "cannot-lock": "cannot lock the directory: {reason}; nothing was written";
         /// The file system has no advisory locks.
         NoLocks = "no-locks": "cannot lock the directory: the file system does not support locks",
             hint "make sure that no other program writes to it";

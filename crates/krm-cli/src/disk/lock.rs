@@ -4,12 +4,13 @@
 //! get shared locks, so that a writer in a package and a writer in one of its subpackages wait for each other.
 
 use std::fs::{File, TryLockError};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use krm_core::{Diagnostic, OriginalFile, PackagePath};
 
-use super::{FileKind, STDIN, from_here, journal, lock_holder, recover};
+use super::{FileKind, STDIN, from_here, io_reason, journal, lock_holder, recover};
 
 /// How long a writer waits for another one.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
@@ -40,6 +41,7 @@ impl Lock {
     /// Locks the directory that all these files and directories are in, and completes or rolls back what a killed run left
     /// there. Names that do not exist are reported by the code that reads them.
     pub(crate) fn files(names: &[String], report: OnDiagnostic<'_>) -> Result<Self, Diagnostic> {
+        super::not_interrupted()?;
         match common_directory(names) {
             Some(root) => hold(&root, LONGEST_WAIT, report),
             None => Ok(Self::none()),
@@ -149,13 +151,17 @@ fn acquire(root: &Path, wait: Duration, report: OnDiagnostic<'_>) -> Result<Lock
     directories.reverse();
     for directory in directories {
         let is_own = directory == root;
-        match File::open(directory).map_err(TryLockError::Error).and_then(|file| {
-            waiting.lock(&file, is_own, root, report).map(|outcome| outcome.map(|()| file))
-        }) {
-            Ok(outcome) => held.push(outcome?),
+        let file = match File::open(directory) {
+            Ok(file) => file,
             // A parent that we may not open is one that we cannot write to, either.
+            Err(error) if !is_own && error.kind() == io::ErrorKind::PermissionDenied => continue,
+            Err(error) => return Err(cannot_lock(directory, &error)),
+        };
+        match waiting.lock(&file, is_own, root, report)? {
+            Ok(()) => held.push(file),
+            Err(error) if !has_no_locks(&error) => return Err(cannot_lock(directory, &error)),
             Err(_) if !is_own => {}
-            Err(_) => report(&without_lock(root)),
+            Err(_) => report(&Diagnostic::warning(FileKind::NoLocks).in_file(from_here(root))),
         }
     }
     Ok(Lock { root: Some(root.to_owned()), may_write: true, _held: held })
@@ -169,20 +175,21 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// Locks a directory as soon as it is free. The outer error means that the file system has no locks, the inner one that
-    /// another process held the lock for too long.
+    /// Locks a directory as soon as it is free. The inner error is that of the system, the outer one means that another process
+    /// held the lock for too long.
     fn lock(
         &mut self,
         file: &File,
         is_own: bool,
         root: &Path,
         report: OnDiagnostic<'_>,
-    ) -> Result<Result<(), Diagnostic>, TryLockError> {
+    ) -> Result<io::Result<()>, Diagnostic> {
         loop {
+            super::not_interrupted()?;
             match if is_own { file.try_lock() } else { file.try_lock_shared() } {
                 Ok(()) => return Ok(Ok(())),
                 Err(TryLockError::WouldBlock) => {}
-                Err(error) => return Err(error),
+                Err(TryLockError::Error(error)) => return Ok(Err(error)),
             }
             let is_over = self.since.elapsed() >= self.longest;
             if is_over || self.is_time_to_look() {
@@ -193,7 +200,7 @@ impl Waiting {
                 }
                 let who = holder.map_or("another program".to_owned(), |holder| holder.to_string());
                 if is_over {
-                    return Ok(Err(busy(root, &who, self.longest)));
+                    return Err(busy(root, &who, self.longest));
                 }
                 if self.looks > 1 {
                     let kind = FileKind::WaitingForLock { holder: who };
@@ -221,8 +228,24 @@ fn busy(root: &Path, who: &str, longest: Duration) -> Diagnostic {
     Diagnostic::error(kind).in_file(from_here(root))
 }
 
-fn without_lock(root: &Path) -> Diagnostic {
-    Diagnostic::warning(FileKind::NoLocks).in_file(from_here(root))
+fn cannot_lock(directory: &Path, error: &io::Error) -> Diagnostic {
+    let kind = FileKind::CannotLock { reason: io_reason(error) };
+    Diagnostic::error(kind).in_file(from_here(directory))
+}
+
+/// Whether an error of a lock means that the file system has none. Any other error could hide another writer.
+#[cfg(unix)]
+fn has_no_locks(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let number = Errno::from_io_error(error);
+    number.is_some_and(|it| {
+        [Errno::NOLCK, Errno::NOTSUP, Errno::OPNOTSUPP, Errno::NOSYS].contains(&it)
+    })
+}
+
+#[cfg(not(unix))]
+fn has_no_locks(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::Unsupported
 }
 
 /// Whether a run is writing to a directory, or was interrupted there.

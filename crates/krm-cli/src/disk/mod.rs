@@ -90,6 +90,14 @@ pub(crate) fn file_id(_: &fs::Metadata) -> Option<(u64, u64)> {
     None
 }
 
+/// Fails if krm has received a signal.
+fn not_interrupted() -> Result<(), Diagnostic> {
+    match crate::interrupt::received() {
+        Some(signal) => Err(Diagnostic::error(FileKind::Interrupted { signal })),
+        None => Ok(()),
+    }
+}
+
 fn cannot_write(error: &io::Error) -> Diagnostic {
     Diagnostic::error(FileKind::CannotWrite { reason: io_reason(error) })
 }

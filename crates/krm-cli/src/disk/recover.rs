@@ -9,6 +9,7 @@ use krm_core::Diagnostic;
 use super::journal::{self, Journal, JournalStep, digest};
 use super::lock::{OnDiagnostic, has_journal};
 use super::{FileKind, flush, from_here, io_reason, step};
+use crate::interrupt::UninterruptedSection;
 
 /// Whether a killed run of this user left a journal here. The caller holds the lock, so the run cannot be alive.
 pub(super) fn is_due(directory: &Path) -> bool {
@@ -20,6 +21,7 @@ pub(super) fn recover_directory(
     directory: &Path,
     report: OnDiagnostic<'_>,
 ) -> Result<(), Diagnostic> {
+    let _section = UninterruptedSection::begin();
     let path = directory.join(journal::NAME);
     let display_path = from_here(&path);
     if !is_ours(&path) {
@@ -30,6 +32,7 @@ pub(super) fn recover_directory(
         Diagnostic::error(kind).in_file(&*display_path)
     };
     let text = fs::read(&path).map_err(failed)?;
+    discard_next(directory).map_err(failed)?;
     let journal = Journal::parse(&String::from_utf8_lossy(&text));
     let steps = journal.steps.into_iter().filter(|step| stays_inside(step, directory));
     let steps: Vec<JournalStep> = steps.collect();
@@ -60,6 +63,19 @@ pub(super) fn forward(steps: &[JournalStep], directory: &Path) -> io::Result<Vec
     Ok(left)
 }
 
+/// Removes a next journal that never came into effect, and what was staged for it. The files that it would drop belong to the
+/// journal in effect.
+pub(super) fn discard_next(directory: &Path) -> io::Result<()> {
+    let is_own = |step: &JournalStep| {
+        matches!(step, JournalStep::Replace { .. } | JournalStep::Create { .. })
+    };
+    let steps = journal::next_steps(directory)?;
+    let own: Vec<JournalStep> =
+        steps.into_iter().filter(is_own).filter(|step| stays_inside(step, directory)).collect();
+    back(&own, directory)?;
+    journal::remove_next(directory)
+}
+
 /// Makes one change. Returns false where another program has changed the file.
 fn finish(step: &JournalStep, directory: &Path) -> io::Result<bool> {
     let staged = step.staged().map(|staged| directory.join(staged));
@@ -71,6 +87,7 @@ fn finish(step: &JournalStep, directory: &Path) -> io::Result<bool> {
         }
         JournalStep::Create { new, .. } if now.is_none() && content == Some(*new) => false,
         JournalStep::Delete { old, .. } if now == Some(*old) => false,
+        JournalStep::RemoveDirectory { .. } => false,
         JournalStep::CreateDirectory { .. } => return Ok(true),
         _ => true,
     };
@@ -84,7 +101,9 @@ fn finish(step: &JournalStep, directory: &Path) -> io::Result<bool> {
     Ok(match step {
         JournalStep::Replace { new, .. } | JournalStep::Create { new, .. } => now == Some(*new),
         JournalStep::Delete { .. } => now.is_none(),
-        JournalStep::Drop { .. } | JournalStep::CreateDirectory { .. } => true,
+        JournalStep::Drop { .. }
+        | JournalStep::CreateDirectory { .. }
+        | JournalStep::RemoveDirectory { .. } => true,
     })
 }
 
@@ -129,7 +148,9 @@ fn contents(path: &Path) -> io::Result<Option<u64>> {
 /// Whether a step stays below the directory on disk as well: no directory on its path is a symlink.
 fn stays_inside(step: &JournalStep, directory: &Path) -> bool {
     let path = match step {
-        JournalStep::CreateDirectory { path } => path.clone(),
+        JournalStep::CreateDirectory { path } | JournalStep::RemoveDirectory { path } => {
+            path.clone()
+        }
         step => step.staged().or_else(|| step.target().map(Path::to_owned)).unwrap_or_default(),
     };
     let above = path.ancestors().skip(1);

@@ -8,34 +8,56 @@ use super::target::WriteTarget;
 use super::{flush, recover};
 
 /// Removes the staged files of runs that renamed nothing yet. What cannot be removed stays in the journal for the next run.
-pub(super) fn discard_staged(units: &mut [Unit<'_>]) {
+pub(super) fn discard_staged(units: &mut [Unit<'_>]) -> io::Result<()> {
+    let mut result = Ok(());
     for unit in units {
         let Some(journal) = &mut unit.journal else { continue };
-        let undone = journal.take_back().and_then(|()| recover::back(&unit.steps, &unit.directory));
-        if undone.is_ok() {
-            let _ = journal::end(&unit.directory);
-        }
+        let undone = journal
+            .take_back()
+            .or_else(|_| without_commit(unit))
+            .and_then(|()| recover::back(&unit.steps, &unit.directory))
+            .and_then(|()| journal::end(&unit.directory));
+        result = result.and(undone);
     }
+    result
+}
+
+/// Replaces a journal that may be committed by one that is not.
+fn without_commit(unit: &Unit<'_>) -> io::Result<()> {
+    journal::begin_next(&unit.directory, &unit.steps)?;
+    journal::replace(&unit.directory)
 }
 
 /// Restores the old contents. This is a run of its own with a journal that replaces the first one: a rollback can be killed, too.
 pub(super) fn roll_back(units: &[Unit<'_>]) -> io::Result<()> {
     for unit in units {
-        let mut steps = Vec::with_capacity(unit.targets.len());
-        let staged = stage(unit, &mut steps);
+        let steps = inverse_steps(unit);
+        // Listed before they are staged, so that a killed rollback leaves no file that nobody knows.
+        let mut journal = journal::begin_next(&unit.directory, &steps)?;
+        let staged = stage(unit).and_then(|()| journal.commit());
         if staged.is_err() {
-            // The first journal is still in effect and does not list these files.
-            let _ = recover::back(&steps, &unit.directory);
+            recover::discard_next(&unit.directory)?;
         }
         staged?;
-        let rest = executed(unit, false).filter_map(|(_, step)| step.staged());
-        steps.extend(rest.map(|staged| JournalStep::Drop { staged }));
-        journal::replace(&unit.directory, &steps)?;
+        journal::replace(&unit.directory)?;
         recover::forward(&steps, &unit.directory)?;
-        recover::back(&unit.steps, &unit.directory)?;
         journal::end(&unit.directory)?;
     }
     Ok(())
+}
+
+/// The steps that revert what a run did: changes that were made, staged files that are not needed, and new directories.
+fn inverse_steps(unit: &Unit<'_>) -> Vec<JournalStep> {
+    let made = executed(unit, true).map(|(target, step)| inverse(target, step));
+    let rest = executed(unit, false).filter_map(|(_, step)| step.staged());
+    let rest = rest.map(|staged| JournalStep::Drop { staged });
+    let directories = unit.steps.iter().rev().filter_map(|step| match step {
+        JournalStep::CreateDirectory { path } => {
+            Some(JournalStep::RemoveDirectory { path: path.clone() })
+        }
+        _ => None,
+    });
+    made.chain(rest).chain(directories).collect()
 }
 
 /// The files whose step was executed, or those whose step was not.
@@ -51,18 +73,16 @@ fn executed<'u, 'a>(
 }
 
 /// Stages the old contents of all files that were changed.
-fn stage(unit: &Unit<'_>, steps: &mut Vec<JournalStep>) -> io::Result<()> {
+fn stage(unit: &Unit<'_>) -> io::Result<()> {
+    let mut all = Vec::new();
     for (target, step) in executed(unit, true) {
-        let step = inverse(target, step);
-        steps.push(step.clone());
-        if let Some(staged) = step.staged() {
-            let old = target.change.old.as_deref().unwrap_or_default();
-            content(&unit.directory.join(staged), old, target.metadata.as_ref())?;
-        }
+        let Some(staged) = inverse(target, step).staged() else { continue };
+        let old = target.change.old.as_deref().unwrap_or_default();
+        let staged = unit.directory.join(staged);
+        content(&staged, old, target.metadata.as_ref())?;
+        all.push(staged);
     }
-    let staged: Vec<_> =
-        steps.iter().filter_map(JournalStep::staged).map(|it| unit.directory.join(it)).collect();
-    flush::files(&staged)
+    Ok(flush::files(&all)?)
 }
 
 /// The step that reverts a step.
@@ -77,4 +97,13 @@ fn inverse(target: &WriteTarget<'_>, step: &JournalStep) -> JournalStep {
         JournalStep::Create { target, new, .. } => JournalStep::Delete { target, old: new },
         other => other,
     }
+}
+
+/// Stages a rollback of a complete run, and commits its journal, but does not replace the first one.
+#[cfg(test)]
+pub(super) fn stage_only(unit: &mut Unit<'_>) {
+    unit.executed = vec![true; unit.targets.len()];
+    let mut journal = journal::begin_next(&unit.directory, &inverse_steps(unit)).unwrap();
+    stage(unit).unwrap();
+    journal.commit().unwrap();
 }

@@ -15,6 +15,11 @@ pub(super) fn execute(step: &JournalStep, directory: &Path) -> io::Result<()> {
         JournalStep::Delete { target, .. } => fs::remove_file(directory.join(target)),
         JournalStep::Drop { .. } => fs::remove_file(staged),
         JournalStep::CreateDirectory { .. } => Ok(()),
+        JournalStep::RemoveDirectory { path } => {
+            // A directory that another program uses by now stays.
+            let _ = fs::remove_dir(directory.join(path));
+            Ok(())
+        }
     }
 }
 

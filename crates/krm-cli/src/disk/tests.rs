@@ -190,6 +190,72 @@ fn failed_rename_rolls_back_the_others() {
     assert_eq!(directory.all(), format!("{OLD}, z.yaml/"));
 }
 
+/// A plan whose last rename fails, because another program has put a directory in its way.
+fn with_failing_rename(directory: &TestDirectory, then: impl FnOnce(Diagnostic)) {
+    fs::write(directory.path("z.yaml"), "z: 1\n").unwrap();
+    let mut changes = everything_changes().to_vec();
+    changes.push(("z.yaml", Some("z: 1\n"), Some("z: 2\n")));
+    let (plan, lock) = (directory.plan(&changes), directory.lock());
+    apply::interrupted(&plan, &lock, |units| {
+        fs::remove_file(directory.path("z.yaml")).unwrap();
+        fs::create_dir(directory.path("z.yaml")).unwrap();
+        then(apply::rename(units).unwrap_err());
+    });
+}
+
+#[test]
+fn failed_rollback_is_reported_and_completed_by_the_next_run() {
+    let directory = TestDirectory::new();
+    // No next journal can be written.
+    fs::create_dir(directory.path(".krm-journal-next")).unwrap();
+    with_failing_rename(&directory, |error| assert_eq!(error.hints.len(), 1, "{error:?}"));
+    fs::remove_dir(directory.path(".krm-journal-next")).unwrap();
+    drop(directory.lock());
+    assert_eq!(directory.all(), format!("{NEW}, z.yaml/"));
+}
+
+#[test]
+fn killed_rollback_leaves_no_staged_file() {
+    let directory = TestDirectory::new();
+    apply::interrupted(&everything(&directory), &directory.lock(), |units| {
+        apply::make(&mut units[0], 3);
+        rollback::stage_only(&mut units[0]);
+    });
+    assert!(directory.all().contains("-back a: 1"), "{}", directory.all());
+    drop(directory.lock());
+    assert_eq!(directory.all(), NEW);
+}
+
+#[test]
+fn committed_rollback_is_completed_and_removes_new_directories() {
+    let directory = TestDirectory::new();
+    apply::interrupted(&everything(&directory), &directory.lock(), |units| {
+        apply::make(&mut units[0], 5);
+        rollback::stage_only(&mut units[0]);
+        journal::replace(&directory.root).unwrap();
+    });
+    drop(directory.lock());
+    assert_eq!(directory.all(), OLD);
+}
+
+#[test]
+fn failed_flush_names_the_file_and_the_next_run_flushes_again() {
+    let directory = TestDirectory::new();
+    let lock = directory.lock();
+    apply::interrupted(&everything(&directory), &lock, |units| {
+        apply::rename(units).unwrap();
+        fs::rename(directory.path("x/y"), directory.path("x/gone")).unwrap();
+        let error = apply::finish(units).unwrap_err();
+        assert!(matches!(error.kind(), Some(FileKind::CannotFlush { .. })), "{error:?}");
+        assert_eq!(error.file.as_deref(), Some(&*directory.path("x/y/c.yaml")));
+        fs::rename(directory.path("x/gone"), directory.path("x/y")).unwrap();
+    });
+    assert!(directory.all().contains(".krm-journal"), "{}", directory.all());
+    drop(lock);
+    drop(directory.lock());
+    assert_eq!(directory.all(), NEW);
+}
+
 #[test]
 fn staged_files_of_a_killed_run_are_removed() {
     let directory = TestDirectory::new();

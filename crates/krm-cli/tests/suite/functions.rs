@@ -1,6 +1,7 @@
 //! Functions that need more than a case: other languages, pipes, signals and terminals.
 
 use std::fs;
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -84,7 +85,7 @@ fn source_and_sink_equal_eval() {
 
 #[test]
 fn signal_stops_the_function_and_leaves_files_unchanged() {
-    for signal in ["INT", "TERM"] {
+    for (signal, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
         let sandbox = shop();
         let before = sandbox.files();
         let line = "sh -c 'echo $$ > ../child; exec sleep 600'";
@@ -104,7 +105,7 @@ fn signal_stops_the_function_and_leaves_files_unchanged() {
         let status = child.wait().unwrap();
         let mut stderr = String::new();
         std::io::Read::read_to_string(child.stderr.as_mut().unwrap(), &mut stderr).unwrap();
-        assert_eq!(status.code(), Some(4), "{signal}: {stderr}");
+        assert_eq!(status.signal(), Some(number), "{signal}: {stderr}");
         assert!(stderr.contains("error[function-interrupted]"), "{signal}: {stderr}");
         wait_for(|| (!fs::exists(format!("/proc/{pid}")).unwrap_or(false)).then_some(()));
         let mut after = sandbox.files();

@@ -92,6 +92,77 @@ fn survives_kills(work: &Scenario) {
 }
 
 #[test]
+fn signal_while_writing_leaves_no_staged_file() {
+    use std::os::unix::process::ExitStatusExt;
+    let package = Package::new(FILES);
+    let mut random = Random(9);
+    let mut stopped = 0;
+    for round in 0..30 {
+        let (name, number) = [("INT", 2), ("TERM", 15), ("HUP", 1)][round % 3];
+        package.fill(ANNOTATE.before);
+        let mut child = package.start(ANNOTATE.args);
+        package.wait_for(&mut child, |_| true);
+        sleep(Duration::from_micros((random.fraction() * 20_000.0) as u64));
+        let pid = child.id().to_string();
+        // The second one arrives while the first one is being handled.
+        for _ in 0..2 {
+            let _ = Command::new("kill")
+                .args([&format!("-{name}"), &pid])
+                .stderr(Stdio::null())
+                .status();
+        }
+        let output = child.wait_with_output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(package.temporary_files(), [] as [PathBuf; 0], "{name}: {stderr}");
+        let (before, after) = package.tally(&ANNOTATE);
+        assert!(before == FILES || after == FILES, "{before} files are old and {after} are new");
+        if output.status.success() {
+            continue;
+        }
+        assert_eq!(output.status.signal(), Some(number), "{stderr}");
+        stopped += usize::from(before == FILES);
+        if before == FILES {
+            let expected =
+                format!("error[interrupted]: interrupted by SIG{name}; nothing was written\n");
+            assert_eq!(stderr, expected);
+        }
+    }
+    assert!(stopped > 0, "no signal arrived before the commit");
+}
+
+#[test]
+fn signal_that_the_parent_ignores_remains_ignored() {
+    let package = Package::new(FILES);
+    package.fill(ANNOTATE.before);
+    let mut command = Command::new("nohup");
+    command.arg(env!("CARGO_BIN_EXE_krm")).args(ANNOTATE.args);
+    command.current_dir(package.directory.path()).stdin(Stdio::null()).stdout(Stdio::null());
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    package.wait_for(&mut child, |_| true);
+    let _ =
+        Command::new("kill").args(["-HUP", &child.id().to_string()]).stderr(Stdio::null()).status();
+    assert!(child.wait().unwrap().success());
+    assert_eq!(package.tally(&ANNOTATE), (0, FILES));
+}
+
+#[test]
+fn directory_that_cannot_be_locked_is_an_error() {
+    let package = Package::new(3);
+    package.fill(ANNOTATE.before);
+    let krm = env!("CARGO_BIN_EXE_krm");
+    // Too few file descriptors for the directories above the package.
+    let line = format!("ulimit -n 5; exec {krm} cfg annotate . --kv run=7");
+    let mut command = Command::new("sh");
+    let output =
+        command.args(["-c", &line]).current_dir(package.directory.path()).output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{stderr}");
+    assert!(stderr.starts_with("error[cannot-lock]: "), "{stderr}");
+    assert!(stderr.ends_with("too many open files; nothing was written\n"), "{stderr}");
+    assert_eq!(package.tally(&ANNOTATE), (3, 0));
+}
+
+#[test]
 fn concurrent_writers_do_not_interleave() {
     let package = Package::new(200);
     package.fill(ANNOTATE.before);

@@ -8,7 +8,6 @@ use krm_core::{Diagnostic, PackagePath};
 use krm_run::{Runner, RuntimeFactory, RuntimeRequest, Step, cannot_run, label};
 
 use super::function_config;
-use super::interrupt;
 use super::kinds::FnCommandKind;
 use super::output::Output;
 use super::permissions::package_directory;
@@ -196,7 +195,7 @@ impl Args {
             false => None,
         };
         // The container starts while the package is read. Signals are handled from here on, so that it is always removed.
-        interrupt::on_signals();
+        crate::interrupt::on_signals();
         step.start_ahead();
         self.flags
             .run_on_package(&self.dir, save.as_ref(), global, console, |_, _, _| Ok(vec![step]))

@@ -7,7 +7,6 @@ mod eval;
 mod finish;
 pub(crate) mod function_config;
 pub(crate) mod images;
-mod interrupt;
 pub(crate) mod kinds;
 mod limits;
 mod list;

@@ -13,7 +13,6 @@ use krm_run::{
 };
 use krm_yaml::{File, ReadOptions};
 
-use super::interrupt;
 use crate::{Failure, disk};
 
 /// The program and its list.
@@ -91,7 +90,7 @@ impl Program {
         let list = self.list(read)?;
         let default = Limits::default();
         let limits = Limits { time: self.timeout.unwrap_or(default.time), ..default };
-        let interrupt = interrupt::on_signals();
+        let interrupt = crate::interrupt::on_signals();
         let execution =
             exec.run(&mut Invocation { limits, interrupt, ..Invocation::new(list.as_bytes()) });
         match execution.output() {

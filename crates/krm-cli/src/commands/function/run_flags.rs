@@ -10,7 +10,7 @@ use super::permissions::PermissionFlags;
 use super::piped_list::PipedList;
 use super::save::SavedFunction;
 use super::version_flag::VersionFlag;
-use super::{interrupt, open_package, run_report};
+use super::{open_package, run_report};
 use crate::cli::{Global, Preview};
 use crate::console::Console;
 use crate::{CommandResult, Failure, disk};
@@ -80,6 +80,6 @@ impl RunFlags {
         package: (&Package, &str),
         console: &mut Console,
     ) -> PipelineRun {
-        run_report::run_and_report(steps, items, package, &interrupt::on_signals(), console)
+        run_report::run_and_report(steps, items, package, &crate::interrupt::on_signals(), console)
     }
 }

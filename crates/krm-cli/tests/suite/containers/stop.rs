@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Read;
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 
 use super::{RESOURCE, SHELL, Shop, ask, engine};
@@ -34,7 +35,7 @@ fn container_is_removed_after_its_timeout() {
 #[test]
 fn signal_to_krm_stops_the_container_and_leaves_files_unchanged() {
     let Some(shop) = Shop::new() else { return };
-    for signal in ["INT", "TERM"] {
+    for (signal, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
         let image = SHELL.replace("v1", &signal.to_lowercase());
         ask(&["tag", SHELL, &image]).unwrap();
         let mut child = krm()
@@ -54,7 +55,7 @@ fn signal_to_krm_stops_the_container_and_leaves_files_unchanged() {
         child.stderr.as_mut().unwrap().read_to_string(&mut stderr).unwrap();
         let expected =
             format!("error[function-interrupted]: function `{image}` failed: interrupted\n");
-        assert_eq!((status.code(), stderr), (Some(4), expected), "{signal}");
+        assert_eq!((status.signal(), stderr), (Some(number), expected), "{signal}");
         assert_eq!(state(&image), None, "{signal}");
         assert_eq!(fs::read_to_string(shop.sandbox.path().join("shop/a.yaml")).unwrap(), RESOURCE);
         shop.is_clean();

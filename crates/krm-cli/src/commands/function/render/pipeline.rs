@@ -10,7 +10,7 @@ use krm_run::{Environment, Permissions, PipelineRun, Renderer, RuntimeFactory};
 use krm_yaml::File;
 
 use super::super::finish::{self, FileContents};
-use super::super::{interrupt, open_package, run_report};
+use super::super::{open_package, run_report};
 use super::{Args, report};
 use crate::cli::Global;
 use crate::commands::cfg::edit_session::EditSession;
@@ -86,7 +86,7 @@ fn renderer(args: &Args) -> Result<Renderer, Failure> {
         limits: args.limits.limits(),
         version: args.version.version(),
         fail_on: args.results.fail_on_severity(),
-        interrupt: interrupt::on_signals(),
+        interrupt: crate::interrupt::on_signals(),
         directory: std::fs::canonicalize(&args.dir)?,
     })
 }
