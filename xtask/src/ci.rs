@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use crate::engine::Engine;
-use crate::{TaskResult, package, shell};
+use crate::{TaskResult, package, shell, supply_chain};
 
 /// The features of krm-catalog, each built and tested alone. All together are the default, which `--workspace` covers.
 const CATALOG_FEATURES: &[&str] = &["", "gatekeeper", "starlark"];
@@ -30,6 +30,7 @@ pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
                 .args(["--", "-D", "warnings"]),
         )
     })?;
+    step("dependencies", supply_chain::check)?;
     let mut engine = None;
     step("container engine", || container_engine(in_ci, &mut engine))?;
     step("python", || python(in_ci))?;

@@ -12,6 +12,7 @@ mod peers;
 mod real_functions;
 mod schema;
 mod shell;
+mod supply_chain;
 mod tidy;
 mod triples;
 
@@ -47,6 +48,18 @@ const COMMANDS: &[Command] = &[
         usage: "[--verify]",
         help: "package every published crate and check its metadata",
         run: package::run,
+    },
+    Command {
+        name: "deny",
+        usage: "",
+        help: "check the advisories, licences and sources of all dependencies",
+        run: supply_chain::deny,
+    },
+    Command {
+        name: "advisories",
+        usage: "REPOSITORY",
+        help: "copy the advisories of all dependencies from a clone of RustSec's advisory-db",
+        run: supply_chain::advisories,
     },
     Command {
         name: "corpus",
