@@ -5,6 +5,7 @@ mod bench;
 mod ci;
 mod corpus;
 mod differential;
+mod dist;
 mod engine;
 mod fuzz;
 mod package;
@@ -48,6 +49,12 @@ const COMMANDS: &[Command] = &[
         usage: "[--verify]",
         help: "package every published crate and check its metadata",
         run: package::run,
+    },
+    Command {
+        name: "dist",
+        usage: "[--verify]",
+        help: "build the release binary reproducibly, with a bill of materials and checksums",
+        run: dist::run,
     },
     Command {
         name: "deny",
