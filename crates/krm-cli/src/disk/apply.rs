@@ -1,7 +1,6 @@
 //! Writes a plan: new contents are staged and flushed, the journal is committed, and the staged files are renamed.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -9,8 +8,11 @@ use std::path::{Path, PathBuf};
 use krm_core::files::FilesKind;
 use krm_core::{Destination, Diagnostic, Plan};
 
+use super::attributes::Attributes;
 use super::journal::{self, JournalStep};
 use super::lock::{Lock, OnDiagnostic, has_journal, shared};
+use super::open_directories::OpenDirectories;
+use super::root::Directory;
 use super::target::{TargetResolver, WriteTarget, by_inode};
 use super::{
     FileKind, cannot_write, flush, from_here, io_reason, not_interrupted, recover, rollback, step,
@@ -31,9 +33,9 @@ pub(crate) fn write(plan: &Plan, lock: &Lock, report: OnDiagnostic<'_>) -> Resul
     let mut begun = Vec::new();
     for (directory, targets) in units(targets) {
         if has_journal(&directory) {
-            recover::recover_directory(&directory, report)?;
+            recover::recover_directory((&directory, lock.open_below(&directory)), report)?;
         }
-        begun.push(Unit::new(directory, targets));
+        begun.push(Unit::new(lock, directory, targets)?);
     }
     if let Err(error) = prepare(&mut begun) {
         return Err(match rollback::discard_staged(&mut begun) {
@@ -50,15 +52,23 @@ pub(crate) fn write(plan: &Plan, lock: &Lock, report: OnDiagnostic<'_>) -> Resul
 
 /// The files of the plan. Two paths that resolve to one file are an error.
 fn targets<'a>(plan: &'a Plan, lock: &Lock) -> Result<Vec<WriteTarget<'a>>, Diagnostic> {
-    let mut resolver = TargetResolver::new(lock);
+    let resolver = TargetResolver::new(lock);
+    let files = plan.changes().filter_map(|change| match &change.destination {
+        Destination::File(path) => Some((path, change)),
+        Destination::Stdout => None,
+    });
+    let files: Vec<_> = files.enumerate().collect();
+    let targets = parallel::map(&files, None, |(at, (path, change))| {
+        let target = resolver.find(path, change, at + 1);
+        target.map_err(|diagnostic| diagnostic.in_file(&*change.display_path))
+    });
     let mut found: BTreeMap<PathBuf, WriteTarget<'a>> = BTreeMap::new();
-    for change in plan.changes() {
-        let Destination::File(path) = &change.destination else { continue };
-        let in_file = |diagnostic: Diagnostic| diagnostic.in_file(&*change.display_path);
-        let target = resolver.find(path, change).map_err(in_file)?;
+    for target in targets {
+        let target = target?;
         if let Some(other) = found.get(&target.path) {
             let other = other.change.display_path.clone();
-            return Err(in_file(Diagnostic::error(FilesKind::SameFile { other })));
+            let error = Diagnostic::error(FilesKind::SameFile { other });
+            return Err(error.in_file(&*target.change.display_path));
         }
         found.insert(target.path.clone(), target);
     }
@@ -68,6 +78,8 @@ fn targets<'a>(plan: &'a Plan, lock: &Lock) -> Result<Vec<WriteTarget<'a>>, Diag
 /// The changes of one journal, in a directory that they are all below.
 pub(super) struct Unit<'a> {
     pub(super) directory: PathBuf,
+    /// The same directory, to which all paths of steps are relative.
+    pub(super) opened: Directory,
     pub(super) targets: Vec<WriteTarget<'a>>,
     /// The directories to create, followed by one step for each target.
     pub(super) steps: Vec<JournalStep>,
@@ -77,7 +89,13 @@ pub(super) struct Unit<'a> {
 }
 
 impl<'a> Unit<'a> {
-    fn new(directory: PathBuf, targets: Vec<WriteTarget<'a>>) -> Self {
+    fn new(
+        lock: &Lock,
+        directory: PathBuf,
+        targets: Vec<WriteTarget<'a>>,
+    ) -> Result<Self, Diagnostic> {
+        let opened = lock.open_below(&directory);
+        let opened = opened.map_err(|error| cannot_write(&error).in_file(from_here(&directory)))?;
         let relative = |path: &Path| path.strip_prefix(&directory).unwrap_or(path).to_owned();
         let missing = missing_directories(&targets);
         let mut steps: Vec<JournalStep> = missing
@@ -85,7 +103,7 @@ impl<'a> Unit<'a> {
             .map(|path| JournalStep::CreateDirectory { path: relative(path) })
             .collect();
         steps.extend(targets.iter().map(|target| target.step(&directory)));
-        Self { directory, targets, steps, journal: None, executed: Vec::new() }
+        Ok(Self { directory, opened, targets, steps, journal: None, executed: Vec::new() })
     }
 
     /// Each target with its step.
@@ -100,7 +118,10 @@ fn units(targets: Vec<WriteTarget<'_>>) -> Vec<(PathBuf, Vec<WriteTarget<'_>>)> 
     let mut waiting = vec![targets];
     let mut units = Vec::new();
     while let Some(targets) = waiting.pop() {
-        let directories = targets.iter().filter_map(|target| there(target.path.parent()?));
+        let directories = targets.iter().filter_map(|target| match target.original {
+            Some(_) => target.path.parent().map(Path::to_owned),
+            None => there(target.path.parent()?),
+        });
         let Some(directory) = directories.reduce(|a, b| shared(&a, &b)) else { continue };
         let mut parts: BTreeMap<Option<_>, Vec<WriteTarget<'_>>> = BTreeMap::new();
         if is_writable(&directory) {
@@ -140,7 +161,7 @@ fn is_writable(_: &Path) -> bool {
 
 /// The directories to create, outer ones first.
 fn missing_directories(targets: &[WriteTarget<'_>]) -> BTreeSet<PathBuf> {
-    let new = targets.iter().filter(|target| target.metadata.is_none());
+    let new = targets.iter().filter(|target| target.original.is_none());
     let above = new.flat_map(|target| target.path.ancestors().skip(1));
     let mut missing = BTreeSet::new();
     for directory in above {
@@ -157,23 +178,20 @@ fn prepare(units: &mut [Unit<'_>]) -> Result<(), Diagnostic> {
     for unit in units.iter_mut() {
         stage(unit)?;
     }
-    let mut staged = Vec::new();
     for unit in &*units {
-        staged
-            .extend(unit.files().filter_map(|(_, step)| Some(unit.directory.join(step.staged()?))));
+        let mut staged: Vec<PathBuf> = unit.files().filter_map(|(_, step)| step.staged()).collect();
         // A single rename is atomic by itself. Its journal only serves to clean up, so it is not flushed.
-        if count > 1 {
-            staged.push(unit.directory.join(journal::NAME));
-        }
-    }
-    let flushed = if count > 1 { flush::files(&staged) } else { flush::contents(&staged) };
-    flushed.map_err(|failed| cannot_write(&failed.error).in_file(named(units, &failed.path)))?;
-    for unit in &*units {
-        let check = |target: &WriteTarget<'_>| {
-            let in_file = |error: Diagnostic| error.in_file(&*target.change.display_path);
-            target.check_unchanged().map_err(in_file)
+        let flushed = match count > 1 {
+            true => {
+                staged.push(journal::NAME.into());
+                flush::files(&unit.opened, &staged)
+            }
+            false => flush::contents(&unit.opened, &staged),
         };
-        parallel::map(&unit.targets, None, check).into_iter().collect::<Result<(), _>>()?;
+        flushed.map_err(|failed| {
+            let path = unit.directory.join(failed.path);
+            cannot_write(&failed.error).in_file(named(units, &path))
+        })?;
     }
     // From here on the run is completed, whatever signal arrives.
     not_interrupted()?;
@@ -197,78 +215,64 @@ fn stage(unit: &mut Unit<'_>) -> Result<(), Diagnostic> {
     let first =
         unit.targets.first().map(|target| target.change.display_path.clone()).unwrap_or_default();
     let failed = |error: io::Error| cannot_write(&error).in_file(&*first);
-    unit.journal = Some(journal::begin(&unit.directory, &unit.steps).map_err(failed)?);
+    unit.journal = Some(journal::begin(&unit.opened, &unit.steps).map_err(failed)?);
+    let directories = OpenDirectories::below(&unit.opened);
     for step in &unit.steps {
         if let JournalStep::CreateDirectory { path } = step {
-            fs::create_dir(unit.directory.join(path)).map_err(failed)?;
+            let parent = directories.parent(path);
+            let created = parent.and_then(|(parent, name)| parent.create_directory(name));
+            created.map_err(failed)?;
         }
     }
     let (first, again) = by_inode(&unit.targets);
+    let relative =
+        |path: PathBuf| path.strip_prefix(&unit.directory).map_or(path.clone(), Path::to_owned);
     let stage = |target: &&WriteTarget<'_>| {
         not_interrupted()?;
         let Some(text) = &target.change.new else { return Ok(()) };
-        content(&target.staged_path(), text, target.metadata.as_ref())
+        content(&unit.opened, &relative(target.staged_path()), text, target.attributes())
             .map_err(|error| cannot_write(&error).in_file(&*target.change.display_path))
     };
     parallel::map(&first, None, stage).into_iter().collect::<Result<(), _>>()?;
     again.into_iter().try_for_each(|(target, first)| {
+        let [from, to] = [first, target].map(|it| relative(it.staged_path()));
+        let link = || {
+            let ((from_directory, from), (directory, to)) =
+                (directories.parent(&from)?, directories.parent(&to)?);
+            from_directory.hard_link(from, &directory, to)
+        };
         // Hard links stay hard links, where the file system supports them.
-        fs::hard_link(first.staged_path(), target.staged_path()).or_else(|_| stage(&target))
+        link().or_else(|_: io::Error| stage(&target))
     })
 }
 
-/// Writes a new file with the mode and, where allowed, the owner of the file that it replaces.
-pub(super) fn content(path: &Path, text: &str, like: Option<&fs::Metadata>) -> io::Result<()> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    if let Some(like) = like {
-        never_wider(&mut options, like);
-    }
-    let mut file = options.open(path)?;
+/// Writes a new file with the attributes of the file that it replaces.
+pub(super) fn content(
+    directory: &Directory,
+    path: &Path,
+    text: &str,
+    like: Option<&Attributes>,
+) -> io::Result<()> {
+    // The staged file is never more accessible than the original, not even for a moment.
+    let mode = like.map_or(0o666, Attributes::private_mode);
+    let mut file = directory.create(path, mode)?;
     file.write_all(text.as_bytes())?;
-    like.map_or(Ok(()), |like| copy_ownership(&file, like))
-}
-
-/// The staged file is never more accessible than the original, not even for a moment.
-#[cfg(unix)]
-fn never_wider(options: &mut fs::OpenOptions, like: &fs::Metadata) {
-    use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-    options.mode(like.mode() & 0o700);
-}
-
-#[cfg(not(unix))]
-fn never_wider(_: &mut fs::OpenOptions, _: &fs::Metadata) {}
-
-#[cfg(unix)]
-fn copy_ownership(file: &fs::File, like: &fs::Metadata) -> io::Result<()> {
-    use std::os::unix::fs::{MetadataExt, fchown};
-    let own = file.metadata()?;
-    if (own.uid(), own.gid()) != (like.uid(), like.gid()) {
-        // Only root may change the owner; other users keep or take ownership.
-        let _ = fchown(file, Some(like.uid()), Some(like.gid()));
-    }
-    if own.mode() == like.mode() { Ok(()) } else { file.set_permissions(like.permissions()) }
-}
-
-#[cfg(not(unix))]
-fn copy_ownership(file: &fs::File, like: &fs::Metadata) -> io::Result<()> {
-    file.set_permissions(like.permissions())
+    like.map_or(Ok(()), |like| like.copy_to(&file))
 }
 
 /// Renames all staged files, several at a time because each waits for the disk. If one fails, all are rolled back.
 pub(super) fn rename(units: &mut [Unit<'_>]) -> Result<(), Diagnostic> {
     for at in 0..units.len() {
         let unit = &mut units[at];
-        let steps: Vec<&JournalStep> = unit.files().map(|(_, step)| step).collect();
-        let results = parallel::map(&steps, AT_ONCE, |step| step::execute(step, &unit.directory));
+        let directories = OpenDirectories::below(&unit.opened);
+        let files: Vec<_> = unit.files().collect();
+        let results = parallel::map(&files, AT_ONCE, |(target, step)| {
+            let in_file = |error: Diagnostic| error.in_file(&*target.change.display_path);
+            change(target, step, &directories).map_err(in_file)
+        });
+        drop(directories);
         unit.executed = results.iter().map(Result::is_ok).collect();
-        let failed = results.into_iter().zip(&unit.targets);
-        let failed = failed
-            .filter_map(|(result, target)| Some((result.err()?, &target.change.display_path)));
-        let Some(error) = failed.map(|(error, path)| cannot_write(&error).in_file(&**path)).next()
-        else {
-            continue;
-        };
+        let Some(error) = results.into_iter().find_map(Result::err) else { continue };
         return Err(match rollback::roll_back(units) {
             Ok(()) => error,
             Err(cause) => error.hint(format!(
@@ -280,21 +284,33 @@ pub(super) fn rename(units: &mut [Unit<'_>]) -> Result<(), Diagnostic> {
     Ok(())
 }
 
+/// Makes one change, if the file is still the one that was read.
+fn change(
+    target: &WriteTarget<'_>,
+    step: &JournalStep,
+    directories: &OpenDirectories<'_>,
+) -> Result<(), Diagnostic> {
+    let (directory, name) =
+        directories.parent(step.place()).map_err(|error| cannot_write(&error))?;
+    target.check_unchanged(&directory, name)?;
+    step::execute(step, directories).map_err(|error| cannot_write(&error))
+}
+
 /// Flushes the renames and removes the journals.
 pub(super) fn finish(units: &[Unit<'_>]) -> Result<(), Diagnostic> {
-    let changed = |unit: &Unit<'_>| -> Vec<PathBuf> {
-        unit.steps.iter().map(|step| unit.directory.join(step.place())).collect()
-    };
-    let paths: Vec<PathBuf> = units.iter().flat_map(changed).collect();
     // The journal stays if the flush fails: after a crash it says what was to be written.
-    flush::names(&flush::directories_of(&paths)).map_err(|failed| {
-        // A directory was flushed, and the user knows the file in it.
-        let file = paths.iter().find(|path| path.parent() == Some(&failed.path));
-        let kind = FileKind::CannotFlush { reason: io_reason(&failed.error) };
-        Diagnostic::error(kind).in_file(named(units, file.unwrap_or(&failed.path)))
-    })?;
+    for unit in units {
+        let paths: Vec<PathBuf> = unit.steps.iter().map(|step| step.place().to_owned()).collect();
+        flush::names(&unit.opened, &flush::directories_of(&paths)).map_err(|failed| {
+            // A directory was flushed, and the user knows the file in it.
+            let file = paths.iter().find(|path| path.parent() == Some(&failed.path));
+            let kind = FileKind::CannotFlush { reason: io_reason(&failed.error) };
+            let path = unit.directory.join(file.unwrap_or(&failed.path));
+            Diagnostic::error(kind).in_file(named(units, &path))
+        })?;
+    }
     units.iter().try_for_each(|unit| {
-        journal::end(&unit.directory).map_err(|error| {
+        journal::end(&unit.opened).map_err(|error| {
             let kind = FileKind::JournalLeft { reason: io_reason(&error) };
             Diagnostic::error(kind).in_file(from_here(&unit.directory.join(journal::NAME)))
         })
@@ -306,24 +322,40 @@ pub(super) fn finish(units: &[Unit<'_>]) -> Result<(), Diagnostic> {
 pub(super) fn interrupted(plan: &Plan, lock: &Lock, then: impl FnOnce(&mut [Unit<'_>])) {
     let mut begun: Vec<Unit<'_>> = units(targets(plan, lock).unwrap())
         .into_iter()
-        .map(|(directory, targets)| Unit::new(directory, targets))
+        .map(|(directory, targets)| Unit::new(lock, directory, targets).unwrap())
         .collect();
     prepare(&mut begun).unwrap();
     then(&mut begun);
+}
+
+/// Resolves the files of a plan, and lets the caller continue from there with a function that stages them, or rolls back.
+#[cfg(test)]
+pub(super) fn resolved(
+    plan: &Plan,
+    lock: &Lock,
+    then: impl FnOnce(&mut dyn FnMut() -> Result<(), Diagnostic>),
+) {
+    let mut units = units(targets(plan, lock).unwrap());
+    then(&mut move || {
+        let units = units.drain(..).map(|(at, targets)| Unit::new(lock, at, targets));
+        let mut begun = units.collect::<Result<Vec<_>, _>>()?;
+        prepare(&mut begun).inspect_err(|_| rollback::discard_staged(&mut begun).unwrap())
+    });
 }
 
 /// Runs a plan up to the point where everything is staged.
 #[cfg(test)]
 pub(super) fn killed_before_commit(plan: &Plan, lock: &Lock) {
     for (directory, targets) in units(targets(plan, lock).unwrap()) {
-        stage(&mut Unit::new(directory, targets)).unwrap();
+        stage(&mut Unit::new(lock, directory, targets).unwrap()).unwrap();
     }
 }
 
 /// Makes some of the changes and no more.
 #[cfg(test)]
 pub(super) fn make(unit: &mut Unit<'_>, count: usize) {
+    let directories = OpenDirectories::below(&unit.opened);
     for step in unit.steps.iter().take(count) {
-        step::execute(step, &unit.directory).unwrap();
+        step::execute(step, &directories).unwrap();
     }
 }

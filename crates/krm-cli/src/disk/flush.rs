@@ -1,15 +1,16 @@
 //! Flushes written files to disk: a few one by one, many with one flush of the file system.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use super::root::{Directory, Links};
 use crate::parallel;
 
 /// A flush that failed, with the file or directory that was to be flushed.
 #[derive(Debug)]
 pub(super) struct FlushError {
+    /// Relative to the base.
     pub(super) path: PathBuf,
     pub(super) error: io::Error,
 }
@@ -23,28 +24,28 @@ impl From<FlushError> for io::Error {
 /// Above this number the whole file system is flushed at once, because each flush of a file waits for the disk.
 const MANY: usize = 8;
 
-/// Flushes these files and the directories that hold their names.
-pub(super) fn files(paths: &[PathBuf]) -> Result<(), FlushError> {
+/// Flushes these files below a base and the directories that hold their names.
+pub(super) fn files(base: &Directory, paths: &[PathBuf]) -> Result<(), FlushError> {
     let directories = directories_of(paths);
-    if paths.len() > MANY && at_once(&directories)? {
+    if paths.len() > MANY && at_once(base, &directories)? {
         return Ok(());
     }
-    each(paths)?;
-    names(&directories)
+    contents(base, paths)?;
+    names(base, &directories)
 }
 
 /// Flushes these files, but not the directories that hold their names.
-pub(super) fn contents(paths: &[PathBuf]) -> Result<(), FlushError> {
-    each(paths)
+pub(super) fn contents(base: &Directory, paths: &[PathBuf]) -> Result<(), FlushError> {
+    each(paths, |path| base.file(path, Links::Refuse)?.0.sync_all())
 }
 
 /// Flushes directories, that is, the names in them.
-pub(super) fn names(directories: &BTreeSet<PathBuf>) -> Result<(), FlushError> {
-    if directories.len() > MANY && at_once(directories)? {
+pub(super) fn names(base: &Directory, directories: &BTreeSet<PathBuf>) -> Result<(), FlushError> {
+    if directories.len() > MANY && at_once(base, directories)? {
         return Ok(());
     }
     let directories: Vec<PathBuf> = directories.iter().cloned().collect();
-    match each(&directories) {
+    match each(&directories, |path| base.directory(path, Links::Refuse)?.as_file().sync_all()) {
         // Some file systems cannot flush directories; those do not need it.
         Err(failed) if failed.error.kind() == io::ErrorKind::InvalidInput => Ok(()),
         result => result,
@@ -62,30 +63,31 @@ pub(super) fn directories_of(paths: &[PathBuf]) -> BTreeSet<PathBuf> {
     directories
 }
 
-fn each(paths: &[PathBuf]) -> Result<(), FlushError> {
-    let flush = |path: &PathBuf| {
-        let failed = |error| FlushError { path: path.clone(), error };
-        fs::File::open(path).and_then(|file| file.sync_all()).map_err(failed)
-    };
+fn each(
+    paths: &[PathBuf],
+    flush: impl Fn(&Path) -> io::Result<()> + Sync,
+) -> Result<(), FlushError> {
+    let flush =
+        |path: &PathBuf| flush(path).map_err(|error| FlushError { path: path.clone(), error });
     parallel::map(paths, None, flush).into_iter().collect()
 }
 
 /// Flushes every file system that holds one of the directories. Returns false where there is no such call.
 #[cfg(target_os = "linux")]
-fn at_once(directories: &BTreeSet<PathBuf>) -> Result<bool, FlushError> {
+fn at_once(base: &Directory, directories: &BTreeSet<PathBuf>) -> Result<bool, FlushError> {
     use std::os::unix::fs::MetadataExt;
     let mut seen = BTreeSet::new();
-    for directory in directories {
-        let failed = |error| FlushError { path: directory.clone(), error };
-        if seen.insert(fs::metadata(directory).map_err(failed)?.dev()) {
-            let file = fs::File::open(directory).map_err(failed)?;
-            rustix::fs::syncfs(file).map_err(|error| failed(error.into()))?;
+    for path in directories {
+        let failed = |error| FlushError { path: path.clone(), error };
+        let directory = base.directory(path, Links::Refuse).map_err(failed)?;
+        if seen.insert(directory.as_file().metadata().map_err(failed)?.dev()) {
+            rustix::fs::syncfs(directory).map_err(|error| failed(error.into()))?;
         }
     }
     Ok(true)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn at_once(_: &BTreeSet<PathBuf>) -> Result<bool, FlushError> {
+fn at_once(_: &Directory, _: &BTreeSet<PathBuf>) -> Result<bool, FlushError> {
     Ok(false)
 }

@@ -7,8 +7,10 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
+
+use super::root::{Directory, Links};
 
 /// The name of the journal, in the directory that all its changes are below.
 pub(super) const NAME: &str = ".krm-journal";
@@ -153,21 +155,23 @@ pub(super) struct Open {
 }
 
 /// Writes a new journal. An existing one belongs to another run, and is an error.
-pub(super) fn begin(directory: &Path, steps: &[JournalStep]) -> io::Result<Open> {
-    create(&directory.join(NAME), steps)
+pub(super) fn begin(directory: &Directory, steps: &[JournalStep]) -> io::Result<Open> {
+    create(directory, NAME, steps)
 }
 
 /// Writes a journal beside the one in effect, which it replaces when it is complete.
-pub(super) fn begin_next(directory: &Path, steps: &[JournalStep]) -> io::Result<Open> {
+pub(super) fn begin_next(directory: &Directory, steps: &[JournalStep]) -> io::Result<Open> {
     remove_next(directory)?;
-    create(&directory.join(NEXT), steps)
+    create(directory, NEXT, steps)
 }
 
-fn create(path: &Path, steps: &[JournalStep]) -> io::Result<Open> {
-    let file = fs::OpenOptions::new().write(true).create_new(true).open(path)?;
+fn create(directory: &Directory, name: &str, steps: &[JournalStep]) -> io::Result<Open> {
+    // Digests tell something about contents, so other users may not read them.
+    let file = directory.create(Path::new(name), 0o600)?;
     let text = text(steps);
     let mut open = Open { file, length: text.len() as u64 };
-    open.file.write_all(text.as_bytes()).inspect_err(|_| _ = fs::remove_file(path))?;
+    let written = open.file.write_all(text.as_bytes());
+    written.inspect_err(|_| _ = directory.remove_file(OsStr::new(name)))?;
     Ok(open)
 }
 
@@ -185,30 +189,42 @@ impl Open {
 }
 
 /// Makes the next journal the one in effect.
-pub(super) fn replace(directory: &Path) -> io::Result<()> {
-    fs::rename(directory.join(NEXT), directory.join(NAME))
+pub(super) fn replace(directory: &Directory) -> io::Result<()> {
+    directory.rename(OsStr::new(NEXT), OsStr::new(NAME))
+}
+
+/// Reads the journal in effect.
+pub(super) fn read(directory: &Directory) -> io::Result<Journal> {
+    read_file(directory, NAME)
 }
 
 /// The steps of a next journal that never came into effect, because its run was killed or failed before.
-pub(super) fn next_steps(directory: &Path) -> io::Result<Vec<JournalStep>> {
-    match fs::read(directory.join(NEXT)) {
+pub(super) fn next_steps(directory: &Directory) -> io::Result<Vec<JournalStep>> {
+    match read_file(directory, NEXT) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        read => Ok(Journal::parse(&String::from_utf8_lossy(&read?)).steps),
+        journal => Ok(journal?.steps),
     }
 }
 
+fn read_file(directory: &Directory, name: &str) -> io::Result<Journal> {
+    let (mut file, _) = directory.file(Path::new(name), Links::Refuse)?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(Journal::parse(&String::from_utf8_lossy(&bytes)))
+}
+
 /// Removes the next journal.
-pub(super) fn remove_next(directory: &Path) -> io::Result<()> {
-    match fs::remove_file(directory.join(NEXT)) {
+pub(super) fn remove_next(directory: &Directory) -> io::Result<()> {
+    match directory.remove_file(OsStr::new(NEXT)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
 }
 
 /// Removes the journal: nothing is left to complete or roll back.
-pub(super) fn end(directory: &Path) -> io::Result<()> {
+pub(super) fn end(directory: &Directory) -> io::Result<()> {
     remove_next(directory)?;
-    fs::remove_file(directory.join(NAME))
+    directory.remove_file(OsStr::new(NAME))
 }
 
 fn text(steps: &[JournalStep]) -> String {
@@ -308,22 +324,23 @@ mod tests {
 
     #[test]
     fn journal_round_trips() {
-        let directory = tempfile::tempdir().unwrap();
-        let mut file = begin(directory.path(), &steps()).unwrap();
-        let read = || Journal::parse(&fs::read_to_string(directory.path().join(NAME)).unwrap());
+        let temporary = tempfile::tempdir().unwrap();
+        let directory = Directory::open(temporary.path()).unwrap();
+        let mut file = begin(&directory, &steps()).unwrap();
+        let read = || read(&directory).unwrap();
         assert_eq!(read(), Journal { steps: steps(), is_committed: false });
         file.commit().unwrap();
         assert_eq!(read(), Journal { steps: steps(), is_committed: true });
         file.take_back().unwrap();
         assert_eq!(read(), Journal { steps: steps(), is_committed: false });
-        let mut next = begin_next(directory.path(), &steps()[1..]).unwrap();
+        let mut next = begin_next(&directory, &steps()[1..]).unwrap();
         assert_eq!(read(), Journal { steps: steps(), is_committed: false });
-        assert_eq!(next_steps(directory.path()).unwrap(), steps()[1..]);
+        assert_eq!(next_steps(&directory).unwrap(), steps()[1..]);
         next.commit().unwrap();
-        replace(directory.path()).unwrap();
-        assert_eq!(next_steps(directory.path()).unwrap(), []);
+        replace(&directory).unwrap();
+        assert_eq!(next_steps(&directory).unwrap(), []);
         assert_eq!(read(), Journal { steps: steps()[1..].to_vec(), is_committed: true });
-        assert!(begin(directory.path(), &[]).is_err(), "an existing journal is never overwritten");
+        assert!(begin(&directory, &[]).is_err(), "an existing journal is never overwritten");
     }
 
     #[test]

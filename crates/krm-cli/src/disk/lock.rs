@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use krm_core::{Diagnostic, OriginalFile, PackagePath};
 
+use super::root::{Directory, Links};
 use super::{FileKind, STDIN, from_here, io_reason, journal, lock_holder, recover};
 
 /// How long a writer waits for another one.
@@ -27,9 +28,10 @@ pub(crate) type OnDiagnostic<'a> = &'a mut dyn FnMut(&Diagnostic);
 #[derive(Debug, Default)]
 pub(crate) struct Lock {
     root: Option<PathBuf>,
-    may_write: bool,
-    /// The directory and its parents.
-    _held: Vec<File>,
+    /// The same directory, opened and locked; none where nothing may be written.
+    directory: Option<Directory>,
+    /// Its parents.
+    _held: Vec<Directory>,
 }
 
 impl Lock {
@@ -53,9 +55,16 @@ impl Lock {
         Self { root: common_directory(names), ..Self::default() }
     }
 
-    /// The directory that paths of a plan are relative to.
-    pub(super) fn root(&self) -> Option<&Path> {
-        self.root.as_deref()
+    /// The directory that paths of a plan are relative to, where it may be written.
+    pub(super) fn writable(&self) -> Option<(&Path, &Directory)> {
+        self.root.as_deref().zip(self.directory.as_ref())
+    }
+
+    /// Opens a directory below the locked one.
+    pub(super) fn open_below(&self, directory: &Path) -> io::Result<Directory> {
+        let denied = io::ErrorKind::PermissionDenied;
+        let (root, opened) = self.writable().ok_or(denied)?;
+        opened.directory(directory.strip_prefix(root).map_err(|_| denied)?, Links::Refuse)
     }
 
     /// The path of a file that the user named, as plans know it.
@@ -86,7 +95,7 @@ impl Lock {
 
     /// Whether a file may be written.
     pub(super) fn covers(&self, path: &Path) -> bool {
-        self.may_write && self.root.as_ref().is_some_and(|root| path.starts_with(root))
+        self.writable().is_some_and(|(root, _)| path.starts_with(root))
     }
 
     /// Completes or rolls back what killed runs left in directories below. Returns whether there was anything to do.
@@ -98,7 +107,7 @@ impl Lock {
         let own: Vec<&PathBuf> =
             directories.iter().filter(|directory| self.covers(directory)).collect();
         for directory in &own {
-            recover::recover_directory(directory, report)?;
+            recover::recover_directory((directory, self.open_below(directory)), report)?;
         }
         Ok(!own.is_empty())
     }
@@ -130,13 +139,15 @@ fn hold(root: &Path, wait: Duration, report: OnDiagnostic<'_>) -> Result<Lock, D
         let left = above.into_iter().rev().find(|directory| recover::is_due(directory));
         match left {
             None => return Ok(lock),
-            Some(directory) if directory == root => recover::recover_directory(directory, report)?,
+            Some(directory) if directory == root => {
+                recover::recover_directory((root, lock.open_below(root)), report)?;
+            }
             Some(directory) => {
                 drop(lock);
-                let _above = acquire(directory, wait, report)?;
+                let above = acquire(directory, wait, report)?;
                 // Another process may have recovered it meanwhile.
                 if recover::is_due(directory) {
-                    recover::recover_directory(directory, report)?;
+                    recover::recover_directory((directory, above.open_below(directory)), report)?;
                 }
             }
         }
@@ -146,25 +157,34 @@ fn hold(root: &Path, wait: Duration, report: OnDiagnostic<'_>) -> Result<Lock, D
 /// Takes the locks from the top down. Every run takes them in this order, so there is no deadlock.
 fn acquire(root: &Path, wait: Duration, report: OnDiagnostic<'_>) -> Result<Lock, Diagnostic> {
     let mut waiting = Waiting { since: Instant::now(), longest: wait, looks: 0 };
-    let mut held = Vec::new();
+    let mut held: Vec<(&Path, Directory)> = Vec::new();
     let mut directories: Vec<&Path> = root.ancestors().collect();
     directories.reverse();
     for directory in directories {
         let is_own = directory == root;
-        let file = match File::open(directory) {
-            Ok(file) => file,
+        // The path was resolved: a symlink on it has been put there since, and is not followed.
+        let opened = match held.last() {
+            Some((above, opened)) => {
+                opened.directory(directory.strip_prefix(above).unwrap_or(directory), Links::Refuse)
+            }
+            None => Directory::open(directory),
+        };
+        let opened = match opened {
+            Ok(opened) => opened,
             // A parent that we may not open is one that we cannot write to, either.
             Err(error) if !is_own && error.kind() == io::ErrorKind::PermissionDenied => continue,
             Err(error) => return Err(cannot_lock(directory, &error)),
         };
-        match waiting.lock(&file, is_own, root, report)? {
-            Ok(()) => held.push(file),
+        match waiting.lock(opened.as_file(), is_own, root, report)? {
+            Ok(()) => {}
             Err(error) if !has_no_locks(&error) => return Err(cannot_lock(directory, &error)),
             Err(_) if !is_own => {}
             Err(_) => report(&Diagnostic::warning(FileKind::NoLocks).in_file(from_here(root))),
         }
+        held.push((directory, opened));
     }
-    Ok(Lock { root: Some(root.to_owned()), may_write: true, _held: held })
+    let mut held: Vec<Directory> = held.into_iter().map(|(_, opened)| opened).collect();
+    Ok(Lock { root: Some(root.to_owned()), directory: held.pop(), _held: held })
 }
 
 struct Waiting {

@@ -1,11 +1,13 @@
 //! Files and standard input: read whole, and written whole or not at all.
 
 mod apply;
+mod attributes;
 mod flush;
 mod journal;
 mod kinds;
 mod lock;
 mod lock_holder;
+mod open_directories;
 mod recover;
 #[cfg(unix)]
 #[allow(dead_code, reason = "reading and writing move to it one after the other")]
@@ -14,6 +16,7 @@ mod rollback;
 #[cfg(unix)]
 #[allow(dead_code, reason = "reading and writing move to it one after the other")]
 pub(crate) mod root;
+mod state;
 mod step;
 mod target;
 

@@ -1,13 +1,15 @@
 //! Recovery after a killed run: a committed journal is completed, any other is rolled back.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use krm_core::Diagnostic;
 
-use super::journal::{self, Journal, JournalStep, digest};
+use super::journal::{self, JournalStep, digest};
 use super::lock::{OnDiagnostic, has_journal};
+use super::open_directories::OpenDirectories;
+use super::root::{Directory, Links, is_refused};
 use super::{FileKind, flush, from_here, io_reason, step};
 use crate::interrupt::UninterruptedSection;
 
@@ -18,69 +20,69 @@ pub(super) fn is_due(directory: &Path) -> bool {
 
 /// Completes or rolls back what a killed run left in a directory that the caller has locked.
 pub(super) fn recover_directory(
-    directory: &Path,
+    (path, directory): (&Path, io::Result<Directory>),
     report: OnDiagnostic<'_>,
 ) -> Result<(), Diagnostic> {
     let _section = UninterruptedSection::begin();
-    let path = directory.join(journal::NAME);
-    let display_path = from_here(&path);
-    if !is_ours(&path) {
+    let display_path = from_here(&path.join(journal::NAME));
+    if !is_ours(&path.join(journal::NAME)) {
         return Err(Diagnostic::error(FileKind::ForeignJournal).in_file(display_path));
     }
     let failed = |error: io::Error| {
         let kind = FileKind::CannotRecover { reason: io_reason(&error) };
         Diagnostic::error(kind).in_file(&*display_path)
     };
-    let text = fs::read(&path).map_err(failed)?;
-    discard_next(directory).map_err(failed)?;
-    let journal = Journal::parse(&String::from_utf8_lossy(&text));
-    let steps = journal.steps.into_iter().filter(|step| stays_inside(step, directory));
-    let steps: Vec<JournalStep> = steps.collect();
+    let directory = directory.map_err(failed)?;
+    let journal = journal::read(&directory).map_err(failed)?;
+    discard_next(&directory).map_err(failed)?;
     let left = match journal.is_committed {
-        true => forward(&steps, directory).map_err(failed)?,
-        false => back(&steps, directory).map(|()| Vec::new()).map_err(failed)?,
+        true => forward(&journal.steps, &directory).map_err(failed)?,
+        false => back(&journal.steps, &directory).map(|()| Vec::new()).map_err(failed)?,
     };
-    journal::end(directory).map_err(failed)?;
+    journal::end(&directory).map_err(failed)?;
     for target in left {
-        report(&Diagnostic::warning(FileKind::NotRecovered).in_file(from_here(&target)));
+        let kind = FileKind::NotRecovered;
+        report(&Diagnostic::warning(kind).in_file(from_here(&path.join(target))));
     }
     Ok(())
 }
 
 /// Makes the remaining changes of a committed journal. Returns the files that another program has changed.
-pub(super) fn forward(steps: &[JournalStep], directory: &Path) -> io::Result<Vec<PathBuf>> {
+pub(super) fn forward(steps: &[JournalStep], directory: &Directory) -> io::Result<Vec<PathBuf>> {
+    let directories = OpenDirectories::below(directory);
     let mut left = Vec::new();
     for step in steps {
-        if !finish(step, directory)? {
-            left.extend(step.target().map(|target| directory.join(target)));
+        if !finish(step, &directories)? {
+            left.extend(step.target().map(Path::to_owned));
         }
     }
     let targets: Vec<PathBuf> =
-        steps.iter().filter_map(JournalStep::target).map(|target| directory.join(target)).collect();
-    let mut directories = flush::directories_of(&targets);
-    directories.retain(|directory| directory.is_dir());
-    flush::names(&directories)?;
+        steps.iter().filter_map(JournalStep::target).map(Path::to_owned).collect();
+    let mut parents = flush::directories_of(&targets);
+    // Some were removed.
+    parents.retain(|parent| directory.directory(parent, Links::Refuse).is_ok());
+    flush::names(directory, &parents)?;
     Ok(left)
 }
 
 /// Removes a next journal that never came into effect, and what was staged for it. The files that it would drop belong to the
 /// journal in effect.
-pub(super) fn discard_next(directory: &Path) -> io::Result<()> {
+pub(super) fn discard_next(directory: &Directory) -> io::Result<()> {
     let is_own = |step: &JournalStep| {
         matches!(step, JournalStep::Replace { .. } | JournalStep::Create { .. })
     };
     let steps = journal::next_steps(directory)?;
-    let own: Vec<JournalStep> =
-        steps.into_iter().filter(is_own).filter(|step| stays_inside(step, directory)).collect();
+    let own: Vec<JournalStep> = steps.into_iter().filter(is_own).collect();
     back(&own, directory)?;
     journal::remove_next(directory)
 }
 
 /// Makes one change. Returns false where another program has changed the file.
-fn finish(step: &JournalStep, directory: &Path) -> io::Result<bool> {
-    let staged = step.staged().map(|staged| directory.join(staged));
-    let content = staged.as_deref().map(contents).transpose()?.flatten();
-    let now = step.target().map(|target| contents(&directory.join(target))).transpose()?.flatten();
+fn finish(step: &JournalStep, directories: &OpenDirectories<'_>) -> io::Result<bool> {
+    let staged = step.staged();
+    let content = staged.as_deref().map(|staged| contents(staged, directories)).transpose()?;
+    let content = content.flatten();
+    let now = step.target().map(|target| contents(target, directories)).transpose()?.flatten();
     let done = match step {
         JournalStep::Replace { old, new, .. } if now == Some(*old) && content == Some(*new) => {
             false
@@ -92,11 +94,11 @@ fn finish(step: &JournalStep, directory: &Path) -> io::Result<bool> {
         _ => true,
     };
     if !done {
-        step::execute(step, directory)?;
+        step::execute(step, directories)?;
         return Ok(true);
     }
-    if content.is_some() {
-        fs::remove_file(staged.expect("its content was read"))?;
+    if let Some(staged) = staged.filter(|_| content.is_some()) {
+        remove(&staged, directories)?;
     }
     Ok(match step {
         JournalStep::Replace { new, .. } | JournalStep::Create { new, .. } => now == Some(*new),
@@ -108,17 +110,24 @@ fn finish(step: &JournalStep, directory: &Path) -> io::Result<bool> {
 }
 
 /// Removes staged files and the directories that were created for them.
-pub(super) fn back(steps: &[JournalStep], directory: &Path) -> io::Result<()> {
+pub(super) fn back(steps: &[JournalStep], directory: &Directory) -> io::Result<()> {
+    let directories = OpenDirectories::below(directory);
     for staged in steps.iter().filter_map(JournalStep::staged) {
-        gone(fs::remove_file(directory.join(staged)))?;
+        gone(remove(&staged, &directories))?;
     }
     for step in steps.iter().rev() {
         if let JournalStep::CreateDirectory { path } = step {
             // A directory that another program uses by now stays.
-            let _ = fs::remove_dir(directory.join(path));
+            let parent = directories.parent(path);
+            let _ = parent.and_then(|(parent, name)| parent.remove_directory(name));
         }
     }
     Ok(())
+}
+
+fn remove(path: &Path, directories: &OpenDirectories<'_>) -> io::Result<()> {
+    let (parent, name) = directories.parent(path)?;
+    parent.remove_file(name)
 }
 
 fn gone(result: io::Result<()>) -> io::Result<()> {
@@ -128,33 +137,34 @@ fn gone(result: io::Result<()>) -> io::Result<()> {
     }
 }
 
+/// A path through a symlink is not one that a run has written.
 fn is_missing(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+    let is_missing = matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
+    is_missing || is_refused(error)
 }
 
 /// The digest of a file's content; none where the file does not exist.
-fn contents(path: &Path) -> io::Result<Option<u64>> {
-    let metadata = match fs::symlink_metadata(path) {
+fn contents(path: &Path, directories: &OpenDirectories<'_>) -> io::Result<Option<u64>> {
+    // A run writes neither directories nor symlinks; a digest of 0 matches no step, except by chance.
+    const OTHER: u64 = 0;
+    let (parent, name) = match directories.parent(path) {
         Err(error) if is_missing(&error) => return Ok(None),
-        other => other?,
+        parent => parent?,
     };
-    match metadata.is_file() {
-        true => fs::read(path).map(|bytes| Some(digest(&bytes))),
-        // A run writes neither directories nor symlinks; a digest of 0 matches no step, except by chance.
-        false => Ok(Some(0)),
-    }
+    let mut file = match parent.file(Path::new(name), Links::Refuse) {
+        Ok((file, _)) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if is_refused(&error) || is_other(&error) => return Ok(Some(OTHER)),
+        Err(error) => return Err(error),
+    };
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(Some(digest(&bytes)))
 }
 
-/// Whether a step stays below the directory on disk as well: no directory on its path is a symlink.
-fn stays_inside(step: &JournalStep, directory: &Path) -> bool {
-    let path = match step {
-        JournalStep::CreateDirectory { path } | JournalStep::RemoveDirectory { path } => {
-            path.clone()
-        }
-        step => step.staged().or_else(|| step.target().map(Path::to_owned)).unwrap_or_default(),
-    };
-    let above = path.ancestors().skip(1);
-    !above.into_iter().any(|above| directory.join(above).is_symlink())
+/// Whether something exists that is not a regular file.
+fn is_other(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::IsADirectory | io::ErrorKind::InvalidInput)
 }
 
 #[cfg(unix)]

@@ -15,8 +15,8 @@ pub(super) fn discard_staged(units: &mut [Unit<'_>]) -> io::Result<()> {
         let undone = journal
             .take_back()
             .or_else(|_| without_commit(unit))
-            .and_then(|()| recover::back(&unit.steps, &unit.directory))
-            .and_then(|()| journal::end(&unit.directory));
+            .and_then(|()| recover::back(&unit.steps, &unit.opened))
+            .and_then(|()| journal::end(&unit.opened));
         result = result.and(undone);
     }
     result
@@ -24,8 +24,8 @@ pub(super) fn discard_staged(units: &mut [Unit<'_>]) -> io::Result<()> {
 
 /// Replaces a journal that may be committed by one that is not.
 fn without_commit(unit: &Unit<'_>) -> io::Result<()> {
-    journal::begin_next(&unit.directory, &unit.steps)?;
-    journal::replace(&unit.directory)
+    journal::begin_next(&unit.opened, &unit.steps)?;
+    journal::replace(&unit.opened)
 }
 
 /// Restores the old contents. This is a run of its own with a journal that replaces the first one: a rollback can be killed, too.
@@ -33,15 +33,15 @@ pub(super) fn roll_back(units: &[Unit<'_>]) -> io::Result<()> {
     for unit in units {
         let steps = inverse_steps(unit);
         // Listed before they are staged, so that a killed rollback leaves no file that nobody knows.
-        let mut journal = journal::begin_next(&unit.directory, &steps)?;
+        let mut journal = journal::begin_next(&unit.opened, &steps)?;
         let staged = stage(unit).and_then(|()| journal.commit());
         if staged.is_err() {
-            recover::discard_next(&unit.directory)?;
+            recover::discard_next(&unit.opened)?;
         }
         staged?;
-        journal::replace(&unit.directory)?;
-        recover::forward(&steps, &unit.directory)?;
-        journal::end(&unit.directory)?;
+        journal::replace(&unit.opened)?;
+        recover::forward(&steps, &unit.opened)?;
+        journal::end(&unit.opened)?;
     }
     Ok(())
 }
@@ -78,11 +78,10 @@ fn stage(unit: &Unit<'_>) -> io::Result<()> {
     for (target, step) in executed(unit, true) {
         let Some(staged) = inverse(target, step).staged() else { continue };
         let old = target.change.old.as_deref().unwrap_or_default();
-        let staged = unit.directory.join(staged);
-        content(&staged, old, target.metadata.as_ref())?;
+        content(&unit.opened, &staged, old, target.attributes())?;
         all.push(staged);
     }
-    Ok(flush::files(&all)?)
+    Ok(flush::files(&unit.opened, &all)?)
 }
 
 /// The step that reverts a step.
@@ -103,7 +102,7 @@ fn inverse(target: &WriteTarget<'_>, step: &JournalStep) -> JournalStep {
 #[cfg(test)]
 pub(super) fn stage_only(unit: &mut Unit<'_>) {
     unit.executed = vec![true; unit.targets.len()];
-    let mut journal = journal::begin_next(&unit.directory, &inverse_steps(unit)).unwrap();
+    let mut journal = journal::begin_next(&unit.opened, &inverse_steps(unit)).unwrap();
     stage(unit).unwrap();
     journal.commit().unwrap();
 }

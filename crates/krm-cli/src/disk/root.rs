@@ -14,6 +14,7 @@ use rustix::fs::{self as sys, AtFlags, Mode, OFlags};
 
 use super::resolve;
 pub(crate) use super::resolve::Links;
+use super::state::FileState;
 
 /// A directory that stays the same one, whatever happens to its path.
 #[derive(Debug)]
@@ -53,9 +54,10 @@ impl Directory {
         Ok(self.resolve(path, flags, mode, Links::Refuse)?.into())
     }
 
-    /// The metadata of a name in this directory, of a symlink itself.
-    pub(crate) fn stat(&self, name: &OsStr) -> io::Result<sys::Stat> {
-        Ok(sys::statat(&self.file, checked(name)?, AtFlags::SYMLINK_NOFOLLOW)?)
+    /// The state of a file in this directory, of a symlink itself.
+    pub(crate) fn stat(&self, name: &OsStr) -> io::Result<FileState> {
+        let stat = sys::statat(&self.file, checked(name)?, AtFlags::SYMLINK_NOFOLLOW)?;
+        Ok(FileState::of_stat(&stat))
     }
 
     /// Renames a file, which replaces another one of the new name.

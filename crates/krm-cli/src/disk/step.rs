@@ -1,48 +1,32 @@
 //! Executes one step of a journal.
 
-use std::fs;
 use std::io;
-use std::path::Path;
 
 use super::journal::JournalStep;
+use super::open_directories::OpenDirectories;
 
 /// Executes a step. Each is one system call, so it is done completely or not at all.
-pub(super) fn execute(step: &JournalStep, directory: &Path) -> io::Result<()> {
-    let staged = step.staged().map(|staged| directory.join(staged)).unwrap_or_default();
+pub(super) fn execute(step: &JournalStep, directories: &OpenDirectories<'_>) -> io::Result<()> {
+    let parent = || directories.parent(step.place());
     match step {
-        JournalStep::Replace { target, .. } => fs::rename(staged, directory.join(target)),
-        JournalStep::Create { target, .. } => create(&staged, &directory.join(target)),
-        JournalStep::Delete { target, .. } => fs::remove_file(directory.join(target)),
-        JournalStep::Drop { .. } => fs::remove_file(staged),
+        JournalStep::Replace { staged, .. } => {
+            let (directory, name) = parent()?;
+            directory.rename(staged, name)
+        }
+        JournalStep::Create { staged, .. } => {
+            let (directory, name) = parent()?;
+            // Another program may have created the file since the plan was checked.
+            directory.rename_new(staged, name)
+        }
+        JournalStep::Delete { .. } | JournalStep::Drop { .. } => {
+            let (directory, name) = parent()?;
+            directory.remove_file(name)
+        }
         JournalStep::CreateDirectory { .. } => Ok(()),
-        JournalStep::RemoveDirectory { path } => {
+        JournalStep::RemoveDirectory { .. } => {
             // A directory that another program uses by now stays.
-            let _ = fs::remove_dir(directory.join(path));
+            let _ = parent().and_then(|(directory, name)| directory.remove_directory(name));
             Ok(())
         }
     }
-}
-
-/// Renames the staged file to a name that must not exist: another program may have created it since the plan was checked.
-#[cfg(target_os = "linux")]
-fn create(staged: &Path, target: &Path) -> io::Result<()> {
-    use rustix::fs::{CWD, RenameFlags, renameat_with};
-    use rustix::io::Errno;
-    match renameat_with(CWD, staged, CWD, target, RenameFlags::NOREPLACE) {
-        // Not every file system supports the flag.
-        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => create_unless_exists(staged, target),
-        result => Ok(result?),
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn create(staged: &Path, target: &Path) -> io::Result<()> {
-    create_unless_exists(staged, target)
-}
-
-fn create_unless_exists(staged: &Path, target: &Path) -> io::Result<()> {
-    if fs::symlink_metadata(target).is_ok() {
-        return Err(io::ErrorKind::AlreadyExists.into());
-    }
-    fs::rename(staged, target)
 }

@@ -1,16 +1,20 @@
 //! The file on disk that a planned change writes to, and whether it may be written.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use krm_core::{Action, Diagnostic, PackagePath, PlannedChange};
 
+use super::attributes::Attributes;
 use super::journal::{JournalStep, STAGED, digest};
 use super::lock::Lock;
-use super::{FileKind, cannot_write, file_id};
+use super::root::{Directory, Links, is_refused};
+use super::state::FileState;
+use super::{FileKind, cannot_write};
 
 /// A planned change with the file that it writes to.
 #[derive(Debug)]
@@ -18,10 +22,19 @@ pub(super) struct WriteTarget<'a> {
     pub(super) change: &'a PlannedChange,
     /// The real path of the file, with symlinks resolved.
     pub(super) path: PathBuf,
-    /// The metadata of the existing file.
-    pub(super) metadata: Option<fs::Metadata>,
+    /// The existing file.
+    pub(super) original: Option<Original>,
     /// The name of the staged file that holds the new content until it is renamed.
     pub(super) staged: OsString,
+}
+
+/// A file that a plan replaces or deletes, as it was when its content was compared with the one that was read.
+#[derive(Debug)]
+pub(super) struct Original {
+    attributes: Attributes,
+    state: FileState,
+    /// Whether the state shows every later change. If not, the content is compared again.
+    is_settled: bool,
 }
 
 impl WriteTarget<'_> {
@@ -31,7 +44,7 @@ impl WriteTarget<'_> {
         let staged = self.staged.clone();
         let of = |text: &Option<String>| digest(text.as_deref().unwrap_or_default().as_bytes());
         let (old, new) = (of(&self.change.old), of(&self.change.new));
-        match (self.change.action(), &self.metadata) {
+        match (self.change.action(), &self.original) {
             (Action::Delete, _) => JournalStep::Delete { target, old },
             (_, Some(_)) => JournalStep::Replace { target, staged, old, new },
             (_, None) => JournalStep::Create { target, staged, new },
@@ -43,17 +56,49 @@ impl WriteTarget<'_> {
         self.path.with_file_name(&self.staged)
     }
 
-    /// Fails if the file is not as it was read: another program may have written it since, and that must not be overwritten.
-    pub(super) fn check_unchanged(&self) -> Result<(), Diagnostic> {
-        let now = match fs::read(&self.path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            other => Some(other.map_err(|error| cannot_write(&error))?),
-        };
-        if self.change.old.as_deref().map(str::as_bytes) == now.as_deref() {
-            return Ok(());
-        }
-        Err(Diagnostic::error(FileKind::FileChangedMeanwhile))
+    /// What the new file gets from the one that it replaces.
+    pub(super) fn attributes(&self) -> Option<&Attributes> {
+        self.original.as_ref().map(|original| &original.attributes)
     }
+
+    /// Fails if the file is not as it was read: another program may have written it since, and that must not be overwritten.
+    /// A new file is not checked, because creating it never overwrites another one.
+    pub(super) fn check_unchanged(
+        &self,
+        directory: &Directory,
+        name: &OsStr,
+    ) -> Result<(), Diagnostic> {
+        let (Some(original), Some(old)) = (&self.original, &self.change.old) else { return Ok(()) };
+        let is_unchanged = match directory.stat(name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => false,
+            Err(error) => return Err(cannot_write(&error)),
+            // Replacing one hard link of a file changes the state of the others, so only the content counts.
+            Ok(now) if original.state.has_other_names() => {
+                now.file_id() == original.state.file_id() && has_content(directory, name, old)?
+            }
+            Ok(now) if now != original.state => false,
+            Ok(_) => original.is_settled || has_content(directory, name, old)?,
+        };
+        if is_unchanged { Ok(()) } else { Err(Diagnostic::error(FileKind::FileChangedMeanwhile)) }
+    }
+}
+
+fn has_content(directory: &Directory, name: &OsStr, text: &str) -> Result<bool, Diagnostic> {
+    let compare = || {
+        let (file, metadata) = directory.file(Path::new(name), Links::Refuse)?;
+        is_same(&file, &metadata, text)
+    };
+    compare().map_err(|error| cannot_write(&error))
+}
+
+/// Whether a file has this content.
+fn is_same(file: &fs::File, metadata: &fs::Metadata, text: &str) -> io::Result<bool> {
+    if metadata.len() != text.len() as u64 {
+        return Ok(false);
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    file.take(metadata.len()).read_to_end(&mut bytes)?;
+    Ok(bytes == text.as_bytes())
 }
 
 pub(super) type HardLinks<'t, 'a> = Vec<(&'t WriteTarget<'a>, &'t WriteTarget<'a>)>;
@@ -65,7 +110,7 @@ pub(super) fn by_inode<'t, 'a>(
     let mut seen: BTreeMap<(u64, u64), &WriteTarget<'a>> = BTreeMap::new();
     let (mut first, mut again) = (Vec::new(), Vec::new());
     for target in targets {
-        let number = target.metadata.as_ref().and_then(file_id);
+        let number = target.original.as_ref().and_then(|original| original.state.file_id());
         match number.and_then(|number| seen.get(&number)) {
             Some(other) if target.change.new.is_some() && target.change.new == other.change.new => {
                 again.push((target, *other));
@@ -82,58 +127,98 @@ pub(super) fn by_inode<'t, 'a>(
 /// Resolves the files of planned changes; each directory is looked up once.
 pub(super) struct TargetResolver<'a> {
     lock: &'a Lock,
-    directories: BTreeMap<PathBuf, PathBuf>,
+    directories: Mutex<BTreeMap<PathBuf, PathBuf>>,
     /// A random number in the names of this run's staged files, so that they differ from those of any other run.
     mark: u64,
-    count: usize,
 }
 
 impl<'a> TargetResolver<'a> {
     pub(super) fn new(lock: &'a Lock) -> Self {
         use std::hash::{BuildHasher, RandomState};
         let mark = RandomState::new().hash_one(std::process::id());
-        Self { lock, directories: BTreeMap::new(), mark, count: 0 }
+        Self { lock, directories: Mutex::default(), mark }
     }
 
+    /// Finds the file of a change. `number` differs from those of all other changes.
     pub(super) fn find<'c>(
-        &mut self,
+        &self,
         path: &PackagePath,
         change: &'c PlannedChange,
+        number: usize,
     ) -> Result<WriteTarget<'c>, Diagnostic> {
-        let root = self.lock.root().unwrap_or(Path::new(""));
-        let (path, metadata) =
-            self.real(&root.join(path.as_str())).map_err(|error| cannot_write(&error))?;
+        let (path, original) = match &change.old {
+            Some(old) => {
+                let (path, original) = self.existing(path, old)?;
+                (path, Some(original))
+            }
+            None => (self.missing(path)?, None),
+        };
+        let staged = format!("{STAGED}{:016x}-{number}", self.mark).into();
+        Ok(WriteTarget { change, path, original, staged })
+    }
+
+    /// The real path of a file that must exist with this content.
+    fn existing(&self, path: &PackagePath, old: &str) -> Result<(PathBuf, Original), Diagnostic> {
+        let outside = || Diagnostic::error(FileKind::OutsidePackage);
+        let (root, directory) = self.lock.writable().ok_or_else(outside)?;
+        let mut path = root.join(path.as_str());
+        let open = |path: &Path| {
+            let inside = path.strip_prefix(root).map_err(|_| outside())?;
+            Ok::<_, Diagnostic>(directory.file(inside, Links::Refuse))
+        };
+        let mut opened = open(&path)?;
+        // Symlinks that stay inside are followed; the file behind them is written.
+        if opened.as_ref().is_err_and(is_refused) {
+            path = fs::canonicalize(&path).map_err(|error| cannot_write(&error))?;
+            opened = open(&path)?;
+        }
+        let (file, metadata) = opened.map_err(|error| match error.kind() {
+            io::ErrorKind::IsADirectory | io::ErrorKind::InvalidInput => {
+                Diagnostic::error(FileKind::NotARegularFile)
+            }
+            _ => cannot_write(&error),
+        })?;
+        if metadata.permissions().readonly() {
+            return Err(Diagnostic::error(FileKind::ReadOnlyFile));
+        }
+        let state = FileState::of(&metadata);
+        let is_settled = state.is_settled();
+        let is_same = is_same(&file, &metadata, old).map_err(|error| cannot_write(&error))?;
+        if !is_same {
+            return Err(Diagnostic::error(FileKind::FileChangedMeanwhile));
+        }
+        let attributes = Attributes::of(&file, metadata).map_err(|error| cannot_write(&error))?;
+        Ok((path, Original { attributes, state, is_settled }))
+    }
+
+    /// The real path of a file that must not exist.
+    fn missing(&self, path: &PackagePath) -> Result<PathBuf, Diagnostic> {
+        let root = self.lock.writable().map_or(Path::new(""), |(root, _)| root);
+        let path = self.resolve(&root.join(path.as_str())).map_err(|error| cannot_write(&error))?;
         // Plans refuse symlinks out of the package, but the disk may have changed since it was read, so the real path is checked again.
         if !self.lock.covers(&path) {
             return Err(Diagnostic::error(FileKind::OutsidePackage));
         }
-        may_be_written(change, metadata.as_ref())?;
-        self.count += 1;
-        let staged = format!("{STAGED}{:016x}-{}", self.mark, self.count).into();
-        Ok(WriteTarget { change, path, metadata, staged })
+        match fs::symlink_metadata(&path) {
+            Ok(metadata) if metadata.is_file() => Err(Diagnostic::error(FileKind::FileExists)),
+            Ok(_) => Err(Diagnostic::error(FileKind::NotARegularFile)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(path),
+            Err(error) => Err(cannot_write(&error)),
+        }
     }
 
-    /// The real path of a file and its metadata; no metadata where the file does not exist.
-    fn real(&mut self, path: &Path) -> io::Result<(PathBuf, Option<fs::Metadata>)> {
+    /// The path with all symlinks resolved, also that of a file that does not exist.
+    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
         let Some(name) = path.file_name() else { return Err(io::ErrorKind::IsADirectory.into()) };
-        let directory = match path.parent() {
-            Some(directory) if !directory.as_os_str().is_empty() => directory,
-            _ => Path::new("."),
-        };
-        if !self.directories.contains_key(directory) {
-            self.directories.insert(directory.to_owned(), real_directory(directory)?);
+        if path.is_symlink() {
+            return fs::canonicalize(path);
         }
-        let path = self.directories[directory].join(name);
-        match fs::symlink_metadata(&path) {
-            Ok(metadata) if metadata.is_symlink() => {
-                let target = fs::canonicalize(&path)?;
-                let metadata = fs::metadata(&target)?;
-                Ok((target, Some(metadata)))
-            }
-            Ok(metadata) => Ok((path, Some(metadata))),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok((path, None)),
-            Err(error) => Err(error),
+        let directory = path.parent().unwrap_or(Path::new(""));
+        let mut known = self.directories.lock().unwrap_or_else(PoisonError::into_inner);
+        if !known.contains_key(directory) {
+            known.insert(directory.to_owned(), real_directory(directory)?);
         }
+        Ok(known[directory].join(name))
     }
 }
 
@@ -157,19 +242,4 @@ fn real_directory(directory: &Path) -> io::Result<PathBuf> {
         }
     }
     Err(io::ErrorKind::NotFound.into())
-}
-
-fn may_be_written(change: &PlannedChange, there: Option<&fs::Metadata>) -> Result<(), Diagnostic> {
-    match (there, &change.old) {
-        (None, None) => Ok(()),
-        (None, Some(_)) => Err(cannot_write(&io::ErrorKind::NotFound.into())),
-        (Some(metadata), _) if !metadata.is_file() => {
-            Err(Diagnostic::error(FileKind::NotARegularFile))
-        }
-        (Some(_), None) => Err(Diagnostic::error(FileKind::FileExists)),
-        (Some(metadata), Some(_)) if metadata.permissions().readonly() => {
-            Err(Diagnostic::error(FileKind::ReadOnlyFile))
-        }
-        (Some(_), Some(_)) => Ok(()),
-    }
 }

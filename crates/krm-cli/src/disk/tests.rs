@@ -185,7 +185,7 @@ fn failed_rename_rolls_back_the_others() {
         fs::create_dir(directory.path("z.yaml")).unwrap();
         let error = apply::rename(units).unwrap_err();
         assert_eq!(error.file.as_deref(), Some(&*directory.path("z.yaml")));
-        assert!(error.hints.is_empty(), "{error:?}");
+        assert_eq!(error.hints, ["run the command again"], "{error:?}");
     });
     assert_eq!(directory.all(), format!("{OLD}, z.yaml/"));
 }
@@ -208,7 +208,7 @@ fn failed_rollback_is_reported_and_completed_by_the_next_run() {
     let directory = TestDirectory::new();
     // No next journal can be written.
     fs::create_dir(directory.path(".krm-journal-next")).unwrap();
-    with_failing_rename(&directory, |error| assert_eq!(error.hints.len(), 1, "{error:?}"));
+    with_failing_rename(&directory, |error| assert_eq!(error.hints.len(), 2, "{error:?}"));
     fs::remove_dir(directory.path(".krm-journal-next")).unwrap();
     drop(directory.lock());
     assert_eq!(directory.all(), format!("{NEW}, z.yaml/"));
@@ -232,7 +232,7 @@ fn committed_rollback_is_completed_and_removes_new_directories() {
     apply::interrupted(&everything(&directory), &directory.lock(), |units| {
         apply::make(&mut units[0], 5);
         rollback::stage_only(&mut units[0]);
-        journal::replace(&directory.root).unwrap();
+        journal::replace(&units[0].opened).unwrap();
     });
     drop(directory.lock());
     assert_eq!(directory.all(), OLD);
@@ -328,4 +328,213 @@ fn journal_path_through_a_symlink_is_not_followed() {
 fn reasons_are_lower_case_without_error_numbers() {
     let error = io::Error::from_raw_os_error(13);
     assert_eq!(io_reason(&error), "permission denied");
+}
+
+/// Swaps a directory for a symlink to another one with the same files, staged ones among them.
+fn swap_for_symlink(directory: &TestDirectory, name: &str) {
+    let (inside, aside) = (directory.path(name), directory.path("../aside"));
+    let outside = directory.path("../outside");
+    fs::create_dir(&outside).unwrap();
+    for entry in fs::read_dir(&inside).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), Path::new(&outside).join(entry.file_name())).unwrap();
+    }
+    fs::rename(&inside, aside).unwrap();
+    std::os::unix::fs::symlink(outside, inside).unwrap();
+}
+
+#[test]
+fn directory_that_is_swapped_for_a_symlink_takes_no_writes() {
+    let directory = TestDirectory::new();
+    fs::create_dir(directory.path("x")).unwrap();
+    for name in ["x/c.yaml", "x/d.yaml"] {
+        fs::write(directory.path(name), "c: 1\n").unwrap();
+    }
+    let plan = directory.plan(&[
+        ("a.yaml", Some("a: 1\n"), Some("a: 2\n")),
+        ("x/c.yaml", Some("c: 1\n"), Some("c: 2\n")),
+        ("x/d.yaml", Some("c: 1\n"), None),
+        ("x/e.yaml", None, Some("e: 2\n")),
+    ]);
+    let mut staged = Vec::new();
+    apply::interrupted(&plan, &directory.lock(), |units| {
+        swap_for_symlink(&directory, "x");
+        let names = fs::read_dir(directory.path("../outside")).unwrap();
+        staged.extend(names.map(|entry| entry.unwrap().file_name()));
+        let error = apply::rename(units).unwrap_err();
+        assert_eq!(error.file.as_deref(), Some(&*directory.path("x/c.yaml")), "{error:?}");
+    });
+    let text = |name: &str| fs::read_to_string(directory.path(name)).unwrap();
+    assert_eq!(text("../outside/c.yaml"), "c: 1\n");
+    assert_eq!(text("../outside/d.yaml"), "c: 1\n");
+    assert_eq!(fs::read_dir(directory.path("../outside")).unwrap().count(), staged.len());
+    assert_eq!(text("a.yaml"), "a: 1\n", "everything is rolled back");
+}
+
+#[test]
+fn staging_does_not_follow_a_directory_that_was_swapped() {
+    let directory = TestDirectory::new();
+    fs::create_dir(directory.path("x")).unwrap();
+    fs::write(directory.path("x/c.yaml"), "c: 1\n").unwrap();
+    let plan = directory
+        .plan(&[("x/c.yaml", Some("c: 1\n"), Some("c: 2\n")), ("x/e.yaml", None, Some("e: 2\n"))]);
+    let lock = directory.lock();
+    apply::resolved(&plan, &lock, |prepare| {
+        swap_for_symlink(&directory, "x");
+        let error = prepare().unwrap_err();
+        assert!(matches!(error.kind(), Some(FileKind::CannotWrite { .. })), "{error:?}");
+    });
+    assert_eq!(fs::read_dir(directory.path("../outside")).unwrap().count(), 1);
+}
+
+#[test]
+fn edit_right_before_the_rename_is_an_error_and_kept() {
+    let edits: [fn(&str); 5] = [
+        |path| fs::write(path, "a: mine\n").unwrap(),
+        // Of the same length, and within the same tick of the clock.
+        |path| fs::write(path, "a: 9\n").unwrap(),
+        |path| {
+            fs::write(format!("{path}~"), "a: 9\n").unwrap();
+            fs::rename(format!("{path}~"), path).unwrap();
+        },
+        |path| fs::remove_file(path).unwrap(),
+        |path| {
+            use std::os::unix::fs::PermissionsExt;
+            // A new mode would be lost as well.
+            fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
+        },
+    ];
+    for edit in edits {
+        let directory = TestDirectory::new();
+        let plan = directory.plan(&[
+            ("a.yaml", Some("a: 1\n"), Some("a: 2\n")),
+            ("b.yaml", Some("b: 1\n"), Some("b: 2\n")),
+        ]);
+        let mut edited = String::new();
+        apply::interrupted(&plan, &directory.lock(), |units| {
+            edit(&directory.path("a.yaml"));
+            edited = fs::read_to_string(directory.path("a.yaml")).unwrap_or_default();
+            let error = apply::rename(units).unwrap_err();
+            assert!(matches!(error.kind(), Some(FileKind::FileChangedMeanwhile)), "{error:?}");
+            assert_eq!(error.file.as_deref(), Some(&*directory.path("a.yaml")));
+        });
+        assert_eq!(fs::read_to_string(directory.path("a.yaml")).unwrap_or_default(), edited);
+        let b = fs::read_to_string(directory.path("b.yaml")).unwrap();
+        assert_eq!(b, "b: 1\n", "the other file is rolled back");
+        assert!(!directory.all().contains(".krm-"), "{}", directory.all());
+    }
+}
+
+#[test]
+fn edit_right_before_a_deletion_is_an_error_and_kept() {
+    let directory = TestDirectory::new();
+    let plan = directory.plan(&[("a.yaml", Some("a: 1\n"), None)]);
+    apply::interrupted(&plan, &directory.lock(), |units| {
+        fs::write(directory.path("a.yaml"), "a: 9\n").unwrap();
+        apply::rename(units).unwrap_err();
+    });
+    assert_eq!(directory.all(), OLD.replace("a: 1", "a: 9"));
+}
+
+#[test]
+fn hard_links_in_one_plan_are_all_replaced() {
+    use std::os::unix::fs::MetadataExt;
+    let directory = TestDirectory::new();
+    fs::hard_link(directory.path("a.yaml"), directory.path("c.yaml")).unwrap();
+    let changes = ["a.yaml", "c.yaml"].map(|name| (name, Some("a: 1\n"), Some("a: 2\n")));
+    directory.write(&directory.plan(&changes)).unwrap();
+    assert_eq!(directory.all(), "a.yaml a: 2, b.yaml b: 1, c.yaml a: 2");
+    let inode = |name: &str| fs::metadata(directory.path(name)).unwrap().ino();
+    assert_eq!(inode("a.yaml"), inode("c.yaml"));
+}
+
+/// An access control list in the form of the kernel: tag, permissions and id of each entry.
+#[cfg(target_os = "linux")]
+fn acl(entries: &[(u16, u16, u32)]) -> Vec<u8> {
+    let mut bytes = 2u32.to_le_bytes().to_vec();
+    for (tag, permissions, id) in entries {
+        bytes.extend(tag.to_le_bytes());
+        bytes.extend(permissions.to_le_bytes());
+        bytes.extend(id.to_le_bytes());
+    }
+    bytes
+}
+
+/// The owner may read and write, user 1234 may read, the group and others have no access.
+#[cfg(target_os = "linux")]
+const ENTRIES: [(u16, u16, u32); 5] =
+    [(1, 6, u32::MAX), (2, 4, 1234), (4, 0, u32::MAX), (16, 4, u32::MAX), (32, 0, u32::MAX)];
+
+#[cfg(target_os = "linux")]
+fn set_attribute(path: &str, name: &str, value: &[u8]) -> bool {
+    use rustix::fs::{XattrFlags, setxattr};
+    let is_set = setxattr(path, name, value, XattrFlags::empty()).is_ok();
+    if !is_set {
+        println!("skipped: the file system of {path} does not support {name}");
+    }
+    is_set
+}
+
+#[cfg(target_os = "linux")]
+fn attribute(path: &str, name: &str) -> Option<Vec<u8>> {
+    let mut bytes = [0; 1 << 12];
+    let length = rustix::fs::getxattr(path, name, &mut bytes[..]).ok()?;
+    Some(bytes[..length].to_vec())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn access_control_lists_and_attributes_survive_a_rewrite() {
+    use std::os::unix::fs::MetadataExt;
+    let directory = TestDirectory::new();
+    let path = directory.path("a.yaml");
+    let long = [b'x'; 2000];
+    let wanted = [
+        ("system.posix_acl_access", acl(&ENTRIES)),
+        ("user.note", b"mine".to_vec()),
+        ("user.long", long.to_vec()),
+    ];
+    if !wanted.iter().all(|(name, value)| set_attribute(&path, name, value)) {
+        return;
+    }
+    let mode = fs::metadata(&path).unwrap().mode();
+    let plan = directory.plan(&[("a.yaml", Some("a: 1\n"), Some("a: 2\n"))]);
+    directory.write(&plan).unwrap();
+    assert_eq!(directory.all(), OLD.replace("a: 1", "a: 2"));
+    for (name, value) in &wanted {
+        assert_eq!(attribute(&path, name).as_ref(), Some(value), "{name}");
+    }
+    assert_eq!(fs::metadata(&path).unwrap().mode(), mode);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn access_control_list_of_the_directory_does_not_widen_a_rewritten_file() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    let directory = TestDirectory::new();
+    let path = directory.path("a.yaml");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+    let everything = ENTRIES.map(|(tag, _, id)| (tag, 7, id));
+    if !set_attribute(&directory.path(""), "system.posix_acl_default", &acl(&everything)) {
+        return;
+    }
+    let plan = directory.plan(&[("a.yaml", Some("a: 1\n"), Some("a: 2\n"))]);
+    directory.write(&plan).unwrap();
+    assert_eq!(attribute(&path, "system.posix_acl_access"), None);
+    assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o640);
+}
+
+#[test]
+fn owner_and_group_survive_a_rewrite_by_root() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+    let directory = TestDirectory::new();
+    let path = directory.path("a.yaml");
+    if chown(&path, Some(1234), Some(4321)).is_err() {
+        return println!("skipped: only root may change the owner of a file");
+    }
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o660)).unwrap();
+    let plan = directory.plan(&[("a.yaml", Some("a: 1\n"), Some("a: 2\n"))]);
+    directory.write(&plan).unwrap();
+    let metadata = fs::metadata(&path).unwrap();
+    assert_eq!((metadata.uid(), metadata.gid(), metadata.mode() & 0o7777), (1234, 4321, 0o660));
 }

@@ -9,6 +9,7 @@ mod containers;
 mod corpora;
 mod disk_errors;
 mod doc_pages;
+mod file_safety;
 mod functions;
 mod git;
 mod interrupted_writes;

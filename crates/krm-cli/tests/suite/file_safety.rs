@@ -1,0 +1,67 @@
+//! What krm writes while others change the same files, and who may access what it has written.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+
+use crate::sandbox::{Sandbox, krm, skipped};
+
+const POD: &str = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: p\n";
+
+/// A package with a file in a directory, and a function that runs a script and then adds a label.
+fn with_script(script: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("shop/sub/pod.yaml", POD.as_bytes());
+    sandbox.write("outside/pod.yaml", POD.as_bytes());
+    let function = format!("cd ..\n{script} >&2\nsed 's/name: p$/&x/'\n");
+    sandbox.write("function.sh", function.as_bytes());
+    sandbox
+}
+
+#[test]
+fn edit_during_a_run_is_kept_and_reported() {
+    let sandbox = with_script("echo '# mine' >> shop/sub/pod.yaml");
+    let ran = sandbox.run("krm fn eval shop --exec 'sh ../function.sh' -q");
+    assert_eq!(ran.exit, 3, "{}", ran.stderr);
+    assert!(ran.stderr.contains("error[file-changed-meanwhile]"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("shop/sub/pod.yaml"), "{}", ran.stderr);
+    let text = fs::read_to_string(sandbox.path().join("shop/sub/pod.yaml")).unwrap();
+    assert_eq!(text, format!("{POD}# mine\n"));
+}
+
+#[test]
+fn directory_swapped_during_a_run_takes_no_writes() {
+    let sandbox = with_script("mv shop/sub aside && ln -s ../outside shop/sub");
+    let ran = sandbox.run("krm fn eval shop --exec 'sh ../function.sh' -q");
+    assert_eq!(ran.exit, 3, "{}", ran.stderr);
+    assert!(ran.stderr.contains("error[outside-package]"), "{}", ran.stderr);
+    let files = sandbox.files();
+    assert_eq!(files["outside/pod.yaml"], POD);
+    assert_eq!(files["aside/pod.yaml"], POD);
+    assert!(!files.keys().any(|name| name.contains(".krm-")), "{files:?}");
+}
+
+#[test]
+fn rewrite_by_a_user_outside_the_group_only_narrows_access() {
+    let nobody = 65_534;
+    for (mode, expected) in [(0o660, 0o600), (0o664, 0o644), (0o604, 0o600), (0o600, 0o600)] {
+        let sandbox = Sandbox::new();
+        sandbox.write("pod.yaml", POD.as_bytes());
+        let file = sandbox.path().join("pod.yaml");
+        // The owner is not a member of the group.
+        if chown(&file, Some(nobody), Some(1)).is_err() {
+            return skipped("files of another group", "only root may run krm as another user");
+        }
+        chown(sandbox.path(), Some(nobody), Some(nobody)).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+        let mut command = krm();
+        command.args(["yaml", "set", "metadata.name", "q", "pod.yaml"]).current_dir(sandbox.path());
+        let output = match command.uid(nobody).gid(nobody).output() {
+            Ok(output) => output,
+            Err(error) => return skipped("files of another group", &error.to_string()),
+        };
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let metadata = fs::metadata(&file).unwrap();
+        assert_eq!((metadata.gid(), metadata.mode() & 0o7777), (nobody, expected), "{mode:o}");
+    }
+}
