@@ -4,7 +4,7 @@ use krm_core::setters::ApplySetters;
 use krm_sdk::{Error, FunctionResult, Resource, ResourceList, Severity};
 
 use crate::config::with_context;
-use crate::{Builtin, results, setters_config};
+use crate::{Builtin, Run, results, setters_config};
 
 /// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
@@ -13,7 +13,7 @@ pub const BUILTIN: Builtin = Builtin {
     summary: "set the fields that name a setter in a `kpt-set` comment",
     doc: include_str!("../doc/apply-setters.md"),
     tags: &["v0.1", "v0.1.0", "v0.1.1", "v0.2", "v0.2.0", "v0.2.1"],
-    run,
+    run: Run::Native(run),
 };
 
 /// Sets every field that refers to one of the setters.

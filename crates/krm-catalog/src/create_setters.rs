@@ -5,7 +5,7 @@ use krm_sdk::{Diagnostic, Error, FunctionResult, Resource, ResourceList};
 
 use crate::config::with_context;
 use crate::kinds::CatalogKind;
-use crate::{Builtin, config, results, setters_config};
+use crate::{Builtin, Run, config, results, setters_config};
 
 /// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
@@ -14,7 +14,7 @@ pub const BUILTIN: Builtin = Builtin {
     summary: "add `kpt-set` comments to the fields that hold the values of setters",
     doc: include_str!("../doc/create-setters.md"),
     tags: &["v0.1", "v0.1.0"],
-    run,
+    run: Run::Native(run),
 };
 
 /// Adds a comment to every field that contains one of the values.

@@ -5,8 +5,8 @@ use krm_sdk::{Error, FunctionResult, Resource, ResourceList, Severity};
 use krm_yaml::EmptyParents;
 use serde::Deserialize;
 
-use crate::Builtin;
 use crate::config::{function_config, invalid_field, missing};
+use crate::{Builtin, Run};
 
 /// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
@@ -15,7 +15,7 @@ pub const BUILTIN: Builtin = Builtin {
     summary: "remove annotations by name",
     doc: include_str!("../doc/delete-annotations.md"),
     tags: &["v0.1", "v0.1.0"],
-    run,
+    run: Run::Native(run),
 };
 
 #[derive(Deserialize)]

@@ -5,7 +5,7 @@ use krm_sdk::results::FileRef;
 use krm_sdk::{Error, FunctionResult, Resource, ResourceList, Severity};
 use serde::Deserialize;
 
-use crate::Builtin;
+use crate::{Builtin, Run};
 
 /// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
@@ -14,7 +14,7 @@ pub const BUILTIN: Builtin = Builtin {
     summary: "write the name of the package to the ConfigMap `kptfile.kpt.dev`",
     doc: include_str!("../doc/gen-pkg-context.md"),
     tags: &[],
-    run,
+    run: Run::Native(run),
 };
 
 const NAME: &str = "kptfile.kpt.dev";

@@ -32,5 +32,22 @@ diagnostic_kinds! {
         ScriptFailed { message: Excerpt } = "starlark-error": "{message}";
         /// A Starlark script that leaves no list of resources.
         ScriptResult { found: &'static str } = "invalid-starlark-result": "expected a list in `ctx.resource_list[\"items\"]` after the script, found {found}";
+        /// A script whose brackets, operators or blocks are nested too deep for its interpreter.
+        ScriptNesting { limit: usize } = "script-nesting": "nested more than {limit} levels deep here", hint "split the expression or the block into several";
+        /// A policy function that calls itself, directly or through others.
+        RecursiveFunction { cycle: Excerpt } = "recursive-policy-function": "recursive function: {cycle}", hint "Rego does not allow recursion; use a comprehension or `walk`";
+        /// A panic of an interpreter.
+        InterpreterPanicked { message: String } = "interpreter-panicked": "the interpreter panicked: {message}", hint "report this bug in krm with the script or policy";
+        /// An interpreter that ended without a response.
+        InterpreterCrashed { reason: String } = "interpreter-crashed": "the interpreter crashed: {reason}", hint "report this bug in krm with the script or policy";
+        /// A script that overflows the stack of its interpreter.
+        InterpreterStack = "interpreter-stack-overflow": "exceeded the stack of the interpreter: values or calls are nested too deep";
+    }
+}
+
+impl CatalogKind {
+    /// Whether an interpreter failed by itself, which is a bug and not the fault of a script.
+    pub fn is_crash(&self) -> bool {
+        matches!(self, Self::InterpreterPanicked { .. } | Self::InterpreterCrashed { .. })
     }
 }

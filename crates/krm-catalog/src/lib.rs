@@ -21,7 +21,7 @@
 //! A built-in function is an ordinary function of `krm-sdk` in a module of its own, with a [`Builtin`] that describes it:
 //!
 //! ```
-//! use krm_catalog::Builtin;
+//! use krm_catalog::{Builtin, Run};
 //! use krm_sdk::{Error, ResourceList, testing};
 //!
 //! const BUILTIN: Builtin = Builtin {
@@ -30,7 +30,7 @@
 //!     summary: "set the owner of every resource",
 //!     doc: "# set-owner\n",
 //!     tags: &["v0.1"],
-//!     run,
+//!     run: Run::Native(run),
 //! };
 //!
 //! fn run(list: &mut ResourceList) -> Result<(), Error> {
@@ -64,6 +64,7 @@ pub mod format;
 #[cfg(feature = "gatekeeper")]
 pub mod gatekeeper;
 pub mod gen_pkg_context;
+pub mod interpreter;
 pub mod kinds;
 pub mod kubeconform;
 pub mod list_setters;
@@ -85,7 +86,7 @@ mod setters_config;
 pub mod starlark;
 pub mod upsert_resource;
 
-pub use builtin::Builtin;
+pub use builtin::{Builtin, Run, RunInterpreted};
 
 use kinds::CatalogKind;
 use krm_core::diagnostics::explain::Area;

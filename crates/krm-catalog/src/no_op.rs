@@ -2,7 +2,7 @@
 
 use krm_sdk::{Error, ResourceList};
 
-use crate::Builtin;
+use crate::{Builtin, Run};
 
 /// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
@@ -11,7 +11,7 @@ pub const BUILTIN: Builtin = Builtin {
     summary: "return the resources as they are",
     doc: include_str!("../doc/no-op.md"),
     tags: &["v0.1"],
-    run,
+    run: Run::Native(run),
 };
 
 /// Does nothing.

@@ -3,7 +3,7 @@
 use krm_sdk::results::FileRef;
 use krm_sdk::{Error, FunctionResult, Resource, ResourceList, Severity};
 
-use crate::Builtin;
+use crate::{Builtin, Run};
 
 /// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
@@ -12,7 +12,7 @@ pub const BUILTIN: Builtin = Builtin {
     summary: "remove resources that are never applied to a cluster",
     doc: include_str!("../doc/remove-local-config-resources.md"),
     tags: &["v0.1", "v0.1.0"],
-    run,
+    run: Run::Native(run),
 };
 
 /// Removes every resource with the annotation.

@@ -4,7 +4,7 @@ use krm_sdk::{Diagnostic, Resource};
 use krm_yaml::{NodeRef, ScalarStyle, Span};
 
 /// A position in a script: line and column in characters, from zero.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ScriptPosition {
     pub(crate) line: usize,
     pub(crate) column: usize,

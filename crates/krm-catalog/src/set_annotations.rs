@@ -8,12 +8,12 @@ use krm_sdk::{Error, FunctionResult, Resource, ResourceList, Severity};
 use krm_yaml::Value;
 use serde::Deserialize;
 
-use crate::Builtin;
 use crate::changes::{Changes, FieldSlot, change, is_null, not_a_mapping};
 use crate::config::{
     function_config, invalid_field, is_config_map, is_custom, missing, unknown_kind,
 };
 use crate::field_spec::{FieldSpec, keys};
+use crate::{Builtin, Run};
 
 /// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
@@ -22,7 +22,7 @@ pub const BUILTIN: Builtin = Builtin {
     summary: "set annotations, including those of pod and job templates",
     doc: include_str!("../doc/set-annotations.md"),
     tags: &["v0.1", "v0.1.0", "v0.1.1", "v0.1.2", "v0.1.3", "v0.1.4", "v0.1.5"],
-    run,
+    run: Run::Native(run),
 };
 
 #[derive(Default, Deserialize)]

@@ -4,9 +4,9 @@ use krm_sdk::results::FileRef;
 use krm_sdk::{Error, FunctionResult, Resource, ResourceList, Severity};
 use serde::Deserialize;
 
-use crate::Builtin;
 use crate::changes::{change, not_a_mapping};
 use crate::config::{function_config, invalid_field, missing, with_context};
+use crate::{Builtin, Run};
 
 /// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
@@ -15,7 +15,7 @@ pub const BUILTIN: Builtin = Builtin {
     summary: "set the enforcement action of Gatekeeper constraints",
     doc: include_str!("../doc/set-enforcement-action.md"),
     tags: &["v0.1", "v0.1.0"],
-    run,
+    run: Run::Native(run),
 };
 
 #[derive(Deserialize)]

@@ -6,13 +6,13 @@ use krm_core::diagnostics::closest_name;
 use krm_sdk::{Diagnostic, Error, FunctionResult, ResourceList, Severity};
 use serde::Deserialize;
 
-use crate::Builtin;
 use crate::changes::{Changes, FieldSlot, change, text_of};
 use crate::config::{
     function_config, invalid_field, is_config_map, is_custom, missing, reword_unknown_fields,
     unknown_kind,
 };
 use crate::field_spec::FieldSpec;
+use crate::{Builtin, Run};
 
 /// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
@@ -21,7 +21,7 @@ pub const BUILTIN: Builtin = Builtin {
     summary: "set the name, tag or digest of a container image",
     doc: include_str!("../doc/set-image.md"),
     tags: &["v0.1", "v0.1.0", "v0.1.1", "v0.1.2", "v0.1.3", "v0.1.4"],
-    run,
+    run: Run::Native(run),
 };
 
 #[derive(Default, Deserialize)]

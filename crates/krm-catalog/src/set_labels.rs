@@ -6,10 +6,10 @@ use krm_sdk::{Error, Resource, ResourceList, Severity};
 use krm_yaml::NodeRef;
 use serde::Deserialize;
 
-use crate::Builtin;
 use crate::changes::{Changes, FieldSlot, change, not_a_mapping};
 use crate::config::{function_config, is_config_map, is_custom, missing, unknown_kind};
 use crate::field_spec::FieldSpec;
+use crate::{Builtin, Run};
 
 /// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
@@ -18,7 +18,7 @@ pub const BUILTIN: Builtin = Builtin {
     summary: "set labels, including those of selectors and pod templates",
     doc: include_str!("../doc/set-labels.md"),
     tags: &["v0.2", "v0.2.0", "v0.2.1", "v0.2.2", "v0.2.3", "v0.2.4", "v0.2.5"],
-    run,
+    run: Run::Native(run),
 };
 
 #[derive(Deserialize)]

@@ -63,6 +63,9 @@ impl Failure {
 pub(crate) type CommandResult = Result<Exit, Failure>;
 
 fn main() -> ExitCode {
+    if let Some(code) = krm_run::serve(std::env::args_os()) {
+        return ExitCode::from(code);
+    }
     std::panic::set_hook(Box::new(|panic| console::bug(&panic.to_string())));
     let exit = guarded(commands::main);
     interrupt::end_if_received();

@@ -1,6 +1,17 @@
 //! Conditions of pipeline functions: CEL expressions about the resources that a function would receive.
 
+#[cfg(feature = "cel")]
+use std::panic::catch_unwind;
+
+use krm_catalog::interpreter::Interpreter;
+#[cfg(feature = "cel")]
+use krm_catalog::interpreter::{
+    Language, MAX_NESTING, Message, MessageReader, Syntax, check_nesting,
+};
+use krm_core::Diagnostic;
 use krm_core::functions::resource_list::Item;
+#[cfg(feature = "cel")]
+use krm_yaml::File;
 
 use crate::RunKind;
 
@@ -9,35 +20,94 @@ use crate::RunKind;
 /// # Errors
 /// If the expression is invalid, cannot be evaluated, or is not a boolean.
 #[cfg(feature = "cel")]
-pub(crate) fn is_met(expression: &str, items: &[&Item]) -> Result<bool, RunKind> {
-    use std::panic::{AssertUnwindSafe, catch_unwind};
-    let invalid = |reason: String| RunKind::InvalidCondition { reason };
-    // The generated parser of the interpreter is not free of panics.
-    let result = catch_unwind(AssertUnwindSafe(|| evaluate(expression, items)));
-    match result.unwrap_or_else(|_| Err("the expression is not valid CEL".to_owned())) {
-        Ok(cel::Value::Bool(is_met)) => Ok(is_met),
-        Ok(other) => Err(invalid(format!("expected true or false, found {}", other.type_of()))),
-        Err(reason) => Err(invalid(reason)),
+pub(crate) fn is_met(
+    expression: &str,
+    items: &[&Item],
+    interpreter: &dyn Interpreter,
+) -> Result<bool, Diagnostic> {
+    let invalid = |reason: String| Diagnostic::error(RunKind::InvalidCondition { reason });
+    check_nesting(expression, &SYNTAX).map_err(|at| {
+        let (line, column) = (at.line + 1, at.column + 1);
+        invalid(format!("nested more than {MAX_NESTING} levels deep at {line}:{column}"))
+    })?;
+    let json =
+        |item: &&Item| item.root().to_value().map(|value| krm_core::print::json::flow(&value));
+    let resources = items.iter().map(json).collect::<Result<Vec<String>, _>>();
+    let resources = resources.map_err(|error| invalid(error.to_string()))?;
+    let mut request = Message::default();
+    request.text(expression).list(&resources);
+    let response = interpreter.evaluate(&LANGUAGE, request.as_str()).map_err(|error| {
+        let first = error.diagnostics.into_iter().next();
+        let first = first.unwrap_or_else(|| invalid("no reason is known".to_owned()));
+        first.context("cannot evaluate `condition`")
+    })?;
+    let mut reader = MessageReader::new(&response);
+    match (reader.text(), reader.text()) {
+        (Some("value"), Some("true")) => Ok(true),
+        (Some("value"), Some("false")) => Ok(false),
+        (Some("error"), Some(reason)) => Err(invalid(reason.to_owned())),
+        _ => Err(invalid("the response of the interpreter is incomplete".to_owned())),
     }
+}
+
+/// The CEL interpreter.
+#[cfg(feature = "cel")]
+pub(crate) const LANGUAGE: Language = Language { name: "cel", evaluate: respond };
+
+/// What nests in CEL.
+#[cfg(feature = "cel")]
+const SYNTAX: Syntax = Syntax {
+    comment: "//",
+    quotes: "'\"",
+    has_triple_quotes: true,
+    has_raw_prefix: true,
+    raw_quote: None,
+    keywords: &["in"],
+    prefixes: &[],
+    is_indented: false,
+};
+
+/// Evaluates a request: an expression and the resources as JSON.
+#[cfg(feature = "cel")]
+fn respond(request: &str) -> String {
+    let mut reader = MessageReader::new(request);
+    let (expression, resources) =
+        (reader.text().unwrap_or_default(), reader.list().unwrap_or_default());
+    let (kind, text) = match evaluate(expression, &resources) {
+        Ok(cel::Value::Bool(is_met)) => ("value", is_met.to_string()),
+        Ok(other) => ("error", format!("expected true or false, found {}", other.type_of())),
+        Err(reason) => ("error", reason),
+    };
+    let mut response = Message::default();
+    response.text(kind).text(&text);
+    response.into_string()
 }
 
 /// Without the interpreter no condition can be checked, and running the function all the same could be wrong.
 #[cfg(not(feature = "cel"))]
-pub(crate) fn is_met(_: &str, _: &[&Item]) -> Result<bool, RunKind> {
+pub(crate) fn is_met(_: &str, _: &[&Item], _: &dyn Interpreter) -> Result<bool, Diagnostic> {
     let reason = "this build has no CEL interpreter".to_owned();
-    Err(RunKind::InvalidCondition { reason })
+    Err(Diagnostic::error(RunKind::InvalidCondition { reason }))
 }
 
 #[cfg(feature = "cel")]
-fn evaluate(expression: &str, items: &[&Item]) -> Result<cel::Value, String> {
-    let program =
-        cel::Program::compile(expression).map_err(|error| one_line(&error.to_string()))?;
-    let resources = items.iter().map(|item| {
-        item.root().to_value().map_err(|error| error.to_string()).and_then(|value| to_cel(&value))
-    });
+fn evaluate(expression: &str, resources: &[&str]) -> Result<cel::Value, String> {
+    // The generated parser of the interpreter panics on some invalid expressions.
+    let compiled = catch_unwind(|| cel::Program::compile(expression));
+    let compiled = compiled.map_err(|_| "the expression is not valid CEL".to_owned())?;
+    let program = compiled.map_err(|error| one_line(&error.to_string()))?;
+    let resources = resources.iter().map(|text| resource(text)).collect::<Result<Vec<_>, _>>()?;
     let mut context = cel::Context::default();
-    context.add_variable_from_value("resources", resources.collect::<Result<Vec<_>, _>>()?);
+    context.add_variable_from_value("resources", resources);
     program.execute(&context).map_err(|error| one_line(&error.to_string()))
+}
+
+#[cfg(feature = "cel")]
+fn resource(text: &str) -> Result<cel::Value, String> {
+    let file = File::parse(text.to_owned()).map_err(|error| error.to_string())?;
+    let root = file.documents().find_map(|document| document.root());
+    let value = root.ok_or("a resource is empty")?.to_value().map_err(|error| error.to_string())?;
+    to_cel(&value)
 }
 
 #[cfg(feature = "cel")]
@@ -89,11 +159,12 @@ fn key_text(key: &krm_yaml::Value<'_>) -> String {
 #[cfg(feature = "cel")]
 mod tests {
     use super::*;
+    use krm_catalog::interpreter::InProcess;
 
     fn met(expression: &str) -> Result<bool, String> {
         let text = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, labels: {a.b/c: d}}\nspec: {replicas: 3, paused: false, list: [1, x]}\n";
         let item = Item::parse(text.to_owned()).unwrap();
-        is_met(expression, &[&item]).map_err(|error| error.to_string())
+        is_met(expression, &[&item], &InProcess).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -115,8 +186,25 @@ mod tests {
     fn number_that_cel_cannot_represent_is_an_error() {
         let text = "apiVersion: v1\nkind: A\nmetadata: {name: a}\nn: 99999999999999999999\n";
         let item = Item::parse(text.to_owned()).unwrap();
-        let error = is_met("resources.size() == 1", &[&item]).unwrap_err().to_string();
+        let error = is_met("resources.size() == 1", &[&item], &InProcess).unwrap_err().to_string();
         assert!(error.contains("the number `99999999999999999999`"), "{error}");
+    }
+
+    #[test]
+    fn deep_condition_is_an_error() {
+        let parentheses = |n: usize| format!("{}true{}", "(".repeat(n), ")".repeat(n));
+        let deep = met(&parentheses(MAX_NESTING + 1)).unwrap_err();
+        assert_eq!(
+            deep,
+            "cannot evaluate `condition`: nested more than 1000 levels deep at 1:1001"
+        );
+        for shallow in [parentheses(20), vec!["true"; 900].join(" && ")] {
+            assert_eq!(met(&shallow), Ok(true), "{shallow}");
+        }
+        // What the interpreter does with these is its own decision; it must not overflow the stack.
+        for text in [parentheses(MAX_NESTING), format!("{}true", "!".repeat(MAX_NESTING))] {
+            let _ = met(&text);
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use krm_catalog::kinds::CatalogKind;
 use krm_core::functions::kptfile::{DeclarationSite, Role};
 use krm_core::functions::resource_list::{FunctionResult, Item};
 use krm_core::functions::results::FunctionRecord;
@@ -103,6 +104,11 @@ impl FunctionRun {
         self.is_failed_by_severity() || (exited && self.has_error_results())
     }
 
+    /// Whether a built-in function or an interpreter failed because of a bug.
+    pub fn is_crash(&self) -> bool {
+        self.errors.iter().any(is_crash)
+    }
+
     /// The role and name for messages: ``mutator `set-labels:v0.2` ``.
     pub fn label(&self) -> String {
         label(self.role, &self.record.name)
@@ -152,6 +158,12 @@ impl FunctionRun {
             false => error,
         }
     }
+}
+
+/// Whether an error is a bug of krm: a panic of a built-in function, or a crash of an interpreter.
+pub fn is_crash(error: &Diagnostic) -> bool {
+    error.kind::<CatalogKind>().is_some_and(CatalogKind::is_crash)
+        || matches!(error.kind(), Some(RunKind::Panicked { .. }))
 }
 
 /// Says which function failed or cannot run.

@@ -7,6 +7,7 @@
 //! | [`FunctionRun`] | one run of a function: output, results, diagnostics, duration, status |
 //! | [`PipelineRun`] | the run of several steps ([`run_steps`]) or of the Kptfiles of a package tree ([`Renderer`]) |
 //! | [`Function`] | the interface of external runtimes: an [`Invocation`] in, an [`Execution`] out |
+//! | [`ProcessInterpreter`] | evaluates scripts and policies in a process of their own, in which [`serve`] runs |
 //!
 //! Paths, environment and permissions are passed in by the caller; nothing here looks them up.
 //!
@@ -36,6 +37,7 @@ mod execution;
 mod function;
 mod function_run;
 mod interrupt;
+mod isolation;
 mod kinds;
 mod limits;
 mod permissions;
@@ -52,8 +54,9 @@ pub use environment::{Environment, Variable};
 pub use exec::{Exec, ExecSettings};
 pub use execution::{Execution, ExecutionEnd};
 pub use function::{Function, Invocation, OutputObserver};
-pub use function_run::{FunctionRun, RunStatus, cannot_run, label};
+pub use function_run::{FunctionRun, RunStatus, cannot_run, is_crash, label};
 pub use interrupt::Interrupt;
+pub use isolation::{INTERPRETER_ARGUMENT, ProcessInterpreter, serve};
 pub use kinds::{PermissionKind, ResolutionKind, RunKind};
 pub use limits::Limits;
 pub use permissions::Permissions;
@@ -65,7 +68,7 @@ pub use resolution::{
     Resolved, similar_builtin,
 };
 pub use runtime_factory::{RuntimeFactory, RuntimeRequest, local_directory};
-pub use step::{ItemFilter, RunScript, Runner, Script, Step};
+pub use step::{Interpreted, ItemFilter, Runner, Step};
 pub use tail::Tail;
 pub use wasi::{Wasi, WasiSettings};
 

@@ -21,7 +21,7 @@ pub struct Limits {
     pub output: usize,
     /// Bytes of standard error that are kept, for every runtime; the last 64 KiB. A function may write more.
     pub stderr: usize,
-    /// Bytes of memory, for containers and WASI modules; 2 GiB.
+    /// Bytes of memory, for containers, WASI modules, and scripts and policies in a process of their own; 2 GiB.
     pub memory: u64,
     /// Processes and threads, for containers; 512.
     pub processes: u32,

@@ -3,18 +3,18 @@
 //! `eval`, `run` and `render` all create their functions here, so that no command can bypass a permission.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use krm_core::Diagnostic;
 use krm_core::functions::kptfile::Program;
-use krm_sdk::ResourceList;
+use krm_core::functions::resource_list::Item;
 
 use crate::execution::diagnostic;
+use crate::isolation::ThreadInterpreter;
 use crate::kinds::{ResolutionKind, RunKind};
 use crate::{
     BuiltinPolicy, Container, ContainerSettings, Engine, Environment, Exec, ExecSettings, Function,
-    Network, Permissions, Pull, Resolution, Resolved, Runner, Script, Variable, Wasi, WasiSettings,
-    similar_builtin,
+    Interpreted, Interrupt, Limits, Network, Permissions, ProcessInterpreter, Pull, Resolution,
+    Resolved, Runner, Variable, Wasi, WasiSettings, condition, similar_builtin,
 };
 
 /// Creates the runtimes of functions.
@@ -32,6 +32,9 @@ pub struct RuntimeFactory {
     pub working_directory: PathBuf,
     /// Where PATH and the variables that are passed on come from.
     pub environment: Environment,
+    /// The program that evaluates scripts, policies and conditions in a process of its own; see [`crate::serve`]. Without one they
+    /// are evaluated in this process, where their memory is not limited.
+    pub interpreter: Option<PathBuf>,
 }
 
 /// What the declaration of a function requests.
@@ -109,7 +112,10 @@ impl RuntimeFactory {
         request: &RuntimeRequest,
     ) -> Result<Runner, Diagnostic> {
         match self.resolution.resolve(image, tag)? {
-            Resolved::Builtin(builtin) => Ok(Runner::Builtin(builtin)),
+            Resolved::Builtin(builtin) => {
+                let interpreted = Interpreted::builtin(builtin, self.interpreter.clone());
+                Ok(interpreted.map_or(Runner::Builtin(builtin), Runner::Interpreted))
+            }
             Resolved::Container(image) => {
                 self.container(&image, request).map_err(|error| suggest_builtin(error, &image))
             }
@@ -186,11 +192,27 @@ impl RuntimeFactory {
     /// If the file is not readable.
     pub fn starlark(&self, name: &str, file: &Path) -> Result<Runner, Diagnostic> {
         let text = std::fs::read_to_string(file).map_err(|error| cannot_read(name, &error))?;
-        let display_name = name.to_owned();
-        let run = move |list: &mut ResourceList| {
-            krm_catalog::starlark::run_file(&display_name, &text, list)
-        };
-        Ok(Runner::Script(Script { name: name.to_owned(), run: Arc::new(run) }))
+        Ok(Runner::Interpreted(Interpreted::script(name, &text, self.interpreter.clone())))
+    }
+
+    /// Whether the condition of a function is met.
+    ///
+    /// # Errors
+    /// If the condition is invalid, or exceeds a limit.
+    pub(crate) fn evaluate_condition(
+        &self,
+        expression: &str,
+        items: &[&Item],
+        (limits, interrupt): (Limits, &Interrupt),
+    ) -> Result<bool, Diagnostic> {
+        let interrupt = interrupt.clone();
+        match &self.interpreter {
+            Some(program) => {
+                let interpreter = ProcessInterpreter::new(program, limits, interrupt);
+                condition::is_met(expression, items, &interpreter)
+            }
+            None => condition::is_met(expression, items, &ThreadInterpreter { limits, interrupt }),
+        }
     }
 
     fn check_builtin_only(&self, name: &str) -> Result<(), Diagnostic> {

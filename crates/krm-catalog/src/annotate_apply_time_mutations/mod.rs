@@ -6,8 +6,8 @@ mod substitution;
 use krm_sdk::{Error, FunctionResult, Resource, ResourceList, Severity};
 use krm_yaml::NodeRef;
 
-use crate::Builtin;
 use crate::changes::{FieldSlot, change, not_a_mapping};
+use crate::{Builtin, Run};
 use comment::{MarkedField, marked_fields};
 use substitution::{Mutation, Reference, Substitution, text};
 
@@ -18,7 +18,7 @@ pub const BUILTIN: Builtin = Builtin {
     summary: "annotate resources with the fields that are set when they are applied",
     doc: include_str!("../../doc/annotate-apply-time-mutations.md"),
     tags: &["v0.1", "v0.1.0"],
-    run,
+    run: Run::Native(run),
 };
 
 const ANNOTATION: &str = "config.kubernetes.io/apply-time-mutation";

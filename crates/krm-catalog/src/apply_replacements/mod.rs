@@ -9,8 +9,8 @@ mod value;
 use krm_core::diagnostics::closest_name;
 use krm_sdk::{Diagnostic, Error, Resource, ResourceList, Severity};
 
-use crate::Builtin;
 use crate::config::{invalid_field, rejected};
+use crate::{Builtin, Run};
 use config::{Replacement, Source, Target};
 use path::FieldPath;
 use select::{TargetSelector, is_source};
@@ -23,7 +23,7 @@ pub const BUILTIN: Builtin = Builtin {
     summary: "copy values of fields into other fields",
     doc: include_str!("../../doc/apply-replacements.md"),
     tags: &["v0.1", "v0.1.0", "v0.1.1", "v0.1.2", "v0.1.3", "v0.1.4", "v0.1.5"],
-    run,
+    run: Run::Native(run),
 };
 
 /// Makes the replacements in order; later ones see the results of earlier ones.

@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use krm_sdk::{Error, Resource, ResourceList};
 use serde::Deserialize;
 
-use crate::Builtin;
 use crate::changes::{Changes, FieldSlot, change, text_of};
 use crate::config::{
     function_config, invalid_field, is_config_map, is_custom, missing, unknown_kind,
@@ -16,6 +15,7 @@ use crate::config::{
 use crate::depends_on::{Dependency, rewrite};
 use crate::field_spec::{FieldSpec, is_of};
 use crate::scope::Scopes;
+use crate::{Builtin, Run};
 use references::References;
 use renamed::Renamed;
 
@@ -26,7 +26,7 @@ pub const BUILTIN: Builtin = Builtin {
     summary: "add a prefix or suffix to names, and update references to them",
     doc: include_str!("../../doc/ensure-name-substring.md"),
     tags: &["v0.2", "v0.2.0"],
-    run,
+    run: Run::Native(run),
 };
 
 #[derive(Default, Deserialize)]

@@ -2,10 +2,8 @@
 
 use krm_sdk::{Error, FunctionResult, Resource, Severity};
 use krm_yaml::NodeRef;
-use regorus::Value;
 
-use super::review::{self, Review};
-use super::template::Template;
+use super::review::{Review, json_of};
 use crate::lookup::{below, items, text};
 
 const GROUP: &str = "constraints.gatekeeper.sh";
@@ -34,21 +32,16 @@ impl<'a> Constraint<'a> {
         })
     }
 
-    /// The violations of a matching resource.
-    pub(super) fn check(
-        &self,
-        template: &mut Template<'_>,
-        review: &Review<'_>,
-    ) -> Result<Vec<FunctionResult>, Error> {
+    /// The parameters of the policy, as JSON.
+    pub(super) fn parameters(&self) -> Result<String, Error> {
         let parameters = below(self.resource.root(), &["spec", "parameters"]);
-        let parameters = parameters.map(review::value).transpose()?;
-        let parameters = parameters.unwrap_or_else(Value::new_object);
-        let messages = template.violations(review.input(parameters))?;
-        let results = messages.into_iter().map(|message| {
-            let message = format!("{message}\nviolatedConstraint: {}", self.resource.name());
-            review.resource.result(self.severity, message).into()
-        });
-        Ok(results.collect())
+        parameters.map_or_else(|| Ok("{}".to_owned()), json_of)
+    }
+
+    /// The result for a violation.
+    pub(super) fn result(&self, review: &Review<'_>, message: &str) -> FunctionResult {
+        let message = format!("{message}\nviolatedConstraint: {}", self.resource.name());
+        review.resource.result(self.severity, message).into()
     }
 }
 

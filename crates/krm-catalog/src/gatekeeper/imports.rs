@@ -51,7 +51,7 @@ fn expand_line(line: &str, imports: &[(&str, &str)]) -> String {
 }
 
 /// The length of the quoted string at the beginning of the text.
-fn quoted_length(text: &str) -> usize {
+pub(super) fn quoted_length(text: &str) -> usize {
     let mut is_escaped = false;
     let end = text[1..].find(|c: char| {
         let is_end = c == '"' && !is_escaped;

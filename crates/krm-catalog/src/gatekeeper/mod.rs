@@ -1,8 +1,11 @@
 //! `gatekeeper`: checks resources against the ConstraintTemplates (in Rego) and constraints of the package.
 
 mod constraint;
+mod engine;
+mod exchange;
 mod imports;
 mod matching;
+mod recursion;
 mod review;
 mod template;
 
@@ -10,10 +13,13 @@ use std::collections::BTreeMap;
 
 use krm_sdk::{Diagnostic, Error, FunctionResult, ResourceList, Severity};
 
-use crate::Builtin;
+use crate::interpreter::{Interpreter, MessageReader, invalid_response};
 use crate::kinds::CatalogKind;
+use crate::{Builtin, Run};
 use constraint::Constraint;
-use review::{Reviews, inventory};
+pub use engine::LANGUAGE;
+use exchange::{Check, Outcome, PolicyError, Request};
+use review::{Review, Reviews};
 use template::Template;
 
 /// The description of the function.
@@ -23,32 +29,60 @@ pub const BUILTIN: Builtin = Builtin {
     summary: "check resources against the ConstraintTemplates and Constraints of the package",
     doc: include_str!("../../doc/gatekeeper.md"),
     tags: &["v0.1", "v0.2", "v0.2.1", "v0.3", "v0.3.0"],
-    run,
+    run: Run::Interpreted(run),
 };
 
 /// Checks every resource against every constraint, and reports violations as results.
-pub fn run(list: &mut ResourceList) -> Result<(), Error> {
+pub fn run(list: &mut ResourceList, interpreter: &dyn Interpreter) -> Result<(), Error> {
     let templates = list.items.iter().filter(|it| template::is_template(it));
-    let mut templates = templates
+    let templates = templates
         .map(|it| Ok((template::kind(it)?, Template::of(it)?)))
-        .collect::<Result<BTreeMap<String, Template<'_>>, Error>>()?;
+        .collect::<Result<Vec<(String, Template<'_>)>, Error>>()?;
+    let by_kind: BTreeMap<&str, usize> =
+        templates.iter().enumerate().map(|(at, (kind, _))| (kind.as_str(), at)).collect();
     let constraints: Vec<Constraint<'_>> = list.items.iter().filter_map(Constraint::of).collect();
     for constraint in &constraints {
-        if !templates.contains_key(&constraint.kind) {
-            return Err(missing_template(constraint, templates.keys()));
+        if !by_kind.contains_key(constraint.kind.as_str()) {
+            return Err(missing_template(constraint, by_kind.keys().copied()));
         }
     }
-    let reviews = Reviews::of(&list.items)?;
-    let inventory = inventory(&list.items)?;
-    for template in templates.values_mut() {
-        template.set_inventory(&inventory)?;
+    if templates.is_empty() {
+        return Ok(());
     }
-    let mut results = Vec::new();
-    for constraint in &constraints {
-        let Some(template) = templates.get_mut(&constraint.kind) else { continue };
-        for review in reviews.all() {
-            match matching::matches(constraint, review, &reviews) {
-                Ok(true) => results.extend(constraint.check(template, review)?),
+    let reviews = Reviews::of(&list.items)?;
+    let (checks, mut results) = checks(&constraints, &by_kind, &reviews);
+    let parameters =
+        constraints.iter().map(Constraint::parameters).collect::<Result<Vec<_>, Error>>()?;
+    let request = Request {
+        policies: templates.iter().map(|(_, template)| template.source()).collect(),
+        documents: reviews.all().iter().map(Review::document).collect(),
+        parameters: parameters.iter().map(String::as_str).collect(),
+        checks,
+    };
+    let response = interpreter.evaluate(&LANGUAGE, &request.write())?;
+    let outcome = Outcome::read(&mut MessageReader::new(&response)).ok_or_else(invalid_response)?;
+    let violations = outcome.violations.map_err(|error| policy_error(&error, &templates))?;
+    for (check, messages) in request.checks.iter().zip(violations) {
+        let (constraint, review) = (&constraints[check.parameters], &reviews.all()[check.document]);
+        results.extend(messages.iter().map(|message| constraint.result(review, message)));
+    }
+    results.sort_by_cached_key(sort_key);
+    list.results.append(&mut results);
+    Ok(())
+}
+
+/// The policies to evaluate, each on the resources that a constraint matches, and results where that cannot be decided.
+fn checks(
+    constraints: &[Constraint<'_>],
+    by_kind: &BTreeMap<&str, usize>,
+    reviews: &Reviews<'_>,
+) -> (Vec<Check>, Vec<FunctionResult>) {
+    let (mut checks, mut results) = (Vec::new(), Vec::new());
+    for (parameters, constraint) in constraints.iter().enumerate() {
+        let Some(policy) = by_kind.get(constraint.kind.as_str()).copied() else { continue };
+        for (document, review) in reviews.all().iter().enumerate() {
+            match matching::matches(constraint, review, reviews) {
+                Ok(true) => checks.push(Check { policy, document, parameters }),
                 Ok(false) => {}
                 Err(message) => {
                     results.push(review.resource.result(Severity::Error, message).into());
@@ -56,22 +90,32 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
             }
         }
     }
-    results.sort_by_cached_key(sort_key);
-    list.results.append(&mut results);
-    Ok(())
+    (checks, results)
+}
+
+fn policy_error(error: &PolicyError, templates: &[(String, Template<'_>)]) -> Error {
+    let template = |at: usize| templates.get(at).map(|(_, template)| template);
+    let diagnostic = match error {
+        PolicyError::Failed { policy, report } => template(*policy).map(|it| it.failed(report)),
+        PolicyError::NoMessage { policy } => template(*policy).map(Template::no_message),
+        PolicyError::Data { reason } => {
+            let reason = reason.as_str().into();
+            Some(Diagnostic::error(CatalogKind::PolicyFailed { reason }))
+        }
+    };
+    diagnostic.map_or_else(invalid_response, Error::from)
 }
 
 fn missing_template<'n>(
     constraint: &Constraint<'_>,
-    known: impl Iterator<Item = &'n String>,
+    known: impl Iterator<Item = &'n str>,
 ) -> Error {
     let kind = &constraint.kind;
     let node = constraint.resource.get("kind").unwrap_or(constraint.resource.root());
     let mut error = Diagnostic::error(CatalogKind::MissingTemplate { kind: kind.clone() })
         .at(constraint.resource.item().file(), node.span());
     error.file = constraint.resource.path().map(|path| path.as_str().into());
-    let known: Vec<&str> = known.map(String::as_str).collect();
-    let hint = match krm_core::diagnostics::closest_name(known.iter().copied(), kind) {
+    let hint = match krm_core::diagnostics::closest_name(known, kind) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "add the template to the package".to_owned(),
     };

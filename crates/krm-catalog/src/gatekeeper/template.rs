@@ -1,24 +1,28 @@
 //! ConstraintTemplates: Rego policies, which constraints parameterize.
 
-use core::time::Duration;
-use std::num::NonZeroU32;
-
 use krm_sdk::{Diagnostic, Error, Resource};
 use krm_yaml::NodeRef;
-use regorus::utils::limits::ExecutionTimerConfig;
-use regorus::{Engine, Value};
 
+use super::exchange::PolicySource;
 use super::imports::expand_imports;
+use super::recursion::{Recursion, find_recursion};
+use crate::interpreter::{self, Syntax, check_nesting};
 use crate::kinds::CatalogKind;
 use crate::lookup::{below, items, text};
 use crate::script_location::{self, ScriptPosition};
 
 const GROUP: &str = "templates.gatekeeper.sh";
-/// The time limit for evaluating one policy on one resource. The interpreter has no limit of steps, so this is the only use of the
-/// clock in this crate. It decides whether there is a result, never which.
-const TIME_LIMIT: Duration = Duration::from_secs(10);
-/// The number of evaluation steps between two checks of the clock.
-const CHECK_INTERVAL: NonZeroU32 = NonZeroU32::new(4096).expect("not zero");
+/// What nests in Rego.
+const SYNTAX: Syntax = Syntax {
+    comment: "#",
+    quotes: "\"",
+    has_triple_quotes: false,
+    has_raw_prefix: false,
+    raw_quote: Some('`'),
+    keywords: &["else", "if", "in", "with"],
+    prefixes: &["every", "not"],
+    is_indented: false,
+};
 
 /// Whether a resource is a template.
 pub(super) fn is_template(resource: &Resource) -> bool {
@@ -35,64 +39,51 @@ pub(super) fn kind(resource: &Resource) -> Result<String, Error> {
     Ok(kind.ok_or_else(missing)?.into_owned())
 }
 
-/// A template whose policy can be evaluated.
+/// A template and its policy.
 pub(super) struct Template<'a> {
     resource: &'a Resource,
-    scripts: Vec<NodeRef<'a>>,
-    engine: Engine,
-    rule: String,
+    nodes: Vec<NodeRef<'a>>,
+    /// The policy and its libraries, for the interpreter.
+    scripts: Vec<String>,
+    is_v1: bool,
 }
 
 impl<'a> Template<'a> {
     /// Reads the policy of a template.
     pub(super) fn of(resource: &'a Resource) -> Result<Self, Error> {
         let policy = Policy::of(resource)?;
-        let mut engine = Engine::new();
-        engine.set_rego_v0(!policy.is_v1);
-        engine.set_execution_timer_config(ExecutionTimerConfig {
-            limit: TIME_LIMIT,
-            check_interval: CHECK_INTERVAL,
-        });
-        let scripts: Vec<NodeRef<'a>> = [policy.rego].into_iter().chain(policy.libs).collect();
-        let mut template = Self { resource, scripts, engine, rule: String::new() };
-        for at in 0..template.scripts.len() {
-            let script = template.scripts[at].as_scalar().map(|it| expand_imports(&it.value()));
-            let package = template.engine.add_policy(at.to_string(), script.unwrap_or_default());
-            let package = package.map_err(|error| template.diagnostic(&error))?;
-            if at == 0 {
-                template.rule = format!("{package}.violation");
-            }
+        let nodes: Vec<NodeRef<'a>> = [policy.rego].into_iter().chain(policy.libs).collect();
+        let text = |node: &NodeRef<'a>| node.as_scalar().map(|it| it.value()).unwrap_or_default();
+        for node in &nodes {
+            check_nesting(&text(node), &SYNTAX).map_err(|at| {
+                let at = ScriptPosition { line: at.line, column: at.column };
+                locate(interpreter::too_deep(), resource, *node, at)
+            })?;
         }
-        Ok(template)
+        let scripts: Vec<String> = nodes.iter().map(|node| expand_imports(&text(node))).collect();
+        if let Some(Recursion { script, at, cycle }) = find_recursion(&scripts) {
+            let error = Diagnostic::error(CatalogKind::RecursiveFunction { cycle: cycle.into() });
+            return Err(locate(error, resource, nodes[script], at).into());
+        }
+        Ok(Self { resource, nodes, scripts, is_v1: policy.is_v1 })
     }
 
-    /// Tells the policy of the other resources, as `data.inventory`.
-    pub(super) fn set_inventory(&mut self, inventory: &Value) -> Result<(), Error> {
-        let added = self.engine.add_data(inventory.clone());
-        added.map_err(|error| self.diagnostic(&error).into())
+    /// The policy for the interpreter.
+    pub(super) fn source(&self) -> PolicySource<'_> {
+        let scripts = self.scripts.iter().map(String::as_str).collect();
+        PolicySource { is_v1: self.is_v1, scripts }
     }
 
-    /// The messages of all violations, sorted.
-    pub(super) fn violations(&mut self, input: Value) -> Result<Vec<String>, Error> {
-        self.engine.set_input(input);
-        let found = self.engine.eval_rule(self.rule.clone());
-        let found = found.map_err(|error| self.diagnostic(&error))?;
-        let found = found.as_set().cloned().unwrap_or_default();
-        let message = |it: &Value| match &it["msg"] {
-            Value::String(text) => Ok(text.to_string()),
-            _ => {
-                let reason = "a violation has no string in `msg`";
-                let hint = "write `violation[{\"msg\": msg}]`, and set `msg` to a string";
-                Err(invalid(self.resource, self.scripts[0], reason).hint(hint).into())
-            }
-        };
-        found.iter().map(message).collect()
+    /// The diagnostic for a violation without a message.
+    pub(super) fn no_message(&self) -> Diagnostic {
+        let reason = "a violation has no string in `msg`";
+        let hint = "write `violation[{\"msg\": msg}]`, and set `msg` to a string";
+        invalid(self.resource, self.nodes[0], reason).hint(hint)
     }
 
     /// The diagnostic for an error of the interpreter, at the line of the policy. Regorus has no error type of its own, so location
     /// and reason are taken from its report.
-    fn diagnostic(&self, error: &anyhow::Error) -> Diagnostic {
-        let report = format!("{error:#}");
+    pub(super) fn failed(&self, report: &str) -> Diagnostic {
         let reason = report.lines().rev().map(str::trim).find(|line| !line.is_empty());
         let reason = reason.unwrap_or_default().trim_start_matches("error: ");
         let location = report.lines().find_map(|line| {
@@ -103,7 +94,7 @@ impl<'a> Template<'a> {
                 line: line.ok()?.checked_sub(1)?,
                 column: column.ok()?.saturating_sub(1),
             };
-            Some((*self.scripts.get(script)?, at))
+            Some((*self.nodes.get(script)?, at))
         });
         let hint = match reason.contains("could not find function") {
             true => {
@@ -114,14 +105,22 @@ impl<'a> Template<'a> {
         let kind = CatalogKind::PolicyFailed { reason: reason.into() };
         let error = Diagnostic::error(kind).hint(hint);
         match location {
-            Some((node, at)) => {
-                let text = node.as_scalar().map(|it| it.value()).unwrap_or_default();
-                let end = ScriptPosition { column: at.column + 1, ..at };
-                script_location::locate(error, self.resource, node, (&text, at, end))
-            }
-            None => located(error, self.resource, self.scripts[0]),
+            Some((node, at)) => locate(error, self.resource, node, at),
+            None => located(error, self.resource, self.nodes[0]),
         }
     }
+}
+
+/// Locates a diagnostic in a script of the template.
+fn locate(
+    error: Diagnostic,
+    resource: &Resource,
+    node: NodeRef<'_>,
+    at: ScriptPosition,
+) -> Diagnostic {
+    let text = node.as_scalar().map(|it| it.value()).unwrap_or_default();
+    let end = ScriptPosition { column: at.column + 1, ..at };
+    script_location::locate(error, resource, node, (&text, at, end))
 }
 
 /// The source of a policy.

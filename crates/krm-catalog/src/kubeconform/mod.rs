@@ -14,9 +14,9 @@ use krm_sdk::{Diagnostic, Error, FunctionResult, Resource, ResourceList, Severit
 use krm_yaml::{NodeRef, Value};
 use serde::Deserialize;
 
-use crate::Builtin;
 use crate::kinds::CatalogKind;
 use crate::lookup::{child, items, text};
+use crate::{Builtin, Run};
 use output_format::OutputFormat;
 use rules::Rules;
 
@@ -27,7 +27,7 @@ pub const BUILTIN: Builtin = Builtin {
     summary: "validate every resource against the schema of its kind",
     doc: include_str!("../../doc/kubeconform.md"),
     tags: &["v0.1", "v0.1.0", "v0.1.1"],
-    run,
+    run: Run::Native(run),
 };
 
 /// The description of the older function.
@@ -37,7 +37,7 @@ pub const KUBEVAL: Builtin = Builtin {
     summary: "validate every resource against the schema of its kind, with the messages of kubeval",
     doc: include_str!("../../doc/kubeval.md"),
     tags: &["v0.1", "v0.2", "v0.3", "v0.3.0"],
-    run: kubeval,
+    run: Run::Native(kubeval),
 };
 
 /// Validates all resources, and reports violations as results.

@@ -13,7 +13,7 @@ use krm_sdk::{Diagnostic, Error, FunctionResult, Resource, ResourceList, Severit
 use crate::changes::in_resource;
 use crate::config::map_diagnostics;
 use crate::kinds::CatalogKind;
-use crate::{Builtin, config, field_type, results};
+use crate::{Builtin, Run, config, field_type, results};
 use search::Search;
 use visit::Found;
 
@@ -24,7 +24,7 @@ pub const BUILTIN: Builtin = Builtin {
     summary: "find fields by path, value and file, and set their values or comments",
     doc: include_str!("../../doc/search-replace.md"),
     tags: &["v0.1", "v0.1.0", "v0.2", "v0.2.0"],
-    run,
+    run: Run::Native(run),
 };
 
 /// Searches all resources, and replaces what was found.

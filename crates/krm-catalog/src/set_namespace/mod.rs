@@ -7,13 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use krm_sdk::{Error, FunctionResult, Resource, ResourceList, Severity};
 use serde::Deserialize;
 
-use crate::Builtin;
 use crate::changes::{Changes, change, text_of};
 use crate::config::{
     function_config, invalid_field, is_config_map, is_custom, missing, unknown_kind,
 };
 use crate::depends_on::{Dependency, rewrite};
 use crate::scope::Scopes;
+use crate::{Builtin, Run};
 use fields::{NamespaceField, namespace_fields};
 
 /// The description of the function.
@@ -24,7 +24,7 @@ pub const BUILTIN: Builtin = Builtin {
     doc: include_str!("../../doc/set-namespace.md"),
     // Up to v0.4.1 unknown kinds got a namespace, too.
     tags: &["v0.4", "v0.4.2", "v0.4.3", "v0.4.4", "v0.4.5"],
-    run,
+    run: Run::Native(run),
 };
 
 #[derive(Debug, Default, Deserialize)]

@@ -1,6 +1,5 @@
 //! The input and output of a script: the same ResourceList that exec and container functions get.
 
-use crate::kinds::CatalogKind;
 use krm_core::format::{self, FormatOptions};
 use krm_core::functions::resource_list::{AppliedOutput, InputList, InputOptions};
 use krm_core::print::json;
@@ -8,8 +7,8 @@ use krm_sdk::{Diagnostic, Error, Item, Resource, ResourceList};
 use krm_yaml::{File, NodeRef, Value};
 
 /// The ResourceList as a value.
-pub(super) fn list_of(input: &InputList<'_>) -> Result<Value<'static>, Error> {
-    let file = File::parse(input.text().to_owned()).map_err(|it| Diagnostic::from(&it))?;
+pub(super) fn list_of(text: &str) -> Result<Value<'static>, Error> {
+    let file = File::parse(text.to_owned()).map_err(|it| Diagnostic::from(&it))?;
     let root = file.documents().find_map(|document| document.root());
     let value = root.map_or(Ok(Value::Null), NodeRef::to_value).and_then(Value::into_owned);
     value.map_err(|error| Error::new(error.to_string()))
@@ -22,38 +21,30 @@ pub(super) fn options(list: &ResourceList) -> InputOptions<'_> {
 }
 
 /// The resources after the script. Those that it did not change keep their text.
-pub(super) fn resources(
-    input: &InputList<'_>,
-    list: Value<'static>,
-) -> Result<Vec<Resource>, Error> {
-    let items = items_of(list)?;
+pub(super) fn resources(input: &InputList<'_>, output: String) -> Result<Vec<Resource>, Error> {
     // The output exists only in memory, so a location in it helps nobody.
     let without_location = |mut error: Diagnostic| {
         (error.location, error.related) = (None, None);
         error
     };
-    let output =
-        input.apply_output(text_of(&items)).map_err(|refused| without_location(refused.error))?;
+    let output = input.apply_output(output).map_err(|refused| without_location(refused.error))?;
     let AppliedOutput { items, sources, .. } = output;
     items.into_iter().zip(sources).map(|(item, from)| format_new(item, from.is_none())).collect()
 }
 
 /// The list as text, a line for each resource.
-fn text_of(items: &[Value<'_>]) -> String {
+pub(super) fn text_of(items: &[Value<'_>]) -> String {
     let lines: Vec<String> = items.iter().map(json::flow).collect();
     format!("{{\"kind\":\"ResourceList\",\"items\":[\n{}\n]}}\n", lines.join(",\n"))
 }
 
-fn items_of(list: Value<'static>) -> Result<Vec<Value<'static>>, Error> {
+/// The items of a ResourceList, or whether there are any that are not a list.
+pub(super) fn items_of(list: Value<'static>) -> Result<Vec<Value<'static>>, bool> {
     match take_field(list, "items") {
         Some(Value::Sequence(items)) => Ok(items),
-        Some(_) => Err(invalid_result("another value")),
-        None => Err(invalid_result("nothing")),
+        Some(_) => Err(true),
+        None => Err(false),
     }
-}
-
-fn invalid_result(found: &'static str) -> Error {
-    Diagnostic::error(CatalogKind::ScriptResult { found }).into()
 }
 
 fn take_field(mapping: Value<'static>, name: &str) -> Option<Value<'static>> {

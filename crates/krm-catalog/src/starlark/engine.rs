@@ -1,6 +1,6 @@
 //! Running a script within limits.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::OnceLock;
 
 use krm_core::schema::kubernetes_definitions;
@@ -24,10 +24,13 @@ pub(super) struct Limits {
     memory: usize,
     /// The depth of the call stack.
     depth: usize,
+    /// The number of printed bytes, which are outside of the heap.
+    printed: usize,
 }
 
 /// A few seconds of work, and a call depth that fits the stack of any thread.
-pub(super) const LIMITS: Limits = Limits { steps: 50_000_000, memory: 512 << 20, depth: 200 };
+pub(super) const LIMITS: Limits =
+    Limits { steps: 50_000_000, memory: 512 << 20, depth: 200, printed: 16 << 20 };
 
 /// The global that holds the context. It is not an identifier, so a script cannot change it.
 const CONTEXT: &str = "the context";
@@ -62,9 +65,9 @@ pub(super) struct ScriptRun {
 
 /// Runs a script on a list of resources.
 pub(super) fn execute(name: &str, source: &str, list: &Value<'_>, limits: Limits) -> ScriptRun {
-    let printed = Printed::default();
+    let printed = Printed { limit: limits.printed, ..Printed::default() };
     let list = evaluate(name, source, list, (limits, &printed));
-    ScriptRun { list, printed: printed.0.into_inner() }
+    ScriptRun { list, printed: printed.lines.into_inner() }
 }
 
 fn evaluate(
@@ -125,12 +128,22 @@ fn globals() -> &'static Globals {
         .get_or_init(|| Globals::extended_by(&[LibraryExtension::Print, LibraryExtension::SetType]))
 }
 
+/// The printed lines, up to a limit of bytes.
 #[derive(Default)]
-struct Printed(RefCell<Vec<String>>);
+struct Printed {
+    limit: usize,
+    bytes: Cell<usize>,
+    lines: RefCell<Vec<String>>,
+}
 
 impl PrintHandler for Printed {
     fn println(&self, text: &str) -> starlark::Result<()> {
-        self.0.borrow_mut().push(text.to_owned());
+        self.bytes.set(self.bytes.get() + text.len() + 1);
+        if self.bytes.get() > self.limit {
+            let message = format!("printed more than {} bytes", self.limit);
+            return Err(starlark::Error::new_other(anyhow::anyhow!(message)));
+        }
+        self.lines.borrow_mut().push(text.to_owned());
         Ok(())
     }
 }
@@ -188,6 +201,12 @@ mod tests {
         let message =
             error("x = []\nfor i in range(10000000):\n  x.append(str(i) * 100)\n", limits);
         assert_eq!(message, "Heap memory limit of 10485760 bytes exceeded.");
+    }
+
+    #[test]
+    fn printed_lines_are_limited() {
+        let message = error("for i in range(10000000):\n  print('x' * 1000)\n", LIMITS);
+        assert_eq!(message, "printed more than 16777216 bytes");
     }
 
     #[test]

@@ -2,10 +2,10 @@
 
 use krm_sdk::{Diagnostic, Resource};
 use krm_yaml::{File, NodeRef, Span};
-use starlark::Error;
-use starlark::codemap::{FileSpan, ResolvedPos};
 
+use super::exchange::{ScriptError, ScriptSpan};
 use super::loops::RewrittenScript;
+use crate::interpreter::{self, NestingPosition};
 use crate::kinds::CatalogKind;
 use crate::script_location::{self, ScriptPosition};
 
@@ -25,19 +25,21 @@ pub(super) struct Script<'a> {
 
 impl Script<'_> {
     /// The diagnostic for an error of the script.
-    pub(super) fn diagnostic(self, error: &Error, script: &RewrittenScript) -> Diagnostic {
-        let message = error.without_diagnostic().to_string();
-        let message = message.lines().next().unwrap_or_default().into();
-        let diagnostic = Diagnostic::error(CatalogKind::ScriptFailed { message });
-        let in_script = |span: &&FileSpan| span.filename() == self.name;
-        // An error inside a library is located where the script called it.
-        let calls = error.call_stack().frames.iter().rev().filter_map(|it| it.location.as_ref());
-        let spans: Vec<&FileSpan> =
-            error.span().into_iter().chain(calls).filter(in_script).collect();
-        let Some(span) = spans.first() else { return diagnostic };
-        let mut diagnostic = self.locate(diagnostic, span, script);
-        let line = |span: &&FileSpan| script.original(span.resolve_span().begin.line) + 1;
-        let mut lines: Vec<usize> = spans.iter().map(line).collect();
+    pub(super) fn diagnostic(self, error: ScriptError, script: &RewrittenScript) -> Diagnostic {
+        let (message, spans) = match error {
+            ScriptError::NoItems { exists } => {
+                let found = if exists { "another value" } else { "nothing" };
+                return Diagnostic::error(CatalogKind::ScriptResult { found });
+            }
+            ScriptError::Failed { message, spans } => (message, spans),
+        };
+        let diagnostic = Diagnostic::error(CatalogKind::ScriptFailed { message: message.into() });
+        let Some((begin, end)) = spans.first() else { return diagnostic };
+        let original =
+            |at: &ScriptPosition| ScriptPosition { line: script.original(at.line), ..*at };
+        let mut diagnostic = self.locate(diagnostic, (original(begin), original(end)));
+        let mut lines: Vec<usize> =
+            spans.iter().map(|(begin, _)| original(begin).line + 1).collect();
         lines.dedup();
         for line in lines.iter().skip(1).take(MAX_CALLS) {
             diagnostic = diagnostic.hint(format!("called on line {line} of the script"));
@@ -45,16 +47,14 @@ impl Script<'_> {
         diagnostic
     }
 
-    fn locate(
-        self,
-        diagnostic: Diagnostic,
-        span: &FileSpan,
-        script: &RewrittenScript,
-    ) -> Diagnostic {
-        let span = span.resolve_span();
-        let position =
-            |it: ResolvedPos| ScriptPosition { line: script.original(it.line), column: it.column };
-        let (begin, end) = (position(span.begin), position(span.end));
+    /// The diagnostic for a script that is nested too deep.
+    pub(super) fn too_deep(self, at: NestingPosition) -> Diagnostic {
+        let begin = ScriptPosition { line: at.line, column: at.column };
+        let end = ScriptPosition { column: at.column + 1, ..begin };
+        self.locate(interpreter::too_deep(), (begin, end))
+    }
+
+    fn locate(self, diagnostic: Diagnostic, (begin, end): ScriptSpan) -> Diagnostic {
         if let Some((resource, node)) = self.field {
             return script_location::locate(diagnostic, resource, node, (self.text, begin, end));
         }

@@ -2,6 +2,7 @@
 
 mod answer;
 mod engine;
+mod exchange;
 mod location;
 mod loops;
 mod native;
@@ -14,8 +15,11 @@ use krm_core::functions::resource_list::InputList;
 use krm_sdk::{Any, Diagnostic, Error, Resource, ResourceList};
 use serde::Deserialize;
 
-use crate::Builtin;
 use crate::config::rejected;
+use crate::interpreter::{InProcess, Interpreter, Syntax, check_nesting};
+use crate::{Builtin, Run};
+pub use exchange::LANGUAGE;
+use exchange::Request;
 use location::Script;
 
 /// The description of the function.
@@ -25,7 +29,7 @@ pub const BUILTIN: Builtin = Builtin {
     summary: "run a Starlark script of the functionConfig on the resources",
     doc: include_str!("../../doc/starlark.md"),
     tags: &["v0.1", "v0.2", "v0.3", "v0.4", "v0.4.3", "v0.5", "v0.5.0"],
-    run,
+    run: Run::Interpreted(run),
 };
 
 const API_VERSION: &str = "fn.kpt.dev/v1alpha1";
@@ -43,8 +47,20 @@ enum Config {
     ConfigMap(BTreeMap<String, String>),
 }
 
+/// What nests in Starlark.
+const SYNTAX: Syntax = Syntax {
+    comment: "#",
+    quotes: "'\"",
+    has_triple_quotes: true,
+    has_raw_prefix: false,
+    raw_quote: None,
+    keywords: &["and", "else", "for", "if", "in", "or", "while"],
+    prefixes: &["lambda", "not"],
+    is_indented: true,
+};
+
 /// Runs the script of the functionConfig.
-pub fn run(list: &mut ResourceList) -> Result<(), Error> {
+pub fn run(list: &mut ResourceList, interpreter: &dyn Interpreter) -> Result<(), Error> {
     let config = list.function_config.clone();
     let Some(config) = config.filter(|config| config.root().as_mapping().is_some()) else {
         let error = rejected("FunctionConfig is missing. Expect `ConfigMap` or `StarlarkRun`");
@@ -55,21 +71,36 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     let name = if name.is_empty() { "starlark-function-run" } else { &name };
     let node = config.get("source").or_else(|| config.get("data.source"));
     let field = node.map(|node| (&config, node));
-    run_source(Script { name, text: &text, field }, list)
+    run_source(Script { name, text: &text, field }, list, interpreter)
 }
 
 /// Runs a script file, as `krm fn eval --starlark FILE` does. Any functionConfig is passed to the script.
 pub fn run_file(name: &str, text: &str, list: &mut ResourceList) -> Result<(), Error> {
-    run_source(Script { name, text, field: None }, list)
+    run_file_with(name, text, list, &InProcess)
 }
 
-fn run_source(source: Script<'_>, list: &mut ResourceList) -> Result<(), Error> {
+/// Like [`run_file`], with an interpreter of the caller's choice.
+pub fn run_file_with(
+    name: &str,
+    text: &str,
+    list: &mut ResourceList,
+    interpreter: &dyn Interpreter,
+) -> Result<(), Error> {
+    run_source(Script { name, text, field: None }, list, interpreter)
+}
+
+fn run_source(
+    script: Script<'_>,
+    list: &mut ResourceList,
+    interpreter: &dyn Interpreter,
+) -> Result<(), Error> {
+    check_nesting(script.text, &SYNTAX).map_err(|at| script.too_deep(at))?;
     let input = InputList::of(list.items.iter().map(Resource::item), &answer::options(list))?;
-    let script = loops::rewrite_while(source.text);
-    let context = answer::list_of(&input)?;
-    let run = engine::execute(source.name, &script.text, &context, engine::LIMITS);
-    list.log.extend(run.printed);
-    let output = run.list.map_err(|error| source.diagnostic(&error, &script))?;
+    let rewritten = loops::rewrite_while(script.text);
+    let request = Request { name: script.name, source: &rewritten.text, list: input.text() };
+    let response = request.send(interpreter)?;
+    list.log.extend(response.printed);
+    let output = response.outcome.map_err(|error| script.diagnostic(error, &rewritten))?;
     list.items = answer::resources(&input, output)?;
     Ok(())
 }
@@ -119,6 +150,7 @@ fn locate(diagnostic: Diagnostic, config: &Resource, field: &str) -> Diagnostic 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::interpreter::{Language, MAX_NESTING, STACK_SIZE};
 
     fn list() -> ResourceList {
         let pod =
@@ -144,6 +176,51 @@ mod tests {
         let mut list = list();
         run_file("n.star", script, &mut list).unwrap();
         assert_eq!(list.log, ["#/definitions/io.k8s.api.apps.v1.DeploymentSpec", "integer"]);
+    }
+
+    /// Evaluates on a quarter of the stack.
+    struct SmallStack;
+
+    impl Interpreter for SmallStack {
+        fn evaluate(&self, language: &Language, request: &str) -> Result<String, Error> {
+            let (evaluate, request) = (language.evaluate, request.to_owned());
+            let thread = std::thread::Builder::new().stack_size(STACK_SIZE / 4);
+            Ok(thread.spawn(move || evaluate(&request)).unwrap().join().unwrap())
+        }
+    }
+
+    #[test]
+    fn nested_scripts_fit_the_stack() {
+        let repeat = |text: &str, count: usize| text.repeat(count);
+        let deep = MAX_NESTING - 10;
+        for script in [
+            format!("x = {}{}", repeat("[", deep), repeat("]", deep)),
+            format!("x = {}1{}", repeat("(", deep), repeat(")", deep)),
+            format!("x = {}1", repeat("1 + ", deep)),
+            format!("x = {}1", repeat("not ", deep)),
+            format!("x = {}1", repeat("- ", deep)),
+            format!("x = {}1", repeat("1 and ", deep)),
+            format!("x = {}1", repeat("lambda: ", deep / 2)),
+            format!("x = {}1", repeat("1 if 1 else ", deep / 2)),
+            format!("x = {{}}{}", repeat(".get(1, {})", deep / 2 - 5)),
+            format!("x = [1 {}]", repeat("for x in [1] ", deep / 4)),
+            (0..deep - 5).map(|at| format!("{}if 1:\n", repeat(" ", at))).collect::<String>()
+                + &repeat(" ", deep)
+                + "x = 1",
+            format!("if 0:\n  x = 1\n{}", repeat("elif 0:\n  x = 1\n", deep - 5)),
+        ] {
+            let ran = run_file_with("n.star", &script, &mut list(), &SmallStack);
+            assert_eq!(ran, Ok(()), "{}", &script[..30]);
+        }
+    }
+
+    #[test]
+    fn deep_scripts_are_located() {
+        let script = format!("x = 1\ny = {}\n", "[".repeat(4000));
+        let error = run_file("n.star", &script, &mut list()).unwrap_err();
+        let at = error.diagnostics[0].location.as_deref().unwrap();
+        assert_eq!((error.diagnostics[0].id(), at.line), ("script-nesting", 2));
+        assert_eq!(at.column as usize, 4 + MAX_NESTING - 1);
     }
 
     #[test]

@@ -9,9 +9,9 @@ use krm_core::print::source_text;
 use krm_sdk::{Any, Diagnostic, Error, Resource, ResourceList};
 use krm_yaml::{EmptyParents, NodeRef};
 
-use crate::Builtin;
 use crate::config::missing;
 use crate::kinds::CatalogKind;
+use crate::{Builtin, Run};
 
 /// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
@@ -20,7 +20,7 @@ pub const BUILTIN: Builtin = Builtin {
     summary: "add a resource, or replace the one with the same identity",
     doc: include_str!("../../doc/upsert-resource.md"),
     tags: &["v0.2", "v0.2.0"],
-    run,
+    run: Run::Native(run),
 };
 
 /// The file of the resource.

@@ -13,6 +13,7 @@ mod file_safety;
 mod functions;
 mod git;
 mod interrupted_writes;
+mod isolation;
 mod krmignore;
 mod package_properties;
 mod peak_memory;

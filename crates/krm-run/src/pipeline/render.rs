@@ -10,7 +10,7 @@ use krm_core::{Diagnostic, Severity};
 
 use super::{PipelineRun, run_tree};
 use crate::{
-    FunctionRun, Interrupt, Limits, RunStatus, RuntimeFactory, RuntimeRequest, Step, condition,
+    FunctionRun, Interrupt, Limits, RunStatus, RuntimeFactory, RuntimeRequest, Step,
     local_directory,
 };
 
@@ -45,8 +45,13 @@ impl Renderer {
         let is_met = function.condition.as_ref().map_or(Ok(true), |condition| {
             let selected: Vec<&Item> =
                 items.iter().filter(|it| function.selection.selects(it.resource())).collect();
-            condition::is_met(&condition.expression, &selected)
-                .map_err(|error| condition.place.error(error))
+            self.factory
+                .evaluate_condition(
+                    &condition.expression,
+                    &selected,
+                    (self.limits, &self.interrupt),
+                )
+                .map_err(|error| condition.place.locate(error))
         });
         let step = match is_met.and_then(|is_met| match is_met {
             true => self.step(package, function, items).map(Some),

@@ -1,38 +1,35 @@
-//! Built-in functions and scripts: they work on the items themselves, and a panic is an error like any other.
+//! Built-in functions: they work on the items themselves, and a panic is an error like any other.
 //!
-//! They run on their own thread, because a function that exceeds its time or is interrupted cannot be stopped from outside.
-//! It is abandoned: it only has copies of the items, so nothing that it still does is visible, and it ends with krm.
+//! Those in Rust run on their own thread, because a function that exceeds its time or is interrupted cannot be stopped from
+//! outside. It is abandoned: it only has copies of the items, so nothing that it still does is visible, and it ends with krm.
 
-use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::mpsc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use krm_catalog::interpreter::panic_message;
 use krm_core::functions::resource_list::{Item, check_name};
 use krm_core::{Diagnostic, PackagePath};
 use krm_sdk::{Error, Resource, ResourceList};
 
 use super::{Returned, Step};
 use crate::execution::quote_stderr;
-use crate::{FunctionRun, Interrupt, RunKind, Tail};
-
-/// How often the interrupt is polled.
-const TICK: Duration = Duration::from_millis(50);
+use crate::isolation::wait;
+use crate::{FunctionRun, Interrupt, Limits, RunKind, Tail};
 
 /// The stack size of the main thread of a program, which functions are written for.
 const STACK: usize = 8 * 1024 * 1024;
 
 /// How a function ended, and the list as it left it.
-type ThreadOutput = (thread::Result<Result<(), Error>>, ResourceList);
+pub(super) type CallOutput = (thread::Result<Result<(), Error>>, ResourceList);
 
 /// Runs the function on copies of the items. Everything but the items is stored in `run`.
 pub(super) fn run(
     step: &Step,
-    function: impl Fn(&mut ResourceList) -> Result<(), Error> + Send + 'static,
+    call: impl FnOnce(ResourceList) -> Result<CallOutput, RunKind>,
     sent: &[&Item],
-    interrupt: &Interrupt,
     run: &mut FunctionRun,
 ) -> Option<Returned> {
     let start = Instant::now();
@@ -41,7 +38,7 @@ pub(super) fn run(
         function_config: step.config.clone().map(Resource::from),
         ..ResourceList::default()
     };
-    let output = spawn(function, list).and_then(|receiver| wait(&receiver, step, start, interrupt));
+    let output = call(list);
     run.duration = start.elapsed();
     let (result, list) = match output {
         Ok(output) => output,
@@ -77,10 +74,13 @@ pub(super) fn run(
     }
 }
 
-fn spawn(
+/// Calls a function on a thread of its own, within its time.
+pub(super) fn on_thread(
     function: impl Fn(&mut ResourceList) -> Result<(), Error> + Send + 'static,
     mut list: ResourceList,
-) -> Result<Receiver<ThreadOutput>, RunKind> {
+    limits: &Limits,
+    interrupt: &Interrupt,
+) -> Result<CallOutput, RunKind> {
     let (sender, receiver) = mpsc::channel();
     let work = move || {
         let result = catch_unwind(AssertUnwindSafe(|| function(&mut list)));
@@ -88,36 +88,8 @@ fn spawn(
         let _ = sender.send((result, list));
     };
     match thread::Builder::new().stack_size(STACK).spawn(work) {
-        Ok(_) => Ok(receiver),
+        Ok(_) => wait(&receiver, limits.time, interrupt),
         Err(error) => Err(RunKind::CannotStart { reason: error.to_string() }),
-    }
-}
-
-/// Waits until the function returns, its time is over or it is interrupted.
-fn wait(
-    receiver: &Receiver<ThreadOutput>,
-    step: &Step,
-    start: Instant,
-    interrupt: &Interrupt,
-) -> Result<ThreadOutput, RunKind> {
-    let limit = step.limits.time;
-    loop {
-        if interrupt.is_interrupted() {
-            return Err(RunKind::Interrupted);
-        }
-        let left = limit.saturating_sub(start.elapsed());
-        match receiver.recv_timeout(left.min(TICK)) {
-            Ok(output) => return Ok(output),
-            Err(RecvTimeoutError::Timeout) if left.is_zero() => {
-                return Err(RunKind::Timeout { limit });
-            }
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err(RunKind::Crashed {
-                    reason: "its thread ended without a result".to_owned(),
-                });
-            }
-        }
     }
 }
 
@@ -158,12 +130,6 @@ fn stderr_of(lines: &[String], step: &Step) -> Tail {
         tail.push(b"\n");
     }
     tail
-}
-
-/// The message of a panic.
-fn panic_message(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("no message")
 }
 
 /// The item with its path relative to the package of the function.

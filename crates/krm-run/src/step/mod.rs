@@ -13,9 +13,10 @@
 
 mod external;
 mod in_process;
+mod interpreted;
 mod reorder;
 
-use std::sync::Arc;
+pub use interpreted::Interpreted;
 
 use krm_catalog::Builtin;
 use krm_core::files::Placement;
@@ -23,7 +24,7 @@ use krm_core::functions::kptfile::{DeclarationSite, Role};
 use krm_core::functions::resource_list::{Item, Version};
 use krm_core::functions::results::FunctionRecord;
 use krm_core::{Diagnostic, Severity};
-use krm_sdk::{Error, ResourceList};
+use krm_sdk::ResourceList;
 
 use crate::kinds::RunKind;
 use crate::{Function, FunctionRun, Interrupt, Limits, RunStatus};
@@ -32,22 +33,11 @@ use crate::{Function, FunctionRun, Interrupt, Limits, RunStatus};
 pub enum Runner {
     /// A built-in function, which works on the items themselves.
     Builtin(&'static Builtin),
-    /// A script that krm interprets, which works on the items themselves.
-    Script(Script),
+    /// A script or a built-in function that needs an interpreter, which works on the items themselves.
+    Interpreted(Interpreted),
     /// A process, container or module, which reads and writes a ResourceList.
     External(Box<dyn Function>),
 }
-
-/// A script and its interpreter.
-pub struct Script {
-    /// The file, for messages.
-    pub name: String,
-    /// Runs the script.
-    pub run: Arc<RunScript>,
-}
-
-/// Runs a script on a list of resources.
-pub type RunScript = dyn Fn(&mut ResourceList) -> Result<(), Error> + Send + Sync;
 
 /// Decides which items a function receives.
 pub type ItemFilter = dyn Fn(&Item) -> bool + Send + Sync;
@@ -62,7 +52,7 @@ impl Runner {
     fn name(&self) -> &str {
         match self {
             Self::Builtin(builtin) => builtin.name,
-            Self::Script(script) => &script.name,
+            Self::Interpreted(function) => function.name(),
             Self::External(function) => function.name(),
         }
     }
@@ -130,8 +120,10 @@ impl Step {
 
     /// Starts what can be started before the items are known; see [`Function::start_ahead`].
     pub fn start_ahead(&self) {
-        if let Runner::External(function) = &self.runner {
-            function.start_ahead(&self.limits);
+        match &self.runner {
+            Runner::Builtin(_) => {}
+            Runner::Interpreted(function) => function.start_ahead(&self.limits),
+            Runner::External(function) => function.start_ahead(&self.limits),
         }
     }
 
@@ -151,11 +143,15 @@ impl Step {
         let returned = match &self.runner {
             Runner::Builtin(builtin) => {
                 let builtin = *builtin;
-                in_process::run(self, move |list| builtin.call(list), &sent, interrupt, &mut run)
+                let call = |list| {
+                    let call = move |list: &mut ResourceList| builtin.call(list);
+                    in_process::on_thread(call, list, &self.limits, interrupt)
+                };
+                in_process::run(self, call, &sent, &mut run)
             }
-            Runner::Script(script) => {
-                let function = Arc::clone(&script.run);
-                in_process::run(self, move |list| function(list), &sent, interrupt, &mut run)
+            Runner::Interpreted(function) => {
+                let call = |list| Ok(function.call(list, &self.limits, interrupt));
+                in_process::run(self, call, &sent, &mut run)
             }
             Runner::External(function) => {
                 external::run(self, &**function, &sent, interrupt, &mut run)
@@ -172,7 +168,11 @@ impl Step {
         FunctionRecord {
             name: self.name.clone(),
             runtime: self.runtime,
-            is_builtin: matches!(self.runner, Runner::Builtin(_)),
+            is_builtin: match &self.runner {
+                Runner::Builtin(_) => true,
+                Runner::Interpreted(function) => function.is_builtin(),
+                Runner::External(_) => false,
+            },
             package: self.package.clone(),
             ..FunctionRecord::default()
         }

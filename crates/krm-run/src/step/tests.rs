@@ -53,7 +53,14 @@ fn fake(answer: fn(&str) -> String, code: i32) -> Step {
 }
 
 fn built_in(run: fn(&mut ResourceList) -> Result<(), Error>) -> Step {
-    let builtin = Builtin { name: "mine", aliases: &[], summary: "", doc: "", tags: &[], run };
+    let builtin = Builtin {
+        name: "mine",
+        aliases: &[],
+        summary: "",
+        doc: "",
+        tags: &[],
+        run: krm_catalog::Run::Native(run),
+    };
     Step::new(Runner::Builtin(Box::leak(Box::new(builtin))))
 }
 

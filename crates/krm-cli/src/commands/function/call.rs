@@ -1,12 +1,12 @@
 //! `krm fn call`: runs a built-in function from standard input to standard output, for other orchestrators.
 
-use krm_core::Severity;
+use krm_core::{Diagnostic, Severity};
 use krm_sdk::stream::Stream;
 use krm_yaml::ReadOptions;
 
 use super::doc;
-use super::function_config;
 use super::piped_list::stdin_failure;
+use super::{function_config, interpreter};
 use crate::console::Console;
 use crate::{CommandResult, Exit, Failure, disk};
 
@@ -32,7 +32,7 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     let file = disk::parse(disk::STDIN, ReadOptions::default()).map_err(Failure::input)?;
     let (stream, mut list) = Stream::read(file.into_text()).map_err(stdin_failure)?;
     stream.check_documents().map_err(stdin_failure)?;
-    if let Err(error) = builtin.call(&mut list) {
+    if let Err(error) = interpreter::call(builtin, &mut list) {
         let results = error.results(list.results);
         if stream.can_carry_results() {
             console.print(&stream.write_failed(&results).map_err(stdin_failure)?)?;
@@ -40,7 +40,10 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
         // Locations without a file are in the functionConfig.
         let errors = error.diagnostics.into_iter();
         let errors = errors.map(|it| function_config::with_file(it, function_config::NO_FILE));
-        return Err(Failure::Diagnostics(Exit::Function, errors.collect()));
+        let errors: Vec<Diagnostic> = errors.collect();
+        let is_crash = errors.iter().any(krm_run::is_crash);
+        let exit = if is_crash { Exit::Bug } else { Exit::Function };
+        return Err(Failure::Diagnostics(exit, errors));
     }
     console.print(&stream.write(&list).map_err(stdin_failure)?)?;
     let errors: Vec<_> = list.results.iter().filter(|it| it.severity == Severity::Error).collect();

@@ -12,7 +12,7 @@ pub(super) struct LimitFlags {
     #[arg(long, value_name = "TIME", value_parser = time)]
     timeout: Option<Duration>,
 
-    /// Memory limit of containers and Wasm modules: 512m, 2g [default: 2g]
+    /// Memory limit of containers, Wasm modules, scripts and policies: 512m, 2g [default: 2g]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     memory: Option<u64>,
 

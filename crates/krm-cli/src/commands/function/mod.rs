@@ -7,6 +7,7 @@ mod eval;
 mod finish;
 pub(crate) mod function_config;
 pub(crate) mod images;
+mod interpreter;
 pub(crate) mod kinds;
 mod limits;
 mod list;

@@ -8,6 +8,7 @@ use krm_core::Diagnostic;
 use krm_run::{Mount, PermissionKind, Permissions, Pull, RuntimeFactory, User, Variable};
 
 use super::images::Images;
+use super::interpreter;
 use super::limits::LimitFlags;
 use crate::{Failure, disk};
 
@@ -98,6 +99,7 @@ impl PermissionFlags {
             engine: self.runtime.clone(),
             working_directory,
             environment: env::vars_os().collect(),
+            interpreter: interpreter::program(),
         })
     }
 }

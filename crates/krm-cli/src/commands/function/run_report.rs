@@ -116,6 +116,7 @@ pub(super) fn errors(pipeline: &PipelineRun, package: &Package) -> Vec<Diagnosti
 pub(super) fn exit(pipeline: &PipelineRun) -> Exit {
     let failed: Vec<_> = pipeline.runs.iter().filter(|run| run.is_failed()).collect();
     match failed.iter().all(|run| run.is_finding()) {
+        _ if failed.iter().any(|run| run.is_crash()) => Exit::Bug,
         true if failed.is_empty() => Exit::Success,
         true => Exit::Findings,
         false => Exit::Function,

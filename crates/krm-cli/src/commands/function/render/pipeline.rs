@@ -10,7 +10,7 @@ use krm_run::{Environment, Permissions, PipelineRun, Renderer, RuntimeFactory};
 use krm_yaml::File;
 
 use super::super::finish::{self, FileContents};
-use super::super::{open_package, run_report};
+use super::super::{interpreter, open_package, run_report};
 use super::{Args, report};
 use crate::cli::Global;
 use crate::commands::cfg::edit_session::EditSession;
@@ -80,6 +80,7 @@ fn renderer(args: &Args) -> Result<Renderer, Failure> {
         engine: args.runtime.clone(),
         working_directory: std::env::current_dir()?,
         environment: std::env::vars_os().collect::<Environment>(),
+        interpreter: interpreter::program(),
     };
     Ok(Renderer {
         factory,

@@ -84,7 +84,11 @@ pub(super) fn failure_exit(pipeline: &PipelineRun) -> Exit {
         let is_validator = run.role == Some(Role::Validator);
         (is_validator && run.has_error_results()) || run.is_failed_by_severity()
     };
-    if failed.all(is_finding) { Exit::Findings } else { Exit::Function }
+    match failed.clone().any(FunctionRun::is_crash) {
+        true => Exit::Bug,
+        false if failed.all(is_finding) => Exit::Findings,
+        false => Exit::Function,
+    }
 }
 
 /// Deletions that need `--allow-delete`: of a Kptfile or Krmfile, or of everything.
