@@ -15,6 +15,7 @@ mod schema;
 mod shell;
 mod supply_chain;
 mod tidy;
+mod torture;
 mod triples;
 
 use std::process::ExitCode;
@@ -127,6 +128,12 @@ const COMMANDS: &[Command] = &[
         usage: "[TARGET] [--minutes M]",
         help: "run all fuzz targets, or one, for M minutes each",
         run: fuzz::run,
+    },
+    Command {
+        name: "torture",
+        usage: "[--kills N] [--signals N] [--faults N] [--races N] [--swaps N] [--seed N] [--skip N] [--jobs N] [--krm PATH] [--dir DIR]",
+        help: "kill krm, inject faults, race it and swap its directories, and check that files are old or new",
+        run: torture::run,
     },
 ];
 

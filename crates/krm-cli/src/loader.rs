@@ -10,6 +10,7 @@ use std::sync::Arc;
 use krm_core::{Destination, Diagnostic, OriginalFile, Package, PackageFile, PackagePath, Plan};
 use krm_yaml::{File, ReadOptions};
 
+use crate::consistent_read::{self, DirectoryState};
 use crate::disk::FileKind;
 use crate::walk::{self, FoundFile, Subpackages, WalkResult};
 use crate::{disk, parallel};
@@ -36,6 +37,8 @@ pub(crate) struct LoadedPackage {
     hard_links: HardLinks,
     /// Directories in which a run is writing, or was interrupted.
     pub(crate) journals: Vec<PathBuf>,
+    /// The directories of the package as they were before they were read.
+    pub(crate) directories: Vec<DirectoryState>,
     /// Directories below this one whose files are not part of the package.
     pub(crate) closed: Vec<String>,
     /// The files that are not manifests, with their paths on disk.
@@ -111,7 +114,7 @@ impl LoadedPackage {
 
 /// Reads a directory, a single file, or standard input.
 pub(crate) fn load(name: &str, jobs: Option<NonZeroUsize>) -> Result<LoadedPackage, Diagnostic> {
-    load_with(name, jobs, Subpackages::Include)
+    load_with(name, jobs, Subpackages::Include, false)
 }
 
 /// Reads another version of packages that are read already. Files of the same path and text are read and held once.
@@ -120,16 +123,17 @@ pub(crate) fn load_beside(
     jobs: Option<NonZeroUsize>,
     beside: &[&Package],
 ) -> Result<LoadedPackage, Diagnostic> {
-    open(name, jobs, Subpackages::Include, beside)
+    open(name, jobs, Subpackages::Include, beside, false)
 }
 
-/// Reads a directory with its subpackages, or without.
+/// Reads a directory with its subpackages, or without. Nobody else writes to it if it is locked.
 pub(crate) fn load_with(
     name: &str,
     jobs: Option<NonZeroUsize>,
     subpackages: Subpackages,
+    is_locked: bool,
 ) -> Result<LoadedPackage, Diagnostic> {
-    open(name, jobs, subpackages, &[])
+    open(name, jobs, subpackages, &[], is_locked)
 }
 
 /// Reads a directory without its subpackages, and with them if its Kptfile says that the package reaches into them.
@@ -140,11 +144,13 @@ pub(crate) fn load_if(
     jobs: Option<NonZeroUsize>,
     excluded: Subpackages,
     reaches: fn(&Package) -> bool,
+    is_locked: bool,
 ) -> Result<LoadedPackage, Diagnostic> {
     let kptfile = Path::new(name).join("Kptfile");
     let kptfile = kptfile.to_str().filter(|_| kptfile.is_file()).map(|path| load(path, jobs));
     let is_included = kptfile.is_some_and(|it| it.is_ok_and(|loaded| reaches(&loaded.package)));
-    load_with(name, jobs, if is_included { Subpackages::Include } else { excluded })
+    let subpackages = if is_included { Subpackages::Include } else { excluded };
+    load_with(name, jobs, subpackages, is_locked)
 }
 
 fn open(
@@ -152,6 +158,7 @@ fn open(
     jobs: Option<NonZeroUsize>,
     subpackages: Subpackages,
     beside: &[&Package],
+    is_locked: bool,
 ) -> Result<LoadedPackage, Diagnostic> {
     if name == disk::STDIN {
         return stream();
@@ -165,20 +172,14 @@ fn open(
         error.in_file(&*title)
     })?;
     if root.is_dir() {
-        let WalkResult { found, diagnostics, journals, closed, others } =
-            walk::files(&root, &title, subpackages);
-        let (package, hard_links) = read_all(found, jobs, beside);
-        let (origin, others) = (Origin::Directory, others.into_iter().collect());
-        return Ok(LoadedPackage {
-            package,
-            title,
-            origin,
-            diagnostics,
-            hard_links,
-            journals,
-            closed,
-            others,
-        });
+        let read = |previous: &[&Package]| {
+            let beside: Vec<&Package> = beside.iter().chain(previous).copied().collect();
+            directory(&root, &title, jobs, subpackages, &beside)
+        };
+        return match is_locked {
+            true => Ok(read(&[])),
+            false => consistent_read::read(&root, &title, read),
+        };
     }
     let path = root.file_name().and_then(|name| PackagePath::new(name.to_str()?).ok());
     let Some(path) = path else { return Err(walk::not_utf8(title)) };
@@ -190,6 +191,31 @@ fn open(
         is_external_symlink: false,
     }];
     Ok(alone(read_all(found, jobs, beside).0, title, Origin::File))
+}
+
+/// Reads a directory once.
+fn directory(
+    root: &Path,
+    title: &str,
+    jobs: Option<NonZeroUsize>,
+    subpackages: Subpackages,
+    beside: &[&Package],
+) -> LoadedPackage {
+    let WalkResult { found, diagnostics, journals, closed, others, directories } =
+        walk::files(root, title, subpackages);
+    let (package, hard_links) = read_all(found, jobs, beside);
+    let (origin, others) = (Origin::Directory, others.into_iter().collect());
+    LoadedPackage {
+        package,
+        title: title.to_owned(),
+        origin,
+        diagnostics,
+        hard_links,
+        journals,
+        directories,
+        closed,
+        others,
+    }
 }
 
 fn stream() -> Result<LoadedPackage, Diagnostic> {
@@ -210,6 +236,7 @@ fn alone(package: Package, title: String, origin: Origin) -> LoadedPackage {
         diagnostics: Vec::new(),
         hard_links: HardLinks::new(),
         journals: Vec::new(),
+        directories: Vec::new(),
         closed: Vec::new(),
         others: BTreeMap::new(),
     }

@@ -2,6 +2,7 @@
 
 mod cli;
 mod commands;
+mod consistent_read;
 mod console;
 mod disk;
 mod explanations;

@@ -9,6 +9,7 @@ use std::rc::Rc;
 use krm_core::model::IgnorePatterns;
 use krm_core::{Diagnostic, PackagePath};
 
+use crate::consistent_read::DirectoryState;
 use crate::disk::{self, FileKind};
 use crate::loader::join_display_path;
 
@@ -52,6 +53,8 @@ pub(crate) struct WalkResult {
     pub(crate) others: Vec<(PackagePath, PathBuf)>,
     /// Directories that were not entered: ignored ones and excluded subpackages.
     pub(crate) closed: Vec<String>,
+    /// The directories as they were before they were listed.
+    pub(crate) directories: Vec<DirectoryState>,
 }
 
 /// Walks a directory.
@@ -141,6 +144,7 @@ impl Walk<'_> {
 
     /// Collects the files of one directory, and returns the directories in it to visit next.
     fn directory(&mut self, directory: &Path, ignored: Layers, is_excluded: bool) -> Vec<Waiting> {
+        self.result.directories.push(DirectoryState::of(self.root.join(directory)));
         let entries = match entries(&self.root.join(directory)) {
             Ok(entries) => entries,
             Err(_) if is_excluded => return Vec::new(),
@@ -149,8 +153,8 @@ impl Walk<'_> {
                 return Vec::new();
             }
         };
-        // Looked up by name, because a pattern may ignore hidden files.
-        if disk::has_journal(&self.root.join(directory)) {
+        // Before ignored files are removed, because a pattern may ignore hidden files.
+        if entries.iter().any(|(name, _)| disk::is_journal(name)) {
             self.result.journals.push(self.root.join(directory));
         }
         let has_ignore_file = entries.iter().any(|(name, _)| name == IGNORE_FILE);

@@ -12,6 +12,7 @@ use super::attributes::Attributes;
 use super::journal::{self, JournalStep};
 use super::lock::{Lock, OnDiagnostic, has_journal, shared};
 use super::open_directories::OpenDirectories;
+use super::rollback::RollbackError;
 use super::root::Directory;
 use super::target::{TargetResolver, WriteTarget, by_inode};
 use super::{
@@ -275,8 +276,12 @@ pub(super) fn rename(units: &mut [Unit<'_>]) -> Result<(), Diagnostic> {
         let Some(error) = results.into_iter().find_map(Result::err) else { continue };
         return Err(match rollback::roll_back(units) {
             Ok(()) => error,
-            Err(cause) => error.hint(format!(
+            Err(RollbackError::NotBegun(cause)) => error.hint(format!(
                 "files written before cannot be rolled back ({}); the next command that writes here completes the run",
+                io_reason(&cause)
+            )),
+            Err(RollbackError::NotFinished(cause)) => error.hint(format!(
+                "not all files written before are rolled back ({}); the next command that writes here completes that",
                 io_reason(&cause)
             )),
         });

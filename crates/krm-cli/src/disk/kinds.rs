@@ -51,6 +51,14 @@ diagnostic_kinds! {
         /// Another process held the lock on the directory for too long.
         Locked { holder: String, seconds: u64 } = "locked": "{holder} has been writing to this directory for more than {seconds} seconds; nothing was written",
             hint "wait until it is done, or stop it";
+        /// Another process is writing to a directory that is being read.
+        BeingWritten { holder: String } = "being-written": "{holder} is writing to this directory, and some of its files are old and some are new",
+            hint "run the command again when it is done";
+        /// A killed run has left a directory that is being read.
+        HalfWritten = "half-written": "an interrupted run has left some files old and some new",
+            hint "run it again, or any other command that writes here, to complete it";
+        /// Files changed while they were read, each time that they were read.
+        ChangedWhileRead = "changed-while-read": "the files are changed faster than they can be read", hint "run the command again";
         /// The operating system refuses to lock the directory.
         CannotLock { reason: String } = "cannot-lock": "cannot lock the directory: {reason}; nothing was written";
         /// The file system has no advisory locks.

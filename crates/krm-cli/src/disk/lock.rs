@@ -55,6 +55,11 @@ impl Lock {
         Self { root: common_directory(names), ..Self::default() }
     }
 
+    /// Whether nobody else can write to the directory.
+    pub(crate) fn is_held(&self) -> bool {
+        self.directory.is_some()
+    }
+
     /// The directory that paths of a plan are relative to, where it may be written.
     pub(super) fn writable(&self) -> Option<(&Path, &Directory)> {
         self.root.as_deref().zip(self.directory.as_ref())
@@ -269,7 +274,7 @@ fn has_no_locks(error: &io::Error) -> bool {
 }
 
 /// Whether a run is writing to a directory, or was interrupted there.
-pub(crate) fn has_journal(directory: &Path) -> bool {
+pub(super) fn has_journal(directory: &Path) -> bool {
     directory.join(journal::NAME).symlink_metadata().is_ok()
 }
 

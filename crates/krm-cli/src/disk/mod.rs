@@ -3,6 +3,7 @@
 mod apply;
 mod attributes;
 mod flush;
+mod half_written;
 mod journal;
 mod kinds;
 mod lock;
@@ -20,6 +21,7 @@ mod state;
 mod step;
 mod target;
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
@@ -28,8 +30,9 @@ use krm_core::Diagnostic;
 use krm_yaml::{File, ReadOptions};
 
 pub(crate) use apply::write;
+pub(crate) use half_written::HalfWritten;
 pub(crate) use kinds::FileKind;
-pub(crate) use lock::{Lock, has_journal};
+pub(crate) use lock::Lock;
 
 /// The argument that means standard input or output.
 pub(crate) const STDIN: &str = "-";
@@ -37,6 +40,11 @@ pub(crate) const STDIN: &str = "-";
 /// Whether this is the name of a file that krm creates while it writes.
 pub(crate) fn is_internal_file(name: &str) -> bool {
     name.starts_with(journal::STAGED)
+}
+
+/// Whether this is the name of a journal.
+pub(crate) fn is_journal(name: &OsStr) -> bool {
+    name == journal::NAME
 }
 
 /// The name that messages give a file.

@@ -28,22 +28,44 @@ fn without_commit(unit: &Unit<'_>) -> io::Result<()> {
     journal::replace(&unit.opened)
 }
 
+/// A rollback that failed, and what the next run is going to do.
+#[derive(Debug)]
+pub(super) enum RollbackError {
+    /// The first journal is in effect: the run is completed.
+    NotBegun(io::Error),
+    /// The journal of the rollback is in effect: the rollback is completed.
+    NotFinished(io::Error),
+}
+
 /// Restores the old contents. This is a run of its own with a journal that replaces the first one: a rollback can be killed, too.
-pub(super) fn roll_back(units: &[Unit<'_>]) -> io::Result<()> {
-    for unit in units {
-        let steps = inverse_steps(unit);
-        // Listed before they are staged, so that a killed rollback leaves no file that nobody knows.
-        let mut journal = journal::begin_next(&unit.opened, &steps)?;
-        let staged = stage(unit).and_then(|()| journal.commit());
-        if staged.is_err() {
-            recover::discard_next(&unit.opened)?;
-        }
-        staged?;
-        journal::replace(&unit.opened)?;
-        recover::forward(&steps, &unit.opened)?;
-        journal::end(&unit.opened)?;
+pub(super) fn roll_back(units: &[Unit<'_>]) -> Result<(), RollbackError> {
+    let prepared = units.iter().try_for_each(prepare);
+    if let Err(error) = prepared {
+        let discard = |unit: &Unit<'_>| recover::discard_next(&unit.opened);
+        // What cannot be removed is listed in the next journal.
+        units.iter().for_each(|unit| _ = discard(unit));
+        return Err(RollbackError::NotBegun(error));
     }
-    Ok(())
+    for (at, unit) in units.iter().enumerate() {
+        journal::replace(&unit.opened).map_err(|error| match at {
+            0 => RollbackError::NotBegun(error),
+            _ => RollbackError::NotFinished(error),
+        })?;
+    }
+    units.iter().try_for_each(finish).map_err(RollbackError::NotFinished)
+}
+
+/// Everything up to the point where the journal of the rollback replaces the first one.
+fn prepare(unit: &Unit<'_>) -> io::Result<()> {
+    // Listed before they are staged, so that a killed rollback leaves no file that nobody knows.
+    let mut journal = journal::begin_next(&unit.opened, &inverse_steps(unit))?;
+    stage(unit)?;
+    journal.commit()
+}
+
+fn finish(unit: &Unit<'_>) -> io::Result<()> {
+    recover::forward(&inverse_steps(unit), &unit.opened)?;
+    journal::end(&unit.opened)
 }
 
 /// The steps that revert what a run did: changes that were made, staged files that are not needed, and new directories.
@@ -102,7 +124,5 @@ fn inverse(target: &WriteTarget<'_>, step: &JournalStep) -> JournalStep {
 #[cfg(test)]
 pub(super) fn stage_only(unit: &mut Unit<'_>) {
     unit.executed = vec![true; unit.targets.len()];
-    let mut journal = journal::begin_next(&unit.opened, &inverse_steps(unit)).unwrap();
-    stage(unit).unwrap();
-    journal.commit().unwrap();
+    prepare(unit).unwrap();
 }

@@ -199,6 +199,83 @@ fn concurrent_writers_do_not_interleave() {
 }
 
 #[test]
+fn reader_during_a_write_sees_one_version() {
+    let package = Package::new(200);
+    package.fill(ANNOTATE.before);
+    let inner = package.directory.path().join("f3");
+    let mut reads = 0;
+    for round in 0..8 {
+        let kv = format!("run=round{round}");
+        let mut writer = package.start(&["cfg", "annotate", ".", "--kv", &kv]);
+        let mut is_over = false;
+        while !is_over {
+            is_over = writer.try_wait().unwrap().is_some();
+            let (directory, count) =
+                if reads % 2 == 0 { (package.directory.path(), 200) } else { (&*inner, 20) };
+            let output = krm().args(["cfg", "cat", "."]).current_dir(directory).output().unwrap();
+            let text = String::from_utf8_lossy(&output.stdout);
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            let new = text.matches(&format!("run: {}\n", &kv[4..])).count();
+            assert!(new == 0 || new == count, "{new} of {count} files are new");
+            reads += 1;
+        }
+    }
+    println!("{reads} reads");
+}
+
+#[test]
+fn half_written_package_is_not_read() {
+    let package = Package::new(40);
+    package.fill(ANNOTATE.before);
+    let journal = package.directory.path().join("f3/.krm-journal");
+    let inner = package.directory.path().join("f3/inner");
+    fs::create_dir(&inner).unwrap();
+    fs::write(inner.join("a.yaml"), (ANNOTATE.before)(0)).unwrap();
+    fs::write(&journal, "krm journal 1\ncommit\n").unwrap();
+    for directory in [package.directory.path(), &inner] {
+        for args in
+            [&["cfg", "cat", "."][..], &["fn", "source", "."], &["cfg", "fmt", ".", "--diff"]]
+        {
+            let output = krm().args(args).current_dir(directory).output().unwrap();
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(3), "{args:?}: {stderr}");
+            assert!(stderr.starts_with("error[half-written]: "), "{stderr}");
+            assert_eq!(output.stdout, b"");
+        }
+    }
+    // Before the commit all files are old.
+    fs::write(&journal, "krm journal 1\n").unwrap();
+    let output = krm().args(["cfg", "cat", "."]).current_dir(package.directory.path()).output();
+    assert!(output.unwrap().status.success());
+    // The next command that writes completes it.
+    fs::write(&journal, "krm journal 1\ncommit\n").unwrap();
+    assert!(package.start(RECOVER).wait().unwrap().success());
+    let output = krm().args(["cfg", "cat", "."]).current_dir(package.directory.path()).output();
+    assert!(output.unwrap().status.success());
+}
+
+#[test]
+fn reader_waits_for_a_writer_and_names_it() {
+    let package = Package::new(1);
+    package.fill(ANNOTATE.before);
+    let journal = package.directory.path().join(".krm-journal");
+    fs::write(&journal, "krm journal 1\ncommit\n").unwrap();
+    let lock = fs::File::open(package.directory.path()).unwrap();
+    lock.lock().unwrap();
+    let start = Instant::now();
+    let output = package.start(&["cfg", "count", "."]).wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{stderr}");
+    assert!(stderr.starts_with("error[being-written]: .: "), "{stderr}");
+    assert!(start.elapsed() < Duration::from_secs(20));
+    let reader = package.start(&["cfg", "count", "."]);
+    sleep(Duration::from_millis(100));
+    fs::remove_file(&journal).unwrap();
+    lock.unlock().unwrap();
+    assert!(reader.wait_with_output().unwrap().status.success());
+}
+
+#[test]
 fn second_writer_waits_and_names_the_lock_holder() {
     let package = Package::new(1);
     package.fill(ANNOTATE.before);

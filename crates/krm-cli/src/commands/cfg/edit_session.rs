@@ -128,11 +128,16 @@ impl<'a> EditSession<'a> {
         let names: Vec<String> =
             [dir.to_owned()].into_iter().chain(others.iter().cloned()).collect();
         let lock = plan::lock(&names, &edit_options.preview, console)?;
+        let is_locked = lock.is_held();
         let (scope, excluded) = (scope.into(), Subpackages::JournalsOnly);
         let load = || match scope {
-            SubpackageScope::All => loader::load_with(dir, global.jobs, Subpackages::Include),
-            SubpackageScope::None => loader::load_with(dir, global.jobs, excluded),
-            SubpackageScope::If(reaches) => loader::load_if(dir, global.jobs, excluded, reaches),
+            SubpackageScope::All => {
+                loader::load_with(dir, global.jobs, Subpackages::Include, is_locked)
+            }
+            SubpackageScope::None => loader::load_with(dir, global.jobs, excluded, is_locked),
+            SubpackageScope::If(reaches) => {
+                loader::load_if(dir, global.jobs, excluded, reaches, is_locked)
+            }
         };
         let load = || load().map_err(Failure::input);
         let mut loaded = load()?;

@@ -85,8 +85,10 @@ impl SetterPackage {
     pub(super) fn load(&self, global: &Global) -> Result<ReadPackage, Failure> {
         let (dir, recurse_subpackages) = (&self.dir, self.recurse_subpackages);
         let loaded = match recurse_subpackages {
-            true => loader::load_with(dir, global.jobs, Subpackages::Include),
-            false => loader::load_if(dir, global.jobs, Subpackages::Exclude, reach_subpackages),
+            true => loader::load_with(dir, global.jobs, Subpackages::Include, false),
+            false => {
+                loader::load_if(dir, global.jobs, Subpackages::Exclude, reach_subpackages, false)
+            }
         };
         let loaded = loaded.map_err(Failure::input)?;
         Ok(ReadPackage { loaded, openapi: self.documents(global)?, recurse_subpackages })
