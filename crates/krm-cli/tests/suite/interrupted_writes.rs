@@ -219,6 +219,7 @@ fn reader_during_a_write_sees_one_version() {
             assert!(new == 0 || new == count, "{new} of {count} files are new");
             reads += 1;
         }
+        assert!(writer.wait().unwrap().success());
     }
     println!("{reads} reads");
 }
