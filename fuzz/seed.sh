@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
 cases=../crates/krm-yaml/tests/cases
-for target in round_trip same_meaning quick_is_thorough untouched_stays edit_is_read_back unknown_survives path schema format answer; do
+for target in round_trip same_meaning quick_is_thorough untouched_stays edit_is_read_back unknown_survives path schema format answer kubernetes_reader; do
     mkdir -p "corpus/$target"
 done
 
@@ -32,7 +32,7 @@ for input in corpus/round_trip/*-[0-9]*; do
         { printf '\%03o\%03o\%03o\%03o\%03o0123456789a' $manner 0 $((1 - manner)) 1 $manner; cat "$input"; } >"corpus/answer/$name-$manner"
     done
     for edit in 0 1 2 3; do
-        for target in untouched_stays edit_is_read_back unknown_survives; do
+        for target in untouched_stays edit_is_read_back unknown_survives kubernetes_reader; do
             # Sixteen bytes that choose the edit; the position in the file and the kind of the change vary.
             printf '\0\0\0\%03o\%03o\0\0\0\0\0\0\0\0\0\0\0' $((edit * 17 + 1)) $((edit * 3)) | cat - "$input" >"corpus/$target/$name-$edit"
         done

@@ -20,13 +20,17 @@ mod formatting;
 #[path = "../../crates/krm-core/tests/suite/merging/mod.rs"]
 mod merging;
 
+use std::cell::RefCell;
+
 use krm_core::PackageFile;
 use krm_core::merge::{OnConflict, MergeOptions};
 use krm_core::setters::{ParsedComment, Pattern, find_setter_fields, parse_reference};
-use krm_yaml::{Path, Segment};
+use krm_testkit::KubernetesReader;
+use krm_yaml::{File, Path, Segment};
 use properties::draw::Draw;
 use properties::editing::{self, EditResult, Edited, Scope};
-use properties::{Verdict, emit, common_lines, reading};
+use properties::kubernetes::{self, Comparison};
+use properties::{Verdict, common_lines, emit, reading};
 
 /// The number of bytes that choose the edit.
 pub const EDIT: usize = 16;
@@ -106,6 +110,48 @@ pub fn edit_is_read_back(data: &[u8]) {
 /// An edit keeps the comments, tags, anchors and directives of other entries.
 pub fn unknown_survives(data: &[u8]) {
     edited(data, Edited::unknown_survives);
+}
+
+thread_local! {
+    /// The process with Kubernetes' reader, which `cargo xtask peers --only gopeer` builds.
+    static READER: RefCell<KubernetesReader> = RefCell::new(
+        KubernetesReader::start()
+            .expect("run `cargo xtask peers --only gopeer` first")
+            .expect("gopeer starts"),
+    );
+}
+
+/// Kubernetes and krm read a text alike, and the result of an edit or of formatting, too. The first [`EDIT`] bytes choose the edit.
+pub fn kubernetes_reader(data: &[u8]) {
+    let Some((choices, rest)) = data.split_at_checked(EDIT) else { return };
+    let generated;
+    let text = if choices[0] == 0xff {
+        generated = emit::sample(&mut Draw::new(rest)).text;
+        &generated
+    } else {
+        let Some(text) = text_of(rest) else { return };
+        text
+    };
+    READER.with_borrow_mut(|reader| match kubernetes::compare(text, reader) {
+        Comparison::Different(why) => panic!("{why}\n{text}\n{text:?}"),
+        Comparison::Same => {
+            let scope = [Scope::One, Scope::Few, Scope::Swap, Scope::Format][usize::from(choices[1]) % 4];
+            let mut draw = Draw::new(&choices[2..]);
+            if let EditResult::Edited(edited) = editing::edit(&mut draw, text, scope, false) {
+                holds(kubernetes::reads_edit(&edited, reader));
+            }
+            if let Some(new) = formatted(text) {
+                holds(kubernetes::same_after(&new, reader));
+            }
+        }
+        Comparison::Refused | Comparison::Known(_) => {}
+    });
+}
+
+/// The text with its fields in order, if that changes it.
+fn formatted(text: &str) -> Option<String> {
+    let file = File::parse(text.to_owned()).ok()?;
+    krm_core::format::format(&file, krm_core::format::FormatOptions::default()).ok()?.text
 }
 
 /// Formatting keeps the meaning and all comments, and formatting again changes nothing.

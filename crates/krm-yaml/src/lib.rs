@@ -72,6 +72,7 @@
 //! ```text
 //! text ─► read ─► fast_parser ──────────────────► node table     `node`: twelve bytes per node
 //!           └───► parser ─► events ─► table_builder ─┘           `error_help`: from parser errors to syntax errors
+//!                 lenient: another pass over a file with errors   what Kubernetes accepts although YAML 1.2 does not
 //!
 //!         node_ref · path · lookup · value          views of the table; nothing is copied
 //!         trivia · layout · comment                 comments and their owners, computed from the text on request
@@ -91,6 +92,7 @@ mod file;
 mod flow_style;
 mod kind;
 mod layout;
+mod lenient;
 mod lookup;
 mod node;
 mod node_ref;

@@ -70,9 +70,9 @@ pub(crate) struct ParserError {
 /// Options for parsing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// Refuse flow collections whose lines are indented less than YAML 1.2 requires. Compat: Kubernetes' own reader accepts them, so the
-    /// default is to accept them.
-    pub strict_indentation: bool,
+    /// Refuse what YAML 1.2 forbids but Kubernetes' own reader accepts, such as flow collections and quoted scalars whose lines are indented too
+    /// little. Compat: the default is to read every file that Kubernetes reads.
+    pub strict: bool,
     /// The maximum nesting depth of block collections and of flow collections.
     pub max_depth: u16,
     /// Use the complete parser for all documents, even for those that the fast parser can handle. The result is the same, which tests check.
@@ -81,7 +81,7 @@ pub struct ReadOptions {
 
 impl Default for ReadOptions {
     fn default() -> Self {
-        Self { strict_indentation: false, max_depth: 256, thorough: false }
+        Self { strict: false, max_depth: 256, thorough: false }
     }
 }
 
@@ -100,7 +100,7 @@ impl<'a> Parser<'a> {
     /// The events of a text starting at a `---`, with offsets in the whole text.
     pub(crate) fn starting_at(text: &'a str, base: u32, options: ReadOptions) -> Self {
         let options = granit_parser::options! {
-            strict_indentation: options.strict_indentation,
+            strict_indentation: options.strict,
             emit_anchor_events: true,
             emit_comments: false,
             flow_nesting_limit: usize::from(options.max_depth),

@@ -5,18 +5,30 @@
 
 use crate::document::Document;
 use crate::fast_parser::FastParser;
+use crate::lenient::read_leniently;
 use crate::parser::{Parser, ReadOptions};
 use crate::span::Span;
 use crate::table_builder::Builder;
 
 /// Parses all documents of a text.
 pub(crate) fn read(text: &str, options: ReadOptions) -> Vec<Document> {
-    if options.thorough || options.strict_indentation {
+    if options.strict {
         return parse_all(text, options);
     }
+    if options.thorough {
+        let documents = parse_all(text, options);
+        let is_valid = documents.iter().all(|document| document.error.is_none());
+        return if is_valid {
+            documents
+        } else {
+            read_leniently(text, options).unwrap_or(documents)
+        };
+    }
     // The text after an error starts where the complete parser recovers, so that one reads the whole file.
-    parse_fast_documents(text, options)
-        .map_or_else(|| parse_all(text, options), |read| read.documents)
+    match parse_fast_documents(text, options) {
+        Some(read) => read.documents,
+        None => read_leniently(text, options).unwrap_or_else(|| parse_all(text, options)),
+    }
 }
 
 /// The number of documents that the fast parser handles, and the number of all documents.

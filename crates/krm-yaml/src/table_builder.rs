@@ -251,6 +251,12 @@ impl<'t> Builder<'t> {
         dash.map_or(reported, |dash| dash.start)
     }
 
+    /// Whether the innermost open collection is in flow style.
+    pub(crate) fn is_in_flow_collection(&self) -> bool {
+        let open = self.open.last().map(|open| self.nodes[open.node as usize]);
+        open.is_some_and(|node| node.collection_style() != CollectionStyle::Block)
+    }
+
     fn is_in_mapping(&self) -> bool {
         let open = self.open.last();
         open.is_some_and(|open| self.nodes[open.node as usize].kind() == NodeKind::Mapping)

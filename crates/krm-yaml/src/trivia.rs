@@ -56,8 +56,9 @@ impl<'a> Gap<'a> {
 
     fn is_marker(&self) -> bool {
         let rest = &self.text.as_bytes()[self.at as usize..];
+        // Compat: Kubernetes accepts a comment directly after `---`.
         (rest.starts_with(b"---") || rest.starts_with(b"..."))
-            && rest.get(3).is_none_or(|&b| is_blank(b) || is_break(b))
+            && rest.get(3).is_none_or(|&b| is_blank(b) || is_break(b) || b == b'#')
             && self.is_at_line_start()
     }
 

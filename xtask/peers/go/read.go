@@ -75,13 +75,26 @@ func readText(text []byte) (lines []byte) {
 			return lines
 		}
 		if err != nil {
-			return appendError(lines, err)
+			return appendError(lines, errors.Join(err, yamlError(text)))
 		}
 		line, err := json.Marshal(document)
 		if err != nil {
 			return appendError(lines, err)
 		}
 		lines = append(append(lines, line...), '\n')
+	}
+}
+
+// yamlError is why a text cannot be read as YAML. For a text that starts like JSON, kubectl reports only why it is not JSON.
+func yamlError(text []byte) error {
+	decoder := kubernetes.NewYAMLToJSONDecoder(bytes.NewReader(text))
+	for {
+		var document json.RawMessage
+		if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
 	}
 }
 

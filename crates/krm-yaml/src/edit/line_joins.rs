@@ -1,8 +1,34 @@
-//! Insertions next to removed lines: both need the same line break, and only one of them may have it.
+//! Joins of new and old text: line breaks next to removed lines, and spaces before comments.
 
 use super::lower::EditContext;
 use super::splice::Part;
-use crate::span::{Span, next_line};
+use crate::span::{Span, is_blank, next_line};
+
+/// Adds a space between new text and a comment that follows the old text directly, as in `"a"#comment`: after a plain scalar it would be no
+/// comment.
+pub(crate) fn separate_comments(context: &mut EditContext<'_>) {
+    let bytes = context.text.as_bytes();
+    let is_glued = |at: u32| {
+        let at = at as usize;
+        bytes.get(at) == Some(&b'#') && at.checked_sub(1).is_some_and(|at| !is_blank(bytes[at]))
+    };
+    for splice in context.splices.iter_mut().filter(|splice| !splice.parts.is_empty()) {
+        let end = splice.span.end;
+        let next = splice.parts[1..].iter().map(|part| match part {
+            Part::Keep(kept) => Some(kept.start),
+            Part::New(_) => None,
+        });
+        let next: Vec<Option<u32>> = next.chain([Some(end)]).collect();
+        for (part, next) in splice.parts.iter_mut().zip(next) {
+            if let (Part::New(text), Some(next)) = (part, next)
+                && text.ends_with(|c: char| !c.is_whitespace())
+                && is_glued(next)
+            {
+                text.push(' ');
+            }
+        }
+    }
+}
 
 /// Moves insertions at the end of a removed line behind the removed lines.
 ///

@@ -189,6 +189,7 @@ fn lower<'a, 'e>(
     end_of_file::mend(&mut context);
     moved_lines::keep_within(&mut context);
     line_joins::keep_insertions(&mut context);
+    line_joins::separate_comments(&mut context);
     Ok(Lowered { splices: context.splices, collections, json_scalars: context.style.json_scalars })
 }
 

@@ -19,6 +19,7 @@ mod file;
 mod first_entry;
 mod flow;
 mod json_numbers;
+mod kubernetes;
 mod line_joins;
 mod lower;
 mod moved_lines;

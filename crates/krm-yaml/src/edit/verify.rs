@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::lower::CollectionChange;
-use super::{DocumentEdit, EditError, EditErrorKind};
+use super::{DocumentEdit, EditError, EditErrorKind, kubernetes};
 use crate::ScalarType;
 use crate::document::DocumentRef;
 use crate::file::File;
@@ -14,7 +14,7 @@ use crate::node::NodeKind;
 use crate::node_ref::{NodeRef, Scalar};
 use crate::parser::ReadOptions;
 
-/// Returns the new text of the document if it means what the edit asks for.
+/// Returns the new text of the document if it means what the edit asks for, and if Kubernetes reads it like the old one.
 pub(crate) fn read_back(
     document: DocumentRef<'_>,
     edit: &DocumentEdit<'_>,
@@ -22,25 +22,13 @@ pub(crate) fn read_back(
     json_scalars: bool,
     text: String,
 ) -> Result<String, EditError> {
-    let whole = document.root().map_or(document.span(), |root| root.full_span());
-    let refuse = |kind: EditErrorKind| Err(EditError::new(whole, kind));
-    let Ok(file) = File::parse_with(text, ReadOptions::default()) else {
-        return refuse(EditErrorKind::ResultTooLarge);
-    };
-    if let Some(error) = file.errors().next() {
-        return refuse(EditErrorKind::InvalidResult { error: error.to_string().into() });
-    }
     let expected = Expected { edit, changes, json_scalars };
-    let is_one = file.documents().count() == 1;
-    let new = file.document(0).filter(|_| is_one).and_then(|new| new.root());
-    let (Some(old), Some(new)) = (document.root(), new) else {
-        return refuse(EditErrorKind::NotOneDocument);
-    };
-    if let Err(node) = expected.node(old, new) {
-        let subject = format!("`{}`", node.path());
-        return Err(EditError::at(node, EditErrorKind::ChangesMeaning { subject }));
+    let file = expected.read(document, text)?;
+    let new = file.document(0).and_then(|new| kubernetes::without_hazards(document, new));
+    match new.map(|text| expected.read(document, text)) {
+        Some(Ok(changed)) => Ok(changed.into_text()),
+        Some(Err(_)) | None => Ok(file.into_text()),
     }
-    Ok(file.into_text())
 }
 
 struct Expected<'e, 'c> {
@@ -51,6 +39,28 @@ struct Expected<'e, 'c> {
 }
 
 impl Expected<'_, '_> {
+    /// Parses the new text of the document and compares it with the old one.
+    fn read(&self, document: DocumentRef<'_>, text: String) -> Result<File, EditError> {
+        let whole = document.root().map_or(document.span(), |root| root.full_span());
+        let refuse = |kind: EditErrorKind| Err(EditError::new(whole, kind));
+        let Ok(file) = File::parse_with(text, ReadOptions::default()) else {
+            return refuse(EditErrorKind::ResultTooLarge);
+        };
+        if let Some(error) = file.errors().next() {
+            return refuse(EditErrorKind::InvalidResult { error: error.to_string().into() });
+        }
+        let is_one = file.documents().count() == 1;
+        let new = file.document(0).filter(|_| is_one).and_then(|new| new.root());
+        let (Some(old), Some(new)) = (document.root(), new) else {
+            return refuse(EditErrorKind::NotOneDocument);
+        };
+        if let Err(node) = self.node(old, new) {
+            let subject = format!("`{}`", node.path());
+            return Err(EditError::at(node, EditErrorKind::ChangesMeaning { subject }));
+        }
+        Ok(file)
+    }
+
     /// Compares an old node and its changes with the new node. The error is the old node that differs.
     fn node<'a>(&self, old: NodeRef<'a>, new: NodeRef<'_>) -> Result<(), NodeRef<'a>> {
         let holds = |ok: bool| if ok { Ok(()) } else { Err(old) };

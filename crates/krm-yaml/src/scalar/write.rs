@@ -178,6 +178,8 @@ fn is_plain(text: &str, flow: bool, key: bool) -> bool {
     let Some(first) = text.chars().next() else { return false };
     let second = text[first.len_utf8()..].chars().next();
     let opens_well = match first {
+        // Compat: Kubernetes reads `?` and `:` in flow collections as indicators, whatever follows.
+        '?' | ':' if flow => false,
         '-' | '?' | ':' => second.is_some_and(|c| c != ' ' && !(flow && is_flow_indicator(c))),
         ',' | '[' | ']' | '{' | '}' | '#' | '&' | '*' | '!' | '|' | '>' | '\'' | '"' | '%'
         | '@' | '`' | ' ' => false,
@@ -190,7 +192,7 @@ fn is_plain(text: &str, flow: bool, key: bool) -> bool {
         && !text.ends_with([' ', ':'])
         && !text.contains(": ")
         && !text.contains(" #")
-        && !(flow && text.chars().any(is_flow_indicator))
+        && !(flow && text.chars().any(|c| is_flow_indicator(c) || c == '?'))
         && !(flow && text.contains(':') && text.contains(['\'', '"']))
         && !(key && text.len() > 1000)
         && !text.starts_with("---")

@@ -6,6 +6,7 @@ mod combined_changes;
 mod conformance;
 mod fast_parser;
 mod hostile;
+mod kubernetes_reader;
 mod owned_nodes;
 mod plain_swap;
 mod properties;

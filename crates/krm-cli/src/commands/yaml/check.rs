@@ -37,7 +37,7 @@ pub(crate) struct Args {
     #[arg(long = "yaml-1.1")]
     yaml_1_1: bool,
 
-    /// Reject what YAML 1.2 forbids but Kubernetes accepts: flow collections indented less than their key
+    /// Reject what YAML 1.2 forbids but Kubernetes accepts, such as lines of a quoted scalar that are not indented
     #[arg(long)]
     strict: bool,
 
@@ -53,7 +53,7 @@ enum Format {
 }
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
-    let options = ReadOptions { strict_indentation: args.strict, ..ReadOptions::default() };
+    let options = ReadOptions { strict: args.strict, ..ReadOptions::default() };
     let yaml_1_1 = args.yaml_1_1 || global.verbose;
     let found = parallel::map(&args.files, global.jobs, |name| check(name, options, yaml_1_1));
     let mut found: Vec<Diagnostic> = found.into_iter().flatten().collect();

@@ -113,7 +113,7 @@ impl Edited {
     }
 
     /// The case in text, for a verdict.
-    fn report(&self) -> String {
+    pub(crate) fn report(&self) -> String {
         let changes: Vec<String> =
             self.changes.iter().map(|change| format!("{change:?}")).collect();
         format!(

@@ -10,6 +10,7 @@ pub(crate) mod expected;
 pub(crate) mod generate;
 pub(crate) mod indentation;
 pub(crate) mod json_scalars;
+pub(crate) mod kubernetes;
 pub(crate) mod model;
 pub(crate) mod mutate;
 pub(crate) mod reading;
