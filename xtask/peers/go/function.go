@@ -12,11 +12,14 @@ import (
 	sigs "sigs.k8s.io/yaml"
 )
 
-// The same function with three libraries: set replicas of every Deployment to 5 and change the image of its first container.
+// The same function with three libraries: set replicas of every Deployment to 5 and change the image of its first container. The others only
+// serialize everything again.
 var functions = map[string]func() error{
-	"fn-kyaml":  scaleWithKyaml,
-	"fn-sigs":   scaleWithSigs,
-	"fn-goyaml": scaleWithNodes,
+	"fn-kyaml":           scaleWithKyaml,
+	"fn-sigs":            scaleWithSigs,
+	"fn-goyaml":          scaleWithNodes,
+	"fn-identity-sigs":   func() error { return transform(func(any) {}) },
+	"fn-identity-goyaml": identityWithNodes,
 }
 
 const (
@@ -48,6 +51,10 @@ func scaleWithKyaml() error {
 
 // scaleWithSigs decodes into maps through JSON, which loses comments, order, quotes and anchors.
 func scaleWithSigs() error {
+	return transform(scale)
+}
+
+func transform(change func(item any)) error {
 	text, err := io.ReadAll(os.Stdin)
 	if err != nil {
 		return err
@@ -58,7 +65,7 @@ func scaleWithSigs() error {
 	}
 	items, _ := list["items"].([]any)
 	for _, item := range items {
-		scale(item)
+		change(item)
 	}
 	output, err := sigs.Marshal(list)
 	if err != nil {
@@ -94,8 +101,20 @@ func scaleWithNodes() error {
 		containers := field(field(field(spec, "template"), "spec"), "containers")
 		field(containers.Content[0], "image").Value = image
 	}
+	return encode(&document)
+}
+
+func identityWithNodes() error {
+	var document yaml.Node
+	if err := yaml.NewDecoder(os.Stdin).Decode(&document); err != nil {
+		return err
+	}
+	return encode(&document)
+}
+
+func encode(document *yaml.Node) error {
 	var output bytes.Buffer
-	if err := yaml.NewEncoder(&output).Encode(&document); err != nil {
+	if err := yaml.NewEncoder(&output).Encode(document); err != nil {
 		return err
 	}
 	_, err := os.Stdout.Write(output.Bytes())

@@ -121,8 +121,9 @@ impl Comparison {
                     }
                 }
             }
-            _ => match (a.as_scalar(), b.as_scalar()) {
-                (Some(a), Some(b)) => scalars_equal(a, b, equality),
+            _ => match (a.as_scalar(), b.as_scalar(), equality) {
+                (Some(a), Some(b), _) => scalars_equal(a, b, equality),
+                (Some(_), None, Equality::FunctionOutput(level)) => level.is_filled_null(a, b),
                 _ => false,
             },
         }

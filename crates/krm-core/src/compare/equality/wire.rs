@@ -38,6 +38,11 @@ impl ResourceLevel {
         self != Self::Annotations || !is_wire_annotation(name)
     }
 
+    /// Whether a `null` was sent as a mapping, because the annotations of the orchestrator needed one, and nothing else is in it.
+    pub(crate) fn is_filled_null(self, sent: NodeRef<'_>, returned: NodeRef<'_>) -> bool {
+        is_null(sent) && self.has_no_own_fields(returned)
+    }
+
     /// Whether a value holds only what the orchestrator or Go added.
     pub(crate) fn has_no_own_fields(self, value: NodeRef<'_>) -> bool {
         if !matches!(self, Self::Metadata | Self::Annotations) || value.as_mapping().is_none() {
