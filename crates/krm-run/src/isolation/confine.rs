@@ -3,6 +3,7 @@
 
 /// The limits of a child process.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(unix), allow(dead_code, reason = "there are no such limits"))]
 pub(super) struct ChildLimits {
     /// Bytes of memory for the interpreter.
     pub(super) memory: u64,
@@ -29,6 +30,8 @@ pub(super) fn limit_process(limits: &ChildLimits) {
     {
         use rustix::process::{Signal, set_parent_process_death_signal};
         let _ = set_parent_process_death_signal(Some(Signal::KILL));
+        // Where the system runs out of memory before the limit, it should end this process and not krm.
+        let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
     }
     limit(Resource::As, limits.memory.saturating_add(PROGRAM + STACK_SIZE as u64));
     limit(Resource::Cpu, limits.seconds);

@@ -80,6 +80,10 @@ impl ProcessInterpreter {
             }
             ExecutionEnd::Exited(0) => crashed("its response is not UTF-8".to_owned()),
             ExecutionEnd::Exited(code) => crashed(format!("it exited with code {code}")),
+            // SIGKILL is not sent by the interpreter: usually the system has too little memory.
+            ExecutionEnd::Signaled(number @ 9) => {
+                execution.diagnose(RunKind::Signal { number: *number })
+            }
             // SIGXCPU: the limit of the child itself, in case nobody watches it.
             ExecutionEnd::Signaled(24) => {
                 Diagnostic::error(RunKind::Timeout { limit: self.limits.time })
@@ -125,4 +129,83 @@ fn command(program: &Path, limits: &Limits) -> Command {
     command.env_clear().env("MALLOC_ARENA_MAX", "1");
     command.current_dir("/");
     command
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+    use krm_sdk::ResourceList;
+    use std::time::Duration;
+
+    /// The errors of a script that this shell command evaluates.
+    fn errors(command: &str, time: Duration) -> Vec<(&'static str, String)> {
+        use std::os::unix::fs::PermissionsExt;
+        let directory = tempfile::tempdir().unwrap();
+        let program = directory.path().join("interpreter");
+        std::fs::write(&program, format!("#!/bin/sh\n{command}\n")).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let limits = Limits { time, ..Limits::default() };
+        let interpreter = ProcessInterpreter::new(&program, limits, Interrupt::new());
+        let mut list = ResourceList::default();
+        let ran = krm_catalog::starlark::run_file_with("a", "x = 1", &mut list, &interpreter);
+        let errors = ran.unwrap_err().diagnostics;
+        errors.iter().map(|error| (error.id(), error.message().to_owned())).collect()
+    }
+
+    #[test]
+    fn end_of_the_process_is_explained() {
+        let memory = "exceeded the memory limit of 2 GiB";
+        let stack = "exceeded the stack of the interpreter: values or calls are nested too deep";
+        for (command, id, message) in [
+            ("echo x >&2; exit 70", "interpreter-panicked", "the interpreter panicked: x"),
+            ("exit 71", "function-memory-limit", memory),
+            (
+                "echo memory allocation of 9 bytes failed >&2; kill -6 $$",
+                "function-memory-limit",
+                memory,
+            ),
+            (
+                "echo thread a has overflowed its stack >&2; kill -6 $$",
+                "interpreter-stack-overflow",
+                stack,
+            ),
+            ("kill -9 $$", "function-signal", "killed by signal 9 (SIGKILL)"),
+            (
+                "kill -11 $$",
+                "interpreter-crashed",
+                "the interpreter crashed: it was killed by signal 11 (SIGSEGV)",
+            ),
+            ("exit 3", "interpreter-crashed", "the interpreter crashed: it exited with code 3"),
+            (
+                "printf '\\377'",
+                "interpreter-crashed",
+                "the interpreter crashed: its response is not UTF-8",
+            ),
+            (
+                "echo hello",
+                "interpreter-crashed",
+                "the interpreter crashed: its response is incomplete",
+            ),
+            (
+                "exit 72",
+                "cannot-start-function",
+                "the krm program was replaced while it was running",
+            ),
+        ] {
+            let errors = errors(command, Duration::from_secs(60));
+            assert_eq!(errors, [(id, message.to_owned())], "{command}");
+        }
+        let errors = errors("sleep 60", Duration::from_millis(100));
+        assert_eq!(errors, [("function-timeout", "timed out after 0.1 seconds".to_owned())]);
+    }
+
+    #[test]
+    fn missing_program_is_an_error() {
+        let program = Path::new("/nonexistent/krm");
+        let interpreter = ProcessInterpreter::new(program, Limits::default(), Interrupt::new());
+        let mut list = ResourceList::default();
+        let ran = krm_catalog::starlark::run_file_with("a", "x = 1", &mut list, &interpreter);
+        assert_eq!(ran.unwrap_err().diagnostics[0].id(), "cannot-start-function");
+    }
 }

@@ -64,3 +64,27 @@ pub(crate) fn wait<T>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(evaluate: fn(&str) -> String, milliseconds: u64, interrupt: &Interrupt) -> &'static str {
+        let limits = Limits { time: Duration::from_millis(milliseconds), ..Limits::default() };
+        let interpreter = ThreadInterpreter { limits, interrupt: interrupt.clone() };
+        let language = Language { name: "test", evaluate };
+        interpreter.evaluate(&language, "").unwrap_err().diagnostics[0].id()
+    }
+
+    #[test]
+    fn thread_is_stopped_and_may_panic() {
+        let endless = |_: &str| loop {
+            thread::sleep(Duration::from_secs(1));
+        };
+        assert_eq!(id(endless, 100, &Interrupt::new()), "function-timeout");
+        assert_eq!(id(|_| panic!("on purpose"), 60_000, &Interrupt::new()), "interpreter-panicked");
+        let interrupt = Interrupt::new();
+        interrupt.interrupt();
+        assert_eq!(id(endless, 60_000, &interrupt), "function-interrupted");
+    }
+}

@@ -75,6 +75,8 @@ impl Interpreted {
         let result = match &self.program {
             Some(program) => {
                 let started = self.started.lock().ok().and_then(|mut child| child.take());
+                // It starts while the request is made.
+                let started = started.or_else(|| ProcessInterpreter::start_ahead(program, &limits));
                 let process = ProcessInterpreter::new(program, limits, interrupt);
                 run(&process.with_child(started))
             }
