@@ -103,6 +103,8 @@ mod system {
 
     pub(super) fn restore(mode: Mode) {
         match mode {
+            // krm ends anyway, and a second signal must not keep it from reporting why.
+            _ if received().is_some() => {}
             Mode::End => ENDS_AT_ONCE.store(true, Ordering::SeqCst),
             Mode::StopFunctions => _ = while_functions_run(),
             Mode::Defer => {}

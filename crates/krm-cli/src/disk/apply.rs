@@ -255,10 +255,21 @@ pub(super) fn content(
     like: Option<&Attributes>,
 ) -> io::Result<()> {
     // The staged file is never more accessible than the original, not even for a moment.
-    let mode = like.map_or(0o666, Attributes::private_mode);
+    let mode = like.map_or_else(|| mode_of_new(text), Attributes::private_mode);
     let mut file = directory.create(path, mode)?;
     file.write_all(text.as_bytes())?;
     like.map_or(Ok(()), |like| like.copy_to(&file))
+}
+
+/// The mode of a new file, before the umask. Only its owner may read the values of Secrets.
+fn mode_of_new(text: &str) -> u32 {
+    let is_part = |c: char| c.is_alphanumeric();
+    let mut found = text.match_indices("Secret");
+    // A whole word: neither `imagePullSecrets` nor `ExternalSecret` holds values.
+    let is_secret = found.any(|(at, word)| {
+        !text[..at].ends_with(is_part) && !text[at + word.len()..].starts_with(is_part)
+    });
+    if is_secret { 0o600 } else { 0o666 }
 }
 
 /// Renames all staged files, several at a time because each waits for the disk. If one fails, all are rolled back.
@@ -344,7 +355,7 @@ pub(super) fn resolved(
     then(&mut move || {
         let units = units.drain(..).map(|(at, targets)| Unit::new(lock, at, targets));
         let mut begun = units.collect::<Result<Vec<_>, _>>()?;
-        prepare(&mut begun).inspect_err(|_| rollback::discard_staged(&mut begun).unwrap())
+        prepare(&mut begun).inspect_err(|_| _ = rollback::discard_staged(&mut begun))
     });
 }
 

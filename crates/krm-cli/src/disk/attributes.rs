@@ -100,7 +100,7 @@ mod extended {
     use std::io;
     use std::os::unix::ffi::OsStrExt;
 
-    use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fremovexattr, fsetxattr};
+    use rustix::fs::{XattrFlags, fgetxattr, fgetxattr_query, flistxattr, fremovexattr, fsetxattr};
     use rustix::io::Errno;
 
     const ACL: &str = "system.posix_acl_access";
@@ -159,8 +159,10 @@ mod extended {
         {
             return Ok(Acl::Copied);
         }
-        match fremovexattr(file, ACL) {
-            Ok(()) | Err(Errno::NODATA | Errno::NOTSUP | Errno::NOSYS) => {}
+        // Looked up first, because a removal writes to the disk even if there is nothing to remove.
+        match fgetxattr_query(file, ACL) {
+            Ok(_) => fremovexattr(file, ACL)?,
+            Err(Errno::NODATA | Errno::NOTSUP | Errno::NOSYS) => {}
             Err(error) => return Err(error.into()),
         }
         Ok(if acl.is_some() { Acl::Refused } else { Acl::None })

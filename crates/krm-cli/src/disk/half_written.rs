@@ -44,6 +44,8 @@ impl HalfWritten {
 
     pub(crate) fn to_diagnostic(&self) -> Diagnostic {
         let error = match &self.writer {
+            // No run completes what another directory's has left.
+            None if is_copied(&self.directory) => Diagnostic::error(FileKind::CopiedJournal),
             None => Diagnostic::error(FileKind::HalfWritten),
             Some(holder) => {
                 let another = || "another program".to_owned();
@@ -62,6 +64,12 @@ fn is_committed(directory: &Path) -> bool {
         Ok(journal) => journal.is_committed,
         Err(error) => error.kind() == io::ErrorKind::PermissionDenied,
     }
+}
+
+fn is_copied(directory: &Path) -> bool {
+    let is_own = Directory::open(directory)
+        .and_then(|directory| journal::read(&directory)?.is_of(&directory));
+    is_own.is_ok_and(|is_own| !is_own)
 }
 
 /// The process that has locked the directory or one of its parents for writing.

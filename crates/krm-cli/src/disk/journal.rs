@@ -10,6 +10,7 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
+use super::identity::Identity;
 use super::root::{Directory, Links};
 
 /// The name of the journal, in the directory that all its changes are below.
@@ -21,7 +22,8 @@ const NEXT: &str = ".krm-journal-next";
 /// The prefix of every staged file. Staged files have no extension, so that they are never read as manifests.
 pub(super) const STAGED: &str = ".krm-";
 
-const TITLE: &str = "krm journal 1";
+/// Version 2 names the directory that the journal belongs to. A journal of version 1 could come from anywhere.
+const TITLE: &str = "krm journal 2";
 
 /// The last line of a committed journal: from here on a killed run is completed, not rolled back.
 const COMMIT: &str = "commit";
@@ -89,8 +91,7 @@ impl JournalStep {
             }
             Self::Delete { target, old } => format!("delete {old:016x} {}", escaped(target)),
             Self::Drop { staged } => format!("drop {}", escaped(staged)),
-            // The keyword belongs to version 1 of the format: an upgrade must be able to complete what an older krm left.
-            Self::CreateDirectory { path } => format!("folder {}", escaped(path)),
+            Self::CreateDirectory { path } => format!("mkdir {}", escaped(path)),
             Self::RemoveDirectory { path } => format!("rmdir {}", escaped(path)),
         }
     }
@@ -116,7 +117,7 @@ impl JournalStep {
                 staged_name(staged.file_name()?.to_str()?)?;
                 Self::Drop { staged }
             }
-            ["folder", path] => Self::CreateDirectory { path: inside(path)? },
+            ["mkdir", path] => Self::CreateDirectory { path: inside(path)? },
             ["rmdir", path] => Self::RemoveDirectory { path: inside(path)? },
             _ => return None,
         };
@@ -125,26 +126,43 @@ impl JournalStep {
 }
 
 /// A journal read from disk.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Journal {
+    /// The directory that it was written for; none if the run was killed before it wrote that, and before it staged anything.
+    pub(super) directory: Option<Identity>,
     pub(super) steps: Vec<JournalStep>,
     pub(super) is_committed: bool,
 }
 
 impl Journal {
     /// Reads a journal. Its last line may be incomplete after a crash; the lines before it were written before anything was staged.
-    pub(super) fn parse(text: &str) -> Self {
+    /// Any other line that krm does not write makes the whole journal invalid.
+    pub(super) fn parse(text: &str) -> io::Result<Self> {
         let whole = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
-        let mut lines = whole.skip_while(|line| *line == TITLE).peekable();
-        let mut journal = Self { steps: Vec::new(), is_committed: false };
-        while let Some(line) = lines.next() {
-            if line == COMMIT && lines.peek().is_none() && text.starts_with(TITLE) {
-                journal.is_committed = true;
+        let mut lines = whole.enumerate().peekable();
+        let mut journal = Self::default();
+        while let Some((at, line)) = lines.next() {
+            let is_last = lines.peek().is_none();
+            match at {
+                0 if line == TITLE => {}
+                1 => journal.directory = Some(Identity::from_line(line).ok_or(invalid(at))?),
+                2.. if line == COMMIT && is_last => journal.is_committed = true,
+                2.. => journal.steps.push(JournalStep::from_line(line).ok_or(invalid(at))?),
+                _ => return Err(invalid(at)),
             }
-            journal.steps.extend(JournalStep::from_line(line));
         }
-        journal
+        Ok(journal)
     }
+
+    /// Whether it was written for this directory.
+    pub(super) fn is_of(&self, directory: &Directory) -> io::Result<bool> {
+        self.directory.as_ref().map_or(Ok(true), |identity| identity.is_of(directory))
+    }
+}
+
+fn invalid(at: usize) -> io::Error {
+    let reason = format!("line {} of the journal is not valid", at + 1);
+    io::Error::new(io::ErrorKind::InvalidData, reason)
 }
 
 /// A journal that is being written.
@@ -156,19 +174,24 @@ pub(super) struct Open {
 
 /// Writes a new journal. An existing one belongs to another run, and is an error.
 pub(super) fn begin(directory: &Directory, steps: &[JournalStep]) -> io::Result<Open> {
-    create(directory, NAME, steps)
+    create(directory, NAME, &Identity::mark(directory)?, steps)
 }
 
 /// Writes a journal beside the one in effect, which it replaces when it is complete.
 pub(super) fn begin_next(directory: &Directory, steps: &[JournalStep]) -> io::Result<Open> {
     remove_next(directory)?;
-    create(directory, NEXT, steps)
+    create(directory, NEXT, &Identity::of(directory)?, steps)
 }
 
-fn create(directory: &Directory, name: &str, steps: &[JournalStep]) -> io::Result<Open> {
+fn create(
+    directory: &Directory,
+    name: &str,
+    identity: &Identity,
+    steps: &[JournalStep],
+) -> io::Result<Open> {
     // Digests tell something about contents, so other users may not read them.
     let file = directory.create(Path::new(name), 0o600)?;
-    let text = text(steps);
+    let text = text(identity, steps);
     let mut open = Open { file, length: text.len() as u64 };
     let written = open.file.write_all(text.as_bytes());
     written.inspect_err(|_| _ = directory.remove_file(OsStr::new(name)))?;
@@ -200,17 +223,18 @@ pub(super) fn read(directory: &Directory) -> io::Result<Journal> {
 
 /// The steps of a next journal that never came into effect, because its run was killed or failed before.
 pub(super) fn next_steps(directory: &Directory) -> io::Result<Vec<JournalStep>> {
-    match read_file(directory, NEXT) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        journal => Ok(journal?.steps),
-    }
+    let journal = match read_file(directory, NEXT) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        journal => journal?,
+    };
+    Ok(if journal.is_of(directory)? { journal.steps } else { Vec::new() })
 }
 
 fn read_file(directory: &Directory, name: &str) -> io::Result<Journal> {
     let (mut file, _) = directory.file(Path::new(name), Links::Refuse)?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
-    Ok(Journal::parse(&String::from_utf8_lossy(&bytes)))
+    Journal::parse(&String::from_utf8_lossy(&bytes))
 }
 
 /// Removes the next journal.
@@ -224,25 +248,20 @@ pub(super) fn remove_next(directory: &Directory) -> io::Result<()> {
 /// Removes the journal: nothing is left to complete or roll back.
 pub(super) fn end(directory: &Directory) -> io::Result<()> {
     remove_next(directory)?;
-    directory.remove_file(OsStr::new(NAME))
+    directory.remove_file(OsStr::new(NAME))?;
+    Identity::unmark(directory);
+    Ok(())
 }
 
-fn text(steps: &[JournalStep]) -> String {
+fn text(directory: &Identity, steps: &[JournalStep]) -> String {
     let lines: String = steps.iter().map(|step| step.to_line() + "\n").collect();
-    format!("{TITLE}\n{lines}")
+    format!("{TITLE}\n{}\n{lines}", directory.to_line())
 }
 
-/// A 64-bit digest of a file's content; two contents have the same one with a probability of 2^-64.
+/// A digest of a file's content; two contents have the same one with a probability of 2^-64. It must not depend on the version of
+/// krm, because an upgrade must be able to complete what an older krm left.
 pub(super) fn digest(bytes: &[u8]) -> u64 {
-    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mut state = bytes.len() as u64 ^ FACTOR;
-    for chunk in bytes.chunks(8) {
-        let mut word = [0; 8];
-        word[..chunk.len()].copy_from_slice(chunk);
-        state = (state ^ u64::from_le_bytes(word)).wrapping_mul(FACTOR).rotate_left(29);
-        state ^= state >> 32;
-    }
-    state
+    siphasher::sip::SipHasher13::new().hash(bytes)
 }
 
 fn name(staged: &OsStr) -> String {
@@ -256,10 +275,14 @@ fn staged_name(text: &str) -> Option<OsString> {
     (is_own && text != NAME && text != NEXT).then(|| text.into())
 }
 
-/// A path below the journal's directory; none for any other.
+/// A path below the journal's directory; none for any other, and none for the files of git.
 fn inside(text: &str) -> Option<PathBuf> {
     let path = unescaped(text)?;
-    let stays = path.components().all(|part| matches!(part, Component::Normal(_)));
+    let stays = path.components().all(|part| match part {
+        // A hook in there would be executed by the next `git` command.
+        Component::Normal(name) => !name.eq_ignore_ascii_case(".git"),
+        _ => false,
+    });
     (stays && path.components().next().is_some()).then_some(path)
 }
 
@@ -308,7 +331,7 @@ mod tests {
     fn steps() -> Vec<JournalStep> {
         let staged = OsString::from(".krm-0a-1");
         vec![
-            JournalStep::CreateDirectory { path: "new folder".into() },
+            JournalStep::CreateDirectory { path: "new directory".into() },
             JournalStep::Replace {
                 target: "a%\n é.yaml".into(),
                 staged: staged.clone(),
@@ -327,29 +350,59 @@ mod tests {
         let temporary = tempfile::tempdir().unwrap();
         let directory = Directory::open(temporary.path()).unwrap();
         let mut file = begin(&directory, &steps()).unwrap();
-        let read = || read(&directory).unwrap();
-        assert_eq!(read(), Journal { steps: steps(), is_committed: false });
+        let read = || {
+            let journal = read(&directory).unwrap();
+            assert!(journal.directory.is_some() && journal.is_of(&directory).unwrap());
+            (journal.steps, journal.is_committed)
+        };
+        assert_eq!(read(), (steps(), false));
         file.commit().unwrap();
-        assert_eq!(read(), Journal { steps: steps(), is_committed: true });
+        assert_eq!(read(), (steps(), true));
         file.take_back().unwrap();
-        assert_eq!(read(), Journal { steps: steps(), is_committed: false });
+        assert_eq!(read(), (steps(), false));
         let mut next = begin_next(&directory, &steps()[1..]).unwrap();
-        assert_eq!(read(), Journal { steps: steps(), is_committed: false });
+        assert_eq!(read(), (steps(), false));
         assert_eq!(next_steps(&directory).unwrap(), steps()[1..]);
         next.commit().unwrap();
         replace(&directory).unwrap();
         assert_eq!(next_steps(&directory).unwrap(), []);
-        assert_eq!(read(), Journal { steps: steps()[1..].to_vec(), is_committed: true });
+        assert_eq!(read(), (steps()[1..].to_vec(), true));
         assert!(begin(&directory, &[]).is_err(), "an existing journal is never overwritten");
+    }
+
+    /// The text of a committed journal.
+    fn committed() -> String {
+        let temporary = tempfile::tempdir().unwrap();
+        let identity = Identity::of(&Directory::open(temporary.path()).unwrap()).unwrap();
+        format!("{}{COMMIT}\n", text(&identity, &steps()))
     }
 
     #[test]
     fn incomplete_journal_is_never_committed() {
-        let whole = format!("{}{COMMIT}\n", text(&steps()));
+        let whole = committed();
+        assert!(Journal::parse(&whole).unwrap().is_committed);
         for end in 0..whole.len() {
             let Some(torn) = whole.get(..end) else { continue };
-            assert!(!Journal::parse(torn).is_committed, "{torn:?}");
+            let journal = Journal::parse(torn).unwrap();
+            assert!(!journal.is_committed, "{torn:?}");
+            assert!(journal.directory.is_some() || journal.steps.is_empty(), "{torn:?}");
         }
+    }
+
+    #[test]
+    fn journal_with_a_line_that_krm_does_not_write_is_invalid() {
+        let whole = committed();
+        for (at, line) in whole.lines().enumerate() {
+            for other in ["", "x", "commit", "drop a", TITLE, "mkdir .git", "mkdir a/.GIT/hooks"] {
+                let is_commit = |line: &str| line == COMMIT;
+                if line == other || at + 1 == whole.lines().count() && is_commit(other) {
+                    continue;
+                }
+                let text = whole.replacen(&format!("{line}\n"), &format!("{other}\n"), 1);
+                assert!(Journal::parse(&text).is_err(), "{text}");
+            }
+        }
+        assert!(Journal::parse("krm journal 1\nmkdir a\n").is_err());
     }
 
     #[test]
@@ -366,7 +419,11 @@ mod tests {
             "delete 0 .",
             "drop a.yaml",
             "drop ../.krm-1-1",
-            "folder ..",
+            "mkdir ..",
+            "delete 0 .git/config",
+            "replace 0 0 .krm-1-1 a/.Git/hooks/pre-commit",
+            "create 0 .krm-1-1 .git/hooks/post-checkout",
+            "drop .git/.krm-1-1",
             "rmdir ..",
         ];
         for line in lines {

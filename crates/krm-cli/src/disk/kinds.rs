@@ -67,6 +67,13 @@ diagnostic_kinds! {
         /// An interrupted run of another user left its journal.
         ForeignJournal = "foreign-journal": "found the journal of an interrupted run of another user; nothing was written",
             hint "let that user run krm here again, or remove the journal";
+        /// A journal that was written for another directory, and came here with a copy or a clone.
+        CopiedJournal = "copied-journal": "found the journal of a run in another directory",
+            hint "check the files, then remove the journal and the files `.krm-*`";
+        /// An interrupted run was completed.
+        RunCompleted = "run-completed": "completed the changes of an interrupted run";
+        /// An interrupted run was rolled back.
+        RunRolledBack = "run-rolled-back": "rolled back an interrupted run: removed its staged files";
         /// The changes of an interrupted run can be neither completed nor rolled back.
         CannotRecover { reason: String } = "cannot-recover": "cannot recover an interrupted run: {reason}";
         /// A file of an interrupted run was changed by another program.

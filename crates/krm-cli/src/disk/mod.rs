@@ -4,11 +4,13 @@ mod apply;
 mod attributes;
 mod flush;
 mod half_written;
+mod identity;
 mod journal;
 mod kinds;
 mod lock;
 mod lock_holder;
 mod open_directories;
+mod output_file;
 mod recover;
 #[cfg(unix)]
 #[allow(dead_code, reason = "reading and writing move to it one after the other")]
@@ -33,6 +35,7 @@ pub(crate) use apply::write;
 pub(crate) use half_written::HalfWritten;
 pub(crate) use kinds::FileKind;
 pub(crate) use lock::Lock;
+pub(crate) use output_file::write_output;
 
 /// The argument that means standard input or output.
 pub(crate) const STDIN: &str = "-";
@@ -113,8 +116,20 @@ fn cannot_write(error: &io::Error) -> Diagnostic {
     Diagnostic::error(FileKind::CannotWrite { reason: io_reason(error) })
 }
 
+/// A number that nobody can predict, for names and marks that must differ from all others.
+fn random_number() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    // The keys of the hasher are random.
+    RandomState::new().hash_one(std::process::id())
+}
+
 /// The operating system's message in lower case, without its error number.
 pub(crate) fn io_reason(error: &io::Error) -> String {
+    #[cfg(unix)]
+    if root::is_refused(error) {
+        // The system's own message speaks of too many levels of symlinks, or of devices.
+        return "a symlink on the path is not followed".to_owned();
+    }
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or(&text);
     let mut chars = text.chars();

@@ -1,5 +1,6 @@
 //! Recovery after a killed run: a committed journal is completed, any other is rolled back.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -12,6 +13,16 @@ use super::open_directories::OpenDirectories;
 use super::root::{Directory, Links, is_refused};
 use super::{FileKind, flush, from_here, io_reason, step};
 use crate::interrupt::UninterruptedSection;
+
+/// What to do if a directory of a step is not there, or is a symlink now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unreachable {
+    /// Skip the step: the directory was replaced since the run was killed.
+    Skip,
+    /// Fail: the run is still alive, somebody has just moved the directory with its staged files, and the journal must stay for the
+    /// next run.
+    Fail,
+}
 
 /// Whether a killed run of this user left a journal here. The caller holds the lock, so the run cannot be alive.
 pub(super) fn is_due(directory: &Path) -> bool {
@@ -34,12 +45,22 @@ pub(super) fn recover_directory(
     };
     let directory = directory.map_err(failed)?;
     let journal = journal::read(&directory).map_err(failed)?;
-    discard_next(&directory).map_err(failed)?;
+    if !journal.is_of(&directory).map_err(failed)? {
+        return Err(Diagnostic::error(FileKind::CopiedJournal).in_file(display_path));
+    }
+    let unreachable = Unreachable::Skip;
+    discard_next(&directory, unreachable).map_err(failed)?;
     let left = match journal.is_committed {
-        true => forward(&journal.steps, &directory).map_err(failed)?,
-        false => back(&journal.steps, &directory).map(|()| Vec::new()).map_err(failed)?,
+        true => forward(&journal.steps, &directory, unreachable),
+        false => back(&journal.steps, &directory, unreachable).map(|()| Vec::new()),
     };
+    let left = left.map_err(failed)?;
     journal::end(&directory).map_err(failed)?;
+    let outcome = match journal.is_committed {
+        true => FileKind::RunCompleted,
+        false => FileKind::RunRolledBack,
+    };
+    report(&Diagnostic::warning(outcome).in_file(from_here(path)));
     for target in left {
         let kind = FileKind::NotRecovered;
         report(&Diagnostic::warning(kind).in_file(from_here(&path.join(target))));
@@ -48,11 +69,15 @@ pub(super) fn recover_directory(
 }
 
 /// Makes the remaining changes of a committed journal. Returns the files that another program has changed.
-pub(super) fn forward(steps: &[JournalStep], directory: &Directory) -> io::Result<Vec<PathBuf>> {
+pub(super) fn forward(
+    steps: &[JournalStep],
+    directory: &Directory,
+    unreachable: Unreachable,
+) -> io::Result<Vec<PathBuf>> {
     let directories = OpenDirectories::below(directory);
     let mut left = Vec::new();
     for step in steps {
-        if !finish(step, &directories)? {
+        if !finish(step, &directories, unreachable)? {
             left.extend(step.target().map(Path::to_owned));
         }
     }
@@ -67,22 +92,26 @@ pub(super) fn forward(steps: &[JournalStep], directory: &Directory) -> io::Resul
 
 /// Removes a next journal that never came into effect, and what was staged for it. The files that it would drop belong to the
 /// journal in effect.
-pub(super) fn discard_next(directory: &Directory) -> io::Result<()> {
+pub(super) fn discard_next(directory: &Directory, unreachable: Unreachable) -> io::Result<()> {
     let is_own = |step: &JournalStep| {
         matches!(step, JournalStep::Replace { .. } | JournalStep::Create { .. })
     };
     let steps = journal::next_steps(directory)?;
     let own: Vec<JournalStep> = steps.into_iter().filter(is_own).collect();
-    back(&own, directory)?;
+    back(&own, directory, unreachable)?;
     journal::remove_next(directory)
 }
 
 /// Makes one change. Returns false where another program has changed the file.
-fn finish(step: &JournalStep, directories: &OpenDirectories<'_>) -> io::Result<bool> {
+fn finish(
+    step: &JournalStep,
+    directories: &OpenDirectories<'_>,
+    unreachable: Unreachable,
+) -> io::Result<bool> {
+    let contents = |path: &Path| contents(path, directories, unreachable);
     let staged = step.staged();
-    let content = staged.as_deref().map(|staged| contents(staged, directories)).transpose()?;
-    let content = content.flatten();
-    let now = step.target().map(|target| contents(target, directories)).transpose()?.flatten();
+    let content = staged.as_deref().map(contents).transpose()?.flatten();
+    let now = step.target().map(contents).transpose()?.flatten();
     let done = match step {
         JournalStep::Replace { old, new, .. } if now == Some(*old) && content == Some(*new) => {
             false
@@ -110,10 +139,26 @@ fn finish(step: &JournalStep, directories: &OpenDirectories<'_>) -> io::Result<b
 }
 
 /// Removes staged files and the directories that were created for them.
-pub(super) fn back(steps: &[JournalStep], directory: &Directory) -> io::Result<()> {
+pub(super) fn back(
+    steps: &[JournalStep],
+    directory: &Directory,
+    unreachable: Unreachable,
+) -> io::Result<()> {
     let directories = OpenDirectories::below(directory);
+    let created: BTreeSet<&Path> = steps
+        .iter()
+        .filter(|step| matches!(step, JournalStep::CreateDirectory { .. }))
+        .map(JournalStep::place)
+        .collect();
     for staged in steps.iter().filter_map(JournalStep::staged) {
-        gone(remove(&staged, &directories))?;
+        let parent = staged.parent().unwrap_or(Path::new(""));
+        match directories.get(parent) {
+            Err(error) if unreachable == Unreachable::Skip && is_missing(&error) => {}
+            // The run failed before it created the directory.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && created.contains(parent) => {}
+            Err(error) => return Err(error),
+            Ok(_) => gone(remove(&staged, &directories))?,
+        }
     }
     for step in steps.iter().rev() {
         if let JournalStep::CreateDirectory { path } = step {
@@ -144,11 +189,15 @@ fn is_missing(error: &io::Error) -> bool {
 }
 
 /// The digest of a file's content; none where the file does not exist.
-fn contents(path: &Path, directories: &OpenDirectories<'_>) -> io::Result<Option<u64>> {
+fn contents(
+    path: &Path,
+    directories: &OpenDirectories<'_>,
+    unreachable: Unreachable,
+) -> io::Result<Option<u64>> {
     // A run writes neither directories nor symlinks; a digest of 0 matches no step, except by chance.
     const OTHER: u64 = 0;
     let (parent, name) = match directories.parent(path) {
-        Err(error) if is_missing(&error) => return Ok(None),
+        Err(error) if unreachable == Unreachable::Skip && is_missing(&error) => return Ok(None),
         parent => parent?,
     };
     let mut file = match parent.file(Path::new(name), Links::Refuse) {

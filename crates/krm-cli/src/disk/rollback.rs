@@ -4,6 +4,7 @@ use std::io;
 
 use super::apply::{Unit, content};
 use super::journal::{self, JournalStep};
+use super::recover::Unreachable;
 use super::target::WriteTarget;
 use super::{flush, recover};
 
@@ -15,7 +16,7 @@ pub(super) fn discard_staged(units: &mut [Unit<'_>]) -> io::Result<()> {
         let undone = journal
             .take_back()
             .or_else(|_| without_commit(unit))
-            .and_then(|()| recover::back(&unit.steps, &unit.opened))
+            .and_then(|()| recover::back(&unit.steps, &unit.opened, Unreachable::Fail))
             .and_then(|()| journal::end(&unit.opened));
         result = result.and(undone);
     }
@@ -41,7 +42,7 @@ pub(super) enum RollbackError {
 pub(super) fn roll_back(units: &[Unit<'_>]) -> Result<(), RollbackError> {
     let prepared = units.iter().try_for_each(prepare);
     if let Err(error) = prepared {
-        let discard = |unit: &Unit<'_>| recover::discard_next(&unit.opened);
+        let discard = |unit: &Unit<'_>| recover::discard_next(&unit.opened, Unreachable::Fail);
         // What cannot be removed is listed in the next journal.
         units.iter().for_each(|unit| _ = discard(unit));
         return Err(RollbackError::NotBegun(error));
@@ -64,7 +65,8 @@ fn prepare(unit: &Unit<'_>) -> io::Result<()> {
 }
 
 fn finish(unit: &Unit<'_>) -> io::Result<()> {
-    recover::forward(&inverse_steps(unit), &unit.opened)?;
+    let steps = inverse_steps(unit);
+    recover::forward(&steps, &unit.opened, Unreachable::Fail)?;
     journal::end(&unit.opened)
 }
 

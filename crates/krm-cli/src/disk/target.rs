@@ -14,7 +14,7 @@ use super::journal::{JournalStep, STAGED, digest};
 use super::lock::Lock;
 use super::root::{Directory, Links, is_refused};
 use super::state::FileState;
-use super::{FileKind, cannot_write};
+use super::{FileKind, cannot_write, random_number};
 
 /// A planned change with the file that it writes to.
 #[derive(Debug)]
@@ -134,9 +134,7 @@ pub(super) struct TargetResolver<'a> {
 
 impl<'a> TargetResolver<'a> {
     pub(super) fn new(lock: &'a Lock) -> Self {
-        use std::hash::{BuildHasher, RandomState};
-        let mark = RandomState::new().hash_one(std::process::id());
-        Self { lock, directories: Mutex::default(), mark }
+        Self { lock, directories: Mutex::default(), mark: random_number() }
     }
 
     /// Finds the file of a change. `number` differs from those of all other changes.

@@ -305,8 +305,10 @@ fn recovery_keeps_files_that_another_program_changed() {
     fs::write(directory.path("a.yaml"), "a: mine\n").unwrap();
     let mut reported = Vec::new();
     drop(hold(&directory.path(""), &mut |diagnostic| reported.push(diagnostic.clone())).unwrap());
-    assert_eq!(reported.len(), 1);
-    assert_eq!(reported[0].file.as_deref(), Some(&*directory.path("a.yaml")));
+    assert_eq!(reported.len(), 2, "{reported:?}");
+    assert!(matches!(reported[0].kind(), Some(FileKind::RunCompleted)), "{reported:?}");
+    assert!(matches!(reported[1].kind(), Some(FileKind::NotRecovered)), "{reported:?}");
+    assert_eq!(reported[1].file.as_deref(), Some(&*directory.path("a.yaml")));
     assert_eq!(directory.all(), NEW.replace("a: 2", "a: mine"));
 }
 
@@ -316,12 +318,104 @@ fn journal_path_through_a_symlink_is_not_followed() {
     let inside = directory.root.join("inside");
     fs::create_dir(&inside).unwrap();
     std::os::unix::fs::symlink(&directory.root, inside.join("up")).unwrap();
-    let old = journal::digest(b"a: 1\n");
-    let text = format!("krm journal 1\ndelete {old:016x} up/a.yaml\ncommit\n");
-    fs::write(inside.join(journal::NAME), text).unwrap();
-    drop(hold(inside.to_str().unwrap(), &mut |_| {}).unwrap());
+    let step = journal::JournalStep::Delete {
+        target: "up/a.yaml".into(),
+        old: journal::digest(b"a: 1\n"),
+    };
+    let mut journal = journal::begin(&root::Directory::open(&inside).unwrap(), &[step]).unwrap();
+    journal.commit().unwrap();
+    let mut reported = Vec::new();
+    drop(hold(inside.to_str().unwrap(), &mut |it| reported.push(it.clone())).unwrap());
+    assert!(matches!(reported[0].kind(), Some(FileKind::RunCompleted)), "{reported:?}");
     fs::remove_file(inside.join("up")).unwrap();
     assert_eq!(directory.all(), format!("{OLD}, inside/"));
+}
+
+#[test]
+fn every_recovery_is_reported() {
+    let directory = TestDirectory::new();
+    apply::killed_before_commit(&everything(&directory), &directory.lock());
+    let mut reported = Vec::new();
+    drop(hold(&directory.path(""), &mut |it| reported.push(it.clone())).unwrap());
+    assert_eq!(reported.len(), 1, "{reported:?}");
+    assert!(matches!(reported[0].kind(), Some(FileKind::RunRolledBack)), "{reported:?}");
+    assert_eq!(directory.all(), OLD);
+}
+
+/// Copies a directory, hidden files among them, as a clone or an archive does.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy(&entry.path(), &target),
+            false => _ = fs::copy(entry.path(), target).unwrap(),
+        }
+    }
+}
+
+#[test]
+fn journal_that_came_with_a_copy_is_not_carried_out() {
+    for is_committed in [true, false] {
+        let directory = TestDirectory::new();
+        let plan = everything(&directory);
+        match is_committed {
+            true => apply::interrupted(&plan, &directory.lock(), |_| {}),
+            false => apply::killed_before_commit(&plan, &directory.lock()),
+        }
+        let clone = directory.root.with_file_name("clone");
+        copy(&directory.root, &clone);
+        let error = hold(clone.to_str().unwrap(), &mut |_| {}).unwrap_err();
+        assert!(matches!(error.kind(), Some(FileKind::CopiedJournal)), "{error:?}");
+        let below = clone.join("x");
+        let error = hold(below.to_str().unwrap(), &mut |_| {}).unwrap_err();
+        assert!(matches!(error.kind(), Some(FileKind::CopiedJournal)), "{error:?}");
+        let clone = TestDirectory { _folder: tempfile::tempdir().unwrap(), root: clone };
+        assert_eq!(clone.all(), directory.all(), "nothing is touched");
+    }
+}
+
+#[test]
+fn journal_is_carried_out_after_its_directory_was_renamed() {
+    let mut directory = TestDirectory::new();
+    apply::interrupted(&everything(&directory), &directory.lock(), |_| {});
+    let renamed = directory.root.with_file_name("renamed");
+    fs::rename(&directory.root, &renamed).unwrap();
+    directory.root = renamed;
+    drop(directory.lock());
+    assert_eq!(directory.all(), NEW);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn journal_of_an_earlier_run_is_not_carried_out_again() {
+    let directory = TestDirectory::new();
+    if !set_attribute(&directory.path(""), "user.test", b"") {
+        return;
+    }
+    apply::interrupted(&everything(&directory), &directory.lock(), |_| {});
+    let saved = directory.root.with_file_name("saved");
+    copy(&directory.root, &saved);
+    drop(directory.lock());
+    assert_eq!(directory.all(), NEW);
+    // Somebody restores the old files, as `git checkout` would.
+    for entry in fs::read_dir(&saved).unwrap() {
+        let entry = entry.unwrap();
+        if entry.path().is_file() {
+            fs::copy(entry.path(), directory.root.join(entry.file_name())).unwrap();
+        }
+    }
+    let error = hold(&directory.path(""), &mut |_| {}).unwrap_err();
+    assert!(matches!(error.kind(), Some(FileKind::CopiedJournal)), "{error:?}");
+}
+
+#[test]
+fn empty_journal_is_removed() {
+    let directory = TestDirectory::new();
+    fs::write(directory.path(journal::NAME), "krm journal 2\ndirec").unwrap();
+    drop(directory.lock());
+    assert_eq!(directory.all(), OLD);
 }
 
 #[test]
@@ -341,6 +435,12 @@ fn swap_for_symlink(directory: &TestDirectory, name: &str) {
     }
     fs::rename(&inside, aside).unwrap();
     std::os::unix::fs::symlink(outside, inside).unwrap();
+}
+
+/// Restores the directory, as after a failed attack.
+fn put_back(directory: &TestDirectory, name: &str) {
+    fs::remove_file(directory.path(name)).unwrap();
+    fs::rename(directory.path("../aside"), directory.path(name)).unwrap();
 }
 
 #[test]
@@ -369,6 +469,9 @@ fn directory_that_is_swapped_for_a_symlink_takes_no_writes() {
     assert_eq!(text("../outside/d.yaml"), "c: 1\n");
     assert_eq!(fs::read_dir(directory.path("../outside")).unwrap().count(), staged.len());
     assert_eq!(text("a.yaml"), "a: 1\n", "everything is rolled back");
+    put_back(&directory, "x");
+    drop(directory.lock());
+    assert_eq!(directory.all(), format!("{OLD}, x/, x/c.yaml c: 1, x/d.yaml c: 1"));
 }
 
 #[test]
@@ -385,6 +488,10 @@ fn staging_does_not_follow_a_directory_that_was_swapped() {
         assert!(matches!(error.kind(), Some(FileKind::CannotWrite { .. })), "{error:?}");
     });
     assert_eq!(fs::read_dir(directory.path("../outside")).unwrap().count(), 1);
+    drop(lock);
+    put_back(&directory, "x");
+    drop(directory.lock());
+    assert_eq!(directory.all(), format!("{OLD}, x/, x/c.yaml c: 1"));
 }
 
 #[test]

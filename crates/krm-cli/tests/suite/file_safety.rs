@@ -1,7 +1,7 @@
 //! What krm writes while others change the same files, and who may access what it has written.
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::os::unix::process::CommandExt;
 
 use crate::sandbox::{Sandbox, krm, skipped};
@@ -13,7 +13,7 @@ fn with_script(script: &str) -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write("shop/sub/pod.yaml", POD.as_bytes());
     sandbox.write("outside/pod.yaml", POD.as_bytes());
-    let function = format!("cd ..\n{script} >&2\nsed 's/name: p$/&x/'\n");
+    let function = format!("cd ..\n({script}) >&2\nsed 's/name: p$/&x/'\n");
     sandbox.write("function.sh", function.as_bytes());
     sandbox
 }
@@ -64,4 +64,35 @@ fn rewrite_by_a_user_outside_the_group_only_narrows_access() {
         let metadata = fs::metadata(&file).unwrap();
         assert_eq!((metadata.gid(), metadata.mode() & 0o7777), (nobody, expected), "{mode:o}");
     }
+}
+
+#[test]
+fn results_are_private_and_do_not_follow_symlinks() {
+    let sandbox = Sandbox::new();
+    sandbox.write("shop/pod.yaml", POD.as_bytes());
+    sandbox.write("victim", b"untouched\n");
+    fs::create_dir(sandbox.path().join("out")).unwrap();
+    symlink("../victim", sandbox.path().join("out/results.yaml")).unwrap();
+    symlink("out", sandbox.path().join("link")).unwrap();
+    let ran = sandbox.run("krm fn eval shop --exec cat -q --results-dir out");
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    let mode = fs::symlink_metadata(sandbox.path().join("out/results.yaml")).unwrap().mode();
+    assert_eq!(mode, 0o100_600);
+    assert_eq!(sandbox.files()["victim"], "untouched\n");
+    let ran = sandbox.run("krm fn eval shop --exec cat -q --results-dir link/new");
+    assert_eq!(ran.exit, 3, "{}", ran.stderr);
+    assert!(ran.stderr.contains("cannot create: a symlink on the path is not followed"));
+    assert!(!sandbox.path().join("out/new").exists());
+}
+
+#[test]
+fn new_files_with_secrets_are_private() {
+    let sandbox = Sandbox::new();
+    let secret = "apiVersion: v1\nkind: Secret\nmetadata:\n  name: s\nstringData:\n  a: b\n";
+    sandbox.write("shop/secret.yaml", secret.as_bytes());
+    sandbox.write("shop/pod.yaml", format!("{POD}spec:\n  imagePullSecrets: []\n").as_bytes());
+    let ran = sandbox.run("umask 022; krm fn eval shop --exec cat -q -o copy");
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    let mode = |name: &str| fs::metadata(sandbox.path().join(name)).unwrap().mode() & 0o777;
+    assert_eq!([mode("copy/secret.yaml"), mode("copy/pod.yaml")], [0o600, 0o644]);
 }

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use crate::sandbox::krm;
 
@@ -224,15 +224,25 @@ fn reader_during_a_write_sees_one_version() {
     println!("{reads} reads");
 }
 
+/// A journal without steps that was written for this directory.
+fn journal_of(directory: &Path) -> String {
+    use std::os::unix::fs::MetadataExt;
+    let metadata = fs::metadata(directory).unwrap();
+    let created = metadata.created().map(|it| it.duration_since(UNIX_EPOCH).unwrap().as_nanos());
+    let created = created.map_or("-".to_owned(), |created| format!("{created:x}"));
+    format!("krm journal 2\ndirectory {:x} {:x} {created} -\n", metadata.dev(), metadata.ino())
+}
+
 #[test]
 fn half_written_package_is_not_read() {
     let package = Package::new(40);
     package.fill(ANNOTATE.before);
-    let journal = package.directory.path().join("f3/.krm-journal");
+    let directory = package.directory.path().join("f3");
+    let journal = directory.join(".krm-journal");
     let inner = package.directory.path().join("f3/inner");
     fs::create_dir(&inner).unwrap();
     fs::write(inner.join("a.yaml"), (ANNOTATE.before)(0)).unwrap();
-    fs::write(&journal, "krm journal 1\ncommit\n").unwrap();
+    fs::write(&journal, journal_of(&directory) + "commit\n").unwrap();
     for directory in [package.directory.path(), &inner] {
         for args in
             [&["cfg", "cat", "."][..], &["fn", "source", "."], &["cfg", "fmt", ".", "--diff"]]
@@ -245,11 +255,11 @@ fn half_written_package_is_not_read() {
         }
     }
     // Before the commit all files are old.
-    fs::write(&journal, "krm journal 1\n").unwrap();
+    fs::write(&journal, journal_of(&directory)).unwrap();
     let output = krm().args(["cfg", "cat", "."]).current_dir(package.directory.path()).output();
     assert!(output.unwrap().status.success());
     // The next command that writes completes it.
-    fs::write(&journal, "krm journal 1\ncommit\n").unwrap();
+    fs::write(&journal, journal_of(&directory) + "commit\n").unwrap();
     assert!(package.start(RECOVER).wait().unwrap().success());
     let output = krm().args(["cfg", "cat", "."]).current_dir(package.directory.path()).output();
     assert!(output.unwrap().status.success());
@@ -260,7 +270,7 @@ fn reader_waits_for_a_writer_and_names_it() {
     let package = Package::new(1);
     package.fill(ANNOTATE.before);
     let journal = package.directory.path().join(".krm-journal");
-    fs::write(&journal, "krm journal 1\ncommit\n").unwrap();
+    fs::write(&journal, journal_of(package.directory.path()) + "commit\n").unwrap();
     let lock = fs::File::open(package.directory.path()).unwrap();
     lock.lock().unwrap();
     let start = Instant::now();

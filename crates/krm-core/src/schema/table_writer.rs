@@ -94,7 +94,7 @@ impl<'a> TableWriter<'a> {
     }
 }
 
-/// A checksum that detects manual edits (64-bit FNV-1a).
+/// A checksum that detects manual edits (64-bit FNV-1a). It is read by the tests only, which is not worth a dependency.
 pub(super) fn digest(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)

@@ -1,7 +1,7 @@
 //! Running a function on files and directories. The function has finished before the first file is written.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::arguments::Arguments;
@@ -111,9 +111,47 @@ fn write(root: &Path, target: &Path, text: &str) -> io::Result<()> {
     let name =
         target.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let staged = directory.join(format!(".{name}.{}.new", std::process::id()));
-    fs::write(&staged, text)?;
-    if let Ok(existing) = fs::metadata(target) {
-        fs::set_permissions(&staged, existing.permissions())?;
+    let written = stage(&staged, text, fs::metadata(target).ok().as_ref());
+    let renamed = written.and_then(|()| fs::rename(&staged, target));
+    renamed.inspect_err(|error| {
+        if error.kind() != io::ErrorKind::AlreadyExists {
+            drop(fs::remove_file(&staged));
+        }
+    })
+}
+
+/// Writes a file that must not exist: a symlink of this name could lead anywhere. It is never more accessible than the one that it replaces.
+fn stage(path: &Path, text: &str, existing: Option<&fs::Metadata>) -> io::Result<()> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    if existing.is_some() {
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     }
-    fs::rename(&staged, target).inspect_err(|_| drop(fs::remove_file(&staged)))
+    let mut file = options.open(path)?;
+    file.write_all(text.as_bytes())?;
+    existing.map_or(Ok(()), |existing| file.set_permissions(existing.permissions()))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn staged_file_does_not_follow_a_symlink() {
+        let directory = std::env::temp_dir().join(format!("krm-sdk-files-{}", std::process::id()));
+        fs::create_dir_all(&directory).unwrap();
+        let [victim, target] = ["victim", "a.yaml"].map(|name| directory.join(name));
+        fs::write(&victim, "untouched").unwrap();
+        let staged = directory.join(format!(".a.yaml.{}.new", std::process::id()));
+        symlink(&victim, &staged).unwrap();
+        assert!(write(&directory, &target, "new").is_err());
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "untouched");
+        fs::remove_file(staged).unwrap();
+        write(&directory, &target, "new").unwrap();
+        assert_eq!(fs::read_to_string(&target).unwrap(), "new");
+        fs::remove_dir_all(directory).unwrap();
+    }
 }

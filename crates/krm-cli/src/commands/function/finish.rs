@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fs;
+use std::path::Path;
 
 use krm_core::files::{Deletions, assemble};
 use krm_core::functions::kptfile::Role;
@@ -19,7 +19,7 @@ use crate::cli::Preview;
 use crate::commands::cfg::edit_session::EditSession;
 use crate::commands::fix::{self, Choices};
 use crate::console::Console;
-use crate::disk::FileKind;
+use crate::disk::{self, FileKind};
 use crate::{CommandResult, Exit, Failure};
 
 /// New contents of files by path; none for a file that is removed.
@@ -62,9 +62,9 @@ impl ResultFlags {
         let Some(directory) = &self.results_dir else { return Ok(()) };
         let text = report.to_yaml().map_err(Failure::input)?;
         let path = crate::loader::join_display_path(directory, "results.yaml");
-        let written = fs::create_dir_all(directory).and_then(|()| fs::write(&path, text));
+        let written = disk::write_output(Path::new(directory), "results.yaml", &text);
         written.map_err(|error| {
-            let reason = crate::disk::io_reason(&error);
+            let reason = disk::io_reason(&error);
             let error = Diagnostic::error(FileKind::CannotCreate { reason });
             Failure::input(error.in_file(path.as_str()))
         })?;

@@ -197,7 +197,8 @@ pub(super) fn value_as_json(node: NodeRef<'_>) -> String {
     json::write(&Value::Node(node.resolve()))
 }
 
-/// A short id for a conflict: FNV-1a of the resource, the path and the kind.
+/// A short id for a conflict: FNV-1a of the resource, the path and the kind. Written here instead of taken from a crate, because the ids
+/// are in files of users, and no update of a dependency may change them.
 pub(crate) fn conflict_id(resource: &str, path: &str, kind: ConflictKind) -> String {
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     for part in [resource, path, kind.name()] {
