@@ -271,3 +271,11 @@ fn interpreter_ends_with_krm() {
     };
     wait_for("the process ends", is_gone);
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn too_little_memory_for_the_stack_is_reported() {
+    let version = env!("CARGO_PKG_VERSION");
+    let command = format!("ulimit -v 200000; krm {INTERPRETER_ARGUMENT} {version} 2147483648 9");
+    assert_eq!(Sandbox::new().run(&command).exit, 71);
+}

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::ffi::OsString;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
@@ -33,14 +33,17 @@ pub fn serve(arguments: impl IntoIterator<Item = OsString>) -> Option<u8> {
         confine::forbid_system_calls();
         run()
     };
+    // The stack is the only thing that starting a thread may lack.
     let thread = thread::Builder::new().stack_size(STACK_SIZE).spawn(work);
-    Some(thread.ok().and_then(|thread| thread.join().ok()).unwrap_or(exit::PROTOCOL))
+    Some(thread.map_or(exit::MEMORY, |thread| thread.join().unwrap_or(exit::PANIC)))
 }
 
 fn run() -> u8 {
     let mut input = String::new();
-    if std::io::stdin().read_to_string(&mut input).is_err() {
-        return exit::PROTOCOL;
+    match std::io::stdin().read_to_string(&mut input) {
+        Ok(_) => {}
+        Err(error) if error.kind() == ErrorKind::OutOfMemory => return exit::MEMORY,
+        Err(_) => return exit::PROTOCOL,
     }
     let Some((name, request)) = input.split_once('\n') else { return exit::PROTOCOL };
     let Some(language) = languages().find(|language| language.name == name) else {
@@ -48,7 +51,9 @@ fn run() -> u8 {
     };
     match catch_unwind(AssertUnwindSafe(|| (language.evaluate)(request))) {
         Ok(response) => {
-            let written = std::io::stdout().write_all(response.as_bytes());
+            let mut stdout = std::io::stdout();
+            let written = stdout.write_all(response.as_bytes()).and_then(|()| stdout.flush());
+            // Without a reader nobody sees the exit code either.
             written.map_or(exit::PROTOCOL, |()| 0)
         }
         Err(panic) => panicked(&*panic),
