@@ -87,6 +87,7 @@ mod edit;
 mod error;
 mod error_help;
 mod events;
+mod expansion;
 mod fast_parser;
 mod file;
 mod flow_style;
@@ -116,6 +117,7 @@ pub use error::{
     SyntaxErrorKind,
 };
 pub use events::events;
+pub use expansion::{ExpansionBudget, ExpansionError};
 pub use file::{File, decode};
 pub use kind::{DiagnosticKind, Excerpt, KindParameter};
 pub use lookup::PathLookup;
@@ -129,4 +131,4 @@ pub use read::parse_fast;
 pub use reindent::{Indentation, SequenceIndent};
 pub use scalar::ScalarType;
 pub use span::{Position, Span};
-pub use value::{ExpansionError, Value};
+pub use value::Value;

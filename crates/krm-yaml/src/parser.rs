@@ -67,6 +67,9 @@ pub(crate) struct ParserError {
     pub(crate) at: u32,
 }
 
+/// The default of [`ReadOptions::max_depth`].
+pub(crate) const MAX_DEPTH: u16 = 256;
+
 /// Options for parsing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadOptions {
@@ -81,7 +84,7 @@ pub struct ReadOptions {
 
 impl Default for ReadOptions {
     fn default() -> Self {
-        Self { strict: false, max_depth: 256, thorough: false }
+        Self { strict: false, max_depth: MAX_DEPTH, thorough: false }
     }
 }
 

@@ -42,6 +42,9 @@ pub struct Path {
 }
 
 impl Path {
+    /// The maximum number of segments of a path that is parsed or created: documents have no more levels in block and flow style together.
+    pub const MAX_SEGMENTS: usize = 2 * crate::parser::MAX_DEPTH as usize;
+
     /// The segments from the root.
     pub fn segments(&self) -> &[Segment] {
         &self.segments
@@ -110,6 +113,10 @@ impl FromStr for Path {
             Some(pointer) => parse_pointer(pointer)?,
             None => Reader { text, at: 0 }.read()?,
         };
+        if segments.len() > Self::MAX_SEGMENTS {
+            let kind = PathErrorKind::TooDeep { limit: Self::MAX_SEGMENTS };
+            return Err(PathError { kind, at: 0 });
+        }
         Ok(Path { segments, text: text.to_owned() })
     }
 }

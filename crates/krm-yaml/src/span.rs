@@ -141,6 +141,14 @@ pub(crate) fn skip_blanks_back(text: &str, at: u32, stop: u32) -> u32 {
     at - bytes.iter().rev().position(|&b| !is_blank(b)).unwrap_or(bytes.len()) as u32
 }
 
+/// The number of characters that end a line in YAML 1.1, but not in YAML 1.2: U+0085, U+2028 and U+2029.
+pub(crate) fn foreign_breaks(text: &str) -> usize {
+    if text.is_ascii() {
+        return 0;
+    }
+    text.matches(['\u{85}', '\u{2028}', '\u{2029}']).count()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,10 +1,9 @@
 //! Values: the meaning of a subtree, and input of edits.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 
-use crate::node::{NodeKind, ScalarStyle};
+use crate::expansion::ExpansionError;
+use crate::node::NodeKind;
 use crate::node_ref::NodeRef;
 use crate::owned_node::OwnedNode;
 use crate::scalar::{ScalarType, json_scalar};
@@ -29,21 +28,6 @@ pub enum Value<'a> {
     /// The same for a node that owns its text.
     OwnedNode(OwnedNode),
 }
-
-/// A subtree is too large or too deep after its aliases are expanded.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ExpansionError {
-    /// The maximum number of nodes.
-    pub limit: usize,
-}
-
-impl std::fmt::Display for ExpansionError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "aliases expand to more than {} nodes or {EXPANSION_DEPTH} levels", self.limit)
-    }
-}
-
-impl std::error::Error for ExpansionError {}
 
 impl<'a> Value<'a> {
     /// A string.
@@ -85,6 +69,19 @@ impl<'a> Value<'a> {
             Self::Node(node) => node.to_value()?.into_owned()?,
             Self::OwnedNode(graft) => graft.node().to_value()?.into_owned()?,
         })
+    }
+
+    /// The number of bytes of all strings and numbers, and of nodes that own their text. Borrowed nodes do not count.
+    pub fn text_length(&self) -> usize {
+        match self {
+            Self::Null | Self::Bool(_) | Self::Node(_) => 0,
+            Self::Number(text) | Self::String(text) => text.len(),
+            Self::Sequence(items) => items.iter().map(Self::text_length).sum(),
+            Self::Mapping(entries) => {
+                entries.iter().map(|(key, value)| key.text_length() + value.text_length()).sum()
+            }
+            Self::OwnedNode(node) => node.node().text().len(),
+        }
     }
 
     /// The node, if the value is one.
@@ -208,99 +205,5 @@ fn same_meaning(a: NodeRef<'_>, b: NodeRef<'_>, json: bool) -> bool {
                 }
         }
         _ => false,
-    }
-}
-
-/// The maximum number of nodes after aliases are expanded.
-const EXPANSION_LIMIT: usize = 10_000_000;
-
-/// The maximum depth after aliases are expanded; more than a document can nest by itself.
-pub(crate) const EXPANSION_DEPTH: usize = 1000;
-
-impl<'a> NodeRef<'a> {
-    /// The value of the subtree, with aliases expanded, merge keys applied, and the last of duplicate keys.
-    ///
-    /// The expansion of a small document can be huge; it is limited, so that this is an error instead of exhausting memory.
-    pub fn to_value(self) -> Result<Value<'a>, ExpansionError> {
-        let own = self.document.node_count();
-        let mut budget = EXPANSION_LIMIT.min(own.saturating_mul(1000).max(10_000));
-        let limit = budget;
-        expand(self, &mut budget, EXPANSION_DEPTH).ok_or(ExpansionError { limit })
-    }
-}
-
-fn expand<'a>(node: NodeRef<'a>, budget: &mut usize, depth: usize) -> Option<Value<'a>> {
-    *budget = budget.checked_sub(1)?;
-    let depth = depth.checked_sub(1)?;
-    let node = node.resolve();
-    Some(match node.kind() {
-        NodeKind::Scalar(_) => {
-            node.as_scalar().map_or(Value::Null, |scalar| match scalar.resolve() {
-                ScalarType::Null => Value::Null,
-                ScalarType::Bool(value) => Value::Bool(value),
-                ScalarType::Int(_) | ScalarType::Float(_) => Value::Number(scalar.value()),
-                ScalarType::String => Value::String(scalar.value()),
-            })
-        }
-        NodeKind::Sequence => {
-            let items = node.children().map(|item| expand(item, budget, depth));
-            Value::Sequence(items.collect::<Option<_>>()?)
-        }
-        NodeKind::Mapping => {
-            let mut entries = Entries::default();
-            let mut merged = Vec::new();
-            for entry in node.as_mapping()?.entries() {
-                let value = expand(entry.value, budget, depth)?;
-                let key = entry.key.as_scalar();
-                if entry.is("<<") && key.is_some_and(|key| key.style() == ScalarStyle::Plain) {
-                    merged.push(value);
-                } else {
-                    entries.put(expand(entry.key, budget, depth)?, value, true);
-                }
-            }
-            for source in merged {
-                entries.inherit(source);
-            }
-            Value::Mapping(entries.list)
-        }
-        // An alias to itself: `resolve` returns the same node.
-        NodeKind::Alias => return None,
-    })
-}
-
-/// The entries of a mapping while it is expanded; the last of duplicate keys counts.
-#[derive(Default)]
-struct Entries<'a> {
-    list: Vec<(Value<'a>, Value<'a>)>,
-    /// The index of each string key.
-    index: BTreeMap<Cow<'a, str>, usize>,
-}
-
-impl<'a> Entries<'a> {
-    /// Adds an entry, or replaces the existing one if `replace` is true.
-    fn put(&mut self, key: Value<'a>, value: Value<'a>, replace: bool) {
-        if let Value::String(name) = &key {
-            match self.index.entry(name.clone()) {
-                Entry::Occupied(at) => {
-                    if replace {
-                        self.list[*at.get()].1 = value;
-                    }
-                    return;
-                }
-                Entry::Vacant(free) => free.insert(self.list.len()),
-            };
-        }
-        self.list.push((key, value));
-    }
-
-    /// Adds the entries of a merge key that the mapping itself does not have.
-    fn inherit(&mut self, source: Value<'a>) {
-        match source {
-            Value::Sequence(sources) => sources.into_iter().for_each(|source| self.inherit(source)),
-            Value::Mapping(entries) => {
-                entries.into_iter().for_each(|(key, value)| self.put(key, value, false));
-            }
-            _ => {}
-        }
     }
 }

@@ -36,7 +36,8 @@ pub(super) fn change_chomping(
     let ends_file = node.end() as usize == context.text.len();
     let breaks = new.len() - new.trim_end_matches('\n').len();
     let same = old.trim_end_matches('\n') == new.trim_end_matches('\n');
-    if !same || new.is_empty() || marks.contains('+') || breaks > 1 || ends_file {
+    let is_foreign = crate::span::foreign_breaks(new) > 0;
+    if !same || is_foreign || new.is_empty() || marks.contains('+') || breaks > 1 || ends_file {
         return None;
     }
     let mended = marks.replace('-', "") + if breaks == 0 { "-" } else { "" };

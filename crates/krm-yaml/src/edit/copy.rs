@@ -8,7 +8,7 @@ use crate::layout;
 use crate::node::{CollectionStyle, NodeKind, ScalarStyle};
 use crate::node_ref::{NodeRef, Scalar};
 use crate::scalar::lines;
-use crate::span::{Span, column, is_first_on_line};
+use crate::span::{Span, column, foreign_breaks, is_first_on_line};
 use crate::trivia::{Gap, Trivia};
 
 impl Renderer<'_> {
@@ -17,6 +17,11 @@ impl Renderer<'_> {
         let source = node.source();
         let eol = self.style.line_break;
         let mut head = properties(node);
+        if let Some(scalar) = node.as_scalar().filter(|it| foreign_breaks(it.raw()) > 0) {
+            let text = self.text(&scalar.value(), ScalarStyle::DoubleQuoted, None);
+            let space = if head.is_empty() { "" } else { " " };
+            return Rendered { head: format!("{head}{space}{}", text.head), ..Rendered::default() };
+        }
         if node.is_block() {
             let inner = match node.kind() {
                 NodeKind::Sequence => column + self.style.list_indent(self.near),

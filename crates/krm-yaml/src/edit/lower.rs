@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::splice::{Splice, apply as splice};
+use super::splice::{Part, Splice, apply as splice};
 use super::{
     CollectionEdit, CommentEdit, CommentTarget, DocumentEdit, EditError, EditErrorKind,
     EmptyParents, EntryPositions, Insertion, anchors, block, comments, end_of_file, flow,
@@ -19,7 +19,7 @@ use crate::flow_style::FlowStyle;
 use crate::layout::{self, EntryLayout};
 use crate::node::CollectionStyle;
 use crate::node_ref::NodeRef;
-use crate::span::Span;
+use crate::span::{Span, foreign_breaks};
 use crate::style::{DocumentStyle, EntryStyle};
 
 use super::render::Renderer;
@@ -95,10 +95,15 @@ pub(crate) fn apply<'a>(
 ) -> Result<String, EditError> {
     let Lowered { splices, collections, json_scalars } = lower(document, edit, allow_shared, json)?;
     let is_certain = plain_swap::is_certain(document, edit, &splices);
+    let may_add_breaks = splices.iter().flat_map(|it| &it.parts).any(Part::has_foreign_breaks);
     let text = splice(document.file.text(), document.span(), splices).map_err(|overlap| {
         let kind = EditErrorKind::conflict("two changes touch the same text");
         EditError::new(Span::empty(overlap.at), kind)
     })?;
+    if may_add_breaks && foreign_breaks(&text) > foreign_breaks(document.text()) {
+        let span = document.root().map_or(document.span(), |root| root.full_span());
+        return Err(EditError::new(span, EditErrorKind::ForeignLineBreak));
+    }
     if !is_certain || File::is_too_large(&text) {
         return verify::read_back(document, edit, &collections, json_scalars, text);
     }

@@ -155,9 +155,14 @@ pub struct Edit<'a> {
     positions: EntryPositions,
     allow_shared: bool,
     json: bool,
+    /// The bytes of new values so far.
+    added: usize,
 }
 
 impl<'a> Edit<'a> {
+    /// The bytes of new values that one edit may have. One value may be set in very many places.
+    const MAX_ADDED: usize = 128 << 20;
+
     /// An edit without changes.
     pub fn new(file: &'a File) -> Self {
         Self {
@@ -166,6 +171,7 @@ impl<'a> Edit<'a> {
             positions: EntryPositions::default(),
             allow_shared: false,
             json: false,
+            added: 0,
         }
     }
 
@@ -196,6 +202,20 @@ impl<'a> Edit<'a> {
         self.document(node).collections.entry(node.index).or_default()
     }
 
+    fn insert(&mut self, node: NodeRef<'a>, new: Insertion<'a>) -> Result<(), EditError> {
+        self.charge(node, &new.value)?;
+        self.collection(node).inserted.push(new);
+        Ok(())
+    }
+
+    /// Counts the bytes of a new value, before anything is written. Nodes are not counted: they are copied from another document, once.
+    fn charge(&mut self, node: NodeRef<'a>, value: &Value<'_>) -> Result<(), EditError> {
+        self.added = self.added.saturating_add(value.text_length());
+        let limit = Self::MAX_ADDED;
+        let kind = EditErrorKind::TooMuchAdded { limit };
+        if self.added > limit { Err(EditError::at(node, kind)) } else { Ok(()) }
+    }
+
     /// Sets the value of a node. A scalar keeps its style if the value allows it, and comments are kept. Setting an equal value changes
     /// nothing.
     pub fn set(&mut self, node: NodeRef<'a>, value: impl Into<Value<'a>>) -> Result<(), EditError> {
@@ -213,6 +233,7 @@ impl<'a> Edit<'a> {
         value: impl Into<Value<'a>>,
     ) -> Result<(), EditError> {
         let value = value.into();
+        self.charge(node, &value)?;
         match self.document(node).values.insert(node.index, value) {
             None => Ok(()),
             Some(_) => Err(EditError::at(node, EditErrorKind::conflict("the value is set twice"))),
@@ -253,13 +274,8 @@ impl<'a> Edit<'a> {
         }
         let (before, adjacent) = position(view, key, place);
         let key = Some(Value::String(key.to_owned().into()));
-        self.collection(mapping).inserted.push(Insertion {
-            before,
-            adjacent,
-            key,
-            value: value.into(),
-        });
-        Ok(())
+        let value = value.into();
+        self.insert(mapping, Insertion { before, adjacent, key, value })
     }
 
     /// Inserts an entry directly after the entry at index `after`, or before the first one.
@@ -280,13 +296,8 @@ impl<'a> Edit<'a> {
             Some(at) => ((at + 1).min(count), Adjacent::Previous),
             None => (0, Adjacent::Next),
         };
-        self.collection(mapping).inserted.push(Insertion {
-            before,
-            adjacent,
-            key: Some(key.into()),
-            value: value.into(),
-        });
-        Ok(())
+        let value = value.into();
+        self.insert(mapping, Insertion { before, adjacent, key: Some(key.into()), value })
     }
 
     /// Inserts an element before the one at `index`, or at the end. A null value becomes a sequence.
@@ -305,13 +316,8 @@ impl<'a> Edit<'a> {
         let count = self.positions.children(sequence).len();
         let before = index.min(count);
         let adjacent = if before == count { Adjacent::Previous } else { Adjacent::Next };
-        self.collection(sequence).inserted.push(Insertion {
-            before,
-            adjacent,
-            key: None,
-            value: value.into(),
-        });
-        Ok(())
+        let value = value.into();
+        self.insert(sequence, Insertion { before, adjacent, key: None, value })
     }
 
     /// Appends an element.

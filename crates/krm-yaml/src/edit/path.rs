@@ -42,6 +42,11 @@ impl<'a> Edit<'a> {
         found: usize,
         value: Value<'a>,
     ) -> Result<(), EditError> {
+        // Creating the parents is recursive, so that this must be checked before.
+        if path.segments().len() > Path::MAX_SEGMENTS {
+            let limit = Path::MAX_SEGMENTS;
+            return Err(EditError::at(at, EditErrorKind::PathTooDeep { limit }));
+        }
         let (first, rest) =
             path.segments()[found..].split_first().expect("a missing path has a missing step");
         let value = rest.iter().rev().fold(value, |value, segment| wrap(segment, value));

@@ -3,7 +3,7 @@
 //! The replacement is new text, or another range of the source with the splices inside it applied. The latter is what allows an edit to
 //! move an entry and to change it: computing the moved text first would apply inner edits twice or not at all.
 
-use crate::span::Span;
+use crate::span::{Span, foreign_breaks};
 
 /// A piece of a replacement.
 #[derive(Clone, Debug)]
@@ -11,6 +11,13 @@ pub(crate) enum Part {
     New(String),
     /// Bytes of the source, with the splices inside them applied.
     Keep(Span),
+}
+
+impl Part {
+    /// Whether this is new text with a character that only YAML 1.1 takes for a line break.
+    pub(crate) fn has_foreign_breaks(&self) -> bool {
+        matches!(self, Self::New(text) if foreign_breaks(text) > 0)
+    }
 }
 
 /// One replacement.

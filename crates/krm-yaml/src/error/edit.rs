@@ -12,6 +12,8 @@ diagnostic_kinds! {
         /// A path that does not exist, and the part of it that does.
         PathNotFound { found: String } = "edit-path-not-found": "path not found{}"
             (if found.is_empty() { String::new() } else { format!(": only `{found}` exists") });
+        /// A path with more segments than a document can have levels.
+        PathTooDeep { limit: usize } = "edit-path-too-deep": "path has more than {limit} segments, which is deeper than any document";
         /// A path that leads into the target of an alias.
         PathThroughAlias { alias: String } = "path-through-alias": "path goes through the alias `{alias}`, whose value is shared",
             hint "edit the anchored original, or replace the alias with a copy of its value";
@@ -37,6 +39,9 @@ diagnostic_kinds! {
         ConflictingChanges { conflict: String } = "conflicting-changes": "conflicting changes in one edit: {conflict}";
         /// A comment where none can be written.
         CommentNotAllowed { reason: &'static str } = "comment-not-allowed": "cannot write a comment here: {reason}";
+        /// A comment or copied text with a character that other readers take for a line break.
+        ForeignLineBreak = "foreign-line-break": "edit would write a raw U+0085, U+2028 or U+2029, which ends a line for Kubernetes",
+            hint "remove the character, or write it as an escape sequence in a double-quoted scalar";
         /// A comment that would belong to another entry after the edit.
         CommentMoves = "comment-moves": "edit would attach a comment to another entry";
         /// A value that an alias shares.
@@ -49,15 +54,17 @@ diagnostic_kinds! {
             hint "quote it, write another number, or convert the file to YAML";
         /// A second document for a JSON file.
         JsonDocuments = "json-multiple-documents": "a JSON file can hold only one document";
-        /// Aliases that expand to too many nodes.
-        ExpansionTooLarge { limit: usize, depth: usize } = "alias-expansion-too-large":
-            "aliases expand to more than {limit} nodes or {depth} levels";
+        /// Aliases that expand to too many nodes, bytes or levels.
+        ExpansionTooLarge { error: ExpansionError } = "alias-expansion-too-large": "{error}";
         /// A document that depends on what precedes it in its file.
         NotStandalone = "document-not-standalone": "document cannot be parsed on its own";
         /// The edited document would not be YAML.
         InvalidResult { error: Excerpt } = "edit-result-invalid": "edit would make the document invalid: {error}";
         /// The edited document would be none, or more than one.
         NotOneDocument = "edit-result-not-one-document": "edit would not leave exactly one document";
+        /// New values that are too large together.
+        TooMuchAdded { limit: usize } = "edit-too-much-added": "edit would add more than {} MiB" (limit >> 20),
+            hint "set fewer fields, or a shorter value";
         /// The edited file would be too large.
         ResultTooLarge = "edit-result-too-large": "edit would make the file larger than 4 GiB";
         /// Something that the edit does not name would change its meaning.
@@ -73,7 +80,7 @@ impl EditErrorKind {
 
 impl From<ExpansionError> for EditErrorKind {
     fn from(error: ExpansionError) -> Self {
-        Self::ExpansionTooLarge { limit: error.limit, depth: crate::value::EXPANSION_DEPTH }
+        Self::ExpansionTooLarge { error }
     }
 }
 

@@ -13,6 +13,8 @@ diagnostic_kinds! {
         UnclosedQuote = "path-unclosed-quote": "unclosed quote";
         /// A backslash at the end.
         TrailingBackslash = "path-trailing-backslash": "expected a character after the backslash";
+        /// More segments than a document can have levels.
+        TooDeep { limit: usize } = "path-too-deep": "path has more than {limit} segments, which is deeper than any document";
         /// A `~` in a JSON pointer that is neither `~0` nor `~1`.
         PointerEscape = "path-pointer-escape": "expected `0` or `1` after `~` in a JSON pointer";
     }
