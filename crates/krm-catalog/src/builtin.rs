@@ -34,6 +34,11 @@ pub enum Run {
 pub type RunInterpreted = fn(&mut ResourceList, &dyn Interpreter) -> Result<(), Error>;
 
 impl Builtin {
+    /// Whether the function only judges resources, so that it must see what a cluster would get.
+    pub fn is_validator(&self) -> bool {
+        matches!(self.name, "kubeconform" | "kubeval" | "gatekeeper")
+    }
+
     /// Runs the function, with interpreters in this process. An error in the functionConfig gets at least a hint to the
     /// documentation.
     pub fn call(&self, list: &mut ResourceList) -> Result<(), Error> {

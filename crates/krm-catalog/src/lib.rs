@@ -85,6 +85,7 @@ mod setters_config;
 #[cfg(feature = "starlark")]
 pub mod starlark;
 pub mod upsert_resource;
+mod validation_input;
 
 pub use builtin::{Builtin, Run, RunInterpreted};
 

@@ -165,7 +165,7 @@ fn message(annotations: &BTreeMap<String, String>) -> String {
     let pairs = annotations
         .iter()
         .map(|(name, value)| (Value::string(name.clone()), Value::string(value.clone())));
-    format!("set annotations: {}", json::write(&Value::Mapping(pairs.collect())))
+    format!("set annotations: {}", json::display(&Value::Mapping(pairs.collect())))
 }
 
 fn result(resource: &Resource, path: String, message: &str) -> FunctionResult {

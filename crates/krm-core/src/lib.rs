@@ -13,6 +13,7 @@
 //! | [`setters`] | setters and substitutions in all dialects |
 //! | [`schema`] | Kubernetes types, CRDs and OpenAPI documents |
 //! | [`format`](mod@format), [`query`], [`print`](mod@print), [`annotate`] | what the commands of the same names do |
+//! | [`kubernetes_reader`] | what Kubernetes' own YAML reader makes of a document |
 //! | [`functions`] | the ResourceList protocol, Kptfiles, annotated functions, results and fixes |
 //! | [`diagnostics`] | errors and warnings with kinds, locations and masked secrets |
 //!
@@ -110,6 +111,7 @@ pub mod diff;
 pub mod files;
 pub mod format;
 pub mod functions;
+pub mod kubernetes_reader;
 pub mod merge;
 pub mod model;
 pub mod print;

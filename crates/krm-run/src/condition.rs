@@ -151,7 +151,7 @@ fn to_cel(value: &krm_yaml::Value<'_>) -> Result<cel::Value, String> {
 fn key_text(key: &krm_yaml::Value<'_>) -> String {
     match key {
         krm_yaml::Value::String(text) | krm_yaml::Value::Number(text) => text.to_string(),
-        other => krm_core::print::json::write(other),
+        other => krm_core::print::json::display(other),
     }
 }
 

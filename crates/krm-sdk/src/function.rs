@@ -89,7 +89,7 @@ mod tests {
         let function =
             function.readme("# it\n\nDoes a thing,\nand well.\n\nMore.\n\n## Examples\n\nx\n");
         assert_eq!(function.summary(), "Does a thing, and well.");
-        let doc = krm_core::print::json::write(&function.doc());
+        let doc = krm_core::print::json::display(&function.doc());
         assert!(doc.starts_with(r#"{"name":"it","short":"Does a thing, and well.","long":"#));
         assert!(doc.ends_with("\"examples\":\"## Examples\\n\\nx\\n\"}"), "{doc}");
     }

@@ -108,7 +108,7 @@ mod tests {
         pod.move_to(krm_core::PackagePath::new("dir/a.yaml").unwrap());
         let result = pod.result(Severity::Error, "no tag").field("spec.containers[name=web].image");
         let result: FunctionResult = result.propose("x:1").propose("x:2").tag("a", "b").into();
-        let json = krm_core::print::json::write(
+        let json = krm_core::print::json::display(
             &result.to_value(krm_core::functions::resource_list::Version::V2Alpha1),
         );
         assert_eq!(

@@ -51,7 +51,7 @@ fn shuffled_json(file: &File, seed: u64) -> Option<String> {
             return None;
         }
         shuffle(&mut value, &mut random);
-        text.push_str(&format!("---\n{}\n", krm_core::print::json::write(&value)));
+        text.push_str(&format!("---\n{}\n", krm_core::print::json::display(&value)));
     }
     (!text.is_empty()).then_some(text)
 }

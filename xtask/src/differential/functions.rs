@@ -140,7 +140,7 @@ fn json_of(value: &Value<'_>, depth: usize) -> Node {
     match value {
         Value::Mapping(entries) => {
             let text =
-                |key: &Value<'_>| krm_core::print::json::write(key).trim_matches('"').to_owned();
+                |key: &Value<'_>| krm_core::print::json::display(key).trim_matches('"').to_owned();
             let is_kept =
                 |(key, _): &&(Value<'_>, Value<'_>)| depth != 0 || text(key) != "functionConfig";
             let fields = entries.iter().filter(is_kept);
@@ -149,7 +149,7 @@ fn json_of(value: &Value<'_>, depth: usize) -> Node {
         Value::Sequence(items) => {
             Node::Items(items.iter().map(|it| json_of(it, depth + 1)).collect())
         }
-        other => Node::Value(krm_core::print::json::write(other)),
+        other => Node::Value(krm_core::print::json::display(other)),
     }
 }
 

@@ -119,7 +119,7 @@ fn line(request: &MergeRequest) -> String {
         [("base", &request.base), ("upstream", &request.upstream), ("local", &request.local)];
     let mut entries = vec![(Value::from("ways"), ways)];
     entries.extend(texts.map(|(name, text)| (Value::from(name), Value::string(text.as_str()))));
-    krm_core::print::json::write(&Value::Mapping(entries)) + "\n"
+    krm_core::print::json::display(&Value::Mapping(entries)) + "\n"
 }
 
 fn parse_response(line: &str) -> TaskResult<MergeResponse> {

@@ -212,7 +212,7 @@ fn by_key<'a>(sequence: NodeRef<'a>, key: &str) -> BTreeMap<String, NodeRef<'a>>
 }
 
 fn text(node: NodeRef<'_>) -> String {
-    node.to_value().map_or_else(|_| node.text().to_owned(), |value| json::write(&value))
+    node.to_value().map_or_else(|_| node.text().to_owned(), |value| json::display(&value))
 }
 
 fn scalars(node: Option<NodeRef<'_>>) -> BTreeMap<String, usize> {

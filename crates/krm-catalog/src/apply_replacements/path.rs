@@ -55,7 +55,13 @@ impl FieldPath {
                 }
             }
         }
-        if segments.is_empty() { Err("empty path".to_owned()) } else { Ok(Self { segments }) }
+        match segments.len() {
+            0 => Err("empty path".to_owned()),
+            length if length > Path::MAX_SEGMENTS => {
+                Err(format!("more than {} segments", Path::MAX_SEGMENTS))
+            }
+            _ => Ok(Self { segments }),
+        }
     }
 
     /// Whether the path has `*`.

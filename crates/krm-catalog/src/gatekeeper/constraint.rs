@@ -5,6 +5,7 @@ use krm_yaml::NodeRef;
 
 use super::review::{Review, json_of};
 use crate::lookup::{below, items, text};
+use crate::validation_input::ValidationInput;
 
 const GROUP: &str = "constraints.gatekeeper.sh";
 /// The enforcement point of checks outside of a cluster.
@@ -12,8 +13,10 @@ const ENFORCEMENT_POINT: &str = "gator.gatekeeper.sh";
 
 /// A constraint.
 pub(super) struct Constraint<'a> {
-    /// The resource.
+    /// The resource as Kubernetes reads it.
     pub(super) resource: &'a Resource,
+    /// The resource as it is written, for locations.
+    pub(super) written: &'a Resource,
     /// The kind, which names the template.
     pub(super) kind: String,
     /// `spec.match`
@@ -23,9 +26,11 @@ pub(super) struct Constraint<'a> {
 
 impl<'a> Constraint<'a> {
     /// The constraint of a resource; none if it is another kind.
-    pub(super) fn of(resource: &'a Resource) -> Option<Self> {
+    pub(super) fn of(input: &'a ValidationInput<'a>) -> Option<Self> {
+        let resource = &*input.read;
         (resource.view().group() == GROUP).then(|| Self {
             resource,
+            written: input.written,
             kind: resource.kind().into_owned(),
             selection: below(resource.root(), &["spec", "match"]),
             severity: severity(resource),
@@ -41,7 +46,7 @@ impl<'a> Constraint<'a> {
     /// The result for a violation.
     pub(super) fn result(&self, review: &Review<'_>, message: &str) -> FunctionResult {
         let message = format!("{message}\nviolatedConstraint: {}", self.resource.name());
-        review.resource.result(self.severity, message).into()
+        review.written.result(self.severity, message).into()
     }
 }
 

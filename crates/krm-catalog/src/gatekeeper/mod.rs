@@ -15,6 +15,7 @@ use krm_sdk::{Diagnostic, Error, FunctionResult, ResourceList, Severity};
 
 use crate::interpreter::{Interpreter, MessageReader, invalid_response};
 use crate::kinds::CatalogKind;
+use crate::validation_input::ValidationInput;
 use crate::{Builtin, Run};
 use constraint::Constraint;
 pub use engine::LANGUAGE;
@@ -40,17 +41,30 @@ pub fn run(list: &mut ResourceList, interpreter: &dyn Interpreter) -> Result<(),
         .collect::<Result<Vec<(String, Template<'_>)>, Error>>()?;
     let by_kind: BTreeMap<&str, usize> =
         templates.iter().enumerate().map(|(at, (kind, _))| (kind.as_str(), at)).collect();
-    let constraints: Vec<Constraint<'_>> = list.items.iter().filter_map(Constraint::of).collect();
+    let mut results = Vec::new();
+    let mut resources = Vec::new();
+    for resource in &list.items {
+        match ValidationInput::of(resource) {
+            Ok(input) => resources.push(input),
+            Err(unreadable) => results.extend(unreadable),
+        }
+    }
+    for input in &resources {
+        results.extend(input.differences.iter().map(|it| input.finding(*it, false)));
+    }
+    let constraints: Vec<Constraint<'_>> = resources.iter().filter_map(Constraint::of).collect();
     for constraint in &constraints {
         if !by_kind.contains_key(constraint.kind.as_str()) {
             return Err(missing_template(constraint, by_kind.keys().copied()));
         }
     }
     if templates.is_empty() {
+        list.results.append(&mut results);
         return Ok(());
     }
-    let reviews = Reviews::of(&list.items)?;
-    let (checks, mut results) = checks(&constraints, &by_kind, &reviews);
+    let reviews = Reviews::of(&resources)?;
+    let (checks, undecided) = checks(&constraints, &by_kind, &reviews);
+    results.extend(undecided);
     let parameters =
         constraints.iter().map(Constraint::parameters).collect::<Result<Vec<_>, Error>>()?;
     let request = Request {
@@ -85,7 +99,7 @@ fn checks(
                 Ok(true) => checks.push(Check { policy, document, parameters }),
                 Ok(false) => {}
                 Err(message) => {
-                    results.push(review.resource.result(Severity::Error, message).into());
+                    results.push(review.written.result(Severity::Error, message).into());
                 }
             }
         }
@@ -110,11 +124,11 @@ fn missing_template<'n>(
     constraint: &Constraint<'_>,
     known: impl Iterator<Item = &'n str>,
 ) -> Error {
-    let kind = &constraint.kind;
-    let node = constraint.resource.get("kind").unwrap_or(constraint.resource.root());
+    let (kind, resource) = (&constraint.kind, constraint.written);
+    let node = resource.get("kind").unwrap_or(resource.root());
     let mut error = Diagnostic::error(CatalogKind::MissingTemplate { kind: kind.clone() })
-        .at(constraint.resource.item().file(), node.span());
-    error.file = constraint.resource.path().map(|path| path.as_str().into());
+        .at(resource.item().file(), node.span());
+    error.file = resource.path().map(|path| path.as_str().into());
     let hint = match krm_core::diagnostics::closest_name(known, kind) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "add the template to the package".to_owned(),

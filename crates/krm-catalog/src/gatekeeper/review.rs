@@ -8,11 +8,14 @@ use krm_sdk::{Error, Resource};
 use krm_yaml::NodeRef;
 
 use super::exchange::Document;
+use crate::validation_input::ValidationInput;
 
 /// A resource, as policies see it.
 pub(super) struct Review<'a> {
-    /// The resource.
+    /// The resource as Kubernetes reads it.
     pub(super) resource: &'a Resource,
+    /// The resource as it is written, for results.
+    pub(super) written: &'a Resource,
     api_version: String,
     kind: String,
     namespace: String,
@@ -28,9 +31,9 @@ pub(super) struct Reviews<'a> {
 
 impl<'a> Reviews<'a> {
     /// Reads all resources.
-    pub(super) fn of(items: &'a [Resource]) -> Result<Self, Error> {
+    pub(super) fn of(items: &'a [ValidationInput<'a>]) -> Result<Self, Error> {
         let all = items.iter().map(Review::of).collect::<Result<_, Error>>()?;
-        let namespaces = items.iter().filter(|it| is_namespace(it));
+        let namespaces = items.iter().map(|it| &*it.read).filter(|it| is_namespace(it));
         Ok(Self { all, namespaces: namespaces.map(|it| (it.name().into_owned(), it)).collect() })
     }
 
@@ -50,10 +53,12 @@ pub(super) fn is_namespace(resource: &Resource) -> bool {
 }
 
 impl<'a> Review<'a> {
-    fn of(resource: &'a Resource) -> Result<Self, Error> {
+    fn of(input: &'a ValidationInput<'a>) -> Result<Self, Error> {
+        let resource = &*input.read;
         let text = |text: Cow<'_, str>| text.into_owned();
         Ok(Self {
             resource,
+            written: input.written,
             api_version: text(resource.api_version()),
             kind: text(resource.kind()),
             namespace: text(resource.namespace()),
@@ -76,5 +81,5 @@ impl<'a> Review<'a> {
 
 /// A node as JSON, from which the interpreter makes a value.
 pub(super) fn json_of(node: NodeRef<'_>) -> Result<String, Error> {
-    Ok(json::write(&krm_yaml::Value::Node(node)))
+    Ok(json::of_node(node)?)
 }

@@ -13,6 +13,13 @@ pub(super) struct Violation<'a> {
     pub(super) problem: Problem,
 }
 
+impl Violation<'_> {
+    /// Whether this node has another type than its schema demands.
+    pub(super) fn is_about_type_of(&self, node: NodeRef<'_>) -> bool {
+        matches!(self.problem, Problem::Type { .. }) && self.node == node
+    }
+}
+
 /// The kind of a violation.
 #[derive(Clone, Debug)]
 pub(super) enum Problem {
@@ -130,12 +137,12 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The JSON Schema type of a value as Kubernetes reads it.
+/// The JSON Schema type of a value.
 fn type_of(value: NodeRef<'_>) -> &'static str {
     let Some(scalar) = value.as_scalar() else {
         return if value.as_sequence().is_some() { "array" } else { "object" };
     };
-    match scalar.resolve_1_1() {
+    match scalar.resolve() {
         // JSON Schema: `3.0` is an integer.
         ScalarType::Float(number) if number.fract() == 0.0 => "integer",
         other => other.type_name(),

@@ -87,7 +87,7 @@ impl<'a> Limit<'a> {
             Self::Unique => {
                 let mut seen = BTreeSet::new();
                 let mut all = value.as_sequence()?.items();
-                let is_unique = all.all(|item| seen.insert(json::write(&Value::Node(item))));
+                let is_unique = all.all(|item| seen.insert(json::display(&Value::Node(item))));
                 (!is_unique).then(|| "items must be unique".to_owned())
             }
         }
@@ -95,7 +95,7 @@ impl<'a> Limit<'a> {
 }
 
 fn number(value: NodeRef<'_>) -> Option<f64> {
-    match value.as_scalar()?.resolve_1_1() {
+    match value.as_scalar()?.resolve() {
         ScalarType::Int(_) => value.as_scalar()?.value().parse().ok(),
         ScalarType::Float(number) => Some(number),
         _ => None,

@@ -8,14 +8,14 @@ mod rules;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use krm_core::print::json;
 use krm_core::schema::{Schema, kubernetes_version};
 use krm_sdk::{Diagnostic, Error, FunctionResult, Resource, ResourceList, Severity};
-use krm_yaml::{NodeRef, Value};
+use krm_yaml::NodeRef;
 use serde::Deserialize;
 
 use crate::kinds::CatalogKind;
 use crate::lookup::{child, items, text};
+use crate::validation_input::ValidationInput;
 use crate::{Builtin, Run};
 use output_format::OutputFormat;
 use rules::Rules;
@@ -64,15 +64,23 @@ struct Config {
 fn check_all(list: &mut ResourceList, output_format: OutputFormat) -> Result<(), Error> {
     let config: Config = list.config_or_default()?;
     config.reject_locations(list.function_config.as_ref())?;
-    let definitions = Definitions::of(&list.items);
     let mut results = Vec::new();
-    for resource in list.items.iter().filter(|it| !config.skips(it)) {
-        match definitions.rules(resource) {
+    let mut resources = Vec::new();
+    for resource in &list.items {
+        match ValidationInput::of(resource) {
+            Ok(input) => resources.push(input),
+            // An unreadable definition leaves its resources without rules, so it is an error even if its kind is skipped.
+            Err(unreadable) => results.extend(unreadable),
+        }
+    }
+    let definitions = Definitions::of(resources.iter().map(|it| &*it.read));
+    for input in resources.iter().filter(|it| !config.skips(&it.read)) {
+        match definitions.rules(&input.read) {
             Some(rules) => {
-                results.extend(violations(resource, rules, config.strict, output_format));
+                results.extend(violations(input, rules, config.strict, output_format));
             }
-            None if config.reports_missing(resource, output_format) => {
-                results.push(missing(resource));
+            None if config.reports_missing(&input.read, output_format) => {
+                results.push(missing(input.written));
             }
             None => {}
         }
@@ -137,28 +145,24 @@ fn missing(resource: &Resource) -> FunctionResult {
     resource.result(Severity::Error, message).into()
 }
 
-/// The violations of one resource. Aliases are expanded first.
+/// The violations of one resource, and where readers disagree about its types.
 fn violations(
-    resource: &Resource,
+    input: &ValidationInput<'_>,
     rules: Rules<'_>,
     is_strict: bool,
     output_format: OutputFormat,
 ) -> Vec<FunctionResult> {
-    let root = resource.root();
-    let has_aliases = root.document().aliases().next().is_some();
-    if !has_aliases {
-        return output_format.results(resource, check::check(root, rules, is_strict));
+    let found = check::check(input.read.root(), rules, is_strict);
+    let mut results = output_format.results(input.written, found);
+    if !input.differences.is_empty() {
+        // The resource as YAML 1.2 reads it: a type that only Kubernetes accepts depends on the reader.
+        let written = check::check(input.written.root(), rules, is_strict);
+        results.extend(input.differences.iter().map(|difference| {
+            let node = difference.scalar.node();
+            input.finding(*difference, written.iter().any(|it| it.is_about_type_of(node)))
+        }));
     }
-    match Resource::parse(json::write(&Value::Node(root))) {
-        Ok(expanded) => {
-            let violations = check::check(expanded.root(), rules, is_strict);
-            output_format.results(resource, violations)
-        }
-        Err(error) => {
-            let message = format!("cannot validate the resource: {error}");
-            vec![resource.result(Severity::Error, message).into()]
-        }
-    }
+    results
 }
 
 /// The schemas: those of Kubernetes, and those of the CustomResourceDefinitions among the resources.
@@ -168,12 +172,12 @@ struct Definitions<'a> {
 }
 
 impl<'a> Definitions<'a> {
-    fn of(resources: &'a [Resource]) -> Self {
+    fn of(resources: impl Iterator<Item = &'a Resource>) -> Self {
         let mut custom = BTreeMap::new();
         let is_definition = |it: &&Resource| {
             it.kind() == "CustomResourceDefinition" && it.view().group() == "apiextensions.k8s.io"
         };
-        for resource in resources.iter().filter(is_definition) {
+        for resource in resources.filter(is_definition) {
             custom.extend(kinds(resource.root()).unwrap_or_default());
         }
         Self { table: Schema::kubernetes(), custom }

@@ -1,6 +1,9 @@
 //! Path patterns of `by-path`: `a.*.c`, `a.**.c`, `a.b[0]`, `a.b[*]` and `a.b[name=x]`.
 
-use krm_sdk::yaml::{NodeRef, Path, Segment};
+use krm_sdk::yaml::{Mapping, NodeRef, Path, Segment};
+
+/// The maximum number of segments. A key may contain dots, so a path has more segments here than elsewhere.
+const MAX_SEGMENTS: usize = 10_000;
 
 /// A pattern for the paths of fields.
 #[derive(Clone, Debug)]
@@ -50,6 +53,9 @@ impl PathPattern {
             }
             match behind.strip_prefix('.') {
                 Some(more) => rest = more,
+                None if behind.is_empty() && segments.len() > MAX_SEGMENTS => {
+                    return Err(format!("more than {MAX_SEGMENTS} segments"));
+                }
                 None if behind.is_empty() => return Ok(Self { segments }),
                 None => return Err(format!("expected `.` before `{behind}`")),
             }
@@ -82,8 +88,11 @@ impl PathPattern {
                     (PatternSegment::Any, FieldSegment::Key(_)) => before(1),
                     // Compat: `*` matches a key together with its element.
                     (PatternSegment::Any, FieldSegment::Element(..)) => before(0) && i > 0,
-                    (PatternSegment::Name(_), FieldSegment::Key(key)) => (1..=j + 1)
-                        .any(|back| before(back) && self.is_key(j + 1 - back, j + 1, key)),
+                    // Names have no dots, so those of the key determine how many segments it has.
+                    (PatternSegment::Name(_), FieldSegment::Key(key)) => {
+                        let back = key.matches('.').count() + 1;
+                        back <= j + 1 && before(back) && self.is_key(j + 1 - back, j + 1, key)
+                    }
                     (PatternSegment::Index(index), FieldSegment::Element(at, _)) => {
                         index == at && before(1)
                     }
@@ -102,9 +111,7 @@ impl PathPattern {
 
     /// Whether these segments form one key.
     fn is_key(&self, from: usize, to: usize, key: &str) -> bool {
-        let names: Option<Vec<&str>> =
-            self.segments[from..to].iter().map(PatternSegment::name).collect();
-        names.is_some_and(|names| names.join(".") == key)
+        self.segments[from..to].iter().map(PatternSegment::name).eq(key.split('.').map(Some))
     }
 }
 
@@ -135,13 +142,10 @@ pub(super) fn resolve(root: NodeRef<'_>, names: &[&str]) -> Path {
     let (mut node, mut at) = (Some(root), 0);
     while at < names.len() {
         let mapping = node.and_then(|node| node.resolve().as_mapping());
-        let existing = (at + 1..=names.len()).rev().find_map(|to| {
-            let key = names[at..to].join(".");
-            Some((to, mapping?.get(&key)?, key))
-        });
+        let existing = mapping.and_then(|mapping| longest_key(mapping, &names[at..]));
         let key = match existing {
-            Some((to, value, key)) => {
-                (node, at) = (Some(value), to);
+            Some((length, value, key)) => {
+                (node, at) = (Some(value), at + length);
                 key
             }
             None => {
@@ -156,6 +160,17 @@ pub(super) fn resolve(root: NodeRef<'_>, names: &[&str]) -> Path {
         path.push(Segment::Key(key));
     }
     path
+}
+
+/// The entry with the longest key that the names start with: the number of names, its value and its key. Of duplicates it is the last.
+fn longest_key<'a>(mapping: Mapping<'a>, names: &[&str]) -> Option<(usize, NodeRef<'a>, String)> {
+    let entries = mapping.entries().filter_map(|entry| {
+        let key = entry.key.resolve().as_scalar()?.value();
+        let length = key.split('.').count();
+        let is_prefix = names.len() >= length && key.split('.').eq(names[..length].iter().copied());
+        is_prefix.then(|| (length, entry.value, key.into_owned()))
+    });
+    entries.max_by_key(|(length, ..)| *length)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use krm_core::format::{self, FormatOptions};
 use krm_core::functions::resource_list::{AppliedOutput, InputList, InputOptions};
 use krm_core::print::json;
 use krm_sdk::{Diagnostic, Error, Item, Resource, ResourceList};
-use krm_yaml::{File, NodeRef, Value};
+use krm_yaml::{ExpansionError, File, NodeRef, Value};
 
 /// The ResourceList as a value.
 pub(super) fn list_of(text: &str) -> Result<Value<'static>, Error> {
@@ -33,9 +33,9 @@ pub(super) fn resources(input: &InputList<'_>, output: String) -> Result<Vec<Res
 }
 
 /// The list as text, a line for each resource.
-pub(super) fn text_of(items: &[Value<'_>]) -> String {
-    let lines: Vec<String> = items.iter().map(json::flow).collect();
-    format!("{{\"kind\":\"ResourceList\",\"items\":[\n{}\n]}}\n", lines.join(",\n"))
+pub(super) fn text_of(items: &[Value<'_>]) -> Result<String, ExpansionError> {
+    let lines: Vec<String> = items.iter().map(json::flow).collect::<Result<_, _>>()?;
+    Ok(format!("{{\"kind\":\"ResourceList\",\"items\":[\n{}\n]}}\n", lines.join(",\n")))
 }
 
 /// The items of a ResourceList, or whether there are any that are not a list.

@@ -110,8 +110,11 @@ fn evaluate(request: &str) -> String {
 fn respond(name: &str, run: ScriptRun) -> Response {
     let outcome = match run.list {
         Ok(list) => answer::items_of(list)
-            .map(|items| answer::text_of(&items))
-            .map_err(|exists| ScriptError::NoItems { exists }),
+            .map_err(|exists| ScriptError::NoItems { exists })
+            .and_then(|items| {
+                let failed = |message| ScriptError::Failed { message, spans: Vec::new() };
+                answer::text_of(&items).map_err(|error| failed(error.to_string()))
+            }),
         Err(error) => Err(failure(name, &error)),
     };
     Response { outcome, printed: run.printed }

@@ -29,7 +29,8 @@ fn error(message: impl std::fmt::Display) -> anyhow::Error {
 pub(super) fn natives(builder: &mut GlobalsBuilder) {
     /// Entries are sorted by key, so that the output is deterministic.
     fn _json_encode<'v>(value: StarlarkValue<'v>, heap: Heap<'v>) -> anyhow::Result<String> {
-        Ok(json::write(&sorted(from_starlark(value, heap).map_err(error)?)))
+        let value = sorted(from_starlark(value, heap).map_err(error)?);
+        json::write(&value).map_err(|error| anyhow::anyhow!("json.encode: {error}"))
     }
 
     fn _json_decode<'v>(text: &str, heap: Heap<'v>) -> anyhow::Result<StarlarkValue<'v>> {
@@ -297,7 +298,7 @@ fn sorted(value: Value<'static>) -> Value<'static> {
         Value::Mapping(entries) => {
             let entries = entries.into_iter().map(|(key, value)| (key, sorted(value)));
             let mut entries: Vec<_> = entries.collect();
-            entries.sort_by_cached_key(|(key, _)| json::write(key));
+            entries.sort_by_cached_key(|(key, _)| json::display(key));
             Value::Mapping(entries)
         }
         other => other,

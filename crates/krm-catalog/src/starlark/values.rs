@@ -38,7 +38,7 @@ pub(super) fn to_starlark<'v>(value: &Value<'_>, heap: Heap<'v>) -> StarlarkValu
 /// A key. Collections, which are not hashable in Starlark, become JSON strings.
 fn key<'v>(key: &Value<'_>, heap: Heap<'v>) -> StarlarkValue<'v> {
     match key {
-        Value::Sequence(_) | Value::Mapping(_) => heap.alloc(krm_core::print::json::write(key)),
+        Value::Sequence(_) | Value::Mapping(_) => heap.alloc(krm_core::print::json::display(key)),
         scalar => to_starlark(scalar, heap),
     }
 }

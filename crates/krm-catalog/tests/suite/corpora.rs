@@ -196,7 +196,7 @@ fn config_map(data: NodeRef<'_>) -> String {
     let lines: String = entries
         .map(|it| {
             let value = it.value.as_scalar().map(|it| it.value()).unwrap_or_default();
-            format!("  {}: {}\n", it.key.text(), json::write(&Value::string(value)))
+            format!("  {}: {}\n", it.key.text(), json::string(&value))
         })
         .collect();
     format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: function-input\ndata:\n{lines}")
@@ -313,7 +313,7 @@ fn compare_messages(case: &Path, messages: &[String]) -> Result<(), String> {
 }
 
 fn as_json<'a>(roots: impl Iterator<Item = NodeRef<'a>>) -> Vec<String> {
-    let value = |root: NodeRef<'a>| json::write(&sorted(root.to_value().unwrap(), 0));
+    let value = |root: NodeRef<'a>| json::display(&sorted(root.to_value().unwrap(), 0));
     let mut resources: Vec<String> = roots.filter(|it| is_resource(*it)).map(value).collect();
     resources.sort();
     resources
@@ -332,11 +332,11 @@ fn sorted(value: Value<'_>, depth: usize) -> Value<'_> {
             Value::Sequence(items.into_iter().map(|it| sorted(it, depth + 1)).collect())
         }
         Value::Mapping(entries) => {
-            let is_status = |key: &Value<'_>| depth == 0 && json::write(key) == "\"status\"";
+            let is_status = |key: &Value<'_>| depth == 0 && json::display(key) == "\"status\"";
             let entries = entries.into_iter().filter(|(key, _)| !is_status(key));
             let mut entries: Vec<_> =
                 entries.map(|(key, value)| (key, sorted(value, depth + 1))).collect();
-            entries.sort_by_key(|(key, _)| json::write(key));
+            entries.sort_by_key(|(key, _)| json::display(key));
             Value::Mapping(entries)
         }
         other => other,

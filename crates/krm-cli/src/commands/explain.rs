@@ -39,7 +39,7 @@ enum Format {
 pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     let text = match (&args.id, args.output) {
         (Some(id), _) => explanation(id)?,
-        (None, Some(Format::Json)) => print::records_to_json(&records()),
+        (None, Some(Format::Json)) => print::records_to_json(&records()).map_err(Failure::input)?,
         (None, None) => list(),
     };
     console.print(&text)?;

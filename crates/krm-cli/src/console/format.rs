@@ -12,7 +12,7 @@ use crate::disk;
 pub(super) fn write(diagnostic: &Diagnostic, format: ErrorFormat, colored: bool) -> String {
     match format {
         ErrorFormat::Text => snippet::render(diagnostic, colored),
-        ErrorFormat::Json => format!("{}\n", json::write(&diagnostic.to_value())),
+        ErrorFormat::Json => format!("{}\n", json::display(&diagnostic.to_value())),
         ErrorFormat::Github => github(diagnostic),
     }
 }

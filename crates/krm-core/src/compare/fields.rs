@@ -167,7 +167,7 @@ pub(crate) fn key_name(key: NodeRef<'_>) -> Cow<'_, str> {
     match key.resolve().as_scalar() {
         Some(scalar) => scalar.value(),
         // A collection as a key has no name. No scalar begins with NUL, so this cannot collide with one.
-        None => Cow::Owned(format!("\0{}", json::write(&Value::Node(key)))),
+        None => Cow::Owned(format!("\0{}", json::display(&Value::Node(key)))),
     }
 }
 

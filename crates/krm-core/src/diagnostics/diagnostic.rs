@@ -338,7 +338,7 @@ impl Diagnostic {
         }
     }
 
-    /// The diagnostic as data, for [`crate::print::json::write`]; what is not known is left out.
+    /// The diagnostic as data, for [`crate::print::json::display`]; what is not known is left out.
     pub fn to_value(&self) -> Value<'_> {
         let mut entries = vec![
             entry("id", Value::from(self.id())),

@@ -56,6 +56,7 @@ pub const AREAS: &[Area] = &[
         text: include_str!("../../explain/output.md"),
     },
     crate::format::AREA,
+    crate::kubernetes_reader::AREA,
     crate::print::AREA,
     crate::query::AREA,
     crate::schema::AREA,

@@ -167,9 +167,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn resource(kind: &str, namespace: &str, name: &str) -> Item {
-        let text = krm_yaml::Value::string;
-        let [kind, namespace, name] =
-            [kind, namespace, name].map(|it| crate::print::json::write(&text(it.to_owned())));
+        let [kind, namespace, name] = [kind, namespace, name].map(crate::print::json::string);
         let metadata = format!("metadata: {{name: {name}, namespace: {namespace}}}");
         Item::parse(format!("apiVersion: v1\nkind: {kind}\n{metadata}\n")).unwrap()
     }

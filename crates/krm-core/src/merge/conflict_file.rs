@@ -92,7 +92,7 @@ impl ConflictRecord {
     }
 
     fn write(&self) -> String {
-        let quoted = |text: &str| json::write(&Value::from(text));
+        let quoted = json::string;
         let taken = if self.taken == Side::Local { "local" } else { "upstream" };
         let mut lines = vec![
             format!("- id: {}", quoted(&self.id)),
@@ -111,7 +111,7 @@ impl ConflictRecord {
 
     fn parse(node: NodeRef<'_>) -> Self {
         let string = |name| field(node, name).and_then(scalar_text).map(|it| it.into_owned());
-        let value = |name| field(node, name).map(|node| json::write(&Value::Node(node)));
+        let value = |name| field(node, name).map(|node| json::display(&Value::Node(node)));
         let taken = match string("taken").as_deref() {
             Some("local") => Side::Local,
             _ => Side::Upstream,

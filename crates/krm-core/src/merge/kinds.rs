@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use krm_yaml::{Excerpt, KindParameter, diagnostic_kinds};
+use krm_yaml::{Excerpt, ExpansionError, KindParameter, diagnostic_kinds};
 
 use super::ConflictKind;
 
@@ -42,7 +42,7 @@ diagnostic_kinds! {
         /// An alias whose value has a custom tag.
         TaggedAlias { tag: String } = "merge-tagged-alias": "cannot replace an alias by its value, which has the tag `{tag}`", hint "rename the anchor, or replace the aliases of the source by their values";
         /// Aliases that stand for too much.
-        AliasExpansion { limit: usize } = "merge-alias-expansion": "aliases expand to more than {limit} nodes", hint "use fewer nested aliases in the source";
+        AliasExpansion { error: ExpansionError } = "merge-alias-expansion": "{error}", hint "use fewer nested aliases in the source";
         /// A key that begins with `$` and is not a directive.
         UnknownDirective { directive: String } = "merge-unknown-directive": "unknown merge directive `{directive}`", hint "use $patch, $retainKeys, $deleteFromPrimitiveList/FIELD or $setElementOrder/FIELD";
         /// `$patch: delete` in an element of a list without identity.

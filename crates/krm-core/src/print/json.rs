@@ -3,38 +3,69 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use krm_yaml::{NodeRef, ScalarType, Value};
+use krm_yaml::{EditErrorKind, ExpansionError, NodeRef, ScalarType, Value};
 
-/// Writes a value as JSON on one line without spaces, for messages and comparisons.
+use crate::Diagnostic;
+
+/// No further node is expanded after so many bytes. Each of them has its own limit, but there may be very many.
+const MAX_BEFORE_NODE: usize = 256 << 20;
+
+/// Why a value has no JSON form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum JsonError {
+    /// A number that JSON does not have, such as `.inf`, or `017`, which YAML 1.1 and 1.2 read differently.
+    Number(String),
+    /// Aliases that expand to too much.
+    Expansion(ExpansionError),
+}
+
+impl From<JsonError> for EditErrorKind {
+    fn from(error: JsonError) -> Self {
+        match error {
+            JsonError::Number(number) => Self::NotJson { number: number.into() },
+            JsonError::Expansion(error) => Self::from(error),
+        }
+    }
+}
+
+impl std::fmt::Display for JsonError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        EditErrorKind::from(self.clone()).fmt(f)
+    }
+}
+
+/// Writes a value as JSON on one line without spaces.
 ///
-/// A number keeps its spelling if that is valid JSON, and is converted if possible. Numbers that JSON cannot represent (`.inf`, or
-/// `017`, which YAML 1.1 and 1.2 read differently) become strings; use [`exact`] or [`flow`] for data. A key that is not a string
-/// becomes the string of its JSON.
+/// A number keeps its spelling if that is valid JSON, and is converted if possible. A key that is not a string becomes the string of
+/// its JSON.
 ///
 /// ```
 /// use krm_core::print::json;
 /// use krm_yaml::Value;
 ///
 /// let value = Value::Mapping(vec![(Value::from("n"), Value::plain("1.50")), (Value::from("h"), Value::plain("0x1f"))]);
-/// assert_eq!(json::write(&value), r#"{"n":1.50,"h":31}"#);
-/// assert_eq!(json::write(&Value::plain(".inf")), r#"".inf""#);
+/// assert_eq!(json::write(&value).as_deref(), Ok(r#"{"n":1.50,"h":31}"#));
+/// assert!(json::write(&Value::plain(".inf")).is_err());
 /// ```
-pub fn write(value: &Value<'_>) -> String {
-    Writer::of(value).out
+///
+/// # Errors
+/// JSON cannot represent the value.
+pub fn write(value: &Value<'_>) -> Result<String, JsonError> {
+    let writer = Writer::of(value, false);
+    writer.error.map_or(Ok(writer.out), Err)
 }
 
-/// Like [`write()`], but none if JSON cannot represent the value.
+/// Like [`write()`] for a node; the error has the location of the scalar that has no JSON form.
 ///
-/// ```
-/// use krm_core::print::json;
-/// use krm_yaml::Value;
-///
-/// assert_eq!(json::exact(&Value::plain("0x1f")).as_deref(), Some("31"));
-/// assert_eq!(json::exact(&Value::plain(".inf")), None);
-/// ```
-pub fn exact(value: &Value<'_>) -> Option<String> {
-    let writer = Writer::of(value);
-    writer.is_exact.then_some(writer.out)
+/// # Errors
+/// JSON cannot represent the value.
+pub fn of_node(node: NodeRef<'_>) -> Result<String, Diagnostic> {
+    write(&Value::Node(node)).map_err(|error| {
+        let mut scalars = node.descendants().filter(|it| !it.is_collection());
+        let found = scalars.find(|it| write(&Value::Node(*it)).is_err()).unwrap_or(node);
+        let kind = EditErrorKind::from(error);
+        Diagnostic::error(kind).at(node.document().file(), found.span())
+    })
 }
 
 /// Like [`write()`], but for YAML parsers: numbers that JSON cannot represent are copied.
@@ -44,12 +75,36 @@ pub fn exact(value: &Value<'_>) -> Option<String> {
 /// use krm_yaml::Value;
 ///
 /// let list = Value::Sequence(vec![Value::plain(".inf"), Value::string(".inf")]);
-/// assert_eq!(json::flow(&list), r#"[.inf,".inf"]"#);
+/// assert_eq!(json::flow(&list).as_deref(), Ok(r#"[.inf,".inf"]"#));
 /// ```
-pub fn flow(value: &Value<'_>) -> String {
-    let mut writer = Writer { keeps_numbers: true, ..Writer::new() };
-    writer.value(value);
-    writer.out
+///
+/// # Errors
+/// Aliases expand to too much.
+pub fn flow(value: &Value<'_>) -> Result<String, ExpansionError> {
+    let writer = Writer::of(value, true);
+    match writer.error {
+        Some(JsonError::Expansion(error)) => Err(error),
+        _ => Ok(writer.out),
+    }
+}
+
+/// Like [`flow()`], but for messages and comparisons: what expands to too much is shown as its source text. Not for data.
+///
+/// ```
+/// use krm_core::print::json;
+/// use krm_yaml::Value;
+///
+/// assert_eq!(json::display(&Value::plain(".inf")), ".inf");
+/// ```
+pub fn display(value: &Value<'_>) -> String {
+    Writer::of(value, true).out
+}
+
+/// A string as JSON, which is also valid YAML.
+pub fn string(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    write_string(text, &mut out);
+    out
 }
 
 /// The output so far.
@@ -57,17 +112,13 @@ struct Writer {
     out: String,
     /// Whether numbers that are not valid JSON are copied.
     keeps_numbers: bool,
-    /// Whether the output represents the value exactly.
-    is_exact: bool,
+    /// Why the output does not represent the value.
+    error: Option<JsonError>,
 }
 
 impl Writer {
-    fn new() -> Self {
-        Self { out: String::new(), keeps_numbers: false, is_exact: true }
-    }
-
-    fn of(value: &Value<'_>) -> Self {
-        let mut writer = Self::new();
+    fn of(value: &Value<'_>, keeps_numbers: bool) -> Self {
+        let mut writer = Self { out: String::new(), keeps_numbers, error: None };
         writer.value(value);
         writer
     }
@@ -78,12 +129,14 @@ impl Writer {
             Value::Bool(value) => self.out.push_str(if *value { "true" } else { "false" }),
             Value::Number(text) => self.number(text),
             Value::String(text) => write_string(text, &mut self.out),
-            Value::Sequence(items) => self.list(items, ['[', ']'], Self::value),
-            Value::Mapping(entries) => self.list(entries, ['{', '}'], |it, (key, value)| {
-                it.key(key);
-                it.out.push(':');
-                it.value(value);
-            }),
+            Value::Sequence(items) => write_list(items, ['[', ']'], self, |it, out| out.value(it)),
+            Value::Mapping(entries) => {
+                write_list(entries, ['{', '}'], self, |(key, value), out| {
+                    out.key(key);
+                    out.out.push(':');
+                    out.value(value);
+                });
+            }
             Value::Node(node) => self.node(*node),
             Value::OwnedNode(graft) => self.node(graft.node()),
         }
@@ -94,40 +147,61 @@ impl Writer {
             Some(number) => self.out.push_str(&number),
             None if self.keeps_numbers => self.out.push_str(text),
             None => {
-                self.is_exact = false;
-                write_string(text, &mut self.out);
+                self.error.get_or_insert_with(|| JsonError::Number(text.to_owned()));
             }
         }
     }
 
-    /// Writes a node. If its aliases expand to too many nodes, its source text is written as a string.
+    /// Writes a node. If its aliases expand to too much, its source text is written as a string.
     fn node(&mut self, node: NodeRef<'_>) {
-        match node.to_value() {
+        let too_large = self.out.len() > MAX_BEFORE_NODE;
+        let value = match too_large {
+            true => Err(ExpansionError::Bytes(MAX_BEFORE_NODE)),
+            false => node.to_value(),
+        };
+        match value {
             Ok(value) => self.value(&value),
-            Err(_) => {
-                self.is_exact = false;
+            Err(error) => {
+                self.error.get_or_insert(JsonError::Expansion(error));
                 write_string(node.text(), &mut self.out);
             }
         }
     }
 
-    fn list<T>(&mut self, items: &[T], delimiters: [char; 2], each: impl Fn(&mut Self, &T)) {
-        self.out.push(delimiters[0]);
-        for (at, item) in items.iter().enumerate() {
-            if at > 0 {
-                self.out.push(',');
-            }
-            each(self, item);
-        }
-        self.out.push(delimiters[1]);
-    }
-
     fn key(&mut self, key: &Value<'_>) {
         match key {
             Value::String(text) | Value::Number(text) => write_string(text, &mut self.out),
-            other => write_string(&write(other), &mut self.out),
+            other => {
+                let key = Self::of(other, self.keeps_numbers);
+                self.error = self.error.take().or(key.error);
+                write_string(&key.out, &mut self.out);
+            }
         }
     }
+}
+
+impl std::fmt::Write for Writer {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        self.out.write_str(text)
+    }
+}
+
+/// Writes items between delimiters, separated by commas.
+pub(crate) fn write_list<T, W: std::fmt::Write>(
+    items: &[T],
+    delimiters: [char; 2],
+    out: &mut W,
+    mut each: impl FnMut(&T, &mut W),
+) {
+    // Writing to a string cannot fail.
+    let _ = out.write_char(delimiters[0]);
+    for (at, item) in items.iter().enumerate() {
+        if at > 0 {
+            let _ = out.write_char(',');
+        }
+        each(item, out);
+    }
+    let _ = out.write_char(delimiters[1]);
 }
 
 /// A YAML number as JSON; none if JSON cannot represent it, or if YAML 1.1 and 1.2 read different numbers.
@@ -176,7 +250,8 @@ pub(crate) fn is_number(text: &str) -> bool {
         && exponent.is_none_or(|text| digits(text.strip_prefix(['+', '-']).unwrap_or(text)))
 }
 
-fn write_string(text: &str, out: &mut String) {
+/// Writes a string. Line breaks of YAML 1.1 are escaped, which a YAML reader of Kubernetes would fold.
+pub(crate) fn write_string(text: &str, out: &mut String) {
     out.push('"');
     for c in text.chars() {
         match c {
@@ -186,7 +261,9 @@ fn write_string(text: &str, out: &mut String) {
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
             // These characters are not allowed in YAML, and the output must also be valid YAML.
-            c if c.is_control() || matches!(c, '\u{feff}' | '\u{fffe}' | '\u{ffff}') => {
+            c if c.is_control()
+                || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}') =>
+            {
                 let _ = write!(out, "\\u{:04x}", c as u32);
             }
             c => out.push(c),
@@ -243,13 +320,14 @@ mod tests {
 
     #[test]
     fn strings_are_escaped() {
-        assert_eq!(write(&Value::from("a\"b\\\n\t\u{1}é")), r#""a\"b\\\n\t\u0001é""#);
+        assert_eq!(string("a\"b\\\n\t\u{1}é"), r#""a\"b\\\n\t\u0001é""#);
+        assert_eq!(string("\u{85}\u{2028}\u{2029}"), r#""\u0085\u2028\u2029""#);
     }
 
     #[test]
     fn output_is_valid_yaml() {
         let odd = "\u{7f}\u{80}\u{85}\u{9f}\u{a0}\u{2028}\u{feff}\u{fffe}\u{ffff}\u{10ffff}";
-        let file = krm_yaml::File::parse(write(&Value::from(odd))).unwrap();
+        let file = krm_yaml::File::parse(string(odd)).unwrap();
         let root = file.document(0).unwrap().root().unwrap();
         assert_eq!(root.as_scalar().unwrap().value(), odd);
     }
@@ -264,7 +342,7 @@ mod tests {
         ];
         let entries = keys.into_iter().map(|key| (key, Value::Null)).collect();
         assert_eq!(
-            write(&Value::Mapping(entries)),
+            display(&Value::Mapping(entries)),
             r#"{"null":null,"1":null,"true":null,"[\"a\"]":null}"#
         );
     }

@@ -1,18 +1,28 @@
 //! Machine-readable output of commands that list: records as JSON or YAML.
 
-use krm_yaml::Value;
+use krm_yaml::{EditErrorKind, Value};
+
+use super::json;
+use crate::Diagnostic;
 
 /// A record: fields in order.
 pub type Record<'a> = Vec<(&'static str, Value<'a>)>;
 
 /// A JSON array with one record per line.
-pub fn records_to_json(records: &[Record<'_>]) -> String {
+///
+/// # Errors
+/// A record has a value that JSON does not have.
+pub fn records_to_json(records: &[Record<'_>]) -> Result<String, Diagnostic> {
     let line = |record: &Record<'_>| {
         let entries = record.iter().map(|(name, value)| (Value::from(*name), value.clone()));
-        crate::print::json::write(&Value::Mapping(entries.collect()))
+        let line = json::write(&Value::Mapping(entries.collect()));
+        line.map_err(|error| Diagnostic::error(EditErrorKind::from(error)))
     };
-    let lines: Vec<String> = records.iter().map(line).collect();
-    if lines.is_empty() { "[]\n".to_owned() } else { format!("[\n{}\n]\n", lines.join(",\n")) }
+    let lines: Vec<String> = records.iter().map(line).collect::<Result<_, _>>()?;
+    Ok(match lines.is_empty() {
+        true => "[]\n".to_owned(),
+        false => format!("[\n{}\n]\n", lines.join(",\n")),
+    })
 }
 
 /// A YAML sequence of mappings.
@@ -34,7 +44,7 @@ pub fn records_to_yaml(records: &[Record<'_>]) -> String {
             let value = match value {
                 Value::String(text) if is_plain_scalar(text) => text.to_string(),
                 // JSON is valid YAML.
-                other => crate::print::json::write(other),
+                other => crate::print::json::display(other),
             };
             out.push_str(&format!("{}{name}: {value}\n", if at == 0 { "- " } else { "  " }));
         }

@@ -23,7 +23,7 @@ impl ListWrapper {
     pub fn wrap(&self, texts: &[String]) -> Result<String, Diagnostic> {
         let scalar = |text: &str| match list_output::is_plain_scalar(text) {
             true => text.to_owned(),
-            false => json::write(&Value::string(text)),
+            false => json::string(text),
         };
         let mut out =
             format!("apiVersion: {}\nkind: {}\n", scalar(&self.version), scalar(&self.kind));
@@ -42,7 +42,7 @@ impl ListWrapper {
         let value = |text: &str| {
             let file = File::parse(text.to_owned()).map_err(|error| error.to_string())?;
             let root = file.document(0).and_then(|document| document.root()).ok_or("")?;
-            Ok(json::flow(&Value::Node(root)))
+            Ok(json::display(&Value::Node(root)))
         };
         let file = File::parse(list.to_owned()).map_err(|error| wrong(error.to_string()))?;
         let root = file.document(0).and_then(|document| document.root());
@@ -50,7 +50,7 @@ impl ListWrapper {
         let items: Vec<String> = items
             .into_iter()
             .flat_map(NodeRef::children)
-            .map(|item| json::flow(&Value::Node(item)))
+            .map(|item| json::display(&Value::Node(item)))
             .collect();
         let expected: Result<Vec<String>, String> = texts.iter().map(|text| value(text)).collect();
         if expected.map_err(wrong)? == items { Ok(()) } else { Err(wrong(String::new())) }

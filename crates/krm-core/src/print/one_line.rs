@@ -28,7 +28,7 @@ fn write(node: NodeRef<'_>, depth: usize, out: &mut String) {
     } else if let Some(scalar) = node.as_scalar() {
         let is_block = matches!(scalar.style(), ScalarStyle::Literal | ScalarStyle::Folded);
         if is_block || scalar.raw().contains(['\n', '\r']) {
-            out.push_str(&crate::print::json::write(&krm_yaml::Value::String(scalar.value())));
+            out.push_str(&crate::print::json::string(&scalar.value()));
         } else {
             out.push_str(scalar.raw());
         }

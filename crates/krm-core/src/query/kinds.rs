@@ -1,6 +1,6 @@
 //! Kinds of diagnostics about queries, and about what they find in documents.
 
-use krm_yaml::{Excerpt, diagnostic_kinds};
+use krm_yaml::{Excerpt, ScalarType, diagnostic_kinds};
 
 diagnostic_kinds! {
     /// Why a query cannot be parsed.
@@ -41,8 +41,23 @@ diagnostic_kinds! {
 /// How a version of YAML reads a scalar. It implies the value, so it is masked together with the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScalarReading {
-    pub(super) text: String,
-    pub(super) description: String,
+    text: String,
+    description: String,
+}
+
+impl ScalarReading {
+    /// How a scalar with this text is read.
+    pub(crate) fn of(text: &str, value: ScalarType) -> Self {
+        let description = match value {
+            ScalarType::Null => "null".to_owned(),
+            ScalarType::Bool(value) => format!("the boolean {value}"),
+            ScalarType::Int(Some(value)) => format!("the number {value}"),
+            ScalarType::Float(value) => format!("the number {value}"),
+            ScalarType::Int(None) => "a number".to_owned(),
+            ScalarType::String => "a string".to_owned(),
+        };
+        Self { text: text.to_owned(), description }
+    }
 }
 
 impl krm_yaml::KindParameter for ScalarReading {

@@ -33,22 +33,10 @@ pub fn warning(scalar: Scalar<'_>, file: &File) -> Diagnostic {
         _ => "quote it if a string is meant, or write a number in plain digits",
     };
     let text = scalar.raw().into();
-    let reading =
-        |value| ScalarReading { text: scalar.raw().to_owned(), description: describe(value) };
+    let reading = |value| ScalarReading::of(scalar.raw(), value);
     let (yaml12, yaml11) = (reading(yaml12), reading(yaml11));
     let kind = QueryKind::Yaml11 { text, yaml12, yaml11, help };
     Diagnostic::warning(kind).at(file, scalar.node().span())
-}
-
-fn describe(value: ScalarType) -> String {
-    match value {
-        ScalarType::Null => "null".to_owned(),
-        ScalarType::Bool(value) => format!("the boolean {value}"),
-        ScalarType::Int(Some(value)) => format!("the number {value}"),
-        ScalarType::Float(value) => format!("the number {value}"),
-        ScalarType::Int(None) => "a number".to_owned(),
-        ScalarType::String => "a string".to_owned(),
-    }
 }
 
 #[cfg(test)]

@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn definitions_have_kinds_fields_and_references() {
-        let json = crate::print::json::write(&kubernetes_definitions());
+        let json = crate::print::json::display(&kubernetes_definitions());
         for part in [
             r#""io.k8s.api.core.v1.Pod":{"type":"object","properties":{"#,
             r##""spec":{"$ref":"#/definitions/io.k8s.api.core.v1.PodSpec"}"##,

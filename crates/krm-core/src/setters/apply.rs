@@ -1,5 +1,7 @@
 //! `ApplySetters`: sets the fields with `kpt-set` comments to the values of a functionConfig.
 
+use std::cell::Cell;
+
 use krm_yaml::{CommentPosition, NodeKind, NodeRef, Value};
 
 use super::changes::{Changes, EditOp};
@@ -38,6 +40,8 @@ use crate::{Diagnostic, PackageFile};
 #[derive(Debug)]
 pub struct ApplySetters<'a> {
     definitions: Definitions<'a>,
+    /// The bytes of new values in all files so far.
+    resolved: Cell<usize>,
 }
 
 /// The result of [`ApplySetters`] for a file.
@@ -73,7 +77,8 @@ impl<'a> ApplySetters<'a> {
             definitions.add(setter);
         }
         errors.append(&mut definitions.errors);
-        if errors.is_empty() { Ok(Self { definitions }) } else { Err(errors) }
+        let resolved = Cell::default();
+        if errors.is_empty() { Ok(Self { definitions, resolved }) } else { Err(errors) }
     }
 
     /// Computes the changes in a file, or all errors.
@@ -86,7 +91,8 @@ impl<'a> ApplySetters<'a> {
         let mut errors = Vec::new();
         let values = Values::new();
         let definitions: &'b Definitions<'b> = &self.definitions;
-        let mut resolver = FieldResolver::new(definitions, &values);
+        let mut resolver =
+            FieldResolver::new(definitions, &values).starting_at(self.resolved.get());
         for field in scan.fields {
             // Compat: apply-setters reads line comments only, not comments on lines of their own.
             let ReferenceTarget::Pattern(pattern) = &field.reference.target else { continue };
@@ -108,9 +114,14 @@ impl<'a> ApplySetters<'a> {
                     result.changes.add_at(file, field.node, op);
                     result.fields.push(AppliedField { field, value });
                 }
+                // Every further field would be the same error.
+                Err(error) if matches!(error.kind(), Some(SetterKind::ValuesTooLarge { .. })) => {
+                    return Err(vec![error]);
+                }
                 Err(error) => errors.push(error),
             }
         }
+        self.resolved.set(resolver.resolved());
         if errors.is_empty() { Ok(result) } else { Err(errors) }
     }
 
@@ -143,14 +154,16 @@ impl<'a> ApplySetters<'a> {
         match items {
             // A null field becomes a sequence only if the list has items.
             Some(items) if is_sequence || !items.is_empty() => {
-                Ok((set_items(field.node, items), text))
+                let op = set_items(field.node, items);
+                resolver.charge(field, &op)?;
+                Ok((op, text))
             }
             _ if !is_sequence && text.is_empty() => {
                 Ok((EditOp::Set(field.node, Value::Null), text))
             }
             _ if !is_sequence => resolver.resolve(field).map(|op| (op, text)),
             _ => {
-                let found = crate::print::json::write(&Value::string(text)).into();
+                let found = crate::print::json::string(&text).into();
                 let kind = SetterKind::ArrayValue { name: setter.name.clone(), found };
                 Err(field.location().error(kind))
             }

@@ -45,6 +45,15 @@ pub(super) enum EditOp<'a> {
 type EditKey = (usize, u32, u8, String);
 
 impl EditOp<'_> {
+    /// The number of bytes of new values.
+    pub(super) fn text_length(&self) -> usize {
+        match self {
+            Self::Set(_, value) | Self::Rewrite(_, value) => value.text_length(),
+            Self::SetItems(_, items) => items.text_length(),
+            _ => 0,
+        }
+    }
+
     fn key(&self, document: usize) -> EditKey {
         let (start, part, key) = match self {
             Self::Set(node, _)

@@ -41,7 +41,7 @@ pub(super) fn check_setter(
                 scalar_text(old).and_then(|it| openapi_type(&it)) == openapi_type(new)
             }
             (_, Some(old), new) => {
-                old.to_value().is_ok_and(|old| json::write(&old) == json::write(new))
+                old.to_value().is_ok_and(|old| json::display(&old) == json::display(new))
             }
             (_, None, _) => false,
         };

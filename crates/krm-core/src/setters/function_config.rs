@@ -156,7 +156,7 @@ pub(super) fn format_list(items: &[String], style: &ListStyle<'_>) -> String {
     let item = |item: &String| match Value::plain(item.clone()) {
         Value::String(_) if needs_no_quotes(item) => item.clone(),
         Value::Number(_) | Value::Bool(_) if !style.strings => item.clone(),
-        _ => crate::print::json::write(&Value::string(item.clone())),
+        _ => crate::print::json::string(item),
     };
     let items: Vec<String> = items.iter().map(item).collect();
     if !style.old.trim_start().starts_with('-') || items.is_empty() {

@@ -80,6 +80,9 @@ diagnostic_kinds! {
         /// A sequence follows a value that is not a list. Compat: the message of apply-setters.
         ArrayValue { name: String, found: Excerpt } = "setter-array-value": "input to array setter must be an array of values, but found {found}",
             hint "set `{name}` to a list, such as [a, b]";
+        /// New values that are too large together.
+        ValuesTooLarge { limit: usize } = "setter-values-too-large": "new values of fields are larger than {} MiB together" (limit >> 20),
+            hint "set a shorter value";
         /// Setters without a value whose values cannot be read from the field. Compat: the message of apply-setters.
         ValuesRequired { setters: String, pattern: String, problem: DeriveError } = "setter-values-required": "values for setters [{setters}] must be provided",
             hint "they cannot be derived from the current value and `{pattern}`: {problem}";

@@ -83,7 +83,7 @@ fn values() -> impl Strategy<Value = Vec<String>> {
 fn quoted(text: &str, style: usize) -> String {
     match style {
         0 => format!("'{}'", text.replace('\'', "''")),
-        _ => crate::print::json::write(&krm_yaml::Value::string(text.to_owned())),
+        _ => crate::print::json::string(text),
     }
 }
 

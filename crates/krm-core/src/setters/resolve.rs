@@ -23,6 +23,9 @@ use crate::model::resource::{field as field_of, is_null, scalar_text};
 /// The maximum length of a substitution's value. Nested substitutions can grow exponentially.
 const MAX_LENGTH: usize = 1 << 20;
 
+/// The maximum length of all new values together. One long value may be set in very many fields.
+const MAX_TOTAL: usize = 64 << 20;
+
 /// Values that override those of the definitions.
 pub(super) type Values = BTreeMap<String, SetterValue>;
 
@@ -32,11 +35,13 @@ pub(super) struct FieldResolver<'d, 'a> {
     values: &'d Values,
     /// The values of substitutions that were already evaluated.
     substitutions: BTreeMap<&'d str, String>,
+    /// The bytes of all new values so far.
+    resolved: usize,
 }
 
 impl<'d, 'a> FieldResolver<'d, 'a> {
     pub(super) fn new(definitions: &'d Definitions<'a>, values: &'d Values) -> Self {
-        Self { definitions, values, substitutions: BTreeMap::new() }
+        Self { definitions, values, substitutions: BTreeMap::new(), resolved: 0 }
     }
 
     /// The value of a setter as fields get it.
@@ -46,6 +51,35 @@ impl<'d, 'a> FieldResolver<'d, 'a> {
 
     /// The edit that gives a field its value.
     pub(super) fn resolve(&mut self, field: &SetterField<'a>) -> Result<EditOp<'a>, Diagnostic> {
+        let op = self.new_value(field)?;
+        self.charge(field, &op)?;
+        Ok(op)
+    }
+
+    /// Continues with the number of bytes of another resolver.
+    pub(super) fn starting_at(self, resolved: usize) -> Self {
+        Self { resolved, ..self }
+    }
+
+    /// The bytes of all new values so far.
+    pub(super) fn resolved(&self) -> usize {
+        self.resolved
+    }
+
+    /// Counts the bytes of a new value.
+    pub(super) fn charge(
+        &mut self,
+        field: &SetterField<'a>,
+        op: &EditOp<'a>,
+    ) -> Result<(), Diagnostic> {
+        self.resolved = self.resolved.saturating_add(op.text_length());
+        match self.resolved > MAX_TOTAL {
+            true => Err(field.location().error(SetterKind::ValuesTooLarge { limit: MAX_TOTAL })),
+            false => Ok(()),
+        }
+    }
+
+    fn new_value(&mut self, field: &SetterField<'a>) -> Result<EditOp<'a>, Diagnostic> {
         if !is_settable(field.node) {
             let found = match field.node.kind() {
                 NodeKind::Sequence => "a sequence with mappings, sequences or aliases",

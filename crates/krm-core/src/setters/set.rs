@@ -244,6 +244,10 @@ impl SetValues {
                     result.warnings.extend(type_change(field, &op));
                     result.changes.add_at(field.file, field.node, op);
                 }
+                // Every further field would be the same error.
+                Err(error) if matches!(error.kind(), Some(SetterKind::ValuesTooLarge { .. })) => {
+                    return vec![error];
+                }
                 Err(error) => errors.push(error),
             }
         }

@@ -40,6 +40,14 @@ pub(super) enum NewItems<'a> {
 }
 
 impl<'a> NewItems<'a> {
+    /// The number of bytes of all elements.
+    pub(super) fn text_length(&self) -> usize {
+        match self {
+            Self::Texts(texts, _) => texts.iter().map(String::len).sum(),
+            Self::Values(values) => values.iter().map(Value::text_length).sum(),
+        }
+    }
+
     /// The number of elements.
     pub(super) fn len(&self) -> usize {
         match self {

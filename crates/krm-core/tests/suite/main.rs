@@ -4,6 +4,8 @@
 mod corpora;
 mod format;
 mod formatting;
+mod kubernetes_reader;
+mod limits;
 mod merge_properties;
 mod merging;
 mod output_cases;

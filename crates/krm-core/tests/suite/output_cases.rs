@@ -36,7 +36,7 @@ fn list(item: &str) -> String {
         };
     }
     let root = file.document(0).and_then(|it| it.root()).expect("there is a list");
-    let text = json::write(&Value::Node(root));
+    let text = json::display(&Value::Node(root));
     let own = format!("\"annotations\":{{{id}}}");
     match text.contains("\"metadata\":{") {
         true => text.replacen("\"metadata\":{", &format!("\"metadata\":{{{own},"), 1),

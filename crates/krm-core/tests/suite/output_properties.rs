@@ -37,7 +37,7 @@ fn output(text: &str, writer: Writer) -> Result<String, String> {
     let annotated = annotated.map_err(|errors| errors[0].message().to_owned())?;
     let annotated = annotated.unwrap_or_else(|| text.to_owned());
     let item = match writer {
-        Writer::Json => json::write(&Value::Node(root(&parsed(&annotated)?)?)) + "\n",
+        Writer::Json => json::display(&Value::Node(root(&parsed(&annotated)?)?)) + "\n",
         Writer::Block => annotated,
     };
     let lines =
@@ -52,7 +52,7 @@ fn output(text: &str, writer: Writer) -> Result<String, String> {
 /// Whether JSON has all values of a document. It has no `0x1F` and no `.inf`.
 fn is_json_value(text: &str) -> Result<bool, String> {
     let file = parsed(text)?;
-    let again = parsed(&json::write(&Value::Node(root(&file)?)))?;
+    let again = parsed(&json::display(&Value::Node(root(&file)?)))?;
     Ok(equal_in_yaml_1_2(root(&file)?, root(&again)?))
 }
 

@@ -54,6 +54,10 @@ impl Interpreted {
         matches!(self.function, Interpretation::Builtin(_))
     }
 
+    pub(super) fn is_validator(&self) -> bool {
+        matches!(self.function, Interpretation::Builtin(builtin) if builtin.is_validator())
+    }
+
     /// Starts the process of the interpreter, which then waits for its request.
     pub(super) fn start_ahead(&self, limits: &Limits) {
         if let (Some(program), Ok(mut started)) = (&self.program, self.started.lock()) {

@@ -23,7 +23,7 @@ use krm_core::files::Placement;
 use krm_core::functions::kptfile::{DeclarationSite, Role};
 use krm_core::functions::resource_list::{Item, Version};
 use krm_core::functions::results::FunctionRecord;
-use krm_core::{Diagnostic, Severity};
+use krm_core::{Diagnostic, Severity, kubernetes_reader};
 use krm_sdk::ResourceList;
 
 use crate::kinds::RunKind;
@@ -140,7 +140,12 @@ impl Step {
             total: items.len(),
             ..FunctionRun::default()
         };
+        let hidden = self.hidden_text(&sent);
         let returned = match &self.runner {
+            _ if !hidden.is_empty() => {
+                run.errors = hidden;
+                None
+            }
             Runner::Builtin(builtin) => {
                 let builtin = *builtin;
                 let call = |list| {
@@ -162,6 +167,32 @@ impl Step {
             run.output = Some(self.place(returned, items, &selected, &sent, &mut run));
         }
         run
+    }
+
+    /// Whether the function judges resources.
+    pub fn is_validator(&self) -> bool {
+        let is_builtin_validator = match &self.runner {
+            Runner::Builtin(builtin) => builtin.is_validator(),
+            Runner::Interpreted(function) => function.is_validator(),
+            Runner::External(_) => false,
+        };
+        is_builtin_validator || self.role == Some(Role::Validator)
+    }
+
+    /// Errors for text that Kubernetes reads as lines of their own, and that a validator would not see.
+    fn hidden_text(&self, sent: &[&Item]) -> Vec<Diagnostic> {
+        if !self.is_validator() {
+            return Vec::new();
+        }
+        let located = |item: &Item, error: Diagnostic| match &item.path {
+            Some(path) => error.in_file(path.as_str()),
+            None => error,
+        };
+        let found = sent.iter().flat_map(|item| {
+            let errors = kubernetes_reader::line_breaks(item.file()).into_iter();
+            errors.map(|error| located(item, error))
+        });
+        found.collect()
     }
 
     fn record(&self) -> FunctionRecord {

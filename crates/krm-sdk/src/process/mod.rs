@@ -103,7 +103,7 @@ fn start(function: &Function, arguments: &[String]) -> i32 {
     match arguments.request {
         Some(Request::Help) => return write_stdout(&usage::function(function)),
         Some(Request::Doc) => {
-            return write_stdout(&(krm_core::print::json::write(&function.doc()) + "\n"));
+            return write_stdout(&(krm_core::print::json::display(&function.doc()) + "\n"));
         }
         Some(Request::Schema) => return schema(function),
         None => {}
@@ -123,7 +123,7 @@ fn start(function: &Function, arguments: &[String]) -> i32 {
 
 fn schema(function: &Function) -> i32 {
     match function.schema() {
-        Some(schema) => write_stdout(&(krm_core::print::json::write(&schema) + "\n")),
+        Some(schema) => write_stdout(&(krm_core::print::json::display(&schema) + "\n")),
         None => {
             write_stderr("error: this function does not read its functionConfig into a type\n");
             1

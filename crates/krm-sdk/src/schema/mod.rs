@@ -33,7 +33,7 @@ thread_local! {
 ///     names: Vec<String>,
 /// }
 ///
-/// let schema = krm_core::print::json::write(&krm_sdk::schema::of::<Config>());
+/// let schema = krm_core::print::json::display(&krm_sdk::schema::of::<Config>());
 /// assert!(schema.contains(r#""replicas":{"type":"integer","minimum":0,"maximum":255}"#));
 /// assert!(schema.contains(r#""names":{"type":"array","items":{"type":"string"}}"#));
 /// assert!(schema.contains(r#""required":["apiVersion","kind","replicas"]"#));

@@ -8,7 +8,7 @@ use super::*;
 use crate::Any;
 
 fn schema<T: DeserializeOwned>() -> String {
-    krm_core::print::json::write(&of::<T>())
+    krm_core::print::json::display(&of::<T>())
 }
 
 #[derive(Deserialize)]
@@ -82,7 +82,7 @@ fn function_schema_is_that_of_the_config_type() {
     let schema = of_function(|list| {
         let _ = list.config_or_default::<BTreeMap<String, bool>>();
     });
-    assert!(krm_core::print::json::write(&schema.unwrap()).contains(r#"{"type":"boolean"}"#));
+    assert!(krm_core::print::json::display(&schema.unwrap()).contains(r#"{"type":"boolean"}"#));
     assert!(of_function(|_| {}).is_none());
     assert!(ResourceList::default().config_or_default::<Vec<u8>>().is_ok());
 }

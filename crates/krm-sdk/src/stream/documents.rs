@@ -1,5 +1,6 @@
 //! Writing documents: changed resources get their new text between the existing markers.
 
+use krm_core::Diagnostic;
 use krm_yaml::Span;
 
 use super::Stream;
@@ -17,7 +18,7 @@ struct Output {
 impl Stream {
     /// Writes the documents in the order of the items. Documents that are not resources keep their neighbours, or are written
     /// last if the order changed.
-    pub(super) fn write_documents(&self, items: &[OutputItem]) -> String {
+    pub(super) fn write_documents(&self, items: &[OutputItem]) -> Result<String, Diagnostic> {
         let is_sorted = items.iter().filter_map(OutputItem::origin).is_sorted();
         let mut out = Output { text: String::new(), at: Some(0) };
         let last = items.iter().rposition(|item| item.origin().is_some());
@@ -38,13 +39,13 @@ impl Stream {
                 }
                 None => {
                     if let OutputItem::New(new) = item {
-                        out.push_new(&Layout::Document.write(new));
+                        out.push_new(&Layout::Document.write(new)?);
                     }
                 }
             }
         }
         self.copy_others(next..self.slots.len() + 1, &mut out);
-        out.text
+        Ok(out.text)
     }
 
     /// Copies what precedes the given documents and is not a resource; the index behind the last one stands for the end.

@@ -1,8 +1,9 @@
 //! The position of a resource in the input, and the layout in which new text is written there.
 
+use krm_core::Diagnostic;
 use krm_core::functions::resource_list::Item;
 use krm_core::print::json;
-use krm_yaml::{Comment, NodeRef, Span, Value};
+use krm_yaml::{Comment, EditErrorKind, NodeRef, Span, Value};
 
 /// The bytes of a resource, including its comments.
 #[derive(Clone, Copy, Debug)]
@@ -124,32 +125,32 @@ impl Layout {
     }
 
     /// The text of an item in this layout. In flow style a block-style item is written as JSON, which has no comments.
-    pub(super) fn write(self, item: &Item) -> String {
-        match self {
-            Self::Block(dash, column, above) => as_element(&text_of(item), dash, column, above),
+    pub(super) fn write(self, item: &Item) -> Result<String, Diagnostic> {
+        Ok(match self {
+            Self::Block(dash, column, above) => as_element(&text_of(item)?, dash, column, above),
             Self::Flow(column) => match item.root().is_block() {
-                true => json::write(&Value::Node(item.root())),
+                true => json::of_node(item.root())?,
                 false => indented(item.root().text(), column),
             },
             Self::Document => ensure_trailing_newline(item.text().to_owned()),
-        }
+        })
     }
 }
 
 /// The text without document markers. A document with directives is written in flow style, where tag handles are resolved.
-fn text_of(item: &Item) -> String {
+fn text_of(item: &Item) -> Result<String, Diagnostic> {
     let document = item.root().document();
     if !document.directives().is_empty() {
-        return ensure_trailing_newline(json::flow(&Value::Node(item.root())));
+        let flow = json::flow(&Value::Node(item.root()));
+        let flow = flow.map_err(|error| Diagnostic::error(EditErrorKind::from(error)))?;
+        return Ok(ensure_trailing_newline(flow));
     }
     let slot = ItemSlot::of_document(item.root()).span;
     let above = Span::new(document.span().start, slot.start).of(item.text());
     let above: String =
         above.lines().filter(|it| it.starts_with('#')).map(|it| format!("{it}\n")).collect();
-    above
-        + &ensure_trailing_newline(
-            slot.of(item.text()).trim_start_matches(['\u{feff}', '\n']).to_owned(),
-        )
+    let text = slot.of(item.text()).trim_start_matches(['\u{feff}', '\n']);
+    Ok(above + &ensure_trailing_newline(text.to_owned()))
 }
 
 pub(super) fn ensure_trailing_newline(mut text: String) -> String {

@@ -26,8 +26,8 @@ impl Stream {
             return Ok(self.text().to_owned());
         }
         let text = match (self.items(), &self.slots[..]) {
-            (Some(items), [first, .., last]) => self.splice(items, *first, *last, output),
-            (Some(items), [only]) => self.splice(items, *only, *only, output),
+            (Some(items), [first, .., last]) => self.splice(items, *first, *last, output)?,
+            (Some(items), [only]) => self.splice(items, *only, *only, output)?,
             _ => self.insert_first_items(output)?,
         };
         self.check(&text, output)?;
@@ -41,10 +41,10 @@ impl Stream {
         first: ItemSlot,
         last: ItemSlot,
         output: &[OutputItem],
-    ) -> String {
+    ) -> Result<String, Diagnostic> {
         let mut out = self.bytes(Span::new(0, first.span.start)).to_owned();
         if output.is_empty() {
-            return self.without_items(items, last);
+            return Ok(self.without_items(items, last));
         }
         let is_block = items.is_block();
         let mut before: Option<usize> = None;
@@ -55,19 +55,19 @@ impl Stream {
             if is_block {
                 out = ensure_trailing_newline(out);
             }
-            out.push_str(&self.item_text(item, first));
+            out.push_str(&self.item_text(item, first)?);
             before = item.origin();
         }
         let rest = Span::new(last.span.end, self.text().len() as u32);
         if is_block && !self.bytes(rest).is_empty() {
             out = ensure_trailing_newline(out);
         }
-        out + self.bytes(rest)
+        Ok(out + self.bytes(rest))
     }
 
-    fn item_text(&self, item: &OutputItem, first: ItemSlot) -> String {
+    fn item_text(&self, item: &OutputItem, first: ItemSlot) -> Result<String, Diagnostic> {
         match item {
-            OutputItem::Unchanged(origin) => self.bytes(self.slots[*origin].span).to_owned(),
+            OutputItem::Unchanged(origin) => Ok(self.bytes(self.slots[*origin].span).to_owned()),
             OutputItem::Changed(origin, changed) => self.slots[*origin].layout.write(changed),
             OutputItem::New(new) => first.layout.for_new_item().write(new),
         }
@@ -117,12 +117,12 @@ impl Stream {
         let is_json = !root.is_block();
         let rendered = |item: &OutputItem| match item {
             OutputItem::New(item) | OutputItem::Changed(_, item) if is_json => {
-                json::write(&Value::Node(item.root()))
+                json::of_node(item.root())
             }
             OutputItem::New(item) => Layout::Block(0, 2, None).write(item),
-            _ => String::new(),
+            _ => Ok(String::new()),
         };
-        let list: Vec<String> = output.iter().map(rendered).collect();
+        let list: Vec<String> = output.iter().map(rendered).collect::<Result<_, _>>()?;
         // The edit inserts a placeholder element, so that it decides on indentation and separators while the items keep their
         // own text, comments included.
         let mut edit = Edit::new(&self.file);
@@ -153,7 +153,7 @@ impl Stream {
         let root = root.ok_or_else(unwritable)?;
         let items = if root.as_sequence().is_some() { Some(root) } else { field(root, "items") };
         let nodes: Vec<NodeRef<'_>> = items.into_iter().flat_map(NodeRef::children).collect();
-        let meaning = |node: NodeRef<'_>| json::flow(&Value::Node(node));
+        let meaning = |node: NodeRef<'_>| json::display(&Value::Node(node));
         let old: Vec<NodeRef<'_>> = self.items().into_iter().flat_map(NodeRef::children).collect();
         let is_same = nodes.len() == output.len()
             && nodes.iter().zip(output).all(|(node, item)| {

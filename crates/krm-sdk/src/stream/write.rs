@@ -18,7 +18,7 @@ impl Stream {
     /// The output, in the format of the input.
     pub fn write(&self, list: &ResourceList) -> Result<String, Error> {
         let text = match self.format {
-            InputFormat::Documents => self.write_documents(&self.output_items(list)?),
+            InputFormat::Documents => self.write_documents(&self.output_items(list)?)?,
             _ => self.write_list(&self.output_items(list)?)?,
         };
         self.with_results(text, &list.results)

@@ -39,8 +39,9 @@ fn text(form: &Form, items: &[usize]) -> String {
     match form {
         Form::Documents => items.iter().map(|at| ITEMS[*at]).collect::<Vec<_>>().join("---\n"),
         Form::Flow => {
-            let each =
-                |at: &usize| json::write(&Value::Node(Resource::parse(ITEMS[*at]).unwrap().root()));
+            let each = |at: &usize| {
+                json::display(&Value::Node(Resource::parse(ITEMS[*at]).unwrap().root()))
+            };
             let items: Vec<String> = items.iter().filter(|at| **at != 7).map(each).collect();
             format!(
                 "{{\"apiVersion\": \"v1\", \"kind\": \"List\", \"items\": [\n  {}\n]}}\n",
@@ -86,7 +87,7 @@ fn apply(list: &mut ResourceList, changes: &[Change]) {
 }
 
 fn meanings(list: &ResourceList) -> Vec<String> {
-    list.items.iter().map(|it| json::write(&Value::Node(it.root()))).collect()
+    list.items.iter().map(|it| json::display(&Value::Node(it.root()))).collect()
 }
 
 fn change() -> impl Strategy<Value = Change> {

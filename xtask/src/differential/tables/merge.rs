@@ -49,7 +49,7 @@ fn canonical(value: &Value<'_>) -> String {
             }
             format!("[{}]", items.join(", "))
         }
-        other => krm_core::print::json::write(other),
+        other => krm_core::print::json::display(other),
     }
 }
 

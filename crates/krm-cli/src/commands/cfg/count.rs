@@ -61,7 +61,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         }
     }
     if let Some(format) = args.output {
-        console.print(&format.write(&records))?;
+        console.print(&format.write(&records)?)?;
     }
     report_load_errors(&loaded, Exit::Success, global, console)
 }

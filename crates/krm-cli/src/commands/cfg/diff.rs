@@ -85,7 +85,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
             let list: Vec<_> = records
                 .map(|it| diff::record(it, console.shows_secrets(), args.only_meaning))
                 .collect();
-            console.print(&print::records_to_json(&list))?;
+            console.print(&print::records_to_json(&list).map_err(Failure::input)?)?;
         }
         Format::Unified => {
             print_files(&changes, [&old.package, &new.package], console)?;

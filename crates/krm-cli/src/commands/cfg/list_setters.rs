@@ -81,7 +81,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         }
     }
     if let Some(format) = args.output {
-        console.print(&format.write(&records))?;
+        console.print(&format.write(&records)?)?;
     }
     console.flush()?;
     console.report_all(&diagnostics);

@@ -129,10 +129,10 @@ enum ListFormat {
 }
 
 impl ListFormat {
-    fn write(self, records: &[Record<'_>]) -> String {
+    fn write(self, records: &[Record<'_>]) -> Result<String, Failure> {
         match self {
-            Self::Json => print::records_to_json(records),
-            Self::Yaml => print::records_to_yaml(records),
+            Self::Json => print::records_to_json(records).map_err(Failure::input),
+            Self::Yaml => Ok(print::records_to_yaml(records)),
         }
     }
 }

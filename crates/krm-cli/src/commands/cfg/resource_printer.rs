@@ -2,8 +2,8 @@
 
 use clap::ValueEnum;
 use krm_core::print::cat::{self, Entry, Options};
+use krm_core::print::json;
 use krm_core::{Diagnostic, PackageFile};
-use krm_yaml::Value;
 
 use super::report_load_errors;
 use crate::cli::Global;
@@ -27,15 +27,15 @@ pub(super) fn texts(
     look: Options,
     keep: impl Fn(&Entry<'_>) -> bool,
 ) -> Result<Vec<String>, Vec<Diagnostic>> {
+    let in_file = |error: Diagnostic| vec![error.in_file(&*file.display_path)];
     let print = |entries: &[Entry<'_>]| match format {
-        ResourceFormat::Json => entries.iter().map(json).collect(),
-        ResourceFormat::Yaml => cat::texts(entries),
+        ResourceFormat::Json => entries
+            .iter()
+            .map(|it| Ok(json::of_node(it.node).map_err(in_file)? + "\n"))
+            .collect::<Result<Vec<String>, Vec<Diagnostic>>>(),
+        ResourceFormat::Yaml => Ok(cat::texts(entries)),
     };
-    cat::with_entries(file, look, keep, print)
-}
-
-fn json(entry: &Entry<'_>) -> String {
-    format!("{}\n", krm_core::print::json::write(&Value::Node(entry.node)))
+    cat::with_entries(file, look, keep, print)?
 }
 
 /// Prints resources with separators, and counts them.

@@ -127,7 +127,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     match args.output {
         Some(format) => {
             let records: Vec<Record<'_>> = resources.iter().map(|it| record(it, &loaded)).collect();
-            console.print(&format.write(&records))?;
+            console.print(&format.write(&records)?)?;
         }
         None => draw(args, &loaded, &resources, console)?,
     }

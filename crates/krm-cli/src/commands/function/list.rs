@@ -6,7 +6,7 @@ use krm_core::print::{self, Record};
 use krm_yaml::Value;
 
 use crate::console::Console;
-use crate::{CommandResult, Exit};
+use crate::{CommandResult, Exit, Failure};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -39,7 +39,7 @@ enum Output {
 pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     let text = match args.output {
         Output::Text => table(),
-        Output::Json => print::records_to_json(&all()),
+        Output::Json => print::records_to_json(&all()).map_err(Failure::input)?,
         Output::Yaml => print::records_to_yaml(&all()),
     };
     console.print(&text)?;

@@ -1,7 +1,7 @@
 //! Opens the package of `eval`, `run` and `render`: its files, and its resources as items.
 
 use krm_core::functions::resource_list::{Item, Items};
-use krm_core::{Diagnostic, Package};
+use krm_core::{Diagnostic, Package, kubernetes_reader};
 
 use super::output::Output;
 use crate::cli::{Global, Preview};
@@ -34,6 +34,21 @@ pub(super) fn items(
     let (items, warning) = read_items(package, is_strict)?;
     warning.iter().for_each(|warning| console.report(warning));
     Ok(items)
+}
+
+/// Rejects files with text that Kubernetes reads as lines of their own, before a validator passes what it cannot see. The resources
+/// alone are not enough: a file of only comments can hide a resource.
+pub(super) fn check_validated_files(package: &Package) -> Result<(), Failure> {
+    let errors: Vec<Diagnostic> = package
+        .files()
+        .iter()
+        .filter_map(|it| Some((it, it.file()?)))
+        .flat_map(|(it, file)| {
+            let errors = kubernetes_reader::line_breaks(file).into_iter();
+            errors.map(|error| error.in_file(&*it.display_path))
+        })
+        .collect();
+    if errors.is_empty() { Ok(()) } else { Err(Failure::Diagnostics(Exit::Input, errors)) }
 }
 
 /// The same without warnings, for a package that is read twice.

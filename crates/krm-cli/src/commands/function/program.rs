@@ -73,8 +73,11 @@ impl Program {
             .collect();
         if let Some(config) = read.config() {
             let set = |(name, value): (String, String)| Variable::Set(name.into(), value.into());
-            variables.extend(adapter::environment(config).into_iter().map(set));
-            args.extend(with_flags.then(|| adapter::arguments(config)).into_iter().flatten());
+            let fields = adapter::environment(config).map_err(Failure::input)?;
+            variables.extend(fields.into_iter().map(set));
+            if with_flags {
+                args.extend(adapter::arguments(config).map_err(Failure::input)?);
+            }
         }
         let here = env::current_dir()?;
         let settings = ExecSettings {

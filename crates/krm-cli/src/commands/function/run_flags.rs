@@ -51,6 +51,9 @@ impl RunFlags {
         // Leaked, because the process exits soon: dropping thousands of texts takes measurable time.
         let before = open_package::items(package, self.results.strict, console)?.leak();
         let steps = steps(package, before, console)?;
+        if steps.iter().any(Step::is_validator) {
+            open_package::check_validated_files(package)?;
+        }
         let pipeline =
             self.run_steps(&steps, before.to_vec(), (package, &session.loaded.title), console);
         let pipeline = Box::leak(Box::new(pipeline));

@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use krm_core::functions::adapter::Input;
 use krm_core::functions::resource_list::{InputList, InputOptions};
 use krm_core::{Diagnostic, Package, PackageFile, PackagePath};
-use krm_yaml::{File, Value};
+use krm_yaml::File;
 
 use super::kinds::FnCommandKind;
 use super::piped_list::PipedList;
@@ -110,7 +110,7 @@ impl Args {
         };
         let version = self.wrap_version.as_deref().unwrap_or(&default);
         let body = list.splitn(3, '\n').nth(2).unwrap_or_default();
-        let quoted = |text: &str| krm_core::print::json::write(&Value::string(text));
+        let quoted = krm_core::print::json::string;
         let plain = |text: &str| match text
             .bytes()
             .all(|it| it.is_ascii_alphanumeric() || b"./-_".contains(&it))

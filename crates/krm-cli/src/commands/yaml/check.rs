@@ -2,6 +2,7 @@
 
 use clap::ValueEnum;
 use krm_core::Diagnostic;
+use krm_core::kubernetes_reader;
 use krm_core::print::json;
 use krm_core::query;
 use krm_yaml::{File, ReadOptions};
@@ -25,7 +26,7 @@ Examples:
 
 /// Check YAML files for errors.
 ///
-/// Syntax errors and unresolved merge conflicts are errors (exit code 3); duplicate keys are warnings (exit code 0).
+/// Syntax errors, unresolved merge conflicts and line breaks that only Kubernetes sees are errors (exit code 3); duplicate keys are warnings (exit code 0).
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -82,6 +83,8 @@ fn check(name: &str, options: ReadOptions, yaml_1_1: bool) -> Vec<Diagnostic> {
     };
     let mut found = syntax_errors(name, &file.documents().collect::<Vec<_>>());
     found.extend(conflict_records::unresolved_of_file(name, &file));
+    let breaks = kubernetes_reader::line_breaks(&file).into_iter();
+    found.extend(breaks.map(|it| it.in_file(disk::display_name(name))));
     let warnings = warnings(&file, yaml_1_1);
     found.extend(warnings.into_iter().map(|warning| warning.in_file(disk::display_name(name))));
     found.sort_by_key(|diagnostic| {
@@ -111,6 +114,6 @@ fn warnings(file: &File, yaml_1_1: bool) -> Vec<Diagnostic> {
 /// A JSON array, one diagnostic per line.
 fn list(found: &[Diagnostic]) -> String {
     let lines: Vec<String> =
-        found.iter().map(|diagnostic| json::write(&diagnostic.to_value())).collect();
+        found.iter().map(|diagnostic| json::display(&diagnostic.to_value())).collect();
     if lines.is_empty() { "[]\n".to_owned() } else { format!("[\n{}\n]\n", lines.join(",\n")) }
 }

@@ -5,7 +5,7 @@ use krm_core::Diagnostic;
 use krm_core::print::json;
 use krm_core::print::source_text;
 use krm_core::query::MissingPath;
-use krm_yaml::{DocumentRef, EditErrorKind, NodeRef, Path, ReadOptions};
+use krm_yaml::{DocumentRef, NodeRef, Path, ReadOptions};
 
 use super::input::{no_document, select, syntax_errors};
 use crate::cli::Documents;
@@ -82,12 +82,7 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
 fn render(node: NodeRef<'_>, args: &Args) -> Result<String, Diagnostic> {
     let text = match (args.output, node.as_scalar()) {
         (Some(Format::Json), _) => {
-            let value = node.to_value().map_err(|error| {
-                Diagnostic::error(EditErrorKind::from(error))
-                    .at(node.document().file(), node.span())
-                    .in_file(disk::display_name(&args.file))
-            })?;
-            json::write(&value)
+            json::of_node(node).map_err(|it| it.in_file(disk::display_name(&args.file)))?
         }
         (None, Some(scalar)) => scalar.value().into_owned(),
         _ => source_text::text(node),

@@ -156,9 +156,9 @@ fn node_with_strings<'v>(
     is_string: &dyn Fn(&Path) -> bool,
 ) -> Value<'v> {
     let Ok(value) = node.to_value() else { return Value::Node(node) };
-    let before = json::write(&value);
+    let before = json::display(&value);
     let value = with_strings(value, path, is_string);
-    if json::write(&value) == before { Value::Node(node) } else { value }
+    if json::display(&value) == before { Value::Node(node) } else { value }
 }
 
 /// The value, with strings where the schema has them.
@@ -209,7 +209,7 @@ mod tests {
 
     fn read(text: &str, kind: Option<ValueType>) -> Result<String, String> {
         let value = TypedValue::new(text, kind).map_err(|error| error.message().to_owned())?;
-        Ok(json::write(&value.replacing(None, &Path::default(), &|_| false)))
+        Ok(json::display(&value.replacing(None, &Path::default(), &|_| false)))
     }
 
     #[test]
@@ -244,7 +244,7 @@ mod tests {
         let read = |text, at: &str| {
             let is_string = |path: &Path| path.to_string().starts_with(at);
             let value = TypedValue::new(text, None).unwrap();
-            json::write(&value.replacing(None, &"m".parse().unwrap(), &is_string))
+            json::display(&value.replacing(None, &"m".parse().unwrap(), &is_string))
         };
         assert_eq!(read("1.10", "m"), r#""1.10""#);
         assert_eq!(read("True", "m"), r#""True""#);

@@ -129,7 +129,7 @@ fn element_key(node: NodeRef<'_>, list_type: &ListType) -> ElementKey {
     let keys = || keys.iter().filter(|key| !key.is_secondary);
     // Defaults alone do not identify an element: all elements without keys would be one.
     if !keys().any(|key| key.text(node).is_some()) {
-        return ElementKey::Value(json::write(&Value::Node(node)));
+        return ElementKey::Value(json::display(&Value::Node(node)));
     }
     ElementKey::Keys(keys().map(|key| key.value(node).unwrap_or_default()).collect())
 }

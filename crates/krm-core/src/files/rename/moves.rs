@@ -269,7 +269,7 @@ fn check_nothing_is_lost(
 ) -> Result<(), Vec<Diagnostic>> {
     let contents = |file: &File| -> Vec<String> {
         let all = file.documents().flat_map(resources);
-        let all = all.map(|resource| json::flow(&Value::Node(resource.node)));
+        let all = all.map(|resource| json::display(&Value::Node(resource.node)));
         let comments = file.documents().flat_map(DocumentRef::comments);
         all.chain(comments.map(|comment| comment.text.trim_end().to_owned())).collect()
     };

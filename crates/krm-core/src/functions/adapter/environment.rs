@@ -1,7 +1,8 @@
 //! The fields of a functionConfig as environment variables and as command-line flags.
 
-use krm_yaml::{NodeRef, Value};
+use krm_yaml::NodeRef;
 
+use crate::Diagnostic;
 use crate::model::resource::{field, scalar_text};
 use crate::print::json;
 use crate::print::source_text;
@@ -20,17 +21,20 @@ const WHOLE_CONFIG: &str = "KUST_FUNCTION_CONFIG";
 /// let text = "metadata: {name: web}\nspec:\n  replicas: 3\n  path: /evil\n  ports: [80]\ndata: {my-key.x: a}\n";
 /// let file = krm_yaml::File::parse(text.to_owned())?;
 /// let config = file.document(0).and_then(|it| it.root()).expect("the document has a root");
-/// let variables = krm_core::functions::adapter::environment(config);
+/// let variables = krm_core::functions::adapter::environment(config).map_err(|error| error.message().to_owned())?;
 /// let names: Vec<String> = variables[1..].iter().map(|(name, value)| format!("{name}={value}")).collect();
 /// assert_eq!(names, ["NAME=web", "REPLICAS=3", "PORTS=[80]", "MY_KEY_X=a"]);
-/// # Ok::<(), krm_yaml::ReadError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn environment(config: NodeRef<'_>) -> Vec<(String, String)> {
+///
+/// # Errors
+/// A collection has no JSON form.
+pub fn environment(config: NodeRef<'_>) -> Result<Vec<(String, String)>, Diagnostic> {
     let mut all = vec![(
         WHOLE_CONFIG.to_owned(),
         source_text::ensure_trailing_newline(source_text::text(config)),
     )];
-    for (key, value) in fields(config) {
+    for (key, value) in fields(config)? {
         let name = variable_name(&key);
         if name.is_empty() || is_protected(&name) {
             continue;
@@ -40,31 +44,39 @@ pub fn environment(config: NodeRef<'_>) -> Vec<(String, String)> {
     }
     // A NUL byte ends a variable.
     all.retain(|(_, value)| !value.contains('\0'));
-    all
+    Ok(all)
 }
 
 /// The same fields as flags, `--replicas=3`, followed by the `items` of the functionConfig as arguments.
-pub fn arguments(config: NodeRef<'_>) -> Vec<String> {
+///
+/// # Errors
+/// A collection has no JSON form.
+pub fn arguments(config: NodeRef<'_>) -> Result<Vec<String>, Diagnostic> {
     let mut flags: Vec<String> =
-        fields(config).into_iter().map(|(key, value)| format!("--{key}={value}")).collect();
+        fields(config)?.into_iter().map(|(key, value)| format!("--{key}={value}")).collect();
     let items = field(config, "items").and_then(NodeRef::as_sequence);
-    flags.extend(items.into_iter().flat_map(|items| items.items()).map(value_text));
-    flags
+    for item in items.into_iter().flat_map(|items| items.items()) {
+        flags.push(value_text(item)?);
+    }
+    Ok(flags)
 }
 
-fn fields(config: NodeRef<'_>) -> Vec<(String, String)> {
+fn fields(config: NodeRef<'_>) -> Result<Vec<(String, String)>, Diagnostic> {
     let parts = SECTIONS.iter().filter_map(|name| field(config, name)?.as_mapping());
     let entries = parts.flat_map(|part| part.entries());
     entries
-        .filter_map(|it| Some((scalar_text(it.key)?.into_owned(), value_text(it.value))))
+        .filter_map(|it| Some((scalar_text(it.key)?.into_owned(), it.value)))
+        .map(|(key, value)| Ok((key, value_text(value)?)))
         .collect()
 }
 
 /// A scalar as a string, and a collection as JSON.
-fn value_text(node: NodeRef<'_>) -> String {
+fn value_text(node: NodeRef<'_>) -> Result<String, Diagnostic> {
     match node.resolve().as_scalar() {
-        Some(scalar) => scalar_text(node).map_or(String::new(), |_| scalar.value().into_owned()),
-        None => json::write(&Value::Node(node.resolve())),
+        Some(scalar) => {
+            Ok(scalar_text(node).map_or(String::new(), |_| scalar.value().into_owned()))
+        }
+        None => json::of_node(node.resolve()),
     }
 }
 
@@ -92,7 +104,7 @@ mod tests {
         {
             let file = File::parse(format!("spec: {{{key}: evil}}\n")).unwrap();
             let root = file.document(0).unwrap().root().unwrap();
-            assert_eq!(environment(root).len(), 1, "{key}");
+            assert_eq!(environment(root).unwrap().len(), 1, "{key}");
         }
     }
 
@@ -103,6 +115,9 @@ mod tests {
         )
         .unwrap();
         let root = file.document(0).unwrap().root().unwrap();
-        assert_eq!(arguments(root), ["--name=a b", "--n=", "--m={\"x\":\"y\"}", "one", "2"]);
+        assert_eq!(
+            arguments(root).unwrap(),
+            ["--name=a b", "--n=", "--m={\"x\":\"y\"}", "one", "2"]
+        );
     }
 }

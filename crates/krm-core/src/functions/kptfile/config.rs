@@ -24,7 +24,7 @@ pub(super) fn inline(values: Mapping<'_>) -> String {
         edit.apply().ok()
     });
     // Some strings cannot be written in block style; JSON is YAML, too.
-    written.unwrap_or_else(|| format!("{CONFIG_MAP}data: {}\n", crate::print::json::write(&data)))
+    written.unwrap_or_else(|| format!("{CONFIG_MAP}data: {}\n", crate::print::json::display(&data)))
 }
 
 /// Parses a path that must not leave the package. Compat: kpt accepts `a/../b` for `b`.

@@ -1,6 +1,6 @@
 //! The text of an item in an input list: the document without its markers, with annotations added.
 
-use krm_yaml::{DocumentRef, Edit, File, NodeRef, Span, Value};
+use krm_yaml::{DocumentRef, Edit, File, NodeRef, Span};
 
 use super::annotations::is_wire_annotation;
 use super::{Item, ResourceListKind, serialize};
@@ -142,11 +142,7 @@ fn insert_lines(
     }
     let indent = insertion.indent + if insertion.is_new { 2 } else { 0 };
     for (name, value) in annotations {
-        let value = if crate::print::is_plain_scalar(value) {
-            value
-        } else {
-            &json::write(&Value::string(value))
-        };
+        let value = if crate::print::is_plain_scalar(value) { value } else { &json::string(value) };
         line(indent, [&format!("{name}: "), value]);
     }
     out.push_str(&source[insertion.at as usize..body.end as usize]);

@@ -165,7 +165,7 @@ fn edited(file: &File, fixes: &[&Fix<'_>], json: bool) -> Result<String, ResultK
 /// Adds the flags that choose each of the proposed values.
 fn with_choices(diagnostic: Diagnostic, index: usize, proposed: &[Value<'_>]) -> Diagnostic {
     let choices = proposed.iter().enumerate().map(|(at, value)| {
-        format!("use `--choose {}={}` to set {}", index + 1, at + 1, json::write(value))
+        format!("use `--choose {}={}` to set {}", index + 1, at + 1, json::display(value))
     });
     choices.fold(diagnostic, Diagnostic::hint)
 }
@@ -207,7 +207,7 @@ fn writes_strings(node: NodeRef<'_>, field: &FieldRef) -> Result<bool, ResultKin
     match (current, text) {
         (Value::String(seen), Some(text)) if *seen == text => Ok(true),
         _ => {
-            let expected = json::write(current).into();
+            let expected = json::display(current).into();
             Err(ResultKind::FieldChanged { path: field.path.clone(), expected })
         }
     }
@@ -226,7 +226,7 @@ fn has_value(node: NodeRef<'_>, value: &Value<'_>) -> bool {
 }
 
 fn is_equal(a: &Value<'_>, b: &Value<'_>) -> bool {
-    json::flow(a) == json::flow(b)
+    json::display(a) == json::display(b)
 }
 
 #[cfg(test)]

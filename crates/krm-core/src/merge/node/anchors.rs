@@ -1,8 +1,11 @@
 //! Anchors and aliases: a node that is copied to another document must have the same value there.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 
-use krm_yaml::{File, NodeKind, NodeRef, OwnedNode, ScalarStyle, ScalarType, Value};
+use krm_yaml::{
+    ExpansionError, File, NodeKind, NodeRef, OwnedNode, ScalarStyle, ScalarType, Value,
+};
 
 use super::document_info::DocumentInfo;
 use crate::Diagnostic;
@@ -11,6 +14,9 @@ use crate::merge::kinds::MergeKind;
 
 /// How many nodes a value may have with its aliases expanded.
 const MAX_NODES: usize = 1_000_000;
+
+/// How many bytes the expanded values of a merge may have together.
+const MAX_BYTES: usize = 64 << 20;
 
 /// How deep it may be.
 const MAX_DEPTH: usize = 1000;
@@ -52,6 +58,7 @@ pub(super) fn is_same_alias(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
 pub(super) fn expand<'a>(
     node: NodeRef<'a>,
     excluded: &[NodeRef<'a>],
+    expanded: &Cell<usize>,
 ) -> Result<Value<'a>, Diagnostic> {
     let excluded: HashSet<usize> = excluded.iter().map(|node| node.index()).collect();
     let error =
@@ -60,8 +67,14 @@ pub(super) fn expand<'a>(
         return Err(error(MergeKind::TaggedAlias { tag: tag.to_owned() }));
     }
     let mut remaining = MAX_NODES;
-    value(node, &excluded, &mut remaining, MAX_DEPTH)
-        .ok_or_else(|| error(MergeKind::AliasExpansion { limit: MAX_NODES }))
+    let value = value(node, &excluded, &mut remaining, MAX_DEPTH).ok_or_else(|| {
+        error(MergeKind::AliasExpansion { error: ExpansionError::Nodes(MAX_NODES) })
+    })?;
+    expanded.set(expanded.get().saturating_add(value.text_length()));
+    match expanded.get() > MAX_BYTES {
+        true => Err(error(MergeKind::AliasExpansion { error: ExpansionError::Bytes(MAX_BYTES) })),
+        false => Ok(value),
+    }
 }
 
 /// A custom tag in a node. A [`Value`] cannot have one, so expanding the node would lose it.

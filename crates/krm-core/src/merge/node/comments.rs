@@ -1,6 +1,6 @@
 //! Comments of entries: a two-way merge copies those of the source, a three-way merge merges them as it merges values.
 
-use krm_yaml::{CollectionStyle, CommentPosition, NodeRef, Value};
+use krm_yaml::{CollectionStyle, CommentPosition, NodeRef};
 
 use super::conflict::ConflictKind;
 use super::document_info::DocumentInfo;
@@ -194,9 +194,7 @@ impl<'a> MergeState<'a, '_> {
         local: CommentedEntry<'a>,
         upstream: CommentedEntry<'a>,
     ) -> Side {
-        let quoted = |text: &Option<String>| {
-            text.as_ref().map(|text| json::write(&Value::from(text.as_str())))
-        };
+        let quoted = |text: &Option<String>| text.as_ref().map(|text| json::string(text.as_str()));
         let nodes = [Some(local.value), Some(upstream.value)];
         self.push_conflict(ConflictKind::Comment, texts.map(quoted), nodes)
     }

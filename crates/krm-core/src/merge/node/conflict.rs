@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use krm_yaml::{NodeRef, Value};
+use krm_yaml::{File, NodeRef, Value};
 
 use super::options::Side;
 use crate::merge::kinds::{MergeKind, Resolution};
@@ -155,7 +155,7 @@ impl Conflict {
 
     /// The conflict as one JSON object on one line.
     pub fn to_json(&self) -> String {
-        let text = |text: &str| json::write(&Value::from(text));
+        let text = json::string;
         let mut entries = vec![("id", text(&self.id))];
         if !self.resource.is_empty() {
             entries.push(("resource", text(&self.resource)));
@@ -165,10 +165,10 @@ impl Conflict {
         let values = [("base", &self.base), ("local", &self.local), ("upstream", &self.upstream)];
         for (name, value) in values {
             let Some(value) = value else { continue };
-            entries.push((name, if self.is_secret { text("***") } else { value.clone() }));
+            entries.push((name, if self.is_secret { text("***") } else { as_json(value) }));
         }
         for (name, at) in [("localAt", &self.local_at), ("upstreamAt", &self.upstream_at)] {
-            entries.extend(at.as_ref().map(|at| (name, json::write(&location_value(at)))));
+            entries.extend(at.as_ref().map(|at| (name, json::display(&location_value(at)))));
         }
         let taken = if self.taken == Side::Local { "local" } else { "upstream" };
         entries.push(("taken", text(taken)));
@@ -192,9 +192,17 @@ pub(crate) fn location_of(node: NodeRef<'_>, file: &str) -> ConflictLocation {
     ConflictLocation { file: file.to_owned(), location }
 }
 
-/// The value of a node as JSON.
+/// A value as JSON, or as a string if JSON does not have it.
+fn as_json(value: &str) -> String {
+    let file = File::parse(value.to_owned()).ok();
+    let root = file.as_ref().and_then(|file| file.document(0)?.root());
+    root.and_then(|root| json::write(&Value::Node(root)).ok())
+        .unwrap_or_else(|| json::string(value))
+}
+
+/// The value of a node in flow style on one line.
 pub(super) fn value_as_json(node: NodeRef<'_>) -> String {
-    json::write(&Value::Node(node.resolve()))
+    json::display(&Value::Node(node.resolve()))
 }
 
 /// A short id for a conflict: FNV-1a of the resource, the path and the kind. Written here instead of taken from a crate, because the ids

@@ -107,7 +107,7 @@ impl<'a> SequencePlan<'a> {
         let at = [at[0].or(Some(lists[0])), at[1].or(Some(lists[1]))];
         let as_json = |nodes: &[NodeRef<'a>]| {
             let nodes = nodes.iter().map(|node| Value::Node(*node));
-            Some(json::write(&Value::Sequence(nodes.collect())))
+            Some(json::display(&Value::Sequence(nodes.collect())))
         };
         let values = values.map(as_json);
         let taken = state.descend(Segment::Index(region.local.start), |state| {

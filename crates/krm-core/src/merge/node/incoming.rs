@@ -48,7 +48,7 @@ pub(super) fn excluding<'a>(
 ) -> Result<IncomingNode<'a>, Diagnostic> {
     let is_alias = node.kind() == NodeKind::Alias;
     if is_alias || anchors::needs_expansion(node, &state.info(node), &state.info(destination)) {
-        let value = anchors::expand(node, &excluded);
+        let value = anchors::expand(node, &excluded, &state.expanded);
         return value.map(IncomingNode::Value).map_err(|error| error.in_file(state.file_of(node)));
     }
     Ok(IncomingNode::Part { node, excluded, comment: None })

@@ -1,5 +1,6 @@
 //! The state of one merge: the current path, the queued edits, and the conflicts and warnings so far.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use krm_yaml::{CommentPosition, DiagnosticKind, Edit, NodeRef, Path, Segment};
@@ -34,6 +35,8 @@ pub(super) struct MergeState<'a, 'm> {
     shared: Option<NodeRef<'a>>,
     /// Whether null is a value at the current path, whatever the options say.
     has_null_values: bool,
+    /// The bytes of values whose aliases were expanded.
+    pub(super) expanded: Cell<usize>,
 }
 
 /// A point to which queued edits can be discarded.
@@ -67,6 +70,7 @@ impl<'a, 'm> MergeState<'a, 'm> {
             warnings: Vec::new(),
             shared: None,
             has_null_values: false,
+            expanded: Cell::default(),
         }
     }
 

@@ -158,7 +158,7 @@ impl<'a> ListMerge<'a, '_> {
         }
         let names = |ids: &[ElementId]| {
             let names = ids.iter().map(|id| Value::string(id.display()));
-            Some(json::write(&Value::Sequence(names.collect())))
+            Some(json::display(&Value::Sequence(names.collect())))
         };
         let values = [names(&before), names(&here), names(&there)];
         let side = state.push_conflict(ConflictKind::Order, values, self.context.parents);

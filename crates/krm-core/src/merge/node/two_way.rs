@@ -2,6 +2,8 @@
 //!
 //! Spec: "2-way merge" of the merge rules. `null` clears a field; directives of strategic merge patches are applied and never written.
 
+use std::cell::Cell;
+
 use krm_yaml::{Edit, File, NodeKind, NodeRef, OwnedNode, ScalarStyle, Value};
 
 use super::ops::{IncomingNode, Op};
@@ -146,10 +148,12 @@ fn is_incoming_equal(new: &IncomingNode<'_>, destination: NodeRef<'_>) -> bool {
         IncomingNode::Part { node, excluded, .. } if excluded.is_empty() => {
             equal(*node, destination)
         }
-        IncomingNode::Part { node, excluded, .. } => match anchors::expand(*node, excluded) {
-            Ok(value) => is_value_equal(&value, destination),
-            Err(_) => false,
-        },
+        IncomingNode::Part { node, excluded, .. } => {
+            match anchors::expand(*node, excluded, &Cell::default()) {
+                Ok(value) => is_value_equal(&value, destination),
+                Err(_) => false,
+            }
+        }
         IncomingNode::Value(value) => is_value_equal(value, destination),
     }
 }
@@ -158,7 +162,7 @@ fn is_value_equal(value: &Value<'_>, node: NodeRef<'_>) -> bool {
     if let Some(value) = value.node() {
         return equal(value, node);
     }
-    let text = json::write(value);
+    let Ok(text) = json::flow(value) else { return false };
     let Ok(file) = File::parse(text) else { return false };
     let root = file.document(0).and_then(|document| document.root());
     root.is_some_and(|root| equal(root, node))

@@ -20,7 +20,7 @@ pub(super) fn target(
     }
     // A recorded conflict leaves the resource where it is.
     let taken = if on_conflict == OnConflict::Mark { Side::Local } else { on_conflict.taken() };
-    let text = |path: &PackagePath| Some(json::write(&krm_yaml::Value::from(path.as_str())));
+    let text = |path: &PackagePath| Some(json::string(path.as_str()));
     let resource = local.label();
     let conflict = Conflict {
         id: conflict_id(&resource, was.as_str(), ConflictKind::Moved),

@@ -42,7 +42,7 @@ pub fn merge_other_file(
     let taken = if on_conflict == OnConflict::Mark { Side::Local } else { on_conflict.taken() };
     let text = |content: Option<&[u8]>| {
         let text = content.map(String::from_utf8_lossy);
-        text.map(|text| json::write(&krm_yaml::Value::String(text)))
+        text.map(|text| json::string(&text))
     };
     let conflict = Conflict {
         id: conflict_id("", path, kind),

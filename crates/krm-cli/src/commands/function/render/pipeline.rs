@@ -50,6 +50,9 @@ pub(super) fn run(
     for warning in tree.nodes().iter().flat_map(|node| &node.pipeline.warnings) {
         console.report(warning);
     }
+    if tree.nodes().iter().any(|node| !node.pipeline.validators.is_empty()) {
+        open_package::check_validated_files(package)?;
+    }
     let items = open_package::items(package, args.results.strict, console)?;
     let rendering = render(&renderer, tree, items, global);
     report::report(&rendering.pipeline, package, &session.loaded, console);

@@ -86,8 +86,8 @@ pub(super) fn json_text(node: NodeRef<'_>) -> Result<String, Diagnostic> {
     let refused = |error: EditError| Diagnostic::from_edit(&error, file);
     let value =
         node_value(node, ResourceLevel::Root, &ExistingComments::default()).map_err(refused)?;
-    let text = json::exact(&value).ok_or_else(|| {
-        let is_not_json = |it: &NodeRef<'_>| json::exact(&Value::Node(*it)).is_none();
+    let text = json::write(&value).map_err(|_| {
+        let is_not_json = |it: &NodeRef<'_>| json::write(&Value::Node(*it)).is_err();
         let mut scalars = node.descendants().filter(|it| !it.is_collection());
         let scalar = scalars.find(is_not_json).unwrap_or(node);
         let kind = OutputKind::NotJson { value: scalar.text().into() };

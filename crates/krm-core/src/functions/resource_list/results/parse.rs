@@ -233,7 +233,7 @@ mod tests {
     }
 
     fn json(result: &FunctionResult, version: Version) -> String {
-        crate::print::json::write(&result.to_value(version))
+        crate::print::json::display(&result.to_value(version))
     }
 
     #[test]
@@ -283,7 +283,7 @@ mod tests {
             let field = format!("field: {{path: b, {spelling}}}");
             let result = one(&format!("- {{message: a, {resource}, {field}}}\n"));
             assert_eq!(
-                crate::print::json::write(&result.field.unwrap().proposed[0]),
+                crate::print::json::display(&result.field.unwrap().proposed[0]),
                 "1",
                 "{spelling}"
             );

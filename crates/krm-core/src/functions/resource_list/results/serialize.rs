@@ -67,7 +67,7 @@ impl FieldRef {
     }
 
     fn hint(&self) -> Option<String> {
-        let all: Vec<String> = self.proposed.iter().map(crate::print::json::write).collect();
+        let all: Vec<String> = self.proposed.iter().map(crate::print::json::display).collect();
         match &all[..] {
             [] => None,
             [one] => Some(format!("set `{}` to {one}", self.path)),
