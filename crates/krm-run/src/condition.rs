@@ -30,8 +30,7 @@ pub(crate) fn is_met(
         let (line, column) = (at.line + 1, at.column + 1);
         invalid(format!("nested more than {MAX_NESTING} levels deep at {line}:{column}"))
     })?;
-    let json =
-        |item: &&Item| item.root().to_value().map(|value| krm_core::print::json::flow(&value));
+    let json = |item: &&Item| krm_core::print::json::flow(&krm_yaml::Value::Node(item.root()));
     let resources = items.iter().map(json).collect::<Result<Vec<String>, _>>();
     let resources = resources.map_err(|error| invalid(error.to_string()))?;
     let mut request = Message::default();

@@ -17,15 +17,19 @@ use crate::{Diagnostic, diagnostics::node_type};
 pub struct Unreadable<'a> {
     /// The node.
     pub node: NodeRef<'a>,
-    /// Why.
-    pub kind: ReaderKind,
+    /// Why. Boxed, because it is part of an error and should be small.
+    pub kind: Box<ReaderKind>,
 }
 
-impl Unreadable<'_> {
+impl<'a> Unreadable<'a> {
+    fn new(node: NodeRef<'a>, kind: ReaderKind) -> Self {
+        Self { node, kind: Box::new(kind) }
+    }
+
     /// The error, with the location of the node.
     pub fn to_diagnostic(&self) -> Diagnostic {
         let file = self.node.document().file();
-        Diagnostic::error(self.kind.clone()).at(file, self.node.span())
+        Diagnostic::error(ReaderKind::clone(&self.kind)).at(file, self.node.span())
     }
 }
 
@@ -148,10 +152,8 @@ struct Reader {
 impl Reader {
     fn value<'a>(&mut self, node: NodeRef<'a>) -> Result<Json<'a>, Unreadable<'a>> {
         let (alias, node) = (node, node.resolve());
-        let too_large = |error: ExpansionError| Unreadable {
-            node: alias,
-            kind: ReaderKind::Expansion { error },
-        };
+        let too_large =
+            |error: ExpansionError| Unreadable::new(alias, ReaderKind::Expansion { error });
         self.budget.enter(node).map_err(too_large)?;
         let value = match node.kind() {
             NodeKind::Scalar(_) => scalar(node)?,
@@ -172,7 +174,7 @@ impl Reader {
         let mut put = |node: NodeRef<'a>, key: Key<'a>, value: Json<'a>| {
             let kind = ReaderKind::SameKey { key: key.text.clone().into_owned().into() };
             let is_unique = entries.put(key, value);
-            if is_unique { Ok(()) } else { Err(Unreadable { node, kind }) }
+            if is_unique { Ok(()) } else { Err(Unreadable::new(node, kind)) }
         };
         for entry in node.as_mapping().into_iter().flat_map(|it| it.entries()) {
             if !is_merge_key(entry.key) {
@@ -207,14 +209,14 @@ fn merge_sources(value: NodeRef<'_>) -> Result<Vec<NodeRef<'_>>, Unreadable<'_>>
     sources.reverse();
     let is_mapping = |node: &&NodeRef<'_>| node.resolve().kind() == NodeKind::Mapping;
     match sources.iter().find(|node| !is_mapping(node)) {
-        Some(node) => Err(Unreadable { node: *node, kind: ReaderKind::InvalidMerge }),
+        Some(node) => Err(Unreadable::new(*node, ReaderKind::InvalidMerge)),
         None => Ok(sources),
     }
 }
 
 fn scalar(node: NodeRef<'_>) -> Result<Json<'_>, Unreadable<'_>> {
     let Some(scalar) = node.as_scalar() else { return Ok(Json::Literal("null".into())) };
-    let read = scalars::resolve(scalar).map_err(|kind| Unreadable { node, kind })?;
+    let read = scalars::resolve(scalar).map_err(|kind| Unreadable::new(node, kind))?;
     let not_json = || ReaderKind::NotJson { number: scalar.raw().into() };
     Ok(match read {
         ScalarType::String => Json::String(scalar.value()),
@@ -223,16 +225,16 @@ fn scalar(node: NodeRef<'_>) -> Result<Json<'_>, Unreadable<'_>> {
         ScalarType::Int(value) => Json::Literal(value.unwrap_or_default().to_string().into()),
         ScalarType::Float(number) => match numbers::json(number) {
             Some(number) => Json::Literal(number.into()),
-            None => return Err(Unreadable { node, kind: not_json() }),
+            None => return Err(Unreadable::new(node, not_json())),
         },
     })
 }
 
 fn key(node: NodeRef<'_>) -> Result<Key<'_>, Unreadable<'_>> {
     let resolved = node.resolve();
-    let invalid = |found| Err(Unreadable { node, kind: ReaderKind::InvalidKey { found } });
+    let invalid = |found| Err(Unreadable::new(node, ReaderKind::InvalidKey { found }));
     let Some(scalar) = resolved.as_scalar() else { return invalid(node_type(resolved)) };
-    let read = scalars::resolve(scalar).map_err(|kind| Unreadable { node, kind })?;
+    let read = scalars::resolve(scalar).map_err(|kind| Unreadable::new(node, kind))?;
     let (text, value) = match read {
         ScalarType::String => (scalar.value(), KeyValue::String),
         ScalarType::Bool(value) => (value.to_string().into(), KeyValue::Bool),
