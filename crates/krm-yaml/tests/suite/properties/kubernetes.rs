@@ -142,15 +142,9 @@ fn known_refusal(
     reading: &Reading,
     reader: &mut KubernetesReader,
 ) -> Option<&'static str> {
-    if text.contains("!!") && text.contains(',') {
-        return Some("tags with a comma");
-    }
     let is_scalar = |json: &str| !json.starts_with(['{', '[']);
     if reading.objects().all(is_scalar) {
         return Some("text after a scalar at the root, which Kubernetes ignores");
-    }
-    if text.lines().any(|line| line.trim_start().starts_with(['|', '>'])) {
-        return Some("a header of a block scalar that is not indented");
     }
     if text.lines().any(|line| line.starts_with('%')) {
         return Some("a directive inside a document, which ends it for Kubernetes");
@@ -170,7 +164,14 @@ fn known_refusal(
             read(&text, reader) == *reading
         })
     });
-    is_ignored.then_some("text after the first document of a part, which Kubernetes ignores")
+    if is_ignored {
+        return Some("text after the first document of a part, which Kubernetes ignores");
+    }
+    if text.contains('!') {
+        return Some("tags");
+    }
+    let is_block = |line: &str| line.trim_start().starts_with(['|', '>']) || line.ends_with('>');
+    text.lines().any(is_block).then_some("block scalars that are not indented, or only blank")
 }
 
 /// Why the readings of a text are not compared.
@@ -202,6 +203,10 @@ fn known_splitting(text: &str) -> Option<&'static str> {
 /// The first difference of a node from the JSON that Kubernetes reads.
 fn difference(ours: NodeRef<'_>, json: NodeRef<'_>, path: &mut Vec<String>) -> Option<Comparison> {
     let ours = ours.resolve();
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if ours.anchor().is_some_and(|anchor| !anchor.chars().all(is_name)) {
+        return Some(Comparison::Known("anchors with other characters than letters and digits"));
+    }
     if let Some(tag) = ours.tag()
         && !matches!(tag, "!!str" | "!!int" | "!!float" | "!!bool" | "!!null" | "!!map" | "!!seq")
     {
@@ -286,6 +291,9 @@ fn collect<'a>(
         let key = entry.key.resolve();
         if key.tag().is_some() {
             return Err("tags of keys");
+        }
+        if key.kind() == NodeKind::Scalar(ScalarStyle::Literal) {
+            return Err("block scalars as keys");
         }
         let Some(scalar) = key.as_scalar() else { return Err("keys that are not scalars") };
         let is_plain = scalar.style() == ScalarStyle::Plain;
