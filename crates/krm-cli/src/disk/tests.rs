@@ -215,6 +215,29 @@ fn failed_rollback_is_reported_and_completed_by_the_next_run() {
 }
 
 #[test]
+fn staged_file_in_a_directory_that_is_moved_away_is_removed_by_the_next_run() {
+    let directory = TestDirectory::new();
+    fs::create_dir(directory.path("s")).unwrap();
+    fs::write(directory.path("s/c.yaml"), "c: 1\n").unwrap();
+    let plan = directory.plan(&[
+        ("a.yaml", Some("a: 1\n"), Some("a: 2\n")),
+        ("s/c.yaml", Some("c: 1\n"), Some("c: 2\n")),
+    ]);
+    let lock = directory.lock();
+    apply::interrupted(&plan, &lock, |units| {
+        fs::rename(directory.path("s"), directory.path("t")).unwrap();
+        std::os::unix::fs::symlink("t", directory.path("s")).unwrap();
+        assert!(rollback::discard_staged(units).is_err());
+        fs::remove_file(directory.path("s")).unwrap();
+        fs::rename(directory.path("t"), directory.path("s")).unwrap();
+    });
+    drop(lock);
+    assert!(directory.all().contains("s/.krm-"), "{}", directory.all());
+    drop(directory.lock());
+    assert_eq!(directory.all(), format!("{OLD}, s/, s/c.yaml c: 1"));
+}
+
+#[test]
 fn killed_rollback_leaves_no_staged_file() {
     let directory = TestDirectory::new();
     apply::interrupted(&everything(&directory), &directory.lock(), |units| {
