@@ -13,9 +13,10 @@ use super::{Attempt, AttemptResult, strace, wait_until};
 pub(super) fn kill(attempt: &mut Attempt<'_>) -> AttemptResult {
     let scenario = attempt.scenario().clone();
     attempt.reset(&scenario.before);
-    let by_call = strace::is_available() && attempt.random.below(4) == 0;
+    let by_call = strace::is_available() && attempt.random.below(3) == 0;
     if by_call {
-        let call = *attempt.random.choose(strace::CALLS);
+        let calls = *attempt.random.choose(&[strace::WRITING, strace::WRITING, strace::CALLS]);
+        let call = *attempt.random.choose(calls);
         let inject =
             format!("{call}:signal=SIGKILL:when={}", 1 + attempt.random.below(call_limit(call)));
         let output = strace::krm(attempt, &inject, &scenario.args).output();

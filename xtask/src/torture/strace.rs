@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use super::Attempt;
 use crate::shell;
 
-/// The calls that krm makes to read and write files.
+/// The calls that krm makes to read and write files. Which of them depends on the system and on the version of krm.
 pub(super) const CALLS: &[&str] = &[
     "openat",
     "openat2",
@@ -14,10 +14,13 @@ pub(super) const CALLS: &[&str] = &[
     "read",
     "write",
     "statx",
+    "newfstatat",
+    "fstat",
     "rename",
     "renameat",
     "renameat2",
     "fsync",
+    "fdatasync",
     "syncfs",
     "ftruncate",
     "unlink",
@@ -30,6 +33,22 @@ pub(super) const CALLS: &[&str] = &[
     "fchown",
     "linkat",
     "getdents64",
+    "flistxattr",
+    "fgetxattr",
+    "fsetxattr",
+];
+
+/// The calls that krm makes once it has begun to write.
+pub(super) const WRITING: &[&str] = &[
+    "renameat",
+    "renameat2",
+    "fsync",
+    "syncfs",
+    "unlinkat",
+    "mkdirat",
+    "write",
+    "openat2",
+    "fchmod",
 ];
 
 /// Whether strace is installed and may trace.
