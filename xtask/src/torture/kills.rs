@@ -41,7 +41,7 @@ pub(super) fn kill(attempt: &mut Attempt<'_>) -> AttemptResult {
 fn call_limit(call: &str) -> usize {
     match call {
         "openat" | "close" | "read" | "statx" | "openat2" => 90,
-        _ => 8,
+        _ => 4,
     }
 }
 
