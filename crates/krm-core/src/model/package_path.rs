@@ -39,9 +39,7 @@ impl PackagePath {
         let segments: Vec<&str> =
             path.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
         let first = segments.first().copied().unwrap_or_default();
-        let is_drive =
-            first.as_bytes().get(1) == Some(&b':') && first.as_bytes()[0].is_ascii_alphabetic();
-        if path.starts_with('/') || first.starts_with('\\') || is_drive {
+        if path.starts_with('/') || first.starts_with('\\') || starts_at_drive(first) {
             return Err(PackagePathError::Absolute { path: path.to_owned() });
         }
         // On Windows a backslash separates, too.
@@ -130,6 +128,17 @@ impl PackagePath {
     }
 }
 
+/// Whether the first segment of a path is a drive of Windows: `C:`, `C:\x`, and on Windows itself also `C:x`, which is relative to
+/// the current directory of that drive. Elsewhere `a:b.yaml` is a file name like any other.
+fn starts_at_drive(first: &str) -> bool {
+    match first.as_bytes() {
+        [letter, b':', rest @ ..] if letter.is_ascii_alphabetic() => {
+            cfg!(windows) || matches!(rest, [] | [b'\\', ..])
+        }
+        _ => false,
+    }
+}
+
 impl Ord for PackagePath {
     fn cmp(&self, other: &Self) -> Ordering {
         // By segment: the separator sorts before every other byte.
@@ -156,8 +165,18 @@ mod tests {
 
     #[test]
     fn paths_outside_the_package_are_errors() {
-        for path in ["", ".", "/", "a/", "..", "a/../b", "a/..", "C:/x", "\\x", "a\0b"] {
+        for path in
+            ["", ".", "/", "a/", "..", "a/../b", "a/..", "C:/x", "C:", "C:\\x", "\\x", "a\0b"]
+        {
             assert!(PackagePath::new(path).is_err(), "{path:?}");
+        }
+    }
+
+    #[test]
+    #[cfg(not(windows))]
+    fn colon_is_part_of_a_file_name() {
+        for path in ["a:b.yaml", "ab:c.yaml", ":a.yaml", "a:.yaml", "a:b/c.yaml", "x/c:/y.yaml"] {
+            assert_eq!(PackagePath::new(path).unwrap().as_str(), path);
         }
     }
 
